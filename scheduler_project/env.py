@@ -1,0 +1,87 @@
+"""Reads the environment: which database and Redis to use, and the few switches of a deployment."""
+
+import os
+from pathlib import Path
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+
+from . import embedded
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+
+class EnvironmentProblem(ImproperlyConfigured):
+    """The environment names something unusable; the message is the whole story."""
+
+
+def home() -> Path:
+    """Where the embedded services keep their data."""
+    return Path(os.environ.get("PUNCTUAL_HOME") or BASE_DIR / ".punctual").resolve()
+
+
+def service_urls() -> tuple[str, str]:
+    """(database, redis): from the environment, else from the stack that runs from this checkout."""
+    database, redis = os.environ.get("DATABASE_URL"), os.environ.get("REDIS_URL")
+    if not (database and redis):
+        running = embedded.running(home())
+        if running is not None:
+            database = database or running.database_url
+            redis = redis or running.redis_url
+    return database or "", redis or ""
+
+
+def database_settings(url: str) -> dict:
+    """Django's DATABASES entry for a libpq URL."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("postgres", "postgresql"):
+        raise EnvironmentProblem(
+            f"DATABASE_URL starts with {parts.scheme + '://' if parts.scheme else url[:20]!r}; "
+            "it must be postgresql://user:password@host:port/name."
+        )
+    options = dict(parse_qsl(parts.query))
+    try:
+        port = str(parts.port or "")
+    except ValueError:
+        raise EnvironmentProblem("DATABASE_URL has a port that is no number between 0 and 65535.") from None
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": unquote(parts.path.lstrip("/")) or "punctual",
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": options.pop("host", None) or parts.hostname or "",
+        "PORT": options.pop("port", None) or port,
+        "OPTIONS": options,
+    }
+
+
+def broker_url(redis_url: str) -> str:
+    """kombu's spelling of a redis-py URL."""
+    parts = urlsplit(redis_url)
+    if parts.scheme == "unix":
+        database = dict(parse_qsl(parts.query)).get("db", "0")
+        return f"redis+socket://{parts.path}?virtual_host={database}"
+    if parts.scheme not in ("redis", "rediss"):
+        raise EnvironmentProblem(
+            f"REDIS_URL starts with {parts.scheme + '://' if parts.scheme else redis_url[:20]!r}; "
+            "it must be redis://, rediss:// or unix://."
+        )
+    return redis_url
+
+
+def flag(name: str, default: bool) -> bool:
+    value = os.environ.get(name)
+    if value is None or value == "":
+        return default
+    if value.lower() in ("1", "true", "yes", "on"):
+        return True
+    if value.lower() in ("0", "false", "no", "off"):
+        return False
+    raise EnvironmentProblem(f"{name} is {value!r}; it must be 1 or 0.")
+
+
+def number(name: str, value: str) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        raise EnvironmentProblem(f"{name} is {value!r}; it must be a number of seconds.") from None

@@ -1,0 +1,164 @@
+"""Django settings. What a deployment changes comes from the environment; see docs/configuration.md."""
+
+import os
+import secrets
+
+from kombu import Queue
+
+from tasks_app.core.lanes import DEFAULT_LANE, LANES
+
+from . import env
+
+BASE_DIR = env.BASE_DIR
+DATABASE_URL, REDIS_URL = env.service_urls()
+
+
+def _secret_key() -> str:
+    """SECRET_KEY from the environment, else one made up once and kept beside the embedded data."""
+    given = os.environ.get("SECRET_KEY")
+    if given:
+        return given
+    path = env.home() / "secret-key"
+    try:
+        return path.read_text().strip()
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+            file.write(secrets.token_urlsafe(50))
+        return path.read_text().strip()
+
+
+SECRET_KEY = _secret_key()
+DEBUG = env.flag("DEBUG", False)
+ALLOWED_HOSTS = os.environ.get("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]").split(",")
+
+INSTALLED_APPS = [
+    "unfold",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "tasks_app",
+    "demo_app",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+ROOT_URLCONF = "scheduler_project.urls"
+WSGI_APPLICATION = "scheduler_project.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+# With no database named and no stack running, Django starts anyway; the first query says what is missing.
+DATABASES = {"default": env.database_settings(DATABASE_URL or "postgresql:///punctual?host=/nonexistent")}
+DATABASES["default"] |= {
+    # A worker keeps its connection; a dead one is noticed before it is used (docs/data-path.md).
+    "CONN_MAX_AGE": None,
+    "CONN_HEALTH_CHECKS": True,
+    "DISABLE_SERVER_SIDE_CURSORS": True,
+}
+# A process that hangs must not hold row locks for ever, nor wait for them for ever.
+DATABASES["default"]["OPTIONS"].setdefault("options", "-c lock_timeout=5s -c idle_in_transaction_session_timeout=60s")
+DATABASES["default"]["OPTIONS"].setdefault("connect_timeout", 5)
+DATABASES["default"]["OPTIONS"].setdefault("application_name", "punctual")
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("MinimumLengthValidator", "CommonPasswordValidator", "NumericPasswordValidator")
+]
+
+LANGUAGE_CODE = "en-us"
+TIME_ZONE = "UTC"
+USE_I18N = True
+USE_TZ = True
+
+STATIC_URL = "static/"
+STATIC_ROOT = BASE_DIR / "staticfiles"
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = DEBUG
+
+UNFOLD = {"SITE_TITLE": "Punctual", "SITE_HEADER": "Punctual", "SITE_SYMBOL": "schedule"}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": os.environ.get("LOG_LEVEL", "INFO")},
+    # Celery would log two lines for every batch.
+    "loggers": {
+        "celery.worker.strategy": {"level": "WARNING"},
+        "celery.app.trace": {"level": "WARNING"},
+    },
+}
+
+PUNCTUAL = {"REDIS_URL": REDIS_URL}
+for _name in ("DISPATCH_LEASE_SECONDS", "RUN_LEASE_SECONDS", "HEARTBEAT_SECONDS", "SHUTDOWN_SECONDS"):
+    if _value := os.environ.get(f"PUNCTUAL_{_name}"):
+        PUNCTUAL[_name] = env.number(f"PUNCTUAL_{_name}", _value)
+
+# Celery carries batch numbers and nothing else. PostgreSQL recovers lost work, so the broker's own
+# redelivery, results, ETAs and remote control are off; docs/data-path.md gives the reason for each line.
+CELERY_BROKER_URL = env.broker_url(REDIS_URL or "unix:///nonexistent/valkey.sock")
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "ack_emulation": False,
+    "global_keyprefix": "punctual:",
+    "socket_timeout": 5,
+    "socket_connect_timeout": 3,
+    "socket_keepalive": True,
+    "health_check_interval": 10,
+    "client_name": "punctual",
+    "priority_steps": [0],
+}
+CELERY_BROKER_POOL_LIMIT = 4
+CELERY_BROKER_CONNECTION_RETRY = True
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
+CELERY_BROKER_CHANNEL_ERROR_RETRY = True
+CELERY_TASK_ACKS_LATE = False
+CELERY_TASK_REJECT_ON_WORKER_LOST = False
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_PUBLISH_RETRY = False
+CELERY_TASK_SERIALIZER = "json"
+CELERY_RESULT_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TASK_CREATE_MISSING_QUEUES = False
+CELERY_TASK_QUEUES = [Queue(lane, routing_key=lane) for lane in LANES]
+CELERY_TASK_DEFAULT_QUEUE = DEFAULT_LANE
+CELERY_TASK_SEND_SENT_EVENT = False
+CELERY_WORKER_SEND_TASK_EVENTS = False
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
+CELERY_WORKER_DISABLE_PREFETCH = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
+CELERY_WORKER_MAX_MEMORY_PER_CHILD = 400_000  # kB
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_WORKER_REDIRECT_STDOUTS = False
+CELERY_BEAT_SCHEDULER = "tasks_app.engine.beat:PunctualBeat"
+CELERY_TIMEZONE = "UTC"
+# Celery's Django fixup would close the database connection around every batch.
+CELERY_DB_REUSE_MAX = 10_000

@@ -1,0 +1,209 @@
+"""The door: everything another app needs of the scheduler, and the only module of it that another app imports."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from .core.errors import (
+    InvalidTask,
+    PlanConflict,
+    PunctualError,
+    RetryableError,
+    Skip,
+    Snooze,
+    UnrecoverableError,
+)
+from .core.handlers import REGISTRY, handler
+from .core.retry import Backoff
+from .core.states import Status, is_live
+from .core.task import Task
+from .engine.wakeup import wake_on_commit
+from .lifecycle import cancel as _cancel
+from .lifecycle import plan as _plan
+from .lifecycle.cancel import Cancelled
+from .lifecycle.plan import SYSTEM, Outcome, Planned
+from .lifecycle.request import Request, build, unit_of
+from .models import ScheduleTask
+from .models.schedule_task import DEFAULT_TENANT
+
+__all__ = [
+    "Backoff",
+    "Cancelled",
+    "InvalidTask",
+    "Outcome",
+    "PlanConflict",
+    "Planned",
+    "PunctualError",
+    "RetryableError",
+    "Skip",
+    "Snooze",
+    "Status",
+    "Task",
+    "TaskInfo",
+    "UnrecoverableError",
+    "cancel",
+    "ensure",
+    "find",
+    "handler",
+    "reschedule",
+    "reschedule_many",
+    "schedule",
+    "schedule_many",
+]
+
+Key = str | int | UUID
+
+
+def schedule(
+    task_type: str,
+    key: Key,
+    *,
+    at: datetime | None = None,
+    delay: timedelta | float | None = None,
+    payload: object = None,
+    lane: str | None = None,
+    max_retry: int | None = None,
+    repeat_after: timedelta | float | None = None,
+    expires_after: timedelta | float | None = None,
+    idem_key: str | None = None,
+    tenant: str = DEFAULT_TENANT,
+) -> Planned:
+    """Plan a task in the caller's transaction: CREATED, or EXISTS with the id of the live or idempotent one.
+
+    Runs at `at`, or after `delay`, or at once. If the caller rolls back, there is no task and no wake-up.
+    """
+    request = build(
+        task_type,
+        key,
+        at=at,
+        delay=delay,
+        payload=payload,
+        lane=lane,
+        max_retry=max_retry,
+        repeat_after=repeat_after,
+        expires_after=expires_after,
+        idem_key=idem_key,
+        tenant=tenant,
+    )
+    return _planned(_plan.schedule([request]))[0]
+
+
+def schedule_many(task_type: str, tasks: Iterable[Mapping[str, object]], **common: object) -> list[Planned]:
+    """Plan many tasks of one type in a few statements. Each mapping has `key` and any option of schedule().
+
+    All inputs are checked before anything is written; the answers come in the order of the tasks.
+    """
+    return _planned(_plan.schedule(_requests(task_type, tasks, common)))
+
+
+def reschedule(
+    task_type: str,
+    key: Key,
+    *,
+    at: datetime | None = None,
+    delay: timedelta | float | None = None,
+    payload: object = None,
+    tenant: str = DEFAULT_TENANT,
+    by: str = SYSTEM,
+) -> Planned:
+    """Move a unit to a new time: UPDATED, REPLACED (it was running), IGNORED (it had succeeded) or CREATED.
+
+    Raises PlanConflict if others keep changing the unit; let it roll back your own change too.
+    """
+    return _planned(_plan.reschedule([_timed(task_type, key, at, delay, payload, tenant)], by))[0]
+
+
+def reschedule_many(
+    task_type: str, tasks: Iterable[Mapping[str, object]], *, by: str = SYSTEM, **common: object
+) -> list[Planned]:
+    """reschedule for many units of one type in a few statements; each mapping has `key`, and `at` or `delay`."""
+    requests = [
+        _timed(
+            task_type,
+            **{"at": None, "delay": None, "payload": None, "tenant": DEFAULT_TENANT} | common | dict(one),
+        )
+        for one in tasks
+    ]
+    return _planned(_plan.reschedule(requests, by))
+
+
+def ensure(
+    task_type: str,
+    key: Key,
+    *,
+    at: datetime | None = None,
+    delay: timedelta | float | None = None,
+    payload: object = None,
+    tenant: str = DEFAULT_TENANT,
+    by: str = SYSTEM,
+) -> Planned:
+    """From now on this must run at this time: like reschedule, but a unit that succeeded is planned anew."""
+    return _planned(_plan.ensure([_timed(task_type, key, at, delay, payload, tenant)], by))[0]
+
+
+def cancel(task_type: str, key: Key, *, reason: str = "", by: str = SYSTEM, tenant: str = DEFAULT_TENANT) -> Cancelled:
+    """Cancel whatever is live of the unit. A running attempt is not called back, but it can't settle any more."""
+    REGISTRY.require(task_type)
+    return _cancel.cancel(unit_of(task_type, key, tenant), reason=reason, by=by)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskInfo:
+    """A task as it stood when it was read."""
+
+    id: int
+    status: Status
+    live: bool
+    execute_time: datetime
+    due_at: datetime | None
+    attempt: int
+    retry_count: int
+    finish_time: datetime | None
+    error_code: str
+    error_msg: str
+    payload: object
+
+
+def find(task_type: str, key: Key, *, tenant: str = DEFAULT_TENANT) -> TaskInfo | None:
+    """The unit's current task, or None if it never had one."""
+    tenant, task_type, key = unit_of(task_type, key, tenant)
+    row = ScheduleTask.objects.filter(tenant=tenant, task_type=task_type, biz_key=key, current=True).first()
+    if row is None:
+        return None
+    return TaskInfo(
+        id=row.id,
+        status=Status(row.status),
+        live=is_live(row.status, row.due_at is not None),
+        execute_time=row.execute_time,
+        due_at=row.due_at,
+        attempt=row.attempt,
+        retry_count=row.retry_count,
+        finish_time=row.finish_time,
+        error_code=row.error_code,
+        error_msg=row.error_msg,
+        payload=row.payload,
+    )
+
+
+def _timed(task_type, key, at, delay, payload, tenant) -> Request:
+    if at is None and delay is None:
+        raise InvalidTask("a new time is missing; give at=<aware datetime> or delay=<seconds>, 0 for at once.")
+    return build(task_type, key, at=at, delay=delay, payload=payload, tenant=tenant)
+
+
+def _requests(task_type: str, tasks: Iterable[Mapping[str, object]], common: Mapping[str, object]) -> list[Request]:
+    requests = []
+    for number, one in enumerate(tasks):
+        try:
+            requests.append(build(task_type, **{**common, **one}))
+        except TypeError as error:
+            raise InvalidTask(f"task number {number} ({one!r:.200}): {error}") from None
+    return requests
+
+
+def _planned(answers: Sequence[Planned]) -> Sequence[Planned]:
+    dues = [answer.due for answer in answers if answer.due is not None]
+    if dues:
+        wake_on_commit(min(dues))
+    return answers

@@ -1,0 +1,112 @@
+"""Every knob of the scheduler with its unit and default, read from settings.PUNCTUAL and checked."""
+
+from dataclasses import dataclass, fields
+from functools import cache
+
+from django.conf import settings
+from django.core.signals import setting_changed
+from django.dispatch import receiver
+
+from .core.errors import InvalidConfiguration, nearest
+
+
+@dataclass(frozen=True)
+class Conf:
+    REDIS_URL: str = ""
+
+    # Dispatching.
+    LOOK_SECONDS: float = 1.0  # longest wait between two looks; the net under lost wake-ups
+    BATCH_TARGET_MS: float = 200.0  # about this much work goes into one batch
+    BATCH_MAX: int = 1000  # tasks in a batch, at most
+    BATCH_UNSEEN: int = 8  # tasks in a batch of a type whose pace is not known yet
+    BATCHES_AHEAD: int = 2  # claimed but not started batches per worker slot, at most
+
+    # Leases.
+    DISPATCH_LEASE_SECONDS: float = 15.0  # claimed but not started for so long: due again
+    RUN_LEASE_SECONDS: float = 30.0  # started, and no heartbeat for so long: due again
+    HEARTBEAT_SECONDS: float = 7.0
+    REAP_SECONDS: float = 2.0
+
+    # Workers.
+    SHUTDOWN_SECONDS: float = 10.0  # after SIGTERM a handler may go on for so long
+    TIMEOUT_GRACE_SECONDS: float = 2.0  # a handler that ignores its interruption for so long ends its process
+    UNKNOWN_HANDLER_SECONDS: float = 5.0  # a type this worker doesn't know is due again after this
+
+    # Processes.
+    NODE_SECONDS: float = 2.0  # a beat or worker reports itself this often
+    NODE_TTL_SECONDS: float = 8.0  # silent for so long: not live
+
+    # Wake-ups.
+    WAKEUP_MS: float = 50.0  # schedule() waits for Redis no longer than this
+    WAKEUP_PAUSE_SECONDS: float = 5.0  # and does not try again for so long after a failure
+
+    # Limits of input.
+    PAYLOAD_MAX_BYTES: int = 65_536
+
+    # Keeping.
+    KEEP_BATCHES_DAYS: float = 1.0
+    KEEP_OUTBOX_DAYS: float = 7.0
+    KEEP_TASKS_DAYS: float = 14.0
+    PRUNE_STEP: int = 5_000  # rows deleted in one statement, at most
+    PRUNE_SECONDS: float = 60.0
+
+    def __post_init__(self) -> None:
+        problems = list(self._problems())
+        if problems:
+            raise InvalidConfiguration("\n".join(problems))
+
+    def _problems(self):
+        yield from self._values_out_of_range()
+        if self.RUN_LEASE_SECONDS <= 2 * self.HEARTBEAT_SECONDS:
+            yield (
+                f'PUNCTUAL["RUN_LEASE_SECONDS"] is {self.RUN_LEASE_SECONDS:g} but HEARTBEAT_SECONDS is '
+                f"{self.HEARTBEAT_SECONDS:g}; a lease must outlive two heartbeats. "
+                f"Set it to more than {2 * self.HEARTBEAT_SECONDS:g}."
+            )
+        if self.NODE_TTL_SECONDS <= 2 * self.NODE_SECONDS:
+            yield (
+                f'PUNCTUAL["NODE_TTL_SECONDS"] is {self.NODE_TTL_SECONDS:g} but NODE_SECONDS is '
+                f"{self.NODE_SECONDS:g}; a process must miss two reports before it counts as gone. "
+                f"Set it to more than {2 * self.NODE_SECONDS:g}."
+            )
+        if self.BATCH_UNSEEN > self.BATCH_MAX:
+            yield (
+                f'PUNCTUAL["BATCH_UNSEEN"] is {self.BATCH_UNSEEN} but BATCH_MAX is {self.BATCH_MAX}; '
+                "the first batch of a type can't be larger than any batch. Lower it."
+            )
+
+    def _values_out_of_range(self):
+        for knob in fields(self):
+            value, kind = getattr(self, knob.name), type(knob.default)
+            if kind is str:
+                if not isinstance(value, str):
+                    yield f'PUNCTUAL["{knob.name}"] is {value!r}; it must be a string.'
+            elif isinstance(value, bool) or not isinstance(value, int if kind is int else (int, float)):
+                yield f'PUNCTUAL["{knob.name}"] is {value!r}; it must be a {_WORDS[kind]}.'
+            elif not 0 < value < float("inf"):
+                yield f'PUNCTUAL["{knob.name}"] is {value!r}; it must be more than 0.'
+
+
+_WORDS = {int: "whole number", float: "number"}
+
+
+def from_settings(values: dict) -> Conf:
+    known = {knob.name for knob in fields(Conf)}
+    for name in values:
+        if name not in known:
+            raise InvalidConfiguration(
+                f'PUNCTUAL["{name}"] is no setting of Punctual.{nearest(name, known)} '
+                "docs/configuration.md lists them all."
+            )
+    return Conf(**values)
+
+
+@cache
+def conf() -> Conf:
+    return from_settings(getattr(settings, "PUNCTUAL", {}))
+
+
+@receiver(setting_changed)
+def _forget(*, setting: str, **_: object) -> None:
+    if setting == "PUNCTUAL":
+        conf.cache_clear()

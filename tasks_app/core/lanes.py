@@ -1,0 +1,4 @@
+"""The lanes: priority classes, each with its own queue, in order of urgency."""
+
+LANES = ("critical", "high", "default", "low", "backfill")
+DEFAULT_LANE = "default"

@@ -1,0 +1,57 @@
+"""The states of a task and the table of its legal moves; writing them is lifecycle's business."""
+
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class Status(StrEnum):
+    BLOCKED = "BLOCKED"  # waits for its DAG parents
+    INIT = "INIT"  # planned, not yet tried
+    RUNNING = "RUNNING"  # claimed by a batch
+    SUCCESS = "SUCCESS"  # done; a rolling task is due again later
+    FAIL = "FAIL"  # failed, will be tried again
+    DEAD = "DEAD"  # gave up; has a dead letter
+    CANCELLED = "CANCELLED"  # superseded, skipped, expired or cancelled, with a reason and by whom
+
+
+class Move(NamedTuple):
+    verb: str
+    source: Status
+    target: Status
+    only: str = ""  # the condition under which this move is taken, for people
+
+
+MOVES = (
+    Move("claim", Status.INIT, Status.RUNNING),
+    Move("claim", Status.FAIL, Status.RUNNING),
+    Move("claim", Status.SUCCESS, Status.RUNNING, "rolling"),
+    Move("mark_success", Status.RUNNING, Status.SUCCESS),
+    Move("mark_fail_retryable", Status.RUNNING, Status.FAIL),
+    Move("mark_fail_retryable", Status.RUNNING, Status.DEAD, "budget spent, not rolling"),
+    Move("mark_fail_unrecoverable", Status.RUNNING, Status.DEAD),
+    Move("mark_fail_unrecoverable", Status.RUNNING, Status.FAIL, "rolling"),
+    Move("mark_not_yet", Status.RUNNING, Status.INIT),
+    Move("mark_skipped", Status.RUNNING, Status.CANCELLED),
+    Move("return", Status.RUNNING, Status.INIT, "no failure yet"),
+    Move("return", Status.RUNNING, Status.FAIL, "failed before"),
+    Move("reap", Status.RUNNING, Status.INIT, "no failure yet"),
+    Move("reap", Status.RUNNING, Status.FAIL, "failed before, or lost while alone"),
+    Move("reap", Status.RUNNING, Status.DEAD, "lost while alone, budget spent, not rolling"),
+    Move("reschedule", Status.BLOCKED, Status.BLOCKED),
+    Move("reschedule", Status.INIT, Status.INIT),
+    Move("reschedule", Status.FAIL, Status.FAIL),
+    Move("reschedule", Status.SUCCESS, Status.SUCCESS, "rolling"),
+    Move("reschedule", Status.RUNNING, Status.CANCELLED, "and a new row takes over"),
+    Move("cancel", Status.BLOCKED, Status.CANCELLED),
+    Move("cancel", Status.INIT, Status.CANCELLED),
+    Move("cancel", Status.FAIL, Status.CANCELLED),
+    Move("cancel", Status.RUNNING, Status.CANCELLED),
+    Move("cancel", Status.SUCCESS, Status.CANCELLED, "rolling"),
+    Move("release", Status.BLOCKED, Status.INIT),
+    Move("replay", Status.DEAD, Status.INIT),
+)
+
+
+def is_live(status: str, due: bool) -> bool:
+    """Whether a row still has something to do; `due` says whether its due_at is set."""
+    return due or status in (Status.RUNNING, Status.BLOCKED)

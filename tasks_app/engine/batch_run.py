@@ -1,0 +1,166 @@
+"""A batch while a worker runs it: what is done, what is not begun, and the settling of both."""
+
+import logging
+import random
+import threading
+import time
+
+from django.db import DatabaseError, InterfaceError, OperationalError, connection
+
+from tasks_app.conf import conf
+from tasks_app.core.handlers import Handler
+from tasks_app.core.lateness import histogram
+from tasks_app.core.task import Outcome, Returned, Skipped, Task
+from tasks_app.lifecycle.settle import BatchLost, Figures, Settled, settle
+from tasks_app.lifecycle.start import StartedBatch, finish_batch
+
+from . import shutdown
+
+log = logging.getLogger(__name__)
+
+# Outcomes wait no longer than this for their batch to end: after a crash less is run again.
+FLUSH_SECONDS = 1.0
+
+
+class BatchRun:
+    def __init__(self, batch: StartedBatch, handler: Handler) -> None:
+        self.batch = batch
+        self.handler = handler
+        self.gone: set[int] = set()  # ids that are no longer ours; filled by the heartbeat
+        self.lost = False  # the whole batch is no longer ours
+        self.begun: dict[int, float] = {}  # id -> monotonic time at which its handler was called
+        self.done: list[Settled] = []  # outcomes not written yet
+        self.written = 0
+        self.settling = threading.Lock()  # the guard may have to settle in place of a stuck main thread
+        self._zero = time.monotonic() - (batch.clock.now() - batch.started)
+        self._lateness_ms: list[float] = []
+        self._flushed_at = time.monotonic()
+        self._answered: set[int] = set()
+
+    # What the modes ask.
+
+    @property
+    def halted(self) -> bool:
+        """No further task may begin."""
+        return self.lost or shutdown.requested()
+
+    def expired(self, task: Task) -> bool:
+        return task.deadline is not None and self.batch.clock.now() > task.deadline.timestamp()
+
+    def begin(self, task: Task) -> None:
+        now = time.monotonic()
+        self.begun[task.id] = now
+        self._lateness_ms.append((now - self._zero + self.batch.started - task.due.timestamp()) * 1000)
+
+    def end(self, task: Task, outcome: Outcome) -> None:
+        """Note the outcome of a task that was begun, unless it has one already."""
+        if task.id in self._answered:
+            return
+        self._answered.add(task.id)
+        self.done.append(self.settled(task, outcome))
+
+    def settled(self, task: Task, outcome: Outcome) -> Settled:
+        """The outcome with its times, the end being now."""
+        now = time.monotonic()
+        begun_us = self._since_start_us(self.begun.get(task.id, now))
+        return Settled(task, outcome, begun_us, self._since_start_us(now))
+
+    def note_written(self, written: list[Settled]) -> None:
+        """These were settled in somebody else's transaction, the handler's effects with them."""
+        self._answered |= {one.task.id for one in written}
+        kept = {id(one) for one in written}
+        self.done = [one for one in self.done if id(one) not in kept]
+        self.written += len(written)
+        self._flushed_at = time.monotonic()
+
+    def is_old(self) -> bool:
+        """Whether outcomes have waited long enough to be written before the batch ends."""
+        return time.monotonic() - self._flushed_at > FLUSH_SECONDS
+
+    def expire(self, task: Task) -> None:
+        late = self.batch.clock.now() - task.execute_time.timestamp()
+        self.end(task, Skipped("EXPIRED", f"expired: {late:.1f} s after its time, which is later than allowed"))
+
+    def unanswered(self) -> list[Task]:
+        """Tasks without an outcome that are still ours."""
+        return [t for t in self.batch.tasks if t.id not in self._answered and t.id not in self.gone]
+
+    # Settling.
+
+    def flush_if_old(self) -> None:
+        if self.done and self.is_old():
+            self.flush(finish=False)
+
+    def return_rest(self, outcome: Returned = Returned()) -> None:  # noqa: B008  (frozen)
+        """What was never begun is due again; what was begun and has no outcome is left to its lease."""
+        for task in self.unanswered():
+            if task.id not in self.begun:
+                self.end(task, outcome)
+
+    def flush(self, *, finish: bool) -> None:
+        """Write the outcomes there are; a database that is away for a moment is tried again."""
+        with self.settling:
+            pending, self.done = self.done, []
+            self._flushed_at = time.monotonic()
+            # A batch with a RUNNING row left is not finished: that row is left to the lease.
+            finish = finish and not self.unanswered()
+            if not pending and not finish:
+                return
+            try:
+                moved = again_on_infrastructure_fault(lambda: self._settle(pending, finish=finish))
+            except BatchLost:
+                self.lost = True
+                log.warning("batch.lost batch=%s tasks=%d", self.batch.batch_no, len(pending))
+                return
+            self.written += moved
+            if moved < len(pending):
+                log.info("task.moved_meanwhile batch=%s tasks=%d", self.batch.batch_no, len(pending) - moved)
+
+    def _settle(self, pending: list[Settled], *, finish: bool) -> int:
+        if not pending:
+            finish_batch(self.batch.batch_no)
+            return 0
+        return settle(self.batch.batch_no, self.handler, pending, finish=finish, figures=self.figures())
+
+    def figures(self) -> Figures:
+        return Figures(self._since_start_us(time.monotonic()), histogram(self._lateness_ms))
+
+    def _since_start_us(self, moment: float) -> int:
+        return max(0, int((moment - self._zero) * 1_000_000))
+
+
+def again_on_infrastructure_fault(action):
+    """Run again after a deadlock, a serialization failure or a lost connection: no fault of the task's.
+
+    Every statement behind this carries its precondition, so one that had committed unseen does nothing the second time.
+    """
+    deadline = time.monotonic() + conf().RUN_LEASE_SECONDS
+    pause = 0.01
+    while True:
+        try:
+            return action()
+        except (DatabaseError, InterfaceError) as error:
+            if connection.in_atomic_block or not is_infrastructure_fault(error) or time.monotonic() > deadline:
+                raise
+            log.warning("settle.again error=%r", str(error).strip())
+            if not is_lock_fault(error):
+                connection.close()
+        time.sleep(pause * random.uniform(0.5, 1.5))
+        pause = min(pause * 2, 1.0)
+
+
+LOCK_FAULTS = frozenset({"40001", "40P01", "55P03"})  # serialization failure, deadlock, lock not available
+
+
+def is_lock_fault(error: BaseException) -> bool:
+    return getattr(error.__cause__, "sqlstate", None) in LOCK_FAULTS
+
+
+def is_infrastructure_fault(error: BaseException) -> bool:
+    """A lock fault, or a connection that is gone: by server shutdown, termination, or a cut wire."""
+    if is_lock_fault(error):
+        return True
+    state = getattr(error.__cause__, "sqlstate", None)
+    if state is None:
+        return isinstance(error, InterfaceError | OperationalError)
+    return state.startswith(("08", "57P", "53")) or state in ("25P03", "25P04")

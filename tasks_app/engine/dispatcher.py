@@ -1,0 +1,142 @@
+"""The dispatcher: claims what is due, publishes it, and knows when to look again."""
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from math import ceil
+
+from tasks_app.conf import conf
+from tasks_app.lifecycle.claim import (
+    ALL_SHARDS,
+    ClaimedBatch,
+    LaneShare,
+    LaneView,
+    claim,
+    peek,
+    return_batches,
+)
+
+from .pace import Pace
+from .wakeup import Listener
+
+log = logging.getLogger(__name__)
+
+# A due lane whose workers are busy is looked at this often: nobody signals that a batch was started.
+BUSY_POLL_SECONDS = 0.02
+# Due, but the claim got nothing: somebody else holds those rows right now.
+LOCKED_POLL_SECONDS = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What one look did, and how long to wait before the next."""
+
+    batches: int
+    tasks: int
+    wait_seconds: float
+
+
+class Dispatcher:
+    def __init__(self, name: str, publish: Callable[[Sequence[ClaimedBatch]], None], listener: Listener) -> None:
+        self._name = name
+        self._publish = publish
+        self._listener = listener
+        self._pace = Pace()
+        self._lanes: list[LaneView] = []
+        self._rows_per_batch: dict[str, int] = {}
+        self._empty_handed: set[str] = set()  # lanes that were due and gave nothing: their rows are locked
+        self._offset: float | None = None  # database clock minus our monotonic one
+
+    def run_once(self) -> Look:
+        """Claim and publish what the last look saw coming due, then look ahead."""
+        batches = self._claim_due()
+        if batches:
+            self._hand_out(batches)
+            self._pace.note({batch.task_type for batch in batches})
+        self._look_ahead()
+        wait = wait_seconds(self._lanes, self._now(), self._empty_handed)
+        if wait > 0:
+            self._listener.announce(self._now() + wait)
+        return Look(len(batches), sum(batch.size for batch in batches), wait)
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for the next look; True if a wake-up cut it short."""
+        return self._listener.wait(seconds)
+
+    def _claim_due(self) -> list[ClaimedBatch]:
+        if self._offset is None:
+            return []
+        shares = lane_shares(self._lanes, self._now(), self._rows_per_batch)
+        if not shares:
+            self._empty_handed = set()
+            return []
+        batches = claim(shares, self._pace.sizes, self._name)
+        self._learn_rows(shares, batches)
+        return batches
+
+    def _learn_rows(self, shares: Iterable[LaneShare], batches: Iterable[ClaimedBatch]) -> None:
+        """Ask for about twice as many rows next time as a batch took, so that a backlog fills up quickly."""
+        self._empty_handed = set()
+        for share in shares:
+            sizes = [batch.size for batch in batches if batch.lane == share.lane]
+            if not sizes:
+                self._empty_handed.add(share.lane)
+                continue
+            twice = ceil(2 * sum(sizes) / len(sizes))
+            self._rows_per_batch[share.lane] = min(conf().BATCH_MAX, max(conf().BATCH_UNSEEN, twice))
+
+    def _hand_out(self, batches: Sequence[ClaimedBatch]) -> None:
+        try:
+            self._publish(batches)
+        except Exception as error:
+            # Unknown which messages got through: returning fences them all, so a copy that did does nothing.
+            tasks = return_batches([batch.batch_no for batch in batches])
+            log.warning("batch.unpublished batches=%d tasks_returned=%d error=%r", len(batches), tasks, str(error))
+            raise PublishFailed(str(error)) from error
+
+    def _look_ahead(self) -> None:
+        if self._offset is not None:
+            # First the announcement, then the reading: a task committed in between sends a signal.
+            self._listener.announce(self._now() + conf().LOOK_SECONDS)
+        asked = time.monotonic()
+        self._lanes, clock = peek()
+        self._offset = clock - (asked + time.monotonic()) / 2
+
+    def _now(self) -> float:
+        return time.monotonic() + self._offset
+
+
+class PublishFailed(Exception):
+    """The broker did not take the batches; they are due again."""
+
+
+def lane_shares(lanes: Iterable[LaneView], now: float, rows_per_batch: dict[str, int]) -> list[LaneShare]:
+    """How much to claim: lanes that are due, up to what their workers will start within a moment."""
+    shares = []
+    for view in lanes:
+        credit = _credit(view)
+        if view.next_due is not None and view.next_due <= now and credit > 0:
+            rows = credit * rows_per_batch.get(view.lane, conf().BATCH_UNSEEN)
+            shares.append(LaneShare(view.lane, ceil(rows / len(ALL_SHARDS)), credit))
+    return shares
+
+
+def wait_seconds(lanes: Iterable[LaneView], now: float, empty_handed: set[str]) -> float:
+    """How long until something can be done: 0 if there is something now."""
+    return min((_lane_wait(view, now, empty_handed) for view in lanes), default=conf().LOOK_SECONDS)
+
+
+def _lane_wait(view: LaneView, now: float, empty_handed: set[str]) -> float:
+    longest = conf().LOOK_SECONDS
+    if view.next_due is None or view.slots == 0:
+        return longest  # a worker that appears sends a wake-up
+    if view.next_due > now:
+        return min(view.next_due - now, longest)
+    if _credit(view) <= 0:
+        return BUSY_POLL_SECONDS
+    return LOCKED_POLL_SECONDS if view.lane in empty_handed else 0.0
+
+
+def _credit(view: LaneView) -> int:
+    return view.slots * conf().BATCHES_AHEAD - view.waiting

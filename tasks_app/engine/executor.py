@@ -1,0 +1,151 @@
+"""The executor: start, execute and settle one batch, in the way its handler's options ask for."""
+
+import logging
+import threading
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db import DatabaseError, InterfaceError, connection
+
+from tasks_app.conf import conf
+from tasks_app.core.handlers import REGISTRY
+from tasks_app.core.task import Returned, Task
+from tasks_app.lifecycle.settle import BatchLost, Settled, settle
+from tasks_app.lifecycle.start import StartedBatch, start
+
+from .batch_run import BatchRun
+from .guard import Guard
+from .interruption import MainThreadInterrupter
+from .modes import run_each, run_in_one_call, run_in_threads
+from .nodes import process_name
+from .transactional import EffectsRun
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class BatchReport:
+    batch_no: UUID
+    taken: bool  # False: another delivery had it, or it was reaped or returned
+    tasks: int = 0
+    settled: int = 0
+
+
+def run_batch(batch_no: UUID, *, guarded: bool = True) -> BatchReport:
+    """Start, execute and settle one batch; a second delivery of the same number does nothing."""
+    batch = _start(batch_no)
+    if batch is None:
+        return BatchReport(batch_no, taken=False)
+    if not batch.tasks:
+        return BatchReport(batch_no, taken=True)
+    handler = REGISTRY.get(batch.task_type)
+    if handler is None:
+        return _return_unknown(batch)
+    run, tools = BatchRun(batch, handler), _tools()
+    if guarded:
+        with tools.guard().watching(run):
+            _execute(run, tools.interrupter)
+    else:
+        _execute(run, tools.interrupter)
+    return BatchReport(batch_no, taken=True, tasks=len(batch.tasks), settled=run.written)
+
+
+def _start(batch_no: UUID) -> StartedBatch | None:
+    try:
+        return start(batch_no, process_name())
+    except (DatabaseError, InterfaceError):
+        if connection.in_atomic_block:
+            raise
+        # The connection may have died while this worker was idle. A start that got through is not repeated: the
+        # second finds the batch started, and its lease brings the tasks back.
+        connection.close()
+        return start(batch_no, process_name())
+
+
+def _execute(run: BatchRun, interrupter: MainThreadInterrupter) -> None:
+    handler = run.handler
+    if not run.halted:
+        if handler.apply is not None:
+            _two_phases(run, interrupter)
+        elif handler.transactional:
+            _with_effects(run, interrupter)
+        elif handler.batch:
+            run_in_one_call(run, interrupter)
+        elif handler.concurrency > 1:
+            run_in_threads(run)
+        else:
+            run_each(run, interrupter)
+    run.return_rest()
+    run.flush(finish=True)
+
+
+def _with_effects(run: BatchRun, interrupter: MainThreadInterrupter) -> None:
+    for task in run.unanswered():
+        if run.expired(task):
+            run.expire(task)
+    effects = EffectsRun(run, interrupter, run.handler.call, vectorised=run.handler.batch)
+    effects.execute(run.unanswered(), finish=True)
+
+
+def _two_phases(run: BatchRun, interrupter: MainThreadInterrupter) -> None:
+    """The call outside any transaction; what it answered is applied inside the settle transaction."""
+    answers: dict[int, tuple[Task, object]] = {}
+    effects = EffectsRun(run, interrupter, lambda task: run.handler.apply(task, answers[task.id][1]), vectorised=False)
+
+    def apply_all(*, finish: bool) -> None:
+        effects.execute([task for task, _ in answers.values()], finish=finish)
+        answers.clear()
+
+    def keep(task: Task, answer: object) -> None:
+        answers[task.id] = (task, answer)
+        if run.is_old():
+            apply_all(finish=False)
+
+    if run.handler.concurrency > 1:
+        run_in_threads(run, keep)
+    else:
+        run_each(run, interrupter, keep)
+    run.return_rest()
+    apply_all(finish=len(run.unanswered()) == len(answers))
+
+
+def _return_unknown(batch: StartedBatch) -> BatchReport:
+    """A rolling deploy: this worker is older than the task. Another one may know it, or this one soon."""
+    log.warning("task.unknown_type type=%s tasks=%d", batch.task_type, len(batch.tasks))
+    outcome = Returned(
+        "UNKNOWN_HANDLER",
+        f"worker {process_name()} has no handler {batch.task_type!r}; tried again until one has",
+        delay=conf().UNKNOWN_HANDLER_SECONDS,
+    )
+    try:
+        moved = settle(batch.batch_no, None, [Settled(task, outcome) for task in batch.tasks], finish=True)
+    except BatchLost:
+        moved = 0
+    return BatchReport(batch.batch_no, taken=True, tasks=len(batch.tasks), settled=moved)
+
+
+class _Tools:
+    """The interrupter and the guard of this process; a forked child makes its own."""
+
+    def __init__(self) -> None:
+        self.interrupter = MainThreadInterrupter()
+        self._guard: Guard | None = None
+
+    def guard(self) -> Guard:
+        if self._guard is None or not self._guard.is_alive():
+            if threading.current_thread() is not threading.main_thread():
+                raise RuntimeError("a guarded batch runs in the main thread; start the worker with -P prefork or solo")
+            self.interrupter.install()
+            self._guard = Guard(self.interrupter)
+            self._guard.start()
+        return self._guard
+
+
+_the_tools: _Tools | None = None
+
+
+def _tools() -> _Tools:
+    global _the_tools
+    if _the_tools is None:
+        _the_tools = _Tools()
+    return _the_tools

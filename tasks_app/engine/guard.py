@@ -1,0 +1,134 @@
+"""The guard: a thread beside the handler that extends the lease, ends what runs over its time, and heeds shutdown."""
+
+import faulthandler
+import logging
+import os
+import sys
+import threading
+import time
+from contextlib import contextmanager
+
+from django.db import connection
+
+from tasks_app.conf import conf
+from tasks_app.core.task import Failure, Returned
+from tasks_app.lifecycle.start import heartbeat
+from tasks_app.sql import run as run_sql
+
+from . import shutdown
+from .batch_run import BatchRun
+from .interruption import SHUTDOWN, TIMEOUT, Interrupted, MainThreadInterrupter
+
+log = logging.getLogger(__name__)
+
+TICK_SECONDS = 0.1
+
+
+class Guard(threading.Thread):
+    """One per worker process. Sees the batch that runs; the main thread pays nothing per task for it."""
+
+    def __init__(self, interrupter: MainThreadInterrupter) -> None:
+        super().__init__(name="punctual-guard", daemon=True)
+        self._interrupter = interrupter
+        self._run: BatchRun | None = None
+        self._beaten_at = 0.0
+        self._call_seen: int | None = None
+        self._call_since = 0.0
+        self._interrupted_at: float | None = None
+        self._shutdown_since: float | None = None
+        self._main_backend: int | None = None
+
+    @contextmanager
+    def watching(self, batch_run: BatchRun):
+        self._beaten_at = time.monotonic()
+        self._main_backend = connection.connection.info.backend_pid if connection.connection else None
+        self._run = batch_run
+        try:
+            yield
+        finally:
+            self._run = None
+
+    def run(self) -> None:
+        armed = False
+        while True:
+            time.sleep(TICK_SECONDS)
+            run = self._run
+            if run is None:
+                if armed:
+                    faulthandler.cancel_dump_traceback_later()
+                    armed = False
+                self._call_seen = None
+                continue
+            try:
+                if self._beat_if_due(run):
+                    # If this thread can't get the interpreter back (C code that never lets go of it), nothing here
+                    # can help: then the process ends itself when its lease does, and the reaper takes over.
+                    faulthandler.dump_traceback_later(conf().RUN_LEASE_SECONDS, exit=True, file=sys.__stderr__)
+                    armed = True
+                self._end_overdue_call(run)
+            except Exception as error:
+                log.warning("guard.failed error=%r", str(error))
+                connection.close()
+
+    def _beat_if_due(self, run: BatchRun) -> bool:
+        now = time.monotonic()
+        if now - self._beaten_at < conf().HEARTBEAT_SECONDS or run.lost:
+            return False
+        self._beaten_at = now
+        gone = heartbeat(run.batch.batch_no, [task.id for task in run.unanswered()])
+        if gone is None:
+            run.lost = True
+            log.warning("batch.lost batch=%s reason=%r", run.batch.batch_no, "its lease ran out")
+        else:
+            run.gone |= gone
+        return True
+
+    def _end_overdue_call(self, run: BatchRun) -> None:
+        now, call = time.monotonic(), self._interrupter.call
+        if call is None:
+            self._call_seen = None
+            return
+        if call != self._call_seen:
+            self._call_seen, self._call_since, self._interrupted_at = call, now - TICK_SECONDS / 2, None
+        reason = self._reason_to_end(run, now)
+        if reason is None:
+            return
+        if self._interrupted_at is None:
+            self._interrupted_at = now
+            self._interrupter.interrupt(call, reason)
+        elif now - self._interrupted_at > conf().TIMEOUT_GRACE_SECONDS:
+            self._end_process(run, reason)
+
+    def _reason_to_end(self, run: BatchRun, now: float) -> Interrupted | None:
+        if now - self._call_since > run.handler.timeout:
+            return Interrupted(TIMEOUT, f"timeout: ran longer than {run.handler.timeout:g} s")
+        if shutdown.requested():
+            self._shutdown_since = self._shutdown_since or now
+            limit = conf().SHUTDOWN_SECONDS
+            if now - self._shutdown_since > limit:
+                return Interrupted(SHUTDOWN, f"shutdown: still running {limit:g} s after the worker was told to stop")
+        return None
+
+    def _end_process(self, run: BatchRun, reason: Interrupted) -> None:
+        """The handler ignores its interruption: settle in its place, and end the process with it."""
+        log.error("worker.stuck batch=%s type=%s reason=%r", run.batch.batch_no, run.handler.name, reason.message)
+        if run.settling.acquire(timeout=0):
+            run.settling.release()
+            self._settle_for_stuck(run, reason)
+        logging.shutdown()
+        os._exit(70)
+
+    def _settle_for_stuck(self, run: BatchRun, reason: Interrupted) -> None:
+        if self._main_backend is not None:
+            # Whatever the stuck thread has locked or half written must be gone before its task may run again.
+            run_sql("end_session", {"pid": self._main_backend})
+        stuck = [task for task in run.unanswered() if task.id in run.begun]
+        for task in stuck:
+            several = len(stuck) > 1  # one call for many: nobody knows which of them is to blame
+            run.end(task, Returned(reason.code, reason.message, solo=True) if several else _failure(reason))
+        run.return_rest()
+        run.flush(finish=True)
+
+
+def _failure(reason: Interrupted) -> Failure:
+    return Failure(reason.code, reason.message)

@@ -1,0 +1,64 @@
+"""Interrupting a handler: an exception raised in the thread that runs it."""
+
+import ctypes
+import signal
+import threading
+
+TIMEOUT = "TIMEOUT"
+SHUTDOWN = "SHUTDOWN"
+
+
+class Interrupted(BaseException):
+    """Raised inside a handler that ran over its time or into a shutdown. No `except Exception` catches it."""
+
+    def __init__(self, code: str = "INTERRUPTED", message: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+class MainThreadInterrupter:
+    """Raises Interrupted in the main thread, but only while the call it was meant for is still running.
+
+    The main thread numbers its calls: `enter` gives a number, `leave` ends it. A signal that arrives after its
+    call ended finds another number and does nothing.
+    """
+
+    SIGNAL = signal.SIGALRM
+
+    def __init__(self) -> None:
+        self._call = 0
+        self._inside = False
+        self._victim: tuple[int, Interrupted] | None = None
+        self._main = threading.main_thread().ident
+
+    def install(self) -> None:
+        """Must run in the main thread."""
+        signal.signal(self.SIGNAL, self._on_signal)
+
+    def enter(self) -> None:
+        self._call += 1
+        self._inside = True
+
+    def leave(self) -> None:
+        self._inside = False
+
+    @property
+    def call(self) -> int | None:
+        return self._call if self._inside else None
+
+    def interrupt(self, call: int, reason: Interrupted) -> None:
+        """From another thread: end call number `call`."""
+        self._victim = (call, reason)
+        signal.pthread_kill(self._main, self.SIGNAL)
+
+    def _on_signal(self, signum: int, frame: object) -> None:
+        victim, self._victim = self._victim, None
+        if victim is not None and self._inside and victim[0] == self._call:
+            self._inside = False
+            raise victim[1]
+
+
+def interrupt_thread(ident: int) -> None:
+    """Raise Interrupted in a pool thread at its next bytecode; a thread inside a C call doesn't notice until then."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(Interrupted))

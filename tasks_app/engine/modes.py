@@ -1,0 +1,153 @@
+"""How a handler's options make a batch run: one by one, in threads, in one call."""
+
+import time
+
+from tasks_app.conf import conf
+from tasks_app.core.task import SUCCEEDED, Failure, Returned, Task
+
+from .batch_run import BatchRun
+from .crew import Crew, crew_of
+from .interruption import TIMEOUT, Interrupted, MainThreadInterrupter, interrupt_thread
+from .outcomes import is_declared, outcome_of
+
+_POLL_SECONDS = 0.05
+
+
+def run_each(run: BatchRun, interrupter: MainThreadInterrupter, keep=None) -> None:
+    """One call a task, one after the other. `keep(task, answer)` takes the answers of two-phase handlers."""
+    tasks = iter(run.batch.tasks)
+    while True:
+        try:
+            _call_in_turn(run, tasks, interrupter, keep)
+            return
+        except Interrupted as reason:
+            # The signal may land just outside the call's own try; the task it was meant for is the last begun.
+            interrupter.leave()
+            last = next(reversed(run.begun))
+            run.end(next(t for t in run.batch.tasks if t.id == last), outcome_of(reason))
+
+
+def _call_in_turn(run: BatchRun, tasks, interrupter: MainThreadInterrupter, keep) -> None:
+    call = run.handler.call
+    for task in tasks:
+        if run.halted:
+            return
+        if task.id in run.gone:
+            continue
+        if run.expired(task):
+            run.expire(task)
+            continue
+        run.begin(task)
+        interrupter.enter()
+        try:
+            answer = call(task)
+        except Interrupted:
+            raise
+        except BaseException as error:
+            interrupter.leave()
+            run.end(task, outcome_of(error))
+        else:
+            interrupter.leave()
+            if keep is None:
+                run.end(task, SUCCEEDED)
+            else:
+                keep(task, answer)
+        run.flush_if_old()
+
+
+def run_in_threads(run: BatchRun, keep=None) -> None:
+    """The tasks of a batch side by side in `concurrency` threads; the main thread keeps the times."""
+    crew, timeout = crew_of(run.handler.concurrency), run.handler.timeout
+    waiting = list(reversed(run.batch.tasks))
+    working: dict[int, Task] = {}
+    stop_by = None
+    while waiting or working:
+        while waiting and len(working) < crew.size and not run.halted:
+            _hand_over(run, crew, waiting.pop(), working)
+        if run.halted:
+            waiting = []
+            stop_by = stop_by or time.monotonic() + conf().SHUTDOWN_SECONDS
+        for task, answer, error in crew.finished(_POLL_SECONDS):
+            if working.pop(task.id, None) is None:
+                continue  # it was given up on before
+            if error is not None:
+                run.end(task, outcome_of(error))
+            elif keep is None:
+                run.end(task, SUCCEEDED)
+            else:
+                keep(task, answer)
+        _give_up_overdue(run, crew, working, timeout, stop_by)
+        run.flush_if_old()
+
+
+def _hand_over(run: BatchRun, crew: Crew, task: Task, working: dict[int, Task]) -> None:
+    if task.id in run.gone:
+        return
+    if run.expired(task):
+        run.expire(task)
+        return
+    run.begin(task)
+    working[task.id] = task
+    crew.give(run.handler.call, task)
+
+
+def _give_up_overdue(run: BatchRun, crew: Crew, working: dict[int, Task], timeout: float, stop_by: float | None):
+    now = time.monotonic()
+    for task in list(working.values()):
+        if now - run.begun[task.id] > timeout:
+            run.end(task, Failure(TIMEOUT, f"timeout: ran longer than {timeout:g} s"))
+        elif stop_by is not None and now > stop_by:
+            pass  # it can't be stopped for certain, so it has no outcome: its lease decides
+        else:
+            continue
+        del working[task.id]
+        interrupt_thread(crew.abandon(task))
+
+
+def run_in_one_call(run: BatchRun, interrupter: MainThreadInterrupter) -> None:
+    """One call for the whole batch; it may answer {task id: exception} for those that did not succeed."""
+    if run.halted:
+        return
+    tasks = []
+    for task in run.unanswered():
+        if run.expired(task):
+            run.expire(task)
+        else:
+            run.begin(task)
+            tasks.append(task)
+    if not tasks:
+        return
+    try:
+        interrupter.enter()
+        answer = run.handler.call(tasks)
+        interrupter.leave()
+        failed = failures_in(answer, tasks)
+    except BaseException as error:
+        interrupter.leave()
+        for task in tasks:
+            run.end(task, blame(error, alone=len(tasks) == 1))
+        return
+    for task in tasks:
+        run.end(task, outcome_of(failed[task.id]) if task.id in failed else SUCCEEDED)
+
+
+def blame(error: BaseException, *, alone: bool):
+    """One call failed for many: what the handler declared holds for all; otherwise each is tried alone."""
+    outcome = outcome_of(error)
+    if alone or is_declared(error) or not isinstance(outcome, Failure):
+        return outcome
+    return Returned(outcome.code, outcome.message, solo=True)
+
+
+def failures_in(answer: object, tasks: list[Task]) -> dict[int, BaseException]:
+    """Check what a batch handler returned."""
+    if answer is None:
+        return {}
+    known = {task.id for task in tasks}
+    if not isinstance(answer, dict) or not all(
+        task_id in known and isinstance(error, BaseException) for task_id, error in answer.items()
+    ):
+        raise TypeError(
+            f"a batch handler returns None, or a dict from task id to the exception it failed with; got {answer!r:.300}"
+        )
+    return answer

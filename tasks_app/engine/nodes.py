@@ -1,0 +1,25 @@
+"""The identity of this process, and how it reports itself as live."""
+
+import os
+import socket
+from uuid import UUID, uuid4
+
+from tasks_app.models import Node
+from tasks_app.sql import run
+
+
+def process_name() -> str:
+    return f"{socket.gethostname()}:{os.getpid()}"[:200]
+
+
+def report_worker(node_id: UUID, name: str, slots: int, lanes: list[str]) -> None:
+    run("report_node", {"node_id": node_id, "kind": Node.WORKER, "name": name, "slots": slots, "lanes": lanes})
+
+
+def forget(node_id: UUID) -> None:
+    """A clean shutdown: nobody has to wait until this node's silence is noticed."""
+    Node.objects.filter(node_id=node_id).delete()
+
+
+def new_node_id() -> UUID:
+    return uuid4()

@@ -1,0 +1,44 @@
+"""From what a handler raised to what is written."""
+
+import traceback
+
+from tasks_app.core.errors import RetryableError, Skip, Snooze, UnrecoverableError
+from tasks_app.core.task import Failure, NotYet, Outcome, Skipped
+
+from .interruption import Interrupted
+
+TRACE_LENGTH = 3_000
+
+
+def outcome_of(error: BaseException) -> Outcome:
+    match error:
+        case Snooze():
+            return NotYet(error.until)
+        case Skip():
+            return Skipped(error.code, error.reason)
+        case UnrecoverableError():
+            return Failure(error.code, str(error), final=True)
+        case RetryableError():
+            return Failure(error.code, str(error), after=error.after)
+        case Interrupted():
+            return Failure(error.code, error.message)
+    # Anything else, SystemExit and its kin included: a handler's mistake is a failed try, not the worker's end.
+    return Failure(type(error).__name__, _with_trace(error))
+
+
+def is_declared(error: BaseException) -> bool:
+    """Whether the handler said on purpose what should happen."""
+    return isinstance(error, Snooze | Skip | UnrecoverableError | RetryableError)
+
+
+def _with_trace(error: BaseException) -> str:
+    """The message first, for lists; then the end of the stack, where the cause is."""
+    stack = "".join(traceback.format_tb(error.__traceback__))[-TRACE_LENGTH:]
+    return f"{_message(error)}\n\n{stack}" if stack else _message(error)
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return str(error) or type(error).__name__
+    except Exception:
+        return f"{type(error).__name__} whose message can't be read"

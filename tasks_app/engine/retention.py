@@ -1,0 +1,50 @@
+"""Prunes what is past its keep, in small steps, so that no step holds much or takes long."""
+
+from dataclasses import dataclass
+
+from tasks_app.conf import conf
+from tasks_app.sql import run
+
+DAY = 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    batches: int
+    events: int
+    tasks: int
+
+
+def prune(steps: int = 20) -> Pruned:
+    """At most `steps` small steps of each kind; what is left comes next time."""
+    return Pruned(
+        batches=_prune("prune_batches", conf().KEEP_BATCHES_DAYS, steps),
+        events=_prune("prune_outbox", conf().KEEP_OUTBOX_DAYS, steps),
+        tasks=_prune_tasks(steps),
+    )
+
+
+def _prune(statement: str, keep_days: float, steps: int) -> int:
+    total = 0
+    for _ in range(steps):
+        gone = len(run(statement, {"keep": keep_days * DAY, "step": conf().PRUNE_STEP}))
+        total += gone
+        if gone < conf().PRUNE_STEP:
+            break
+    return total
+
+
+_task_cursor = 0  # where the walk over the tasks' ids goes on
+
+
+def _prune_tasks(steps: int) -> int:
+    global _task_cursor
+    total = 0
+    for _ in range(steps):
+        params = {"after": _task_cursor, "keep": conf().KEEP_TASKS_DAYS * DAY, "step": conf().PRUNE_STEP}
+        ((last, gone),) = run("prune_tasks", params)
+        total += gone
+        _task_cursor = last or 0
+        if last is None:
+            break
+    return total

@@ -1,0 +1,199 @@
+"""Handlers whose effects are in this database: effects and settle are one transaction, so they happen exactly once.
+
+Lock order: business rows first (the handler's), then the batch row, then task rows. If a task is no longer ours when
+its turn to settle comes, everything is rolled back and done once more without it.
+"""
+
+import logging
+import random
+import time
+from collections.abc import Callable
+
+from django.db import DatabaseError, InterfaceError, connection, transaction
+from psycopg.pq import TransactionStatus
+
+from tasks_app.core.task import SUCCEEDED, Failure, Outcome, Returned, Task
+from tasks_app.lifecycle.settle import BatchLost, Settled, settle
+from tasks_app.lifecycle.start import still_ours
+from tasks_app.sql import run as run_sql
+
+from .batch_run import BatchRun, is_infrastructure_fault, is_lock_fault
+from .interruption import SHUTDOWN, Interrupted, MainThreadInterrupter
+from .modes import failures_in
+from .outcomes import outcome_of
+
+log = logging.getLogger(__name__)
+
+# Deadlocks, serialization failures and lost connections in a row before the tasks are put back.
+FAULTS = 8
+PUT_BACK_SECONDS = 1.0
+
+
+class EffectsRun:
+    """One go after the other at the same tasks, until effects and outcomes are committed together."""
+
+    def __init__(self, run: BatchRun, interrupter: MainThreadInterrupter, call: Callable, *, vectorised: bool) -> None:
+        self._run = run
+        self._interrupter = interrupter
+        self._call = call
+        self._vectorised = vectorised
+        self._decided: dict[int, Outcome] = {}  # outcomes that stand whatever the next go does
+        self._careful = False  # one savepoint a task: only after an error, so that a good batch pays nothing
+        self._now: list[Task] = []  # what the call in progress is about
+        self._backend: int | None = None  # the database session the effects are in
+
+    def execute(self, tasks: list[Task], *, finish: bool) -> None:
+        """Effects of `tasks`, their outcomes and those noted before, in one transaction; or none of it."""
+        faults = 0
+        while not self._run.lost:
+            tasks = [task for task in tasks if task.id not in self._run.gone]
+            earlier = [one for one in self._run.done if one.task.id not in self._run.gone]
+            try:
+                self._go(tasks, earlier, finish)
+                return
+            except _HandlerFailed:
+                self._careful = True
+            except _SomeGone:
+                everyone = [task.id for task in tasks] + [one.task.id for one in earlier]
+                self._run.gone |= set(everyone) - still_ours(self._run.batch.batch_no, everyone)
+            except BatchLost:
+                self._run.lost = True
+            except Interrupted as reason:
+                self._end_session()
+                self._blame_interruption(reason, tasks)
+            except _TransactionBroken:
+                connection.close()
+            except (DatabaseError, InterfaceError) as error:
+                faults += 1
+                if not is_infrastructure_fault(error):
+                    raise
+                if faults == FAULTS:
+                    self._put_back(tasks, error)
+                    return
+                log.warning("effects.again batch=%s error=%r", self._run.batch.batch_no, str(error).strip())
+                if not is_lock_fault(error):
+                    connection.close()
+                time.sleep(random.uniform(0.005, 0.02) * 2**faults)
+
+    def _go(self, tasks: list[Task], earlier: list[Settled], finish: bool) -> None:
+        run = self._run
+        with transaction.atomic():
+            self._backend = connection.connection.info.backend_pid
+            outcomes = self._call_all(tasks)
+            settled = earlier + [run.settled(task, outcomes[task.id]) for task in tasks]
+            if settled:
+                moved = settle(run.batch.batch_no, run.handler, settled, finish=finish, figures=run.figures())
+                if moved < len(settled):
+                    raise _SomeGone
+        run.note_written(settled)
+
+    def _put_back(self, tasks: list[Task], error: Exception) -> None:
+        """Locks fought over again and again are no fault of these tasks: due again soon, no retry used."""
+        log.error("effects.put_back batch=%s tasks=%d error=%r", self._run.batch.batch_no, len(tasks), str(error))
+        connection.close()
+        for task in tasks:
+            self._run.end(task, Returned("INFRASTRUCTURE", str(error), delay=PUT_BACK_SECONDS))
+
+    def _call_all(self, tasks: list[Task]) -> dict[int, Outcome]:
+        outcomes = {task.id: self._decided[task.id] for task in tasks if task.id in self._decided}
+        todo = [task for task in tasks if task.id not in outcomes]
+        for task in todo:
+            if task.id not in self._run.begun:
+                self._run.begin(task)
+        if self._careful:
+            for task in todo:
+                outcomes[task.id] = self._call_carefully(task)
+        elif self._vectorised:
+            if todo:
+                outcomes |= self._call_together(todo)
+        else:
+            for task in todo:
+                self._call_plainly([task], task)
+                outcomes[task.id] = SUCCEEDED
+        if connection.needs_rollback or _status() is not TransactionStatus.INTRANS:
+            raise _HandlerFailed  # which of them it was, the careful go finds out
+        return outcomes
+
+    def _call_together(self, todo: list[Task]) -> dict[int, Outcome]:
+        answer = self._call_plainly(todo, todo)
+        try:
+            failed = failures_in(answer, todo)
+        except TypeError:
+            raise _HandlerFailed from None
+        return {task.id: outcome_of(failed[task.id]) if task.id in failed else SUCCEEDED for task in todo}
+
+    def _call_plainly(self, about: list[Task], argument):
+        try:
+            return self._interruptible(about, argument)
+        except (Interrupted, DatabaseError, InterfaceError) as error:
+            if isinstance(error, Interrupted) or is_infrastructure_fault(error):
+                raise
+            raise _HandlerFailed from error
+        except BaseException as error:
+            raise _HandlerFailed from error
+
+    def _call_carefully(self, task: Task) -> Outcome:
+        try:
+            with transaction.atomic():
+                answer = self._interruptible([task], [task] if self._vectorised else task)
+                failed = failures_in(answer, [task]) if self._vectorised else {}
+                if failed:
+                    raise failed[task.id]
+                if connection.needs_rollback or _status() is TransactionStatus.INERROR:
+                    raise RuntimeError("the handler caught a database error inside its transaction and went on")
+                if _status() is TransactionStatus.IDLE:
+                    self._decided[task.id] = Failure(
+                        "ENDED_TRANSACTION",
+                        "the handler committed or rolled back the transaction it was called in; a transactional "
+                        "handler must leave that to the scheduler",
+                        final=True,
+                    )
+                    raise _TransactionBroken
+        except (Interrupted, _TransactionBroken):
+            raise
+        except (DatabaseError, InterfaceError) as error:
+            if is_infrastructure_fault(error):
+                raise
+            return outcome_of(error)
+        except BaseException as error:
+            return outcome_of(error)
+        return SUCCEEDED
+
+    def _interruptible(self, about: list[Task], argument):
+        self._now = about
+        self._interrupter.enter()
+        try:
+            return self._call(argument)
+        finally:
+            self._interrupter.leave()
+
+    def _blame_interruption(self, reason: Interrupted, tasks: list[Task]) -> None:
+        if len(self._now) == 1:
+            self._decided[self._now[0].id] = outcome_of(reason)
+        if reason.code == SHUTDOWN:
+            # No time for another go. What the others had done is rolled back, so they are as good as never begun.
+            self._decided = {task.id: Returned() for task in tasks} | self._decided
+        # One call for many: the careful go tries them one by one and finds the slow one.
+        self._careful = True
+
+    def _end_session(self) -> None:
+        """An interrupted statement may still run on the server: end it, or its locks stay."""
+        connection.close()
+        if self._backend is not None:
+            run_sql("end_session", {"pid": self._backend})
+
+
+class _HandlerFailed(Exception):
+    """A call failed without savepoints: roll back and go carefully."""
+
+
+class _SomeGone(Exception):
+    """Some tasks are no longer ours: roll back and go without them."""
+
+
+class _TransactionBroken(Exception):
+    """A handler ended the transaction it was called in."""
+
+
+def _status() -> TransactionStatus:
+    return connection.connection.info.transaction_status

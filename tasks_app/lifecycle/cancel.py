@@ -1,0 +1,40 @@
+"""cancel: whatever is live of a unit stops being so, with a reason and by whom."""
+
+from dataclasses import dataclass
+
+from tasks_app.core.errors import PlanConflict
+from tasks_app.core.states import is_live
+from tasks_app.models import ScheduleTask
+from tasks_app.sql import run
+
+from .plan import ROUNDS
+from .request import Unit
+
+
+@dataclass(frozen=True, slots=True)
+class Cancelled:
+    cancelled: bool
+    task_id: int | None  # the unit's current row, if it has one
+    status: str | None  # what that row is now
+
+
+def cancel(unit: Unit, reason: str, by: str) -> Cancelled:
+    """Cancel the unit's live row; a unit that is finished or unknown stays as it is, and the answer says so."""
+    tenant, task_type, key = unit
+    params = {"tenant": tenant, "type": task_type, "key": key, "reason": reason, "by": by}
+    for _ in range(ROUNDS):
+        moved = run("cancel", params)
+        if moved:
+            return Cancelled(True, moved[0][0], "CANCELLED")
+        row = (
+            ScheduleTask.objects.filter(tenant=tenant, task_type=task_type, biz_key=key, current=True)
+            .values_list("id", "status", "due_at")
+            .first()
+        )
+        if row is None:
+            return Cancelled(False, None, None)
+        task_id, status, due_at = row
+        if not is_live(status, due_at is not None):
+            return Cancelled(False, task_id, status)
+        # Somebody replaced the row while we waited for it: the new one is live, so look again.
+    raise PlanConflict(f"unit {unit!r} was replaced {ROUNDS} times while it was being cancelled. Try again.")

@@ -1,0 +1,74 @@
+"""claim: due rows become batches that a worker can start; and back, when they can't be published."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tasks_app.conf import conf
+from tasks_app.core.lanes import LANES
+from tasks_app.core.sharding import SHARD_COUNT
+from tasks_app.sql import run
+
+ALL_SHARDS = tuple(range(SHARD_COUNT))
+
+
+@dataclass(frozen=True, slots=True)
+class LaneView:
+    """What the dispatcher sees of a lane."""
+
+    lane: str
+    next_due: float | None  # epoch seconds, database clock
+    waiting: int  # batches claimed but not started
+    slots: int  # live worker slots
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedBatch:
+    batch_no: str
+    lane: str
+    task_type: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class LaneShare:
+    """How much of a lane to claim."""
+
+    lane: str
+    rows_per_shard: int
+    batches: int
+
+
+def peek(lanes: Sequence[str] = LANES, shards: Sequence[int] = ALL_SHARDS) -> tuple[list[LaneView], float]:
+    """Every lane's earliest due moment and capacity, and the database's clock."""
+    params = {"lanes": list(lanes), "shards": list(shards), "node_ttl": conf().NODE_TTL_SECONDS}
+    rows = run("peek", params)
+    return [LaneView(lane, due, waiting, slots) for lane, due, waiting, slots, _ in rows], rows[0][4]
+
+
+def claim(
+    shares: Sequence[LaneShare],
+    sizes: Mapping[str, int],
+    dispatcher: str,
+    shards: Sequence[int] = ALL_SHARDS,
+) -> list[ClaimedBatch]:
+    """Claim due rows, at most `batches` batches a lane, of `sizes` tasks by type. One statement."""
+    rows = run(
+        "claim",
+        {
+            "lanes": [share.lane for share in shares],
+            "rows": [share.rows_per_shard for share in shares],
+            "allowed": [share.batches for share in shares],
+            "shards": list(shards),
+            "types": list(sizes),
+            "sizes": list(sizes.values()),
+            "unseen": conf().BATCH_UNSEEN,
+            "dispatcher": dispatcher,
+            "lease": conf().DISPATCH_LEASE_SECONDS,
+        },
+    )
+    return [ClaimedBatch(*row) for row in rows]
+
+
+def return_batches(batch_nos: Sequence[str]) -> int:
+    """Batches that could not be published: their tasks are due again. Returns how many tasks."""
+    return len(run("return_batch", {"batch_nos": list(batch_nos)}))

@@ -1,0 +1,226 @@
+"""schedule, reschedule and ensure: who may write a new plan for a unit, and what becomes of the old one."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from django.db import transaction
+
+from tasks_app.core.errors import InvalidTask, PlanConflict
+from tasks_app.core.states import Status, is_live
+from tasks_app.sql import run
+
+from .request import Request, Unit
+
+# Each round some other transaction has moved the unit and committed. More than a few in a row means that
+# something rewrites it all the time; then the caller's own change must roll back, not be half done.
+ROUNDS = 10
+SYSTEM = "system"
+
+
+class Outcome(StrEnum):
+    CREATED = "CREATED"  # a new row
+    EXISTS = "EXISTS"  # a live row, or one with this idem_key, was there already
+    UPDATED = "UPDATED"  # same row, new time
+    REPLACED = "REPLACED"  # it was running: cancelled, and a new row took over
+    IGNORED = "IGNORED"  # it had succeeded: nothing to move
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What became of one request."""
+
+    outcome: Outcome
+    task_id: int
+    due: float | None = None  # epoch seconds on the database's clock; None: nothing new is due
+
+
+class _Row(NamedTuple):
+    id: int
+    status: str
+    due: bool
+    idem_key: str | None
+
+
+def schedule(requests: Sequence[Request]) -> list[Planned]:
+    """Plan each unit unless it is live already; a finished row hands over to the new one."""
+    return _plan(requests, _decide_schedule, by=SYSTEM)
+
+
+def reschedule(requests: Sequence[Request], by: str = SYSTEM) -> list[Planned]:
+    """Move each unit to its new time; a unit that succeeded stays as it is."""
+    return _plan(requests, _decide_reschedule, by)
+
+
+def ensure(requests: Sequence[Request], by: str = SYSTEM) -> list[Planned]:
+    """From now on each unit will run: like reschedule, but a unit that succeeded is planned anew."""
+    return _plan(requests, _decide_ensure, by)
+
+
+def _decide_schedule(row: _Row | None) -> Outcome:
+    if row is not None and is_live(row.status, row.due):
+        return Outcome.EXISTS
+    return Outcome.CREATED
+
+
+def _decide_reschedule(row: _Row | None) -> Outcome:
+    if row is None or row.status in (Status.CANCELLED, Status.DEAD):
+        return Outcome.CREATED
+    if row.status == Status.RUNNING:
+        return Outcome.REPLACED
+    if row.status == Status.SUCCESS and not row.due:
+        return Outcome.IGNORED
+    return Outcome.UPDATED
+
+
+def _decide_ensure(row: _Row | None) -> Outcome:
+    decided = _decide_reschedule(row)
+    return Outcome.CREATED if decided is Outcome.IGNORED else decided
+
+
+def _plan(requests: Sequence[Request], decide, by: str) -> list[Planned]:
+    """Try, look at what moved, and decide again for the rest, until every request has its answer."""
+    answers: dict[Unit, Planned] = {}
+    first: dict[Unit, Request] = {}
+    for request in requests:
+        if first.setdefault(request.unit, request) is not request and decide is not _decide_schedule:
+            raise InvalidTask(f"unit {request.unit!r} is given twice in one call; which time is meant?")
+    with transaction.atomic(savepoint=False):
+        open_requests = list(first.values())
+        if decide is _decide_schedule:
+            # Most scheduled units are new: insert first, and look only at what was in the way.
+            answers |= _insert(open_requests)
+        for _ in range(ROUNDS):
+            open_requests = [r for r in open_requests if r.unit not in answers]
+            if not open_requests:
+                break
+            answers |= _round(open_requests, decide, by)
+        else:
+            raise PlanConflict(
+                f"unit {open_requests[0].unit!r} was changed by others {ROUNDS} times while it was being planned. "
+                "Roll back and try again."
+            )
+    return _in_order(requests, answers, first)
+
+
+def _in_order(requests, answers: dict[Unit, Planned], first: dict[Unit, Request]) -> list[Planned]:
+    return [
+        answers[r.unit] if first[r.unit] is r else Planned(Outcome.EXISTS, answers[r.unit].task_id) for r in requests
+    ]
+
+
+def _round(requests: list[Request], decide, by: str) -> dict[Unit, Planned]:
+    """Lock what is there, decide for each unit, write; units that somebody else moved stay unanswered."""
+    answers = _seen_before(requests) if decide is _decide_schedule else {}
+    requests = [r for r in requests if r.unit not in answers]
+    rows = _lock_current(requests)
+    todo: dict[Outcome, list[tuple[Request, _Row | None]]] = {}
+    for request in requests:
+        row = rows.get(request.unit)
+        todo.setdefault(decide(row), []).append((request, row))
+    for outcome in (Outcome.EXISTS, Outcome.IGNORED):
+        answers |= {request.unit: Planned(outcome, row.id) for request, row in todo.get(outcome, ())}
+    answers |= _move(todo.get(Outcome.UPDATED, ()))
+    copies = decide is not _decide_schedule
+    answers |= _replace(todo.get(Outcome.REPLACED, ()), Outcome.REPLACED, by, copies)
+    created = todo.get(Outcome.CREATED, ())
+    answers |= _replace([pair for pair in created if pair[1]], Outcome.CREATED, by, copies)
+    answers |= _insert([request for request, row in created if row is None])
+    return answers
+
+
+def _seen_before(requests: Iterable[Request]) -> dict[Unit, Planned]:
+    keyed = {(r.unit[0], r.idem_key): r.unit for r in requests if r.idem_key is not None}
+    if not keyed:
+        return {}
+    found = run("find_idem", {"tenants": [t for t, _ in keyed], "idem_keys": [k for _, k in keyed]})
+    return {keyed[tenant, key]: Planned(Outcome.EXISTS, task_id) for tenant, key, task_id in found}
+
+
+def _lock_current(requests: Sequence[Request]) -> dict[Unit, _Row]:
+    if not requests:
+        return {}
+    tenants, types, keys = zip(*(r.unit for r in requests), strict=True)
+    found = run("lock_current", {"tenants": list(tenants), "types": list(types), "keys": list(keys)})
+    return {(tenant, type_, key): _Row(*rest) for tenant, type_, key, *rest in found}
+
+
+def _move(pairs: Sequence[tuple[Request, _Row]]) -> dict[Unit, Planned]:
+    if not pairs:
+        return {}
+    return _answers(Outcome.UPDATED, run("move", _times(pairs)))
+
+
+def _replace(pairs: Sequence[tuple[Request, _Row]], outcome: Outcome, by: str, copies: bool) -> dict[Unit, Planned]:
+    """Retire the old rows and let new ones take over: all of them, or, if something is in the way, none."""
+    if not pairs:
+        return {}
+    hand_on = [copies and row.status != Status.SUCCESS for _, row in pairs]
+    retire = {
+        "ids": [row.id for _, row in pairs],
+        "statuses": [row.status for _, row in pairs],
+        "hand_on": hand_on,
+        "by": by,
+    }
+    try:
+        with transaction.atomic():
+            if len(run("retire", retire)) != len(pairs):
+                raise _InTheWay
+            answers = _take_over(pairs, outcome, hand_on) if copies else _insert_over(pairs)
+            if len(answers) != len(pairs):
+                raise _InTheWay
+    except _InTheWay:
+        return {}
+    return answers
+
+
+class _InTheWay(Exception):
+    """A row could not be retired or its successor not inserted: undo both and look again."""
+
+
+def _take_over(pairs: Sequence[tuple[Request, _Row]], outcome: Outcome, hand_on: list[bool]) -> dict[Unit, Planned]:
+    handed = [row.idem_key if handing else None for (_, row), handing in zip(pairs, hand_on, strict=True)]
+    return _answers(outcome, run("insert_replacements", _times(pairs) | {"idem_keys": handed, "hand_on": hand_on}))
+
+
+def _insert_over(pairs: Sequence[tuple[Request, _Row]]) -> dict[Unit, Planned]:
+    return _insert([request for request, _ in pairs], replaces=[row.id for _, row in pairs])
+
+
+def _insert(requests: Sequence[Request], replaces: Sequence[int] | None = None) -> dict[Unit, Planned]:
+    if not requests:
+        return {}
+    tenants, types, keys = zip(*(r.unit for r in requests), strict=True)
+    rows = run(
+        "insert_tasks",
+        {
+            "tenants": list(tenants),
+            "types": list(types),
+            "keys": list(keys),
+            "replaces": list(replaces) if replaces else [None] * len(requests),
+            "idem_keys": [r.idem_key for r in requests],
+            "ats": [r.at for r in requests],
+            "delays": [r.delay for r in requests],
+            "lanes": [r.lane for r in requests],
+            "shards": [r.shard for r in requests],
+            "max_retries": [r.max_retry for r in requests],
+            "repeat_afters": [r.repeat_after for r in requests],
+            "expires_afters": [r.expires_after for r in requests],
+            "payloads": [r.payload or "{}" for r in requests],
+        },
+    )
+    return _answers(Outcome.CREATED, rows)
+
+
+def _times(pairs: Sequence[tuple[Request, _Row]]) -> dict[str, list]:
+    return {
+        "ids": [row.id for _, row in pairs],
+        "ats": [request.at for request, _ in pairs],
+        "delays": [request.delay for request, _ in pairs],
+        "payloads": [request.payload for request, _ in pairs],
+    }
+
+
+def _answers(outcome: Outcome, rows: Iterable[tuple]) -> dict[Unit, Planned]:
+    return {(tenant, type_, key): Planned(outcome, task_id, due) for tenant, type_, key, task_id, due in rows}

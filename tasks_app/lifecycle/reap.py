@@ -1,0 +1,38 @@
+"""reap: what a dead worker, a lost message or a lost lease left behind is due again."""
+
+import json
+from dataclasses import dataclass
+
+from tasks_app.core.handlers import REGISTRY
+from tasks_app.core.retry import Backoff
+from tasks_app.sql import run
+
+_DELAYS_KNOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class ReapedBatch:
+    batch_no: str
+    started: bool
+    worker: str
+    tasks: int
+
+
+def reap(limit: int = 100) -> list[ReapedBatch]:
+    """Finish batches whose lease ran out and make their tasks due again; decided and written in one statement."""
+    params = {"limit": limit, "delays": json.dumps(_own_delays()), "delays_known": _DELAYS_KNOWN}
+    return [ReapedBatch(*row) for row in run("reap", params)]
+
+
+def rescue_stranded(limit: int = 1000) -> list[int]:
+    """RUNNING rows that no unfinished batch holds. There should be none; whoever finds some must say so."""
+    return [task_id for (task_id,) in run("rescue_stranded", {"limit": limit})]
+
+
+def _own_delays() -> dict[str, list[float]]:
+    """The back-off of handlers that brought their own, as the statement can use it."""
+    return {
+        handler.name: [handler.policy.steady(n) for n in range(1, _DELAYS_KNOWN + 1)]
+        for handler in REGISTRY
+        if handler.policy != Backoff()
+    }

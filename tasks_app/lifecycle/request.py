@@ -1,0 +1,155 @@
+"""What a caller asks to be scheduled: checked in full before anything is written."""
+
+import json
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from tasks_app.conf import conf
+from tasks_app.core.errors import InvalidTask
+from tasks_app.core.handlers import REGISTRY, refuse_bad_lane, refuse_bad_max_retry
+from tasks_app.core.sharding import shard_of
+from tasks_app.models.schedule_task import DEFAULT_TENANT, KEY_LENGTH, TENANT_LENGTH
+
+LONGEST = timedelta(days=36_525)  # a hundred years: beyond it a date is a mistake
+_ESCAPED_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
+
+Unit = tuple[str, str, str]  # tenant, task type, business key
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    unit: Unit
+    at: datetime | None
+    delay: float | None
+    payload: str | None  # JSON text; None: none given
+    lane: str
+    max_retry: int
+    repeat_after: float | None
+    expires_after: float | None
+    idem_key: str | None
+
+    @property
+    def shard(self) -> int:
+        return shard_of(*self.unit)
+
+
+def build(
+    task_type: str,
+    key: str | int | UUID,
+    *,
+    at: datetime | None = None,
+    delay: timedelta | float | None = None,
+    payload: object = None,
+    lane: str | None = None,
+    max_retry: int | None = None,
+    repeat_after: timedelta | float | None = None,
+    expires_after: timedelta | float | None = None,
+    idem_key: str | None = None,
+    tenant: str = DEFAULT_TENANT,
+) -> Request:
+    handler = REGISTRY.require(task_type)
+    if lane is not None:
+        refuse_bad_lane(lane, InvalidTask)
+    if max_retry is not None:
+        refuse_bad_max_retry(max_retry, InvalidTask)
+    if at is not None and delay is not None:
+        raise InvalidTask(f"at={at!r} and delay={delay!r} were both given; give the one that is meant.")
+    if repeat_after is not None and expires_after is not None:
+        raise InvalidTask(
+            "repeat_after and expires_after exclude each other: a rolling task that is late runs late, and "
+            "expiring it would end it for good. Drop expires_after."
+        )
+    return Request(
+        unit=unit_of(task_type, key, tenant),
+        at=_instant(at),
+        delay=_seconds("delay", delay, allow_zero=True) if at is None else None,
+        payload=_json_text(payload),
+        lane=lane or handler.lane,
+        max_retry=handler.max_retry if max_retry is None else max_retry,
+        repeat_after=_seconds("repeat_after", repeat_after),
+        expires_after=_seconds("expires_after", expires_after),
+        idem_key=None if idem_key is None else _text("idem_key", idem_key, KEY_LENGTH),
+    )
+
+
+def unit_of(task_type: str, key: str | int | UUID, tenant: str = DEFAULT_TENANT) -> Unit:
+    if isinstance(key, UUID) or (isinstance(key, int) and not isinstance(key, bool)):
+        key = str(key)
+    return _text("tenant", tenant, TENANT_LENGTH), task_type, _text("key", key, KEY_LENGTH)
+
+
+def _text(name: str, value: object, longest: int) -> str:
+    if not isinstance(value, str):
+        raise InvalidTask(f"{name}={value!r:.200} is a {type(value).__name__}; it must be a string.")
+    if not value:
+        raise InvalidTask(f"{name} is empty; it must have 1 to {longest} characters.")
+    if len(value) > longest:
+        raise InvalidTask(
+            f"{name} {value[:40]!r}… has {len(value):,} characters; at most {longest} are allowed. "
+            "Use a shorter name or a hash of it."
+        )
+    if "\0" in value:
+        raise InvalidTask(f"{name} {value!r} contains a NUL character, which PostgreSQL can't store. Remove it.")
+    if not _encodable(value):
+        raise InvalidTask(f"{name} {value!r} contains half of a surrogate pair; it is no valid text. Remove it.")
+    return value
+
+
+def _instant(at: object) -> datetime | None:
+    if at is None:
+        return None
+    if not isinstance(at, datetime):
+        raise InvalidTask(f"at={at!r:.200} is a {type(at).__name__}; it must be an aware datetime.")
+    if at.tzinfo is None or at.utcoffset() is None:
+        raise InvalidTask(
+            f"at={at!r} is naive, so the instant meant is unknown. Give it a time zone, "
+            "for example at=datetime(2027, 3, 1, 9, 0, tzinfo=ZoneInfo('Europe/Berlin'))."
+        )
+    return at
+
+
+def _seconds(name: str, value: object, *, allow_zero: bool = False) -> float | None:
+    if value is None:
+        return 0.0 if allow_zero else None
+    if isinstance(value, timedelta):
+        value = value.total_seconds()
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InvalidTask(f"{name}={value!r:.200} must be a timedelta or a number of seconds.")
+    # Written so that a NaN, for which every comparison is false, is refused as well.
+    if not 0 <= value <= LONGEST.total_seconds() or (value == 0 and not allow_zero):
+        least = "zero or more" if allow_zero else "more than zero"
+        raise InvalidTask(f"{name}={value!r} must be {least} seconds and at most a hundred years.")
+    return float(value)
+
+
+def _json_text(payload: object) -> str | None:
+    if payload is None:
+        return None
+    try:
+        text = json.dumps(payload, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidTask(
+            f"payload can't be written as JSON: {error}. Use dicts, lists, strings, numbers, booleans and None, "
+            "and ids instead of objects."
+        ) from None
+    if not _encodable(text):
+        raise InvalidTask("payload contains half of a surrogate pair; it is no valid text. Remove it.")
+    size, limit = len(text.encode()), conf().PAYLOAD_MAX_BYTES
+    if size > limit:
+        raise InvalidTask(
+            f"payload has {size:,} bytes as JSON; at most {limit:,} are allowed. "
+            "Keep the data in a table of your own and schedule its id."
+        )
+    if _ESCAPED_NUL.search(text):
+        raise InvalidTask("payload contains a NUL character, which PostgreSQL can't store. Remove it.")
+    return text
+
+
+def _encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,68 @@
+"""start and heartbeat: a worker's right to a batch."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from tasks_app.conf import conf
+from tasks_app.core.clock import DatabaseClock
+from tasks_app.core.task import Task
+from tasks_app.sql import array, run
+
+
+@dataclass(frozen=True, slots=True)
+class StartedBatch:
+    batch_no: UUID
+    task_type: str
+    tasks: list[Task]
+    started: float  # epoch seconds, database clock
+    clock: DatabaseClock
+
+
+def start(batch_no: UUID, worker: str) -> StartedBatch | None:
+    """Take the batch and load what is still ours of it; None if it was taken, finished or is unknown."""
+    asked = time.monotonic()
+    rows = run("start", {"batch_no": batch_no, "worker": worker, "lease": conf().RUN_LEASE_SECONDS})
+    if not rows:
+        return None
+    clock = DatabaseClock()
+    task_type, lane, started_at = rows[0][:3]
+    clock.learn(started_at, asked, time.monotonic())
+    tasks = [
+        Task(
+            id=id_,
+            tenant=tenant,
+            type=task_type,
+            key=key,
+            lane=lane,
+            attempt=attempt + 1,
+            execute_time=execute_time,
+            due=due,
+            deadline=deadline,
+            solo=solo,
+            token=token,
+            payload_text=payload,
+        )
+        for _, _, _, id_, tenant, key, attempt, execute_time, due, deadline, solo, token, payload in rows
+        if id_ is not None
+    ]
+    if not tasks:
+        # Everything in it was cancelled or re-planned. Finished now, or it would wait for the reaper.
+        finish_batch(batch_no)
+    return StartedBatch(batch_no, task_type, tasks, started_at.timestamp(), clock)
+
+
+def heartbeat(batch_no: UUID, ids: Sequence[int]) -> set[int] | None:
+    """Extend the lease. Returns the ids that are no longer ours; None if the whole batch isn't."""
+    rows = run("heartbeat", {"batch_no": batch_no, "ids": array(ids), "lease": conf().RUN_LEASE_SECONDS})
+    return set(rows[0][0]) if rows else None
+
+
+def still_ours(batch_no: UUID, ids: Sequence[int]) -> set[int]:
+    return {id_ for (id_,) in run("still_ours", {"batch_no": batch_no, "ids": array(ids)})}
+
+
+def finish_batch(batch_no: UUID) -> bool:
+    """Close a batch of which nothing is RUNNING any more; False if something is, or it was finished already."""
+    return bool(run("finish_batch", {"batch_no": batch_no}))

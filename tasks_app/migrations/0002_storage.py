@@ -1,0 +1,31 @@
+"""Storage settings of the hot tables: room for heap-only updates, and a vacuum that keeps up."""
+
+from django.db import migrations
+
+# Settle must find room on the row's own page, or it touches every index: measured 20,000 tasks/s without
+# that room and 35,000/s with it. The due index collects one dead entry per claim, so vacuum comes early.
+SET = """
+ALTER TABLE schedule_task SET (
+    fillfactor = 40,
+    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000,
+    autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0.02);
+ALTER TABLE task_batch SET (
+    fillfactor = 50,
+    autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
+ALTER TABLE node SET (fillfactor = 50, autovacuum_vacuum_threshold = 200);
+ALTER TABLE maintenance_entry SET (fillfactor = 50, autovacuum_vacuum_threshold = 200);
+"""
+RESET = """
+ALTER TABLE schedule_task RESET (
+    fillfactor, autovacuum_vacuum_scale_factor, autovacuum_vacuum_threshold,
+    autovacuum_vacuum_cost_delay, autovacuum_analyze_scale_factor);
+ALTER TABLE task_batch RESET (
+    fillfactor, autovacuum_vacuum_scale_factor, autovacuum_vacuum_threshold, autovacuum_vacuum_cost_delay);
+ALTER TABLE node RESET (fillfactor, autovacuum_vacuum_threshold);
+ALTER TABLE maintenance_entry RESET (fillfactor, autovacuum_vacuum_threshold);
+"""
+
+
+class Migration(migrations.Migration):
+    dependencies = [("tasks_app", "0001_initial")]
+    operations = [migrations.RunSQL(SET, RESET)]

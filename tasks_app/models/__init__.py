@@ -1,0 +1,19 @@
+"""The tables. Rows of schedule_task change their status only through tasks_app.lifecycle."""
+
+from .dlq_entry import DlqEntry
+from .maintenance_entry import MaintenanceEntry
+from .node import Node
+from .outbox_event import OutboxEvent
+from .schedule_task import ScheduleTask
+from .task_attempt import TaskAttempt
+from .task_batch import TaskBatch
+
+__all__ = [
+    "DlqEntry",
+    "MaintenanceEntry",
+    "Node",
+    "OutboxEvent",
+    "ScheduleTask",
+    "TaskAttempt",
+    "TaskBatch",
+]

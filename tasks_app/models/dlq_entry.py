@@ -1,0 +1,34 @@
+"""A dead letter: a task that gave up, waiting for a person."""
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+
+class DlqEntry(models.Model):
+    OPEN, REPLAYED, CLOSED = "OPEN", "REPLAYED", "CLOSED"
+
+    task = models.ForeignKey(
+        "tasks_app.ScheduleTask",
+        on_delete=models.DO_NOTHING,
+        db_constraint=False,
+        related_name="dead_letters",
+    )
+    tenant = models.CharField(max_length=63, db_collation="C")
+    task_type = models.CharField(max_length=100, db_collation="C")
+    error_code = models.CharField(max_length=50)
+    error_msg = models.TextField()
+    created_at = models.DateTimeField(db_default=Now())
+    replay_status = models.CharField(max_length=8, db_default=OPEN)
+    closed_at = models.DateTimeField(null=True)
+    closed_by = models.CharField(max_length=150, db_default="")
+
+    class Meta:
+        db_table = "dlq_entry"
+        verbose_name_plural = "dlq entries"
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(replay_status__in=["OPEN", "REPLAYED", "CLOSED"]), name="dlq_entry_replay_status"
+            ),
+            models.UniqueConstraint(fields=["task"], name="dlq_entry_one_open", condition=Q(replay_status="OPEN")),
+        ]

@@ -1,0 +1,20 @@
+"""A live beat or worker process, as it reports itself."""
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models.functions import Now
+
+
+class Node(models.Model):
+    BEAT, WORKER = "BEAT", "WORKER"
+
+    node_id = models.UUIDField(primary_key=True, help_text="Random per boot, so that a restart is a new node.")
+    kind = models.CharField(max_length=6)
+    name = models.CharField(max_length=200)
+    slots = models.IntegerField(db_default=0, help_text="Batches a worker runs at the same time.")
+    lanes = ArrayField(models.CharField(max_length=8), db_default=[])
+    started_at = models.DateTimeField(db_default=Now())
+    seen_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "node"

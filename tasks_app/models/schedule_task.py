@@ -1,0 +1,94 @@
+"""A task: one row to do, and all that is known of it."""
+
+from django.contrib.postgres.functions import RandomUUID
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from tasks_app.core.lanes import DEFAULT_LANE, LANES
+from tasks_app.core.states import Status
+
+DEFAULT_TENANT = "default"
+KEY_LENGTH = 200
+TENANT_LENGTH = 63
+
+
+class ScheduleTask(models.Model):
+    # The unit: what this row is about. One *current* row per unit.
+    tenant = models.CharField(max_length=TENANT_LENGTH, db_collation="C", db_default=DEFAULT_TENANT)
+    task_type = models.CharField(max_length=100, db_collation="C")
+    biz_key = models.CharField(max_length=KEY_LENGTH, db_collation="C")
+    current = models.BooleanField(db_default=True)
+    replaces = models.BigIntegerField(null=True, help_text="The row of the same unit this one took over from.")
+    idem_key = models.CharField(max_length=KEY_LENGTH, db_collation="C", null=True)
+    token = models.UUIDField(
+        db_default=RandomUUID(), help_text="Stays the same over retries and replacement; for other systems."
+    )
+
+    status = models.CharField(max_length=9, choices=[(s.value, s.value) for s in Status])
+    execute_time = models.DateTimeField(help_text="What the user asked for.")
+    due_at = models.DateTimeField(null=True, help_text="May be claimed from this moment on; empty: never.")
+    claimed_due = models.DateTimeField(null=True, help_text="What due_at was when it was last claimed.")
+
+    lane = models.CharField(max_length=8, db_collation="C", db_default=DEFAULT_LANE)
+    shard = models.SmallIntegerField()
+    solo = models.BooleanField(db_default=False, help_text="Tried alone, since a batch it was in was lost.")
+    batch_no = models.UUIDField(null=True)
+
+    attempt = models.IntegerField(db_default=0, help_text="Failures since the last success, roll or replay.")
+    retry_count = models.IntegerField(db_default=0, help_text="Failures over the row's whole life.")
+    max_retry = models.SmallIntegerField()
+    repeat_after = models.DurationField(null=True, help_text="Rolling: again so long after it finished.")
+    expires_after = models.DurationField(null=True, help_text="Later than this past execute_time: not run.")
+
+    start_time = models.DateTimeField(null=True)
+    finish_time = models.DateTimeField(null=True)
+    error_code = models.CharField(max_length=50, db_default="")
+    error_msg = models.TextField(db_default="")
+    cancelled_by = models.CharField(max_length=150, db_default="")
+    payload = models.JSONField(db_default={})
+    created_at = models.DateTimeField(db_default=Now())
+    updated_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "schedule_task"
+        # Settle must stay a heap-only update: no index may have `status`, or any other column that
+        # settle writes, in its keys or predicate. tests/database/test_settle_is_heap_only.py watches.
+        indexes = [
+            models.Index(
+                fields=["shard", "lane", "due_at"],
+                name="schedule_task_due",
+                condition=Q(due_at__isnull=False),
+            ),
+        ]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["tenant", "task_type", "biz_key"],
+                name="schedule_task_unit",
+                condition=Q(current=True),
+            ),
+            models.UniqueConstraint(
+                fields=["tenant", "idem_key"], name="schedule_task_idem", condition=Q(idem_key__isnull=False)
+            ),
+            models.CheckConstraint(condition=Q(status__in=list(Status)), name="schedule_task_status"),
+            models.CheckConstraint(condition=Q(lane__in=LANES), name="schedule_task_lane"),
+            models.CheckConstraint(
+                condition=(Q(status=Status.RUNNING) & Q(batch_no__isnull=False))
+                | (~Q(status=Status.RUNNING) & Q(batch_no__isnull=True)),
+                name="schedule_task_running_has_batch",
+            ),
+            models.CheckConstraint(
+                condition=Q(due_at__isnull=True)
+                | Q(status__in=[Status.INIT, Status.FAIL])
+                | Q(status=Status.SUCCESS, repeat_after__isnull=False),
+                name="schedule_task_due_is_claimable",
+            ),
+            models.CheckConstraint(
+                condition=Q(current=True) | (Q(due_at__isnull=True) & ~Q(status__in=[Status.RUNNING, Status.BLOCKED])),
+                name="schedule_task_live_is_current",
+            ),
+        ]
+        permissions = [("operate_scheduletask", "Can retry, cancel and move tasks")]
+
+    def __str__(self) -> str:
+        return f"{self.task_type} {self.biz_key}"

@@ -1,0 +1,20 @@
+"""One failed try of a task: an error, a timeout or a lost lease. A success lives on the task row."""
+
+from django.db import models
+from django.db.models.functions import Now
+
+
+class TaskAttempt(models.Model):
+    task = models.ForeignKey(
+        "tasks_app.ScheduleTask", on_delete=models.DO_NOTHING, db_constraint=False, related_name="attempts"
+    )
+    attempt = models.IntegerField(help_text="1 for the first try since the last success, roll or replay.")
+    batch_no = models.UUIDField()
+    worker = models.CharField(max_length=200)
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(db_default=Now())
+    error_code = models.CharField(max_length=50)
+    error_msg = models.TextField()
+
+    class Meta:
+        db_table = "task_attempt"

@@ -1,0 +1,32 @@
+"""A batch: what is claimed, leased, delivered and measured together."""
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+
+
+class TaskBatch(models.Model):
+    batch_no = models.UUIDField(primary_key=True)
+    task_type = models.CharField(max_length=100, db_collation="C")
+    lane = models.CharField(max_length=8, db_collation="C")
+    ids = ArrayField(models.BigIntegerField())
+    dispatcher = models.CharField(max_length=200)
+    claimed_at = models.DateTimeField()
+    lease_until = models.DateTimeField(help_text="The dispatch lease, and from the start on the run lease.")
+    worker = models.CharField(max_length=200, db_default="")
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True, help_text="The fence: nothing of this batch counts after it.")
+    reaped = models.BooleanField(db_default=False)
+
+    # The figures of the run.
+    ok = models.IntegerField(db_default=0)
+    failed = models.IntegerField(db_default=0)
+    run_us = models.BigIntegerField(db_default=0, help_text="Wall time of the run, for the next batch's size.")
+    lateness = ArrayField(models.IntegerField(), null=True, help_text="Histogram, see core/lateness.py.")
+
+    class Meta:
+        db_table = "task_batch"
+        indexes = [
+            models.Index(fields=["lease_until"], name="task_batch_open", condition=Q(finished_at__isnull=True)),
+            models.Index(fields=["finished_at"], name="task_batch_done", condition=Q(finished_at__isnull=False)),
+        ]

@@ -1,0 +1,13 @@
+-- cancel: whatever is live of these units -> CANCELLED. Takes a rolling SUCCESS too, by clearing due_at.
+WITH moved AS (
+    UPDATE schedule_task t
+    SET status = 'CANCELLED', due_at = NULL, batch_no = NULL, error_code = 'CANCELLED', error_msg = %(reason)s,
+        cancelled_by = %(by)s, finish_time = clock_timestamp(), updated_at = clock_timestamp()
+    WHERE t.tenant = %(tenant)s AND t.task_type = %(type)s AND t.biz_key = %(key)s AND t.current
+      AND (t.due_at IS NOT NULL OR t.status IN ('RUNNING', 'BLOCKED'))
+    RETURNING t.id, t.tenant
+), told AS (
+    INSERT INTO outbox_event (tenant, event, task_id)
+    SELECT tenant, 'task.cancelled', id FROM moved
+)
+SELECT id FROM moved

@@ -1,0 +1,15 @@
+-- heartbeat: extend the run lease and bring back the ids that are no longer ours.
+-- No row: the batch was reaped, all of it is lost.
+WITH b AS (
+    UPDATE task_batch
+    SET lease_until = clock_timestamp() + make_interval(secs => %(lease)s)
+    WHERE batch_no = %(batch_no)s AND finished_at IS NULL
+    RETURNING batch_no
+)
+SELECT array(
+    SELECT wanted.id
+    FROM unnest(%(ids)s::bigint[]) AS wanted(id)
+    LEFT JOIN schedule_task t ON t.id = wanted.id AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
+    WHERE t.id IS NULL
+)
+FROM b

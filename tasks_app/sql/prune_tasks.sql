@@ -1,0 +1,21 @@
+-- prune_tasks: finished tasks past their keep, with their attempts, in a small step.
+-- No index has the status, so each step walks a stretch of ids and says where it ended; the caller goes on there.
+-- DEAD rows stay: a person has to look at them first.
+WITH stretch AS (
+    SELECT id FROM schedule_task
+    WHERE id > %(after)s ORDER BY id LIMIT %(step)s
+), old AS (
+    SELECT t.id FROM schedule_task t JOIN stretch USING (id)
+    WHERE t.due_at IS NULL AND t.status IN ('SUCCESS', 'CANCELLED')
+      AND t.updated_at < now() - make_interval(secs => %(keep)s)
+    ORDER BY t.id FOR UPDATE OF t SKIP LOCKED
+), gone AS (
+    DELETE FROM schedule_task t USING old
+    WHERE t.id = old.id AND t.due_at IS NULL AND t.status IN ('SUCCESS', 'CANCELLED')
+    RETURNING t.id
+), attempts AS (
+    DELETE FROM task_attempt a USING gone WHERE a.task_id = gone.id
+), letters AS (
+    DELETE FROM dlq_entry d USING gone WHERE d.task_id = gone.id
+)
+SELECT (SELECT max(id) FROM stretch), (SELECT count(*) FROM gone)

@@ -1,0 +1,56 @@
+-- reap: batches whose lease ran out are finished, and their RUNNING rows are due again, in one statement.
+-- LIMIT and SKIP LOCKED on batch rows only: skipping a locked task would leave it RUNNING for ever.
+-- Never started: due again, no retry used. Lost in company: the same, but alone from now on, so that a
+-- poisonous task can't take its neighbours along. Lost while alone: one failure, by the row's own budget.
+WITH expired AS (
+    SELECT batch_no FROM task_batch
+    WHERE finished_at IS NULL AND lease_until < clock_timestamp()
+    ORDER BY lease_until
+    LIMIT %(limit)s
+    FOR UPDATE SKIP LOCKED
+), b AS (
+    UPDATE task_batch
+    SET finished_at = clock_timestamp(), reaped = TRUE
+    FROM expired
+    WHERE task_batch.batch_no = expired.batch_no AND task_batch.finished_at IS NULL
+    RETURNING task_batch.batch_no, ids, started_at, worker,
+              started_at IS NOT NULL AND cardinality(ids) > 1 AS in_company,
+              started_at IS NOT NULL AND cardinality(ids) = 1 AS alone
+), moved AS (
+    UPDATE schedule_task t
+    SET batch_no = NULL, updated_at = clock_timestamp(),
+        solo = t.solo OR b.in_company OR b.alone,
+        status = CASE WHEN b.alone AND t.attempt >= t.max_retry AND t.repeat_after IS NULL THEN 'DEAD'
+                      WHEN b.alone OR t.attempt > 0 THEN 'FAIL'
+                      ELSE 'INIT' END,
+        due_at = CASE WHEN NOT b.alone THEN t.claimed_due
+                      WHEN t.attempt < t.max_retry THEN clock_timestamp() + make_interval(secs => coalesce(
+                          (%(delays)s::jsonb -> t.task_type ->> least(t.attempt, %(delays_known)s - 1))::float8,
+                          least(0.5 * 2 ^ least(t.attempt + 1, 8), 300)))
+                      ELSE clock_timestamp() + t.repeat_after END,
+        attempt = CASE WHEN NOT b.alone THEN t.attempt
+                       WHEN t.attempt >= t.max_retry AND t.repeat_after IS NOT NULL THEN 0
+                       ELSE t.attempt + 1 END,
+        retry_count = t.retry_count + b.alone::int,
+        error_code = CASE WHEN b.alone THEN 'LOST' ELSE t.error_code END,
+        error_msg = CASE WHEN b.alone THEN 'the worker died or lost its lease while running this task'
+                         ELSE t.error_msg END,
+        finish_time = CASE WHEN b.alone THEN clock_timestamp() ELSE t.finish_time END
+    FROM b
+    WHERE t.id = ANY (b.ids) AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
+    RETURNING t.id, t.tenant, t.task_type, t.status, t.attempt, t.max_retry, t.error_code, t.error_msg,
+              b.batch_no AS lost_batch, b.worker, b.started_at, b.alone
+), tried AS (
+    INSERT INTO task_attempt (task_id, attempt, batch_no, worker, started_at, finished_at, error_code, error_msg)
+    SELECT id, CASE attempt WHEN 0 THEN max_retry + 1 ELSE attempt END, lost_batch, worker, started_at, clock_timestamp(), error_code, error_msg
+    FROM moved WHERE alone
+), buried AS (
+    INSERT INTO dlq_entry (task_id, tenant, task_type, error_code, error_msg)
+    SELECT id, tenant, task_type, error_code, error_msg FROM moved WHERE status = 'DEAD'
+), told AS (
+    INSERT INTO outbox_event (tenant, event, task_id)
+    SELECT tenant, CASE status WHEN 'DEAD' THEN 'task.dead' ELSE 'task.failed' END, id FROM moved WHERE alone
+)
+SELECT b.batch_no::text, b.started_at IS NOT NULL AS started, b.worker,
+       (SELECT count(*) FROM moved m WHERE m.lost_batch = b.batch_no) AS tasks
+FROM b

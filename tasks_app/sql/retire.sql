@@ -1,0 +1,26 @@
+-- retire: a row gives up `current` to the one that takes over; a RUNNING one is CANCELLED by that.
+-- The idem_key leaves with the intent: it can be held by one row only.
+WITH retired AS (
+    UPDATE schedule_task t
+    SET current = FALSE, due_at = NULL, batch_no = NULL,
+        idem_key = CASE WHEN u.hand_on THEN NULL ELSE t.idem_key END,
+        status = CASE WHEN t.status = 'RUNNING' THEN 'CANCELLED' ELSE t.status END,
+        error_code = CASE WHEN t.status = 'RUNNING' THEN 'SUPERSEDED' ELSE t.error_code END,
+        error_msg = CASE WHEN t.status = 'RUNNING' THEN 'planned anew while this attempt was running'
+                         ELSE t.error_msg END,
+        cancelled_by = CASE WHEN t.status = 'RUNNING' THEN %(by)s ELSE t.cancelled_by END,
+        updated_at = clock_timestamp()
+    FROM unnest(%(ids)s::bigint[], %(statuses)s::text[], %(hand_on)s::bool[]) AS u(id, status, hand_on)
+    WHERE t.id = u.id AND t.current AND t.status = u.status
+      AND (t.status = 'RUNNING' OR (t.due_at IS NULL AND t.status IN ('SUCCESS', 'DEAD', 'CANCELLED')))
+    RETURNING t.id, t.tenant, t.status, t.error_code
+), closed AS (
+    UPDATE dlq_entry d
+    SET replay_status = 'CLOSED', closed_at = clock_timestamp(), closed_by = %(by)s
+    FROM retired
+    WHERE d.task_id = retired.id AND d.replay_status = 'OPEN'
+), told AS (
+    INSERT INTO outbox_event (tenant, event, task_id)
+    SELECT tenant, 'task.cancelled', id FROM retired WHERE status = 'CANCELLED' AND error_code = 'SUPERSEDED'
+)
+SELECT id FROM retired

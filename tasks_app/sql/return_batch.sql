@@ -1,0 +1,14 @@
+-- return_batch: a batch that could not be published -> all its rows due again, and the batch finished.
+-- If a copy of the message got through after all, its start finds the batch finished and does nothing.
+WITH b AS (
+    UPDATE task_batch
+    SET finished_at = clock_timestamp()
+    WHERE batch_no = ANY (%(batch_nos)s::uuid[]) AND started_at IS NULL AND finished_at IS NULL
+    RETURNING batch_no, ids
+)
+UPDATE schedule_task t
+SET status = CASE WHEN t.attempt > 0 THEN 'FAIL' ELSE 'INIT' END, batch_no = NULL, due_at = t.claimed_due,
+    updated_at = clock_timestamp()
+FROM b
+WHERE t.id = ANY (b.ids) AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
+RETURNING t.id

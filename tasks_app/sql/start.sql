@@ -1,0 +1,15 @@
+-- start: the first delivery of a batch takes it and sets the run lease; every later one finds nothing.
+-- Only rows still RUNNING under this very batch come along: one cancelled or re-planned meanwhile is left out.
+-- A batch of which nothing is left returns one row with an empty id, so that the caller can finish it.
+WITH b AS (
+    UPDATE task_batch
+    SET started_at = clock_timestamp(), worker = %(worker)s,
+        lease_until = clock_timestamp() + make_interval(secs => %(lease)s)
+    WHERE batch_no = %(batch_no)s AND started_at IS NULL AND finished_at IS NULL
+    RETURNING batch_no, task_type, lane, ids, started_at
+)
+SELECT b.task_type, b.lane, b.started_at, t.id, t.tenant, t.biz_key, t.attempt, t.execute_time, t.claimed_due,
+       t.execute_time + t.expires_after AS deadline, t.solo, t.token::text, t.payload::text
+FROM b
+LEFT JOIN schedule_task t ON t.id = ANY (b.ids) AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
+ORDER BY t.claimed_due, t.id

@@ -1,0 +1,10 @@
+-- take_chores: report this beat, and take the chores that are due; a chore is taken by one beat each time.
+WITH me AS (
+    INSERT INTO node (node_id, kind, name) VALUES (%(node_id)s, 'BEAT', %(name)s)
+    ON CONFLICT (node_id) DO UPDATE SET seen_at = clock_timestamp()
+)
+UPDATE maintenance_entry e
+SET next_at = clock_timestamp() + make_interval(secs => c.every), ran_at = clock_timestamp(), ran_by = %(name)s
+FROM unnest(%(names)s::text[], %(everys)s::float8[]) AS c(name, every)
+WHERE e.name = c.name AND e.next_at <= clock_timestamp()
+RETURNING e.name

@@ -1,0 +1,14 @@
+"""Celery's entry points; no decisions here."""
+
+from uuid import UUID
+
+from celery import shared_task
+
+from .engine import worker  # noqa: F401  (connects the worker's signals)
+from .engine.executor import run_batch as execute_batch
+from .engine.publisher import RUN_BATCH
+
+
+@shared_task(name=RUN_BATCH, ignore_result=True)
+def run_batch(batch_no: str) -> None:
+    execute_batch(UUID(batch_no))

@@ -1,0 +1,53 @@
+"""Starts a real PostgreSQL and a real Valkey for the tests, unless DATABASE_URL and REDIS_URL name others."""
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import django
+import pytest
+
+from scheduler_project import embedded
+
+_services = None
+_home = None
+
+
+def pytest_configure(config) -> None:
+    """Before Django reads its settings: they take the database and Redis from the environment."""
+    global _services, _home
+    if not (os.environ.get("DATABASE_URL") and os.environ.get("REDIS_URL")):
+        _home = Path(tempfile.mkdtemp(prefix="punctual-tests-"))
+        # Durability is what the chaos tests and benchmarks are about; here a crash of the machine ends the tests anyway.
+        options = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+        _services = embedded.start(_home, postgres_options=options)
+        os.environ["DATABASE_URL"] = _services.database_url
+        os.environ["REDIS_URL"] = _services.redis_url
+    os.environ.setdefault("SECRET_KEY", "only-for-tests")
+    os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
+    django.setup()
+
+
+def pytest_unconfigure(config) -> None:
+    if _services is not None:
+        _services.stop()
+        shutil.rmtree(_home, ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def _quiet_redis(request):
+    """Every test that touches the database starts with an empty Redis."""
+    if {"db", "transactional_db"} & set(request.fixturenames):
+        redis_client().flushall()
+
+
+@pytest.fixture
+def redis():
+    return redis_client()
+
+
+def redis_client():
+    from tasks_app.engine.wakeup import client
+
+    return client(timeout=5)

@@ -1,0 +1,87 @@
+"""Races by construction: the first transaction is held open while the second runs into it."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from django.db import connection, connections, transaction
+
+from tests.support.wait import wait_until
+
+
+@dataclass
+class Result:
+    value: object = None
+    error: BaseException | None = None
+    waited: bool = False  # the second was seen waiting for a lock of the first
+
+
+def overlap(first: Callable[[], object], second: Callable[[], object], *, commit: bool = True) -> tuple:
+    """Run `first` in a transaction held open, start `second`, wait until it is blocked or done, then commit.
+
+    Returns both values; an exception of either is raised. `commit=False` rolls the first one back.
+    """
+    one, two = overlap_results(first, second, commit=commit)
+    for result in (one, two):
+        if result.error is not None:
+            raise result.error
+    return one.value, two.value
+
+
+def overlap_results(first, second, *, commit: bool = True) -> tuple[Result, Result]:
+    one, two = Result(), Result()
+    first_done, release = threading.Event(), threading.Event()
+    pids: dict[str, int] = {}
+
+    def run_first() -> None:
+        try:
+            with transaction.atomic():
+                one.value = first()
+                pids["first"] = _backend_pid()
+                first_done.set()
+                release.wait(20)
+                if not commit:
+                    transaction.set_rollback(True)
+        except BaseException as error:
+            one.error = error
+        finally:
+            first_done.set()
+            connections.close_all()
+
+    def run_second() -> None:
+        try:
+            pids["second"] = _backend_pid()
+            two.value = second()
+        except BaseException as error:
+            two.error = error
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=run_first), threading.Thread(target=run_second)]
+    threads[0].start()
+    first_done.wait(20)
+    threads[1].start()
+    wait_until(
+        lambda: not threads[1].is_alive() or _is_blocked(pids.get("second")),
+        timeout=10,
+        describe=lambda: f"second is neither blocked nor done: {pids}",
+    )
+    two.waited = threads[1].is_alive()
+    release.set()
+    for thread in threads:
+        thread.join(20)
+        assert not thread.is_alive(), "a side of the overlap never ended"
+    return one, two
+
+
+def _backend_pid() -> int:
+    connection.ensure_connection()
+    return connection.connection.info.backend_pid
+
+
+def _is_blocked(pid: int | None) -> bool:
+    if pid is None:
+        return False
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT cardinality(pg_blocking_pids(%s)) > 0", [pid])
+        return cursor.fetchone()[0]

@@ -1,0 +1,134 @@
+"""Handlers whose payload says what they do; one per mode of execution."""
+
+import os
+import signal
+import time
+
+from django.db import connection, transaction
+
+from tasks_app.client import RetryableError, Skip, Snooze, UnrecoverableError, handler
+from tests.support.testapp.models import Effect
+
+
+def act(task) -> None:
+    """Do what the payload says."""
+    payload = task.payload
+    match payload.get("do", "ok"):
+        case "ok":
+            pass
+        case "retry":
+            raise RetryableError(payload.get("message", "asked to fail"), after=payload.get("after"))
+        case "retry_until":
+            if task.attempt < payload["attempt"]:
+                raise RetryableError("not yet the right attempt")
+        case "die":
+            raise UnrecoverableError("asked to give up", code="ASKED")
+        case "crash":
+            raise KeyError(payload.get("message", "bug"))
+        case "base_exception":
+            raise SystemExit("asked to exit")
+        case "snooze":
+            raise Snooze(task.execute_time.fromisoformat(payload["until"]))
+        case "skip":
+            raise Skip(payload.get("reason", "not wanted any more"))
+        case "sleep":
+            time.sleep(payload["seconds"])
+        case "sleep_stubbornly":
+            deadline = time.monotonic() + payload["seconds"]
+            while time.monotonic() < deadline:
+                try:
+                    time.sleep(0.05)
+                except BaseException:
+                    continue
+        case "sleep_in_database":
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_sleep(%s)", [payload["seconds"]])
+        case "kill_process":
+            os.kill(os.getpid(), signal.SIGKILL)
+        case "break_transaction":
+            with connection.cursor() as cursor:
+                try:
+                    cursor.execute("SELECT 1/0")
+                except Exception:
+                    return
+        case "end_transaction":
+            with connection.cursor() as cursor:
+                cursor.execute("COMMIT")
+
+
+def leave_effect(task) -> None:
+    Effect.objects.create(task_id=task.id, key=task.key, attempt=task.attempt, token=task.token)
+
+
+@handler("T_PLAIN", timeout=2, backoff=[0.1, 0.1, 0.1])
+def plain(task):
+    leave_effect(task)
+    act(task)
+
+
+@handler("T_QUIET", timeout=2)
+def quiet(task):
+    """Leaves no effect: for what only the scheduler's own rows are about."""
+    act(task)
+
+
+@handler("T_THREADS", timeout=2, backoff=[0.1, 0.1, 0.1], concurrency=4)
+def threads(task):
+    leave_effect(task)
+    act(task)
+
+
+@handler("T_EFFECT", timeout=2, backoff=[0.1, 0.1, 0.1], transactional=True)
+def effect(task):
+    leave_effect(task)
+    act(task)
+
+
+@handler("T_EFFECT_BATCH", timeout=2, backoff=[0.1, 0.1, 0.1], transactional=True, batch=True)
+def effect_batch(tasks):
+    Effect.objects.bulk_create(
+        Effect(task_id=task.id, key=task.key, attempt=task.attempt, token=task.token) for task in tasks
+    )
+    return _failures(tasks)
+
+
+@handler("T_BATCH", timeout=2, backoff=[0.1, 0.1, 0.1], batch=True)
+def batch(tasks):
+    return _failures(tasks)
+
+
+def _failures(tasks):
+    """Crashes and sleeps hit the whole call; what a task asks for itself fails only that task."""
+    failed = {}
+    for task in tasks:
+        try:
+            act(task)
+        except (RetryableError, UnrecoverableError, Snooze, Skip) as error:
+            failed[task.id] = error
+    return failed or None
+
+
+def apply_answer(task, answer):
+    assert not transaction.get_autocommit()
+    leave_effect(task)
+    if answer == "apply_crash":
+        raise KeyError("bug in apply")
+    if answer == "apply_skip":
+        raise Skip("the answer came too late")
+
+
+@handler("T_TWO_PHASE", timeout=2, backoff=[0.1, 0.1, 0.1], apply=apply_answer)
+def two_phase(task):
+    act(task)
+    return task.payload.get("answer", "yes")
+
+
+@handler("T_TWO_PHASE_THREADS", timeout=2, backoff=[0.1, 0.1, 0.1], apply=apply_answer, concurrency=4)
+def two_phase_threads(task):
+    act(task)
+    return task.payload.get("answer", "yes")
+
+
+@handler("T_LONG", timeout=60)
+def long(task):
+    act(task)
