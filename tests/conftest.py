@@ -19,7 +19,7 @@ def pytest_configure(config) -> None:
     global _services, _home
     if not (os.environ.get("DATABASE_URL") and os.environ.get("REDIS_URL")):
         _home = Path(tempfile.mkdtemp(prefix="punctual-tests-"))
-        # Durability is what the chaos tests and benchmarks are about; here a crash of the machine ends the tests anyway.
+        # Durability is for the chaos tests and benchmarks; here a crash of the machine ends the tests anyway.
         options = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
         _services = embedded.start(_home, postgres_options=options)
         os.environ["DATABASE_URL"] = _services.database_url

@@ -31,6 +31,7 @@ class BatchRun:
         self.begun: dict[int, float] = {}  # id -> monotonic time at which its handler was called
         self.done: list[Settled] = []  # outcomes not written yet
         self.written = 0
+        self.finished = False  # the batch row is closed
         self.settling = threading.Lock()  # the guard may have to settle in place of a stuck main thread
         self._zero = time.monotonic() - (batch.clock.now() - batch.started)
         self._lateness_ms: list[float] = []
@@ -65,8 +66,9 @@ class BatchRun:
         begun_us = self._since_start_us(self.begun.get(task.id, now))
         return Settled(task, outcome, begun_us, self._since_start_us(now))
 
-    def note_written(self, written: list[Settled]) -> None:
-        """These were settled in somebody else's transaction, the handler's effects with them."""
+    def note_written(self, written: list[Settled], *, finished: bool) -> None:
+        """These were settled together with the handler's effects."""
+        self.finished = finished
         self._answered |= {one.task.id for one in written}
         kept = {id(one) for one in written}
         self.done = [one for one in self.done if id(one) not in kept]
@@ -100,6 +102,8 @@ class BatchRun:
     def flush(self, *, finish: bool) -> None:
         """Write the outcomes there are; a database that is away for a moment is tried again."""
         with self.settling:
+            if self.finished:
+                return
             pending, self.done = self.done, []
             self._flushed_at = time.monotonic()
             # A batch with a RUNNING row left is not finished: that row is left to the lease.
@@ -113,6 +117,7 @@ class BatchRun:
                 log.warning("batch.lost batch=%s tasks=%d", self.batch.batch_no, len(pending))
                 return
             self.written += moved
+            self.finished = finish
             if moved < len(pending):
                 log.info("task.moved_meanwhile batch=%s tasks=%d", self.batch.batch_no, len(pending) - moved)
 

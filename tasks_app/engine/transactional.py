@@ -79,13 +79,17 @@ class EffectsRun:
         run = self._run
         with transaction.atomic():
             self._backend = connection.connection.info.backend_pid
+            # psycopg begins with the first statement. This one is ours, so that a transaction which is not open
+            # after a handler's call was ended by the handler.
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT 1")
             outcomes = self._call_all(tasks)
             settled = earlier + [run.settled(task, outcomes[task.id]) for task in tasks]
             if settled:
                 moved = settle(run.batch.batch_no, run.handler, settled, finish=finish, figures=run.figures())
                 if moved < len(settled):
                     raise _SomeGone
-        run.note_written(settled)
+        run.note_written(settled, finished=finish and bool(settled))
 
     def _put_back(self, tasks: list[Task], error: Exception) -> None:
         """Locks fought over again and again are no fault of these tasks: due again soon, no retry used."""
@@ -110,8 +114,6 @@ class EffectsRun:
             for task in todo:
                 self._call_plainly([task], task)
                 outcomes[task.id] = SUCCEEDED
-        if connection.needs_rollback or _status() is not TransactionStatus.INTRANS:
-            raise _HandlerFailed  # which of them it was, the careful go finds out
         return outcomes
 
     def _call_together(self, todo: list[Task]) -> dict[int, Outcome]:
@@ -124,7 +126,10 @@ class EffectsRun:
 
     def _call_plainly(self, about: list[Task], argument):
         try:
-            return self._interruptible(about, argument)
+            answer = self._interruptible(about, argument)
+            if connection.needs_rollback or _status() is not TransactionStatus.INTRANS:
+                raise _HandlerFailed  # aborted or ended: the careful go tells which
+            return answer
         except (Interrupted, DatabaseError, InterfaceError) as error:
             if isinstance(error, Interrupted) or is_infrastructure_fault(error):
                 raise

@@ -86,10 +86,10 @@ def effect(task):
 
 @handler("T_EFFECT_BATCH", timeout=2, backoff=[0.1, 0.1, 0.1], transactional=True, batch=True)
 def effect_batch(tasks):
-    Effect.objects.bulk_create(
-        Effect(task_id=task.id, key=task.key, attempt=task.attempt, token=task.token) for task in tasks
-    )
-    return _failures(tasks)
+    failed = _failures(tasks) or {}
+    good = [task for task in tasks if task.id not in failed]
+    Effect.objects.bulk_create(Effect(task_id=t.id, key=t.key, attempt=t.attempt, token=t.token) for t in good)
+    return failed
 
 
 @handler("T_BATCH", timeout=2, backoff=[0.1, 0.1, 0.1], batch=True)

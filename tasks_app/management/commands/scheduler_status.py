@@ -1,0 +1,76 @@
+"""`manage.py scheduler_status`: who is alive, what is due, what is late.
+
+Exit code 0: all is well. 1: something is wrong, and the last lines say what. 2: the database does not answer.
+"""
+
+import json
+import sys
+from dataclasses import asdict
+
+from django.core.management.base import BaseCommand
+from django.db import OperationalError
+
+from tasks_app.engine.status import Status, read_status
+
+
+class Command(BaseCommand):
+    help = "Shows live beats and workers, what is due, running and overdue, and how late tasks started lately."
+
+    def add_arguments(self, parser) -> None:
+        parser.add_argument("--json", action="store_true", help="one JSON object instead of a page")
+
+    def handle(self, *args, **options) -> None:
+        try:
+            status = read_status()
+        except OperationalError as error:
+            self.stderr.write(f"The database does not answer: {str(error).strip().splitlines()[0]}")
+            sys.exit(2)
+        if options["json"]:
+            self.stdout.write(json.dumps(_as_dict(status)))
+        else:
+            self.stdout.write(_as_page(status))
+        if status.problems():
+            sys.exit(1)
+
+
+def _as_dict(status: Status) -> dict:
+    return asdict(status) | {
+        "due": status.due,
+        "running": status.running,
+        "oldest_overdue_seconds": status.oldest_overdue_seconds,
+        "problems": status.problems(),
+    }
+
+
+def _as_page(status: Status) -> str:
+    live = [node for node in status.nodes if node.live]
+    lines = ["Processes"]
+    lines += [
+        f"  {node.kind.lower():7} {node.name:32} seen {node.seen_seconds_ago:4.1f} s ago"
+        + (f"   {node.slots} slots: {', '.join(node.lanes)}" if node.lanes else "")
+        for node in live
+    ] or ["  none"]
+    lines += ["", f"Lanes      {'due':>9} {'oldest':>9} {'waiting':>9} {'running':>9}   (batches)"]
+    lines += [
+        f"  {lane.lane:8} {lane.due:9,} {_seconds(lane.oldest_overdue_seconds):>9} {lane.batches_waiting:9,} "
+        f"{lane.batches_running:9,}"
+        for lane in status.lanes
+    ]
+    late = status.lateness
+    lines += [
+        "",
+        f"Last {late.window_seconds // 60} minutes: {late.succeeded:,} succeeded, {late.failed:,} failed; "
+        f"started late by p50 {_ms(late.p50_ms)}, p95 {_ms(late.p95_ms)}, p99 {_ms(late.p99_ms)}",
+        f"Tasks running: {status.running:,}. Dead letters: {status.dead_letters:,}.",
+    ]
+    problems = status.problems()
+    lines += ["", *(f"! {problem}" for problem in problems)] if problems else ["", "All is well."]
+    return "\n".join(lines)
+
+
+def _seconds(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1f} s"
+
+
+def _ms(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1f} ms"

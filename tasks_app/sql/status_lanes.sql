@@ -1,0 +1,21 @@
+-- status_lanes: per lane what is due now and since when, batches that wait, and the tasks of open batches.
+SELECT l.lane,
+       d.due, d.oldest_seconds,
+       coalesce(b.waiting, 0), coalesce(b.running, 0), coalesce(b.tasks, 0)
+FROM unnest(%(lanes)s::text[]) WITH ORDINALITY AS l(lane, place)
+CROSS JOIN LATERAL (
+    SELECT coalesce(sum(s.due), 0)::bigint AS due,
+           extract(epoch FROM clock_timestamp() - min(s.oldest))::float8 AS oldest_seconds
+    FROM unnest(%(shards)s::smallint[]) AS h(shard)
+    CROSS JOIN LATERAL (
+        SELECT count(*) AS due, min(t.due_at) AS oldest
+        FROM schedule_task t
+        WHERE t.shard = h.shard AND t.lane = l.lane AND t.due_at <= (SELECT clock_timestamp())
+    ) AS s
+) AS d
+LEFT JOIN (
+    SELECT lane, count(*) FILTER (WHERE started_at IS NULL) AS waiting,
+           count(*) FILTER (WHERE started_at IS NOT NULL) AS running, sum(cardinality(ids)) AS tasks
+    FROM task_batch WHERE finished_at IS NULL GROUP BY lane
+) AS b ON b.lane = l.lane
+ORDER BY l.place

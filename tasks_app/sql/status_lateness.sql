@@ -1,0 +1,12 @@
+-- status_lateness: the batches finished lately, their figures summed, the lateness histograms bucket by bucket.
+WITH recent AS (
+    SELECT ok, failed, lateness FROM task_batch
+    WHERE finished_at > now() - make_interval(secs => %(seconds)s)
+)
+SELECT (SELECT coalesce(sum(ok), 0)::bigint FROM recent),
+       (SELECT coalesce(sum(failed), 0)::bigint FROM recent),
+       array(
+           SELECT sum(h.count)::bigint
+           FROM recent CROSS JOIN LATERAL unnest(lateness) WITH ORDINALITY AS h(count, bucket)
+           GROUP BY h.bucket ORDER BY h.bucket
+       )
