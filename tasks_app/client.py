@@ -13,6 +13,7 @@ from .core.errors import (
     Skip,
     Snooze,
     UnrecoverableError,
+    shown,
 )
 from .core.handlers import REGISTRY, handler
 from .core.retry import Backoff
@@ -23,7 +24,7 @@ from .lifecycle import cancel as _cancel
 from .lifecycle import plan as _plan
 from .lifecycle.cancel import Cancelled
 from .lifecycle.plan import SYSTEM, Outcome, Planned
-from .lifecycle.request import Request, build, unit_of
+from .lifecycle.request import Request, build, checked_note, unit_of
 from .models import ScheduleTask
 from .models.schedule_task import DEFAULT_TENANT
 
@@ -53,6 +54,8 @@ __all__ = [
 ]
 
 Key = str | int | UUID
+BY_LENGTH = 150
+REASON_LENGTH = 1000
 
 
 def schedule(
@@ -94,7 +97,7 @@ def schedule_many(task_type: str, tasks: Iterable[Mapping[str, object]], **commo
 
     All inputs are checked before anything is written; the answers come in the order of the tasks.
     """
-    return _planned(_plan.schedule(_requests(task_type, tasks, common)))
+    return _planned(_plan.schedule(_requests(build, task_type, tasks, common)))
 
 
 def reschedule(
@@ -111,21 +114,16 @@ def reschedule(
 
     Raises PlanConflict if others keep changing the unit; let it roll back your own change too.
     """
-    return _planned(_plan.reschedule([_timed(task_type, key, at, delay, payload, tenant)], by))[0]
+    return _planned(
+        _plan.reschedule([_timed(task_type, key, at=at, delay=delay, payload=payload, tenant=tenant)], _by(by))
+    )[0]
 
 
 def reschedule_many(
     task_type: str, tasks: Iterable[Mapping[str, object]], *, by: str = SYSTEM, **common: object
 ) -> list[Planned]:
     """reschedule for many units of one type in a few statements; each mapping has `key`, and `at` or `delay`."""
-    requests = [
-        _timed(
-            task_type,
-            **{"at": None, "delay": None, "payload": None, "tenant": DEFAULT_TENANT} | common | dict(one),
-        )
-        for one in tasks
-    ]
-    return _planned(_plan.reschedule(requests, by))
+    return _planned(_plan.reschedule(_requests(_timed, task_type, tasks, common), _by(by)))
 
 
 def ensure(
@@ -139,13 +137,16 @@ def ensure(
     by: str = SYSTEM,
 ) -> Planned:
     """From now on this must run at this time: like reschedule, but a unit that succeeded is planned anew."""
-    return _planned(_plan.ensure([_timed(task_type, key, at, delay, payload, tenant)], by))[0]
+    return _planned(
+        _plan.ensure([_timed(task_type, key, at=at, delay=delay, payload=payload, tenant=tenant)], _by(by))
+    )[0]
 
 
 def cancel(task_type: str, key: Key, *, reason: str = "", by: str = SYSTEM, tenant: str = DEFAULT_TENANT) -> Cancelled:
     """Cancel whatever is live of the unit. A running attempt is not called back, but it can't settle any more."""
     REGISTRY.require(task_type)
-    return _cancel.cancel(unit_of(task_type, key, tenant), reason=reason, by=by)
+    reason = checked_note("reason", reason, REASON_LENGTH)
+    return _cancel.cancel(unit_of(task_type, key, tenant), reason=reason, by=_by(by))
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,20 +187,34 @@ def find(task_type: str, key: Key, *, tenant: str = DEFAULT_TENANT) -> TaskInfo 
     )
 
 
-def _timed(task_type, key, at, delay, payload, tenant) -> Request:
+def _timed(
+    task_type: str,
+    key: Key,
+    *,
+    at: datetime | None = None,
+    delay: timedelta | float | None = None,
+    payload: object = None,
+    tenant: str = DEFAULT_TENANT,
+) -> Request:
     if at is None and delay is None:
         raise InvalidTask("a new time is missing; give at=<aware datetime> or delay=<seconds>, 0 for at once.")
     return build(task_type, key, at=at, delay=delay, payload=payload, tenant=tenant)
 
 
-def _requests(task_type: str, tasks: Iterable[Mapping[str, object]], common: Mapping[str, object]) -> list[Request]:
+def _requests(one_request, task_type: str, tasks: Iterable[Mapping[str, object]], common: Mapping) -> list[Request]:
+    """Every input checked; an error says which one it was."""
     requests = []
     for number, one in enumerate(tasks):
         try:
-            requests.append(build(task_type, **{**common, **one}))
-        except TypeError as error:
-            raise InvalidTask(f"task number {number} ({one!r:.200}): {error}") from None
+            requests.append(one_request(task_type, **{**common, **one}))
+        except (InvalidTask, TypeError) as error:
+            words = str(error).replace(f"{one_request.__name__}()", "a task")
+            raise InvalidTask(f"task number {number} ({shown(one)}): {words}") from None
     return requests
+
+
+def _by(by: str) -> str:
+    return checked_note("by", by, BY_LENGTH)
 
 
 def _planned(answers: Sequence[Planned]) -> Sequence[Planned]:

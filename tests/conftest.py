@@ -38,7 +38,7 @@ def pytest_unconfigure(config) -> None:
 @pytest.fixture(autouse=True)
 def _quiet_redis(request):
     """Every test that touches the database starts with an empty Redis."""
-    if {"db", "transactional_db"} & set(request.fixturenames):
+    if request.node.get_closest_marker("django_db") or {"db", "transactional_db"} & set(request.fixturenames):
         redis_client().flushall()
 
 
@@ -51,3 +51,24 @@ def redis_client():
     from tasks_app.engine.wakeup import client
 
     return client(timeout=5)
+
+
+@pytest.fixture
+def stack(transactional_db):
+    """Starts beats and workers for one test, and ends whatever is left of them."""
+    from tests.support.stack import new_stack
+
+    stack = new_stack()
+    yield stack
+    stack.stop()
+    shutil.rmtree(stack.folder, ignore_errors=True)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """A failing process test shows what its processes said."""
+    outcome = yield
+    report = outcome.get_result()
+    stack = getattr(item, "funcargs", {}).get("stack")
+    if report.when == "call" and report.failed and stack is not None:
+        report.sections.append(("processes", stack.logs()))

@@ -2,7 +2,10 @@
 
 import difflib
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+
+LONGEST_SECONDS = 36_525 * 86_400  # a hundred years: beyond it a delay or a date is a mistake
+EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class PunctualError(Exception):
@@ -28,8 +31,10 @@ class RetryableError(PunctualError):
         super().__init__(message)
         self.code = code
         self.after = after.total_seconds() if isinstance(after, timedelta) else after
-        if self.after is not None and not 0 <= self.after < float("inf"):
-            raise InvalidTask(f"RetryableError(after={after!r}): a delay is zero or more seconds.")
+        if self.after is not None and not 0 <= self.after <= LONGEST_SECONDS:
+            raise InvalidTask(
+                f"RetryableError(after={shown(after)}): a delay is zero or more seconds and at most a hundred years."
+            )
 
 
 class UnrecoverableError(PunctualError):
@@ -49,6 +54,7 @@ class Snooze(PunctualError):
                 f"Snooze({until!r}): `until` must be an aware datetime. "
                 "Add a time zone, for example django.utils.timezone.now() + timedelta(minutes=5)."
             )
+        refuse_absurd_instant("until", until)
         super().__init__(f"until {until.isoformat()}")
         self.until = until
 
@@ -60,6 +66,22 @@ class Skip(PunctualError):
         super().__init__(reason)
         self.reason = reason
         self.code = code
+
+
+def refuse_absurd_instant(name: str, at: datetime) -> None:
+    """Refuse what PostgreSQL would store but Python could not read back, and what is surely a mistake."""
+    latest = datetime.now(UTC) + timedelta(seconds=LONGEST_SECONDS)
+    if not EARLIEST <= at <= latest:
+        raise InvalidTask(f"{name}={at!r} is before 1970 or more than a hundred years ahead; that is surely a mistake.")
+
+
+def shown(value: object) -> str:
+    """A value for an error message, cut to a length that can be read."""
+    try:
+        text = repr(value)
+    except Exception:
+        return f"<{type(value).__name__} that can't be shown>"
+    return text if len(text) <= 200 else text[:200] + "…"
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

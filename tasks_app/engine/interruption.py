@@ -55,7 +55,6 @@ class MainThreadInterrupter:
     def _on_signal(self, signum: int, frame: object) -> None:
         victim, self._victim = self._victim, None
         if victim is not None and self._inside and victim[0] == self._call:
-            self._inside = False
             raise victim[1]
 
 

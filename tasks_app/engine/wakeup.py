@@ -39,9 +39,7 @@ def client(timeout: float) -> redis.Redis:
         socket_connect_timeout=timeout,
         retry=Retry(NoBackoff(), 0),
         protocol=2,
-        lib_name=None,
-        lib_version=None,
-        client_name=None,
+        driver_info=None,
     )
 
 

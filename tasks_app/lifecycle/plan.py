@@ -131,11 +131,14 @@ def _round(requests: list[Request], decide, by: str) -> dict[Unit, Planned]:
 
 
 def _seen_before(requests: Iterable[Request]) -> dict[Unit, Planned]:
-    keyed = {(r.unit[0], r.idem_key): r.unit for r in requests if r.idem_key is not None}
+    keyed: dict[tuple[str, str], list[Unit]] = {}
+    for request in requests:
+        if request.idem_key is not None:
+            keyed.setdefault((request.unit[0], request.idem_key), []).append(request.unit)
     if not keyed:
         return {}
     found = run("find_idem", {"tenants": [t for t, _ in keyed], "idem_keys": [k for _, k in keyed]})
-    return {keyed[tenant, key]: Planned(Outcome.EXISTS, task_id) for tenant, key, task_id in found}
+    return {unit: Planned(Outcome.EXISTS, task_id) for tenant, key, task_id in found for unit in keyed[tenant, key]}
 
 
 def _lock_current(requests: Sequence[Request]) -> dict[Unit, _Row]:

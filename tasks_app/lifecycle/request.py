@@ -7,12 +7,11 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from tasks_app.conf import conf
-from tasks_app.core.errors import InvalidTask
+from tasks_app.core.errors import LONGEST_SECONDS, InvalidTask, refuse_absurd_instant, shown
 from tasks_app.core.handlers import REGISTRY, refuse_bad_lane, refuse_bad_max_retry
 from tasks_app.core.sharding import shard_of
 from tasks_app.models.schedule_task import DEFAULT_TENANT, KEY_LENGTH, TENANT_LENGTH
 
-LONGEST = timedelta(days=36_525)  # a hundred years: beyond it a date is a mistake
 _ESCAPED_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
 Unit = tuple[str, str, str]  # tenant, task type, business key
@@ -74,15 +73,20 @@ def build(
     )
 
 
+def checked_note(name: str, value: object, longest: int) -> str:
+    """A reason or a name that is stored beside a task; may be empty."""
+    return value if value == "" else _text(name, value, longest)
+
+
 def unit_of(task_type: str, key: str | int | UUID, tenant: str = DEFAULT_TENANT) -> Unit:
-    if isinstance(key, UUID) or (isinstance(key, int) and not isinstance(key, bool)):
+    if isinstance(key, UUID) or (isinstance(key, int) and not isinstance(key, bool) and abs(key) < 10**KEY_LENGTH):
         key = str(key)
     return _text("tenant", tenant, TENANT_LENGTH), task_type, _text("key", key, KEY_LENGTH)
 
 
 def _text(name: str, value: object, longest: int) -> str:
     if not isinstance(value, str):
-        raise InvalidTask(f"{name}={value!r:.200} is a {type(value).__name__}; it must be a string.")
+        raise InvalidTask(f"{name}={shown(value)} is a {type(value).__name__}; it must be a string.")
     if not value:
         raise InvalidTask(f"{name} is empty; it must have 1 to {longest} characters.")
     if len(value) > longest:
@@ -101,12 +105,13 @@ def _instant(at: object) -> datetime | None:
     if at is None:
         return None
     if not isinstance(at, datetime):
-        raise InvalidTask(f"at={at!r:.200} is a {type(at).__name__}; it must be an aware datetime.")
+        raise InvalidTask(f"at={shown(at)} is a {type(at).__name__}; it must be an aware datetime.")
     if at.tzinfo is None or at.utcoffset() is None:
         raise InvalidTask(
             f"at={at!r} is naive, so the instant meant is unknown. Give it a time zone, "
             "for example at=datetime(2027, 3, 1, 9, 0, tzinfo=ZoneInfo('Europe/Berlin'))."
         )
+    refuse_absurd_instant("at", at)
     return at
 
 
@@ -116,11 +121,11 @@ def _seconds(name: str, value: object, *, allow_zero: bool = False) -> float | N
     if isinstance(value, timedelta):
         value = value.total_seconds()
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InvalidTask(f"{name}={value!r:.200} must be a timedelta or a number of seconds.")
+        raise InvalidTask(f"{name}={shown(value)} must be a timedelta or a number of seconds.")
     # Written so that a NaN, for which every comparison is false, is refused as well.
-    if not 0 <= value <= LONGEST.total_seconds() or (value == 0 and not allow_zero):
+    if not 0 <= value <= LONGEST_SECONDS or (value == 0 and not allow_zero):
         least = "zero or more" if allow_zero else "more than zero"
-        raise InvalidTask(f"{name}={value!r} must be {least} seconds and at most a hundred years.")
+        raise InvalidTask(f"{name}={shown(value)} must be {least} seconds and at most a hundred years.")
     return float(value)
 
 

@@ -1,6 +1,7 @@
 """settle: the outcomes of a batch are written, set-based, by the worker that still holds it."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -47,10 +48,13 @@ def settle(
     Returns how many rows moved: fewer than given means that the others were cancelled or re-planned meanwhile.
     Raises BatchLost, having written nothing, if the batch is no longer ours.
     """
+    settled = sorted(settled, key=lambda one: one.task.id)  # lock order, and the statements search by it
     kinds = _by_kind(settled)
     if len(kinds) == 1:
         return _write(batch_no, handler, *kinds[0], finish=finish, figures=figures)
     with transaction.atomic(savepoint=False):
+        if not run("hold", {"batch_no": batch_no, "ids": _ids(settled)}):
+            raise BatchLost(str(batch_no))
         last = len(kinds) - 1
         return sum(
             _write(batch_no, handler, kind, group, finish=finish and number == last, figures=figures)
@@ -66,21 +70,15 @@ def _by_kind(settled: Sequence[Settled]) -> list[tuple[type, list[Settled]]]:
 
 
 def _write(
-    batch_no: UUID,
-    handler: Handler | None,
-    kind: type,
-    group: list[Settled],
-    *,
-    finish: bool,
-    figures: Figures,
+    batch_no: UUID, handler: Handler | None, kind: type, group: list[Settled], *, finish: bool, figures: Figures
 ) -> int:
-    statement, own = _STATEMENTS[kind]
+    statement, given = _STATEMENTS[kind]
     rows = run(
         statement,
-        own(group, handler)
+        given(group, handler)
         | {
             "batch_no": batch_no,
-            "ids": array(one.task.id for one in group),
+            "ids": _ids(group),
             "finish": finish,
             "run_us": figures.run_us,
             "lateness": None if figures.lateness is None else array(figures.lateness),
@@ -91,22 +89,27 @@ def _write(
     return rows[0][0]
 
 
-def _times(group: list[Settled]) -> dict:
-    return {"begun": array(one.begun_us for one in group), "ended": array(one.ended_us for one in group)}
+def _ids(settled: Sequence[Settled]) -> str:
+    return array(one.task.id for one in settled)
 
 
 def _success(group: list[Settled], handler: Handler | None) -> dict:
-    return _times(group)
+    return {"begun": array(one.begun_us for one in group), "ended": array(one.ended_us for one in group)}
 
 
 def _failure(group: list[Settled], handler: Handler | None) -> dict:
-    return _times(group) | {
-        "attempts": array(one.task.attempt for one in group),
-        "delays_ms": array(_delay_ms(one, handler) for one in group),
-        "final": [one.outcome.final for one in group],
-        "codes": [_clean(one.outcome.code, ERROR_CODE_LENGTH) for one in group],
-        "messages": [_clean(one.outcome.message, ERROR_MSG_LENGTH) for one in group],
-    }
+    return _given(
+        {
+            "begun": one.begun_us,
+            "ended": one.ended_us,
+            "attempt": one.task.attempt,
+            "delay_ms": _delay_ms(one, handler),
+            "final": one.outcome.final,
+            "code": _clean(one.outcome.code, ERROR_CODE_LENGTH),
+            "message": _clean(one.outcome.message, ERROR_MSG_LENGTH),
+        }
+        for one in group
+    )
 
 
 def _delay_ms(one: Settled, handler: Handler | None) -> int:
@@ -116,23 +119,34 @@ def _delay_ms(one: Settled, handler: Handler | None) -> int:
 
 
 def _not_yet(group: list[Settled], handler: Handler | None) -> dict:
-    return {"untils": [one.outcome.until for one in group]}
+    return _given(one.outcome.until.isoformat() for one in group)
 
 
 def _skipped(group: list[Settled], handler: Handler | None) -> dict:
-    return {
-        "codes": [_clean(one.outcome.code, ERROR_CODE_LENGTH) for one in group],
-        "reasons": [_clean(one.outcome.reason, ERROR_MSG_LENGTH) for one in group],
-    }
+    return _given(
+        {
+            "code": _clean(one.outcome.code, ERROR_CODE_LENGTH),
+            "reason": _clean(one.outcome.reason, ERROR_MSG_LENGTH),
+        }
+        for one in group
+    )
 
 
 def _returned(group: list[Settled], handler: Handler | None) -> dict:
-    return {
-        "delays_ms": [None if one.outcome.delay is None else int(one.outcome.delay * 1000) for one in group],
-        "solo": [one.outcome.solo for one in group],
-        "codes": [one.outcome.code for one in group],
-        "reasons": [_clean(one.outcome.reason, ERROR_MSG_LENGTH) for one in group],
-    }
+    return _given(
+        {
+            "delay_ms": None if one.outcome.delay is None else int(one.outcome.delay * 1000),
+            "solo": one.outcome.solo,
+            "code": one.outcome.code,
+            "reason": _clean(one.outcome.reason, ERROR_MSG_LENGTH),
+        }
+        for one in group
+    )
+
+
+def _given(values: Iterable[object]) -> dict:
+    """What the statement needs for each id, as one JSON list in the order of the ids."""
+    return {"given": json.dumps(list(values))}
 
 
 _STATEMENTS = {

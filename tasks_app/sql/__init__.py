@@ -1,5 +1,6 @@
 """The statements of the hot path, one verb a file, and the one way to run them."""
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -18,7 +19,9 @@ def run(name: str, params: Mapping[str, object], using: str = DEFAULT_DB_ALIAS) 
 
 @cache
 def _text(name: str) -> str:
-    return (_FOLDER / f"{name}.sql").read_text()
+    """The statement, with each line `--include other` replaced by sql/other.sql."""
+    text = (_FOLDER / f"{name}.sql").read_text()
+    return re.sub(r"^--include (\w+)$", lambda found: _text(found[1]), text, flags=re.MULTILINE)
 
 
 def array(values) -> str:

@@ -1,21 +1,18 @@
 -- mark_skipped: RUNNING rows of this batch -> CANCELLED, because the handler or the deadline said so.
-WITH b AS (
-    SELECT batch_no FROM task_batch
-    WHERE batch_no = %(batch_no)s AND finished_at IS NULL
-    FOR NO KEY UPDATE
+WITH
+--include held
+, given AS MATERIALIZED (
+    SELECT id, g ->> 'code' AS code, g ->> 'reason' AS reason
+    FROM (SELECT id, %(given)s::jsonb -> (place - 1) AS g FROM mine) AS one
 ), moved AS (
     UPDATE schedule_task t
-    SET status = 'CANCELLED', batch_no = NULL, error_code = u.code, error_msg = u.reason,
+    SET status = 'CANCELLED', batch_no = NULL, error_code = g.code, error_msg = g.reason,
         cancelled_by = 'handler', finish_time = clock_timestamp(), updated_at = clock_timestamp()
-    FROM b, unnest(%(ids)s::bigint[], %(codes)s::text[], %(reasons)s::text[]) AS u(id, code, reason)
-    WHERE t.id = u.id AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
-    RETURNING t.id, t.tenant
+    FROM b, given g
+    WHERE t.id = g.id AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
+    RETURNING t.id, t.tenant, 'other' AS outcome
 ), told AS (
     INSERT INTO outbox_event (tenant, event, task_id)
     SELECT tenant, 'task.cancelled', id FROM moved
 )
-UPDATE task_batch
-SET finished_at = CASE WHEN %(finish)s THEN clock_timestamp() END, run_us = %(run_us)s, lateness = %(lateness)s
-FROM b
-WHERE task_batch.batch_no = b.batch_no
-RETURNING (SELECT count(*) FROM moved)
+--include figures

@@ -16,6 +16,11 @@ WITH expired AS (
     RETURNING task_batch.batch_no, ids, started_at, worker,
               started_at IS NOT NULL AND cardinality(ids) > 1 AS in_company,
               started_at IS NOT NULL AND cardinality(ids) = 1 AS alone
+), mine AS MATERIALIZED (
+    SELECT t.id AS task_id, b.*
+    FROM b JOIN schedule_task t ON t.id = ANY (b.ids) AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
+    ORDER BY t.id
+    FOR NO KEY UPDATE OF t
 ), moved AS (
     UPDATE schedule_task t
     SET batch_no = NULL, updated_at = clock_timestamp(),
@@ -36,8 +41,8 @@ WITH expired AS (
         error_msg = CASE WHEN b.alone THEN 'the worker died or lost its lease while running this task'
                          ELSE t.error_msg END,
         finish_time = CASE WHEN b.alone THEN clock_timestamp() ELSE t.finish_time END
-    FROM b
-    WHERE t.id = ANY (b.ids) AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
+    FROM mine AS b
+    WHERE t.id = b.task_id AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
     RETURNING t.id, t.tenant, t.task_type, t.status, t.attempt, t.max_retry, t.error_code, t.error_msg,
               b.batch_no AS lost_batch, b.worker, b.started_at, b.alone
 ), tried AS (

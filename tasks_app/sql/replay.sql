@@ -1,9 +1,15 @@
 -- replay: a DEAD row that is still its unit's current one -> INIT with a new budget; its dead letter is closed.
-WITH moved AS (
+WITH dead AS MATERIALIZED (
+    SELECT t.id FROM schedule_task t
+    WHERE t.id = ANY (%(ids)s::bigint[]) AND t.current AND t.status = 'DEAD'
+    ORDER BY t.id
+    FOR NO KEY UPDATE
+), moved AS (
     UPDATE schedule_task t
     SET status = 'INIT', attempt = 0, execute_time = clock_timestamp(), due_at = clock_timestamp(),
         updated_at = clock_timestamp()
-    WHERE t.id = ANY (%(ids)s::bigint[]) AND t.current AND t.status = 'DEAD'
+    FROM dead
+    WHERE t.id = dead.id AND t.current AND t.status = 'DEAD'
     RETURNING t.id
 ), closed AS (
     UPDATE dlq_entry d

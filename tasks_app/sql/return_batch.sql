@@ -1,14 +1,19 @@
--- return_batch: a batch that could not be published -> all its rows due again, and the batch finished.
+-- return_batch: batches that could not be published -> all their rows due again, and the batches finished.
 -- If a copy of the message got through after all, its start finds the batch finished and does nothing.
 WITH b AS (
     UPDATE task_batch
     SET finished_at = clock_timestamp()
     WHERE batch_no = ANY (%(batch_nos)s::uuid[]) AND started_at IS NULL AND finished_at IS NULL
     RETURNING batch_no, ids
+), mine AS MATERIALIZED (
+    SELECT t.id, b.batch_no
+    FROM b JOIN schedule_task t ON t.id = ANY (b.ids) AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
+    ORDER BY t.id
+    FOR NO KEY UPDATE OF t
 )
 UPDATE schedule_task t
 SET status = CASE WHEN t.attempt > 0 THEN 'FAIL' ELSE 'INIT' END, batch_no = NULL, due_at = t.claimed_due,
     updated_at = clock_timestamp()
-FROM b
-WHERE t.id = ANY (b.ids) AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
+FROM mine
+WHERE t.id = mine.id AND t.status = 'RUNNING' AND t.batch_no = mine.batch_no
 RETURNING t.id

@@ -1,0 +1,130 @@
+"""Real beat and worker processes on the test database, to be killed and stopped."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote, urlencode
+
+from django.conf import settings
+from django.db import connection
+
+from tasks_app.models import Node
+from tests.support.wait import wait_until
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def test_database_url() -> str:
+    """The test database, as another process names it."""
+    wanted = connection.settings_dict
+    query = {key: value for key, value in (("host", wanted["HOST"]), ("port", wanted["PORT"])) if value}
+    login = quote(wanted["USER"]) + (":" + quote(wanted["PASSWORD"]) if wanted["PASSWORD"] else "")
+    return f"postgresql://{login}@/{wanted['NAME']}?{urlencode(query)}"
+
+
+@dataclass
+class Process:
+    name: str
+    popen: subprocess.Popen
+    log: Path
+
+    @property
+    def pid(self) -> int:
+        return self.popen.pid
+
+    def kill(self) -> None:
+        """kill -9, children too: the machine lost power."""
+        self._signal_group(signal.SIGKILL)
+        self.popen.wait(10)
+
+    def signal(self, signum: int) -> None:
+        os.kill(self.pid, signum)
+
+    def signal_all(self, signum: int) -> None:
+        self._signal_group(signum)
+
+    def terminate(self, timeout: float = 20) -> int:
+        """SIGTERM to the parent, as a supervisor does; returns the exit code."""
+        self.signal(signal.SIGTERM)
+        return self.popen.wait(timeout)
+
+    @property
+    def alive(self) -> bool:
+        return self.popen.poll() is None
+
+    def children(self) -> list[int]:
+        found = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
+        return [int(pid) for pid in found]
+
+    def text(self) -> str:
+        return self.log.read_text(errors="replace")
+
+    def _signal_group(self, signum: int) -> None:
+        try:
+            os.killpg(self.pid, signum)
+        except ProcessLookupError:
+            pass
+
+
+@dataclass
+class Stack:
+    folder: Path
+    settings_module: str = "tests.settings"
+    processes: list[Process] = field(default_factory=list)
+
+    def beat(self, **env: str) -> Process:
+        process = self._start("beat", ["beat"], env)
+        self._wait_for_node(process, Node.BEAT)
+        return process
+
+    def worker(self, concurrency: int = 2, queues: str = "", **env: str) -> Process:
+        options = ["worker", f"--concurrency={concurrency}", "--without-gossip", "--without-mingle", "-n"]
+        options += [f"w{len(self.processes)}@test"] + (["-Q", queues] if queues else [])
+        process = self._start("worker", options, env)
+        self._wait_for_node(process, Node.WORKER)
+        return process
+
+    def stop(self) -> None:
+        for process in self.processes:
+            process.signal_all(signal.SIGCONT)
+            process.kill()
+
+    def logs(self) -> str:
+        return "\n".join(f"--- {p.name} {p.pid}\n{p.text()[-4000:]}" for p in self.processes)
+
+    def _start(self, name: str, command: list[str], env: dict[str, str]) -> Process:
+        log = self.folder / f"{name}-{len(self.processes)}.log"
+        with log.open("w") as out:
+            popen = subprocess.Popen(
+                [sys.executable, "-m", "celery", "-A", "scheduler_project", *command],
+                cwd=ROOT,
+                env=os.environ
+                | {
+                    "DATABASE_URL": test_database_url(),
+                    "REDIS_URL": settings.PUNCTUAL["REDIS_URL"],
+                    "DJANGO_SETTINGS_MODULE": self.settings_module,
+                }
+                | env,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        process = Process(name, popen, log)
+        self.processes.append(process)
+        return process
+
+    def _wait_for_node(self, process: Process, kind: str) -> None:
+        wait_until(
+            lambda: not process.alive or Node.objects.filter(kind=kind, name__endswith=f":{process.pid}").exists(),
+            timeout=30,
+            describe=self.logs,
+        )
+        assert process.alive, f"{process.name} ended at once:\n{process.text()}"
+
+
+def new_stack() -> Stack:
+    return Stack(Path(tempfile.mkdtemp(prefix="punctual-stack-")))

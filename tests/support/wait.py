@@ -1,0 +1,36 @@
+"""Owns waiting in tests: poll a condition until a deadline, and say what was seen when it passes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+Seen = TypeVar("Seen")
+
+
+def wait_until(
+    condition: Callable[[], Seen],
+    timeout: float = 10.0,
+    *,
+    describe: str | Callable[[], object] | None = None,
+) -> Seen:
+    """Return the condition's first true value; past the deadline fail with what it, and describe, last gave.
+
+    `describe` is the thing waited for in words, or a callable that is asked for the state of the world when the
+    deadline has passed.
+    """
+    deadline = time.monotonic() + timeout
+    while True:
+        seen = condition()
+        if seen:
+            return seen
+        if time.monotonic() >= deadline:
+            raise AssertionError(_explain(timeout, seen, describe))
+        time.sleep(0.02)
+
+
+def _explain(timeout: float, seen: object, describe: str | Callable[[], object] | None) -> str:
+    if callable(describe):
+        return f"Waited {timeout:g} s in vain; the condition last gave {seen!r}, and there was: {describe()}"
+    return f"Waited {timeout:g} s in vain for {describe or 'the condition'}; it last gave {seen!r}"
