@@ -25,6 +25,14 @@ def check_configuration(**_: object) -> list[checks.CheckMessage]:
     for name, why in _FORBIDDEN_CELERY.items():
         if getattr(settings, name, False):
             found.append(checks.Error(f"{name} is on: {why}. Turn it off.", id="punctual.E002"))
+    if getattr(settings, "CELERY_BEAT_SCHEDULE", None):
+        found.append(
+            checks.Warning(
+                "CELERY_BEAT_SCHEDULE has entries, but Punctual's beat does not run them. "
+                "Plan them with schedule(..., repeat_after=...).",
+                id="punctual.W001",
+            )
+        )
     if not getattr(settings, "USE_TZ", True):
         found.append(checks.Error("USE_TZ is off; due times are instants. Turn it on.", id="punctual.E003"))
     return found

@@ -31,7 +31,7 @@ def pytest_configure(config) -> None:
 
 def pytest_unconfigure(config) -> None:
     if _services is not None:
-        _services.stop()
+        _services.discard()
         shutil.rmtree(_home, ignore_errors=True)
 
 

@@ -12,14 +12,15 @@ RULES = {
     "RUNNING means held by an unfinished batch that lists it": """
         SELECT t.id, t.status FROM schedule_task t
         LEFT JOIN task_batch b ON b.batch_no = t.batch_no AND b.finished_at IS NULL AND t.id = ANY (b.ids)
-        WHERE (t.status = 'RUNNING') <> (b.batch_no IS NOT NULL) OR (t.status = 'RUNNING') <> (t.batch_no IS NOT NULL)""",
+        WHERE (t.status = 'RUNNING') <> (b.batch_no IS NOT NULL)
+           OR (t.status = 'RUNNING') <> (t.batch_no IS NOT NULL)""",
     "what is to be tried has a due moment": """
         SELECT id, status FROM schedule_task
         WHERE due_at IS NULL AND (status IN ('INIT', 'FAIL') OR (status = 'SUCCESS' AND repeat_after IS NOT NULL))""",
     "what is finished has none": """
         SELECT id, status FROM schedule_task
-        WHERE due_at IS NOT NULL
-          AND (status IN ('RUNNING', 'BLOCKED', 'DEAD', 'CANCELLED') OR (status = 'SUCCESS' AND repeat_after IS NULL))""",
+        WHERE due_at IS NOT NULL AND status NOT IN ('INIT', 'FAIL')
+          AND (status <> 'SUCCESS' OR repeat_after IS NULL)""",
     "a current DEAD row has one open dead letter, and no other row has any": """
         SELECT t.id, t.status FROM schedule_task t
         LEFT JOIN dlq_entry d ON d.task_id = t.id AND d.replay_status = 'OPEN'

@@ -60,12 +60,16 @@ def started(*keys: str, task_type: str = TYPE, **options: object) -> StartedBatc
     return start(claimed(*keys, task_type=task_type, **options), "worker")
 
 
-def settled(batch: StartedBatch, *outcomes: Outcome, finish: bool = True) -> int | None:
-    """Settle the batch's tasks with these outcomes, one for all or one each; None if the batch is lost."""
+def settled(batch: StartedBatch, *outcomes: Outcome, only: str | None = None, finish: bool = True) -> int | None:
+    """Settle a batch's tasks, or the ones with the keys in `only`, with one outcome for all or one each.
+
+    How many moved; None if the batch was lost.
+    """
+    tasks = [task for task in batch.tasks if only is None or task.key in only]
     outcomes = outcomes or (OK,)
     if len(outcomes) == 1:
-        outcomes *= len(batch.tasks)
-    done = [Settled(task, outcome) for task, outcome in zip(batch.tasks, outcomes, strict=False)]
+        outcomes *= len(tasks)
+    done = [Settled(task, outcome) for task, outcome in zip(tasks, outcomes, strict=True)]
     try:
         return settle(batch.batch_no, REGISTRY.get(batch.task_type), done, finish=finish)
     except BatchLost:

@@ -1,0 +1,64 @@
+# Every target makes .venv and installs what it needs by itself, and again when a requirements file changes.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUN := $(BIN)/python
+RUNTIME := $(VENV)/.installed-runtime
+DEV := $(VENV)/.installed-dev
+
+# A .venv whose Python is gone, say after an upgrade of the system, is made anew whatever the stamps say.
+ifneq ($(shell test -x $(RUN) && echo there),there)
+CLEAR := --clear
+.PHONY: $(VENV)/.made $(RUNTIME) $(DEV)
+endif
+
+.DEFAULT_GOAL := help
+.PHONY: help setup up demo test prove lint bench clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(DEV) ## install everything, without running anything
+
+up: $(RUNTIME) ## run the whole scheduler here, with its own PostgreSQL and Valkey; Ctrl-C ends it
+	@exec $(RUN) -m scheduler_project.up
+
+demo: $(RUNTIME) ## show the scheduler at work, from an empty database to a result
+	@exec $(RUN) manage.py demo
+
+test: $(DEV) ## run the tests, without the full-scale ones
+	$(RUN) -m pytest -m "not scale"
+
+prove: $(DEV) ## run all tests, the full-scale ones too
+	PUNCTUAL_SCALE=full $(RUN) -m pytest -m "scale or not scale"
+
+lint: $(DEV) ## check style, format and the import rules
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+bench: $(DEV) ## measure
+	$(RUN) -m bench
+
+clean: ## remove .venv and caches; the data in .punctual stays
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis .import_linter_cache staticfiles
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# A stamp is written only after the install succeeded, so a broken one is tried again.
+$(RUNTIME): requirements.txt | $(VENV)/.made
+	$(RUN) -m pip install --disable-pip-version-check --quiet -r requirements.txt
+	@touch $@
+
+$(DEV): requirements-dev.txt requirements.txt | $(VENV)/.made
+	$(RUN) -m pip install --disable-pip-version-check --quiet -r requirements-dev.txt
+	@touch $(RUNTIME) $@
+
+$(VENV)/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo 'Punctual needs Python 3.11 or newer, and "$(PYTHON)" is' \
+	       "$$($(PYTHON) --version 2>&1 | head -n 1)." \
+	       'Name another: make $(or $(MAKECMDGOALS),setup) PYTHON=python3.12' >&2; \
+	  exit 1; }
+	$(PYTHON) -m venv $(CLEAR) $(VENV)
+	@touch $@

@@ -1,0 +1,187 @@
+"""Owns the embedded PostgreSQL: its cluster, its settings, its database, and when it counts as ready."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+from urllib.parse import quote
+
+from . import processes
+from .account import Account
+from .errors import EmbeddedError
+from .places import open_private
+from .server import READY_SECONDS, Server
+
+if TYPE_CHECKING:
+    import psycopg
+
+# One flush of the filesystem instead of a thousand of single files: seconds less on a busy disk.
+SYNC_ONCE = ("--sync-method=syncfs",) if sys.platform == "linux" else ()
+UNFINISHED = "postgres.unfinished-"
+NAME = "punctual"  # of the superuser and of the database
+PORT = "5432"  # only part of the socket's name; nothing listens on TCP
+SETTINGS = {
+    "listen_addresses": "",
+    "port": PORT,
+    "unix_socket_permissions": "0700",
+    "fsync": "on",
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+    "max_connections": "100",
+    "shared_buffers": "256MB",
+    "max_wal_size": "2GB",
+    "checkpoint_timeout": "5min",
+    "checkpoint_completion_target": "0.9",
+}
+
+
+class Postgres(Server):
+    """A PostgreSQL 18 on a unix socket that trusts everybody, in a directory that only we can enter."""
+
+    title = "PostgreSQL"
+    program = "postgres"
+    death_signal = signal.SIGINT
+    stop_signals = ((signal.SIGINT, 30.0), (signal.SIGQUIT, 10.0), (signal.SIGKILL, 10.0))
+
+    def __init__(
+        self,
+        account: Account,
+        servers: Path,
+        sockets: Path,
+        programs: Path,
+        options: dict[str, str] | None = None,
+        *,
+        on_start: Callable[[], None] = lambda: None,
+    ) -> None:
+        super().__init__(account, servers / "postgres.log", on_start=on_start)
+        self.data = servers / "postgres"
+        self.sockets = sockets
+        self.programs = programs
+        self.options = SETTINGS | self._preloaded() | {"unix_socket_directories": _quoted(sockets)} | (options or {})
+
+    @property
+    def url(self) -> str:
+        # The port is named, since a PGPORT in somebody's environment would change it.
+        return f"postgresql://{NAME}@/{NAME}?host={quote(str(self.sockets), safe='')}&port={PORT}"
+
+    def command(self) -> list[str]:
+        settings = [part for name, value in self.options.items() for part in ("-c", f"{name}={value}")]
+        return [str(self.programs / self.program), *self.marker().split(" ", 1), *settings]
+
+    def marker(self) -> str:
+        return f"-D {self.data}"
+
+    def prepare(self) -> None:
+        for leftover in self.data.parent.glob(f"{UNFINISHED}*"):
+            shutil.rmtree(leftover, ignore_errors=True)
+        if not self.data.exists():
+            self._make_cluster()
+        open_private(self.data, self.account)  # refuses the data of another user
+        self._disown_old_pid()
+        for leftover in self.sockets.glob(".s.PGSQL.*"):
+            leftover.unlink(missing_ok=True)
+
+    def wait_ready(self, seconds: float = READY_SECONDS) -> None:
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                return super().wait_ready(max(1.0, deadline - time.monotonic()))
+            except EmbeddedError as error:
+                # The last sessions of a killed postmaster need a moment to notice that it is gone.
+                if "pre-existing shared memory block" not in str(error) or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)
+                self.spawn()
+
+    def answers(self) -> bool:
+        import psycopg
+
+        try:
+            with self._connect() as connection:
+                found = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [NAME]).fetchone()
+                if not found:
+                    connection.execute(f"CREATE DATABASE {NAME}")
+        except psycopg.OperationalError as error:
+            self.refusal = str(error).strip()
+            return False
+        return True
+
+    def stop(self, mode: Literal["fast", "immediate"] = "fast") -> None:
+        """End the server: ``fast`` ends sessions and writes a checkpoint, ``immediate`` is a power cut."""
+        if mode not in ("fast", "immediate"):
+            raise ValueError(f"mode is {mode!r}; it must be 'fast' or 'immediate'.")
+        self._end(self.stop_signals if mode == "fast" else self.stop_signals[1:])
+
+    def _connect(self) -> psycopg.Connection:
+        import psycopg
+
+        return psycopg.connect(
+            host=str(self.sockets),
+            port=PORT,
+            user=NAME,
+            dbname="postgres",
+            autocommit=True,
+            connect_timeout=5,
+        )
+
+    def _preloaded(self) -> dict[str, str]:
+        libraries = self.programs.parent / "lib" / "postgresql"
+        shipped = any((libraries / f"pg_stat_statements{end}").exists() for end in (".so", ".dylib"))
+        return {"shared_preload_libraries": "pg_stat_statements"} if shipped else {}
+
+    def _make_cluster(self) -> None:
+        """Make the cluster beside its place and move it there whole: a kill in between leaves no half.
+
+        Every attempt has a directory of its own, since the initdb of a killed one may still be at work in its.
+        """
+        unfinished = open_private(self.data.with_name(f"{UNFINISHED}{secrets.token_hex(4)}"), self.account)
+        process = processes.spawn(
+            [
+                *(str(self.programs / "initdb"), "-D", str(unfinished), "-U", NAME, "--auth=trust"),
+                *("--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"),
+                *("--no-instructions", *SYNC_ONCE),
+            ],
+            death_signal=signal.SIGTERM,
+            cwd="/",
+            env=self.environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            **self.account.popen_options(),
+        )
+        with process:
+            output = process.communicate()[0].decode(errors="replace").strip()
+        if process.returncode != 0:
+            raise EmbeddedError(f"initdb couldn't make a PostgreSQL cluster in {self.data}:\n{output}")
+        unfinished.rename(self.data)
+
+    def _disown_old_pid(self) -> None:
+        """Let PostgreSQL see that the pid in a killed predecessor's file is nobody who matters.
+
+        It refuses to start while *any* process has that pid. Our own pid in its place means "my parent, so
+        stale", and unlike removing the file it keeps PostgreSQL's check for sessions that are still alive.
+        """
+        try:
+            handle = os.open(self.data / "postmaster.pid", os.O_RDWR | os.O_NOFOLLOW)
+        except FileNotFoundError:
+            return
+        with open(handle, "rb+") as file:
+            _, _, rest = file.read().partition(b"\n")
+            if not rest:  # cut off while it was written
+                (self.data / "postmaster.pid").unlink()
+                return
+            file.seek(0)
+            file.truncate()
+            file.write(b"%d\n%s" % (os.getpid(), rest))
+
+
+def _quoted(path: Path) -> str:
+    # A list setting: its items are split at commas and blanks unless they are in double quotes.
+    return '"' + str(path).replace('"', '""') + '"'

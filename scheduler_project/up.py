@@ -1,0 +1,240 @@
+"""Owns `make up`: from a bare checkout to a running scheduler, and back to nothing on Ctrl-C.
+
+The databases are the embedded ones unless DATABASE_URL and REDIS_URL name others; how a process is kept
+running is the supervisor's business.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import socket
+import sys
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+
+from . import embedded
+from .embedded import reachability
+from .embedded.places import open_home
+from .supervisor import ProcessSpec, Server, Supervisor, run_to_end
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+HOST = "127.0.0.1"
+DEFAULT_PORT = 8000
+PORTS_TO_TRY = 100
+# Workers know of each other through the database; Celery's own chatter between them is only load.
+QUIET = ("--without-gossip", "--without-mingle", "--without-heartbeat")
+# Without the letters and digits that people confuse.
+READABLE = "abcdefghjkmnpqrstuvwxyz23456789"
+
+
+class UpError(Exception):
+    """`make up` can't go on; the text is the one sentence that says why."""
+
+
+class Stopped(BaseException):
+    """Somebody pressed Ctrl-C, or sent SIGTERM, before the processes were running."""
+
+
+@dataclass
+class Run:
+    """What one `make up` knows: its urls, its port and, once there is one, its supervisor."""
+
+    port: int
+    database_url: str = ""
+    redis_url: str = ""
+    servers: list[Server] = field(default_factory=list)
+    supervisor: Supervisor | None = None
+    stopped: bool = False
+
+    @property
+    def url(self) -> str:
+        return f"http://{HOST}:{self.port}/"
+
+    def on_signal(self, number: int, frame: FrameType | None) -> None:
+        if self.supervisor is not None:
+            self.supervisor.request_stop()
+        elif not self.stopped:
+            self.stopped = True
+            raise Stopped
+
+
+def processes(port: int, env: dict[str, str]) -> list[ProcessSpec]:
+    """Everything that `make up` keeps running besides the databases; add a line to add a process."""
+    python, app = sys.executable, "scheduler_project"
+    gunicorn = [python, "-m", "gunicorn", f"{app}.wsgi", "--bind", f"{HOST}:{port}", "--workers", "2"]
+    celery = [python, "-m", "celery", "--quiet", "-A", app]
+    return [
+        ProcessSpec("web", [*gunicorn, "--no-control-socket", "--graceful-timeout", "10"], env, BASE_DIR),
+        ProcessSpec("beat", [*celery, "beat", "--loglevel", "INFO"], env, BASE_DIR),
+        ProcessSpec("worker", [*celery, "worker", "--loglevel", "INFO", *QUIET], env, BASE_DIR),
+    ]
+
+
+def main() -> int:
+    sys.stdout.reconfigure(errors="replace", line_buffering=True)  # type: ignore[union-attr]
+    try:
+        with suppress(Stopped):
+            up(Run(choose_port(os.environ.get("PORT", ""))))
+        print("Stopped.")
+    except (UpError, embedded.EmbeddedError, reachability.Unreachable) as error:
+        print(error, file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        pass
+    _close_stdout()
+    return 0
+
+
+def up(run: Run) -> None:
+    """Databases, migrations, demo content, processes; then wait, and end all of it in the opposite order."""
+    _handle_signals(run)
+    home, password = prepare_home(home_directory())
+    with ExitStack() as ending:
+        env = start_databases(run, home, ending)
+        manage("migrate", ["--noinput"], env)
+        manage("seed_demo", [], env | {"PUNCTUAL_ADMIN_PASSWORD": password})
+        run.supervisor = Supervisor(processes(run.port, env), servers=run.servers)
+        ending.callback(run.supervisor.stop)
+        run.supervisor.start()
+        _announce_when_ready(run, password)
+        run.supervisor.run_until_stopped()
+
+
+def home_directory() -> Path:
+    return Path(os.environ.get("PUNCTUAL_HOME") or BASE_DIR / ".punctual")
+
+
+def prepare_home(wanted: Path) -> tuple[Path, str]:
+    """Home's real path and the admin password kept in it."""
+    try:
+        home = open_home(wanted)
+        return home, admin_password(home)
+    except OSError as error:
+        raise UpError(
+            f"PUNCTUAL_HOME is {wanted}, which can't be used: {error.strerror}. Set it to a directory that you may "
+            "write."
+        ) from error
+
+
+def choose_port(wanted: str) -> int:
+    """The port of the web process: the wanted one or none; without a wish, the first free one from 8000."""
+    if wanted:
+        if not wanted.isdecimal() or not 0 < int(wanted) < 65536:
+            raise UpError(f"PORT is {wanted!r}; it must be a number from 1 to 65535.")
+        if not _is_free(int(wanted)):
+            raise UpError(
+                f"PORT is {wanted}, but {HOST}:{wanted} is in use or not allowed. Stop what listens there, "
+                "or set PORT to another number."
+            )
+        return int(wanted)
+    for port in range(DEFAULT_PORT, DEFAULT_PORT + PORTS_TO_TRY):
+        if _is_free(port):
+            if port != DEFAULT_PORT:
+                print(f"Port {DEFAULT_PORT} is in use, taking {port}.")
+            return port
+    raise UpError(
+        f"The ports {DEFAULT_PORT} to {DEFAULT_PORT + PORTS_TO_TRY - 1} of {HOST} are all in use. "
+        "Set PORT to a free one."
+    )
+
+
+def admin_password(home: Path) -> str:
+    """The password of the demo's admin user: from the environment, or made once and kept in home."""
+    given = os.environ.get("PUNCTUAL_ADMIN_PASSWORD")
+    if given:
+        return given
+    file = home / "admin-password"
+    with suppress(FileNotFoundError):
+        kept = file.read_text().strip()
+        if kept:
+            return kept
+    password = "-".join("".join(secrets.choice(READABLE) for _ in range(4)) for _ in range(3))
+    fresh = file.with_name(".admin-password")
+    with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as handle:
+        handle.write(f"{password}\n")
+    fresh.replace(file)
+    return password
+
+
+def start_databases(run: Run, home: Path, ending: ExitStack) -> dict[str, str]:
+    """Make sure that both databases answer; the answer is what the processes need in their environment."""
+    run.database_url = os.environ.get("DATABASE_URL", "")
+    run.redis_url = os.environ.get("REDIS_URL", "")
+    # First what may be wrong, then what takes time.
+    if run.database_url:
+        reachability.check_database(run.database_url)
+    if run.redis_url:
+        reachability.check_redis(run.redis_url)
+    if not (run.database_url and run.redis_url):
+        services = ending.enter_context(embedded.start(home, postgres=not run.database_url, valkey=not run.redis_url))
+        run.servers = services.servers
+        run.database_url = run.database_url or services.database_url or ""
+        run.redis_url = run.redis_url or services.redis_url or ""
+    return {"DATABASE_URL": run.database_url, "REDIS_URL": run.redis_url, "PUNCTUAL_HOME": str(home)}
+
+
+def manage(command: str, arguments: list[str], env: dict[str, str]) -> None:
+    """Run a management command to its end."""
+    whole = [sys.executable, str(BASE_DIR / "manage.py"), command, *arguments]
+    status = run_to_end(ProcessSpec("setup", whole, env, BASE_DIR))
+    if status != 0:
+        raise UpError(f"`manage.py {command}` failed with exit status {status}; what it printed is above.")
+
+
+def _announce_when_ready(run: Run, password: str) -> None:
+    supervisor = run.supervisor
+    while supervisor and not supervisor.stop_requested:
+        supervisor.run_once()
+        if _answers(run.port):
+            print(_banner(run, password))
+            return
+        supervisor.pause()
+
+
+def _banner(run: Run, password: str) -> str:
+    lines = [f"Punctual  {run.url}", f"Login     admin / {password}", "Stop      Ctrl-C"]
+    width = max(map(len, lines)) + 2
+    rule = "─" * width
+    return "\n".join([f"┌{rule}┐", *(f"│ {line:<{width - 1}}│" for line in lines), f"└{rule}┘"])
+
+
+def _handle_signals(run: Run) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        # Under nohup a hang-up is meant to change nothing.
+        if number is signal.SIGHUP and signal.getsignal(number) is signal.SIG_IGN:
+            continue
+        signal.signal(number, run.on_signal)
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError:
+            return False
+    return True
+
+
+def _answers(port: int) -> bool:
+    try:
+        with socket.create_connection((HOST, port), timeout=1):
+            return True
+    except OSError:
+        return False
+
+
+def _close_stdout() -> None:
+    """Where nobody reads our output any more, let the interpreter's last flush not fail."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,95 @@
+"""The rules about the code itself that a reader would otherwise have to trust."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tasks_app.core.states import MOVES, Status
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SQL = ROOT / "tasks_app" / "sql"
+
+
+def test_only_lifecycle_runs_the_statements_that_write_a_status():
+    writers = {path.stem for path in SQL.glob("*.sql") if re.search(r"\bstatus = (CASE|')", _set_clauses(path))}
+    assert {"claim", "mark_success", "mark_fail", "reap", "cancel", "retire", "replay"} <= writers
+
+    offenders = [
+        (path.relative_to(ROOT), name)
+        for path in (ROOT / "tasks_app").rglob("*.py")
+        if "lifecycle" not in path.parts and "migrations" not in path.parts
+        for name in writers
+        if re.search(rf'run(_sql)?\("{name}"', path.read_text())
+    ]
+    assert offenders == []
+
+
+def test_nothing_outside_lifecycle_writes_task_rows_through_the_orm():
+    pattern = re.compile(r"ScheduleTask\.objects[^\n]*\.(update|create|bulk_create|bulk_update|delete)\(")
+    offenders = [
+        path.relative_to(ROOT)
+        for folder in ("tasks_app", "demo_app", "scheduler_project")
+        for path in (ROOT / folder).rglob("*.py")
+        if pattern.search(path.read_text())
+    ]
+    assert offenders == []
+
+
+def _set_clauses(path: Path) -> str:
+    """Everything between SET and WHERE/FROM: what the statement writes."""
+    return "\n".join(re.findall(r"\bSET\b(.*?)(?:\n\s*(?:FROM|WHERE|RETURNING)\b)", path.read_text(), re.DOTALL))
+
+
+def test_every_statement_opens_with_its_verb_and_reason():
+    included = {"held", "figures"}
+    for path in SQL.glob("*.sql"):
+        if path.stem not in included:
+            assert path.read_text().startswith("-- "), path.name
+
+
+def test_the_states_page_shows_exactly_the_legal_moves():
+    page = (ROOT / "docs" / "states.md").read_text()
+    diagram = re.search(r"```mermaid\n(.*?)```", page, re.DOTALL)[1]
+    drawn = set()
+    for source, target, verbs in re.findall(r"^\s*(\w+) --> (\w+): (.+)$", diagram, re.MULTILINE):
+        drawn |= {(verb.strip(), source, target) for verb in verbs.split(",")}
+
+    assert drawn == {(move.verb, str(move.source), str(move.target)) for move in MOVES}
+
+
+def test_every_state_can_be_left_or_is_final():
+    left = {move.source for move in MOVES}
+    assert set(Status) - left == {Status.CANCELLED}
+
+
+def test_a_wrong_import_is_refused(tmp_path):
+    """The import contracts are alive: a copy with one upward import fails."""
+    import shutil
+
+    for name in ("tasks_app", "scheduler_project", "demo_app", "pyproject.toml"):
+        source = ROOT / name
+        copy = shutil.copytree if source.is_dir() else shutil.copy
+        copy(source, tmp_path / name)
+    core = tmp_path / "tasks_app" / "core" / "sharding.py"
+    core.write_text(core.read_text() + "\nfrom tasks_app.lifecycle import plan  # noqa\n")
+
+    linted = subprocess.run(
+        [str(Path(sys.executable).parent / "lint-imports"), "--no-cache"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+    assert linted.returncode != 0
+    assert "Inside tasks_app imports point down BROKEN" in linted.stdout
+
+
+@pytest.mark.parametrize("word", ["time.sleep(", "asyncio.sleep("])
+def test_no_test_sleeps(word):
+    allowed = {"wait.py", "handlers.py", "test_architecture.py", "embedded_holder.py"}
+    offenders = [p for p in (ROOT / "tests").rglob("*.py") if word in p.read_text() and p.name not in allowed]
+    assert offenders == []

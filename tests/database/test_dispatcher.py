@@ -1,0 +1,224 @@
+"""The dispatcher: claims what is due and no more than workers will start, and waits no longer than it may."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from tasks_app.client import schedule, schedule_many
+from tasks_app.conf import conf
+from tasks_app.engine import nodes
+from tasks_app.engine.dispatcher import Dispatcher, PublishFailed
+from tasks_app.engine.pace import Pace, size_for
+from tasks_app.engine.wakeup import Listener
+from tasks_app.lifecycle.claim import ClaimedBatch
+from tasks_app.models import ScheduleTask, TaskBatch
+from tests.support.engine import batch_row, row, run_due
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+class Broker:
+    """Where batches go; can refuse them."""
+
+    def __init__(self) -> None:
+        self.batches: list[ClaimedBatch] = []
+        self.down = False
+
+    def publish(self, batches) -> None:
+        if self.down:
+            raise ConnectionError("the broker is down")
+        self.batches += batches
+
+
+@pytest.fixture
+def broker():
+    return Broker()
+
+
+@pytest.fixture
+def dispatcher(broker):
+    listener = Listener()
+    yield Dispatcher("test", broker.publish, listener)
+    listener.close()
+
+
+@pytest.fixture
+def worker():
+    """A live worker with two slots in every lane."""
+    nodes.report_worker(nodes.new_node_id(), "w1", 2, ["critical", "high", "default", "low", "backfill"])
+
+
+def look_until_idle(dispatcher, most: int = 50):
+    """Look as the beat does, without its waits, until there is nothing to do at once."""
+    for _ in range(most):
+        look = dispatcher.run_once()
+        if look.wait_seconds > 0:
+            return look
+    raise AssertionError(f"still busy after {most} looks")
+
+
+def test_what_is_due_is_claimed_and_published(dispatcher, broker, worker):
+    tasks = [schedule("T_QUIET", "a"), schedule("T_PLAIN", "b", lane="critical")]
+
+    look_until_idle(dispatcher)
+
+    assert {row(t.task_id).status for t in tasks} == {"RUNNING"}
+    assert {(b.lane, b.task_type, b.size) for b in broker.batches} == {
+        ("default", "T_QUIET", 1),
+        ("critical", "T_PLAIN", 1),
+    }
+
+
+def test_a_batch_holds_one_lane_and_one_type(dispatcher, broker, worker):
+    for n in range(4):
+        schedule("T_QUIET", n)
+        schedule("T_PLAIN", n)
+        schedule("T_QUIET", f"low{n}", lane="low")
+
+    look_until_idle(dispatcher)
+
+    assert sorted((b.lane, b.task_type, b.size) for b in broker.batches) == [
+        ("default", "T_PLAIN", 4),
+        ("default", "T_QUIET", 4),
+        ("low", "T_QUIET", 4),
+    ]
+
+
+def test_without_a_live_worker_nothing_is_claimed(dispatcher, broker):
+    task = schedule("T_QUIET", "a")
+
+    look_until_idle(dispatcher)
+
+    assert row(task.task_id).status == "INIT"
+    assert broker.batches == []
+
+
+def test_claimed_but_not_started_stays_bounded_and_the_rest_can_still_be_moved(dispatcher, broker, worker):
+    schedule_many("T_QUIET", [{"key": n} for n in range(2000)])
+
+    look_until_idle(dispatcher)
+
+    bound = 2 * conf().BATCHES_AHEAD
+    assert TaskBatch.objects.filter(started_at__isnull=True).count() == bound
+    assert ScheduleTask.objects.filter(status="RUNNING").count() <= bound * conf().BATCH_UNSEEN
+    assert ScheduleTask.objects.filter(status="INIT").count() >= 1900
+
+
+def test_a_lane_without_room_does_not_hold_up_another(dispatcher, broker, worker):
+    schedule_many("T_QUIET", [{"key": n} for n in range(2000)], lane="low")
+    look_until_idle(dispatcher)
+
+    urgent = schedule("T_QUIET", "urgent", lane="critical")
+    look_until_idle(dispatcher)
+
+    assert row(urgent.task_id).status == "RUNNING"
+
+
+def test_batches_the_broker_refused_are_due_again_and_use_no_retry(dispatcher, broker, worker):
+    task = schedule("T_QUIET", "a")
+    broker.down = True
+    dispatcher.run_once()
+    with pytest.raises(PublishFailed):
+        dispatcher.run_once()
+
+    returned = row(task.task_id)
+    assert (returned.status, returned.due_at, returned.retry_count) == ("INIT", returned.execute_time, 0)
+    assert not TaskBatch.objects.filter(finished_at__isnull=True).exists()
+
+    broker.down = False
+    look_until_idle(dispatcher)
+    assert row(task.task_id).status == "RUNNING"
+
+
+def test_it_waits_until_the_next_due_moment_and_never_longer_than_a_look(dispatcher, worker):
+    assert look_until_idle(dispatcher).wait_seconds == conf().LOOK_SECONDS
+
+    schedule("T_QUIET", "later", delay=3600)
+    assert look_until_idle(dispatcher).wait_seconds == conf().LOOK_SECONDS
+
+    schedule("T_QUIET", "soon", delay=0.5)
+    assert 0 < look_until_idle(dispatcher).wait_seconds <= 0.5
+
+
+def test_twenty_future_tasks_with_their_wake_ups_cost_two_statements(dispatcher, worker):
+    look_until_idle(dispatcher)
+    for n in range(20):
+        schedule("T_QUIET", n, delay=0.9 + n / 1000)
+
+    woken = 0
+    with CaptureQueriesContext(connection) as counted:
+        while dispatcher.wait(0.2):
+            woken += 1
+            look_until_idle(dispatcher)
+
+    assert woken >= 1
+    assert len(counted) <= 2
+
+
+def test_after_a_full_claim_it_looks_again_at_once(dispatcher, broker, worker):
+    schedule_many("T_QUIET", [{"key": n} for n in range(100)])
+    dispatcher.run_once()
+
+    assert dispatcher.run_once().wait_seconds in (0, 0.02)  # more is due: at once, or as soon as there is room
+    assert broker.batches
+
+
+def test_rows_somebody_else_holds_are_looked_at_again_soon(dispatcher, worker):
+    from tests.support.overlap import overlap
+
+    task = schedule("T_QUIET", "a")
+    dispatcher.run_once()
+
+    def hold():
+        ScheduleTask.objects.select_for_update().get(id=task.task_id)
+
+    _, look = overlap(hold, dispatcher.run_once)
+
+    assert 0 < look.wait_seconds < 0.1
+
+
+def test_a_task_marked_solo_gets_a_batch_of_its_own(dispatcher, broker, worker):
+    ids = [schedule("T_QUIET", n).task_id for n in range(3)]
+    ScheduleTask.objects.filter(id=ids[0]).update(solo=True)
+
+    look_until_idle(dispatcher)
+
+    assert sorted(b.size for b in broker.batches) == [1, 2]
+    assert sorted(len(batch_row(b).ids) for b in broker.batches) == [1, 2]
+
+
+def test_the_size_of_a_batch_follows_the_pace_of_its_type():
+    assert size_for(1_000_000) == 1  # a second each
+    assert size_for(10_000) == 20  # 200 ms of work
+    assert size_for(1) == conf().BATCH_MAX
+
+
+def test_a_type_is_measured_by_its_finished_batches():
+    schedule_many("T_QUIET", [{"key": n} for n in range(10)])
+    run_due()
+    TaskBatch.objects.update(run_us=10 * 50_000)
+    pace = Pace()
+
+    pace.note({"T_QUIET"})
+
+    assert pace.sizes == {"T_QUIET": 4}
+
+
+def test_the_first_batch_of_an_unseen_type_is_small(dispatcher, broker, worker):
+    schedule_many("T_QUIET", [{"key": n} for n in range(500)])
+
+    look_until_idle(dispatcher)
+
+    assert max(b.size for b in broker.batches) <= conf().BATCH_UNSEEN
+
+
+def test_the_earliest_due_is_claimed_first(dispatcher, broker, worker):
+    late = [schedule("T_QUIET", n, delay=0).task_id for n in range(200)]
+    early = schedule("T_QUIET", "early")
+    ScheduleTask.objects.filter(id=early.task_id).update(due_at="2020-01-01T00:00:00Z")
+
+    dispatcher.run_once()
+    dispatcher.run_once()
+
+    assert row(early.task_id).status == "RUNNING"
+    assert ScheduleTask.objects.filter(id__in=late, status="INIT").exists()

@@ -1,0 +1,119 @@
+"""What makes the hot path cheap: heap-only settles, and plans that touch only what is due."""
+
+import pytest
+from django.db import connection
+
+from tasks_app.client import schedule_many
+from tasks_app.core.sharding import SHARD_COUNT
+from tasks_app.sql import _text
+from tests.support.engine import claim_due, run_due
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def query(statement: str, params=None) -> list[tuple]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, params)
+        return cursor.fetchall()
+
+
+def heap_only_updates() -> tuple[int, int]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_stat_force_next_flush()")
+    ((updates, heap_only),) = query(
+        "SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'schedule_task'"
+    )
+    return updates, heap_only
+
+
+def test_settle_is_a_heap_only_update():
+    schedule_many("T_QUIET", [{"key": n} for n in range(500)])
+    batches = claim_due()
+    before = heap_only_updates()
+
+    from uuid import UUID
+
+    from tasks_app.engine.executor import run_batch
+
+    for batch in batches:
+        run_batch(UUID(batch.batch_no), guarded=False)
+
+    after = heap_only_updates()
+    settled, heap_only = after[0] - before[0], after[1] - before[1]
+    assert settled == 500
+    assert heap_only == settled
+
+
+def test_no_index_has_a_column_that_settle_writes():
+    written = {"status", "batch_no", "solo", "attempt", "retry_count", "error_code", "error_msg"}
+    written |= {"start_time", "finish_time", "updated_at"}
+    for name, definition in query("SELECT indexname, indexdef FROM pg_indexes WHERE tablename = 'schedule_task'"):
+        words = set(definition.replace("(", " ").replace(")", " ").replace(",", " ").split())
+        assert not words & written, name
+
+
+def test_a_claim_reads_what_is_due_and_not_what_is_planned():
+    schedule_many("T_QUIET", [{"key": f"later-{n}"} for n in range(20_000)], delay=86_400)
+    schedule_many("T_QUIET", [{"key": f"due-{n}"} for n in range(10)])
+    query("SELECT 1 FROM schedule_task LIMIT 1")
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE schedule_task")
+        cursor.execute(
+            "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) " + _text("claim"),
+            {
+                "lanes": ["default"],
+                "rows": [50],
+                "allowed": [10],
+                "shards": list(range(SHARD_COUNT)),
+                "types": ["T_QUIET"],
+                "sizes": [100],
+                "unseen": 8,
+                "dispatcher": "x",
+                "lease": 5.0,
+            },
+        )
+        plan = cursor.fetchone()[0][0]["Plan"]
+
+    assert plan["Shared Hit Blocks"] + plan["Shared Read Blocks"] < 600, plan
+
+
+def test_settling_a_full_batch_is_not_quadratic():
+    """A thousand rows once cost a thousand scans of a thousand values; now a few buffers a row."""
+    schedule_many("T_QUIET", [{"key": f"later-{n}"} for n in range(5_000)], delay=86_400)
+    schedule_many("T_QUIET", [{"key": n} for n in range(1000)])
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE schedule_task")
+    (batch,) = claim_due()
+    ids = sorted(query("SELECT ids FROM task_batch")[0][0])
+    array = "{" + ",".join(map(str, ids)) + "}"
+    zeros = "{" + ",".join("0" for _ in ids) + "}"
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "EXPLAIN (ANALYZE, FORMAT JSON) " + _text("mark_success"),
+            {
+                "batch_no": batch.batch_no,
+                "ids": array,
+                "begun": zeros,
+                "ended": zeros,
+                "finish": True,
+                "run_us": 0,
+                "lateness": None,
+            },
+        )
+        plan = cursor.fetchone()[0][0]["Plan"]
+
+    assert _rows_touched(plan) < 20 * len(ids)
+
+
+def _rows_touched(plan: dict) -> float:
+    own = (
+        plan["Actual Rows"] + plan.get("Rows Removed by Filter", 0) + plan.get("Rows Removed by Join Filter", 0)
+    ) * plan["Actual Loops"]
+    return own + sum(_rows_touched(child) for child in plan.get("Plans", ()))
+
+
+def test_a_good_batch_is_settled_in_one_statement(django_assert_num_queries):
+    schedule_many("T_QUIET", [{"key": n} for n in range(50)])
+
+    with django_assert_num_queries(4):  # the types of the claim, the claim, the start, the settle
+        run_due()

@@ -1,0 +1,157 @@
+"""The plain rules: back-off, lateness, clock, lanes, handlers' options."""
+
+import time
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tasks_app.core import lateness
+from tasks_app.core.clock import DatabaseClock
+from tasks_app.core.errors import InvalidConfiguration, InvalidTask, RetryableError, Snooze
+from tasks_app.core.handlers import REGISTRY, Handler, handler
+from tasks_app.core.retry import Backoff, Delays, policy_from
+from tasks_app.core.sharding import SHARD_COUNT, shard_of
+
+
+@given(st.integers(1, 10_000))
+def test_the_default_back_off_doubles_with_jitter_up_to_five_minutes(failures):
+    delay = Backoff().delay(failures)
+
+    steady = 0.5 * 2 ** min(failures, 8)
+    assert min(steady + 0.1, 300) <= delay <= min(steady + 0.8, 300)
+
+
+def test_the_first_delays_are_about_one_two_four_eight_seconds():
+    assert [Backoff().steady(n) for n in range(1, 6)] == [1, 2, 4, 8, 16]
+
+
+def test_a_list_of_delays_is_taken_exactly_and_its_last_one_repeats():
+    policy = policy_from([1, 2, 4, 8])
+
+    assert [policy.delay(n) for n in range(1, 7)] == [1, 2, 4, 8, 8, 8]
+
+
+@pytest.mark.parametrize("backoff", [[], [-1], ["soon"], 5, [float("nan")]])
+def test_a_back_off_that_makes_no_sense_is_refused(backoff):
+    with pytest.raises(InvalidConfiguration, match="backoff"):
+        policy_from(backoff)
+
+
+def test_a_list_of_delays_brings_its_own_number_of_retries():
+    @handler("UNIT_LIST", backoff=[1, 2, 4, 8])
+    def run(task): ...
+
+    try:
+        assert REGISTRY.get("UNIT_LIST").max_retry == 4
+        assert REGISTRY.get("UNIT_LIST").policy == Delays((1.0, 2.0, 4.0, 8.0))
+    finally:
+        REGISTRY.discard("UNIT_LIST")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"timeout": 0}, "timeout=0 must be more than 0"),
+        ({"timeout": float("inf")}, "Every handler needs an end"),
+        ({"max_retry": -1}, "max_retry=-1 must be a whole number from 0 to 1000"),
+        ({"max_retry": True}, "max_retry=True"),
+        ({"lane": "defualt"}, "Did you mean 'default'"),
+        ({"concurrency": 0}, "concurrency=0 must be a whole number from 1 to 256"),
+    ],
+)
+def test_options_out_of_range_are_refused_where_they_are_written(options, words):
+    with pytest.raises(InvalidConfiguration, match=words):
+        handler("UNIT_BAD", **options)
+
+
+@pytest.mark.parametrize("name", ["", "x" * 101, "line\nbreak", None])
+def test_a_handler_needs_a_readable_name(name):
+    with pytest.raises(InvalidConfiguration, match="handler name"):
+        handler(name)
+
+
+def test_two_handlers_of_one_name_are_refused():
+    handler("UNIT_TWICE")(test_a_handler_needs_a_readable_name)
+    try:
+        with pytest.raises(InvalidConfiguration, match="declared twice"):
+            handler("UNIT_TWICE")(test_two_handlers_of_one_name_are_refused)
+    finally:
+        REGISTRY.discard("UNIT_TWICE")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"transactional": True, "concurrency": 2},
+        {"batch": True, "concurrency": 2},
+        {"transactional": True, "apply": print},
+        {"batch": True, "apply": print},
+    ],
+)
+def test_options_that_contradict_each_other_are_named(options):
+    plain = {"concurrency": 1, "transactional": False, "batch": False, "apply": None}
+    one = Handler("X", print, 1.0, 0, Backoff(), "default", **(plain | options))
+
+    assert len(one.contradictions()) == 1
+    assert "Drop" in one.contradictions()[0]
+
+
+@given(st.text(min_size=1), st.text(min_size=1))
+def test_a_unit_has_one_shard_and_it_is_in_range(task_type, key):
+    assert 0 <= shard_of("default", task_type, key) < SHARD_COUNT
+    assert shard_of("default", task_type, key) == shard_of("default", task_type, key)
+
+
+def test_units_spread_evenly_over_the_shards():
+    counts = [0] * SHARD_COUNT
+    for n in range(16_000):
+        counts[shard_of("default", "ARTICLE_PUBLISH", str(n))] += 1
+
+    assert 800 < min(counts) <= max(counts) < 1200
+
+
+@given(st.lists(st.floats(0, 1e7), min_size=1), st.floats(0.01, 1))
+def test_a_percentile_of_the_histogram_is_right_to_a_bucket(latenesses, share):
+    exact = sorted(latenesses)[max(0, -(-int(share * len(latenesses) * 1e9) // int(1e9)) - 1)]
+
+    found = lateness.percentile_ms(lateness.histogram(latenesses), share)
+
+    assert found >= min(exact, lateness.upper_bound_ms(lateness.BUCKETS - 1)) * 0.999
+    assert found <= max(exact * 2**0.25 * 2**0.25, 0.25) * 1.001
+
+
+def test_no_tasks_have_no_percentile():
+    assert lateness.percentile_ms([0] * lateness.BUCKETS, 0.5) is None
+
+
+def test_the_database_clock_goes_on_by_itself():
+    clock = DatabaseClock()
+    then = datetime(2030, 1, 1, tzinfo=UTC)
+    asked = time.monotonic()
+    clock.learn(then, asked, asked)
+
+    assert clock.now() >= then.timestamp()
+    assert clock.now() - then.timestamp() < 5
+
+
+def test_a_clock_that_was_never_set_says_so():
+    with pytest.raises(RuntimeError, match="never asked"):
+        DatabaseClock().now()
+
+
+@pytest.mark.parametrize("after", [-1, float("nan"), float("inf"), 1e300])
+def test_a_retry_delay_that_makes_no_sense_is_refused(after):
+    with pytest.raises(InvalidTask, match="zero or more seconds"):
+        RetryableError("x", after=after)
+
+
+def test_a_retry_delay_may_be_a_timedelta():
+    assert RetryableError("x", after=timedelta(minutes=2)).after == 120
+
+
+@pytest.mark.parametrize("until", [datetime(2030, 1, 1), "tomorrow", None])  # noqa: DTZ001
+def test_snooze_wants_an_aware_datetime(until):
+    with pytest.raises(InvalidTask, match="aware datetime"):
+        Snooze(until)
