@@ -25,7 +25,7 @@ up: $(RUNTIME) ## run the whole scheduler here, with its own PostgreSQL and Valk
 	@exec $(RUN) -m scheduler_project.up
 
 demo: $(RUNTIME) ## show the scheduler at work, from an empty database to a result
-	@exec $(RUN) manage.py demo
+	@exec $(RUN) -m scheduler_project.demo
 
 test: $(DEV) ## run the tests, without the full-scale ones
 	$(RUN) -m pytest -m "not scale"

@@ -4,17 +4,22 @@
 import os
 import sys
 
-from scheduler_project.env import EnvironmentProblem
+from scheduler_project.env import NO_STACK, EnvironmentProblem, service_urls
 
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "scheduler_project.settings")
     from django.core.management import execute_from_command_line
+    from django.db import OperationalError
 
     try:
         execute_from_command_line(sys.argv)
     except EnvironmentProblem as problem:
         sys.exit(f"manage.py: {problem}")
+    except OperationalError:
+        if any(service_urls()):
+            raise
+        sys.exit(f"manage.py: {NO_STACK}")
 
 
 if __name__ == "__main__":

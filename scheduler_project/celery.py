@@ -5,7 +5,12 @@ import os
 from celery import Celery
 from celery.signals import setup_logging
 
+from .env import NO_STACK, service_urls
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "scheduler_project.settings")
+
+if not all(service_urls()):
+    raise SystemExit(f"celery: {NO_STACK}")
 
 app = Celery("punctual")
 app.config_from_object("django.conf:settings", namespace="CELERY")

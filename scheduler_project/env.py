@@ -11,6 +11,12 @@ from . import embedded
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 
+NO_STACK = (
+    "there is no database: no stack is running from this checkout, and DATABASE_URL is not set. "
+    "Type `make up` in another terminal, or set DATABASE_URL and REDIS_URL."
+)
+
+
 class EnvironmentProblem(ImproperlyConfigured):
     """The environment names something unusable; the message is the whole story."""
 

@@ -73,7 +73,8 @@ TEMPLATES = [
 ]
 
 # With no database named and no stack running, Django starts anyway; the first query says what is missing.
-DATABASES = {"default": env.database_settings(DATABASE_URL or "postgresql:///punctual?host=/nonexistent")}
+_NOWHERE = "/no-stack-is-running-and-DATABASE_URL-is-not-set"
+DATABASES = {"default": env.database_settings(DATABASE_URL or f"postgresql:///punctual?host={_NOWHERE}")}
 DATABASES["default"] |= {
     # A worker keeps its connection; a dead one is noticed before it is used (docs/data-path.md).
     "CONN_MAX_AGE": None,

@@ -1,5 +1,6 @@
 """Real beat and worker processes on the test database, to be killed and stopped."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -18,7 +19,7 @@ from tests.support.wait import wait_until
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
-def test_database_url() -> str:
+def url_of_test_database() -> str:
     """The test database, as another process names it."""
     wanted = connection.settings_dict
     query = {key: value for key, value in (("host", wanted["HOST"]), ("port", wanted["PORT"])) if value}
@@ -64,10 +65,8 @@ class Process:
         return self.log.read_text(errors="replace")
 
     def _signal_group(self, signum: int) -> None:
-        try:
+        with contextlib.suppress(ProcessLookupError):
             os.killpg(self.pid, signum)
-        except ProcessLookupError:
-            pass
 
 
 @dataclass
@@ -104,7 +103,7 @@ class Stack:
                 cwd=ROOT,
                 env=os.environ
                 | {
-                    "DATABASE_URL": test_database_url(),
+                    "DATABASE_URL": url_of_test_database(),
                     "REDIS_URL": settings.PUNCTUAL["REDIS_URL"],
                     "DJANGO_SETTINGS_MODULE": self.settings_module,
                 }

@@ -1,0 +1,70 @@
+"""The ways in, used as a person would: commands without a stack, a wrong pool, the demo."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from django.conf import settings
+
+from tests.support.stack import ROOT, url_of_test_database
+
+
+def run(*command: str, timeout: float = 60, **env: str) -> subprocess.CompletedProcess:
+    clean = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
+    return subprocess.run(
+        [sys.executable, *command],
+        cwd=ROOT,
+        env=clean | {"DJANGO_SETTINGS_MODULE": "tests.settings"} | env,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+    )
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("manage.py", "migrate"), ("-m", "celery", "-A", "scheduler_project", "beat")],
+    ids=["manage.py", "celery"],
+)
+def test_without_a_stack_there_is_one_clear_sentence(command, tmp_path):
+    ended = run(*command, PUNCTUAL_HOME=str(tmp_path))
+
+    assert ended.returncode == 1
+    assert "no stack is running" in ended.stderr
+    assert "make up" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_database_url_that_is_no_url_is_refused_in_one_sentence(tmp_path):
+    ended = run("manage.py", "check", DATABASE_URL="mysql://x", REDIS_URL="redis://x", PUNCTUAL_HOME=str(tmp_path))
+
+    assert ended.returncode == 1
+    assert "it must be postgresql://" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_status_of_a_database_that_does_not_answer_is_exit_code_two(tmp_path):
+    ended = run("manage.py", "scheduler_status", PUNCTUAL_HOME=str(tmp_path))
+
+    assert ended.returncode == 2
+    assert "The database does not answer" in ended.stderr
+
+
+@pytest.mark.django_db
+def test_a_worker_with_a_pool_that_can_not_end_handlers_is_refused():
+    ended = run(
+        *("-m", "celery", "-A", "scheduler_project", "worker", "-P", "threads"),
+        DATABASE_URL=url_of_test_database(),
+        REDIS_URL=settings.PUNCTUAL["REDIS_URL"],
+    )
+
+    assert ended.returncode != 0
+    assert "-P prefork" in ended.stderr + ended.stdout
+
+
+def test_the_demo_keeps_its_promises():
+    ended = run("-m", "scheduler_project.demo", timeout=100)
+
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "All 7 promises held" in ended.stdout

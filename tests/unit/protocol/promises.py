@@ -1,0 +1,176 @@
+"""What must hold in every state and of every step, said apart from the verbs that have to keep it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from .model import (
+    AGAIN,
+    AT_REST,
+    DEAD,
+    DONE,
+    FAIL,
+    INIT,
+    OFF,
+    OWED,
+    PAST,
+    RUNNING,
+    STARTED,
+    SUCCESS,
+    Move,
+    State,
+    live,
+)
+from .rules import Scope
+
+Flaw = tuple[str, str]  # the promise that was broken, and how
+
+CONSTRAINT = "check constraint"
+CURRENT = "one current row"
+INTENT = "no intent is swallowed"
+EFFECT = "one effect per intent"
+OWNER = "only the holder moves a task"
+FENCE = "a closed batch never changes"
+ATTEMPT = "a fault alone uses no retry"
+NEIGHBOUR = "a suspect is tried alone"
+CALL = "no second call without an outcome"
+BUDGET = "a live task has a try left"
+EARLY = "never before its time"
+EVENT = "events only for rows that moved"
+SKIPPED = "a task lost before the start is skipped"
+TIDY = "a worker puts down nothing open"
+FORGOTTEN = "a worker knows all it holds"
+STUCK = "everything comes to an end"
+
+
+def flaws_in_state(state: State, scope: Scope) -> Iterator[Flaw]:
+    carried: set[int] = set()
+    current: set[int] = set()
+    for i, row in enumerate(state.rows):
+        status, due, unit = row.status, row.due, row.unit
+        if (status == RUNNING) != (row.batch is not None):
+            yield CONSTRAINT, f"task {i} is {status} with batch_no {row.batch}"
+        if due is not None:
+            if status not in (INIT, FAIL) and not (status == SUCCESS and scope.rolling):
+                yield CONSTRAINT, f"task {i} is {status} with a due_at"
+            if row.attempt >= scope.failures:
+                yield BUDGET, f"task {i} is {status} with no try left"
+        if row.current:
+            if unit in current:
+                yield CURRENT, f"unit {unit} has two current rows"
+            current.add(unit)
+            if row.fresh and (live(row) or status == DEAD):
+                carried.add(unit)
+        elif live(row):
+            yield CURRENT, f"task {i} is live but not current"
+    for worker in state.workers:
+        if worker.step > STARTED:
+            for i in state.batches[worker.batch].ids:
+                if i not in worker.mine and _held(state, i, worker.batch):
+                    yield FORGOTTEN, f"task {i} runs under batch {worker.batch}, whose worker would close it"
+    for number, unit in enumerate(state.units):
+        if unit.promise in (OWED, AGAIN) and number not in carried:
+            yield INTENT, f"unit {number} was promised an effect, but no live row carries it"
+
+
+def flaws_in_step(before: State, move: Move, after: State) -> Iterable[Flaw]:
+    flaws: list[Flaw] = []
+    if move.effects:
+        flaws += _effects(before, move)
+    if move.verb in CHECKS:
+        flaws += CHECKS[move.verb](before, move, after)
+    if before.batches is not after.batches:
+        for number, batch in enumerate(before.batches):
+            if batch is not None and batch.finished and batch[3:] != after.batches[number][3:]:
+                flaws.append((FENCE, f"batch {number} was written after it was closed"))
+    return flaws
+
+
+def flaws_at_rest(state: State) -> Iterator[Flaw]:
+    """Only claims, people and faults could still happen here: then nothing may be left half done."""
+    if state.edits or any(worker != AT_REST for worker in state.workers):
+        yield STUCK, "a worker and an edit wait for each other for ever"
+    for i, row in enumerate(state.rows):
+        if row.status == RUNNING:
+            yield STUCK, f"task {i} stays RUNNING for ever"
+    for number, batch in enumerate(state.batches):
+        if batch is not None and not batch.finished:
+            yield STUCK, f"batch {number} can never be closed"
+    for what, number, *_ in state.loose:
+        yield STUCK, f"the {what} of {number} is never over, and keeps its locks"
+
+
+def _effects(before: State, move: Move) -> Iterator[Flaw]:
+    for i in move.effects:
+        row = before.rows[i]
+        promise = before.units[row.unit].promise
+        if promise == OFF:
+            yield EFFECT, f"an effect of task {i} was committed after its cancel"
+        if not row.fresh:
+            yield EFFECT, f"an effect of task {i} was committed after it was replaced"
+        if promise == DONE:
+            yield EFFECT, f"unit {row.unit} has a second effect for one intent"
+
+
+def _claim(before: State, move: Move, after: State) -> Iterator[Flaw]:
+    for i in move.ids:
+        row = before.rows[i]
+        if row.due != PAST or row.execute != PAST:
+            yield EARLY, f"task {i} was claimed before its time"
+        if len(move.ids) > 1 and before.units[row.unit].suspect:
+            yield NEIGHBOUR, f"task {i} was lost, and now it may take neighbours along"
+
+
+def _load(before: State, move: Move, after: State) -> Iterator[Flaw]:
+    for i in move.ids:
+        if not _held(before, i, move.batch):
+            yield SKIPPED, f"task {i} was lost to batch {move.batch} before it was loaded"
+
+
+def _load_nothing(before: State, move: Move, after: State) -> Iterator[Flaw]:
+    if not after.batches[move.batch].finished:
+        yield TIDY, f"batch {move.batch} stays open, and will look like a lost one"
+
+
+def _begin(before: State, move: Move, after: State) -> Iterator[Flaw]:
+    for i in move.ids:
+        if before.rows[i].calling and _held(before, i, move.batch):
+            yield CALL, f"task {i} is called again though its last call had no outcome"
+
+
+def _settle(before: State, move: Move, after: State) -> Iterator[Flaw]:
+    for i in move.events:
+        if not _held(before, i, move.batch):
+            broken = EVENT if after.rows[i] == before.rows[i] else OWNER
+            yield broken, f"batch {move.batch} wrote about task {i}, which it did not hold"
+        if move.verb == "return" and after.rows[i].attempt > before.rows[i].attempt:
+            yield ATTEMPT, f"task {i} paid with a retry for a shutdown"
+    if before.batches[move.batch].finished:
+        yield FENCE, f"batch {move.batch} settled after it was closed"
+
+
+def _reap(before: State, move: Move, after: State) -> Iterator[Flaw]:
+    batch = before.batches[move.batch]
+    lost_alone = batch.started and len(batch.ids) == 1 and not batch.leased
+    for i in move.ids:
+        old, new = before.rows[i], after.rows[i]
+        if not _held(before, i, move.batch):
+            yield OWNER, f"reaping batch {move.batch} moved task {i}, which it did not hold"
+        if not lost_alone and (new.attempt > old.attempt or new.status == DEAD):
+            yield ATTEMPT, f"task {i} paid with a retry, and it did not fail"
+
+
+def _held(state: State, task: int, batch: int) -> bool:
+    return state.rows[task].status == RUNNING and state.rows[task].batch == batch
+
+
+CHECKS = {
+    "claim": _claim,
+    "claim by id": _claim,
+    "load": _load,
+    "load nothing of": _load_nothing,
+    "begin": _begin,
+    "settle": _settle,
+    "return": _settle,
+    "reap": _reap,
+}

@@ -1,0 +1,96 @@
+"""The rules of the protocol, each of which can be left out, and the scope that a search stays inside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The protocol as it is when all are True; `without` gives a wrong one."""
+
+    # claim and publish
+    claim_and_batch_row_are_one_transaction: bool = True
+    claim_by_id_repeats_due_at: bool = True
+    return_batch_requires_started_at_null: bool = True
+    # start
+    start_requires_started_at_null: bool = True
+    start_requires_finished_at_null: bool = True
+    load_repeats_status_and_batch_no: bool = True
+    empty_start_closes_the_batch: bool = True
+    # heartbeat and return
+    heartbeat_requires_finished_at_null: bool = True
+    heartbeat_skips_lost_ids: bool = True
+    return_requires_finished_at_null: bool = True
+    return_repeats_batch_no: bool = True
+    return_takes_only_tasks_never_begun: bool = True
+    # settle
+    effect_and_settle_are_one_transaction: bool = True
+    settle_requires_finished_at_null: bool = True
+    settle_repeats_batch_no: bool = True
+    settle_repeats_status: bool = True
+    settle_rolls_back_on_lost_ids: bool = True
+    settle_closes_only_an_empty_batch: bool = True
+    settle_events_come_from_returning: bool = True
+    timeout_ends_the_session: bool = True
+    leaving_running_clears_batch_no: bool = True
+    # reap
+    reap_sets_finished_at: bool = True
+    reap_requires_finished_at_null: bool = True
+    reap_is_one_statement: bool = True
+    reap_waits_for_locked_tasks: bool = True
+    reap_repeats_status_and_batch_no: bool = True
+    reap_of_unstarted_uses_no_retry: bool = True
+    reap_of_several_uses_no_retry: bool = True
+    reap_of_several_marks_solo: bool = True
+    reap_of_one_marks_solo: bool = True
+    solo_is_copied_on_takeover: bool = True
+    # reschedule and ensure
+    reschedule_locks_then_decides: bool = True
+    reschedule_writes_due_at_too: bool = True
+    replaced_row_loses_current_at_once: bool = True
+    replacement_is_one_transaction: bool = True
+    insert_of_0_rows_looks_again: bool = True
+    ensure_renews_success: bool = True
+    ensure_replaces_running: bool = True
+    edit_locks_the_article_first: bool = True
+    # cancel and replay
+    cancel_clears_due_at: bool = True
+    cancel_takes_a_rolling_success: bool = True
+    replay_requires_current: bool = True
+    replay_requires_dead: bool = True
+    replay_starts_a_new_budget: bool = True
+
+    def without(self, *names: str) -> Rules:
+        return replace(self, **dict.fromkeys(names, False))
+
+
+ALL_RULES = Rules()
+RULE_NAMES = tuple(field.name for field in fields(Rules))
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """How much of everything a search may use, which is what makes it finite.
+
+    Crashes, lost messages, leases running out, heartbeats and returns need no bound: each needs a claim first.
+    """
+
+    units: int = 1
+    planned: bool = True  # one INIT row per unit to begin with; otherwise none
+    rolling: bool = False
+    workers: int = 2
+    batches: int = 2
+    failures: int = 2  # the failure that is final
+    outcomes: tuple[str, ...] = ("ok", "fail")
+    verbs: tuple[str, ...] = ("reschedule", "ensure")
+    edits: int = 0
+    editors: int = 1  # at the same time
+    article: bool = True  # an edit locks the article (business row) before the task row
+    cancels: int = 0
+    replays: int = 0
+    doubles: int = 0  # messages delivered twice
+    doubts: int = 0  # commits that succeed although the caller sees an error, and does it again
+    refusals: int = 0  # publishes that the broker does not answer; the dispatcher then takes the batch back
+    timeouts: bool = False
+    wheel: bool = False  # claims by id, from memory, beside claims by due_at

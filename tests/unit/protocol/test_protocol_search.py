@@ -1,0 +1,134 @@
+"""Every reachable state of the protocol keeps every promise; with any rule left out, some state breaks one.
+
+`pytest -rP` shows how many states each search saw, and the shortest way to each counterexample.
+"""
+
+import sys
+from graphlib import TopologicalSorter
+
+import pytest
+
+from .counterexamples import COUNTEREXAMPLES, NO_COUNTEREXAMPLE, TWO_GUARDS
+from .promises import STUCK
+from .rules import ALL_RULES, RULE_NAMES, Scope
+from .search import calm_steps, search
+
+# Each scope with the number of states it has to have: whoever makes one smaller does it here, in the open.
+SCOPES = {
+    "one unit, everything once": (
+        Scope(edits=1, cancels=1, replays=1, doubles=1, doubts=1),
+        49_000,
+    ),
+    "one unit edited twice, dead letters": (
+        Scope(edits=2, replays=1, outcomes=("ok", "dead")),
+        15_000,
+    ),
+    "two tasks in one batch, cancels and doubts": (
+        Scope(units=2, cancels=1, doubts=1),
+        34_000,
+    ),
+    "two tasks in one batch, edited": (
+        Scope(units=2, edits=1, verbs=("ensure",), outcomes=("ok",)),
+        22_000,
+    ),
+    "two tasks lost and tried alone": (
+        Scope(units=2, workers=1, batches=3, outcomes=("ok",)),
+        9_000,
+    ),
+    "a rolling task": (
+        Scope(rolling=True, edits=1, cancels=1, doubts=1),
+        14_000,
+    ),
+    "two editors at once, without the article's lock": (
+        Scope(planned=False, edits=2, editors=2, article=False, cancels=1),
+        10_000,
+    ),
+    "a broker that does not answer": (
+        Scope(refusals=1, doubles=1, cancels=1, outcomes=("ok",)),
+        9_000,
+    ),
+    "the wheel, snoozes, skips and timeouts": (
+        Scope(wheel=True, edits=1, outcomes=("ok", "snooze", "skip"), timeouts=True),
+        4_000,
+    ),
+}
+
+# 1.4 million states more, in two or three minutes.
+WIDE_SCOPES = {
+    "one unit, three claims": (
+        Scope(batches=3, edits=1, cancels=1, replays=1, doubles=1),
+        367_000,
+    ),
+    "two tasks in one batch, everything once": (
+        Scope(units=2, edits=1, cancels=1, doubts=1),
+        679_000,
+    ),
+    "two tasks, three claims": (
+        Scope(units=2, batches=3, cancels=1, outcomes=("ok",)),
+        99_000,
+    ),
+    "a rolling task, three claims": (
+        Scope(rolling=True, batches=3, edits=1, cancels=1, doubts=1),
+        156_000,
+    ),
+    "two editors at once, dead letters": (
+        Scope(edits=2, editors=2, article=False, cancels=1, replays=1, outcomes=("ok", "dead")),
+        82_000,
+    ),
+}
+
+
+@pytest.mark.parametrize(("scope", "floor"), SCOPES.values(), ids=SCOPES)
+def test_every_reachable_state_keeps_every_promise(scope, floor):
+    found = search(scope)
+    sys.stdout.write(f"{found}\n")
+    assert found.flaw is None, f"\n{found}"
+    assert found.states >= floor, "the scope became smaller: fewer moves are searched than before"
+
+
+@pytest.mark.scale
+@pytest.mark.parametrize(("scope", "floor"), WIDE_SCOPES.values(), ids=WIDE_SCOPES)
+def test_every_state_of_a_wide_scope_keeps_every_promise(scope, floor, request):
+    if "scale" not in request.config.getoption("markexpr"):
+        pytest.skip("minutes long: run with -m scale")
+    test_every_reachable_state_keeps_every_promise(scope, floor)
+
+
+@pytest.mark.parametrize("scope", [Scope(edits=1), Scope(units=2)], ids=["one unit", "two tasks"])
+def test_what_happens_by_itself_never_goes_round_in_a_circle(scope):
+    TopologicalSorter(calm_steps(scope)).prepare()  # raises CycleError otherwise
+
+
+@pytest.mark.parametrize("rule", COUNTEREXAMPLES)
+def test_leaving_out_a_rule_is_found(rule):
+    promise, scope = COUNTEREXAMPLES[rule]
+    found = search(scope, ALL_RULES.without(rule))
+    sys.stdout.write(f"without {rule}\n{found}\n")
+    assert found.flaw is not None, f"nothing goes wrong without {rule}: is it still needed?"
+    assert found.flaw[0] == promise, f"\n{found}"
+    with_it = search(scope, max_depth=len(found.trace) + (promise == STUCK))  # at rest is seen one level later
+    assert with_it.flaw is None, f"the same goes wrong with the rule:\n{with_it}"
+
+
+@pytest.mark.parametrize("pair", TWO_GUARDS, ids=lambda pair: f"{pair.first}-and-{pair.second}")
+def test_behind_one_guard_stands_another(pair):
+    blind = frozenset({pair.blind})
+    for rule in (pair.first, pair.second):
+        alone = search(pair.scope, ALL_RULES.without(rule), blind)
+        assert alone.flaw is None, f"{rule} is no spare one:\n{alone}"
+    found = search(pair.scope, ALL_RULES.without(pair.first, pair.second), blind)
+    sys.stdout.write(f"without {pair.first} and {pair.second}\n{found}\n")
+    assert found.flaw is not None
+    assert found.flaw[0] == pair.breaks, f"\n{found}"
+
+
+@pytest.mark.parametrize("rule", NO_COUNTEREXAMPLE)
+def test_a_spare_rule_is_really_spare(rule):
+    for scope in (Scope(edits=1, cancels=1, outcomes=("ok",)), Scope(units=2, workers=1, doubts=1)):
+        found = search(scope, ALL_RULES.without(rule))
+        assert found.flaw is None, f"{rule} is needed after all; move it to COUNTEREXAMPLES:\n{found}"
+
+
+def test_every_rule_has_a_counterexample_or_a_reason():
+    assert {*COUNTEREXAMPLES, *NO_COUNTEREXAMPLE} == set(RULE_NAMES)
+    assert not COUNTEREXAMPLES.keys() & NO_COUNTEREXAMPLE.keys()
