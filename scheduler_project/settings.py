@@ -94,11 +94,13 @@ AUTH_PASSWORD_VALIDATORS = [
 
 LANGUAGE_CODE = "en-us"
 TIME_ZONE = "UTC"
-USE_I18N = True
+USE_I18N = False  # the pages are in English; so the formats below hold
 USE_TZ = True
+DATETIME_FORMAT = "Y-m-d H:i:s"
 
 STATIC_URL = "static/"
-STATIC_ROOT = BASE_DIR / "staticfiles"
+# Static files are served from where they are installed; set STATIC_ROOT and run collectstatic to serve copies.
+STATIC_ROOT = os.environ.get("STATIC_ROOT")
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = DEBUG
 

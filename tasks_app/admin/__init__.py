@@ -2,8 +2,18 @@
 
 from django.contrib import admin
 from unfold.admin import ModelAdmin, TabularInline
+from unfold.decorators import display
 
+from tasks_app.core.states import Status
 from tasks_app.models import DlqEntry, Node, ScheduleTask, TaskAttempt, TaskBatch
+
+LABELS = {
+    Status.SUCCESS: "success",
+    Status.FAIL: "warning",
+    Status.DEAD: "danger",
+    Status.RUNNING: "info",
+    Status.INIT: "primary",
+}
 
 
 class ReadOnly:
@@ -27,13 +37,17 @@ class AttemptInline(ReadOnly, TabularInline):
 
 @admin.register(ScheduleTask)
 class ScheduleTaskAdmin(ReadOnly, ModelAdmin):
-    list_display = ["id", "task_type", "biz_key", "status", "execute_time", "due_at", "attempt", "error_code"]
+    list_display = ["id", "task_type", "biz_key", "state", "execute_time", "due_at", "retry_count", "error_code"]
     list_filter = ["status", "lane"]
     search_fields = ["biz_key__exact"]
     search_help_text = "A whole key"
     show_full_result_count = False
     ordering = ["-id"]
     inlines = [AttemptInline]
+
+    @display(description="status", label=LABELS)
+    def state(self, task: ScheduleTask) -> str:
+        return task.status
 
 
 @admin.register(TaskBatch)

@@ -137,7 +137,7 @@ def _returned(group: list[Settled], handler: Handler | None) -> dict:
         {
             "delay_ms": None if one.outcome.delay is None else int(one.outcome.delay * 1000),
             "solo": one.outcome.solo,
-            "code": one.outcome.code,
+            "code": _clean(one.outcome.code, ERROR_CODE_LENGTH),
             "reason": _clean(one.outcome.reason, ERROR_MSG_LENGTH),
         }
         for one in group

@@ -25,10 +25,13 @@ class DlqEntry(models.Model):
 
     class Meta:
         db_table = "dlq_entry"
-        verbose_name_plural = "dlq entries"
+        verbose_name = "dead letter"
         constraints = [
             models.CheckConstraint(
                 condition=Q(replay_status__in=["OPEN", "REPLAYED", "CLOSED"]), name="dlq_entry_replay_status"
             ),
             models.UniqueConstraint(fields=["task"], name="dlq_entry_one_open", condition=Q(replay_status="OPEN")),
         ]
+
+    def __str__(self) -> str:
+        return f"{self.task_type} {self.task_id}: {self.error_code}"

@@ -8,8 +8,10 @@ class MaintenanceEntry(models.Model):
     next_at = models.DateTimeField()
     ran_at = models.DateTimeField(null=True)
     ran_by = models.CharField(max_length=200, db_default="")
-    result = models.TextField(db_default="")
 
     class Meta:
         db_table = "maintenance_entry"
         verbose_name_plural = "maintenance entries"
+
+    def __str__(self) -> str:
+        return self.name

@@ -18,3 +18,6 @@ class Node(models.Model):
 
     class Meta:
         db_table = "node"
+
+    def __str__(self) -> str:
+        return f"{self.kind.lower()} {self.name}"

@@ -18,3 +18,6 @@ class TaskAttempt(models.Model):
 
     class Meta:
         db_table = "task_attempt"
+
+    def __str__(self) -> str:
+        return f"attempt {self.attempt}: {self.error_code}"

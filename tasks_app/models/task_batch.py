@@ -26,7 +26,11 @@ class TaskBatch(models.Model):
 
     class Meta:
         db_table = "task_batch"
+        verbose_name_plural = "task batches"
         indexes = [
             models.Index(fields=["lease_until"], name="task_batch_open", condition=Q(finished_at__isnull=True)),
             models.Index(fields=["finished_at"], name="task_batch_done", condition=Q(finished_at__isnull=False)),
         ]
+
+    def __str__(self) -> str:
+        return f"{self.task_type} {self.batch_no}"
