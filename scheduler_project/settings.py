@@ -94,9 +94,10 @@ AUTH_PASSWORD_VALIDATORS = [
 
 LANGUAGE_CODE = "en-us"
 TIME_ZONE = "UTC"
-USE_I18N = False  # the pages are in English; so the formats below hold
+USE_I18N = True
 USE_TZ = True
-DATETIME_FORMAT = "Y-m-d H:i:s"
+FORMAT_MODULE_PATH = ["scheduler_project.formats"]
+LOGIN_REDIRECT_URL = "admin:index"
 
 STATIC_URL = "static/"
 # Static files are served from where they are installed; set STATIC_ROOT and run collectstatic to serve copies.

@@ -49,7 +49,7 @@ class Snooze(PunctualError):
     """Raised by a handler: not yet; run again at `until`, no retry used."""
 
     def __init__(self, until: datetime):
-        if not isinstance(until, datetime) or until.tzinfo is None:
+        if not isinstance(until, datetime) or until.utcoffset() is None:
             raise InvalidTask(
                 f"Snooze({until!r}): `until` must be an aware datetime. "
                 "Add a time zone, for example django.utils.timezone.now() + timedelta(minutes=5)."
