@@ -76,7 +76,7 @@ TEMPLATES = [
 _NOWHERE = "/no-stack-is-running-and-DATABASE_URL-is-not-set"
 DATABASES = {"default": env.database_settings(DATABASE_URL or f"postgresql:///punctual?host={_NOWHERE}")}
 DATABASES["default"] |= {
-    # A worker keeps its connection; a dead one is noticed before it is used (docs/data-path.md).
+    # Beats and workers keep their connections and replace a dead one themselves; the check is for web requests.
     "CONN_MAX_AGE": None,
     "CONN_HEALTH_CHECKS": True,
     "DISABLE_SERVER_SIDE_CURSORS": True,

@@ -1,7 +1,6 @@
 """The database's clock, carried by this process's monotonic one."""
 
 import time
-from datetime import UTC, datetime
 
 
 class DatabaseClock:
@@ -10,10 +9,10 @@ class DatabaseClock:
     def __init__(self) -> None:
         self._offset: float | None = None
 
-    def learn(self, database_now: datetime, asked: float, answered: float) -> None:
+    def learn(self, database_now: float, asked: float, answered: float) -> None:
         """`asked` and `answered` are monotonic readings around the statement that returned the time."""
         # The statement read its clock somewhere in between; the middle halves the error.
-        self._offset = database_now.timestamp() - (asked + answered) / 2
+        self._offset = database_now - (asked + answered) / 2
 
     @property
     def known(self) -> bool:
@@ -24,6 +23,3 @@ class DatabaseClock:
         if self._offset is None:
             raise RuntimeError("the database's clock was never asked; call learn() first")
         return time.monotonic() + self._offset
-
-    def datetime(self) -> datetime:
-        return datetime.fromtimestamp(self.now(), UTC)

@@ -2,31 +2,29 @@
 
 import json
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from uuid import UUID
 
 
 class Task:
-    """One task to do. What a handler rarely reads is parsed only when it is read."""
+    """One task to do. What a handler rarely reads is made only when it is read."""
 
-    __slots__ = ("_payload", "_payload_text", "_token", "attempt", "deadline", "due", "execute_time", "id")
-    __slots__ += ("key", "lane", "solo", "tenant", "type")
+    __slots__ = ("_execute_time", "_payload", "_payload_text", "_token", "attempt", "deadline", "due", "id", "key")
+    __slots__ += ("lane", "tenant", "type")
 
     def __init__(
         self,
-        *,
         id: int,
         tenant: str,
-        type: str,
         key: str,
-        lane: str,
         attempt: int,
-        execute_time: datetime,
-        due: datetime,
-        deadline: datetime | None,
-        solo: bool,
+        execute_time: float,
+        due: float,
+        deadline: float | None,
         token: str,
         payload_text: str,
+        type: str,
+        lane: str,
     ) -> None:
         self.id = id
         self.tenant = tenant
@@ -34,13 +32,17 @@ class Task:
         self.key = key
         self.lane = lane
         self.attempt = attempt  # 1 for the first try since the last success, roll or replay
-        self.execute_time = execute_time  # what the user asked for
-        self.due = due  # when this try was due
-        self.deadline = deadline
-        self.solo = solo
+        self.due = due  # when this try was due, epoch seconds
+        self.deadline = deadline  # not run after this, epoch seconds
+        self._execute_time = execute_time
         self._token = token
         self._payload_text = payload_text
         self._payload = _UNREAD
+
+    @property
+    def execute_time(self) -> datetime:
+        """What the user asked for."""
+        return datetime.fromtimestamp(self._execute_time, UTC)
 
     @property
     def payload(self):

@@ -5,7 +5,7 @@ import random
 import threading
 import time
 
-from django.db import DatabaseError, InterfaceError, OperationalError, connection
+from django.db import DatabaseError, InterfaceError, connection
 
 from tasks_app.conf import conf
 from tasks_app.core.handlers import Handler
@@ -15,6 +15,7 @@ from tasks_app.lifecycle.settle import BatchLost, Figures, Settled, settle
 from tasks_app.lifecycle.start import StartedBatch, finish_batch
 
 from . import shutdown
+from .faults import is_infrastructure_fault, is_lock_fault
 
 log = logging.getLogger(__name__)
 
@@ -32,6 +33,7 @@ class BatchRun:
         self.done: list[Settled] = []  # outcomes not written yet
         self.written = 0
         self.finished = False  # the batch row is closed
+        self.backend_pid: int | None = None  # the database session that holds the handler's uncommitted effects
         self.settling = threading.Lock()  # the guard may have to settle in place of a stuck main thread
         self._zero = time.monotonic() - (batch.clock.now() - batch.started)
         self._lateness_ms: list[float] = []
@@ -46,12 +48,12 @@ class BatchRun:
         return self.lost or shutdown.requested()
 
     def expired(self, task: Task) -> bool:
-        return task.deadline is not None and self.batch.clock.now() > task.deadline.timestamp()
+        return task.deadline is not None and self.batch.clock.now() > task.deadline
 
     def begin(self, task: Task) -> None:
         now = time.monotonic()
         self.begun[task.id] = now
-        self._lateness_ms.append((now - self._zero + self.batch.started - task.due.timestamp()) * 1000)
+        self._lateness_ms.append((now - self._zero + self.batch.started - task.due) * 1000)
 
     def end(self, task: Task, outcome: Outcome) -> None:
         """Note the outcome of a task that was begun, unless it has one already."""
@@ -152,20 +154,3 @@ def again_on_infrastructure_fault(action):
                 connection.close()
         time.sleep(pause * random.uniform(0.5, 1.5))
         pause = min(pause * 2, 1.0)
-
-
-LOCK_FAULTS = frozenset({"40001", "40P01", "55P03"})  # serialization failure, deadlock, lock not available
-
-
-def is_lock_fault(error: BaseException) -> bool:
-    return getattr(error.__cause__, "sqlstate", None) in LOCK_FAULTS
-
-
-def is_infrastructure_fault(error: BaseException) -> bool:
-    """A lock fault, or a connection that is gone: by server shutdown, termination, or a cut wire."""
-    if is_lock_fault(error):
-        return True
-    state = getattr(error.__cause__, "sqlstate", None)
-    if state is None:
-        return isinstance(error, InterfaceError | OperationalError)
-    return state.startswith(("08", "57P", "53")) or state in ("25P03", "25P04")

@@ -9,6 +9,7 @@ from django.db import close_old_connections
 from tasks_app.core.task import Task
 
 from .interruption import Interrupted
+from .outcomes import as_fault
 
 
 class Crew:
@@ -63,7 +64,7 @@ class Crew:
             close_old_connections()
             answer = call(task)
         except BaseException as raised:
-            error = raised
+            error = as_fault(raised)
         self._holding.pop(task.id, None)
         self._results.put((task, answer, error))
 

@@ -3,10 +3,12 @@
 import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 from tasks_app.conf import conf
+from tasks_app.core.clock import DatabaseClock
+from tasks_app.core.lanes import LANES
 from tasks_app.lifecycle.claim import (
     ALL_SHARDS,
     ClaimedBatch,
@@ -46,7 +48,8 @@ class Dispatcher:
         self._lanes: list[LaneView] = []
         self._rows_per_batch: dict[str, int] = {}
         self._empty_handed: set[str] = set()  # lanes that were due and gave nothing: their rows are locked
-        self._offset: float | None = None  # database clock minus our monotonic one
+        self._backlog: set[str] = set()  # lanes that filled all the room there was: more is due in them
+        self._clock = DatabaseClock()
 
     def run_once(self) -> Look:
         """Claim and publish what the last look saw coming due, then look ahead."""
@@ -55,9 +58,9 @@ class Dispatcher:
             self._hand_out(batches)
             self._pace.note({batch.task_type for batch in batches})
         self._look_ahead()
-        wait = wait_seconds(self._lanes, self._now(), self._empty_handed)
+        wait = wait_seconds(self._lanes, self._clock.now(), self._empty_handed)
         if wait > 0:
-            self._listener.announce(self._now() + wait)
+            self._listener.announce(self._clock.now() + wait)
         return Look(len(batches), sum(batch.size for batch in batches), wait)
 
     def wait(self, seconds: float) -> bool:
@@ -65,26 +68,30 @@ class Dispatcher:
         return self._listener.wait(seconds)
 
     def _claim_due(self) -> list[ClaimedBatch]:
-        if self._offset is None:
+        if not self._clock.known:
             return []
-        shares = lane_shares(self._lanes, self._now(), self._rows_per_batch)
+        shares = lane_shares(self._lanes, self._clock.now(), self._rows_per_batch)
         if not shares:
             self._empty_handed = set()
             return []
         batches = claim(shares, self._pace.sizes, self._name)
-        self._learn_rows(shares, batches)
-        return batches
-
-    def _learn_rows(self, shares: Iterable[LaneShare], batches: Iterable[ClaimedBatch]) -> None:
-        """Ask for about twice as many rows next time as a batch took, so that a backlog fills up quickly."""
         self._empty_handed = set()
         for share in shares:
-            sizes = [batch.size for batch in batches if batch.lane == share.lane]
-            if not sizes:
-                self._empty_handed.add(share.lane)
-                continue
-            twice = ceil(2 * sum(sizes) / len(sizes))
-            self._rows_per_batch[share.lane] = min(conf().BATCH_MAX, max(conf().BATCH_UNSEEN, twice))
+            self._learn(share, [batch.size for batch in batches if batch.lane == share.lane])
+        return batches
+
+    def _learn(self, share: LaneShare, sizes: list[int]) -> None:
+        """From what a lane gave: is there more, and how many rows to ask for next time."""
+        if len(sizes) == share.batches:
+            self._backlog.add(share.lane)
+        else:
+            self._backlog.discard(share.lane)
+        if not sizes:
+            self._empty_handed.add(share.lane)
+            return
+        # About twice as many as a batch took, so that a backlog fills up quickly and little is locked in vain.
+        twice = ceil(2 * sum(sizes) / len(sizes))
+        self._rows_per_batch[share.lane] = min(conf().BATCH_MAX, max(conf().BATCH_UNSEEN, twice))
 
     def _hand_out(self, batches: Sequence[ClaimedBatch]) -> None:
         try:
@@ -96,15 +103,13 @@ class Dispatcher:
             raise PublishFailed(str(error)) from error
 
     def _look_ahead(self) -> None:
-        if self._offset is not None:
+        if self._clock.known:
             # First the announcement, then the reading: a task committed in between sends a signal.
-            self._listener.announce(self._now() + conf().LOOK_SECONDS)
+            self._listener.announce(self._clock.now() + conf().LOOK_SECONDS)
         asked = time.monotonic()
-        self._lanes, clock = peek()
-        self._offset = clock - (asked + time.monotonic()) / 2
-
-    def _now(self) -> float:
-        return time.monotonic() + self._offset
+        lanes, clock = peek([lane for lane in LANES if lane not in self._backlog])
+        self._lanes = [replace(view, next_due=0.0) if view.lane in self._backlog else view for view in lanes]
+        self._clock.learn(clock, asked, time.monotonic())
 
 
 class PublishFailed(Exception):

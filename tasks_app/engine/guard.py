@@ -36,44 +36,50 @@ class Guard(threading.Thread):
         self._call_since = 0.0
         self._interrupted_at: float | None = None
         self._shutdown_since: float | None = None
-        self._main_backend: int | None = None
+        self._petted_at = 0.0
 
     @contextmanager
     def watching(self, batch_run: BatchRun):
         self._beaten_at = time.monotonic()
-        self._main_backend = connection.connection.info.backend_pid if connection.connection else None
         self._run = batch_run
         try:
             yield
         finally:
             self._run = None
 
+    def start(self) -> None:
+        self._pet()
+        super().start()
+
     def run(self) -> None:
-        armed = False
         while True:
             time.sleep(TICK_SECONDS)
+            if time.monotonic() - self._petted_at > conf().RUN_LEASE_SECONDS / 4:
+                self._pet()
             run = self._run
             if run is None:
-                if armed:
-                    faulthandler.cancel_dump_traceback_later()
-                    armed = False
                 self._call_seen = None
                 continue
             try:
-                if self._beat_if_due(run):
-                    # If this thread can't get the interpreter back (C code that never lets go of it), nothing here
-                    # can help: then the process ends itself when its lease does, and the reaper takes over.
-                    faulthandler.dump_traceback_later(conf().RUN_LEASE_SECONDS, exit=True, file=sys.__stderr__)
-                    armed = True
+                self._beat_if_due(run)
                 self._end_overdue_call(run)
             except Exception as error:
                 log.warning("guard.failed error=%r", str(error))
                 connection.close()
 
-    def _beat_if_due(self, run: BatchRun) -> bool:
+    def _pet(self) -> None:
+        """Put off the process's own end by another lease.
+
+        C code that never lets go of the interpreter stops this thread too, so nothing here could end it. Then the
+        watchdog is not petted any more and ends the process about when its lease ends, and the reaper takes over.
+        """
+        self._petted_at = time.monotonic()
+        faulthandler.dump_traceback_later(conf().RUN_LEASE_SECONDS, exit=True, file=sys.__stderr__)
+
+    def _beat_if_due(self, run: BatchRun) -> None:
         now = time.monotonic()
         if now - self._beaten_at < conf().HEARTBEAT_SECONDS or run.lost:
-            return False
+            return
         self._beaten_at = now
         gone = heartbeat(run.batch.batch_no, [task.id for task in run.unanswered()])
         if gone is None:
@@ -81,7 +87,6 @@ class Guard(threading.Thread):
             log.warning("batch.lost batch=%s reason=%r", run.batch.batch_no, "its lease ran out")
         else:
             run.gone |= gone
-        return True
 
     def _end_overdue_call(self, run: BatchRun) -> None:
         now, call = time.monotonic(), self._interrupter.call
@@ -119,9 +124,9 @@ class Guard(threading.Thread):
         os._exit(70)
 
     def _settle_for_stuck(self, run: BatchRun, reason: Interrupted) -> None:
-        if self._main_backend is not None:
+        if run.backend_pid is not None:
             # Whatever the stuck thread has locked or half written must be gone before its task may run again.
-            run_sql("end_session", {"pid": self._main_backend})
+            run_sql("end_session", {"pid": run.backend_pid})
         stuck = [task for task in run.unanswered() if task.id in run.begun]
         for task in stuck:
             several = len(stuck) > 1  # one call for many: nobody knows which of them is to blame

@@ -8,7 +8,7 @@ from tasks_app.core.task import SUCCEEDED, Failure, Returned, Task
 from .batch_run import BatchRun
 from .crew import Crew, crew_of
 from .interruption import TIMEOUT, Interrupted, MainThreadInterrupter, interrupt_thread
-from .outcomes import is_declared, outcome_of
+from .outcomes import as_fault, is_declared, outcome_of
 
 _POLL_SECONDS = 0.05
 
@@ -45,7 +45,7 @@ def _call_in_turn(run: BatchRun, tasks, interrupter: MainThreadInterrupter, keep
             raise
         except BaseException as error:
             interrupter.leave()
-            run.end(task, outcome_of(error))
+            run.end(task, outcome_of(as_fault(error)))
         else:
             interrupter.leave()
             if keep is None:
@@ -124,6 +124,7 @@ def run_in_one_call(run: BatchRun, interrupter: MainThreadInterrupter) -> None:
         failed = failures_in(answer, tasks)
     except BaseException as error:
         interrupter.leave()
+        error = as_fault(error)
         for task in tasks:
             run.end(task, blame(error, alone=len(tasks) == 1))
         return

@@ -3,8 +3,9 @@
 import traceback
 
 from tasks_app.core.errors import RetryableError, Skip, Snooze, UnrecoverableError
-from tasks_app.core.task import Failure, NotYet, Outcome, Skipped
+from tasks_app.core.task import Failure, NotYet, Outcome, Returned, Skipped
 
+from .faults import put_back_after
 from .interruption import Interrupted
 
 TRACE_LENGTH = 3_000
@@ -22,8 +23,24 @@ def outcome_of(error: BaseException) -> Outcome:
             return Failure(error.code, str(error), after=error.after)
         case Interrupted():
             return Failure(error.code, error.message)
+        case Fault():
+            return error.returned
     # Anything else, SystemExit and its kin included: a handler's mistake is a failed try, not the worker's end.
     return Failure(type(error).__name__, _with_trace(error))
+
+
+class Fault(Exception):
+    """A fault of the database, found in the thread it happened in; carries what becomes of the task."""
+
+    def __init__(self, returned: Returned) -> None:
+        super().__init__(returned.reason)
+        self.returned = returned
+
+
+def as_fault(error: BaseException) -> BaseException:
+    """The error, or the Fault that it really is; to be called in the thread that ran the handler."""
+    returned = put_back_after(error)
+    return error if returned is None else Fault(returned)
 
 
 def is_declared(error: BaseException) -> bool:

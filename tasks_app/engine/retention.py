@@ -6,6 +6,7 @@ from tasks_app.conf import conf
 from tasks_app.sql import run
 
 DAY = 86_400
+KEEP_NODES_SECONDS = 3_600
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +14,7 @@ class Pruned:
     batches: int
     events: int
     tasks: int
+    nodes: int
 
 
 def prune(steps: int = 20) -> Pruned:
@@ -21,6 +23,7 @@ def prune(steps: int = 20) -> Pruned:
         batches=_prune("prune_batches", conf().KEEP_BATCHES_DAYS, steps),
         events=_prune("prune_outbox", conf().KEEP_OUTBOX_DAYS, steps),
         tasks=_prune_tasks(steps),
+        nodes=len(run("prune_nodes", {"keep": KEEP_NODES_SECONDS})),
     )
 
 

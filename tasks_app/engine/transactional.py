@@ -6,6 +6,7 @@ its turn to settle comes, everything is rolled back and done once more without i
 
 import logging
 import random
+import threading
 import time
 from collections.abc import Callable
 
@@ -17,7 +18,8 @@ from tasks_app.lifecycle.settle import BatchLost, Settled, settle
 from tasks_app.lifecycle.start import still_ours
 from tasks_app.sql import run as run_sql
 
-from .batch_run import BatchRun, is_infrastructure_fault, is_lock_fault
+from .batch_run import BatchRun
+from .faults import AGAIN_SECONDS, IDLE_TOO_LONG, is_infrastructure_fault, is_lock_fault, sqlstate
 from .interruption import SHUTDOWN, Interrupted, MainThreadInterrupter
 from .modes import failures_in
 from .outcomes import outcome_of
@@ -26,7 +28,6 @@ log = logging.getLogger(__name__)
 
 # Deadlocks, serialization failures and lost connections in a row before the tasks are put back.
 FAULTS = 8
-PUT_BACK_SECONDS = 1.0
 
 
 class EffectsRun:
@@ -40,7 +41,7 @@ class EffectsRun:
         self._decided: dict[int, Outcome] = {}  # outcomes that stand whatever the next go does
         self._careful = False  # one savepoint a task: only after an error, so that a good batch pays nothing
         self._now: list[Task] = []  # what the call in progress is about
-        self._backend: int | None = None  # the database session the effects are in
+        self._nested = connection.in_atomic_block
 
     def execute(self, tasks: list[Task], *, finish: bool) -> None:
         """Effects of `tasks`, their outcomes and those noted before, in one transaction; or none of it."""
@@ -54,8 +55,11 @@ class EffectsRun:
             except _HandlerFailed:
                 self._careful = True
             except _SomeGone:
-                everyone = [task.id for task in tasks] + [one.task.id for one in earlier]
-                self._run.gone |= set(everyone) - still_ours(self._run.batch.batch_no, everyone)
+                self._leave_out(tasks, earlier)
+            except _Entangled:
+                # Was the one that was moved called before or after? Alone there is no such question.
+                words = "a handler moved a task of its own batch in its transaction; now each is tried alone"
+                self._decided = {task.id: Returned("MOVED_A_NEIGHBOUR", words, solo=True) for task in tasks}
             except BatchLost:
                 self._run.lost = True
             except Interrupted as reason:
@@ -78,25 +82,51 @@ class EffectsRun:
     def _go(self, tasks: list[Task], earlier: list[Settled], finish: bool) -> None:
         run = self._run
         with transaction.atomic():
-            self._backend = connection.connection.info.backend_pid
             # psycopg begins with the first statement. This one is ours, so that a transaction which is not open
-            # after a handler's call was ended by the handler.
+            # after a handler's call was ended by the handler. It asks the server, since a pooler makes up its own pids.
             with connection.cursor() as cursor:
-                cursor.execute("SELECT 1")
+                cursor.execute("SELECT pg_backend_pid()")
+                run.backend_pid = cursor.fetchone()[0]
             outcomes = self._call_all(tasks)
             settled = earlier + [run.settled(task, outcomes[task.id]) for task in tasks]
             if settled:
                 moved = settle(run.batch.batch_no, run.handler, settled, finish=finish, figures=run.figures())
                 if moved < len(settled):
-                    raise _SomeGone
+                    if not self._moved_by_ourselves(settled):
+                        raise _SomeGone
+                    if len(settled) > 1:
+                        raise _Entangled
         run.note_written(settled, finished=finish and bool(settled))
+
+    def _leave_out(self, tasks: list[Task], earlier: list[Settled]) -> None:
+        everyone = {task.id for task in tasks} | {one.task.id for one in earlier}
+        self._run.gone |= everyone - still_ours(self._run.batch.batch_no, sorted(everyone))
+
+    def _moved_by_ourselves(self, settled: list[Settled]) -> bool:
+        """Settle missed some. Whether only a handler of this very transaction has moved them, as it may.
+
+        Then everybody else still sees them all as ours; and since we hold their locks, that stays so until we commit.
+        """
+        everyone = {one.task.id for one in settled}
+        if self._nested:
+            return True  # a test runs us inside its own transaction; there is nobody else
+        seen: set[int] = set()
+
+        def look() -> None:
+            seen.update(still_ours(self._run.batch.batch_no, sorted(everyone)))
+            connection.close()
+
+        outside = threading.Thread(target=look)  # a thread has a connection of its own
+        outside.start()
+        outside.join()
+        return everyone <= seen
 
     def _put_back(self, tasks: list[Task], error: Exception) -> None:
         """Locks fought over again and again are no fault of these tasks: due again soon, no retry used."""
         log.error("effects.put_back batch=%s tasks=%d error=%r", self._run.batch.batch_no, len(tasks), str(error))
         connection.close()
         for task in tasks:
-            self._run.end(task, Returned("INFRASTRUCTURE", str(error), delay=PUT_BACK_SECONDS))
+            self._run.end(task, Returned("INFRASTRUCTURE", str(error), delay=AGAIN_SECONDS))
 
     def _call_all(self, tasks: list[Task]) -> dict[int, Outcome]:
         outcomes = {task.id: self._decided[task.id] for task in tasks if task.id in self._decided}
@@ -159,6 +189,9 @@ class EffectsRun:
         except (DatabaseError, InterfaceError) as error:
             if is_infrastructure_fault(error):
                 raise
+            if sqlstate(error) == IDLE_TOO_LONG:
+                self._decided[task.id] = Failure("IDLE_IN_TRANSACTION", str(error).strip())
+                raise _TransactionBroken from error
             return outcome_of(error)
         except BaseException as error:
             return outcome_of(error)
@@ -184,8 +217,8 @@ class EffectsRun:
     def _end_session(self) -> None:
         """An interrupted statement may still run on the server: end it, or its locks stay."""
         connection.close()
-        if self._backend is not None:
-            run_sql("end_session", {"pid": self._backend})
+        if self._run.backend_pid is not None:
+            run_sql("end_session", {"pid": self._run.backend_pid})
 
 
 class _HandlerFailed(Exception):
@@ -193,7 +226,11 @@ class _HandlerFailed(Exception):
 
 
 class _SomeGone(Exception):
-    """Some tasks are no longer ours: roll back and go without them."""
+    """Some tasks could not be settled: roll back and go without them."""
+
+
+class _Entangled(Exception):
+    """A handler moved a task of its own batch, and there are several in it."""
 
 
 class _TransactionBroken(Exception):

@@ -38,9 +38,14 @@ class LaneShare:
     batches: int
 
 
-def peek(lanes: Sequence[str] = LANES, shards: Sequence[int] = ALL_SHARDS) -> tuple[list[LaneView], float]:
-    """Every lane's earliest due moment and capacity, and the database's clock."""
-    params = {"lanes": list(lanes), "shards": list(shards), "node_ttl": conf().NODE_TTL_SECONDS}
+def peek(probe: Sequence[str] = LANES, shards: Sequence[int] = ALL_SHARDS) -> tuple[list[LaneView], float]:
+    """Every lane's capacity, the earliest due moment of those in `probe`, and the database's clock."""
+    params = {
+        "lanes": list(LANES),
+        "probe": list(probe),
+        "shards": list(shards),
+        "node_ttl": conf().NODE_TTL_SECONDS,
+    }
     rows = run("peek", params)
     return [LaneView(lane, due, waiting, slots) for lane, due, waiting, slots, _ in rows], rows[0][4]
 

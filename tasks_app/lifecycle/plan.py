@@ -93,10 +93,10 @@ def _plan(requests: Sequence[Request], decide, by: str) -> list[Planned]:
             answers |= _insert(open_requests)
         for _ in range(ROUNDS):
             open_requests = [r for r in open_requests if r.unit not in answers]
-            if not open_requests:
-                break
-            answers |= _round(open_requests, decide, by)
-        else:
+            if open_requests:
+                answers |= _round(open_requests, decide, by)
+        open_requests = [r for r in open_requests if r.unit not in answers]
+        if open_requests:
             raise PlanConflict(
                 f"unit {open_requests[0].unit!r} was changed by others {ROUNDS} times while it was being planned. "
                 "Roll back and try again."
@@ -174,7 +174,10 @@ def _replace(pairs: Sequence[tuple[Request, _Row]], outcome: Outcome, by: str, c
             if len(answers) != len(pairs):
                 raise _InTheWay
     except _InTheWay:
-        return {}
+        if len(pairs) == 1:
+            return {}
+        # One of them stands in the way, perhaps of another of them (one idem_key for two units): each for itself.
+        return {unit: answer for pair in pairs for unit, answer in _replace([pair], outcome, by, copies).items()}
     return answers
 
 

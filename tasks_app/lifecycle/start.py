@@ -27,30 +27,17 @@ def start(batch_no: UUID, worker: str) -> StartedBatch | None:
     if not rows:
         return None
     clock = DatabaseClock()
-    task_type, lane, started_at = rows[0][:3]
-    clock.learn(started_at, asked, time.monotonic())
+    task_type, lane, started = rows[0][:3]
+    clock.learn(started, asked, time.monotonic())
     tasks = [
-        Task(
-            id=id_,
-            tenant=tenant,
-            type=task_type,
-            key=key,
-            lane=lane,
-            attempt=attempt + 1,
-            execute_time=execute_time,
-            due=due,
-            deadline=deadline,
-            solo=solo,
-            token=token,
-            payload_text=payload,
-        )
-        for _, _, _, id_, tenant, key, attempt, execute_time, due, deadline, solo, token, payload in rows
+        Task(id_, tenant, key, attempt + 1, execute_time, due, deadline, token, payload, task_type, lane)
+        for _, _, _, id_, tenant, key, attempt, execute_time, due, deadline, token, payload in rows
         if id_ is not None
     ]
     if not tasks:
         # Everything in it was cancelled or re-planned. Finished now, or it would wait for the reaper.
         finish_batch(batch_no)
-    return StartedBatch(batch_no, task_type, tasks, started_at.timestamp(), clock)
+    return StartedBatch(batch_no, task_type, tasks, started, clock)
 
 
 def heartbeat(batch_no: UUID, ids: Sequence[int]) -> set[int] | None:

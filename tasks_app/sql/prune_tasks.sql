@@ -1,17 +1,18 @@
 -- prune_tasks: finished tasks past their keep, with their attempts, in a small step.
 -- No index has the status, so each step walks a stretch of ids and says where it ended; the caller goes on there.
--- DEAD rows stay: a person has to look at them first.
+-- DEAD rows stay while they are current: a person has to look at them first.
 WITH stretch AS (
     SELECT id FROM schedule_task
     WHERE id > %(after)s ORDER BY id LIMIT %(step)s
 ), old AS (
     SELECT t.id FROM schedule_task t JOIN stretch USING (id)
-    WHERE t.due_at IS NULL AND t.status IN ('SUCCESS', 'CANCELLED')
+    WHERE t.due_at IS NULL AND (t.status IN ('SUCCESS', 'CANCELLED') OR (t.status = 'DEAD' AND NOT t.current))
       AND t.updated_at < now() - make_interval(secs => %(keep)s)
     ORDER BY t.id FOR UPDATE OF t SKIP LOCKED
 ), gone AS (
     DELETE FROM schedule_task t USING old
-    WHERE t.id = old.id AND t.due_at IS NULL AND t.status IN ('SUCCESS', 'CANCELLED')
+    WHERE t.id = old.id AND t.due_at IS NULL
+      AND (t.status IN ('SUCCESS', 'CANCELLED') OR (t.status = 'DEAD' AND NOT t.current))
     RETURNING t.id
 ), attempts AS (
     DELETE FROM task_attempt a USING gone WHERE a.task_id = gone.id

@@ -128,6 +128,25 @@ def test_what_is_past_its_keep_is_pruned_and_nothing_else():
     assert OutboxEvent.objects.count() == 3
 
 
+def test_a_dead_row_that_another_took_over_from_is_pruned():
+    dead = schedule("T_QUIET", "a", payload={"do": "die"})
+    run_due()
+    newer = schedule("T_QUIET", "a", delay=60)
+    execute("UPDATE schedule_task SET updated_at = now() - interval '15 days'")
+
+    prune()
+
+    assert set(ScheduleTask.objects.values_list("id", flat=True)) == {newer.task_id}
+    assert dead.task_id != newer.task_id
+
+
+def test_killed_processes_are_forgotten_in_time(fleet):
+    execute("UPDATE node SET seen_at = now() - interval '2 hours' WHERE kind = 'BEAT'")
+
+    assert prune().nodes == 1
+    assert Node.objects.get().kind == Node.WORKER
+
+
 def test_a_pruned_task_takes_its_attempts_along():
     task = schedule("T_PLAIN", "a", payload={"do": "retry_until", "attempt": 2})
     run_due()

@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 from django.utils import timezone
 
-from tasks_app.client import schedule, schedule_many
+from tasks_app.client import find, schedule, schedule_many
 from tasks_app.engine.executor import run_batch
 from tasks_app.models import DlqEntry, OutboxEvent, ScheduleTask, TaskAttempt
 from tests.support.engine import claim_due, make_due, row, run_due
@@ -211,6 +211,39 @@ def test_a_handler_that_ended_its_transaction_is_dead_and_says_why():
 
     assert [row(i).status for i in (good, broken, also_good)] == ["SUCCESS", "DEAD", "SUCCESS"]
     assert row(broken).error_code == "ENDED_TRANSACTION"
+
+
+def test_a_transactional_handler_may_plan_its_own_next_run():
+    (mover,) = mixed("T_EFFECT", {"do": "move_itself"})
+
+    run_due()
+
+    assert (row(mover).status, row(mover).error_code) == ("CANCELLED", "SUPERSEDED")
+    assert list(Effect.objects.values_list("task_id", flat=True)) == [mover]
+    assert find("T_EFFECT", 0).due_at > timezone.now()
+
+
+def test_a_handler_that_moves_a_task_of_its_batch_gets_its_way_when_each_is_tried_alone():
+    mover, other = mixed("T_EFFECT", {"do": "move_itself"}, {})
+
+    run_due()
+    assert [(row(i).status, row(i).solo, row(i).retry_count) for i in (mover, other)] == [("INIT", True, 0)] * 2
+    assert not Effect.objects.exists()
+    run_due()
+
+    assert [row(i).status for i in (mover, other)] == ["CANCELLED", "SUCCESS"]
+    assert sorted(Effect.objects.values_list("task_id", flat=True)) == [mover, other]
+
+
+@pytest.mark.parametrize("task_type", ["T_PLAIN", "T_THREADS", "T_BATCH"])
+def test_a_connection_lost_under_a_plain_handler_uses_no_retry_and_spares_the_next_task(task_type):
+    victim, other = mixed(task_type, {"do": "lose_connection"}, {})
+
+    run_due()
+
+    assert (row(victim).status, row(victim).error_code, row(victim).retry_count) == ("INIT", "INFRASTRUCTURE", 0)
+    assert row(other).status == ("SUCCESS" if task_type != "T_BATCH" else "INIT")
+    assert row(other).retry_count == 0
 
 
 def test_a_bug_in_apply_undoes_its_effect_and_retries():

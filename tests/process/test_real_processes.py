@@ -268,6 +268,22 @@ def test_a_handler_that_ignores_its_interruption_does_not_hold_the_worker_in_any
     assert {row(i).status for i in others} == {"SUCCESS"}
 
 
+def test_code_that_never_lets_go_of_the_interpreter_ends_its_process_and_not_the_worker(stack):
+    stack.beat()
+    worker = stack.worker(concurrency=1)
+    task = schedule("T_LONG", "a", payload={"do": "hold_interpreter", "seconds": 300}, max_retry=0)
+    wait_running(stack, task.task_id)
+    (child,) = worker.children()
+    other = schedule("T_QUIET", "other")
+
+    wait_for(stack)
+
+    assert (row(task.task_id).status, row(task.task_id).error_code) == ("DEAD", "LOST")
+    assert row(other.task_id).status == "SUCCESS"
+    assert worker.alive
+    assert child not in worker.children()
+
+
 def test_a_statement_over_the_timeout_is_ended_on_the_server_too(stack):
     stack.beat()
     stack.worker(concurrency=1)

@@ -4,6 +4,8 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 from uuid import UUID
 
+import pytest
+
 from tasks_app.client import schedule_many
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.task import SUCCEEDED, Failure, NotYet, Outcome, Returned, Skipped
@@ -25,6 +27,8 @@ FINAL = Failure("HOPELESS", "asked to give up", final=True)
 SNOOZE = NotYet(WEDNESDAY)
 SKIP = Skipped("UNWANTED", "not wanted any more")
 RETURN = Returned()
+OUTCOMES = {"success": OK, "retry": RETRY, "final": FINAL, "snooze": SNOOZE, "skip": SKIP, "return": RETURN}
+every_outcome = pytest.mark.parametrize("outcome", OUTCOMES.values(), ids=OUTCOMES)
 
 
 class State(NamedTuple):

@@ -1,12 +1,13 @@
 """Handlers whose payload says what they do; one per mode of execution."""
 
+import ctypes
 import os
 import signal
 import time
 
 from django.db import connection, transaction
 
-from tasks_app.client import RetryableError, Skip, Snooze, UnrecoverableError, handler
+from tasks_app.client import RetryableError, Skip, Snooze, UnrecoverableError, ensure, handler
 from tests.support.testapp.models import Effect
 
 
@@ -51,6 +52,14 @@ def act(task) -> None:
                     cursor.execute("SELECT 1/0")
                 except Exception:
                     return
+        case "move_itself":
+            ensure(task.type, task.key, delay=60)
+        case "lose_connection":
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+        case "hold_interpreter":
+            # A C call that never lets go of the interpreter: no signal, no other thread gets through.
+            ctypes.PyDLL(None).sleep(int(payload["seconds"]))
         case "end_transaction":
             with connection.cursor() as cursor:
                 cursor.execute("COMMIT")

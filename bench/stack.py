@@ -1,0 +1,120 @@
+"""A fresh stack to measure: embedded PostgreSQL with fsync on, Valkey, real beats and workers."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from scheduler_project import embedded
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+class Stack:
+    def __init__(self, folder: Path, services) -> None:
+        self.folder = folder
+        self.services = services
+        self.processes: list[subprocess.Popen] = []
+
+    def start(self, *, beats: int = 1, workers: int = 1, concurrency: int = 2, **env: str) -> None:
+        for _ in range(beats):
+            self._celery("beat", env=env)
+        for number in range(workers):
+            options = [f"--concurrency={concurrency}", "-n", f"w{number}-{len(self.processes)}@bench"]
+            self._celery("worker", *options, "--without-gossip", "--without-mingle", "--without-heartbeat", env=env)
+        self._wait_until_live()
+
+    def stop(self) -> None:
+        for process in self.processes:
+            process.terminate()
+        for process in self.processes:
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        self.processes = []
+        execute("DELETE FROM node")
+
+    def _celery(self, *arguments: str, env: dict[str, str]) -> None:
+        log = (self.folder / f"{arguments[0]}-{len(self.processes)}.log").open("w")
+        command = [sys.executable, "-m", "celery", "--quiet", "-A", "scheduler_project", *arguments]
+        environment = os.environ | {"LOG_LEVEL": "WARNING"} | env
+        self.processes.append(
+            subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT)
+        )
+
+    def _wait_until_live(self) -> None:
+        deadline = time.monotonic() + 30
+        while query("SELECT count(*) FROM node")[0][0] < len(self.processes):
+            dead = [process.args for process in self.processes if process.poll() is not None]
+            if dead or time.monotonic() > deadline:
+                logs = "\n".join(path.read_text()[-2000:] for path in self.folder.glob("*.log"))
+                raise SystemExit(f"the stack did not come up: {dead}\n{logs}")
+            time.sleep(0.05)
+
+
+@contextmanager
+def fresh_stack() -> Iterator[Stack]:
+    """Temporary data and an empty database with the schema in it; processes are started by the bench."""
+    with tempfile.TemporaryDirectory(prefix="punctual-bench-") as folder:
+        services = embedded.start(Path(folder) / "home")
+        os.environ |= {
+            "DATABASE_URL": services.database_url,
+            "REDIS_URL": services.redis_url,
+            "PUNCTUAL_HOME": str(Path(folder) / "home"),
+            "DJANGO_SETTINGS_MODULE": "bench.settings",
+        }
+        import django
+
+        django.setup()
+        from django.core.management import call_command
+
+        call_command("migrate", verbosity=0, run_syncdb=True)
+        stack = Stack(Path(folder), services)
+        try:
+            yield stack
+        finally:
+            if stack.processes:
+                stack.stop()
+            from django.db import connections
+
+            connections.close_all()
+            services.discard()
+
+
+def query(statement: str, params=None) -> list[tuple]:
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute(statement, params)
+        return cursor.fetchall()
+
+
+def execute(statement: str, params=None) -> None:
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute(statement, params)
+
+
+def empty_tables() -> None:
+    execute("TRUNCATE schedule_task, task_batch, task_attempt, dlq_entry, outbox_event, bench_effect")
+
+
+def percentile(values: list[float], share: float) -> float:
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def wait_settled(expected: int, timeout: float = 300) -> None:
+    """Until so many tasks were settled, asked of the batches so that asking costs nothing."""
+    deadline = time.monotonic() + timeout
+    while query("SELECT coalesce(sum(ok + failed), 0) FROM task_batch")[0][0] < expected:
+        if time.monotonic() > deadline:
+            raise SystemExit(f"not all of {expected} tasks were settled within {timeout:g} s")
+        time.sleep(0.01)
