@@ -36,8 +36,7 @@ class BatchRun:
         self.backend_pid: int | None = None  # the database session that holds the handler's uncommitted effects
         self.settling = threading.Lock()  # the guard may have to settle in place of a stuck main thread
         self._zero = time.monotonic() - (batch.clock.now() - batch.started)
-        self._lateness_ms: list[float] = []
-        self._flushed_at = time.monotonic()
+        self.flush_at = time.monotonic() + FLUSH_SECONDS
         self._answered: set[int] = set()
 
     # What the modes ask.
@@ -51,22 +50,19 @@ class BatchRun:
         return task.deadline is not None and self.batch.clock.now() > task.deadline
 
     def begin(self, task: Task) -> None:
-        now = time.monotonic()
-        self.begun[task.id] = now
-        self._lateness_ms.append((now - self._zero + self.batch.started - task.due) * 1000)
+        self.begun[task.id] = time.monotonic()
 
     def end(self, task: Task, outcome: Outcome) -> None:
-        """Note the outcome of a task that was begun, unless it has one already."""
-        if task.id in self._answered:
-            return
-        self._answered.add(task.id)
-        self.done.append(self.settled(task, outcome))
+        """Note the outcome of a task, unless it has one already."""
+        if task.id not in self._answered:
+            self._answered.add(task.id)
+            self.done.append(self.settled(task, outcome))
 
     def settled(self, task: Task, outcome: Outcome) -> Settled:
         """The outcome with its times, the end being now."""
-        now = time.monotonic()
-        begun_us = self._since_start_us(self.begun.get(task.id, now))
-        return Settled(task, outcome, begun_us, self._since_start_us(now))
+        now, zero = time.monotonic(), self._zero
+        begun = self.begun.get(task.id, now)
+        return Settled(task, outcome, int((begun - zero) * 1_000_000), int((now - zero) * 1_000_000))
 
     def note_written(self, written: list[Settled], *, finished: bool) -> None:
         """These were settled together with the handler's effects."""
@@ -75,11 +71,11 @@ class BatchRun:
         kept = {id(one) for one in written}
         self.done = [one for one in self.done if id(one) not in kept]
         self.written += len(written)
-        self._flushed_at = time.monotonic()
+        self.flush_at = time.monotonic() + FLUSH_SECONDS
 
     def is_old(self) -> bool:
         """Whether outcomes have waited long enough to be written before the batch ends."""
-        return time.monotonic() - self._flushed_at > FLUSH_SECONDS
+        return time.monotonic() > self.flush_at
 
     def expire(self, task: Task) -> None:
         late = self.batch.clock.now() - task.execute_time.timestamp()
@@ -107,7 +103,7 @@ class BatchRun:
             if self.finished:
                 return
             pending, self.done = self.done, []
-            self._flushed_at = time.monotonic()
+            self.flush_at = time.monotonic() + FLUSH_SECONDS
             # A batch with a RUNNING row left is not finished: that row is left to the lease.
             finish = finish and not self.unanswered()
             if not pending and not finish:
@@ -130,10 +126,10 @@ class BatchRun:
         return settle(self.batch.batch_no, self.handler, pending, finish=finish, figures=self.figures())
 
     def figures(self) -> Figures:
-        return Figures(self._since_start_us(time.monotonic()), histogram(self._lateness_ms))
-
-    def _since_start_us(self, moment: float) -> int:
-        return max(0, int((moment - self._zero) * 1_000_000))
+        """How long the run took so far, and how late its tasks were begun."""
+        begun, due_zero = self.begun, self.batch.started - self._zero
+        lateness = [(begun[t.id] + due_zero - t.due) * 1000 for t in self.batch.tasks if t.id in begun]
+        return Figures(int((time.monotonic() - self._zero) * 1_000_000), histogram(lateness))
 
 
 def again_on_infrastructure_fault(action):

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 from uuid import UUID
 
 from django.db import transaction
@@ -19,8 +20,7 @@ class BatchLost(Exception):
     """The batch was reaped or finished by somebody else: nothing of it may be written any more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Settled:
+class Settled(NamedTuple):
     """One task with its outcome; times are microseconds since the batch's start."""
 
     task: Task
