@@ -19,7 +19,7 @@ class Conf:
     BATCH_TARGET_MS: float = 200.0  # about this much work goes into one batch
     BATCH_MAX: int = 1000  # tasks in a batch, at most
     BATCH_UNSEEN: int = 8  # tasks in a batch of a type whose pace is not known yet
-    BATCHES_AHEAD: int = 2  # claimed but not started batches per worker slot, at most
+    BATCHES_AHEAD: int = 4  # claimed but not started batches per worker slot, at most
 
     # Leases.
     DISPATCH_LEASE_SECONDS: float = 15.0  # claimed but not started for so long: due again

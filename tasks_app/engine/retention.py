@@ -38,16 +38,18 @@ def _prune(statement: str, keep_days: float, steps: int) -> int:
 
 
 _task_cursor = 0  # where the walk over the tasks' ids goes on
+_VAIN_STEPS = 2  # stretches without anything to delete, before the walk rests until next time
 
 
 def _prune_tasks(steps: int) -> int:
     global _task_cursor
-    total = 0
+    total, vain = 0, 0
     for _ in range(steps):
         params = {"after": _task_cursor, "keep": conf().KEEP_TASKS_DAYS * DAY, "step": conf().PRUNE_STEP}
         ((last, gone),) = run("prune_tasks", params)
         total += gone
+        vain = 0 if gone else vain + 1
         _task_cursor = last or 0
-        if last is None:
+        if last is None or vain == _VAIN_STEPS:
             break
     return total
