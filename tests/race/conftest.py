@@ -1,0 +1,13 @@
+"""Whatever a race ends in, the rules of the database hold; and no lease runs out but those that a test lets run out."""
+
+import pytest
+
+from tests.support.invariants import assert_consistent
+from tests.support.marks import LONG_LEASES
+
+
+@pytest.fixture(autouse=True)
+def _consistent(transactional_db, settings):
+    settings.PUNCTUAL = settings.PUNCTUAL | LONG_LEASES
+    yield
+    assert_consistent()

@@ -1,0 +1,139 @@
+"""claim against claim and against the return of a batch: a due row belongs to one batch, and nobody waits for it."""
+
+from datetime import timedelta
+
+from tasks_app.core.lanes import DEFAULT_LANE
+from tasks_app.core.sharding import shard_of
+from tasks_app.core.task import Failure
+from tasks_app.lifecycle.claim import ALL_SHARDS, LaneShare, claim, return_batches
+from tasks_app.lifecycle.start import start
+from tasks_app.models import ScheduleTask, TaskBatch
+from tests.support.engine import batch_row, claim_due, make_due, row
+from tests.support.marks import commits
+from tests.support.moves import TUESDAY, TYPE, State, claimed, planned, settled, started, state
+from tests.support.overlap import overlap, overlap_results
+
+pytestmark = commits
+
+
+def test_a_rival_claim_finds_nothing_and_does_not_wait():
+    tasks = planned("a", "b", "c")
+
+    first, second = overlap_results(claim_due, claim_due)
+
+    [batch] = first.value
+    assert (second.value, second.waited) == ([], False)
+    assert sorted(batch_row(batch).ids) == tasks
+    assert {str(row(task).batch_no) for task in tasks} == {batch.batch_no}
+    assert TaskBatch.objects.count() == 1
+
+
+def test_what_a_claim_left_goes_to_its_rival():
+    a, b = planned("a", "b")
+    its_shard = [row(a).shard]
+    assert row(b).shard not in its_shard
+
+    first, second = overlap(lambda: claim([LaneShare(DEFAULT_LANE, 10, 10)], {}, "test", its_shard), claim_due)
+
+    assert [batch_row(batch).ids for batch in (*first, *second)] == [[a], [b]]
+
+
+def test_rows_of_a_claim_that_rolled_back_are_due_as_before():
+    [task] = planned("a")
+    due = row(task).due_at
+
+    _, second = overlap(claim_due, claim_due, commit=False)
+
+    assert second == []
+    assert (state(task), row(task).due_at) == (State("INIT", due=True), due)
+    assert TaskBatch.objects.count() == 0
+
+
+def test_a_lane_with_room_for_one_batch_gets_the_one_that_has_been_due_for_longest():
+    a, b, c = planned("a", "b", "c", at=TUESDAY)
+    for task in (c, a, b):
+        make_due(task)
+
+    [batch] = claim([LaneShare(DEFAULT_LANE, 1000, 1)], {TYPE: 2}, "test")
+
+    assert sorted(batch_row(batch).ids) == [a, c]
+    assert [batch_row(batch).ids for batch in claim_due()] == [[b]]
+
+
+def test_a_claim_takes_the_rows_that_have_been_due_for_longest_and_no_more_of_a_shard_than_its_share():
+    keys = [f"k{n}" for n in range(200) if shard_of("default", TYPE, f"k{n}") == 0][:3]
+    first, second, third = planned(*keys)
+    for task, seconds in ((first, 10), (second, 30), (third, 20)):
+        ScheduleTask.objects.filter(id=task).update(due_at=row(task).due_at - timedelta(seconds=seconds))
+
+    batches = claim([LaneShare(DEFAULT_LANE, 2, 10)], {TYPE: 10}, "test")
+
+    assert [sorted(batch_row(batch).ids) for batch in batches] == [[second, third]]
+    assert state(first) == State("INIT", due=True)
+
+
+def test_tasks_of_two_types_or_lanes_never_share_a_batch():
+    quiet = planned("a", "b")
+    plain = planned("a", "b", task_type="T_PLAIN")
+    low = planned("c", lane="low")
+
+    batches = [(batch.task_type, batch.lane, sorted(batch_row(batch).ids)) for batch in claim_due()]
+
+    assert sorted(batches) == [("T_PLAIN", "default", plain), (TYPE, "default", quiet), (TYPE, "low", low)]
+
+
+def test_a_row_of_the_future_another_lane_or_another_shard_is_not_claimed():
+    planned("a", at=TUESDAY)
+    planned("b", lane="low")
+    [c] = planned("c")
+    others = [shard for shard in ALL_SHARDS if shard != row(c).shard]
+
+    assert claim([LaneShare(DEFAULT_LANE, 10, 10)], {}, "test", others) == []
+    assert [batch_row(b).ids for b in claim([LaneShare(DEFAULT_LANE, 10, 10)], {}, "test")] == [[c]]
+
+
+def test_of_start_and_return_the_first_has_the_batch():
+    number = claimed("a")
+
+    batch, returned = overlap(lambda: start(number, "worker"), lambda: return_batches([str(number)]))
+
+    assert (len(batch.tasks), returned) == (1, 0)
+    assert settled(batch) == 1
+
+
+def test_a_start_waits_for_a_return_and_then_finds_the_batch_finished():
+    number = claimed("a")
+
+    returned, batch = overlap(lambda: return_batches([str(number)]), lambda: start(number, "worker"))
+
+    assert (returned, batch) == (1, None)
+    assert len(claim_due()) == 1
+
+
+def test_a_start_has_the_batch_if_its_return_rolled_back():
+    number = claimed("a")
+
+    _, batch = overlap(lambda: return_batches([str(number)]), lambda: start(number, "worker"), commit=False)
+
+    assert settled(batch) == 1
+
+
+def test_of_two_returns_of_a_batch_one_counts():
+    number = claimed("a", "b")
+
+    first, second = overlap(lambda: return_batches([str(number)]), lambda: return_batches([str(number)]))
+
+    assert (first, second) == (2, 0)
+
+
+def test_a_returned_task_is_due_when_it_was_and_keeps_its_failures():
+    batch = started("a")
+    [task] = [t.id for t in batch.tasks]
+    settled(batch, Failure("BROKEN", "asked to fail", after=0))
+    due = row(task).due_at
+    [again] = claim_due()
+
+    assert return_batches([again.batch_no]) == 1
+
+    assert (state(task), row(task).due_at) == (State("FAIL", due=True, attempt=1, retry_count=1), due)
+    assert (batch_row(again).reaped, batch_row(again).finished_at is None) == (False, False)

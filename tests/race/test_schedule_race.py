@@ -1,0 +1,145 @@
+"""schedule against schedule and reschedule: one live row per unit, one row per idempotency key, and no deadlock."""
+
+import pytest
+
+from tasks_app.client import Outcome, reschedule, schedule, schedule_many
+from tasks_app.models import ScheduleTask
+from tests.support.contend import contend
+from tests.support.engine import row
+from tests.support.marks import commits
+from tests.support.moves import TUESDAY, TYPE, WEDNESDAY, ids_of, planned, rows_of, settled, started
+from tests.support.overlap import overlap, overlap_results
+
+pytestmark = commits
+
+
+def schedule_it():
+    return schedule(TYPE, "a", at=TUESDAY)
+
+
+def test_of_two_schedules_of_a_unit_one_creates_it():
+    first, second = overlap_results(schedule_it, lambda: schedule(TYPE, "a", at=WEDNESDAY))
+
+    assert (first.value.outcome, second.value.outcome, second.waited) == (Outcome.CREATED, Outcome.EXISTS, True)
+    assert second.value.task_id == first.value.task_id
+    assert [r.due_at for r in rows_of("a")] == [TUESDAY]
+
+
+def test_a_schedule_creates_the_unit_if_the_one_before_it_rolled_back():
+    _, second = overlap(schedule_it, lambda: schedule(TYPE, "a", at=WEDNESDAY), commit=False)
+
+    assert second.outcome == Outcome.CREATED
+    assert [(r.id, r.due_at) for r in rows_of("a")] == [(second.task_id, WEDNESDAY)]
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_of_two_schedules_of_a_finished_unit_one_takes_over(commit):
+    batch = started("a")
+    settled(batch)
+
+    first, second = overlap(schedule_it, lambda: schedule(TYPE, "a", at=WEDNESDAY), commit=commit)
+
+    assert (first.outcome, second.outcome) == (Outcome.CREATED, Outcome.EXISTS if commit else Outcome.CREATED)
+    assert [(r.id, r.current, r.replaces, r.due_at) for r in rows_of("a")] == [
+        (ids_of(batch)[0], False, None, None),
+        (second.task_id, True, ids_of(batch)[0], TUESDAY if commit else WEDNESDAY),
+    ]
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_of_two_units_with_one_idempotency_key_one_is_created(commit):
+    first, second = overlap(
+        lambda: schedule(TYPE, "a", at=TUESDAY, idem_key="order-7"),
+        lambda: schedule(TYPE, "b", at=TUESDAY, idem_key="order-7"),
+        commit=commit,
+    )
+
+    assert (first.outcome, second.outcome) == (Outcome.CREATED, Outcome.EXISTS if commit else Outcome.CREATED)
+    assert [(r.id, r.biz_key, r.idem_key) for r in ScheduleTask.objects.all()] == [
+        (second.task_id, "a" if commit else "b", "order-7")
+    ]
+
+
+def test_a_finished_unit_is_not_taken_over_with_an_idempotency_key_that_another_unit_just_took():
+    batch = started("b")
+    settled(batch)
+
+    first, second = overlap(
+        lambda: schedule(TYPE, "a", at=TUESDAY, idem_key="order-7"),
+        lambda: schedule(TYPE, "b", at=TUESDAY, idem_key="order-7"),
+    )
+
+    assert (second.outcome, second.task_id) == (Outcome.EXISTS, first.task_id)
+    assert [(r.status, r.current) for r in rows_of("b")] == [("SUCCESS", True)]
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_a_reschedule_moves_the_row_that_a_schedule_is_just_creating(commit):
+    _, moved = overlap(schedule_it, lambda: reschedule(TYPE, "a", at=WEDNESDAY), commit=commit)
+
+    assert moved.outcome == (Outcome.UPDATED if commit else Outcome.CREATED)
+    assert [(r.id, r.due_at) for r in rows_of("a")] == [(moved.task_id, WEDNESDAY)]
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_a_schedule_answers_with_the_row_that_a_reschedule_is_just_creating(commit):
+    moved, answer = overlap(lambda: reschedule(TYPE, "a", at=WEDNESDAY), schedule_it, commit=commit)
+
+    assert moved.outcome == Outcome.CREATED
+    assert answer.outcome == (Outcome.EXISTS if commit else Outcome.CREATED)
+    assert [(r.id, r.due_at) for r in rows_of("a")] == [(answer.task_id, WEDNESDAY if commit else TUESDAY)]
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_a_schedule_answers_with_the_row_that_is_replacing_a_running_one(commit):
+    old = ids_of(started("a"))[0]
+
+    moved, answer = overlap(lambda: reschedule(TYPE, "a", at=WEDNESDAY), schedule_it, commit=commit)
+
+    assert (answer.outcome, answer.task_id) == (Outcome.EXISTS, moved.task_id if commit else old)
+
+
+# Many at once.
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_two_schedules_of_many_units_in_opposite_order_both_get_through(commit):
+    results = contend(
+        lambda: schedule(TYPE, "b"),
+        lambda: schedule_many(TYPE, [{"key": "c"}, {"key": "b"}, {"key": "a"}], at=TUESDAY),
+        lambda: schedule_many(TYPE, [{"key": "a"}, {"key": "b"}, {"key": "c"}], at=WEDNESDAY),
+        commit=commit,
+    )
+
+    assert [result.error for result in results] == [None, None]
+    assert [p.task_id for p in results[0].value] == [p.task_id for p in reversed(results[1].value)]
+    assert {p.outcome for p in results[1].value} == {Outcome.EXISTS}
+    assert {r.due_at for r in ScheduleTask.objects.filter(biz_key__in=["a", "c"])} == {TUESDAY}
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_two_schedules_of_many_finished_units_in_opposite_order_take_each_over_once(commit):
+    settled(started("a", "b", "c"))
+
+    results = contend(
+        lambda: reschedule(TYPE, "b", at=TUESDAY),
+        lambda: schedule_many(TYPE, [{"key": "c"}, {"key": "b"}, {"key": "a"}], at=TUESDAY),
+        lambda: schedule_many(TYPE, [{"key": "a"}, {"key": "b"}, {"key": "c"}], at=WEDNESDAY),
+        commit=commit,
+    )
+
+    assert [result.error for result in results] == [None, None]
+    assert [p.outcome for p in results[0].value + results[1].value] == [Outcome.CREATED] * 3 + [Outcome.EXISTS] * 3
+    assert ScheduleTask.objects.filter(current=True, due_at=TUESDAY).count() == 3
+
+
+def test_a_schedule_of_many_creates_the_others_beside_a_unit_that_is_just_being_created():
+    [b] = planned("b", at=WEDNESDAY)
+
+    first, answers = overlap(
+        schedule_it, lambda: schedule_many(TYPE, [{"key": "c"}, {"key": "a"}, {"key": "b"}], at=WEDNESDAY)
+    )
+
+    assert [p.outcome for p in answers] == [Outcome.CREATED, Outcome.EXISTS, Outcome.EXISTS]
+    assert [p.task_id for p in answers[1:]] == [first.task_id, b]
+    assert row(answers[0].task_id).biz_key == "c"
