@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .stack import fresh_stack
 
-NAMES = ("floor", "drain")
+NAMES = ("floor", "drain", "size", "punctual", "herd", "enqueue", "effects", "io", "idle")
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""The guard: a thread beside the handler that extends the lease, ends what runs over its time, and heeds shutdown."""
+"""The guard: a thread beside the handler that ends what runs over its time, and heeds shutdown."""
 
 import faulthandler
 import logging
@@ -8,15 +8,13 @@ import threading
 import time
 from contextlib import contextmanager
 
-from django.db import connection
-
 from tasks_app.conf import conf
 from tasks_app.core.task import Failure, Returned
-from tasks_app.lifecycle.start import heartbeat
 from tasks_app.sql import run as run_sql
 
 from . import shutdown
 from .batch_run import BatchRun
+from .heart import Heart
 from .interruption import SHUTDOWN, TIMEOUT, Interrupted, MainThreadInterrupter
 
 log = logging.getLogger(__name__)
@@ -30,8 +28,8 @@ class Guard(threading.Thread):
     def __init__(self, interrupter: MainThreadInterrupter) -> None:
         super().__init__(name="punctual-guard", daemon=True)
         self._interrupter = interrupter
+        self._heart = Heart()
         self._run: BatchRun | None = None
-        self._beaten_at = 0.0
         self._call_seen: int | None = None
         self._call_since = 0.0
         self._interrupted_at: float | None = None
@@ -40,15 +38,17 @@ class Guard(threading.Thread):
 
     @contextmanager
     def watching(self, batch_run: BatchRun):
-        self._beaten_at = time.monotonic()
         self._run = batch_run
+        self._heart.watch(batch_run)
         try:
             yield
         finally:
             self._run = None
+            self._heart.watch(None)
 
     def start(self) -> None:
         self._pet()
+        self._heart.start()
         super().start()
 
     def run(self) -> None:
@@ -60,12 +60,7 @@ class Guard(threading.Thread):
             if run is None:
                 self._call_seen = None
                 continue
-            try:
-                self._beat_if_due(run)
-                self._end_overdue_call(run)
-            except Exception as error:
-                log.warning("guard.failed error=%r", str(error))
-                connection.close()
+            self._end_overdue_call(run)
 
     def _pet(self) -> None:
         """Put off the process's own end by another lease.
@@ -75,18 +70,6 @@ class Guard(threading.Thread):
         """
         self._petted_at = time.monotonic()
         faulthandler.dump_traceback_later(conf().RUN_LEASE_SECONDS, exit=True, file=sys.__stderr__)
-
-    def _beat_if_due(self, run: BatchRun) -> None:
-        now = time.monotonic()
-        if now - self._beaten_at < conf().HEARTBEAT_SECONDS or run.lost:
-            return
-        self._beaten_at = now
-        gone = heartbeat(run.batch.batch_no, [task.id for task in run.unanswered()])
-        if gone is None:
-            run.lost = True
-            log.warning("batch.lost batch=%s reason=%r", run.batch.batch_no, "its lease ran out")
-        else:
-            run.gone |= gone
 
     def _end_overdue_call(self, run: BatchRun) -> None:
         now, call = time.monotonic(), self._interrupter.call
@@ -117,9 +100,13 @@ class Guard(threading.Thread):
     def _end_process(self, run: BatchRun, reason: Interrupted) -> None:
         """The handler ignores its interruption: settle in its place, and end the process with it."""
         log.error("worker.stuck batch=%s type=%s reason=%r", run.batch.batch_no, run.handler.name, reason.message)
-        if run.settling.acquire(timeout=0):
-            run.settling.release()
-            self._settle_for_stuck(run, reason)
+        try:
+            if run.settling.acquire(timeout=0):
+                run.settling.release()
+                self._settle_for_stuck(run, reason)
+        except Exception as error:
+            # The lease brings the tasks back instead.
+            log.error("worker.stuck_unsettled batch=%s error=%r", run.batch.batch_no, str(error).strip())
         logging.shutdown()
         os._exit(70)
 

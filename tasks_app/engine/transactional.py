@@ -131,9 +131,6 @@ class EffectsRun:
     def _call_all(self, tasks: list[Task]) -> dict[int, Outcome]:
         outcomes = {task.id: self._decided[task.id] for task in tasks if task.id in self._decided}
         todo = [task for task in tasks if task.id not in outcomes]
-        for task in todo:
-            if task.id not in self._run.begun:
-                self._run.begin(task)
         if self._careful:
             for task in todo:
                 outcomes[task.id] = self._call_carefully(task)
@@ -199,6 +196,9 @@ class EffectsRun:
 
     def _interruptible(self, about: list[Task], argument):
         self._now = about
+        for task in about:
+            if task.id not in self._run.begun:
+                self._run.begin(task)
         self._interrupter.enter()
         try:
             return self._call(argument)

@@ -1,7 +1,6 @@
 """schedule, reschedule and ensure: who may write a new plan for a unit, and what becomes of the old one."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -9,7 +8,7 @@ from django.db import transaction
 
 from tasks_app.core.errors import InvalidTask, PlanConflict
 from tasks_app.core.states import Status, is_live
-from tasks_app.sql import run
+from tasks_app.sql import array, run, text_array
 
 from .request import Request, Unit
 
@@ -27,8 +26,7 @@ class Outcome(StrEnum):
     IGNORED = "IGNORED"  # it had succeeded: nothing to move
 
 
-@dataclass(frozen=True, slots=True)
-class Planned:
+class Planned(NamedTuple):
     """What became of one request."""
 
     outcome: Outcome
@@ -197,26 +195,28 @@ def _insert_over(pairs: Sequence[tuple[Request, _Row]]) -> dict[Unit, Planned]:
 def _insert(requests: Sequence[Request], replaces: Sequence[int] | None = None) -> dict[Unit, Planned]:
     if not requests:
         return {}
+    pairs = list(zip(requests, replaces or [None] * len(requests), strict=True))
+    pairs.sort(key=lambda pair: pair[0].unit)
+    requests = [request for request, _ in pairs]
     tenants, types, keys = zip(*(r.unit for r in requests), strict=True)
-    rows = run(
-        "insert_tasks",
-        {
-            "tenants": list(tenants),
-            "types": list(types),
-            "keys": list(keys),
-            "replaces": list(replaces) if replaces else [None] * len(requests),
-            "idem_keys": [r.idem_key for r in requests],
-            "ats": [r.at for r in requests],
-            "delays": [r.delay for r in requests],
-            "lanes": [r.lane for r in requests],
-            "shards": [r.shard for r in requests],
-            "max_retries": [r.max_retry for r in requests],
-            "repeat_afters": [r.repeat_after for r in requests],
-            "expires_afters": [r.expires_after for r in requests],
-            "payloads": [r.payload or "{}" for r in requests],
-        },
-    )
-    return _answers(Outcome.CREATED, rows)
+    params = {"biz_key": text_array(keys), "shard": array(r.shard for r in requests)}
+    for name, values in (
+        ("tenant", tenants),
+        ("task_type", types),
+        ("replaces", [old for _, old in pairs]),
+        ("idem_key", [r.idem_key for r in requests]),
+        ("at", [r.at for r in requests]),
+        ("delay", [r.delay for r in requests]),
+        ("lane", [r.lane for r in requests]),
+        ("max_retry", [r.max_retry for r in requests]),
+        ("repeat_after", [r.repeat_after for r in requests]),
+        ("expires_after", [r.expires_after for r in requests]),
+        ("payload", [r.payload or "{}" for r in requests]),
+    ):
+        same = values.count(values[0]) == len(values)
+        params[name] = "{}" if same else list(values)
+        params[f"all_{name}"] = values[0] if same else None
+    return _answers(Outcome.CREATED, run("insert_tasks", params))
 
 
 def _times(pairs: Sequence[tuple[Request, _Row]]) -> dict[str, list]:

@@ -2,8 +2,8 @@
 
 import json
 import re
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 from uuid import UUID
 
 from tasks_app.conf import conf
@@ -17,8 +17,7 @@ _ESCAPED_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 Unit = tuple[str, str, str]  # tenant, task type, business key
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     unit: Unit
     at: datetime | None
     delay: float | None

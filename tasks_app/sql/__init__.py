@@ -27,3 +27,8 @@ def _text(name: str) -> str:
 def array(values) -> str:
     """An array literal of numbers: one string costs far less than adapting a thousand values."""
     return "{" + ",".join(map(str, values)) + "}"
+
+
+def text_array(values) -> str:
+    """The same for texts, which are quoted whatever they contain."""
+    return '{"' + '","'.join(value.replace("\\", "\\\\").replace('"', '\\"') for value in values) + '"}'

@@ -15,4 +15,4 @@ FROM (
 JOIN schedule_task old ON old.id = u.id
 ORDER BY old.tenant, old.task_type, old.biz_key
 ON CONFLICT DO NOTHING
-RETURNING tenant, task_type, biz_key, id, extract(epoch FROM due_at)::float8
+RETURNING tenant, task_type, biz_key, id, date_part('epoch', due_at)

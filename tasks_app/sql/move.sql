@@ -9,4 +9,4 @@ FROM (
 ) AS u
 WHERE t.id = u.id AND t.current
   AND (t.status IN ('INIT', 'FAIL', 'BLOCKED') OR (t.status = 'SUCCESS' AND t.due_at IS NOT NULL))
-RETURNING t.tenant, t.task_type, t.biz_key, t.id, extract(epoch FROM t.due_at)::float8
+RETURNING t.tenant, t.task_type, t.biz_key, t.id, date_part('epoch', t.due_at)

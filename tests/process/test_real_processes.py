@@ -31,8 +31,13 @@ def _unfinished() -> str:
     return f"{len(rows)} unfinished, such as {list(rows[:5])}\n"
 
 
+def wait_begun(stack, *task_ids: int) -> None:
+    """A handler of one of these T_LONG tasks has been called."""
+    wait_until(lambda: Effect.objects.filter(task_id__in=task_ids).exists(), 20, describe=stack.logs)
+
+
 def wait_running(stack, task_id: int) -> None:
-    """The handler has been called: its batch has started."""
+    """Its batch has started, whether or not the handler was called yet."""
     wait_until(
         lambda: TaskBatch.objects.filter(ids__contains=[task_id], started_at__isnull=False).exists(),
         20,
@@ -69,7 +74,7 @@ def test_a_worker_killed_while_running_leaves_its_task_to_another(stack):
     stack.beat()
     first = stack.worker(concurrency=1)
     task = schedule("T_LONG", "a", payload={"do": "sleep", "seconds": 60})
-    wait_running(stack, task.task_id)
+    wait_begun(stack, task.task_id)
 
     first.kill()
     ScheduleTask.objects.filter(id=task.task_id).update(payload={})
@@ -138,7 +143,7 @@ def test_sigterm_lets_the_running_task_finish_and_returns_the_rest_unused(stack)
             "T_LONG", [{"key": n, "at": at, "payload": {"do": "sleep", "seconds": 1}} for n in range(5)]
         )
     ]
-    wait_until(lambda: TaskBatch.objects.filter(started_at__isnull=False).exists(), 20, describe=stack.logs)
+    wait_begun(stack, *ids)
 
     worker.terminate()
 
@@ -154,7 +159,7 @@ def test_a_task_still_running_at_the_shutdown_limit_is_interrupted_and_fails_ret
     stack.beat()
     worker = stack.worker(concurrency=1)
     task = schedule("T_LONG", "a", payload={"do": "sleep", "seconds": 50})
-    wait_running(stack, task.task_id)
+    wait_begun(stack, task.task_id)
 
     worker.terminate(timeout=30)
 
@@ -209,7 +214,7 @@ def test_a_running_task_that_is_rescheduled_is_superseded_and_the_new_one_runs(s
     stack.beat()
     stack.worker(concurrency=2)
     task = schedule("T_LONG", "a", payload={"do": "sleep", "seconds": 3})
-    wait_running(stack, task.task_id)
+    wait_begun(stack, task.task_id)
 
     moved = reschedule("T_LONG", "a", delay=0.2, payload={})
     wait_for(stack)
@@ -222,7 +227,7 @@ def test_a_killed_pool_child_is_replaced_and_its_task_runs_again(stack):
     stack.beat()
     worker = stack.worker(concurrency=1)
     task = schedule("T_LONG", "a", payload={"do": "sleep", "seconds": 60})
-    wait_running(stack, task.task_id)
+    wait_begun(stack, task.task_id)
     ScheduleTask.objects.filter(id=task.task_id).update(payload={})
 
     for child in worker.children():
@@ -272,7 +277,7 @@ def test_code_that_never_lets_go_of_the_interpreter_ends_its_process_and_not_the
     stack.beat()
     worker = stack.worker(concurrency=1)
     task = schedule("T_LONG", "a", payload={"do": "hold_interpreter", "seconds": 300}, max_retry=0)
-    wait_running(stack, task.task_id)
+    wait_begun(stack, task.task_id)
     (child,) = worker.children()
     other = schedule("T_QUIET", "other")
 

@@ -4,6 +4,8 @@ Each test lets an edit of "a" and "b" queue at "a", which somebody else holds, a
 end: if it locks "b" before it queues at "a", the two block each other as soon as "a" is free.
 """
 
+import pytest
+
 from tasks_app.client import Outcome, reschedule_many, schedule_many
 from tasks_app.lifecycle.claim import return_batches
 from tasks_app.lifecycle.dead_letter import replay
@@ -39,12 +41,23 @@ def edit():
     return reschedule_many(TYPE, [{"key": "a"}, {"key": "b"}], at=TUESDAY)
 
 
-def meet(rival):
-    """The edit and its rival meet at "a"; both must get through, the edit first."""
-    editing, other = contend(hold_a, edit, with_plans_of_a_large_table(rival))
-    assert (editing.error, other.error) == (None, None)
-    assert {row.due_at for row in ScheduleTask.objects.filter(current=True)} == {TUESDAY}
-    return editing.value, other.value
+@pytest.fixture(params=["small", "large"])
+def meet(request):
+    """Let the edit and its rival meet at "a"; both must get through, the edit first. Their answers.
+
+    With the plans of a small table, which walk it in physical order, "b" before "a", and with those of a large one.
+    """
+
+    def let_them_meet(rival):
+        ScheduleTask.objects.filter(biz_key="a").update(updated_at=MONDAY)
+        if request.param == "large":
+            rival = with_plans_of_a_large_table(rival)
+        editing, other = contend(hold_a, edit, rival)
+        assert (editing.error, other.error) == (None, None)
+        assert {row.due_at for row in ScheduleTask.objects.filter(current=True)} == {TUESDAY}
+        return editing.value, other.value
+
+    return let_them_meet
 
 
 def started_backwards():
@@ -58,7 +71,7 @@ def started_backwards():
 
 
 @every_outcome
-def test_an_edit_of_many_and_the_settling_of_a_batch_get_through(outcome):
+def test_an_edit_of_many_and_the_settling_of_a_batch_get_through(meet, outcome):
     batch = started_backwards()
 
     edited, written = meet(lambda: settled(batch, outcome))
@@ -66,7 +79,7 @@ def test_an_edit_of_many_and_the_settling_of_a_batch_get_through(outcome):
     assert ([p.outcome for p in edited], written) == ([Outcome.REPLACED] * 2, 0)
 
 
-def test_an_edit_of_many_and_the_settling_of_several_kinds_get_through():
+def test_an_edit_of_many_and_the_settling_of_several_kinds_get_through(meet):
     batch = started_backwards()
 
     edited, written = meet(lambda: settled(batch, OK, SKIP))
@@ -85,7 +98,7 @@ def claimed_apart():
     return first, second
 
 
-def test_an_edit_of_many_and_a_reap_of_several_batches_get_through():
+def test_an_edit_of_many_and_a_reap_of_several_batches_get_through(meet):
     for batch in claimed_apart():
         expire_lease(batch)
 
@@ -96,7 +109,7 @@ def test_an_edit_of_many_and_a_reap_of_several_batches_get_through():
     assert TaskBatch.objects.filter(finished_at=None).count() == 0
 
 
-def test_an_edit_of_many_and_the_return_of_several_batches_get_through():
+def test_an_edit_of_many_and_the_return_of_several_batches_get_through(meet):
     first, second = claimed_apart()
 
     edited, returned = meet(lambda: return_batches([first.batch_no, second.batch_no]))
@@ -104,7 +117,7 @@ def test_an_edit_of_many_and_the_return_of_several_batches_get_through():
     assert ([p.outcome for p in edited], returned) == ([Outcome.REPLACED] * 2, 0)
 
 
-def test_an_edit_of_many_and_a_replay_of_several_get_through():
+def test_an_edit_of_many_and_a_replay_of_several_get_through(meet):
     a, b = dead("a", "b")
 
     edited, replayed = meet(lambda: replay([b, a], by="rae"))
@@ -113,7 +126,7 @@ def test_an_edit_of_many_and_a_replay_of_several_get_through():
     assert sorted(replayed.superseded) == [a, b]
 
 
-def test_an_edit_of_many_and_another_from_the_other_end_get_through():
+def test_an_edit_of_many_and_another_from_the_other_end_get_through(meet):
     planned("a", "b", at=MONDAY)
 
     edited, rescheduled = meet(lambda: reschedule_many(TYPE, [{"key": "b"}, {"key": "a"}], at=TUESDAY))
@@ -121,7 +134,7 @@ def test_an_edit_of_many_and_another_from_the_other_end_get_through():
     assert [p.outcome for p in edited + rescheduled] == [Outcome.UPDATED] * 4
 
 
-def test_an_edit_of_many_and_a_schedule_of_many_get_through():
+def test_an_edit_of_many_and_a_schedule_of_many_get_through(meet):
     settled(started("a", "b"), FINAL)
 
     edited, scheduled = meet(lambda: schedule_many(TYPE, [{"key": "b"}, {"key": "a"}]))

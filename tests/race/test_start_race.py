@@ -108,6 +108,13 @@ def test_a_start_leaves_out_a_task_that_runs_under_another_batch():
     assert [task.key for task in start(number, "worker").tasks] == ["a"]
 
 
+def test_only_the_tasks_that_were_asked_for_are_said_to_be_ours():
+    batch = started("a", "b")
+    a, _ = ids_of(batch)
+
+    assert still_ours(batch.batch_no, [a]) == {a}
+
+
 def test_nothing_of_a_finished_batch_is_ours():
     batch = started("a")
     [task] = ids_of(batch)

@@ -140,4 +140,6 @@ def two_phase_threads(task):
 
 @handler("T_LONG", timeout=60)
 def long(task):
+    """Leaves its effect first, so that a test can see that the handler was called."""
+    leave_effect(task)
     act(task)

@@ -1,0 +1,30 @@
+"""herd: 55,556 tasks due at one instant, the peak second of a day with 800 million."""
+
+from datetime import timedelta
+
+from .stack import Stack, empty_tables, execute, percentile, query, wait_settled
+
+GOALS = {"lateness_p95_ms": {"at_most": 2_000}}
+TASKS = 55_556
+
+
+def run(stack: Stack) -> dict:
+    from django.utils import timezone
+
+    from tasks_app.client import schedule_many
+
+    empty_tables()
+    stack.start()
+    # A few before, so that the pace of the type is known, as it is on a busy day.
+    schedule_many("BENCH_NOOP", [{"key": f"before-{n}"} for n in range(2_000)])
+    at = timezone.now() + timedelta(seconds=15)
+    for part in range(0, TASKS, 10_000):
+        schedule_many("BENCH_NOOP", [{"key": n, "at": at} for n in range(part, min(part + 10_000, TASKS))])
+    execute("VACUUM ANALYZE schedule_task")
+    wait_settled(TASKS + 2_000)
+    stack.stop()
+    rows = query(
+        "SELECT extract(epoch FROM start_time - %s)::float8 * 1000 FROM schedule_task WHERE execute_time = %s", [at, at]
+    )
+    late = [one for (one,) in rows]
+    return {"lateness_p95_ms": round(percentile(late, 0.95)), "last_started_s": round(max(late) / 1000, 3)}

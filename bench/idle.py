@@ -1,0 +1,53 @@
+"""idle: a stack with a million future tasks and nothing due: statements a second, and share of a core."""
+
+import os
+import time
+from pathlib import Path
+
+from .size import FILL, MORE
+from .stack import Stack, empty_tables, execute, query
+
+GOALS = {"statements_per_s": {"at_most": 2}, "cpu_percent": {"at_most": 2}}
+SECONDS = 30
+
+
+def run(stack: Stack) -> dict:
+    empty_tables()
+    execute(FILL, {"prefix": "future-", "status": "INIT", "more": MORE})
+    execute("VACUUM ANALYZE schedule_task")
+    stack.start()
+    time.sleep(5)
+    statements, cpu = _statements(), _cpu_seconds(stack)
+    time.sleep(SECONDS)
+    statements, cpu = _statements() - statements, _cpu_seconds(stack) - cpu
+    return {
+        "statements_per_s": round(statements / SECONDS, 2),
+        "cpu_percent": round(100 * cpu / SECONDS, 2),
+    }
+
+
+def _statements() -> int:
+    """Transactions of the whole database: each idle statement is one, the worker's own reports included."""
+    execute("SELECT pg_stat_force_next_flush()")
+    ((total,),) = query("SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = current_database()")
+    return total
+
+
+def _cpu_seconds(stack: Stack) -> float:
+    """Of the beat and its database sessions."""
+    beat = stack.processes[0].pid
+    return sum(_ticks(pid) for pid in [beat, *_sessions()]) / os.sysconf("SC_CLK_TCK")
+
+
+def _sessions() -> list[int]:
+    return [
+        pid
+        for (pid,) in query(
+            "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+    ]
+
+
+def _ticks(pid: int) -> int:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])

@@ -1,0 +1,37 @@
+"""size: drain with a million tasks a day ahead and a million finished ones in the same table."""
+
+import statistics
+
+from . import drain
+from .stack import Stack, execute
+
+GOALS = {"ratio_to_drain": {"at_least": 0.95}}
+MORE = 1_000_000
+ROUNDS = 3
+
+# Written by SQL, since a million schedule() calls are not what is measured here.
+FILL = """
+INSERT INTO schedule_task (tenant, task_type, biz_key, current, status, execute_time, due_at, lane, shard, max_retry)
+SELECT 'default', 'BENCH_NOOP', %(prefix)s || n, TRUE, %(status)s, now() + interval '1 day',
+       CASE WHEN %(status)s = 'INIT' THEN now() + interval '1 day' + n * interval '50 milliseconds' END,
+       'default', n %% 16, 5
+FROM generate_series(1, %(more)s) n
+"""
+
+
+def run(stack: Stack) -> dict:
+    small, large = [], []
+    for _ in range(ROUNDS):
+        small.append(drain.measure(stack))
+        execute(FILL, {"prefix": "future-", "status": "INIT", "more": MORE})
+        execute(FILL, {"prefix": "done-", "status": "SUCCESS", "more": MORE})
+        execute("TRUNCATE outbox_event")
+        execute("DELETE FROM schedule_task WHERE biz_key LIKE 'drain-%%'")
+        execute("VACUUM ANALYZE schedule_task")
+        large.append(drain.measure_on_top(stack))
+    without, beside = statistics.median(small), statistics.median(large)
+    return {
+        "tasks_per_s": round(beside),
+        "drain_per_s": round(without),
+        "ratio_to_drain": round(beside / without, 3),
+    }
