@@ -89,7 +89,7 @@ def bring(status: str, **options) -> int | None:
 
 def the_new_row(old: int | None) -> ScheduleTask:
     """The unit's current row, which must have taken over from the old one."""
-    *_, new = rows_of("a")
+    *_, new = [each for each in rows_of("a") if each.tenant == "default"]
     assert (new.current, new.replaces) == (True, old)
     if old is not None:
         assert (row(old).current, new.id > old) == (False, True)
@@ -479,6 +479,14 @@ def test_idem_keys_belong_to_a_tenant():
     schedule(TYPE, "a", at=MONDAY, idem_key="order-7")
 
     assert schedule(TYPE, "b", at=MONDAY, idem_key="order-7", tenant="other").outcome == CREATED
+
+
+def test_a_finished_unit_is_planned_anew_with_an_idem_key_that_another_tenant_holds():
+    schedule(TYPE, "a", at=MONDAY, idem_key="order-7", tenant="other")
+    old = bring(SUCCESS)
+
+    assert schedule(TYPE, "a", at=MONDAY, idem_key="order-7").outcome == CREATED
+    assert the_new_row(old).idem_key == "order-7"
 
 
 def test_any_number_of_units_sharing_an_idem_key_answer_with_the_one_that_holds_it():
