@@ -715,3 +715,15 @@ def test_the_wake_up_waits_for_the_commit(signals):
         schedule(TYPE, "a")
         assert signals() == 0
     assert signals() == 1
+
+
+def test_an_idem_key_of_one_tenant_says_nothing_to_another():
+    first = schedule("T_QUIET", "a", idem_key="order-1", tenant="red")
+    schedule("T_QUIET", "a", tenant="blue", delay=60)
+
+    # The unit is taken, so the key is looked up; the other tenant's row must not answer.
+    again = schedule("T_QUIET", "a", idem_key="order-1", tenant="blue")
+    fresh = schedule("T_QUIET", "b", idem_key="order-1", tenant="blue")
+
+    assert again.task_id != first.task_id
+    assert fresh.outcome == Outcome.CREATED
