@@ -54,8 +54,13 @@ class EffectsRun:
                 return
             except _HandlerFailed:
                 self._careful = True
-            except _SomeGone:
-                self._leave_out(tasks, earlier)
+            except _SomeGone as error:
+                if not self._leave_out(tasks, earlier):
+                    # Nobody took any, and yet we could not see that from outside: perhaps we can't connect.
+                    faults += 1
+                    if faults == FAULTS:
+                        self._put_back(tasks, error)
+                        return
             except _Entangled:
                 # Was the one that was moved called before or after? Alone there is no such question.
                 words = "a handler moved a task of its own batch in its transaction; now each is tried alone"
@@ -98,9 +103,12 @@ class EffectsRun:
                         raise _Entangled
         run.note_written(settled, finished=finish and bool(settled))
 
-    def _leave_out(self, tasks: list[Task], earlier: list[Settled]) -> None:
+    def _leave_out(self, tasks: list[Task], earlier: list[Settled]) -> bool:
+        """Go on without what others took from us; False if they took nothing."""
         everyone = {task.id for task in tasks} | {one.task.id for one in earlier}
-        self._run.gone |= everyone - still_ours(self._run.batch.batch_no, sorted(everyone))
+        taken = everyone - still_ours(self._run.batch.batch_no, sorted(everyone))
+        self._run.gone |= taken
+        return bool(taken)
 
     def _moved_by_ourselves(self, settled: list[Settled]) -> bool:
         """Settle missed some. Whether only a handler of this very transaction has moved them, as it may.
@@ -113,8 +121,12 @@ class EffectsRun:
         seen: set[int] = set()
 
         def look() -> None:
-            seen.update(still_ours(self._run.batch.batch_no, sorted(everyone)))
-            connection.close()
+            try:
+                seen.update(still_ours(self._run.batch.batch_no, sorted(everyone)))
+            except (DatabaseError, InterfaceError) as error:
+                log.warning("effects.unseen batch=%s error=%r", self._run.batch.batch_no, str(error).strip())
+            finally:
+                connection.close()
 
         outside = threading.Thread(target=look)  # a thread has a connection of its own
         outside.start()

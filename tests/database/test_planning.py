@@ -541,6 +541,30 @@ def test_an_option_of_one_task_comes_before_the_common_one():
     assert [row(first.task_id).lane, row(second.task_id).lane] == ["high", "low"]
 
 
+def test_each_of_many_keeps_its_own_options_whether_the_others_have_them_or_not():
+    settled(started("done"))
+    tasks = [
+        {"key": "all", "at": MONDAY, "payload": {"n": 1}, "lane": "low", "max_retry": 1, "idem_key": "i"},
+        {"key": "rolling", "delay": 0, "repeat_after": 60},
+        {"key": "expiring", "expires_after": 30, "tenant": "other"},
+        {"key": "done", "delay": 3600, "max_retry": 0},
+        {"key": "none"},
+    ]
+
+    rows = [row(answer.task_id) for answer in schedule_many(TYPE, tasks)]
+
+    now = rows[4].due_at
+    assert [r.due_at for r in rows] == [MONDAY, now, now, now + timedelta(hours=1), now]
+    assert [r.payload for r in rows] == [{"n": 1}, {}, {}, {}, {}]
+    assert [r.lane for r in rows] == ["low"] + ["default"] * 4
+    assert [r.max_retry for r in rows] == [1, 5, 5, 0, 5]
+    assert [r.idem_key for r in rows] == ["i", None, None, None, None]
+    assert [r.repeat_after for r in rows] == [None, timedelta(minutes=1), None, None, None]
+    assert [r.expires_after for r in rows] == [None, None, timedelta(seconds=30), None, None]
+    assert [r.tenant for r in rows] == ["default", "default", "other", "default", "default"]
+    assert [r.replaces is not None for r in rows] == [False, False, False, True, False]
+
+
 def test_many_at_once_may_be_none():
     assert (schedule_many(TYPE, []), reschedule_many(TYPE, [])) == ([], [])
 

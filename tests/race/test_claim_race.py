@@ -131,6 +131,26 @@ def test_of_two_returns_of_a_batch_one_counts():
     assert (first, second) == (2, 0)
 
 
+def test_a_batch_that_was_returned_stays_finished_when_it_was():
+    number = str(claimed("a"))
+    return_batches([number])
+    finished = batch_row(number).finished_at
+
+    assert return_batches([number]) == 0
+    assert batch_row(number).finished_at == finished
+
+
+def test_a_return_leaves_a_task_that_runs_under_another_batch():
+    number, other = str(claimed("a")), str(claimed("b"))
+    batch = batch_row(number)
+    [b] = batch_row(other).ids
+    batch.ids += [b]
+    batch.save()
+
+    assert return_batches([number]) == 1
+    assert (state(b).status, str(row(b).batch_no)) == ("RUNNING", other)
+
+
 def test_a_returned_task_is_due_when_it_was_and_keeps_its_failures():
     batch = started("a")
     [task] = [t.id for t in batch.tasks]

@@ -79,12 +79,18 @@ def test_an_edit_of_many_and_the_settling_of_a_batch_get_through(meet, outcome):
     assert ([p.outcome for p in edited], written) == ([Outcome.REPLACED] * 2, 0)
 
 
-def test_an_edit_of_many_and_the_settling_of_several_kinds_get_through(meet):
-    batch = started_backwards()
+def test_an_edit_of_many_and_the_settling_of_several_kinds_get_through():
+    """Kind by kind "c" would be locked with "a", before "b"."""
+    batch = started("a", "b", "c")
 
-    edited, written = meet(lambda: settled(batch, OK, SKIP))
+    editing, other = contend(
+        lambda: ScheduleTask.objects.select_for_update().get(biz_key="b"),
+        lambda: reschedule_many(TYPE, [{"key": "b"}, {"key": "c"}], at=TUESDAY),
+        lambda: settled(batch, OK, SKIP, OK),
+    )
 
-    assert ([p.outcome for p in edited], written) == ([Outcome.REPLACED] * 2, 0)
+    assert (editing.error, other.error) == (None, None)
+    assert ([p.outcome for p in editing.value], other.value) == ([Outcome.REPLACED] * 2, 1)
 
 
 def claimed_apart():
