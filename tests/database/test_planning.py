@@ -254,6 +254,17 @@ def test_replay_closes_only_the_open_letter_of_a_task_that_died_twice():
     assert state(task) == State("INIT", due=True, retry_count=2)
 
 
+def test_a_new_plan_closes_only_the_open_letter_of_a_task_that_died_twice():
+    task = bring(DEAD)
+    replay([task], by="rae")
+    settled(start(claim_one(), "worker"), FINAL)
+
+    reschedule(TYPE, "a", at=TUESDAY, by="tess")
+
+    letters = DlqEntry.objects.order_by("id").values_list("replay_status", "closed_by")
+    assert list(letters) == [("REPLAYED", "rae"), ("CLOSED", "tess")]
+
+
 # What moves along with a row that is moved.
 
 
