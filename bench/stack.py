@@ -117,4 +117,4 @@ def wait_settled(expected: int, timeout: float = 300) -> None:
     while query("SELECT coalesce(sum(ok + failed), 0) FROM task_batch")[0][0] < expected:
         if time.monotonic() > deadline:
             raise SystemExit(f"not all of {expected} tasks were settled within {timeout:g} s")
-        time.sleep(0.01)
+        time.sleep(0.05)

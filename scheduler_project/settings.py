@@ -85,6 +85,8 @@ DATABASES["default"] |= {
 DATABASES["default"]["OPTIONS"].setdefault("options", "-c lock_timeout=5s -c idle_in_transaction_session_timeout=60s")
 DATABASES["default"]["OPTIONS"].setdefault("connect_timeout", 5)
 DATABASES["default"]["OPTIONS"].setdefault("application_name", "punctual")
+# The engine's statements are planned once per connection. Behind a pooler that can't keep them, set it to None.
+DATABASES["default"]["OPTIONS"].setdefault("prepare_threshold", 1)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_PASSWORD_VALIDATORS = [

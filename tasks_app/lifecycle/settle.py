@@ -72,7 +72,7 @@ def _by_kind(settled: Sequence[Settled]) -> list[tuple[type, list[Settled]]]:
 def _write(
     batch_no: UUID, handler: Handler | None, kind: type, group: list[Settled], *, finish: bool, figures: Figures
 ) -> int:
-    statement, given = _STATEMENTS[kind]
+    statement, counts_as, given = _STATEMENTS[kind]
     rows = run(
         statement,
         given(group, handler)
@@ -80,6 +80,7 @@ def _write(
             "batch_no": batch_no,
             "ids": _ids(group),
             "finish": finish,
+            "counts_as": counts_as,
             "run_us": figures.run_us,
             "lateness": None if figures.lateness is None else array(figures.lateness),
         },
@@ -150,11 +151,11 @@ def _given(values: Iterable[object]) -> dict:
 
 
 _STATEMENTS = {
-    type(SUCCEEDED): ("mark_success", _success),
-    Failure: ("mark_fail", _failure),
-    NotYet: ("mark_not_yet", _not_yet),
-    Skipped: ("mark_skipped", _skipped),
-    Returned: ("return_tasks", _returned),
+    type(SUCCEEDED): ("mark_success", "ok", _success),
+    Failure: ("mark_fail", "failed", _failure),
+    NotYet: ("mark_not_yet", "other", _not_yet),
+    Skipped: ("mark_skipped", "other", _skipped),
+    Returned: ("return_tasks", "other", _returned),
 }
 
 

@@ -63,7 +63,7 @@ class ScheduleTask(models.Model):
         ]
         constraints = [
             models.UniqueConstraint(
-                fields=["tenant", "task_type", "biz_key"],
+                fields=["biz_key", "task_type", "tenant"],
                 name="schedule_task_unit",
                 condition=Q(current=True),
             ),

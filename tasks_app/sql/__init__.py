@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+import psycopg
 from django.db import DEFAULT_DB_ALIAS, connections
 
 _FOLDER = Path(__file__).parent
@@ -12,9 +13,24 @@ _FOLDER = Path(__file__).parent
 
 def run(name: str, params: Mapping[str, object], using: str = DEFAULT_DB_ALIAS) -> list[tuple]:
     """Execute sql/<name>.sql and return its rows."""
-    with connections[using].cursor() as cursor:
+    with _cursor(using) as cursor:
         cursor.execute(_text(name), params)
         return cursor.fetchall() if cursor.description else []
+
+
+def _cursor(using: str):
+    """Django's cursor, except that parameters travel beside the statement instead of inside its text.
+
+    So PostgreSQL keeps the plan (`prepare_threshold` in the database's OPTIONS): parsing and planning took a sixth of
+    all the time on the path of a task.
+    """
+    connection = connections[using]
+    connection.close_if_health_check_failed()
+    connection.ensure_connection()
+    with connection.wrap_database_errors:
+        cursor = psycopg.Cursor(connection.connection)
+        cursor.format = psycopg.pq.Format.BINARY
+        return connection._prepare_cursor(cursor)
 
 
 @cache

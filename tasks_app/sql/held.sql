@@ -1,9 +1,5 @@
-b AS (
-    -- The batch row first: unfinished, so nobody reaped it; locked, so nobody can until we commit.
-    SELECT batch_no, started_at, worker FROM task_batch
-    WHERE batch_no = %(batch_no)s AND finished_at IS NULL
-    FOR NO KEY UPDATE
-), mine AS MATERIALIZED (
+--include batch
+, mine AS MATERIALIZED (
     -- Then the task rows in order of id, only those still RUNNING under this batch. `place` is a row's position in
     -- the sorted ids and in what was given for them: a binary search, where a join with unnest() can turn into a
     -- thousand scans of a thousand values, since the planner expects next to no RUNNING rows.

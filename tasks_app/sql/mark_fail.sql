@@ -22,8 +22,7 @@ WITH
         start_time = b.started_at + g.begun, finish_time = b.started_at + g.ended, updated_at = clock_timestamp()
     FROM b, given g
     WHERE t.id = g.id AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
-    RETURNING t.id, t.tenant, t.task_type, t.status, g.attempt, t.error_code, t.error_msg, t.start_time, t.finish_time,
-              'failed' AS outcome
+    RETURNING t.id, t.tenant, t.task_type, t.status, g.attempt, t.error_code, t.error_msg, t.start_time, t.finish_time
 ), tried AS (
     INSERT INTO task_attempt (task_id, attempt, batch_no, worker, started_at, finished_at, error_code, error_msg)
     SELECT m.id, m.attempt, b.batch_no, b.worker, m.start_time, m.finish_time, m.error_code, m.error_msg

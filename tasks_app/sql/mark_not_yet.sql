@@ -9,7 +9,7 @@ WITH
         updated_at = clock_timestamp()
     FROM b, given g
     WHERE t.id = g.id AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
-    RETURNING t.id, t.tenant, 'other' AS outcome
+    RETURNING t.id, t.tenant
 ), told AS (
     INSERT INTO outbox_event (tenant, event, task_id)
     SELECT tenant, 'task.snoozed', id FROM moved

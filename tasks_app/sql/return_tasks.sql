@@ -16,6 +16,6 @@ WITH
         updated_at = clock_timestamp()
     FROM b, given g
     WHERE t.id = g.id AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
-    RETURNING t.id, 'other' AS outcome
+    RETURNING t.id
 )
 --include figures
