@@ -24,7 +24,7 @@ from .lifecycle import cancel as _cancel
 from .lifecycle import plan as _plan
 from .lifecycle.cancel import Cancelled
 from .lifecycle.plan import SYSTEM, Outcome, Planned
-from .lifecycle.request import Request, build, checked_note, unit_of
+from .lifecycle.request import Request, build, checked_note, key_of, unit_of
 from .models import ScheduleTask
 from .models.schedule_task import DEFAULT_TENANT
 
@@ -203,10 +203,17 @@ def _timed(
 
 def _requests(one_request, task_type: str, tasks: Iterable[Mapping[str, object]], common: Mapping) -> list[Request]:
     """Every input checked; an error says which one it was."""
-    requests = []
+    requests: list[Request] = []
+    like: Request | None = None
     for number, one in enumerate(tasks):
         try:
+            if like is not None and len(one) == 1 and "key" in one:
+                # Nothing but its key: the rest was checked with the first such task.
+                requests.append(Request((*like.unit[:2], key_of(one["key"])), *like[1:]))
+                continue
             requests.append(one_request(task_type, **{**common, **one}))
+            if len(one) == 1:
+                like = requests[-1]
         except (InvalidTask, TypeError) as error:
             words = str(error).replace(f"{one_request.__name__}()", "a task")
             raise InvalidTask(f"task number {number} ({shown(one)}): {words}") from None

@@ -5,8 +5,7 @@ import time
 from tasks_app.conf import conf
 from tasks_app.sql import run
 
-_REFRESH_SECONDS = 1.0
-_REFRESH_UNSEEN_SECONDS = 0.1  # a new type is measured soon, or its backlog would go out in tiny batches
+_REFRESH_SECONDS = 0.1
 
 
 class Pace:
@@ -19,10 +18,9 @@ class Pace:
         return self._sizes
 
     def note(self, claimed_types: set[str]) -> None:
-        """Called after a claim: read the figures again if it is time to."""
+        """Called after a claim: read the figures again if it is time to, and at once for a type without any."""
         unseen = not claimed_types <= self._sizes.keys()
-        age = time.monotonic() - self._read_at
-        if age >= (_REFRESH_UNSEEN_SECONDS if unseen else _REFRESH_SECONDS):
+        if unseen or time.monotonic() - self._read_at >= _REFRESH_SECONDS:
             self.refresh()
 
     def refresh(self) -> None:

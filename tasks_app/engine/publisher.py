@@ -1,6 +1,7 @@
-"""Publishes batches: one Celery message each, holding the batch number and nothing else."""
+"""Publishes batches: one Celery message each, holding the batch number and nothing else; all of them in one round trip."""
 
 from collections.abc import Sequence
+from functools import cache
 
 from celery import current_app
 
@@ -10,13 +11,32 @@ RUN_BATCH = "punctual.run_batch"
 
 
 def publish(batches: Sequence[ClaimedBatch]) -> None:
-    with current_app.producer_or_acquire() as producer:
+    """Straight to the lanes' queues: `send_task` takes 0.8 ms a message, each with a round trip of its own."""
+    headers, options = _headers(), _options()
+    with current_app.producer_or_acquire() as producer, producer.batch():
         for batch in batches:
-            current_app.send_task(
-                RUN_BATCH,
-                args=(batch.batch_no,),
-                queue=batch.lane,
-                producer=producer,
-                ignore_result=True,
+            number = batch.batch_no
+            producer.publish(
+                ((number,), {}, options),
+                exchange="",
+                routing_key=batch.lane,
+                serializer="json",
+                headers={**headers, "id": number, "root_id": number},
+                correlation_id=number,
                 retry=False,
             )
+
+
+@cache
+def _headers() -> dict:
+    """What Celery itself writes on such a message, made once."""
+    headers = current_app.amqp.as_task_v2(_NO_NUMBER, RUN_BATCH, ignore_result=True).headers
+    return headers | {"argsrepr": "", "kwargsrepr": ""}
+
+
+@cache
+def _options() -> dict:
+    return current_app.amqp.as_task_v2(_NO_NUMBER, RUN_BATCH).body[2]
+
+
+_NO_NUMBER = "00000000-0000-0000-0000-000000000000"

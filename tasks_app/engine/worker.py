@@ -3,7 +3,7 @@
 import logging
 import threading
 
-from celery.signals import worker_init, worker_ready, worker_shutting_down
+from celery.signals import worker_init, worker_process_init, worker_ready, worker_shutting_down
 from django.db import DatabaseError, InterfaceError, connection
 
 from tasks_app.conf import conf
@@ -60,6 +60,15 @@ def refuse_other_pools(sender, **_: object) -> None:
             f"worker pool {pool!r}: Punctual can end a handler that runs over its time only in its own process. "
             "Start the worker with -P prefork; for handlers that wait on I/O use @handler(..., concurrency=N)."
         )
+
+
+@worker_process_init.connect
+def warm_up(**_: object) -> None:
+    """A child has its database connection before its first batch, which would be late by the time that takes."""
+    try:
+        connection.ensure_connection()
+    except (DatabaseError, InterfaceError) as error:
+        log.warning("worker.cold error=%r", str(error).strip())
 
 
 @worker_ready.connect

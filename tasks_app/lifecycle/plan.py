@@ -1,13 +1,15 @@
 """schedule, reschedule and ensure: who may write a new plan for a unit, and what becomes of the old one."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
 from django.db import transaction
 
 from tasks_app.core.errors import InvalidTask, PlanConflict
+from tasks_app.core.sharding import shard_of
 from tasks_app.core.states import Status, is_live
+from tasks_app.core.tokens import random_uuids
 from tasks_app.sql import array, run, text_array
 
 from .request import Request, Unit
@@ -189,34 +191,39 @@ def _take_over(pairs: Sequence[tuple[Request, _Row]], outcome: Outcome, hand_on:
 
 
 def _insert_over(pairs: Sequence[tuple[Request, _Row]]) -> dict[Unit, Planned]:
-    return _insert([request for request, _ in pairs], replaces=[row.id for _, row in pairs])
+    return _insert([request for request, _ in pairs], {request.unit: row.id for request, row in pairs})
 
 
-def _insert(requests: Sequence[Request], replaces: Sequence[int] | None = None) -> dict[Unit, Planned]:
+def _insert(requests: Iterable[Request], replaces: Mapping[Unit, int] | None = None) -> dict[Unit, Planned]:
+    """New rows, in the order in which every caller inserts; units that are in the way stay unanswered."""
+    requests = sorted(requests, key=lambda request: request.unit[::-1])
     if not requests:
         return {}
-    pairs = list(zip(requests, replaces or [None] * len(requests), strict=True))
-    pairs.sort(key=lambda pair: pair[0].unit)
-    requests = [request for request, _ in pairs]
-    tenants, types, keys = zip(*(r.unit for r in requests), strict=True)
-    params = {"biz_key": text_array(keys), "shard": array(r.shard for r in requests)}
+    units, at, delay, payload, lane, max_retry, repeat_after, expires_after, idem_key = zip(*requests, strict=True)
+    tenant, task_type, keys = zip(*units, strict=True)
+    params = {
+        "biz_key": text_array(keys),
+        "shard": array(map(shard_of, tenant, task_type, keys)),
+        "token": array(random_uuids(len(requests))),
+    }
     for name, values in (
-        ("tenant", tenants),
-        ("task_type", types),
-        ("replaces", [old for _, old in pairs]),
-        ("idem_key", [r.idem_key for r in requests]),
-        ("at", [r.at for r in requests]),
-        ("delay", [r.delay for r in requests]),
-        ("lane", [r.lane for r in requests]),
-        ("max_retry", [r.max_retry for r in requests]),
-        ("repeat_after", [r.repeat_after for r in requests]),
-        ("expires_after", [r.expires_after for r in requests]),
-        ("payload", [r.payload or "{}" for r in requests]),
+        ("tenant", tenant),
+        ("task_type", task_type),
+        ("replaces", [replaces[unit] for unit in units] if replaces else [None]),
+        ("idem_key", idem_key),
+        ("at", at),
+        ("delay", delay),
+        ("lane", lane),
+        ("max_retry", max_retry),
+        ("repeat_after", repeat_after),
+        ("expires_after", expires_after),
+        ("payload", [text or "{}" for text in payload]),
     ):
         same = values.count(values[0]) == len(values)
         params[name] = "{}" if same else list(values)
         params[f"all_{name}"] = values[0] if same else None
-    return _answers(Outcome.CREATED, run("insert_tasks", params))
+    statement = "insert_tasks" if params["idem_key"] == "{}" and idem_key[0] is None else "insert_keyed_tasks"
+    return _answers(Outcome.CREATED, run(statement, params))
 
 
 def _times(pairs: Sequence[tuple[Request, _Row]]) -> dict[str, list]:

@@ -9,7 +9,6 @@ from uuid import UUID
 from tasks_app.conf import conf
 from tasks_app.core.errors import LONGEST_SECONDS, InvalidTask, refuse_absurd_instant, shown
 from tasks_app.core.handlers import REGISTRY, refuse_bad_lane, refuse_bad_max_retry
-from tasks_app.core.sharding import shard_of
 from tasks_app.models.schedule_task import DEFAULT_TENANT, KEY_LENGTH, TENANT_LENGTH
 
 _ESCAPED_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
@@ -27,10 +26,6 @@ class Request(NamedTuple):
     repeat_after: float | None
     expires_after: float | None
     idem_key: str | None
-
-    @property
-    def shard(self) -> int:
-        return shard_of(*self.unit)
 
 
 def build(
@@ -78,9 +73,13 @@ def checked_note(name: str, value: object, longest: int) -> str:
 
 
 def unit_of(task_type: str, key: str | int | UUID, tenant: str = DEFAULT_TENANT) -> Unit:
+    return _text("tenant", tenant, TENANT_LENGTH), task_type, key_of(key)
+
+
+def key_of(key: str | int | UUID) -> str:
     if isinstance(key, UUID) or (isinstance(key, int) and not isinstance(key, bool) and abs(key) < 10**KEY_LENGTH):
         key = str(key)
-    return _text("tenant", tenant, TENANT_LENGTH), task_type, _text("key", key, KEY_LENGTH)
+    return _text("key", key, KEY_LENGTH)
 
 
 def _text(name: str, value: object, longest: int) -> str:
@@ -152,6 +151,8 @@ def _json_text(payload: object) -> str | None:
 
 
 def _encodable(text: str) -> bool:
+    if text.isascii():
+        return True
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -14,35 +14,28 @@ WITH due AS MATERIALIZED (
         LIMIT w.rows
         FOR NO KEY UPDATE SKIP LOCKED
     ) AS d
-), numbered AS (
-    -- Partitioned by a number, since sorting thousands of rows by text costs more than all the rest; two types with
-    -- the same number get smaller batches, never a common one.
-    SELECT due.*,
-           (row_number() OVER (PARTITION BY hashtextextended(due.lane || due.task_type, due.solo::int)
-                               ORDER BY due.due_at) - 1)
-           / CASE WHEN due.solo THEN 1 ELSE coalesce(pace.size, %(unseen)s) END AS part
-    FROM due
-    LEFT JOIN unnest(%(types)s::text[], %(sizes)s::int[]) AS pace(task_type, size) USING (task_type)
+), kind AS (
+    -- The ids of a lane and type in the order in which they are due.
+    SELECT lane, allowed, task_type, solo, array_agg(id) AS ids, min(due_at) AS due_at
+    FROM (SELECT * FROM due ORDER BY due_at) AS sorted
+    GROUP BY lane, allowed, task_type, solo
 ), batch AS MATERIALIZED (
     SELECT gen_random_uuid() AS batch_no, ranked.*
     FROM (
-        SELECT lane, allowed, task_type, array_agg(id) AS ids,
-               row_number() OVER (PARTITION BY lane ORDER BY min(due_at)) AS place
-        FROM numbered
-        GROUP BY lane, allowed, task_type, solo, part
+        SELECT kind.lane, kind.allowed, kind.task_type, kind.ids[part : part + size.rows - 1] AS ids,
+               row_number() OVER (PARTITION BY kind.lane ORDER BY part / size.rows, kind.due_at) AS place
+        FROM kind
+        LEFT JOIN unnest(%(types)s::text[], %(sizes)s::int[]) AS pace(task_type, size) USING (task_type)
+        CROSS JOIN LATERAL (SELECT CASE WHEN kind.solo THEN 1 ELSE coalesce(pace.size, %(unseen)s) END) AS size(rows)
+        CROSS JOIN LATERAL generate_series(1, cardinality(kind.ids), size.rows) AS part
     ) AS ranked
     WHERE place <= allowed
-), flat AS MATERIALIZED (
-    -- One array of ids, sorted, so that the UPDATE walks the primary key whatever the planner thinks of their number,
-    -- and finds each row's batch by binary search.
-    SELECT array_agg(id ORDER BY id) AS ids, array_agg(batch_no ORDER BY id) AS batch_nos
-    FROM (SELECT batch_no, unnest(ids) AS id FROM batch) AS one
 ), moved AS (
     UPDATE schedule_task t
-    SET status = 'RUNNING', batch_no = flat.batch_nos[width_bucket(t.id, flat.ids)], claimed_due = t.due_at,
-        due_at = NULL, updated_at = clock_timestamp()
-    FROM flat
-    WHERE t.id = ANY (flat.ids) AND t.status IN ('INIT', 'FAIL', 'SUCCESS')
+    SET status = 'RUNNING', batch_no = batch.batch_no, claimed_due = t.due_at, due_at = NULL,
+        updated_at = clock_timestamp()
+    FROM batch
+    WHERE t.id = ANY (batch.ids) AND t.status IN ('INIT', 'FAIL', 'SUCCESS')
 )
 INSERT INTO task_batch (batch_no, task_type, lane, ids, dispatcher, claimed_at, lease_until)
 SELECT batch_no, task_type, lane, ids, %(dispatcher)s, clock_timestamp(),

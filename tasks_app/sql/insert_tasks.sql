@@ -1,30 +1,5 @@
--- insert_tasks: new rows, INIT and due at their time. A unit or idem_key that is taken is left out, not an
--- error: a violation would end the caller's transaction. Rows come sorted by unit, so that two callers can't deadlock.
--- A column that is the same for all comes once, as `all_…`, with an empty array: most of a big insert is like that.
--- `solo` comes from the row it takes over from: a task that may be poisonous stays alone until it has an outcome.
-INSERT INTO schedule_task (tenant, task_type, biz_key, replaces, idem_key, status, execute_time, due_at, lane, shard,
-                           solo, max_retry, repeat_after, expires_after, payload)
-SELECT u.tenant, u.task_type, u.biz_key, u.replaces, u.idem_key, 'INIT', u.run_at, u.run_at, u.lane, u.shard,
-       CASE WHEN u.replaces IS NULL THEN FALSE ELSE (SELECT old.solo FROM schedule_task old WHERE old.id = u.replaces) END,
-       u.max_retry, make_interval(secs => u.repeat_after), make_interval(secs => u.expires_after), u.payload
-FROM (
-    SELECT coalesce(given.tenant, %(all_tenant)s) AS tenant, coalesce(given.task_type, %(all_task_type)s) AS task_type,
-           given.biz_key, coalesce(given.replaces, %(all_replaces)s::bigint) AS replaces,
-           coalesce(given.idem_key, %(all_idem_key)s) AS idem_key,
-           coalesce(given.at, %(all_at)s::timestamptz,
-                    clock.now + make_interval(secs => coalesce(given.delay, %(all_delay)s::float8))) AS run_at,
-           coalesce(given.lane, %(all_lane)s) AS lane, given.shard,
-           coalesce(given.max_retry, %(all_max_retry)s::smallint) AS max_retry,
-           coalesce(given.repeat_after, %(all_repeat_after)s::float8) AS repeat_after,
-           coalesce(given.expires_after, %(all_expires_after)s::float8) AS expires_after,
-           coalesce(given.payload::jsonb, %(all_payload)s::jsonb) AS payload
-    FROM (SELECT clock_timestamp() AS now) AS clock,
-         unnest(%(tenant)s::text[], %(task_type)s::text[], %(biz_key)s::text[], %(replaces)s::bigint[],
-                %(idem_key)s::text[], %(at)s::timestamptz[], %(delay)s::float8[], %(lane)s::text[],
-                %(shard)s::smallint[], %(max_retry)s::smallint[], %(repeat_after)s::float8[],
-                %(expires_after)s::float8[], %(payload)s::text[])
-         AS given(tenant, task_type, biz_key, replaces, idem_key, at, delay, lane, shard, max_retry, repeat_after,
-                  expires_after, payload)
-) AS u
-ON CONFLICT DO NOTHING
+-- insert_tasks: new rows, INIT and due at their time. A unit that is taken is left out, not an error: a violation
+-- would end the caller's transaction. Rows come sorted by unit, so that two callers can't deadlock.
+--include new_rows
+ON CONFLICT (biz_key, task_type, tenant) WHERE current DO NOTHING
 RETURNING tenant, task_type, biz_key, id, date_part('epoch', due_at)

@@ -97,6 +97,7 @@ def test_settling_a_full_batch_is_not_quadratic():
                 "ended": zeros,
                 "finish": True,
                 "run_us": 0,
+                "counts_as": "ok",
                 "lateness": None,
             },
         )
