@@ -1,4 +1,4 @@
-"""Publishes batches: one Celery message each, holding the batch number and nothing else; all of them in one round trip."""
+"""Publishes batches: one Celery message each, holding the batch number and nothing else, in one round trip."""
 
 from collections.abc import Sequence
 from functools import cache
