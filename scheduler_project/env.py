@@ -45,7 +45,9 @@ def database_settings(url: str) -> dict:
             f"DATABASE_URL starts with {parts.scheme + '://' if parts.scheme else url[:20]!r}; "
             "it must be postgresql://user:password@host:port/name."
         )
-    options = dict(parse_qsl(parts.query))
+    options: dict[str, object] = dict(parse_qsl(parts.query))
+    if "prepare_threshold" in options:
+        options["prepare_threshold"] = _prepare_threshold(options["prepare_threshold"])
     try:
         port = str(parts.port or "")
     except ValueError:
@@ -59,6 +61,18 @@ def database_settings(url: str) -> dict:
         "PORT": options.pop("port", None) or port,
         "OPTIONS": options,
     }
+
+
+def _prepare_threshold(text: str) -> int | None:
+    """How often a statement runs before it is prepared; None: never."""
+    if text == "none":
+        return None
+    if not text.isdecimal():
+        raise EnvironmentProblem(
+            f"DATABASE_URL has prepare_threshold={text!r}; it must be a number, or none for a pooler that can't keep "
+            "prepared statements."
+        )
+    return int(text)
 
 
 def broker_url(redis_url: str) -> str:

@@ -201,18 +201,21 @@ def _timed(
     return build(task_type, key, at=at, delay=delay, payload=payload, tenant=tenant)
 
 
+_KEY_ONLY = {"key"}
+
+
 def _requests(one_request, task_type: str, tasks: Iterable[Mapping[str, object]], common: Mapping) -> list[Request]:
     """Every input checked; an error says which one it was."""
     requests: list[Request] = []
     like: Request | None = None
     for number, one in enumerate(tasks):
         try:
-            if like is not None and len(one) == 1 and "key" in one:
+            if like is not None and type(one) is dict and one.keys() == _KEY_ONLY:
                 # Nothing but its key: the rest was checked with the first such task.
                 requests.append(Request((*like.unit[:2], key_of(one["key"])), *like[1:]))
                 continue
             requests.append(one_request(task_type, **{**common, **one}))
-            if len(one) == 1:
+            if one.keys() == _KEY_ONLY:
                 like = requests[-1]
         except (InvalidTask, TypeError) as error:
             words = str(error).replace(f"{one_request.__name__}()", "a task")

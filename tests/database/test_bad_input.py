@@ -338,6 +338,26 @@ ONE_BAD = {
 }
 
 
+KEYS_ONLY = {
+    "empty": ({"key": ""}, ["key", "empty"]),
+    "NUL": ({"key": "a\0b"}, ["NUL"]),
+    "long": ({"key": "x" * 10_000}, ["10,000 characters"]),
+    "no text": ({"key": 1.5}, ["float"]),
+    "no mapping": (7, ["mapping"]),
+    "no mapping either": (["key"], ["mapping"]),
+    "another option": ({"name": "a"}, ["name"]),
+}
+
+
+@pytest.mark.parametrize("verb", [schedule_many, reschedule_many], ids=lambda verb: verb.__name__)
+@pytest.mark.parametrize(("bad", "words"), KEYS_ONLY.values(), ids=KEYS_ONLY)
+def test_one_bad_key_among_tasks_that_are_nothing_but_keys_is_named(refused, verb, bad, words):
+    good = [{"key": n} for n in range(7)]
+
+    with refused("task number 7", *words):
+        verb(TYPE, [*good, bad, *good], at=TUESDAY)
+
+
 @pytest.mark.parametrize("verb", [schedule_many, reschedule_many], ids=lambda verb: verb.__name__)
 @pytest.mark.parametrize(("bad", "words"), ONE_BAD.values(), ids=ONE_BAD)
 def test_one_bad_task_among_many_is_named_and_none_is_written(refused, verb, bad, words):

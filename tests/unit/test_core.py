@@ -2,6 +2,7 @@
 
 import time
 from datetime import UTC, datetime, timedelta
+from uuid import RFC_4122, UUID
 
 import pytest
 from hypothesis import given
@@ -13,6 +14,7 @@ from tasks_app.core.errors import InvalidConfiguration, InvalidTask, RetryableEr
 from tasks_app.core.handlers import REGISTRY, Handler, handler
 from tasks_app.core.retry import Backoff, Delays, policy_from
 from tasks_app.core.sharding import SHARD_COUNT, shard_of
+from tasks_app.core.tokens import random_uuids
 
 
 @given(st.integers(1, 10_000))
@@ -155,3 +157,10 @@ def test_a_retry_delay_may_be_a_timedelta():
 def test_snooze_wants_an_aware_datetime(until):
     with pytest.raises(InvalidTask, match="aware datetime"):
         Snooze(until)
+
+
+def test_tokens_are_random_uuids_of_version_four():
+    tokens = [UUID(token) for token in random_uuids(1000)]
+
+    assert len(set(tokens)) == 1000
+    assert {(token.version, token.variant) for token in tokens} == {(4, RFC_4122)}
