@@ -11,7 +11,9 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def prepared() -> list[tuple]:
     with connection.cursor() as cursor:
-        cursor.execute("SELECT generic_plans + custom_plans FROM pg_prepared_statements WHERE statement LIKE '-- peek:%'")
+        cursor.execute(
+            "SELECT generic_plans + custom_plans FROM pg_prepared_statements WHERE statement LIKE '-- peek:%'"
+        )
         return cursor.fetchall()
 
 
