@@ -13,6 +13,17 @@ from scheduler_project.embedded import Services
 from .fleet import Fleet
 from .scenarios import Fault
 
+RUBBISH = (
+    b"this is not JSON",
+    b"[]",
+    b"{}",
+    b"null",
+    b"7",
+    b'{"properties": {}}',
+    b'{"body": "?", "properties": {"body_encoding": "base64", "delivery_tag": "x", "delivery_info": {}}}',
+    b"\xff\xfe\x00",
+    random.Random(0).randbytes(5_000_000),
+)
 QUEUE_PREFIX = "punctual:"  # global_keyprefix of the broker settings
 
 
@@ -22,7 +33,6 @@ class Faults:
     def __init__(self, services: Services, fleet: Fleet) -> None:
         self._services = services
         self._fleet = fleet
-        self._dice = random.Random(0)
 
     def begin(self, fault: Fault) -> None:
         getattr(self, f"begin_{fault.kind}")(fault.target)
@@ -83,8 +93,7 @@ class Faults:
         from scheduler_project.celery import app
 
         broker, queue = self._broker(), QUEUE_PREFIX + lane
-        for item in (b"this is not JSON", b"[]", b"{}", b"null", b"\xff\xfe\x00", self._dice.randbytes(5_000_000)):
-            broker.rpush(queue, item)
+        broker.rpush(queue, *RUBBISH)
         # Well-formed messages that nobody can do anything with.
         for name, args in (
             ("chaos.no_such_task", []),
