@@ -4,6 +4,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
+from django.conf import settings
 from django.db import connection
 
 from tests.support.invariants import broken_rules
@@ -36,6 +37,8 @@ def gather(scenario: Scenario, plan: Sequence[Fault], wishes: Sequence[Wish], fl
         broken_rules=[f"{rule}: not so for {task_id} ({detail})" for rule, task_id, detail in broken_rules()],
         hung_processes=fleet.hung,
         idle_workers=_idle_workers(fleet, calm),
+        largest_child_mb=fleet.largest_child_mb(),
+        child_limit_mb=settings.CELERY_WORKER_MAX_MEMORY_PER_CHILD // 1000,
         longest_schedule_ms=max((call["ms"] for call in calls if "ms" in call), default=0.0),
         schedule_limit_ms=scenario.longest_schedule_ms,
     )

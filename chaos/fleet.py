@@ -97,6 +97,11 @@ class Fleet:
             member.signal_group(signal.SIGKILL)
             member.process.wait()
 
+    def largest_child_mb(self) -> int:
+        """The memory of the largest pool process that is alive now."""
+        children = [pid for name in WORKERS for pid in self.members[name].children()]
+        return max((_resident_mb(pid) for pid in children), default=0)
+
     def logs(self) -> str:
         return "\n".join(f"--- {path.name}\n{path.read_text(errors='replace')[-3000:]}" for path in self._log_files())
 
@@ -121,3 +126,11 @@ class Fleet:
         if member.told_to_stop_at is not None and now - member.told_to_stop_at > STOP_SECONDS:
             self.hung += 1
             member.signal_group(signal.SIGKILL)
+
+
+def _resident_mb(pid: int) -> int:
+    try:
+        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    except OSError:
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE") // 1_000_000

@@ -37,6 +37,8 @@ class Evidence:
     broken_rules: list[str] = field(default_factory=list)  # of tests/support/invariants.py
     hung_processes: int = 0
     idle_workers: list[str] = field(default_factory=list)  # took no batch after the last fault
+    largest_child_mb: int = 0  # of the workers' pool processes, when all was done
+    child_limit_mb: int = 250
     longest_schedule_ms: float = 0.0
     schedule_limit_ms: float | None = None
 
@@ -56,6 +58,7 @@ class Verdict:
     dead_by_fault: int
     lost_batches: int
     lost_batches_bound: int
+    largest_child_mb: int
     longest_schedule_ms: float
     failures: dict[str, int]
     faults_found: list[str]  # a sentence for each; none: it passed
@@ -90,6 +93,7 @@ def judge(evidence: Evidence) -> Verdict:
         dead_by_fault=seen.count["dead_by_fault"],
         lost_batches=evidence.lost_batches,
         lost_batches_bound=evidence.batches_at_stake,
+        largest_child_mb=evidence.largest_child_mb,
         longest_schedule_ms=evidence.longest_schedule_ms,
         failures=dict(evidence.failures),
         faults_found=seen.sentences(),
@@ -175,6 +179,8 @@ def _judge_run(evidence: Evidence, seen: _Findings) -> None:
         seen.add("hung", f"{evidence.hung_processes} processes did not end after SIGTERM")
     for name in evidence.idle_workers:
         seen.add("idle", f"{name} took no batch after the last fault")
+    if evidence.largest_child_mb > evidence.child_limit_mb:
+        seen.add("memory", f"a pool process has {evidence.largest_child_mb} MB, more than {evidence.child_limit_mb}")
     limit = evidence.schedule_limit_ms
     if limit is not None and evidence.longest_schedule_ms > limit:
         seen.add("schedule", f"a call of schedule() took {evidence.longest_schedule_ms:g} ms, more than {limit:g}")

@@ -103,6 +103,7 @@ def test_a_doubled_ordinary_effect_is_counted_and_must_be_explained_by_a_run_tha
         {"failures": Counter(TIMEOUT=1)},
         {"broken_rules": ["only a current row is live: not so for 7 (RUNNING)"]},
         {"hung_processes": 1},
+        {"largest_child_mb": 251},
         {"idle_workers": ["worker-1"]},
         {"longest_schedule_ms": 1001.0, "schedule_limit_ms": 1000},
     ],
