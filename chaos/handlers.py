@@ -32,6 +32,9 @@ def act(task) -> None:
             raise SystemExit("chaos: a handler that wants to end its worker")
         case "break_transaction":
             _break_transaction()
+        case "end_transaction":
+            with connection.cursor() as cursor:
+                cursor.execute("COMMIT")
         case "leak":
             _leaked.append(os.urandom(1) * LEAK_BYTES)
 

@@ -16,11 +16,12 @@ POISONS = {
     "never_return_stubbornly": "DEAD",
     "base_exception": "DEAD",
     "break_transaction": "DEAD",
+    "end_transaction": "DEAD",
     "leak": "SUCCESS",
 }
 POISON_MAX_RETRY = 1
 # Where each poison is put: into a mode in which it does its worst.
-POISON_TYPES = {"break_transaction": ROW_TYPES[:2]}
+POISON_TYPES = dict.fromkeys(("break_transaction", "end_transaction"), ROW_TYPES[:2])
 
 
 @dataclass(frozen=True)
