@@ -170,6 +170,10 @@ def _judge_run(evidence: Evidence, seen: _Findings) -> None:
             "lost_batches",
             f"{evidence.lost_batches} running batches were lost, and the faults explain {evidence.batches_at_stake}",
         )
+    if seen.count["doubled_ordinary"] > evidence.in_flight:
+        seen.add(
+            "unexplained", f"{seen.count['doubled_ordinary']} effects too many, and {evidence.in_flight} in flight"
+        )
     others = {code: number for code, number in evidence.failures.items() if code != PLANNED_FAILURE}
     if evidence.batches_at_stake == 0 and others:
         seen.add("failures", f"no fault may fail a task here, but there are failures {others}")

@@ -3,8 +3,8 @@
 Two figures a fault, both on the database's clock and both in seconds from the fault's beginning:
 
 - rto: until tasks were finishing again. A pause is a stretch of more than half a second in which no task finished
-  although tasks were due all the time; the figure is the end of the longest pause that was under way at the fault or
-  began before the next fault, but at most two run leases after this one was undone. 0: there was no such pause.
+  although tasks were due all the time. Looked at is the time from this fault to the next, but no longer than two run
+  leases after this one was undone; the figure is the end of the longest pause in it. 0: there was no such pause.
 - in_flight: until the last task that was claimed when the fault came had finished. It says how long the victims
   waited, where the rto says how long the service was away. A later fault may hit the same task again.
 """
@@ -57,8 +57,10 @@ def _rto(at: float, until: float, finishes: Sequence[float]) -> float | None:
     for before, after in pairwise(finishes[first:]):
         if before >= until:
             break
-        if after - max(before, at) > longest:
-            longest, ended = after - max(before, at), after
+        # Only the part before the next fault: else a pause that the next one made would count for this one.
+        length = min(after, until) - max(before, at)
+        if length > longest:
+            longest, ended = length, after
     return round(ended - at, 2)
 
 

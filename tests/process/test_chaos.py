@@ -26,7 +26,7 @@ def chaos(name: str, *options: str, timeout: float) -> dict:
 
 
 def test_a_small_run_with_a_bit_of_every_fault_loses_and_doubles_nothing():
-    found = chaos("small", "--tasks", "400", "--seed", "7", timeout=150)
+    found = chaos("small", "--tasks", "400", "--seed", "7", timeout=170)
 
     assert found["passed"]
     assert found["accepted"] > 400

@@ -95,6 +95,13 @@ def test_a_doubled_ordinary_effect_is_counted_and_must_be_explained_by_a_run_tha
     assert (unexplained.passed, unexplained.doubled_ordinary) == (False, 1)
 
 
+def test_more_doubled_effects_than_tasks_in_flight_are_seen_even_if_each_has_an_excuse():
+    doubled = with_key("x", LINE, "SUCCESS", lines=3, unsettled_runs=Counter(x=2))
+
+    assert judge(replace(doubled, in_flight=2)).passed
+    assert not judge(replace(doubled, in_flight=1)).passed
+
+
 @pytest.mark.parametrize(
     "harm",
     [

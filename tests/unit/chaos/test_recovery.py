@@ -33,6 +33,12 @@ def test_a_pause_after_the_next_fault_belongs_to_the_next():
     assert rto(steady(0, 9) + steady(11, 20), *faults) == [0, 3]
 
 
+def test_a_pause_that_the_next_fault_made_is_not_counted_for_this_one():
+    faults = (Fault(5, "kill", "worker-1"), Fault(8, "kill", "worker-2"))
+
+    assert rto(steady(0, 7.9) + steady(11, 20), *faults) == [0, 3]
+
+
 def test_a_pause_under_way_counts_for_both_faults():
     faults = (Fault(5, "kill", "worker-1"), Fault(8, "kill", "worker-2"))
 
