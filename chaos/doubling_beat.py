@@ -2,7 +2,7 @@
 
 import os
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from tasks_app.engine.beat import PunctualBeat
 from tasks_app.engine.dispatcher import Dispatcher
@@ -19,7 +19,8 @@ class DoublingBeat(PunctualBeat):
 
 
 class Doubler:
-    def __init__(self) -> None:
+    def __init__(self, send: Callable[[Sequence[ClaimedBatch]], None] = publish) -> None:
+        self._send = send
         self._dice = random.Random(f"{os.environ['CHAOS_SEED']}/{os.environ['CHAOS_PROCESS']}")
         self._copies: list[ClaimedBatch] = []
 
@@ -29,4 +30,4 @@ class Doubler:
         late, self._copies = self._copies[KEPT_BACK:], self._copies[:KEPT_BACK]
         messages = [*batches, *late]
         self._dice.shuffle(messages)
-        publish(messages)
+        self._send(messages)

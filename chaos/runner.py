@@ -24,8 +24,10 @@ from .scenarios import RUN_LEASE_SECONDS, Fault, Scenario
 from .workload import POISON_MAX_RETRY, Wish, innocents, poisonous
 
 TICK_SECONDS = 0.05
+LOOK_SECONDS = 0.25
 PROGRESS_SECONDS = 5.0
 PLAN_AT_ONCE = 5_000
+PLANNED_PER_SECOND = 5_000  # at least; all is planned before the first task is due
 # After the run: nothing finished for two run leases means stuck; so does work that never ends.
 STUCK_SECONDS = 2 * RUN_LEASE_SECONDS
 DRAIN_SECONDS = 120.0
@@ -72,7 +74,8 @@ class _Run:
         self.fleet = Fleet(stack.folder, {**scenario.env})
         self.faults = Faults(stack.services, self.fleet)
         self.begun: list[tuple[Fault, float]] = []
-        self.calm = 0.0
+        self.start = time.time()  # of the load; set when it is known
+        self.calm = self.start
         self._progress_at = 0.0
 
     def go(self, tasks: int, ending: ExitStack) -> Result:
@@ -80,8 +83,7 @@ class _Run:
         ending.callback(self.fleet.stop)
         self._wait_for_fleet()
         wishes = self._wishes(tasks)
-        self.start = time.time() + 1 + tasks / 5_000
-        self.calm = self.start
+        self.start = self.calm = time.time() + 1 + tasks / PLANNED_PER_SECOND
         _schedule(wishes, self.start)
         self._wait(lambda: time.time() >= self.start)
         client = self._start_client(ending)
@@ -128,7 +130,8 @@ class _Run:
         begun = moved_at = time.monotonic()
         last = None
         while time.monotonic() - begun < DRAIN_SECONDS:
-            self._wait_a_tick()
+            asked = time.monotonic()
+            self._wait(lambda asked=asked: time.monotonic() > asked + LOOK_SECONDS)
             seen = self._counts()
             if seen is None:
                 continue
@@ -155,8 +158,7 @@ class _Run:
     def _say_progress(self) -> None:
         seen = self._counts()
         words = "the database does not answer" if seen is None else f"{seen[0]} finished, {seen[1]} to do"
-        second = time.time() - getattr(self, "start", time.time())
-        print(f"  {second:5.0f} s  {words}, {len(self.begun)} of {len(self.plan)} faults", flush=True)
+        print(f"  {time.time() - self.start:5.0f} s  {words}, {len(self.begun)} of {len(self.plan)} faults", flush=True)
 
     def _counts(self) -> tuple[int, int, int] | None:
         """(final, unfinished, of these not yet due); None while the database is away."""
