@@ -31,7 +31,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def _lie_after_autocommit(self, execute, sql, params, many, context):
         answer = execute(sql, params, many, context)
         if not self.in_atomic_block and self.autocommit and WRITES.match(sql):
-            self._perhaps_lie(sql.lstrip("- \n").split(None, 1)[0])
+            self._perhaps_lie(_verb(sql))
         return answer
 
     def _perhaps_lie(self, about: str) -> None:
@@ -39,6 +39,11 @@ class DatabaseWrapper(base.DatabaseWrapper):
             append("lies", f"{os.environ['CHAOS_PROCESS']} {about}")
             self.connection.close()
             raise OperationalError("chaos: it was committed, but the answer was lost on the wire")
+
+
+def _verb(sql: str) -> str:
+    """`start` of a statement that opens with `-- start: ...`, else its first word."""
+    return sql.lstrip("- \n").split(None, 1)[0].rstrip(":")
 
 
 class Liar:
