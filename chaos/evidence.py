@@ -15,9 +15,14 @@ from .oracle import ACCEPTED, REFUSED, UNKNOWN, Asked, Evidence
 from .scenarios import WORKERS, Fault, Scenario
 from .workload import POISON_MAX_RETRY, POISONS, Wish, is_transactional
 
+# A worker had time to take a batch if it was ready for so long, or started so long ago, before the load ended.
+READY_SECONDS, STARTED_SECONDS = 3.0, 20.0
 
-def gather(scenario: Scenario, plan: Sequence[Fault], wishes: Sequence[Wish], fleet: Fleet, calm: float) -> Evidence:
-    """`calm` is the moment, in seconds since the epoch, from which on no fault was at work."""
+
+def gather(
+    scenario: Scenario, plan: Sequence[Fault], wishes: Sequence[Wish], fleet: Fleet, calm: tuple[float, float]
+) -> Evidence:
+    """`calm`: from when on no fault was at work, and when the load ended, in seconds since the epoch."""
     connection.close()  # ours was cut with the others
     _index_for_the_rules()
     calls = [json.loads(line) for line in journal.read("client")]
@@ -36,7 +41,7 @@ def gather(scenario: Scenario, plan: Sequence[Fault], wishes: Sequence[Wish], fl
         failures=Counter(code for (code,) in _query("SELECT error_code FROM task_attempt")),
         broken_rules=[f"{rule}: not so for {task_id} ({detail})" for rule, task_id, detail in broken_rules()],
         hung_processes=fleet.hung,
-        idle_workers=_idle_workers(fleet, calm),
+        idle_workers=_idle_workers(fleet, *calm),
         largest_child_mb=fleet.largest_child_mb(),
         child_limit_mb=settings.CELERY_WORKER_MAX_MEMORY_PER_CHILD // 1000,
         longest_schedule_ms=max((call["ms"] for call in calls if "ms" in call), default=0.0),
@@ -90,13 +95,22 @@ def _batches_at_stake(plan: Sequence[Fault], wishes: Iterable[Wish]) -> int:
     return sum(fault.batches_at_stake for fault in plan) + killers * (POISON_MAX_RETRY + 2) + lies
 
 
-def _idle_workers(fleet: Fleet, calm: float) -> list[str]:
-    """Workers that are alive and took nothing although the others did: deaf ones."""
+def _idle_workers(fleet: Fleet, calm: float, end: float) -> list[str]:
+    """Workers that had time to take a batch after the last fault and took none: deaf ones."""
+    ready = {
+        int(name.rpartition(":")[2]): at
+        for name, at in _query("SELECT name, date_part('epoch', started_at) FROM node WHERE kind = 'WORKER'")
+    }
     busy = {
         int(name.rpartition(":")[2])
         for (name,) in _query("SELECT DISTINCT worker FROM task_batch WHERE started_at > to_timestamp(%s)", [calm])
     }
-    return [name for name in WORKERS if not busy & fleet.members[name].children_seen]
+    return [
+        member.name
+        for member in (fleet.members[name] for name in WORKERS)
+        if not busy & member.children_seen
+        and (ready.get(member.pid, end) < end - READY_SECONDS or member.started_at < end - STARTED_SECONDS)
+    ]
 
 
 def finishes() -> list[float]:

@@ -27,6 +27,7 @@ class Member:
     ended_at: float | None = None
     told_to_stop_at: float | None = None
     restarts: int = -1
+    started_at: float = 0.0  # seconds since the epoch
     children_seen: set[int] = field(default_factory=set)
 
     @property
@@ -115,6 +116,7 @@ class Fleet:
     def _start(self, member: Member) -> None:
         member.restarts += 1
         member.ended_at = member.told_to_stop_at = None
+        member.started_at = time.time()
         env = os.environ | {"LOG_LEVEL": "WARNING"} | self.env
         env["CHAOS_PROCESS"] = f"{member.name}/{member.restarts}"
         with (self.folder / f"{member.name}.log").open("a") as log:

@@ -75,7 +75,7 @@ class _Run:
         self.faults = Faults(stack.services, self.fleet)
         self.begun: list[tuple[Fault, float]] = []
         self.start = time.time()  # of the load; set when it is known
-        self.calm = self.start
+        self.calm = self.end = self.start
         self._progress_at = 0.0
 
     def go(self, tasks: int, ending: ExitStack) -> Result:
@@ -88,6 +88,7 @@ class _Run:
         self._wait(lambda: time.time() >= self.start)
         client = self._start_client(ending)
         self._under_fire()
+        self.end = time.time()
         client.send_signal(signal.SIGTERM)
         self._wait(lambda: client.poll() is not None)
         drained_after = self._drain()
@@ -96,7 +97,7 @@ class _Run:
     def _result(self, wishes: Sequence[Wish], drained_after: float) -> Result:
         from . import evidence
 
-        verdict = judge(evidence.gather(self.scenario, self.plan, wishes, self.fleet, self.calm))
+        verdict = judge(evidence.gather(self.scenario, self.plan, wishes, self.fleet, (self.calm, self.end)))
         found = recoveries(self.begun, evidence.finishes(), evidence.batch_ends())
         result = Result(self.scenario, self.seed, verdict, found, round(drained_after, 1))
         if not result.passed:
