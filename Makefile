@@ -14,7 +14,7 @@ CLEAR := --clear
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up demo test prove lint bench clean
+.PHONY: help setup up demo test prove chaos lint bench clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +32,9 @@ test: $(DEV) ## run the tests, without the full-scale ones
 
 prove: $(DEV) ## run all tests, the full-scale ones too
 	PUNCTUAL_SCALE=full $(RUN) -m pytest -m "scale or not scale"
+
+chaos: $(DEV) ## break it on purpose and judge what is left, a quarter of an hour; SEED=7 for other faults
+	$(RUN) -m chaos all --seed $(or $(SEED),1)
 
 lint: $(DEV) ## check style, format and the import rules
 	$(BIN)/ruff check .

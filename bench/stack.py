@@ -3,13 +3,12 @@
 import os
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from scheduler_project import embedded
+from scheduler_project.temporary import temporary_stack
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -61,30 +60,13 @@ class Stack:
 @contextmanager
 def fresh_stack() -> Iterator[Stack]:
     """Temporary data and an empty database with the schema in it; processes are started by the bench."""
-    with tempfile.TemporaryDirectory(prefix="punctual-bench-") as folder:
-        services = embedded.start(Path(folder) / "home")
-        os.environ |= {
-            "DATABASE_URL": services.database_url,
-            "REDIS_URL": services.redis_url,
-            "PUNCTUAL_HOME": str(Path(folder) / "home"),
-            "DJANGO_SETTINGS_MODULE": "bench.settings",
-        }
-        import django
-
-        django.setup()
-        from django.core.management import call_command
-
-        call_command("migrate", verbosity=0, run_syncdb=True)
-        stack = Stack(Path(folder), services)
+    with temporary_stack("bench", "bench.settings") as temporary:
+        stack = Stack(temporary.folder, temporary.services)
         try:
             yield stack
         finally:
             if stack.processes:
                 stack.stop()
-            from django.db import connections
-
-            connections.close_all()
-            services.discard()
 
 
 def query(statement: str, params=None) -> list[tuple]:

@@ -4,6 +4,7 @@ import os
 
 from celery import Celery
 from celery.signals import setup_logging
+from kombu.transport import TRANSPORT_ALIASES
 
 from .env import NO_STACK, service_urls
 
@@ -11,6 +12,9 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "scheduler_project.settings")
 
 if not all(service_urls()):
     raise SystemExit(f"celery: {NO_STACK}")
+
+# Whatever URL names Redis, a message that can't be read must not end the worker.
+TRANSPORT_ALIASES.update(dict.fromkeys(("redis", "rediss"), "tasks_app.engine.transport:Transport"))
 
 app = Celery("punctual")
 app.config_from_object("django.conf:settings", namespace="CELERY")

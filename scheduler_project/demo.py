@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
@@ -14,6 +13,7 @@ from pathlib import Path
 
 from . import embedded
 from .supervisor import Supervisor
+from .temporary import TemporaryStack, temporary_stack
 
 DEADLINE_SECONDS = 45.0
 # Short leases, so that a killed worker's task comes back while you watch.
@@ -50,11 +50,10 @@ class Scene:
 def main() -> int:
     started = time.monotonic()
     with ExitStack() as ending:
-        folder = Path(ending.enter_context(tempfile.TemporaryDirectory(prefix="punctual-demo-")))
         try:
             print("Starting PostgreSQL, Valkey, a beat and a worker on temporary data …", flush=True)
-            supervisor = start_stack(folder, ending)
-            scenes = play(supervisor)
+            stack = ending.enter_context(temporary_stack("demo", "scheduler_project.settings", **LEASES))
+            scenes = play(start_processes(stack, ending))
         except embedded.EmbeddedError as error:
             print(error, file=sys.stderr)
             return 1
@@ -63,30 +62,18 @@ def main() -> int:
             return 130
         failed = [scene for scene in scenes if not scene.is_true()]
         if failed:
-            print(_reason(failed, folder / "processes.log"), file=sys.stderr)
+            print(_reason(failed, stack.folder / "processes.log"), file=sys.stderr)
             return 1
     print(f"\nAll {len(scenes)} promises held, in {time.monotonic() - started:.0f} s. `make up` starts it to stay.")
     return 0
 
 
-def start_stack(folder: Path, ending: ExitStack) -> Supervisor:
-    """The same servers and processes as `make up`, without the web."""
+def start_processes(stack: TemporaryStack, ending: ExitStack) -> Supervisor:
+    """The same beat and worker as `make up`."""
     from .up import processes
 
-    services = embedded.start(folder / "home")
-    ending.callback(services.discard)
-    env = {"DATABASE_URL": services.database_url, "REDIS_URL": services.redis_url, **LEASES}
-    os.environ.update(
-        env | {"PUNCTUAL_HOME": str(folder / "home"), "DJANGO_SETTINGS_MODULE": "scheduler_project.settings"}
-    )
-    import django
-
-    django.setup()
-    from django.core.management import call_command
-
-    call_command("migrate", verbosity=0)
-    log = ending.enter_context((folder / "processes.log").open("w"))
-    wanted = [spec for spec in processes(0, env) if spec.name in ("beat", "worker")]
+    log = ending.enter_context((stack.folder / "processes.log").open("w"))
+    wanted = [spec for spec in processes(0, stack.env) if spec.name in ("beat", "worker")]
     supervisor = Supervisor(wanted, out=log)
     ending.callback(supervisor.stop)
     supervisor.start()

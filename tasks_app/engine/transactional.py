@@ -6,6 +6,7 @@ its turn to settle comes, everything is rolled back and done once more without i
 
 import logging
 import random
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from collections.abc import Callable
 from django.db import DatabaseError, InterfaceError, connection, transaction
 from psycopg.pq import TransactionStatus
 
+from tasks_app.core.errors import UnrecoverableError
 from tasks_app.core.task import SUCCEEDED, Failure, Outcome, Returned, Task
 from tasks_app.lifecycle.settle import BatchLost, Settled, settle
 from tasks_app.lifecycle.start import still_ours
@@ -28,6 +30,18 @@ log = logging.getLogger(__name__)
 
 # Deadlocks, serialization failures and lost connections in a row before the tasks are put back.
 FAULTS = 8
+
+ENDED_TRANSACTION = "ENDED_TRANSACTION"
+ENDED_WORDS = (
+    "the handler committed or rolled back the transaction it was called in; a transactional handler must leave that "
+    "to the scheduler"
+)
+# Also behind comments; but not ROLLBACK TO SAVEPOINT, which ends nothing.
+_ENDS_TRANSACTION = re.compile(
+    r"(?:\s|--[^\n]*\n|/\*.*?\*/)*"
+    r"(?:COMMIT|END|ABORT|PREPARE\s+TRANSACTION|ROLLBACK(?!\s+(?:(?:WORK|TRANSACTION)\s+)?TO\b))\b",
+    re.IGNORECASE | re.DOTALL,
+)
 
 
 class EffectsRun:
@@ -92,7 +106,8 @@ class EffectsRun:
             with connection.cursor() as cursor:
                 cursor.execute("SELECT pg_backend_pid()")
                 run.backend_pid = cursor.fetchone()[0]
-            outcomes = self._call_all(tasks)
+            with connection.execute_wrapper(_refuse_to_end):
+                outcomes = self._call_all(tasks)
             settled = earlier + [run.settled(task, outcomes[task.id]) for task in tasks]
             if settled:
                 moved = settle(run.batch.batch_no, run.handler, settled, finish=finish, figures=run.figures())
@@ -186,12 +201,7 @@ class EffectsRun:
                 if connection.needs_rollback or _status() is TransactionStatus.INERROR:
                     raise RuntimeError("the handler caught a database error inside its transaction and went on")
                 if _status() is TransactionStatus.IDLE:
-                    self._decided[task.id] = Failure(
-                        "ENDED_TRANSACTION",
-                        "the handler committed or rolled back the transaction it was called in; a transactional "
-                        "handler must leave that to the scheduler",
-                        final=True,
-                    )
+                    self._decided[task.id] = Failure(ENDED_TRANSACTION, ENDED_WORDS, final=True)
                     raise _TransactionBroken
         except (Interrupted, _TransactionBroken):
             raise
@@ -247,6 +257,13 @@ class _Entangled(Exception):
 
 class _TransactionBroken(Exception):
     """A handler ended the transaction it was called in."""
+
+
+def _refuse_to_end(execute, sql, params, many, context):
+    """Before it happens: a COMMIT would make the effects of the batch's other tasks stand, and then they run again."""
+    if _ENDS_TRANSACTION.match(str(sql)):
+        raise UnrecoverableError(ENDED_WORDS, code=ENDED_TRANSACTION)
+    return execute(sql, params, many, context)
 
 
 def _status() -> TransactionStatus:

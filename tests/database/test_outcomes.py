@@ -204,13 +204,36 @@ def test_a_handler_that_broke_its_transaction_fails_alone():
     assert sorted(Effect.objects.values_list("task_id", flat=True)) == [good, also_good]
 
 
-def test_a_handler_that_ended_its_transaction_is_dead_and_says_why():
-    good, broken, also_good = mixed("T_EFFECT", {}, {"do": "end_transaction"}, {})
+ENDINGS = ["COMMIT", "rollback", "END", "ABORT", "/* done */ commit work", "-- done\nCOMMIT", "PREPARE TRANSACTION 'x'"]
+
+
+@pytest.mark.parametrize("statement", ENDINGS)
+def test_a_handler_that_ends_its_transaction_is_dead_and_its_neighbours_take_effect_once(statement):
+    ending = {"do": "end_transaction", "statement": statement}
+    good, broken, also_good = mixed("T_EFFECT", {}, ending, {})
 
     run_due()
 
     assert [row(i).status for i in (good, broken, also_good)] == ["SUCCESS", "DEAD", "SUCCESS"]
     assert row(broken).error_code == "ENDED_TRANSACTION"
+    assert sorted(Effect.objects.values_list("task_id", flat=True)) == [good, also_good]
+
+
+def test_a_handler_that_ends_its_transaction_behind_our_back_is_dead_and_says_why():
+    (broken,) = mixed("T_EFFECT", {"do": "end_transaction", "statement": "SELECT 1; COMMIT"})
+
+    run_due()
+
+    assert (row(broken).status, row(broken).error_code) == ("DEAD", "ENDED_TRANSACTION")
+
+
+def test_a_transactional_handler_may_have_savepoints_of_its_own():
+    (careful,) = mixed("T_EFFECT", {"do": "roll_back_to_savepoint"})
+
+    run_due()
+
+    assert row(careful).status == "SUCCESS"
+    assert list(Effect.objects.values_list("task_id", flat=True)) == [careful]
 
 
 def test_a_transactional_handler_may_plan_its_own_next_run():

@@ -56,8 +56,13 @@ _ALL = " UNION ALL ".join(
 )
 
 
-def assert_consistent() -> None:
+def broken_rules() -> list[tuple[str, str, str]]:
+    """(rule, id, detail) of every row that breaks one."""
     connection.ensure_connection()
     # Prepared: planning so long a statement costs more than running it, and some tests ask after every step.
-    broken = connection.connection.execute(_ALL, prepare=True).fetchall()
+    return connection.connection.execute(_ALL, prepare=True).fetchall()
+
+
+def assert_consistent() -> None:
+    broken = broken_rules()
     assert not broken, "\n".join(f"{rule}: not so for {task_id} ({detail})" for rule, task_id, detail in broken)

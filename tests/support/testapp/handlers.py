@@ -62,7 +62,14 @@ def act(task) -> None:
             ctypes.PyDLL(None).sleep(int(payload["seconds"]))
         case "end_transaction":
             with connection.cursor() as cursor:
-                cursor.execute("COMMIT")
+                cursor.execute(payload.get("statement", "COMMIT"))
+        case "roll_back_to_savepoint":
+            try:
+                with transaction.atomic():
+                    leave_effect(task)
+                    raise KeyError("its own business")
+            except KeyError:
+                return
 
 
 def leave_effect(task) -> None:

@@ -1,0 +1,133 @@
+"""Gathers the evidence for the oracle: from the database, from the journals, from the plan."""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+
+from django.conf import settings
+from django.db import connection
+
+from tests.support.invariants import broken_rules
+
+from . import journal
+from .fleet import Fleet
+from .oracle import ACCEPTED, REFUSED, UNKNOWN, Asked, Evidence
+from .scenarios import WORKERS, Fault, Scenario
+from .workload import POISON_MAX_RETRY, POISONS, Wish, is_transactional
+
+# A worker had time to take a batch if it was ready for so long, or started so long ago, before the load ended.
+READY_SECONDS, STARTED_SECONDS = 3.0, 20.0
+
+
+def gather(
+    scenario: Scenario, plan: Sequence[Fault], wishes: Sequence[Wish], fleet: Fleet, calm: tuple[float, float]
+) -> Evidence:
+    """`calm`: from when on no fault was at work, and when the load ended, in seconds since the epoch."""
+    connection.close()  # ours was cut with the others
+    _index_for_the_rules()
+    calls = [json.loads(line) for line in journal.read("client")]
+    batches = _query("SELECT ids, ok + failed, reaped FROM task_batch WHERE started_at IS NOT NULL")
+    keys = dict(_query("SELECT id, biz_key FROM schedule_task"))
+    unsettled = [ids for ids, settled, _ in batches if settled < len(ids)]
+    return Evidence(
+        asked=_asked_before(wishes) | _asked_by_client(calls),
+        statuses=_statuses(),
+        rows=Counter(key for (key,) in _query("SELECT key FROM chaos_effect")),
+        lines=Counter(journal.read("effects")),
+        unsettled_runs=Counter(keys[task_id] for ids in unsettled for task_id in ids if task_id in keys),
+        in_flight=sum(len(ids) - settled for ids, settled, _ in batches if settled < len(ids)),
+        lost_batches=sum(reaped for _, _, reaped in batches),
+        batches_at_stake=_batches_at_stake(plan, wishes),
+        failures=Counter(code for (code,) in _query("SELECT error_code FROM task_attempt")),
+        broken_rules=[f"{rule}: not so for {task_id} ({detail})" for rule, task_id, detail in broken_rules()],
+        hung_processes=fleet.hung,
+        idle_workers=_idle_workers(fleet, *calm),
+        largest_child_mb=fleet.largest_child_mb(),
+        child_limit_mb=settings.CELERY_WORKER_MAX_MEMORY_PER_CHILD // 1000,
+        longest_schedule_ms=max((call["ms"] for call in calls if "ms" in call), default=0.0),
+        schedule_limit_ms=scenario.longest_schedule_ms,
+    )
+
+
+def _index_for_the_rules() -> None:
+    """The rules look up events by task, which the product never does: for 20,000 tasks that needs an index."""
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE INDEX ON outbox_event (task_id)")
+        cursor.execute("CREATE INDEX ON dlq_entry (task_id)")
+        cursor.execute("ANALYZE")
+
+
+def _asked_before(wishes: Iterable[Wish]) -> dict[str, Asked]:
+    return {
+        wish.key: Asked(ACCEPTED, is_transactional(wish.task_type), POISONS.get(wish.poison, "SUCCESS"))
+        for wish in wishes
+    }
+
+
+def _asked_by_client(calls: Iterable[dict]) -> dict[str, Asked]:
+    """Once accepted stays accepted; once unknown is never refused any more."""
+    told = defaultdict(set)
+    types = {}
+    for call in calls:
+        told[call["key"]].add(call["state"])
+        types[call["key"]] = call["type"]
+    return {key: Asked(_state(states), is_transactional(types[key])) for key, states in told.items()}
+
+
+def _state(told: set[str]) -> str:
+    if ACCEPTED in told:
+        return ACCEPTED
+    return REFUSED if told == {"asked", REFUSED} else UNKNOWN
+
+
+def _statuses() -> dict[str, list[str]]:
+    found = defaultdict(list)
+    for key, status in _query("SELECT biz_key, status FROM schedule_task ORDER BY id"):
+        found[key].append(status)
+    return found
+
+
+def _batches_at_stake(plan: Sequence[Fault], wishes: Iterable[Wish]) -> int:
+    killers = sum(wish.poison == "kill" for wish in wishes)
+    # A start whose answer was lost is nobody's batch; every other lie is found out by the one who was lied to.
+    lies = sum(line.endswith(" start") for line in journal.read("lies"))
+    # A killer takes along the batch it was in, and then itself once for each try.
+    return sum(fault.batches_at_stake for fault in plan) + killers * (POISON_MAX_RETRY + 2) + lies
+
+
+def _idle_workers(fleet: Fleet, calm: float, end: float) -> list[str]:
+    """Workers that had time to take a batch after the last fault and took none: deaf ones."""
+    ready = {
+        int(name.rpartition(":")[2]): at
+        for name, at in _query("SELECT name, date_part('epoch', started_at) FROM node WHERE kind = 'WORKER'")
+    }
+    busy = {
+        int(name.rpartition(":")[2])
+        for (name,) in _query("SELECT DISTINCT worker FROM task_batch WHERE started_at > to_timestamp(%s)", [calm])
+    }
+    return [
+        member.name
+        for member in (fleet.members[name] for name in WORKERS)
+        if not busy & member.children_seen
+        and (ready.get(member.pid, end) < end - READY_SECONDS or member.started_at < end - STARTED_SECONDS)
+    ]
+
+
+def finishes() -> list[float]:
+    return [at for (at,) in _query("SELECT date_part('epoch', updated_at) FROM schedule_task WHERE status = 'SUCCESS'")]
+
+
+def batch_ends() -> list[tuple[float, float, float]]:
+    """Of every batch: when it was claimed, when it ended, and when the last of its tasks had finished."""
+    return _query(
+        "SELECT date_part('epoch', b.claimed_at), date_part('epoch', coalesce(b.finished_at, 'infinity')),"
+        "       date_part('epoch', max(t.updated_at))"
+        " FROM task_batch b CROSS JOIN unnest(b.ids) AS one(id) JOIN schedule_task t USING (id)"
+        " GROUP BY b.batch_no"
+    )
+
+
+def _query(statement: str, params=None) -> list[tuple]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, params)
+        return cursor.fetchall()

@@ -1,0 +1,122 @@
+"""How each fault is done, and how it is undone."""
+
+import os
+import random
+import signal
+from uuid import uuid4
+
+import psycopg
+import redis
+
+from scheduler_project.embedded import Services
+
+from .fleet import Fleet
+from .scenarios import Fault
+
+RUBBISH = (
+    b"this is not JSON",
+    b"[]",
+    b"{}",
+    b"null",
+    b"7",
+    b'{"properties": {}}',
+    b'{"body": "?", "properties": {"body_encoding": "base64", "delivery_tag": "x", "delivery_info": {}}}',
+    b"\xff\xfe\x00",
+    random.Random(0).randbytes(5_000_000),
+)
+QUEUE_PREFIX = "punctual:"  # global_keyprefix of the broker settings
+
+
+class Faults:
+    """What can be broken of one stack. `begin_x` does the fault x, `end_x` undoes it, if it doesn't end by itself."""
+
+    def __init__(self, services: Services, fleet: Fleet) -> None:
+        self._services = services
+        self._fleet = fleet
+
+    def begin(self, fault: Fault) -> None:
+        getattr(self, f"begin_{fault.kind}")(fault.target)
+
+    def end(self, fault: Fault) -> None:
+        getattr(self, f"end_{fault.kind}")(fault.target)
+
+    # Processes.
+
+    def begin_kill(self, name: str) -> None:
+        """The parent alone: its children are orphans until the restart."""
+        self._fleet.members[name].signal(signal.SIGKILL)
+
+    def begin_kill_child(self, name: str) -> None:
+        for child in self._fleet.members[name].children()[:1]:
+            os.kill(child, signal.SIGKILL)
+
+    def begin_freeze(self, name: str) -> None:
+        self._fleet.members[name].signal_group(signal.SIGSTOP)
+
+    def end_freeze(self, name: str) -> None:
+        self._fleet.members[name].signal_group(signal.SIGCONT)
+
+    def begin_terminate(self, name: str) -> None:
+        self._fleet.terminate(name)
+
+    # The broker.
+
+    def begin_flush_broker(self, _: str) -> None:
+        self._broker().flushall()
+
+    def begin_kill_broker(self, _: str) -> None:
+        os.kill(self._services.valkey.pid, signal.SIGKILL)
+
+    def end_kill_broker(self, _: str) -> None:
+        self._services.valkey.revive()
+
+    def begin_stall_broker(self, _: str) -> None:
+        os.kill(self._services.valkey.pid, signal.SIGSTOP)
+
+    def end_stall_broker(self, _: str) -> None:
+        os.kill(self._services.valkey.pid, signal.SIGCONT)
+
+    def begin_make_broker_readonly(self, _: str) -> None:
+        """A replica of nobody: what a client meets in the middle of a failover."""
+        self._broker().execute_command("REPLICAOF", "127.0.0.1", "1")
+
+    def end_make_broker_readonly(self, _: str) -> None:
+        self._broker().execute_command("REPLICAOF", "NO", "ONE")
+
+    def begin_fill_broker(self, _: str) -> None:
+        self._broker().config_set("maxmemory", 1)
+
+    def end_fill_broker(self, _: str) -> None:
+        self._broker().config_set("maxmemory", 0)
+
+    def begin_rubbish(self, lane: str) -> None:
+        from scheduler_project.celery import app
+
+        broker, queue = self._broker(), QUEUE_PREFIX + lane
+        broker.rpush(queue, *RUBBISH)
+        # Well-formed messages that nobody can do anything with.
+        for name, args in (
+            ("chaos.no_such_task", []),
+            ("punctual.run_batch", ["not a batch number"]),
+            ("punctual.run_batch", []),
+            ("punctual.run_batch", [str(uuid4())]),
+        ):
+            app.send_task(name, args=args, queue=lane, ignore_result=True)
+
+    # The database.
+
+    def begin_stop_postgres(self, _: str) -> None:
+        self._services.postgres.stop("immediate")
+
+    def end_stop_postgres(self, _: str) -> None:
+        self._services.postgres.revive()
+
+    def begin_cut_connections(self, _: str) -> None:
+        with psycopg.connect(self._services.database_url, autocommit=True) as connection:
+            connection.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+
+    def _broker(self) -> redis.Redis:
+        return redis.Redis.from_url(self._services.redis_url, socket_timeout=10)

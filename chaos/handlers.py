@@ -1,0 +1,113 @@
+"""The handlers under fire: three leave their effect as a row as they settle, three as a line in a file."""
+
+import os
+import signal
+import time
+
+from django.db import connection
+
+from chaos.journal import append
+from chaos.models import ChaosEffect
+from tasks_app.client import RetryableError, handler
+
+OPTIONS = {"timeout": 5, "backoff": [0.5, 1, 2, 4, 8]}
+LEAK_BYTES = 200_000_000  # one call takes a child over its limit in settings.py
+_leaked: list[bytes] = []
+
+
+def act(task) -> None:
+    """What the payload asks for, before the effect: fail once, be slow, or be poison."""
+    if task.payload.get("fails") and task.attempt == 1:
+        raise RetryableError("asked to fail once")
+    if "slow" in task.payload:
+        time.sleep(task.payload["slow"])
+    match task.payload.get("poison"):
+        case "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        case "never_return":
+            time.sleep(3600)
+        case "never_return_stubbornly":
+            _ignore_every_interruption()
+        case "base_exception":
+            raise SystemExit("chaos: a handler that wants to end its worker")
+        case "break_transaction":
+            _break_transaction()
+        case "end_transaction":
+            with connection.cursor() as cursor:
+                cursor.execute("COMMIT")
+        case "leak":
+            _leaked.append(os.urandom(1) * LEAK_BYTES)
+
+
+def _ignore_every_interruption() -> None:
+    while True:
+        try:
+            time.sleep(3600)
+        except BaseException:
+            continue
+
+
+def _break_transaction() -> None:
+    with connection.cursor() as cursor:
+        try:
+            cursor.execute("SELECT 1 / 0")
+        except Exception:
+            return  # and goes on as if nothing had happened
+
+
+def leave_row(task) -> None:
+    ChaosEffect.objects.create(key=task.key)
+
+
+def leave_line(task) -> None:
+    append("effects", task.key, durable=True)
+
+
+def _failures(tasks, leave) -> dict:
+    failed = {}
+    for task in tasks:
+        try:
+            act(task)
+        except RetryableError as error:
+            failed[task.id] = error
+        else:
+            leave(task)
+    return failed
+
+
+@handler("CHAOS_ROW", transactional=True, **OPTIONS)
+def row(task):
+    act(task)
+    leave_row(task)
+
+
+@handler("CHAOS_ROW_BATCH", transactional=True, batch=True, **OPTIONS)
+def row_batch(tasks):
+    return _failures(tasks, leave_row)
+
+
+def apply_answer(task, answer):
+    leave_row(task)
+
+
+@handler("CHAOS_ROW_TWO_PHASE", apply=apply_answer, **OPTIONS)
+def row_two_phase(task):
+    act(task)
+    return "yes"
+
+
+@handler("CHAOS_LINE", **OPTIONS)
+def line(task):
+    act(task)
+    leave_line(task)
+
+
+@handler("CHAOS_LINE_BATCH", batch=True, **OPTIONS)
+def line_batch(tasks):
+    return _failures(tasks, leave_line)
+
+
+@handler("CHAOS_LINE_THREADS", concurrency=4, **OPTIONS)
+def line_threads(task):
+    act(task)
+    leave_line(task)

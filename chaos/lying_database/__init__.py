@@ -1,0 +1,1 @@
+"""A database backend whose commits happen and then report an error, now and then."""

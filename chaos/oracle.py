@@ -1,0 +1,190 @@
+"""The oracle: from what was asked for and what is there, what was lost, doubled, unexpected, stuck or wrongly dead.
+
+Plain Python over plain evidence, so that a test can hand it a lost task and see it complain.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+
+ACCEPTED, UNKNOWN, REFUSED = "accepted", "unknown", "refused"
+FINAL = ("SUCCESS", "DEAD", "CANCELLED")
+PLANNED_FAILURE = "RETRYABLE"  # the code of a task that was asked to fail once
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What somebody asked for, and what they were told."""
+
+    state: str  # ACCEPTED: the commit returned. UNKNOWN: it failed. REFUSED: it never came to a commit.
+    transactional: bool
+    expected: str = "SUCCESS"  # the status it must come to
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What was found when the run was over."""
+
+    asked: Mapping[str, Asked]
+    statuses: Mapping[str, list[str]]  # of the rows of each key
+    rows: Counter  # effects in the table, by key
+    lines: Counter  # effects in the file, by key
+    unsettled_runs: Counter  # by key: runs that were started and ended without an outcome of this task
+    in_flight: int  # tasks in such runs, all in all
+    lost_batches: int  # started batches whose lease ran out
+    batches_at_stake: int  # and so many may, by the faults of the plan
+    failures: Counter = field(default_factory=Counter)  # attempts, by error code
+    broken_rules: list[str] = field(default_factory=list)  # of tests/support/invariants.py
+    hung_processes: int = 0
+    idle_workers: list[str] = field(default_factory=list)  # took no batch after the last fault
+    largest_child_mb: int = 0  # of the workers' pool processes, when all was done
+    child_limit_mb: int = 250
+    longest_schedule_ms: float = 0.0
+    schedule_limit_ms: float | None = None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    accepted: int
+    unknown: int
+    refused: int
+    finished: int
+    lost: int
+    doubled_transactional: int
+    doubled_ordinary: int
+    doubled_ordinary_bound: int
+    unexpected: int
+    stuck: int
+    dead_by_fault: int
+    lost_batches: int
+    lost_batches_bound: int
+    largest_child_mb: int
+    longest_schedule_ms: float
+    failures: dict[str, int]
+    faults_found: list[str]  # a sentence for each; none: it passed
+
+    @property
+    def passed(self) -> bool:
+        return not self.faults_found
+
+    def as_dict(self) -> dict:
+        return asdict(self) | {"passed": self.passed}
+
+
+def judge(evidence: Evidence) -> Verdict:
+    seen = _Findings()
+    for key, asked in evidence.asked.items():
+        _judge_key(key, asked, evidence, seen)
+    for key in (evidence.statuses.keys() | evidence.rows.keys() | evidence.lines.keys()) - evidence.asked.keys():
+        seen.add("unexpected", f"{key} was never asked for")
+    _judge_run(evidence, seen)
+    states = Counter(asked.state for asked in evidence.asked.values())
+    return Verdict(
+        accepted=states[ACCEPTED],
+        unknown=states[UNKNOWN],
+        refused=states[REFUSED],
+        finished=seen.count["finished"],
+        lost=seen.count["lost"],
+        doubled_transactional=seen.count["doubled_transactional"],
+        doubled_ordinary=seen.count["doubled_ordinary"],
+        doubled_ordinary_bound=evidence.in_flight,
+        unexpected=seen.count["unexpected"],
+        stuck=seen.count["stuck"],
+        dead_by_fault=seen.count["dead_by_fault"],
+        lost_batches=evidence.lost_batches,
+        lost_batches_bound=evidence.batches_at_stake,
+        largest_child_mb=evidence.largest_child_mb,
+        longest_schedule_ms=evidence.longest_schedule_ms,
+        failures=dict(evidence.failures),
+        faults_found=seen.sentences(),
+    )
+
+
+class _Findings:
+    """Counts by kind, and the first few of each in words."""
+
+    SHOWN = 5
+
+    def __init__(self) -> None:
+        self.count: Counter = Counter()
+        self._words: dict[str, list[str]] = {}
+
+    def tally(self, kind: str, number: int = 1) -> None:
+        self.count[kind] += number
+
+    def add(self, kind: str, sentence: str, number: int = 1) -> None:
+        self.count[kind] += number
+        self._words.setdefault(kind, []).append(sentence)
+
+    def sentences(self) -> list[str]:
+        found = []
+        for kind, words in self._words.items():
+            found += [f"{kind}: {sentence}" for sentence in words[: self.SHOWN]]
+            if len(words) > self.SHOWN:
+                found.append(f"{kind}: and {len(words) - self.SHOWN} more")
+        return found
+
+
+def _judge_key(key: str, asked: Asked, evidence: Evidence, seen: _Findings) -> None:
+    statuses = evidence.statuses.get(key, [])
+    if not statuses:
+        if asked.state == ACCEPTED:
+            seen.add("lost", f"{key} was accepted, and there is no such task")
+        return
+    if asked.state == REFUSED:
+        seen.add("unexpected", f"{key} is there although its transaction never came to a commit")
+        return
+    if len(statuses) > 1:
+        seen.add("unexpected", f"{key} was asked for once and has {len(statuses)} rows: {statuses}")
+    _judge_status(key, statuses[-1], asked, evidence, seen)
+
+
+def _judge_status(key: str, status: str, asked: Asked, evidence: Evidence, seen: _Findings) -> None:
+    effects = (evidence.rows if asked.transactional else evidence.lines)[key]
+    if (evidence.lines if asked.transactional else evidence.rows)[key]:
+        seen.add("unexpected", f"{key} has an effect of another kind of handler")
+    if status not in FINAL:
+        seen.add("stuck", f"{key} is still {status}")
+    elif status == asked.expected:
+        seen.tally("finished")
+    elif status == "DEAD":
+        seen.add("dead_by_fault", f"{key} is DEAD, and was to be {asked.expected}")
+    else:
+        seen.add("unexpected", f"{key} is {status}, and was to be {asked.expected}")
+    if status == "SUCCESS" and effects == 0:
+        seen.add("lost", f"{key} is SUCCESS, and its effect never happened")
+    if status == "DEAD" and effects and asked.transactional:
+        seen.add("unexpected", f"{key} is DEAD, and its effect was committed")
+    if effects > 1 and asked.transactional:
+        seen.add("doubled_transactional", f"{key} took effect {effects} times", effects - 1)
+    elif effects > 1:
+        seen.tally("doubled_ordinary", effects - 1)
+        if effects > 1 + evidence.unsettled_runs[key]:
+            runs = evidence.unsettled_runs[key]
+            seen.add("unexplained", f"{key} took effect {effects} times, but only {runs} of its runs went unsettled")
+
+
+def _judge_run(evidence: Evidence, seen: _Findings) -> None:
+    if evidence.lost_batches > evidence.batches_at_stake:
+        seen.add(
+            "lost_batches",
+            f"{evidence.lost_batches} running batches were lost, and the faults explain {evidence.batches_at_stake}",
+        )
+    if seen.count["doubled_ordinary"] > evidence.in_flight:
+        seen.add(
+            "unexplained", f"{seen.count['doubled_ordinary']} effects too many, and {evidence.in_flight} in flight"
+        )
+    others = {code: number for code, number in evidence.failures.items() if code != PLANNED_FAILURE}
+    if evidence.batches_at_stake == 0 and others:
+        seen.add("failures", f"no fault may fail a task here, but there are failures {others}")
+    for rule in evidence.broken_rules:
+        seen.add("rule", rule)
+    if evidence.hung_processes:
+        seen.add("hung", f"{evidence.hung_processes} processes did not end after SIGTERM")
+    for name in evidence.idle_workers:
+        seen.add("idle", f"{name} took no batch after the last fault")
+    if evidence.largest_child_mb > evidence.child_limit_mb:
+        seen.add("memory", f"a pool process has {evidence.largest_child_mb} MB, more than {evidence.child_limit_mb}")
+    limit = evidence.schedule_limit_ms
+    if limit is not None and evidence.longest_schedule_ms > limit:
+        seen.add("schedule", f"a call of schedule() took {evidence.longest_schedule_ms:g} ms, more than {limit:g}")

@@ -1,0 +1,209 @@
+"""Runs one scenario on a fresh stack: load, faults by the plan, calm, and then the oracle's verdict."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import psycopg
+
+from scheduler_project.temporary import TemporaryStack, temporary_stack
+
+from .faults import Faults
+from .fleet import ROOT, Fleet
+from .oracle import FINAL, Verdict, judge
+from .recovery import Recovery, recoveries
+from .scenarios import RUN_LEASE_SECONDS, Fault, Scenario
+from .workload import POISON_MAX_RETRY, Wish, innocents, poisonous
+
+TICK_SECONDS = 0.05
+LOOK_SECONDS = 0.25
+PROGRESS_SECONDS = 5.0
+PLAN_AT_ONCE = 5_000
+PLANNED_PER_SECOND = 5_000  # at least; all is planned before the first task is due
+# After the run: nothing finished for two run leases means stuck; so does work that never ends.
+STUCK_SECONDS = 2 * RUN_LEASE_SECONDS
+DRAIN_SECONDS = 120.0
+
+
+@dataclass(frozen=True)
+class Result:
+    scenario: Scenario
+    seed: int
+    verdict: Verdict
+    recoveries: list[Recovery]
+    drained_after: float  # seconds from the end of the load until everything was final
+
+    @property
+    def slow(self) -> list[Recovery]:
+        return [one for one in self.recoveries if not one.in_time]
+
+    @property
+    def passed(self) -> bool:
+        return self.verdict.passed and not self.slow
+
+    def as_dict(self) -> dict:
+        return {
+            "scenario": self.scenario.name,
+            "seed": self.seed,
+            **self.verdict.as_dict(),
+            "rto": [one.as_dict() for one in self.recoveries],
+            "drained_after": self.drained_after,
+            "passed": self.passed,
+        }
+
+
+def run(scenario: Scenario, seed: int, tasks: int) -> Result:
+    with ExitStack() as ending:
+        stack = ending.enter_context(temporary_stack("chaos", "chaos.settings"))
+        os.environ |= {"CHAOS_FOLDER": str(stack.folder), "CHAOS_SEED": str(seed)}
+        return _Run(scenario, seed, stack).go(tasks, ending)
+
+
+class _Run:
+    def __init__(self, scenario: Scenario, seed: int, stack: TemporaryStack) -> None:
+        self.scenario, self.seed, self.stack = scenario, seed, stack
+        self.plan = scenario.plan(seed)
+        self.fleet = Fleet(stack.folder, {**scenario.env})
+        self.faults = Faults(stack.services, self.fleet)
+        self.begun: list[tuple[Fault, float]] = []
+        self.start = time.time()  # of the load; set when it is known
+        self.calm = self.end = self.start
+        self._progress_at = 0.0
+
+    def go(self, tasks: int, ending: ExitStack) -> Result:
+        self.fleet.start()
+        ending.callback(self.fleet.stop)
+        self._wait_for_fleet()
+        wishes = self._wishes(tasks)
+        self.start = self.calm = time.time() + 1 + tasks / PLANNED_PER_SECOND
+        _schedule(wishes, self.start)
+        self._wait(lambda: time.time() >= self.start)
+        client = self._start_client(ending)
+        self._under_fire()
+        self.end = time.time()
+        client.send_signal(signal.SIGTERM)
+        self._wait(lambda: client.poll() is not None)
+        drained_after = self._drain()
+        return self._result(wishes, drained_after)
+
+    def _result(self, wishes: Sequence[Wish], drained_after: float) -> Result:
+        from . import evidence
+
+        verdict = judge(evidence.gather(self.scenario, self.plan, wishes, self.fleet, (self.calm, self.end)))
+        found = recoveries(self.begun, evidence.finishes(), evidence.batch_ends())
+        result = Result(self.scenario, self.seed, verdict, found, round(drained_after, 1))
+        if not result.passed:
+            print(self.fleet.logs(), file=sys.stderr)
+        return result
+
+    def _wishes(self, tasks: int) -> list[Wish]:
+        dice = random.Random(f"{self.seed}/workload")
+        poison = poisonous(dice, self.scenario.poison_each, self.scenario.seconds)
+        return innocents(dice, tasks, self.scenario.seconds) + poison
+
+    def _under_fire(self) -> None:
+        """Begin and end every fault at its moment; the load goes on for a while after the last."""
+        events = [(fault.at, self._begin, fault) for fault in self.plan]
+        events += [(fault.at + fault.seconds, self._end, fault) for fault in self.plan if fault.seconds]
+        for at, act, fault in sorted(events, key=lambda event: event[0]):
+            self._wait(lambda at=at: time.time() >= self.start + at)
+            act(fault)
+            self.calm = time.time()
+        self._wait(lambda: time.time() >= self.start + self.scenario.seconds)
+
+    def _begin(self, fault: Fault) -> None:
+        self.begun.append((fault, time.time()))
+        self.faults.begin(fault)
+
+    def _end(self, fault: Fault) -> None:
+        self.faults.end(fault)
+
+    def _drain(self) -> float:
+        """Until everything is final, or nothing moves any more; the oracle says what the rest is."""
+        begun = moved_at = time.monotonic()
+        last = None
+        while time.monotonic() - begun < DRAIN_SECONDS:
+            asked = time.monotonic()
+            self._wait(lambda asked=asked: time.monotonic() > asked + LOOK_SECONDS)
+            seen = self._counts()
+            if seen is None:
+                continue
+            done, unfinished, waiting_for_their_time = seen
+            if not unfinished:
+                break
+            if done != last or waiting_for_their_time:
+                last, moved_at = done, time.monotonic()
+            elif time.monotonic() - moved_at > STUCK_SECONDS:
+                break
+        return time.monotonic() - begun
+
+    def _wait(self, condition) -> None:
+        while not condition():
+            self._wait_a_tick()
+
+    def _wait_a_tick(self) -> None:
+        self.fleet.look()
+        if time.monotonic() > self._progress_at:
+            self._progress_at = time.monotonic() + PROGRESS_SECONDS
+            self._say_progress()
+        time.sleep(TICK_SECONDS)
+
+    def _say_progress(self) -> None:
+        seen = self._counts()
+        words = "the database does not answer" if seen is None else f"{seen[0]} finished, {seen[1]} to do"
+        print(f"  {time.time() - self.start:5.0f} s  {words}, {len(self.begun)} of {len(self.plan)} faults", flush=True)
+
+    def _counts(self) -> tuple[int, int, int] | None:
+        """(final, unfinished, of these not yet due); None while the database is away."""
+        try:
+            with psycopg.connect(self.stack.services.database_url, autocommit=True, connect_timeout=2) as connection:
+                return connection.execute(
+                    "SELECT count(*) FILTER (WHERE status = ANY(%(final)s)),"
+                    "       count(*) FILTER (WHERE status <> ALL(%(final)s)),"
+                    "       count(*) FILTER (WHERE due_at > clock_timestamp()) FROM schedule_task",
+                    {"final": list(FINAL)},
+                ).fetchone()
+        except psycopg.OperationalError:
+            return None
+
+    def _wait_for_fleet(self) -> None:
+        from tasks_app.models import Node
+
+        deadline = time.monotonic() + 60
+        while Node.objects.count() < len(self.fleet.members):
+            if time.monotonic() > deadline:
+                raise SystemExit(f"the fleet did not come up within 60 s:\n{self.fleet.logs()}")
+            self._wait_a_tick()
+
+    def _start_client(self, ending: ExitStack) -> subprocess.Popen:
+        log = ending.enter_context((self.stack.folder / "client.log").open("w"))
+        env = os.environ | {"LOG_LEVEL": "WARNING", "CHAOS_PROCESS": "client"} | self.scenario.env
+        client = subprocess.Popen(
+            [sys.executable, "-m", "chaos.client"], cwd=ROOT, env=env, stdout=log, stderr=subprocess.STDOUT
+        )
+        ending.callback(client.kill)
+        return client
+
+
+def _schedule(wishes: Sequence[Wish], start: float) -> None:
+    """Through the public door, before the first fault: all of these count as accepted."""
+    from tasks_app.client import schedule_many
+
+    by_type = defaultdict(list)
+    for wish in wishes:
+        options = {"key": wish.key, "lane": wish.lane, "payload": wish.payload}
+        options["at"] = datetime.fromtimestamp(start + wish.at, UTC)
+        if wish.poison:
+            options["max_retry"] = POISON_MAX_RETRY
+        by_type[wish.task_type].append(options)
+    for task_type, tasks in by_type.items():
+        for first in range(0, len(tasks), PLAN_AT_ONCE):
+            schedule_many(task_type, tasks[first : first + PLAN_AT_ONCE])

@@ -1,0 +1,153 @@
+"""The scenarios: which faults come when, and against whom. All of it is decided by the seed before anything starts."""
+
+import random
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+BEATS = ("beat-1", "beat-2")
+WORKERS = ("worker-1", "worker-2")
+SLOTS = 2  # of each worker
+RUN_LEASE_SECONDS = 4.0  # as in settings.py; a test compares them
+
+QUIET_START, QUIET_END = 2.0, 8.0  # seconds without a fault at both ends of a run: to get going, and to get over it
+
+
+@dataclass(frozen=True)
+class Fault:
+    at: float  # seconds after the start of the run
+    kind: str  # a name in faults.py
+    target: str
+    seconds: float = 0.0  # until it is undone
+
+    @property
+    def batches_at_stake(self) -> int:
+        """So many running batches may be lost by it, at most; what is only queued is never lost."""
+        everybody = SLOTS * len(WORKERS)
+        if self.kind in ("kill", "freeze"):
+            return SLOTS if self.target in WORKERS else 0
+        return {"kill_child": 1, "stop_postgres": everybody, "cut_connections": everybody}.get(self.kind, 0)
+
+    def __str__(self) -> str:
+        lasting = f" for {self.seconds:g} s" if self.seconds else ""
+        return f"{self.at:6.1f} s  {self.kind} {self.target}{lasting}"
+
+
+@dataclass(frozen=True)
+class Scenario:
+    name: str
+    story: str
+    seconds: float
+    faults: Callable[[random.Random], Iterable[Fault]] = lambda dice: ()
+    env: dict[str, str] = field(default_factory=dict)  # faults that live inside the processes
+    poison_each: int = 0
+    longest_schedule_ms: float | None = None
+
+    def plan(self, seed: int) -> list[Fault]:
+        """Same seed, same faults, at the same moments against the same targets."""
+        return sorted(self.faults(random.Random(f"{seed}/{self.name}")), key=lambda fault: fault.at)
+
+
+def every(seconds: float, until: float, start: float = QUIET_START) -> list[float]:
+    return [start + n * seconds for n in range(int((until - start) / seconds) + 1)]
+
+
+def spread(dice: random.Random, times: int, until: float) -> list[float]:
+    """So many moments, one in each equal part of the time, so that no two fall together by chance."""
+    part = (until - QUIET_START) / times
+    return [round(QUIET_START + part * (n + dice.uniform(0, 0.6)), 2) for n in range(times)]
+
+
+def _kill(dice: random.Random) -> Iterable[Fault]:
+    victims = [("kill", name) for name in BEATS + WORKERS] + [("kill_child", name) for name in WORKERS]
+    for at in every(3, until=60):
+        yield Fault(at, *dice.choice(victims))
+
+
+def _freeze(dice: random.Random) -> Iterable[Fault]:
+    for at, names in ((2, WORKERS), (18, BEATS)):
+        yield Fault(at, "freeze", dice.choice(names), 3 * RUN_LEASE_SECONDS)
+
+
+def _terminate(dice: random.Random) -> Iterable[Fault]:
+    for at in every(3, until=26):
+        yield Fault(at, "terminate", dice.choice(BEATS + WORKERS))
+
+
+def _flush(dice: random.Random) -> Iterable[Fault]:
+    for at in spread(dice, times=10, until=27):
+        yield Fault(at, "flush_broker", "broker")
+
+
+def _kill_broker(dice: random.Random) -> Iterable[Fault]:
+    yield Fault(round(dice.uniform(2, 3), 2), "kill_broker", "broker", 3)
+    # Long enough for whoever waits ever longer between two tries to come back too late.
+    yield Fault(round(dice.uniform(13, 14), 2), "kill_broker", "broker", 21)
+
+
+def _stall_broker(dice: random.Random) -> Iterable[Fault]:
+    yield Fault(round(dice.uniform(2, 4), 2), "stall_broker", "broker", 45)
+
+
+def _refuse(dice: random.Random) -> Iterable[Fault]:
+    yield Fault(round(dice.uniform(2, 3), 2), "make_broker_readonly", "broker", 6)
+    yield Fault(round(dice.uniform(14, 16), 2), "fill_broker", "broker", 6)
+
+
+def _rubbish(dice: random.Random) -> Iterable[Fault]:
+    for at in spread(dice, times=6, until=20):
+        yield Fault(at, "rubbish", dice.choice(("critical", "default", "low")))
+
+
+def _postgres(dice: random.Random) -> Iterable[Fault]:
+    for at in spread(dice, times=5, until=37):
+        yield Fault(at, "stop_postgres", "database", 1)
+
+
+def _cut(dice: random.Random) -> Iterable[Fault]:
+    for at in every(2, until=32):
+        yield Fault(at, "cut_connections", "database")
+
+
+def _small(dice: random.Random) -> Iterable[Fault]:
+    """A bit of everything that takes no longer than a lease, in an order of the seed's own."""
+    menu = [
+        ("kill", dice.choice(WORKERS), 0),
+        ("kill", dice.choice(BEATS), 0),
+        ("kill_child", dice.choice(WORKERS), 0),
+        ("flush_broker", "broker", 0),
+        ("rubbish", "default", 0),
+        ("cut_connections", "database", 0),
+        ("stop_postgres", "database", 0.5),
+    ]
+    dice.shuffle(menu)
+    for at, (kind, target, seconds) in zip(every(1, until=20, start=1.0), menu, strict=False):
+        yield Fault(at, kind, target, seconds)
+
+
+ALL = {
+    scenario.name: scenario
+    for scenario in (
+        Scenario("kill", "kill -9 of a beat, a worker's parent or a worker's child, every 3 s for 60 s", 68, _kill),
+        Scenario("freeze", "SIGSTOP of a worker, then of a beat, for three leases each, then SIGCONT", 40, _freeze),
+        Scenario("terminate", "SIGTERM of a beat or worker under load, every 3 s", 34, _terminate),
+        Scenario("flush", "the broker flushed ten times", 34, _flush),
+        Scenario("kill-broker", "the broker killed, and back empty after 3 s, and later after 21 s", 46, _kill_broker),
+        Scenario("stall-broker", "the broker stopped (SIGSTOP) for 45 s", 58, _stall_broker, longest_schedule_ms=1000),
+        Scenario("refuse", "the broker answers READONLY for 6 s, and later out of memory for 6 s", 32, _refuse),
+        Scenario("rubbish", "rubbish in the queues: not JSON, [], 5 MB, unknown tasks and batches", 28, _rubbish),
+        Scenario("twice", "every batch published twice and out of order", 24, env={"CHAOS_TWICE": "1"}),
+        Scenario("stop-postgres", "PostgreSQL stopped with -m immediate five times, away for 1 s", 46, _postgres),
+        Scenario("cut-connections", "all database connections terminated every 2 s", 40, _cut),
+        Scenario(
+            "lie",
+            "5 % of all commits happen and then report an error, in every process",
+            30,
+            env={"CHAOS_LIES": "0.05"},
+        ),
+        Scenario(
+            "poison", "handlers that kill, hang, leak, raise BaseException, break their transaction", 36, poison_each=4
+        ),
+        Scenario("small", "a bit of everything, for `make test`", 16, _small),
+    )
+}
+FULL = tuple(name for name in ALL if name != "small")

@@ -1,0 +1,25 @@
+"""The project's settings with the chaos handlers, leases of a few seconds, and the faults inside a process."""
+
+import os
+
+from scheduler_project.settings import *  # noqa: F403
+from scheduler_project.settings import DATABASES, INSTALLED_APPS, PUNCTUAL
+
+INSTALLED_APPS = [*INSTALLED_APPS, "chaos"]
+PUNCTUAL = PUNCTUAL | {
+    "DISPATCH_LEASE_SECONDS": 3.0,
+    "RUN_LEASE_SECONDS": 4.0,
+    "HEARTBEAT_SECONDS": 1.0,
+    "REAP_SECONDS": 0.5,
+    "NODE_SECONDS": 0.5,
+    "NODE_TTL_SECONDS": 3.0,
+    "SHUTDOWN_SECONDS": 2.0,
+    "TIMEOUT_GRACE_SECONDS": 1.0,
+}
+CELERY_WORKER_MAX_MEMORY_PER_CHILD = 250_000  # kB; the project's own limit would take a leak of half a gigabyte
+
+# The runner sets these for the processes it starts, never for itself.
+if os.environ.get("CHAOS_LIES"):
+    DATABASES["default"]["ENGINE"] = "chaos.lying_database"
+if os.environ.get("CHAOS_TWICE"):
+    CELERY_BEAT_SCHEDULER = "chaos.doubling_beat:DoublingBeat"

@@ -1,0 +1,64 @@
+"""What counts as the time until tasks were finishing again."""
+
+from chaos.recovery import Recovery, recoveries
+from chaos.scenarios import Fault
+
+KILL = Fault(0, "kill", "worker-1")
+
+
+def rto(finishes, *faults) -> list[float | None]:
+    begun = [(fault, fault.at) for fault in faults]
+    return [one.rto for one in recoveries(begun, finishes, [])]
+
+
+def steady(first: float, last: float) -> list[float]:
+    return [first + n / 10 for n in range(int((last - first) * 10) + 1)]
+
+
+def test_without_a_pause_the_service_was_never_away():
+    assert rto(steady(0, 20), Fault(5, "kill", "worker-1")) == [0]
+
+
+def test_a_pause_counts_from_the_fault_to_its_end():
+    assert rto(steady(0, 5) + steady(8, 20), Fault(5, "kill", "worker-1")) == [3]
+
+
+def test_a_pause_that_begins_a_little_after_the_fault_counts_too():
+    assert rto(steady(0, 6) + steady(9, 20), Fault(5, "flush_broker", "broker")) == [4]
+
+
+def test_a_pause_after_the_next_fault_belongs_to_the_next():
+    faults = (Fault(5, "kill", "worker-1"), Fault(8, "kill", "worker-2"))
+
+    assert rto(steady(0, 9) + steady(11, 20), *faults) == [0, 3]
+
+
+def test_a_pause_that_the_next_fault_made_is_not_counted_for_this_one():
+    faults = (Fault(5, "kill", "worker-1"), Fault(8, "kill", "worker-2"))
+
+    assert rto(steady(0, 7.9) + steady(11, 20), *faults) == [0, 3]
+
+
+def test_a_pause_under_way_counts_for_both_faults():
+    faults = (Fault(5, "kill", "worker-1"), Fault(8, "kill", "worker-2"))
+
+    assert rto(steady(0, 5) + steady(10, 20), *faults) == [5, 2]
+
+
+def test_a_service_that_never_comes_back_is_said_to_be_so():
+    assert rto(steady(0, 5), Fault(5.1, "kill", "worker-1")) == [None]
+    assert not Recovery(KILL, None, None).in_time
+
+
+def test_the_victims_wait_until_the_last_task_claimed_at_the_fault_had_finished():
+    batches = [(1, 2, 2), (4, 9, 12), (4.5, 6, 6), (5.5, 7, 30)]
+
+    (found,) = recoveries([(Fault(5, "kill", "worker-1"), 5)], steady(0, 20), batches)
+
+    assert found.in_flight == 7
+
+
+def test_a_fault_may_cost_its_own_duration_and_two_run_leases():
+    assert Recovery(Fault(0, "stall_broker", "broker", 45), 52.9, 0).in_time
+    assert not Recovery(Fault(0, "stall_broker", "broker", 45), 53.1, 0).in_time
+    assert not Recovery(KILL, 8.1, 0).in_time

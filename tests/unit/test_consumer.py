@@ -1,0 +1,32 @@
+"""How often a worker looks for a broker that is away."""
+
+from types import SimpleNamespace
+
+import pytest
+from celery.app.defaults import NAMESPACES
+from kombu import Connection
+from kombu.exceptions import OperationalError
+from kombu.utils import functional
+
+from tasks_app.engine.consumer import Consumer
+
+TRIES = 12
+
+
+def test_a_worker_looks_for_its_broker_every_two_seconds_however_long_it_is_away(monkeypatch, tmp_path):
+    waited = []
+    monkeypatch.setattr(functional, "sleep", waited.append)
+    consumer = Consumer.__new__(Consumer)
+    consumer.first_connection_attempt, consumer.broker_connection_retry_attempt = False, 0
+    consumer.app = SimpleNamespace(conf=SimpleNamespace(broker_connection_max_retries=TRIES))
+    consumer.app.conf.broker_connection_retry = consumer.app.conf.broker_connection_retry_on_startup = True
+
+    with pytest.raises(OperationalError):
+        consumer.ensure_connected(Connection(f"redis+socket://{tmp_path}/nobody-listens.sock"))
+
+    assert 0 < sum(waited) <= 2 * TRIES
+
+
+def test_the_project_uses_this_consumer(settings):
+    assert "consumer" in NAMESPACES["worker"]
+    assert settings.CELERY_WORKER_CONSUMER == "tasks_app.engine.consumer:Consumer"
