@@ -16,14 +16,14 @@ WITH due AS MATERIALIZED (
     ) AS d
 ), kind AS (
     -- The ids of a lane and type in the order in which they are due.
-    SELECT lane, allowed, task_type, solo, array_agg(id) AS ids, min(due_at) AS due_at
+    SELECT lane, allowed, task_type, solo, array_agg(id) AS ids, array_agg(due_at) AS dues
     FROM (SELECT * FROM due ORDER BY due_at) AS sorted
     GROUP BY lane, allowed, task_type, solo
 ), batch AS MATERIALIZED (
     SELECT gen_random_uuid() AS batch_no, ranked.*
     FROM (
         SELECT kind.lane, kind.allowed, kind.task_type, kind.ids[part : part + size.rows - 1] AS ids,
-               row_number() OVER (PARTITION BY kind.lane ORDER BY part / size.rows, kind.due_at) AS place
+               row_number() OVER (PARTITION BY kind.lane ORDER BY kind.dues[part]) AS place
         FROM kind
         LEFT JOIN unnest(%(types)s::text[], %(sizes)s::int[]) AS pace(task_type, size) USING (task_type)
         CROSS JOIN LATERAL (SELECT CASE WHEN kind.solo THEN 1 ELSE coalesce(pace.size, %(unseen)s) END) AS size(rows)
