@@ -2,6 +2,8 @@
 
 import os
 
+from django.db import connection
+
 from bench.models import BenchEffect
 from tasks_app.client import handler
 
@@ -13,6 +15,12 @@ def noop(task):
 
 @handler("BENCH_EFFECT", transactional=True)
 def effect(task):
+    with connection.cursor() as cursor:
+        cursor.execute("INSERT INTO bench_effect (task_id) VALUES (%s)", [task.id])
+
+
+@handler("BENCH_EFFECT_ORM", transactional=True)
+def effect_by_orm(task):
     BenchEffect.objects.create(task_id=task.id)
 
 
