@@ -2,10 +2,8 @@
 
 import os
 
-from django.db import connection
-
 from bench.models import BenchEffect
-from tasks_app.client import handler
+from tasks_app.client import execute, handler
 
 
 @handler("BENCH_NOOP")
@@ -15,8 +13,7 @@ def noop(task):
 
 @handler("BENCH_EFFECT", transactional=True)
 def effect(task):
-    with connection.cursor() as cursor:
-        cursor.execute("INSERT INTO bench_effect (task_id) VALUES (%s)", [task.id])
+    execute("INSERT INTO bench_effect (task_id) VALUES (%s)", [task.id])
 
 
 @handler("BENCH_EFFECT_ORM", transactional=True)

@@ -82,7 +82,7 @@ DATABASES["default"] |= {
     "DISABLE_SERVER_SIDE_CURSORS": True,
 }
 # A process that hangs must not hold row locks for ever, nor wait for them for ever.
-# The engine's statements are written so that one plan fits every parameter: planning them again takes longer than they do.
+# The engine's statements are written so that one plan fits every parameter; planning takes longer than running them.
 DATABASES["default"]["OPTIONS"].setdefault(
     "options",
     "-c lock_timeout=5s -c idle_in_transaction_session_timeout=60s -c plan_cache_mode=force_generic_plan",

@@ -27,6 +27,7 @@ from .lifecycle.plan import SYSTEM, Outcome, Planned
 from .lifecycle.request import Request, build, checked_note, key_of, unit_of
 from .models import ScheduleTask
 from .models.schedule_task import DEFAULT_TENANT
+from .sql import execute
 
 __all__ = [
     "Backoff",
@@ -45,6 +46,7 @@ __all__ = [
     "UnrecoverableError",
     "cancel",
     "ensure",
+    "execute",
     "find",
     "handler",
     "reschedule",

@@ -16,8 +16,10 @@ WITH due AS MATERIALIZED (
         FOR NO KEY UPDATE SKIP LOCKED
     ) AS d
 ), kind AS (
-    SELECT lane_no, task_type, solo, array_agg(id ORDER BY due_at) AS ids, array_agg(spot ORDER BY due_at) AS spots,
-           array_agg(due_at ORDER BY due_at) AS dues
+    -- Ties in order of id, which is spread over the shards: else a herd would empty one shard after the other, and the
+    -- share of each shard would make its last batches smaller and smaller.
+    SELECT lane_no, task_type, solo, array_agg(id ORDER BY due_at, id) AS ids,
+           array_agg(spot ORDER BY due_at, id) AS spots, array_agg(due_at ORDER BY due_at, id) AS dues
     FROM due
     GROUP BY lane_no, task_type, solo
 ), batch AS MATERIALIZED (
