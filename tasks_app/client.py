@@ -20,6 +20,7 @@ from .core.retry import Backoff
 from .core.states import Status, is_live
 from .core.task import Task
 from .engine.wakeup import wake_on_commit
+from .engine.writes import write
 from .lifecycle import cancel as _cancel
 from .lifecycle import plan as _plan
 from .lifecycle.cancel import Cancelled
@@ -27,7 +28,6 @@ from .lifecycle.plan import SYSTEM, Outcome, Planned
 from .lifecycle.request import Request, build, checked_note, key_of, unit_of
 from .models import ScheduleTask
 from .models.schedule_task import DEFAULT_TENANT
-from .sql import execute
 
 __all__ = [
     "Backoff",
@@ -46,13 +46,13 @@ __all__ = [
     "UnrecoverableError",
     "cancel",
     "ensure",
-    "execute",
     "find",
     "handler",
     "reschedule",
     "reschedule_many",
     "schedule",
     "schedule_many",
+    "write",
 ]
 
 Key = str | int | UUID
