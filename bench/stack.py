@@ -18,29 +18,37 @@ class Stack:
         self.folder = folder
         self.services = services
         self.processes: list[subprocess.Popen] = []
+        self._started = 0
 
     def start(self, *, beats: int = 1, workers: int = 1, concurrency: int = 2, **env: str) -> None:
         for _ in range(beats):
             self._celery("beat", env=env)
         for number in range(workers):
-            options = [f"--concurrency={concurrency}", "-n", f"w{number}-{len(self.processes)}@bench"]
+            options = [f"--concurrency={concurrency}", "-n", f"w{number}-{self._started}@bench"]
             self._celery("worker", *options, "--without-gossip", "--without-mingle", "--without-heartbeat", env=env)
         self._wait_until_live()
 
     def stop(self) -> None:
-        for process in self.processes:
+        self._end(self.processes)
+        execute("DELETE FROM node")
+
+    def stop_beats(self) -> None:
+        self._end([process for process in self.processes if "beat" in process.args])
+
+    def _end(self, processes: list[subprocess.Popen]) -> None:
+        for process in processes:
             process.terminate()
-        for process in self.processes:
+        for process in processes:
             try:
                 process.wait(20)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-        self.processes = []
-        execute("DELETE FROM node")
+        self.processes = [process for process in self.processes if process not in processes]
 
     def _celery(self, *arguments: str, env: dict[str, str]) -> None:
-        log = (self.folder / f"{arguments[0]}-{len(self.processes)}.log").open("w")
+        self._started += 1
+        log = (self.folder / f"{arguments[0]}-{self._started}.log").open("w")
         command = [sys.executable, "-m", "celery", "--quiet", "-A", "scheduler_project", *arguments]
         environment = os.environ | {"LOG_LEVEL": "WARNING"} | env
         self.processes.append(

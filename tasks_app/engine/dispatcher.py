@@ -74,6 +74,8 @@ class Dispatcher:
         if not shares:
             self._empty_handed = set()
             return []
+        if not self._pace.known:
+            self._pace.refresh()  # a beat that has just come knows what the others have learnt
         batches = claim(shares, self._pace.sizes, self._name)
         self._empty_handed = set()
         for share in shares:

@@ -19,6 +19,11 @@ class Pace:
         self._read_at = float("-inf")
 
     @property
+    def known(self) -> bool:
+        """Whether the figures were read at all."""
+        return self._read_at > float("-inf")
+
+    @property
     def sizes(self) -> dict[str, int]:
         return self._sizes
 
