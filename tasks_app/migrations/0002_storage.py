@@ -12,6 +12,8 @@ ALTER TABLE schedule_task SET (
 ALTER TABLE task_batch SET (
     fillfactor = 50,
     autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
+-- Compressing the ids of a batch takes longer than claiming thirty of its tasks.
+ALTER TABLE task_batch ALTER COLUMN ids SET STORAGE EXTERNAL;
 ALTER TABLE node SET (fillfactor = 50, autovacuum_vacuum_threshold = 200);
 ALTER TABLE maintenance_entry SET (fillfactor = 50, autovacuum_vacuum_threshold = 200);
 """
@@ -21,6 +23,7 @@ ALTER TABLE schedule_task RESET (
     autovacuum_vacuum_cost_delay, autovacuum_analyze_scale_factor);
 ALTER TABLE task_batch RESET (
     fillfactor, autovacuum_vacuum_scale_factor, autovacuum_vacuum_threshold, autovacuum_vacuum_cost_delay);
+ALTER TABLE task_batch ALTER COLUMN ids SET STORAGE EXTENDED;
 ALTER TABLE node RESET (fillfactor, autovacuum_vacuum_threshold);
 ALTER TABLE maintenance_entry RESET (fillfactor, autovacuum_vacuum_threshold);
 """
