@@ -4,10 +4,10 @@ from types import SimpleNamespace
 
 import pytest
 from celery.app.defaults import NAMESPACES
-from kombu import Connection
 from kombu.exceptions import OperationalError
 from kombu.utils import functional
 
+from scheduler_project.celery import app
 from tasks_app.engine.consumer import Consumer
 
 TRIES = 12
@@ -22,7 +22,7 @@ def test_a_worker_looks_for_its_broker_every_two_seconds_however_long_it_is_away
     consumer.app.conf.broker_connection_retry = consumer.app.conf.broker_connection_retry_on_startup = True
 
     with pytest.raises(OperationalError):
-        consumer.ensure_connected(Connection(f"redis+socket://{tmp_path}/nobody-listens.sock"))
+        consumer.ensure_connected(app.connection_for_read(f"redis+socket://{tmp_path}/nobody-listens.sock"))
 
     assert 0 < sum(waited) <= 2 * TRIES
 
