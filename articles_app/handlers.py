@@ -31,9 +31,9 @@ def write_verdict(task: Task, judged: Judged) -> None:
         )
     about = {"actor": MODERATION, "content_revision": judged.content_revision}
     if judged.verdict.approved:
-        lifecycle.approve(article.id, **about)
+        lifecycle.write_approval(article.id, **about)
     else:
-        lifecycle.reject(article.id, reason=judged.verdict.reason, **about)
+        lifecycle.write_rejection(article.id, reason=judged.verdict.reason, **about)
 
 
 # About 17 minutes of tries: an outage of the service should not need a person for every article.

@@ -1,6 +1,6 @@
 """The only writer of articles. Every move is one conditional write and one event with its actor, in one transaction."""
 
-from .audit import approve, reject, submit
+from .audit import approve, reject, submit, write_approval, write_rejection
 from .content import back_to_draft, create, edit_content, withdraw
 from .offline import change_offline_time, take_offline, take_offline_due
 from .publish import publish_due, publish_now
@@ -24,4 +24,6 @@ __all__ = [
     "take_offline",
     "take_offline_due",
     "withdraw",
+    "write_approval",
+    "write_rejection",
 ]

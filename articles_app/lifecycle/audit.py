@@ -6,11 +6,12 @@ from django.db import transaction
 
 from articles_app.conf import conf
 from articles_app.units import AUDIT, PUBLISH
-from tasks_app.client import ensure
+from tasks_app.client import cancel, ensure
 
 from .write import Moved, checked, move
 
 REASON_LENGTH = 2_000
+SAME_TEXT = "(%(content_revision)s::int IS NULL OR held.content_revision = %(content_revision)s::int)"
 
 
 def submit(article_id: int, *, actor: str, revision: int | None = None) -> Moved:
@@ -22,7 +23,25 @@ def submit(article_id: int, *, actor: str, revision: int | None = None) -> Moved
     return moved
 
 
-def approve(article_id: int, *, actor: str, revision: int | None = None, content_revision: int | None = None) -> Moved:
+def approve(article_id: int, *, actor: str, revision: int | None = None) -> Moved:
+    """Approved by a person; the audit that was planned is called off."""
+    with transaction.atomic():
+        moved = write_approval(article_id, actor=actor, revision=revision)
+        cancel(AUDIT, article_id, reason=f"approved by {actor}", by=actor)
+    return moved
+
+
+def reject(article_id: int, *, reason: str, actor: str, revision: int | None = None) -> Moved:
+    """Rejected by a person; the audit that was planned is called off."""
+    with transaction.atomic():
+        moved = write_rejection(article_id, reason=reason, actor=actor, revision=revision)
+        cancel(AUDIT, article_id, reason=f"rejected by {actor}", by=actor)
+    return moved
+
+
+def write_approval(
+    article_id: int, *, actor: str, revision: int | None = None, content_revision: int | None = None
+) -> Moved:
     """Approved, and planned to go live at its publish time, in one transaction.
 
     With `content_revision`, only if that is still the text that was judged.
@@ -33,7 +52,7 @@ def approve(article_id: int, *, actor: str, revision: int | None = None, content
             article_id,
             actor=actor,
             revision=revision,
-            guard="(%(content_revision)s::int IS NULL OR a.content_revision = %(content_revision)s::int)",
+            guard=SAME_TEXT,
             detail="jsonb_build_object('content_revision', moved.content_revision)",
             params={"content_revision": content_revision},
         )
@@ -41,7 +60,7 @@ def approve(article_id: int, *, actor: str, revision: int | None = None, content
     return moved
 
 
-def reject(
+def write_rejection(
     article_id: int, *, reason: str, actor: str, revision: int | None = None, content_revision: int | None = None
 ) -> Moved:
     """Rejected, with the reason that its author will read."""
@@ -51,7 +70,7 @@ def reject(
         actor=actor,
         revision=revision,
         sets="audit_reason = %(reason)s",
-        guard="(%(content_revision)s::int IS NULL OR a.content_revision = %(content_revision)s::int)",
+        guard=SAME_TEXT,
         detail="jsonb_build_object('content_revision', moved.content_revision, 'reason', %(reason)s::text)",
         params={"content_revision": content_revision, "reason": checked("reason", reason, REASON_LENGTH)},
     )

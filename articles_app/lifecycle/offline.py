@@ -30,7 +30,7 @@ WITH held AS MATERIALIZED (
     UPDATE article a
     SET status = 'OFFLINE', revision = a.revision + 1, updated_at = clock_timestamp()
     FROM held
-    WHERE a.id = held.id AND a.status = 'PUBLISHED' AND a.offline_time <= clock_timestamp()
+    WHERE a.id = held.id AND held.status = 'PUBLISHED' AND held.offline_time <= clock_timestamp()
     RETURNING a.id, a.revision
 ), told AS (
     INSERT INTO article_event (article_id, revision, verb, source, target, actor)
@@ -76,7 +76,7 @@ def change_offline_time(
                 actor=actor,
                 revision=revision,
                 sets="offline_time = %(at)s::timestamptz",
-                guard="(%(at)s::timestamptz IS NULL OR a.publish_time < %(at)s::timestamptz)",
+                guard="(%(at)s::timestamptz IS NULL OR held.publish_time < %(at)s::timestamptz)",
                 detail="jsonb_build_object('new', %(at)s::timestamptz)",
                 params={"at": at},
             )

@@ -22,8 +22,8 @@ class Published(NamedTuple):
     publish_time: datetime
 
 
-# Rows in order of id: two batches, or a batch and a bulk edit, can't deadlock. The guard is in the UPDATE's WHERE, on
-# the database's clock, so whoever edits the time meanwhile is seen. Events come from what moved.
+# Rows in order of id: two batches, or a batch and a bulk edit, can't deadlock. The guard looks at the rows as they
+# are under our lock, on the database's clock, so whoever edits the time meanwhile is seen. Events come from what moved.
 _PUBLISH_DUE = """
 WITH held AS MATERIALIZED (
     SELECT id, status, publish_time FROM article WHERE id = ANY (%(ids)s) ORDER BY id FOR NO KEY UPDATE
@@ -32,7 +32,7 @@ WITH held AS MATERIALIZED (
     SET status = 'PUBLISHED', published_at = clock_timestamp(), revision = a.revision + 1,
         updated_at = clock_timestamp()
     FROM held
-    WHERE a.id = held.id AND a.status = 'AUDIT_SUCCESS' AND a.publish_time <= clock_timestamp()
+    WHERE a.id = held.id AND held.status = 'AUDIT_SUCCESS' AND held.publish_time <= clock_timestamp()
     RETURNING a.id, a.revision, a.published_at, a.offline_time
 ), told AS (
     INSERT INTO article_event (article_id, revision, verb, source, target, actor, detail)
@@ -65,7 +65,7 @@ def publish_now(article_id: int, *, actor: str, revision: int | None = None) -> 
                 actor=actor,
                 revision=revision,
                 sets="publish_time = statement_timestamp(), published_at = clock_timestamp()",
-                guard="(a.offline_time IS NULL OR a.offline_time > clock_timestamp())",
+                guard="(held.offline_time IS NULL OR held.offline_time > clock_timestamp())",
             )
         except InvalidArticle:
             raise InvalidArticle(

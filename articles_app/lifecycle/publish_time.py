@@ -77,8 +77,9 @@ WITH given AS MATERIALIZED (
     UPDATE article a
     SET publish_time = g.at, revision = a.revision + 1, updated_at = clock_timestamp()
     FROM held JOIN given g USING (id)
-    WHERE a.id = held.id AND a.status = ANY (%(sources)s)
-      AND (g.revision IS NULL OR a.revision = g.revision) AND (a.offline_time IS NULL OR a.offline_time > g.at)
+    WHERE a.id = held.id AND held.status = ANY (%(sources)s)
+      AND (g.revision IS NULL OR held.revision = g.revision)
+      AND (held.offline_time IS NULL OR held.offline_time > g.at)
     RETURNING a.id, a.status, a.revision, a.publish_time
 ), told AS (
     INSERT INTO article_event (article_id, revision, verb, source, target, actor, detail)

@@ -24,17 +24,18 @@ class Moved(NamedTuple):
     offline_time: datetime | None
 
 
-# The row is locked first, so that the old state which the event tells is the one that was left. The guard is repeated
-# in the UPDATE: the row may have changed while we waited for it.
+# The row is locked first, and the guard looks at `held`: the row as it is under our lock. Not at `a`: that is compared
+# as it was when the statement began, and a row that was moved to where we start while we waited would be missed.
 _MOVE = """
 WITH held AS MATERIALIZED (
-    SELECT id, status, revision FROM article WHERE id = %(id)s FOR NO KEY UPDATE
+    SELECT id, status, revision, content_revision, publish_time, offline_time FROM article WHERE id = %(id)s
+    FOR NO KEY UPDATE
 ), moved AS (
     UPDATE article a
     SET {sets} status = coalesce(%(target)s, a.status), revision = a.revision + 1, updated_at = clock_timestamp()
     FROM held
-    WHERE a.id = held.id AND a.status = ANY (%(sources)s)
-      AND (%(revision)s::int IS NULL OR a.revision = %(revision)s::int) {guard}
+    WHERE a.id = held.id AND held.status = ANY (%(sources)s)
+      AND (%(revision)s::int IS NULL OR held.revision = %(revision)s::int) {guard}
     RETURNING a.id, a.status, a.revision, a.content_revision, a.publish_time, a.offline_time
 ), told AS (
     INSERT INTO article_event (article_id, revision, verb, source, target, actor, detail)
@@ -60,7 +61,7 @@ def move(
 ) -> Moved:
     """One conditional write and its event; raises, having written nothing, if the article is not where the verb starts.
 
-    `sets`, `guard` and `detail` are SQL of the calling module; values go through `params`.
+    `sets`, `guard` (on `held`) and `detail` are SQL of the calling module; values go through `params`.
     """
     article_id, actor = checked_id(article_id), checked_actor(actor)
     given = {
