@@ -4,4 +4,4 @@ SELECT biz_key, due_at FROM schedule_task
 WHERE shard = %(shard)s AND lane = %(lane)s AND due_at > coalesce(%(after)s::timestamptz, '-infinity')
   AND task_type = %(task_type)s AND tenant = %(tenant)s
 ORDER BY due_at
-FETCH FIRST %(page)s::int ROWS WITH TIES
+FETCH FIRST (%(page)s::int) ROWS WITH TIES
