@@ -1,5 +1,8 @@
 """The table of an article's moves says what it should, and says it in one place."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from articles_app.errors import IllegalMove
@@ -42,3 +45,13 @@ def test_an_illegal_move_names_the_article_the_state_and_what_is_allowed(status)
     assert "fly" in words
     assert all(verb in words for verb in allowed_moves(status))
     assert all(status in sources_of(verb) for verb in allowed_moves(status))
+
+
+def test_the_articles_page_shows_exactly_the_legal_moves():
+    page = (Path(__file__).resolve().parent.parent.parent / "docs" / "articles.md").read_text()
+    diagram = re.search(r"```mermaid\n(.*?)```", page, re.DOTALL)[1]
+    drawn = set()
+    for source, target, verbs in re.findall(r"^\s*(\w+) --> (\w+): (.+)$", diagram, re.MULTILINE):
+        drawn |= {(verb.strip(), source, target) for verb in verbs.split(",")}
+
+    assert drawn == {(move.verb, str(move.source), str(move.target)) for move in MOVES}
