@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import NamedTuple
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from tasks_app.client import (
     Difference,
@@ -18,6 +18,7 @@ from tasks_app.client import (
     Walked,
     cancel,
     differing,
+    differing_rows,
     ensure_many,
     planned_keys,
     register_scan,
@@ -29,7 +30,7 @@ from .models import Article
 from .states import Status
 from .units import AUDIT, PUBLISH
 
-PAGE = 5_000
+PAGE = 20_000
 BY = "compensation"
 BY_HANDLER = "handler"  # who the scheduler names when a handler skipped its task
 
@@ -39,26 +40,25 @@ class Kind(NamedTuple):
 
     status: Status
     task_type: str
-    wanted_time: Callable[[Article], datetime | None]  # None: any
-    plan: Callable[[Article], dict]
+    wanted_time: str  # the column that the task must follow, in SQL; NULL: it may have any time
+    plan: Callable[[datetime], dict]  # from the publish time
     words: str
 
 
 KINDS = (
-    Kind(
-        Status.PENDING_AUDIT,
-        AUDIT,
-        lambda _: None,
-        lambda article: audit_plan(article.publish_time),
-        "waits for an audit",
-    ),
-    Kind(
-        Status.AUDIT_SUCCESS,
-        PUBLISH,
-        lambda article: article.publish_time,
-        lambda article: {"at": article.publish_time},
-        "waits to be published",
-    ),
+    Kind(Status.PENDING_AUDIT, AUDIT, "NULL::timestamptz", audit_plan, "waits for an audit"),
+    Kind(Status.AUDIT_SUCCESS, PUBLISH, "publish_time", lambda at: {"at": at}, "waits to be published"),
+)
+
+# The state is written into the statement, so that the partial index of that state is used.
+_BOUND = (
+    "SELECT max(id), count(*) FROM (SELECT id FROM article WHERE status = '{}' AND id > %s ORDER BY id LIMIT %s) AS p"
+)
+_PAGE = "SELECT id::text, {} FROM article WHERE status = '{}' AND id > %(after)s AND id <= %(last)s"
+_SOME = "SELECT id::text, {} FROM article WHERE status = '{}' AND id = ANY (%(ids)s::bigint[])"
+_LIVE = (
+    "EXISTS (SELECT FROM article a WHERE a.status = 'PUBLISHED'"
+    " AND a.id = CASE WHEN planned.key ~ '^[0-9]{1,18}$' THEN planned.key::bigint END)"
 )
 
 
@@ -74,45 +74,42 @@ register_scan("articles", scan)
 def _without_task(kind: Kind, dry_run: bool) -> Iterator[Found | Walked]:
     after = 0
     while True:
-        page = list(_rows(kind, id__gt=after)[:PAGE])
-        if not page:
+        last, count = _bound(kind, after)
+        if not count:
             return
-        after = page[-1].id
-        differences = _differences(kind, page)
-        # Two looks can't be one statement, so an article may have moved between them. Nothing is said of it before
-        # it was looked at again, under its lock.
+        page = _PAGE.format(kind.wanted_time, kind.status)
+        differences = differing_rows(kind.task_type, page, {"after": after, "last": last})
+        # An article may have moved since. Nothing is said of it before it was looked at again, under its lock.
         if differences:
             yield from _again(kind, [int(key) for key in differences], dry_run)
-        yield Walked(len(page))
+        yield Walked(count)
+        after = last
+
+
+def _bound(kind: Kind, after: int) -> tuple[int | None, int]:
+    """The last id of the next page, and how many are on it."""
+    with connection.cursor() as cursor:
+        cursor.execute(_BOUND.format(kind.status), [after, PAGE])
+        return cursor.fetchone()
 
 
 def _again(kind: Kind, ids: list[int], dry_run: bool) -> list[Found]:
     with transaction.atomic():
-        articles = {article.id: article for article in _locked(kind, ids)}
-        differences = _differences(kind, articles.values())
+        rows = Article.objects.select_for_update(no_key=True).filter(id__in=ids, status=kind.status).order_by("id")
+        times = dict(rows.values_list("id", "publish_time"))
+        some = _SOME.format(kind.wanted_time, kind.status)
+        differences = differing_rows(kind.task_type, some, {"ids": list(times)})
         found, repairs = [], []
         for key, difference in sorted(differences.items(), key=lambda one: int(one[0])):
             words = f"{kind.words}, {_what(difference)}"
             if _for_a_person(difference):
                 found.append(Found(words, key, Finding.NEEDS_PERSON))
                 continue
-            repairs.append({"key": key, **kind.plan(articles[int(key)])})
+            repairs.append({"key": key, **kind.plan(times[int(key)])})
             found.append(Found(words, key, Finding.REPAIRABLE if dry_run else Finding.REPAIRED))
         if repairs and not dry_run:
             ensure_many(kind.task_type, repairs, by=BY)
     return found
-
-
-def _rows(kind: Kind, **which: object):
-    return Article.objects.filter(status=kind.status, **which).order_by("id").only("id", "publish_time")
-
-
-def _locked(kind: Kind, ids: list[int]):
-    return _rows(kind, id__in=ids).select_for_update(no_key=True)
-
-
-def _differences(kind: Kind, articles) -> dict[str, Difference]:
-    return differing(kind.task_type, {str(article.id): kind.wanted_time(article) for article in articles})
 
 
 def _for_a_person(difference: Difference) -> bool:
@@ -132,14 +129,10 @@ def _what(difference: Difference) -> str:
 
 
 def _published_but_planned(dry_run: bool) -> Iterator[Found | Walked]:
-    for keys in planned_keys(PUBLISH, page=PAGE):
-        ids = [int(key) for key in keys if key.isdecimal()]
-        live = list(
-            Article.objects.filter(id__in=ids, status=Status.PUBLISHED).order_by("id").values_list("id", flat=True)
-        )
-        if live:
-            yield from _cancel_planned(live, dry_run)
-        yield Walked(len(keys))
+    for count, keys in planned_keys(PUBLISH, _LIVE, page=PAGE):
+        if keys:
+            yield from _cancel_planned(sorted(int(key) for key in keys), dry_run)
+        yield Walked(count)
 
 
 def _cancel_planned(ids: list[int], dry_run: bool) -> list[Found]:

@@ -25,7 +25,7 @@ from .lifecycle import cancel as _cancel
 from .lifecycle import outbox as _outbox
 from .lifecycle import plan as _plan
 from .lifecycle.cancel import Cancelled
-from .lifecycle.look import Difference, differing, planned_keys
+from .lifecycle.look import Difference, differing, differing_rows, planned_keys
 from .lifecycle.plan import SYSTEM, Outcome, Planned
 from .lifecycle.request import Request, build, checked_instant, checked_note, checked_text, key_of, unit_of
 from .models import ScheduleTask
@@ -54,6 +54,7 @@ __all__ = [
     "checked_instant",
     "checked_text",
     "differing",
+    "differing_rows",
     "emit",
     "emit_many",
     "ensure",

@@ -18,12 +18,13 @@ from articles_app.units import AUDIT, PUBLISH
 from tasks_app.client import Outcome, Planned, emit_many, ensure_many, reschedule_many
 
 from .audit import audit_plan
-from .write import checked_actor, checked_id, checked_revision, checked_time, refuse
+from .write import checked_actor, checked_id, checked_revision, checked_time, planned_once, refuse
 
 log = logging.getLogger(__name__)
 
 VERB = "change_publish_time"
 EVENT = "PUBLISH_TIME_CHANGED"
+FEW = 10
 
 
 class TimeOutcome(StrEnum):
@@ -144,7 +145,7 @@ def _write(wanted: dict[int, NewTime], actor: str) -> dict[int, _Row]:
         "verb": VERB,
         "actor": actor,
     }
-    with connection.cursor() as cursor:
+    with planned_once() if len(wanted) <= FEW else connection.cursor() as cursor:
         cursor.execute(_CHANGE, params)
         return {row[0]: _Row(row[0], Status(row[1]), *row[2:]) for row in cursor.fetchall()}
 

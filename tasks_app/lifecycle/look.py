@@ -8,7 +8,7 @@ from tasks_app.core.lanes import LANES
 from tasks_app.core.sharding import SHARD_COUNT
 from tasks_app.core.states import Status
 from tasks_app.models.schedule_task import DEFAULT_TENANT
-from tasks_app.sql import run, text_array
+from tasks_app.sql import run_on, text_array
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,32 +24,46 @@ class Difference:
     live: bool  # it will run, but at another time than was wanted
 
 
+_GIVEN = "SELECT * FROM unnest(%(keys)s::text[], %(ats)s::timestamptz[])"
+
+
 def differing(
-    task_type: str, wanted: Mapping[str, datetime | None], tenant: str = DEFAULT_TENANT
+    task_type: str, wanted: Mapping[str, datetime | None], *, tenant: str = DEFAULT_TENANT
 ) -> dict[str, Difference]:
     """Those of the units that have no live task, or one for another time (None: any time will do). One statement."""
     if not wanted:
         return {}
-    rows = run(
-        "differing",
-        {"task_type": task_type, "tenant": tenant, "keys": text_array(wanted), "ats": list(wanted.values())},
-    )
+    params = {"keys": text_array(wanted), "ats": list(wanted.values())}
+    return differing_rows(task_type, _GIVEN, params, tenant=tenant)
+
+
+def differing_rows(
+    task_type: str, rows: str, params: Mapping[str, object], *, tenant: str = DEFAULT_TENANT
+) -> dict[str, Difference]:
+    """differing for the rows of your own query, which selects a key as text and a time: only what differs travels."""
+    found = run_on("differing", rows, {**params, "task_type": task_type, "tenant": tenant})
     return {
         key: Difference(key, task_id, status and Status(status), at, code or "", by or "", live)
-        for key, task_id, status, at, code, by, live in rows
+        for key, task_id, status, at, code, by, live in found
     }
 
 
-def planned_keys(task_type: str, tenant: str = DEFAULT_TENANT, page: int = 5_000) -> Iterator[list[str]]:
-    """The keys of all units of a type that wait for their time, page by page."""
+def planned_keys(
+    task_type: str, where: str, *, tenant: str = DEFAULT_TENANT, page: int = 5_000
+) -> Iterator[tuple[int, list[str]]]:
+    """Walk all units of a type that wait for their time: how many were on the page, and the keys that are wanted.
+
+    `where` is a condition on `planned.key` in SQL.
+    """
     for shard in range(SHARD_COUNT):
         for lane in LANES:
             after = None
             while True:
                 given = {"shard": shard, "lane": lane, "after": after, "page": page}
-                rows = run("walk_planned", given | {"task_type": task_type, "tenant": tenant})
-                if rows:
-                    yield [key for key, _ in rows]
-                    after = rows[-1][1]
-                if len(rows) < page:
+                [(count, after, keys)] = run_on(
+                    "walk_planned", where, given | {"task_type": task_type, "tenant": tenant}
+                )
+                if count:
+                    yield count, keys
+                if count < page:
                     break

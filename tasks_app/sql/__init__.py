@@ -18,6 +18,13 @@ def run(name: str, params: Mapping[str, object], using: str = DEFAULT_DB_ALIAS) 
         return cursor.fetchall() if cursor.description else []
 
 
+def run_on(name: str, rows: str, params: Mapping[str, object], using: str = DEFAULT_DB_ALIAS) -> list[tuple]:
+    """run, for a statement that works on the rows of a caller's own query: it stands where the line `--rows` is."""
+    with _cursor(using) as cursor:
+        cursor.execute(_text(name).replace("--rows", rows), params)
+        return cursor.fetchall()
+
+
 def _cursor(using: str):
     """Django's cursor, except that parameters travel beside the statement instead of inside its text.
 

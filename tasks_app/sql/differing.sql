@@ -1,9 +1,16 @@
--- differing: which of these units have no live task, or one that is planned for another time.
+-- differing: which of the wanted units have no live task, or one that is planned for another time.
 -- A RUNNING one is left out whatever its time: it settles by itself, and what is then left is seen by the next look.
-SELECT u.key, t.id, t.status, t.execute_time, t.error_code, t.cancelled_by,
+-- LIMIT keeps the look-up a look-up: joined freely, a page of wanted rows makes the planner read the whole table.
+WITH wanted(key, at) AS MATERIALIZED (
+--rows
+)
+SELECT w.key, t.id, t.status, t.execute_time, t.error_code, t.cancelled_by,
        coalesce(t.due_at IS NOT NULL OR t.status = 'BLOCKED', FALSE)
-FROM unnest(%(keys)s::text[], %(ats)s::timestamptz[]) AS u(key, at)
-LEFT JOIN schedule_task t
-  ON t.biz_key = u.key AND t.task_type = %(task_type)s AND t.tenant = %(tenant)s AND t.current
+FROM wanted w
+LEFT JOIN LATERAL (
+    SELECT * FROM schedule_task
+    WHERE biz_key = w.key AND task_type = %(task_type)s AND tenant = %(tenant)s AND current
+    LIMIT 1
+) AS t ON TRUE
 WHERE t.id IS NULL
-   OR (t.status <> 'RUNNING' AND (t.execute_time <> u.at OR (t.due_at IS NULL AND t.status <> 'BLOCKED')))
+   OR (t.status <> 'RUNNING' AND (t.execute_time <> w.at OR (t.due_at IS NULL AND t.status <> 'BLOCKED')))

@@ -3,7 +3,8 @@
 import pytest
 
 from articles_app import lifecycle
-from articles_app.compensation import KINDS, PAGE, _again, _cancel_planned, _differences, _rows, scan
+from articles_app.compensation import KINDS, _again, _cancel_planned, scan
+from articles_app.models import Article
 from articles_app.units import PUBLISH
 from tasks_app.client import Finding, Found, ensure
 from tasks_app.models import OutboxEvent, ScheduleTask
@@ -49,7 +50,8 @@ def test_two_scans_cancel_a_task_too_many_once():
 
 def found_before(kind) -> list[int]:
     """What a scan saw before others wrote."""
-    return [int(key) for key in _differences(kind, list(_rows(kind)[:PAGE]))]
+    seen = [int(one.key) for one in scan(True) if isinstance(one, Found)]
+    return sorted(Article.objects.filter(id__in=seen, status=kind.status).values_list("id", flat=True))
 
 
 def test_an_article_that_is_withdrawn_meanwhile_is_not_repaired():
