@@ -9,7 +9,7 @@ from pathlib import Path
 from .articles import analyse, make_articles, plan_publishings
 from .stack import Stack, execute, query
 
-GOALS = {"scan_s": {"at_most": 30}, "peak_mb_above_start": {"at_most": 100}, "wrong": {"at_most": 0}}
+GOALS = {"scan_s": {"at_most": 10}, "peak_mb_above_start": {"at_most": 20}, "wrong": {"at_most": 0}}
 PUBLISHED, APPROVED, PENDING = 600_000, 300_000, 100_000
 DAMAGED = 1_000
 

@@ -74,7 +74,7 @@ def processes(port: int, env: dict[str, str]) -> list[ProcessSpec]:
     celery = [python, "-m", "celery", "--quiet", "-A", app]
     moderation = [python, str(BASE_DIR / "examples" / "moderation_service.py"), "--port"]
     return [
-        *([ProcessSpec("moderation", [*moderation, env[EXAMPLE_PORT]], env, BASE_DIR)] if EXAMPLE_PORT in env else []),
+        *([ProcessSpec("audit", [*moderation, env[EXAMPLE_PORT]], env, BASE_DIR)] if EXAMPLE_PORT in env else []),
         ProcessSpec("web", [*gunicorn, "--no-control-socket", "--graceful-timeout", "10"], env, BASE_DIR),
         ProcessSpec("beat", [*celery, "beat", "--loglevel", "INFO"], env, BASE_DIR),
         ProcessSpec("worker", [*celery, "worker", "--loglevel", "INFO", *QUIET], env, BASE_DIR),
