@@ -126,7 +126,7 @@ def test_a_dripping_answer_can_not_hold_the_call_beyond_its_deadline(moderation,
         question()
 
     assert failed.value.code == "MODERATION_TIMEOUT"
-    assert 1.2 < time.monotonic() - began < 2.5
+    assert 1.2 < time.monotonic() - began < 1.9  # the next byte would come after 2 s
 
 
 def test_a_service_that_is_not_there_is_retryable(settings):

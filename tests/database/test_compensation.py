@@ -11,7 +11,17 @@ from django.utils import timezone
 from articles_app import lifecycle
 from articles_app.compensation import scan
 from articles_app.units import AUDIT, PUBLISH
-from tasks_app.client import Finding, Found, Walked, cancel, ensure, register_scan, reschedule
+from tasks_app.client import (
+    Finding,
+    Found,
+    Walked,
+    cancel,
+    ensure,
+    planned_keys,
+    register_scan,
+    reschedule,
+    schedule_many,
+)
 from tasks_app.core.errors import InvalidConfiguration
 from tasks_app.core.scans import SCANS
 from tasks_app.engine import compensation, nodes
@@ -175,6 +185,17 @@ def test_the_scan_walks_pages_and_finds_what_is_on_each(monkeypatch):
 
     assert sorted(int(key) for _, key, _ in findings()) == articles[::2]
     assert sum(one.rows for one in scan(False) if isinstance(one, Walked)) == 20  # the articles, then their tasks
+
+
+@pytest.mark.parametrize("page", [1, 2, 1000])
+def test_a_walk_over_what_is_planned_misses_nothing_that_shares_its_moment(page):
+    schedule_many("T_QUIET", [{"key": n, "at": MONDAY if n % 3 else TUESDAY} for n in range(60)])
+    schedule_many("T_PLAIN", [{"key": n, "at": MONDAY} for n in range(5)])
+
+    pages = list(planned_keys("T_QUIET", "planned.key <> '7'", page=page))
+
+    assert sum(count for count, _ in pages) == 60
+    assert sorted(int(key) for _, keys in pages for key in keys) == [n for n in range(60) if n != 7]
 
 
 def test_an_audit_with_a_lead_time_is_planned_for_it(settings):

@@ -36,6 +36,7 @@ from tests.support.articles import (
     run,
     status,
     told,
+    write_past_lifecycle,
 )
 from tests.support.contend import contend
 from tests.support.engine import claim_due, expire_lease, make_due
@@ -513,6 +514,18 @@ def test_a_skip_that_is_settling_does_not_swallow_a_new_submission():
     run_apply(batch, judged(article))
 
     assert (status(article), audit_task(article).live) == ("PENDING_AUDIT", True)
+
+
+def test_a_submission_does_not_rely_on_an_audit_of_before_that_still_runs():
+    """Past the lifecycle, which would have called it off: the old attempt may be about to skip."""
+    article = pending()
+    batch = audit_batch(article)
+    write_past_lifecycle(article, status="DRAFT")
+
+    lifecycle.submit(article, actor=ANN)
+
+    assert audit_task(article).id != batch.tasks[0].id
+    assert audit_task(article).live
 
 
 def test_two_submissions_are_one():
