@@ -6,18 +6,23 @@ BIN := $(VENV)/bin
 RUN := $(BIN)/python
 RUNTIME := $(VENV)/.installed-runtime
 DEV := $(VENV)/.installed-dev
+PEERS_VENV := .venv-peers
+PEERS := $(PEERS_VENV)/.installed
 
 # A .venv whose Python is gone, say after an upgrade of the system, is made anew whatever the stamps say.
 ifneq ($(shell test -x $(RUN) && echo there),there)
 CLEAR := --clear
 .PHONY: $(VENV)/.made $(RUNTIME) $(DEV)
 endif
+ifneq ($(shell test -x $(PEERS_VENV)/bin/python && echo there),there)
+.PHONY: $(PEERS)
+endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up demo test prove chaos lint bench clean
+.PHONY: help setup up demo test prove chaos lint bench bench-peers clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(DEV) ## install everything, without running anything
 
@@ -44,8 +49,11 @@ lint: $(DEV) ## check style, format and the import rules
 bench: $(DEV) ## measure
 	$(RUN) -m bench
 
-clean: ## remove .venv and caches; the data in .punctual stays
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis .import_linter_cache staticfiles
+bench-peers: $(DEV) $(PEERS) ## measure Procrastinate, Celery, Dramatiq and APScheduler beside Punctual, ten minutes
+	$(RUN) -m bench.peers
+
+clean: ## remove both environments and caches; the data in .punctual stays
+	rm -rf $(VENV) $(PEERS_VENV) .pytest_cache .ruff_cache .hypothesis .import_linter_cache staticfiles
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A stamp is written only after the install succeeded, so a broken one is tried again.
@@ -56,6 +64,12 @@ $(RUNTIME): requirements.txt | $(VENV)/.made
 $(DEV): requirements-dev.txt requirements.txt | $(VENV)/.made
 	$(RUN) -m pip install --disable-pip-version-check --quiet -r requirements-dev.txt
 	@touch $(RUNTIME) $@
+
+# Apart from ours: the peers may want other versions of what we have in common.
+$(PEERS): bench/peers/requirements.txt | $(VENV)/.made
+	$(PYTHON) -m venv --clear $(PEERS_VENV)
+	$(PEERS_VENV)/bin/python -m pip install --disable-pip-version-check --quiet -r bench/peers/requirements.txt
+	@touch $@
 
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \

@@ -2,8 +2,11 @@
 
 import os
 
+from django.db import connection
+
 from bench.models import BenchEffect
-from tasks_app.client import handler
+from bench.peers.programs import record
+from tasks_app.client import handler, write
 
 
 @handler("BENCH_NOOP")
@@ -11,14 +14,25 @@ def noop(task):
     pass
 
 
+@handler("BENCH_STAMP")
+def stamp(task):
+    record.stamp(int(task.key.rpartition("-")[2]))
+
+
 @handler("BENCH_EFFECT", transactional=True)
 def effect(task):
+    write("INSERT INTO bench_effect (task_id) VALUES (%s)", [task.id])
+
+
+@handler("BENCH_EFFECT_ORM", transactional=True)
+def effect_by_orm(task):
     BenchEffect.objects.create(task_id=task.id)
 
 
 @handler("BENCH_EFFECT_BATCH", transactional=True, batch=True)
 def effect_batch(tasks):
-    BenchEffect.objects.bulk_create([BenchEffect(task_id=task.id) for task in tasks])
+    with connection.cursor() as cursor:
+        cursor.execute("INSERT INTO bench_effect (task_id) SELECT unnest(%s)", [[task.id for task in tasks]])
 
 
 @handler("BENCH_IO", concurrency=32, timeout=30)

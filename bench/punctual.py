@@ -21,7 +21,7 @@ def run(stack: Stack) -> dict:
     return figures
 
 
-def measure(stack: Stack, rate: int) -> list[float]:
+def measure(stack: Stack, rate: int, task_type: str = "BENCH_NOOP") -> list[float]:
     """Lateness in ms of every task after the first second, in which batch sizes are not known yet."""
     from django.utils import timezone
 
@@ -33,7 +33,7 @@ def measure(stack: Stack, rate: int) -> list[float]:
     first = timezone.now() + timedelta(seconds=3)
     for part in range(0, tasks, 5_000):
         numbers = range(part, min(part + 5_000, tasks))
-        schedule_many("BENCH_NOOP", [{"key": n, "at": first + timedelta(seconds=n / rate)} for n in numbers])
+        schedule_many(task_type, [{"key": n, "at": first + timedelta(seconds=n / rate)} for n in numbers])
     execute("VACUUM ANALYZE schedule_task")
     time.sleep(SECONDS)
     wait_settled(tasks)

@@ -83,7 +83,11 @@ DATABASES["default"] |= {
     "DISABLE_SERVER_SIDE_CURSORS": True,
 }
 # A process that hangs must not hold row locks for ever, nor wait for them for ever.
-DATABASES["default"]["OPTIONS"].setdefault("options", "-c lock_timeout=5s -c idle_in_transaction_session_timeout=60s")
+# The engine's statements are written so that one plan fits every parameter; planning takes longer than running them.
+DATABASES["default"]["OPTIONS"].setdefault(
+    "options",
+    "-c lock_timeout=5s -c idle_in_transaction_session_timeout=60s -c plan_cache_mode=force_generic_plan",
+)
 DATABASES["default"]["OPTIONS"].setdefault("connect_timeout", 5)
 DATABASES["default"]["OPTIONS"].setdefault("application_name", "punctual")
 # The engine's statements are planned once per connection. Behind a pooler that can't keep them, set it to None.

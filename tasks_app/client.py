@@ -21,6 +21,7 @@ from .core.scans import SCANS, Finding, Found, Scan, Walked
 from .core.states import Status, is_live
 from .core.task import Task
 from .engine.wakeup import wake_on_commit
+from .engine.writes import write
 from .lifecycle import cancel as _cancel
 from .lifecycle import outbox as _outbox
 from .lifecycle import plan as _plan
@@ -67,6 +68,7 @@ __all__ = [
     "reschedule_many",
     "schedule",
     "schedule_many",
+    "write",
 ]
 
 Key = str | int | UUID

@@ -52,18 +52,18 @@ class BatchRun:
     def begin(self, task: Task) -> None:
         self.begun[task.id] = time.monotonic()
 
-    def end(self, task: Task, outcome: Outcome) -> None:
-        """Note the outcome of a task, unless it has one already."""
+    def end(self, task: Task, outcome: Outcome, at: float | None = None) -> None:
+        """Note the outcome of a task, unless it has one already; it ended `at`, or now."""
         id_ = task.id
         if id_ not in self._answered:
             self._answered.add(id_)
-            self.done.append(self.settled(task, outcome))
+            self.done.append(self.settled(task, outcome, at))
 
-    def settled(self, task: Task, outcome: Outcome) -> Settled:
-        """The outcome with its times, the end being now."""
-        now, zero = time.monotonic(), self._zero
-        begun = self.begun.get(task.id, now)
-        return Settled(task, outcome, int((begun - zero) * 1_000_000), int((now - zero) * 1_000_000))
+    def settled(self, task: Task, outcome: Outcome, at: float | None = None) -> Settled:
+        """The outcome with its times; the end is `at`, or now."""
+        ended, zero = at or time.monotonic(), self._zero
+        begun = self.begun.get(task.id, ended)
+        return Settled(task, outcome, int((begun - zero) * 1_000_000), int((ended - zero) * 1_000_000))
 
     def note_written(self, written: list[Settled], *, finished: bool) -> None:
         """These were settled together with the handler's effects."""

@@ -7,7 +7,7 @@ from tasks_app.core.task import SUCCEEDED, Failure, Returned, Task
 
 from . import shutdown
 from .batch_run import BatchRun
-from .crew import Crew, crew_of
+from .crew import Crew, Shift, crew_of
 from .interruption import TIMEOUT, Interrupted, MainThreadInterrupter, interrupt_thread
 from .outcomes import as_fault, is_declared, outcome_of
 
@@ -60,51 +60,40 @@ def _call_in_turn(run: BatchRun, tasks, interrupter: MainThreadInterrupter, keep
 
 def run_in_threads(run: BatchRun, keep=None) -> None:
     """The tasks of a batch side by side in `concurrency` threads; the main thread keeps the times."""
-    crew, timeout = crew_of(run.handler.concurrency), run.handler.timeout
-    waiting = list(reversed(run.batch.tasks))
-    working: dict[int, Task] = {}
+    crew, shift = crew_of(run.handler.concurrency), Shift(run)
+    crew.begin(shift)
     stop_by = None
-    while waiting or working:
-        while waiting and len(working) < crew.size and not run.halted:
-            _hand_over(run, crew, waiting.pop(), working)
+    while not shift.over:
         if run.halted:
-            waiting = []
+            shift.stop()
             stop_by = stop_by or time.monotonic() + conf().SHUTDOWN_SECONDS
-        for task, answer, error in crew.finished(_POLL_SECONDS):
-            if working.pop(task.id, None) is None:
-                continue  # it was given up on before
-            if error is not None:
-                run.end(task, outcome_of(error))
+        for ended in shift.ended(_POLL_SECONDS):
+            if ended.expired:
+                run.expire(ended.task)
+            elif ended.error is not None:
+                run.end(ended.task, outcome_of(ended.error), at=ended.at)
             elif keep is None:
-                run.end(task, SUCCEEDED)
+                run.end(ended.task, SUCCEEDED, at=ended.at)
             else:
-                keep(task, answer)
-        _give_up_overdue(run, crew, working, timeout, stop_by)
+                keep(ended.task, ended.answer)
+        _give_up_overdue(run, crew, shift, stop_by)
         run.flush_if_old()
 
 
-def _hand_over(run: BatchRun, crew: Crew, task: Task, working: dict[int, Task]) -> None:
-    if task.id in run.gone:
-        return
-    if run.expired(task):
-        run.expire(task)
-        return
-    run.begin(task)
-    working[task.id] = task
-    crew.give(run.handler.call, task)
-
-
-def _give_up_overdue(run: BatchRun, crew: Crew, working: dict[int, Task], timeout: float, stop_by: float | None):
-    now = time.monotonic()
-    for task in list(working.values()):
-        if now - run.begun[task.id] > timeout:
-            run.end(task, Failure(TIMEOUT, f"timeout: ran longer than {timeout:g} s"))
-        elif stop_by is not None and now > stop_by:
-            pass  # it can't be stopped for certain, so it has no outcome: its lease decides
-        else:
+def _give_up_overdue(run: BatchRun, crew: Crew, shift: Shift, stop_by: float | None) -> None:
+    now, timeout = time.monotonic(), run.handler.timeout
+    for task in shift.working:
+        overdue = now - run.begun[task.id] > timeout
+        if not overdue and (stop_by is None or now < stop_by):
             continue
-        del working[task.id]
-        interrupt_thread(crew.abandon(task))
+        thread = shift.give_up(task)
+        if thread is None:
+            continue  # it has just ended after all
+        if overdue:
+            run.end(task, Failure(TIMEOUT, f"timeout: ran longer than {timeout:g} s"))
+        # Else it can't be stopped for certain, so it has no outcome: its lease decides.
+        crew.replace(shift)
+        interrupt_thread(thread)
 
 
 def run_in_one_call(run: BatchRun, interrupter: MainThreadInterrupter) -> None:

@@ -3,14 +3,19 @@
 import time
 
 from tasks_app.conf import conf
+from tasks_app.core.handlers import REGISTRY
 from tasks_app.sql import run
 
 _REFRESH_SECONDS = 0.1
+# At the end of a batch its threads wait for the slowest one, so theirs are longer. Measured with 32 threads and calls
+# of 20 ms: 0.79 of what a bare thread pool does at 200 ms a batch, 0.9 at 500.
+_THREADED = 2.5
 
 
 class Pace:
     def __init__(self) -> None:
-        self._sizes: dict[str, int] = {}
+        # Until a type has figures, a batch keeps each of its threads busy once.
+        self._sizes = {one.name: one.concurrency for one in REGISTRY if one.concurrency > conf().BATCH_UNSEEN}
         self._read_at = float("-inf")
 
     @property
@@ -26,9 +31,10 @@ class Pace:
     def refresh(self) -> None:
         self._read_at = time.monotonic()
         for task_type, us_per_task in run("pace", {}):
-            self._sizes[task_type] = size_for(us_per_task)
+            handler = REGISTRY.get(task_type)
+            self._sizes[task_type] = size_for(us_per_task, threaded=handler is not None and handler.concurrency > 1)
 
 
-def size_for(us_per_task: float) -> int:
-    target_us = conf().BATCH_TARGET_MS * 1000
+def size_for(us_per_task: float, *, threaded: bool = False) -> int:
+    target_us = conf().BATCH_TARGET_MS * 1000 * (_THREADED if threaded else 1)
     return max(1, min(conf().BATCH_MAX, int(target_us / max(us_per_task, 0.1))))

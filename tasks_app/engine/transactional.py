@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from django.db import DatabaseError, InterfaceError, connection, transaction
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, connection, connections, transaction
 from psycopg.pq import TransactionStatus
 
 from tasks_app.core.errors import UnrecoverableError
@@ -20,6 +20,7 @@ from tasks_app.lifecycle.settle import BatchLost, Settled, settle
 from tasks_app.lifecycle.start import still_ours
 from tasks_app.sql import run as run_sql
 
+from . import writes
 from .batch_run import BatchRun
 from .faults import AGAIN_SECONDS, IDLE_TOO_LONG, is_infrastructure_fault, is_lock_fault, sqlstate
 from .interruption import SHUTDOWN, Interrupted, MainThreadInterrupter
@@ -106,7 +107,7 @@ class EffectsRun:
             with connection.cursor() as cursor:
                 cursor.execute("SELECT pg_backend_pid()")
                 run.backend_pid = cursor.fetchone()[0]
-            with connection.execute_wrapper(_refuse_to_end):
+            with connection.execute_wrapper(_refuse_to_end), writes.kept_back():
                 outcomes = self._call_all(tasks)
             settled = earlier + [run.settled(task, outcomes[task.id]) for task in tasks]
             if settled:
@@ -168,10 +169,12 @@ class EffectsRun:
             for task in todo:
                 self._call_plainly([task], task)
                 outcomes[task.id] = SUCCEEDED
+            self._plainly(writes.send)
         return outcomes
 
     def _call_together(self, todo: list[Task]) -> dict[int, Outcome]:
         answer = self._call_plainly(todo, todo)
+        self._plainly(writes.send)
         try:
             failed = failures_in(answer, todo)
         except TypeError:
@@ -179,9 +182,12 @@ class EffectsRun:
         return {task.id: outcome_of(failed[task.id]) if task.id in failed else SUCCEEDED for task in todo}
 
     def _call_plainly(self, about: list[Task], argument):
+        return self._plainly(lambda: self._interruptible(about, argument))
+
+    def _plainly(self, action: Callable):
         try:
-            answer = self._interruptible(about, argument)
-            if connection.needs_rollback or _status() is not TransactionStatus.INTRANS:
+            answer = action()
+            if connection.needs_rollback or _status() != TransactionStatus.INTRANS:
                 raise _HandlerFailed  # aborted or ended: the careful go tells which
             return answer
         except (Interrupted, DatabaseError, InterfaceError) as error:
@@ -194,13 +200,15 @@ class EffectsRun:
     def _call_carefully(self, task: Task) -> Outcome:
         try:
             with transaction.atomic():
+                writes.drop()  # of a task before it that failed
                 answer = self._interruptible([task], [task] if self._vectorised else task)
+                writes.send()
                 failed = failures_in(answer, [task]) if self._vectorised else {}
                 if failed:
                     raise failed[task.id]
-                if connection.needs_rollback or _status() is TransactionStatus.INERROR:
+                if connection.needs_rollback or _status() == TransactionStatus.INERROR:
                     raise RuntimeError("the handler caught a database error inside its transaction and went on")
-                if _status() is TransactionStatus.IDLE:
+                if _status() == TransactionStatus.IDLE:
                     self._decided[task.id] = Failure(ENDED_TRANSACTION, ENDED_WORDS, final=True)
                     raise _TransactionBroken
         except (Interrupted, _TransactionBroken):
@@ -218,9 +226,10 @@ class EffectsRun:
 
     def _interruptible(self, about: list[Task], argument):
         self._now = about
+        begun = self._run.begun
         for task in about:
-            if task.id not in self._run.begun:
-                self._run.begin(task)
+            if task.id not in begun:
+                begun[task.id] = time.monotonic()
         self._interrupter.enter()
         try:
             return self._call(argument)
@@ -266,5 +275,6 @@ def _refuse_to_end(execute, sql, params, many, context):
     return execute(sql, params, many, context)
 
 
-def _status() -> TransactionStatus:
-    return connection.connection.info.transaction_status
+def _status() -> int:
+    """Asked after every call, so by the short way: no proxy, no object made for the answer."""
+    return connections[DEFAULT_DB_ALIAS].connection.pgconn.transaction_status

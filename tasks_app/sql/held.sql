@@ -1,11 +1,17 @@
---include batch
-, mine AS MATERIALIZED (
-    -- Then the task rows in order of id, only those still RUNNING under this batch. `place` is a row's position in
-    -- the sorted ids and in what was given for them: a binary search, where a join with unnest() can turn into a
-    -- thousand scans of a thousand values, since the planner expects next to no RUNNING rows.
-    SELECT t.id, width_bucket(t.id, %(ids)s::bigint[]) AS place
-    FROM b
-    JOIN schedule_task t ON t.id = ANY (%(ids)s::bigint[]) AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
+b AS MATERIALIZED (
+    -- The batch row first: unfinished, so nobody reaped it; locked, so nobody can until we commit.
+    SELECT batch_no, started_at, worker FROM task_batch
+    WHERE batch_no = %(batch_no)s AND finished_at IS NULL
+    FOR NO KEY UPDATE
+), mine AS MATERIALIZED (
+    -- Then the task rows in order of id, only those still RUNNING under this batch; none if the batch is not ours.
+    -- `place` is a row's position in the sorted ids and in what was given for them: a binary search, where a join with
+    -- unnest() can turn into a thousand scans of a thousand values, since the planner expects next to no RUNNING rows.
+    -- `spot` is where the row lies now. We hold its lock, so it stays there, and need not look into the index again.
+    SELECT t.ctid AS spot, t.id, width_bucket(t.id, %(ids)s::bigint[]) AS place
+    FROM schedule_task t
+    WHERE EXISTS (SELECT FROM b)
+      AND t.id = ANY (%(ids)s::bigint[]) AND t.status = 'RUNNING' AND t.batch_no = %(batch_no)s
     ORDER BY t.id
-    FOR NO KEY UPDATE OF t
+    FOR NO KEY UPDATE
 )

@@ -20,6 +20,7 @@ from tasks_app.client import (
     planned_keys,
     register_scan,
     reschedule,
+    schedule,
     schedule_many,
 )
 from tasks_app.core.errors import InvalidConfiguration
@@ -44,6 +45,7 @@ from tests.support.articles import (
     rejected,
     write_past_lifecycle,
 )
+from tests.support.engine import claim_due, expire_lease
 from tests.support.marks import commits
 from tests.support.moves import FINAL, OK, RETRY, SKIP, settled
 
@@ -320,6 +322,8 @@ def test_a_beat_that_still_scans_goes_on_reaping_and_leaves_the_next_scan_to_oth
         one.run_once()
         assert begun.wait(20)
         MaintenanceEntry.objects.update(next_at="2020-01-01T00:00:00Z")
+        schedule("T_QUIET", "lost")
+        expire_lease(claim_due()[0])
 
         assert one.run_once() == ["prune", "reap", "rescue"]
         release.set()

@@ -191,6 +191,7 @@ def test_the_size_of_a_batch_follows_the_pace_of_its_type():
     assert size_for(1_000_000) == 1  # a second each
     assert size_for(10_000) == 20  # 200 ms of work
     assert size_for(1) == conf().BATCH_MAX
+    assert size_for(10_000, threaded=True) == 50  # longer, since its threads wait for each other at the end
 
 
 def test_a_type_is_measured_by_its_finished_batches():

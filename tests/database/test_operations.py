@@ -15,7 +15,7 @@ from tasks_app.engine.retention import prune
 from tasks_app.engine.status import read_status
 from tasks_app.models import DlqEntry, MaintenanceEntry, Node, OutboxEvent, ScheduleTask, TaskAttempt, TaskBatch
 from tasks_app.testing import assert_not_scheduled, assert_scheduled, move_time, run_due
-from tests.support.engine import claim_due, make_due, row
+from tests.support.engine import claim_due, expire_lease, make_due, row
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -96,7 +96,14 @@ def test_status_shows_how_late_tasks_started(fleet):
     assert 0 <= late.p50_ms <= late.p95_ms <= late.p99_ms
 
 
-def test_a_chore_is_done_by_one_beat_each_time_it_is_due():
+@pytest.fixture
+def lost_batch():
+    schedule("T_QUIET", "lost")
+    [batch] = claim_due()
+    expire_lease(batch)
+
+
+def test_a_chore_is_done_by_one_beat_each_time_it_is_due(lost_batch):
     one, two = Maintenance(nodes.new_node_id(), "beat-1"), Maintenance(nodes.new_node_id(), "beat-2")
 
     first, second = one.run_once(), two.run_once()
@@ -104,9 +111,20 @@ def test_a_chore_is_done_by_one_beat_each_time_it_is_due():
     assert first == ["compensate", "prune", "reap", "rescue"]
     assert second == []
     one.wait_aside()
-    MaintenanceEntry.objects.filter(name="reap").update(next_at="2020-01-01T00:00:00Z")
-    assert two.run_once() == ["reap"]
+    MaintenanceEntry.objects.filter(name="prune").update(next_at="2020-01-01T00:00:00Z")
+    assert two.run_once() == ["prune"]
     assert Node.objects.filter(kind=Node.BEAT).count() == 2
+
+
+def test_a_reap_is_done_only_when_there_is_something_to_reap(lost_batch):
+    beat = Maintenance(nodes.new_node_id(), "beat-1")
+    assert "reap" in beat.run_once()
+    assert TaskBatch.objects.get().reaped
+
+    MaintenanceEntry.objects.filter(name="reap").update(next_at="2020-01-01T00:00:00Z")
+
+    assert beat.run_once() == []
+    assert MaintenanceEntry.objects.get(name="reap").next_at.year > 2020  # it was looked at all the same
 
 
 def test_what_is_past_its_keep_is_pruned_and_nothing_else():

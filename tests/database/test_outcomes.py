@@ -14,9 +14,9 @@ from tests.support.testapp.models import Effect
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-PER_TASK = ["T_PLAIN", "T_THREADS", "T_EFFECT", "T_TWO_PHASE", "T_TWO_PHASE_THREADS"]
+PER_TASK = ["T_PLAIN", "T_THREADS", "T_EFFECT", "T_WRITE", "T_TWO_PHASE", "T_TWO_PHASE_THREADS"]
 EVERY_MODE = [*PER_TASK, "T_BATCH", "T_EFFECT_BATCH"]
-WITH_EFFECTS = ["T_EFFECT", "T_EFFECT_BATCH", "T_TWO_PHASE", "T_TWO_PHASE_THREADS"]
+WITH_EFFECTS = ["T_EFFECT", "T_WRITE", "T_EFFECT_BATCH", "T_TWO_PHASE", "T_TWO_PHASE_THREADS"]
 
 
 def mixed(task_type: str, *payloads: dict) -> list[int]:

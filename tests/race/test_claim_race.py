@@ -62,6 +62,19 @@ def test_a_lane_with_room_for_one_batch_gets_the_one_that_has_been_due_for_longe
     assert [batch_row(batch).ids for batch in claim_due()] == [[b]]
 
 
+def test_a_solo_task_that_has_been_due_for_longest_goes_before_every_full_batch_of_a_backlog():
+    first, second = planned("lost", "lost too")
+    for task, seconds in ((first, 20), (second, 10)):
+        due = row(task).due_at - timedelta(seconds=seconds)
+        ScheduleTask.objects.filter(id=task).update(solo=True, due_at=due)
+    planned(*(f"backlog {n}" for n in range(6)))
+    planned(*(f"other backlog {n}" for n in range(6)), task_type="T_LONG")
+
+    batches = claim([LaneShare(DEFAULT_LANE, 1000, 2)], {TYPE: 3, "T_LONG": 3}, "test")
+
+    assert sorted(batch_row(batch).ids for batch in batches) == [[first], [second]]
+
+
 def test_a_claim_takes_the_rows_that_have_been_due_for_longest_and_no_more_of_a_shard_than_its_share():
     keys = [f"k{n}" for n in range(200) if shard_of("default", TYPE, f"k{n}") == 0][:3]
     first, second, third = planned(*keys)

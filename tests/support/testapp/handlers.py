@@ -7,7 +7,7 @@ import time
 
 from django.db import connection, transaction
 
-from tasks_app.client import RetryableError, Skip, Snooze, UnrecoverableError, ensure, handler
+from tasks_app.client import RetryableError, Skip, Snooze, UnrecoverableError, ensure, handler, write
 from tests.support.testapp.models import Effect
 
 
@@ -72,6 +72,14 @@ def act(task) -> None:
                 return
 
 
+def write_row(task) -> None:
+    """leave_effect in a statement that waits for those of the other tasks."""
+    write(
+        "INSERT INTO testapp_effect (task_id, key, attempt, token, at) VALUES (%s, %s, %s, %s, now())",
+        [task.id, task.key, task.attempt, task.token],
+    )
+
+
 def leave_effect(task) -> None:
     Effect.objects.create(task_id=task.id, key=task.key, attempt=task.attempt, token=task.token)
 
@@ -98,6 +106,21 @@ def threads(task):
 def effect(task):
     leave_effect(task)
     act(task)
+
+
+@handler("T_WRITE", timeout=2, backoff=[0.1, 0.1, 0.1], transactional=True)
+def write_effect(task):
+    write_row(task)
+    act(task)
+    for name in task.payload.get("counters", ()):
+        write("INSERT INTO testapp_counter (name, value) VALUES (%s, 0)", [name])
+
+
+@handler("T_WRITE_COMMIT", timeout=2, backoff=[0.1, 0.1, 0.1], transactional=True)
+def write_commit(task):
+    write_row(task)
+    if not task.payload:
+        write("COMMIT")
 
 
 @handler("T_EFFECT_BATCH", timeout=2, backoff=[0.1, 0.1, 0.1], transactional=True, batch=True)

@@ -1,0 +1,35 @@
+"""Owns Punctual's own figures in the comparison: the benches' functions, with the peers' numbers of tasks and the
+handler that writes their record."""
+
+import statistics
+import tomllib
+
+from bench import drain, enqueue, punctual
+from bench.stack import ROOT, Stack, query
+
+from .programs import record
+
+TASK_TYPE = "BENCH_STAMP"
+SETTINGS = "one beat, one prefork worker with 2 processes; schedule_many for planning; each task with an outbox row"
+
+
+def measure(stack: Stack, sizes: dict[str, list[int]], rates: list[int], rounds: int) -> dict:
+    """An answer in the shape of the peers', with a rate for every number of tasks that some peer was measured with."""
+    return {
+        "versions": {"punctual": tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]},
+        "settings": SETTINGS,
+        "enqueue": {size: _median(rounds, enqueue.measure, size) for size in sizes["enqueue"]},
+        "drain": {size: _median(rounds, drain.measure, stack, TASK_TYPE, size) for size in sizes["drain"]},
+        "punctual": {str(rate): _punctual(stack, rate) for rate in rates},
+    }
+
+
+def _median(rounds: int, measure, *arguments) -> int:
+    return round(statistics.median(measure(*arguments) for _ in range(rounds)))
+
+
+def _punctual(stack: Stack, rate: int) -> dict:
+    record.clear()
+    punctual.measure(stack, rate, TASK_TYPE)
+    due_at = {int(key): due.timestamp() for key, due in query("SELECT biz_key, execute_time FROM schedule_task")}
+    return {"tasks": len(due_at)} | record.lateness(due_at, after=min(due_at.values()) + 1)
