@@ -10,6 +10,7 @@ from pathlib import Path
 from .stack import fresh_stack
 
 NAMES = ("floor", "drain", "size", "punctual", "herd", "enqueue", "effects", "io", "idle")
+NAMES += ("midnight", "edits", "compensate")
 
 
 def main() -> int:

@@ -42,6 +42,7 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "django.contrib.postgres",
     "tasks_app",
+    "articles_app",
     "demo_app",
 ]
 
@@ -130,6 +131,13 @@ PUNCTUAL = {"REDIS_URL": REDIS_URL}
 for _name in ("DISPATCH_LEASE_SECONDS", "RUN_LEASE_SECONDS", "HEARTBEAT_SECONDS", "SHUTDOWN_SECONDS"):
     if _value := os.environ.get(f"PUNCTUAL_{_name}"):
         PUNCTUAL[_name] = env.number(f"PUNCTUAL_{_name}", _value)
+
+ARTICLES = {
+    "MODERATION_URL": os.environ.get("MODERATION_URL", ""),
+    "MODERATION_TOKEN": os.environ.get("MODERATION_TOKEN", ""),
+}
+if _value := os.environ.get("AUDIT_LEAD_SECONDS"):
+    ARTICLES["AUDIT_LEAD_SECONDS"] = env.number("AUDIT_LEAD_SECONDS", _value)
 
 # Celery carries batch numbers and nothing else. PostgreSQL recovers lost work, so the broker's own
 # redelivery, results, ETAs and remote control are off; docs/data-path.md gives the reason for each line.

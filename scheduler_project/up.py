@@ -24,11 +24,16 @@ from .supervisor import ProcessSpec, Server, Supervisor, run_to_end
 BASE_DIR = Path(__file__).resolve().parent.parent
 HOST = "127.0.0.1"
 DEFAULT_PORT = 8000
+MODERATION_PORT = 8765
 PORTS_TO_TRY = 100
 # Workers know of each other through the database; Celery's own chatter between them is only load.
 QUIET = ("--without-gossip", "--without-mingle", "--without-heartbeat")
 # Without the letters and digits that people confuse.
 READABLE = "abcdefghjkmnpqrstuvwxyz23456789"
+
+
+# Set when the articles are audited by the example service, which then is one of our processes.
+EXAMPLE_PORT = "PUNCTUAL_EXAMPLE_MODERATION_PORT"
 
 
 class UpError(Exception):
@@ -67,7 +72,9 @@ def processes(port: int, env: dict[str, str]) -> list[ProcessSpec]:
     python, app = sys.executable, "scheduler_project"
     gunicorn = [python, "-m", "gunicorn", f"{app}.wsgi", "--bind", f"{HOST}:{port}", "--workers", "2"]
     celery = [python, "-m", "celery", "--quiet", "-A", app]
+    moderation = [python, str(BASE_DIR / "examples" / "moderation_service.py"), "--port"]
     return [
+        *([ProcessSpec("audit", [*moderation, env[EXAMPLE_PORT]], env, BASE_DIR)] if EXAMPLE_PORT in env else []),
         ProcessSpec("web", [*gunicorn, "--no-control-socket", "--graceful-timeout", "10"], env, BASE_DIR),
         ProcessSpec("beat", [*celery, "beat", "--loglevel", "INFO"], env, BASE_DIR),
         ProcessSpec("worker", [*celery, "worker", "--loglevel", "INFO", *QUIET], env, BASE_DIR),
@@ -94,7 +101,7 @@ def up(run: Run) -> None:
     _handle_signals(run)
     home, password = prepare_home(home_directory())
     with ExitStack() as ending:
-        env = start_databases(run, home, ending)
+        env = start_databases(run, home, ending) | choose_moderation()
         manage("migrate", ["--noinput"], env)
         manage("seed_demo", [], env | {"PUNCTUAL_ADMIN_PASSWORD": password})
         run.supervisor = Supervisor(processes(run.port, env), servers=run.servers)
@@ -140,6 +147,20 @@ def choose_port(wanted: str) -> int:
         f"The ports {DEFAULT_PORT} to {DEFAULT_PORT + PORTS_TO_TRY - 1} of {HOST} are all in use. "
         "Set PORT to a free one."
     )
+
+
+def choose_moderation() -> dict[str, str]:
+    """The service that audits articles: the one that the environment names, else the example, run by us."""
+    if "MODERATION_URL" in os.environ:
+        return {}
+    port = next((port for port in range(MODERATION_PORT, MODERATION_PORT + PORTS_TO_TRY) if _is_free(port)), None)
+    if port is None:
+        raise UpError(
+            f"The ports {MODERATION_PORT} to {MODERATION_PORT + PORTS_TO_TRY - 1} of {HOST} are all in use, and the "
+            "example moderation service needs one. Set MODERATION_URL to a service of your own, or to nothing for the "
+            "local rule list."
+        )
+    return {EXAMPLE_PORT: str(port), "MODERATION_URL": f"http://{HOST}:{port}/audit"}
 
 
 def admin_password(home: Path) -> str:

@@ -17,21 +17,27 @@ from .core.errors import (
 )
 from .core.handlers import REGISTRY, handler
 from .core.retry import Backoff
+from .core.scans import SCANS, Finding, Found, Scan, Walked
 from .core.states import Status, is_live
 from .core.task import Task
 from .engine.wakeup import wake_on_commit
 from .engine.writes import write
 from .lifecycle import cancel as _cancel
+from .lifecycle import outbox as _outbox
 from .lifecycle import plan as _plan
 from .lifecycle.cancel import Cancelled
+from .lifecycle.look import Difference, differing, differing_rows, planned_keys
 from .lifecycle.plan import SYSTEM, Outcome, Planned
-from .lifecycle.request import Request, build, checked_note, key_of, unit_of
+from .lifecycle.request import Request, build, checked_instant, checked_note, checked_text, key_of, unit_of
 from .models import ScheduleTask
 from .models.schedule_task import DEFAULT_TENANT
 
 __all__ = [
     "Backoff",
     "Cancelled",
+    "Difference",
+    "Finding",
+    "Found",
     "InvalidTask",
     "Outcome",
     "PlanConflict",
@@ -44,10 +50,20 @@ __all__ = [
     "Task",
     "TaskInfo",
     "UnrecoverableError",
+    "Walked",
     "cancel",
+    "checked_instant",
+    "checked_text",
+    "differing",
+    "differing_rows",
+    "emit",
+    "emit_many",
     "ensure",
+    "ensure_many",
     "find",
     "handler",
+    "planned_keys",
+    "register_scan",
     "reschedule",
     "reschedule_many",
     "schedule",
@@ -144,11 +160,37 @@ def ensure(
     )[0]
 
 
+def ensure_many(
+    task_type: str, tasks: Iterable[Mapping[str, object]], *, by: str = SYSTEM, **common: object
+) -> list[Planned]:
+    """ensure for many units of one type in a few statements; each mapping has `key`, and `at` or `delay`."""
+    return _planned(_plan.ensure(_requests(_timed, task_type, tasks, common), _by(by)))
+
+
 def cancel(task_type: str, key: Key, *, reason: str = "", by: str = SYSTEM, tenant: str = DEFAULT_TENANT) -> Cancelled:
     """Cancel whatever is live of the unit. A running attempt is not called back, but it can't settle any more."""
     REGISTRY.require(task_type)
     reason = checked_note("reason", reason, REASON_LENGTH)
     return _cancel.cancel(unit_of(task_type, key, tenant), reason=reason, by=_by(by))
+
+
+def emit(event: str, payload: object, *, tenant: str = DEFAULT_TENANT) -> None:
+    """Tell an event of your own in your own transaction: if it rolls back, nothing was told."""
+    _outbox.emit(event, [payload], tenant)
+
+
+def emit_many(event: str, payloads: Iterable[object], *, tenant: str = DEFAULT_TENANT) -> int:
+    """emit for many payloads, in a few statements; returns how many."""
+    return _outbox.emit(event, payloads, tenant)
+
+
+def register_scan(name: str, scan: Scan) -> None:
+    """Have the beats run this compensation scan every minute, and `manage.py compensate` when asked.
+
+    Put it in a module named `compensation` of an installed app. `scan(dry_run)` yields a Found for each row that is not
+    as it should be, and a Walked now and then. It repairs what it can, unless `dry_run`.
+    """
+    SCANS.add(name, scan)
 
 
 @dataclass(frozen=True, slots=True)

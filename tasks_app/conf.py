@@ -40,6 +40,9 @@ class Conf:
     WAKEUP_MS: float = 50.0  # schedule() waits for Redis no longer than this
     WAKEUP_PAUSE_SECONDS: float = 5.0  # and does not try again for so long after a failure
 
+    # Compensation.
+    COMPENSATE_SECONDS: float = 60.0  # how often the apps' scans look for rows whose task was lost
+
     # Limits of input.
     PAYLOAD_MAX_BYTES: int = 65_536
 

@@ -93,7 +93,9 @@ def _two_phases(run: BatchRun, interrupter: MainThreadInterrupter) -> None:
     effects = EffectsRun(run, interrupter, lambda task: run.handler.apply(task, answers[task.id][1]), vectorised=False)
 
     def apply_all(*, finish: bool) -> None:
-        effects.execute([task for task, _ in answers.values()], finish=finish)
+        # Answers come in any order, but business rows are locked in one: by key, numbers by their value.
+        tasks = sorted((task for task, _ in answers.values()), key=lambda task: (len(task.key), task.key))
+        effects.execute(tasks, finish=finish)
         answers.clear()
 
     def keep(task: Task, answer: object) -> None:

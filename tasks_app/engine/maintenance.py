@@ -13,6 +13,7 @@ from tasks_app.lifecycle.reap import reap, rescue_stranded
 from tasks_app.sql import run
 
 from . import nodes
+from .compensation import compensate_and_tell
 from .retention import prune
 
 log = logging.getLogger(__name__)
@@ -23,6 +24,7 @@ class Chore:
     name: str
     every: Callable[[], float]  # seconds
     run: Callable[[], object]
+    aside: bool = False  # may take long: in a thread of its own, so that the reaper comes on time
 
 
 def reap_lost() -> object:
@@ -55,7 +57,17 @@ CHORES = (
     Chore("prune", lambda: conf().PRUNE_SECONDS, prune),
     # Walks the whole table, and should never find anything.
     Chore("rescue", lambda: 600.0, rescue),
+    Chore("compensate", lambda: conf().COMPENSATE_SECONDS, compensate_and_tell, aside=True),
 )
+
+
+def _run_aside(chore: Chore) -> None:
+    try:
+        chore.run()
+    except Exception as error:
+        log.error("maintenance.failed chore=%s error=%r", chore.name, str(error), exc_info=True)
+    finally:
+        connection.close()
 
 
 class Maintenance(threading.Thread):
@@ -67,6 +79,7 @@ class Maintenance(threading.Thread):
         self._node_name = name
         self._stopped = threading.Event()
         self._declared = False
+        self._aside: dict[str, threading.Thread] = {}
 
     def run(self) -> None:
         while not self._stopped.is_set():
@@ -85,20 +98,35 @@ class Maintenance(threading.Thread):
         if not self._declared:
             run("declare_chores", {"names": [chore.name for chore in CHORES]})
             self._declared = True
+        # What this beat still does from last time is left to the others.
+        free = [chore for chore in CHORES if not (chore.name in self._aside and self._aside[chore.name].is_alive())]
         taken = run(
             "take_chores",
             {
                 "node_id": self._node_id,
                 "name": self._node_name,
-                "names": [chore.name for chore in CHORES],
-                "everys": [chore.every() for chore in CHORES],
+                "names": [chore.name for chore in free],
+                "everys": [chore.every() for chore in free],
             },
         )
         done = {name for (name,) in taken}
         for chore in CHORES:
-            if chore.name in done:
+            if chore.name in done and chore.aside:
+                self._begin_aside(chore)
+            elif chore.name in done:
                 chore.run()
         return sorted(done)
+
+    def wait_aside(self, timeout: float | None = None) -> None:
+        """Until the chores in threads of their own have ended."""
+        for thread in self._aside.values():
+            thread.join(timeout)
+
+    def _begin_aside(self, chore: Chore) -> None:
+        self._aside[chore.name] = threading.Thread(
+            target=_run_aside, args=[chore], name=f"punctual-{chore.name}", daemon=True
+        )
+        self._aside[chore.name].start()
 
     def stop(self) -> None:
         self._stopped.set()

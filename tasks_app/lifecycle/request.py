@@ -56,7 +56,7 @@ def build(
         )
     return Request(
         unit=unit_of(task_type, key, tenant),
-        at=_instant(at),
+        at=None if at is None else checked_instant("at", at),
         delay=_seconds("delay", delay, allow_zero=True) if at is None else None,
         payload=_json_text(payload),
         lane=lane or handler.lane,
@@ -70,6 +70,29 @@ def build(
 def checked_note(name: str, value: object, longest: int) -> str:
     """A reason or a name that is stored beside a task; may be empty."""
     return value if value == "" else _text(name, value, longest)
+
+
+def checked_text(name: str, value: object, longest: int) -> str:
+    """A text that PostgreSQL can store, not empty and not too long."""
+    return _text(name, value, longest)
+
+
+def checked_instant(name: str, at: object) -> datetime:
+    """An aware datetime that is not surely a mistake."""
+    if not isinstance(at, datetime):
+        raise InvalidTask(f"{name}={shown(at)} is a {type(at).__name__}; it must be an aware datetime.")
+    if at.tzinfo is None or at.utcoffset() is None:
+        raise InvalidTask(
+            f"{name}={at!r} is naive, so the instant meant is unknown. Give it a time zone, "
+            f"for example {name}=datetime(2027, 3, 1, 9, 0, tzinfo=ZoneInfo('Europe/Berlin'))."
+        )
+    refuse_absurd_instant(name, at)
+    return at
+
+
+def checked_json(name: str, value: object) -> str:
+    """The value as JSON text that PostgreSQL can store."""
+    return _json_text(value, name) or "null"
 
 
 def unit_of(task_type: str, key: str | int | UUID, tenant: str = DEFAULT_TENANT) -> Unit:
@@ -99,20 +122,6 @@ def _text(name: str, value: object, longest: int) -> str:
     return value
 
 
-def _instant(at: object) -> datetime | None:
-    if at is None:
-        return None
-    if not isinstance(at, datetime):
-        raise InvalidTask(f"at={shown(at)} is a {type(at).__name__}; it must be an aware datetime.")
-    if at.tzinfo is None or at.utcoffset() is None:
-        raise InvalidTask(
-            f"at={at!r} is naive, so the instant meant is unknown. Give it a time zone, "
-            "for example at=datetime(2027, 3, 1, 9, 0, tzinfo=ZoneInfo('Europe/Berlin'))."
-        )
-    refuse_absurd_instant("at", at)
-    return at
-
-
 def _seconds(name: str, value: object, *, allow_zero: bool = False) -> float | None:
     if value is None:
         return 0.0 if allow_zero else None
@@ -127,26 +136,26 @@ def _seconds(name: str, value: object, *, allow_zero: bool = False) -> float | N
     return float(value)
 
 
-def _json_text(payload: object) -> str | None:
+def _json_text(payload: object, name: str = "payload") -> str | None:
     if payload is None:
         return None
     try:
         text = json.dumps(payload, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidTask(
-            f"payload can't be written as JSON: {error}. Use dicts, lists, strings, numbers, booleans and None, "
+            f"{name} can't be written as JSON: {error}. Use dicts, lists, strings, numbers, booleans and None, "
             "and ids instead of objects."
         ) from None
     if not _encodable(text):
-        raise InvalidTask("payload contains half of a surrogate pair; it is no valid text. Remove it.")
+        raise InvalidTask(f"{name} contains half of a surrogate pair; it is no valid text. Remove it.")
     size, limit = len(text.encode()), conf().PAYLOAD_MAX_BYTES
     if size > limit:
         raise InvalidTask(
-            f"payload has {size:,} bytes as JSON; at most {limit:,} are allowed. "
+            f"{name} has {size:,} bytes as JSON; at most {limit:,} are allowed. "
             "Keep the data in a table of your own and schedule its id."
         )
     if _ESCAPED_NUL.search(text):
-        raise InvalidTask("payload contains a NUL character, which PostgreSQL can't store. Remove it.")
+        raise InvalidTask(f"{name} contains a NUL character, which PostgreSQL can't store. Remove it.")
     return text
 
 

@@ -35,6 +35,11 @@ def execute_many(statement: str, many: Sequence[Sequence[object]], using: str = 
     _cursor(using).executemany(statement, many)
 
 
+def run_on(name: str, rows: str, params: Mapping[str, object], using: str = DEFAULT_DB_ALIAS) -> list[tuple]:
+    """run, for a statement that works on the rows of a caller's own query: it stands where the line `--rows` is."""
+    return execute(_text(name).replace("--rows", rows), params, using)
+
+
 def _cursor(using: str):
     connection = connections[using]
     connection.close_if_health_check_failed()

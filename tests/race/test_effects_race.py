@@ -12,6 +12,7 @@ from tasks_app.client import Outcome, UnrecoverableError, cancel, ensure, handle
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.engine.executor import run_batch
 from tasks_app.lifecycle.reap import reap
+from tests.support.contend import contend
 from tests.support.engine import batch_row, expire_lease, make_due, row, run_due
 from tests.support.marks import commits
 from tests.support.moves import TUESDAY, State, claimed, events, planned, rows_of, state
@@ -322,3 +323,40 @@ def test_an_edit_replaces_the_task_of_a_handler_that_rolled_back(counting):
 
     counting.refresh_from_db()
     assert (moved.outcome, counting.value) == (Outcome.REPLACED, 100)
+
+
+# The order in which answers are applied.
+
+
+def test_answers_are_applied_in_order_of_their_keys_whatever_order_they_came_in():
+    """Else a batch and a bulk edit of the same rows, which locks them in order, could deadlock."""
+    other_answered, applied = threading.Event(), []
+
+    def apply(task, answer):
+        Counter.objects.select_for_update().get(name=task.key)
+        applied.append(task.key)
+
+    @handler("T_ORDER", timeout=10, concurrency=2, apply=apply)
+    def call(task):
+        if task.key == "9":
+            assert other_answered.wait(5)
+        else:
+            other_answered.set()
+
+    def bulk_edit():
+        with transaction.atomic():
+            for key in ("9", "10"):
+                Counter.objects.select_for_update().get(name=key)
+
+    def edit():
+        Counter.objects.select_for_update().get(name="9")
+
+    Counter.objects.bulk_create([Counter(name="9"), Counter(name="10")])
+    number = claimed("9", "10", task_type="T_ORDER")
+    try:
+        bulk, batch = contend(edit, bulk_edit, lambda: run(number))
+    finally:
+        REGISTRY.discard("T_ORDER")
+
+    assert (bulk.error, batch.error) == (None, None)
+    assert applied == ["9", "10"]

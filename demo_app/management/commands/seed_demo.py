@@ -1,24 +1,26 @@
-"""`manage.py seed_demo`: the admin user and some tasks to look at, created once."""
+"""`manage.py seed_demo`: the admin user with some tasks and articles to look at, created once."""
 
 import os
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand
 from django.db import transaction
 from django.utils import timezone
 
+from articles_app import lifecycle
 from tasks_app.client import schedule, schedule_many
 
 
 class Command(BaseCommand):
-    help = "Creates the admin user (password from PUNCTUAL_ADMIN_PASSWORD) and demo tasks, unless they exist."
+    help = "Creates the admin user (password from PUNCTUAL_ADMIN_PASSWORD), demo tasks and articles, unless they exist."
 
     def handle(self, *args, **options) -> None:
         with transaction.atomic():
             created = self._admin()
             if created:
                 self._tasks()
+                self._articles()
         self.stdout.write("demo content created" if created else "demo content is there already")
 
     def _admin(self) -> bool:
@@ -38,3 +40,22 @@ class Command(BaseCommand):
         schedule("DEMO_HELLO", "every-20-seconds", repeat_after=20)
         schedule("DEMO_FLAKY", "fails-twice", payload={"failures": 2}, delay=5)
         schedule("DEMO_BROKEN", "hopeless", delay=5)
+
+    def _articles(self) -> None:
+        """Some that go live while you watch, one that is rejected, one that leaves again, and a draft."""
+        now = timezone.now()
+        minutes = {1: "The first of today", 2: "A second opinion", 5: "Five past", 60: "An hour later"}
+        for minute, title in minutes.items():
+            self._submitted(title, "Nothing that anybody would object to.", now + timedelta(minutes=minute))
+        self._submitted("A scandal", "It contains a forbidden word.", now + timedelta(minutes=3))
+        self._submitted("Today only", "Gone in ten minutes.", now + timedelta(minutes=1), now + timedelta(minutes=10))
+        self._draft("Not ready yet", "To be written.", now + timedelta(days=1))
+
+    def _draft(self, title: str, body: str, publish_time: datetime, offline_time: datetime | None = None) -> int:
+        article = lifecycle.create(
+            title=title, body=body, author="demo", publish_time=publish_time, offline_time=offline_time
+        )
+        return article.id
+
+    def _submitted(self, *article: object) -> None:
+        lifecycle.submit(self._draft(*article), actor="demo")

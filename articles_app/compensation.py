@@ -1,0 +1,149 @@
+"""The articles' compensation scan: articles and tasks that no longer agree are found, and repaired once.
+
+Found set-based, a page at a time, without locks; repaired with the articles locked and the finding looked at again.
+So two scans at once, or a scan and an edit, can't both repair the same article. What is DEAD, or was cancelled by a
+person, is a decision or a failure that a person has to look at: it is told, not revived.
+"""
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db import connection, transaction
+
+from tasks_app.client import (
+    Difference,
+    Finding,
+    Found,
+    Walked,
+    cancel,
+    differing,
+    differing_rows,
+    ensure_many,
+    planned_keys,
+    register_scan,
+)
+from tasks_app.client import Status as TaskStatus
+
+from .lifecycle.audit import audit_plan
+from .models import Article
+from .states import Status
+from .units import AUDIT, PUBLISH
+
+PAGE = 20_000
+BY = "compensation"
+BY_HANDLER = "handler"  # who the scheduler names when a handler skipped its task
+
+
+class Kind(NamedTuple):
+    """Articles in one state must have this task."""
+
+    status: Status
+    task_type: str
+    wanted_time: str  # the column that the task must follow, in SQL; NULL: it may have any time
+    plan: Callable[[datetime], dict]  # from the publish time
+    words: str
+
+
+KINDS = (
+    Kind(Status.PENDING_AUDIT, AUDIT, "NULL::timestamptz", audit_plan, "waits for an audit"),
+    Kind(Status.AUDIT_SUCCESS, PUBLISH, "publish_time", lambda at: {"at": at}, "waits to be published"),
+)
+
+# The state is written into the statement, so that the partial index of that state is used.
+_BOUND = (
+    "SELECT max(id), count(*) FROM (SELECT id FROM article WHERE status = '{}' AND id > %s ORDER BY id LIMIT %s) AS p"
+)
+_PAGE = "SELECT id::text, {} FROM article WHERE status = '{}' AND id > %(after)s AND id <= %(last)s"
+_SOME = "SELECT id::text, {} FROM article WHERE status = '{}' AND id = ANY (%(ids)s::bigint[])"
+_LIVE = (
+    "EXISTS (SELECT FROM article a WHERE a.status = 'PUBLISHED'"
+    " AND a.id = CASE WHEN planned.key ~ '^[0-9]{1,18}$' THEN planned.key::bigint END)"
+)
+
+
+def scan(dry_run: bool) -> Iterator[Found | Walked]:
+    for kind in KINDS:
+        yield from _without_task(kind, dry_run)
+    yield from _published_but_planned(dry_run)
+
+
+register_scan("articles", scan)
+
+
+def _without_task(kind: Kind, dry_run: bool) -> Iterator[Found | Walked]:
+    after = 0
+    while True:
+        last, count = _bound(kind, after)
+        if not count:
+            return
+        page = _PAGE.format(kind.wanted_time, kind.status)
+        differences = differing_rows(kind.task_type, page, {"after": after, "last": last})
+        # An article may have moved since. Nothing is said of it before it was looked at again, under its lock.
+        if differences:
+            yield from _again(kind, [int(key) for key in differences], dry_run)
+        yield Walked(count)
+        after = last
+
+
+def _bound(kind: Kind, after: int) -> tuple[int | None, int]:
+    """The last id of the next page, and how many are on it."""
+    with connection.cursor() as cursor:
+        cursor.execute(_BOUND.format(kind.status), [after, PAGE])
+        return cursor.fetchone()
+
+
+def _again(kind: Kind, ids: list[int], dry_run: bool) -> list[Found]:
+    with transaction.atomic():
+        rows = Article.objects.select_for_update(no_key=True).filter(id__in=ids, status=kind.status).order_by("id")
+        times = dict(rows.values_list("id", "publish_time"))
+        some = _SOME.format(kind.wanted_time, kind.status)
+        differences = differing_rows(kind.task_type, some, {"ids": list(times)})
+        found, repairs = [], []
+        for key, difference in sorted(differences.items(), key=lambda one: int(one[0])):
+            words = f"{kind.words}, {_what(difference)}"
+            if _for_a_person(difference):
+                found.append(Found(words, key, Finding.NEEDS_PERSON))
+                continue
+            repairs.append({"key": key, **kind.plan(times[int(key)])})
+            found.append(Found(words, key, Finding.REPAIRABLE if dry_run else Finding.REPAIRED))
+        if repairs and not dry_run:
+            ensure_many(kind.task_type, repairs, by=BY)
+    return found
+
+
+def _for_a_person(difference: Difference) -> bool:
+    if difference.status == TaskStatus.CANCELLED:
+        return difference.cancelled_by != BY_HANDLER
+    return difference.status == TaskStatus.DEAD
+
+
+def _what(difference: Difference) -> str:
+    if difference.task_id is None:
+        return "has no task"
+    if difference.live:
+        return "its task has another time"
+    if difference.status == TaskStatus.CANCELLED and _for_a_person(difference):
+        return "its task was cancelled by a person"
+    return f"its task is {difference.status}"
+
+
+def _published_but_planned(dry_run: bool) -> Iterator[Found | Walked]:
+    for count, keys in planned_keys(PUBLISH, _LIVE, page=PAGE):
+        if keys:
+            yield from _cancel_planned(sorted(int(key) for key in keys), dry_run)
+        yield Walked(count)
+
+
+def _cancel_planned(ids: list[int], dry_run: bool) -> list[Found]:
+    words = "is published, and to be published again"
+    with transaction.atomic():
+        rows = Article.objects.select_for_update(no_key=True).filter(id__in=ids, status=Status.PUBLISHED)
+        live = [str(id_) for id_ in rows.order_by("id").values_list("id", flat=True)]
+        gone = differing(PUBLISH, dict.fromkeys(live))
+        planned = [key for key in live if key not in gone]
+        if dry_run:
+            return [Found(words, key, Finding.REPAIRABLE) for key in planned]
+        # One by one: there are few, and each may meanwhile have been run and settled.
+        done = [key for key in planned if cancel(PUBLISH, key, reason="the article is live already", by=BY).cancelled]
+    return [Found(words, key, Finding.REPAIRED) for key in done]

@@ -1,0 +1,42 @@
+"""What a caller of articles_app.lifecycle may catch. Whichever it is, nothing was written."""
+
+from tasks_app.client import InvalidTask, PunctualError
+
+from .states import Status, allowed_moves
+
+
+class ArticleError(PunctualError):
+    """Base of what articles_app raises on purpose."""
+
+
+class InvalidArticle(ArticleError, InvalidTask):
+    """A title, a time or another input was refused."""
+
+
+class InvalidArticleSettings(ArticleError, ValueError):
+    """ARTICLES in the settings has a problem."""
+
+
+class UnknownArticle(ArticleError, LookupError):
+    """There is no article with this id."""
+
+
+class IllegalMove(ArticleError):
+    """The article's state does not allow the move."""
+
+    def __init__(self, article_id: int, status: Status, verb: str) -> None:
+        self.article_id, self.status, self.verb, self.allowed = article_id, status, verb, allowed_moves(status)
+        super().__init__(
+            f"article {article_id} is {status}, where {verb} is not allowed. Allowed are: {', '.join(self.allowed)}."
+        )
+
+
+class StaleArticle(ArticleError):
+    """Somebody has written the article since the caller read it."""
+
+    def __init__(self, article_id: int, wanted: int, found: int, last: str) -> None:
+        self.article_id, self.wanted, self.found = article_id, wanted, found
+        super().__init__(
+            f"article {article_id} was changed since you read it: you have revision {wanted}, it is at {found}. "
+            f"{last} Read it again, and decide again."
+        )

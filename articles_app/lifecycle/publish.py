@@ -1,0 +1,84 @@
+"""publish: approved articles go live, once each, at their own publish time."""
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db import connection, transaction
+
+from articles_app.errors import InvalidArticle
+from articles_app.states import Status
+from articles_app.units import OFFLINE, PUBLISH, SCHEDULER
+from tasks_app.client import cancel, ensure_many
+
+from .write import Moved, move
+
+
+class Published(NamedTuple):
+    """What became of one article."""
+
+    moved: bool  # it went live now, by this very call
+    status: Status  # what it was before
+    publish_time: datetime
+
+
+# Rows in order of id: two batches, or a batch and a bulk edit, can't deadlock. The guard looks at the rows as they
+# are under our lock, on the database's clock, so whoever edits the time meanwhile is seen. Events come from what moved.
+_PUBLISH_DUE = """
+WITH held AS MATERIALIZED (
+    SELECT id, status, publish_time FROM article WHERE id = ANY (%(ids)s) ORDER BY id FOR NO KEY UPDATE
+), moved AS (
+    UPDATE article a
+    SET status = 'PUBLISHED', published_at = clock_timestamp(), revision = a.revision + 1,
+        updated_at = clock_timestamp()
+    FROM held
+    WHERE a.id = held.id AND held.status = 'AUDIT_SUCCESS' AND held.publish_time <= clock_timestamp()
+    RETURNING a.id, a.revision, a.published_at, a.offline_time
+), told AS (
+    INSERT INTO article_event (article_id, revision, verb, source, target, actor, detail)
+    SELECT id, revision, 'publish', 'AUDIT_SUCCESS', 'PUBLISHED', %(actor)s,
+           jsonb_build_object('published_at', published_at)
+    FROM moved
+)
+SELECT held.id, moved.id IS NOT NULL, held.status, held.publish_time, moved.offline_time
+FROM held LEFT JOIN moved USING (id)
+"""
+
+
+def publish_due(article_ids: Collection[int], *, actor: str = SCHEDULER) -> dict[int, Published]:
+    """Publish those that are approved and whose time has come, in one statement. Unknown ids are left out."""
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute(_PUBLISH_DUE, {"ids": list(article_ids), "actor": actor})
+            rows = cursor.fetchall()
+        _plan_offline({id_: offline_time for id_, moved, _, _, offline_time in rows if moved})
+    return {id_: Published(moved, Status(status), at) for id_, moved, status, at, _ in rows}
+
+
+def publish_now(article_id: int, *, actor: str, revision: int | None = None) -> Moved:
+    """Live at once, by hand; its publish time becomes this moment."""
+    with transaction.atomic():
+        try:
+            moved = move(
+                "publish_now",
+                article_id,
+                actor=actor,
+                revision=revision,
+                sets="publish_time = statement_timestamp(), published_at = clock_timestamp()",
+                guard="(held.offline_time IS NULL OR held.offline_time > clock_timestamp())",
+            )
+        except InvalidArticle:
+            raise InvalidArticle(
+                f"the offline_time of article {article_id} has passed; it would go live and offline at once. "
+                "Change its offline time first."
+            ) from None
+        cancel(PUBLISH, article_id, reason=f"published at once by {actor}", by=actor)
+        _plan_offline({article_id: moved.offline_time})
+    return moved
+
+
+def _plan_offline(times: dict[int, datetime | None]) -> None:
+    """Going offline is planned when an article goes live, not before: an earlier plan would have nothing to do."""
+    planned = [{"key": id_, "at": at} for id_, at in sorted(times.items()) if at is not None]
+    if planned:
+        ensure_many(OFFLINE, planned)

@@ -1,0 +1,216 @@
+"""change_publish_time: the column and the task move together, or neither does, and the answer says what happened.
+
+One article and twenty thousand take the same statements. Lock order: the articles by id, then their tasks.
+"""
+
+import logging
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from enum import StrEnum
+from typing import NamedTuple
+
+from django.db import connection, transaction
+
+from articles_app.conf import conf
+from articles_app.errors import InvalidArticle, UnknownArticle
+from articles_app.states import Status, sources_of
+from articles_app.units import AUDIT, PUBLISH
+from tasks_app.client import Outcome, Planned, emit_many, ensure_many, reschedule_many
+
+from .audit import audit_plan
+from .write import checked_actor, checked_id, checked_revision, checked_time, planned_once, refuse
+
+log = logging.getLogger(__name__)
+
+VERB = "change_publish_time"
+EVENT = "PUBLISH_TIME_CHANGED"
+FEW = 10
+
+
+class TimeOutcome(StrEnum):
+    SAVED = "SAVED"  # not approved yet: the column is all there is
+    UPDATED = "UPDATED"  # same task, new time
+    REPLACED = "REPLACED"  # its task was running: cancelled, and a new one took over
+    CREATED = "CREATED"  # it had no task that could be moved: a new one
+    IGNORED = "IGNORED"  # it is live, or was: nothing was changed, the column included
+
+    @property
+    def changed(self) -> bool:
+        return self is not TimeOutcome.IGNORED
+
+
+class NewTime(NamedTuple):
+    article_id: int
+    at: datetime
+    revision: int | None = None  # what the caller has read; None: whatever it is now
+
+
+class TimeChange(NamedTuple):
+    """What became of one request."""
+
+    article_id: int
+    outcome: TimeOutcome
+    status: Status
+    old: datetime
+    new: datetime  # the article's publish time now
+    revision: int
+    task_id: int | None = None
+
+    def __str__(self) -> str:
+        return _WORDS[self.outcome].format(id=self.article_id, old=self.old, new=self.new, status=self.status)
+
+
+_WORDS = {
+    TimeOutcome.SAVED: "Article {id} is {status}; its publish time is now {new}.",
+    TimeOutcome.UPDATED: "Article {id} goes live at {new} instead of {old}.",
+    TimeOutcome.REPLACED: "Article {id} was just about to go live; that was called off. It goes live at {new}.",
+    TimeOutcome.CREATED: "Article {id} had nothing planned that could be moved; it goes live at {new}.",
+    TimeOutcome.IGNORED: "Article {id} is {status}; its publish time stays {old}.",
+}
+
+_CHANGE = """
+WITH given AS MATERIALIZED (
+    SELECT * FROM unnest(%(ids)s::bigint[], %(ats)s::timestamptz[], %(revisions)s::int[]) AS g(id, at, revision)
+), held AS MATERIALIZED (
+    SELECT id, status, publish_time, offline_time, revision FROM article
+    WHERE id = ANY (%(ids)s::bigint[]) ORDER BY id FOR NO KEY UPDATE
+), moved AS (
+    UPDATE article a
+    SET publish_time = g.at, revision = a.revision + 1, updated_at = clock_timestamp()
+    FROM held JOIN given g USING (id)
+    WHERE a.id = held.id AND held.status = ANY (%(sources)s)
+      AND (g.revision IS NULL OR held.revision = g.revision)
+      AND (held.offline_time IS NULL OR held.offline_time > g.at)
+    RETURNING a.id, a.status, a.revision, a.publish_time
+), told AS (
+    INSERT INTO article_event (article_id, revision, verb, source, target, actor, detail)
+    SELECT moved.id, moved.revision, %(verb)s, moved.status, moved.status, %(actor)s,
+           jsonb_build_object('old', held.publish_time, 'new', moved.publish_time)
+    FROM moved JOIN held USING (id)
+)
+SELECT held.id, held.status, held.publish_time, held.offline_time, held.revision, moved.revision
+FROM held LEFT JOIN moved USING (id)
+"""
+
+
+class _Row(NamedTuple):
+    id: int
+    status: Status
+    old: datetime
+    offline_time: datetime | None
+    revision: int
+    new_revision: int | None  # None: it was not changed
+
+
+def change_publish_time(article_id: int, at: datetime, *, actor: str, revision: int | None = None) -> TimeChange:
+    """Move an article's publish time and what is planned for it; with `revision`, only if nobody wrote it meanwhile."""
+    return change_publish_times([NewTime(article_id, at, revision)], actor=actor)[0]
+
+
+def change_publish_times(changes: Iterable[NewTime], *, actor: str) -> list[TimeChange]:
+    """change_publish_time for many, in a handful of statements whatever their number: all of them, or none.
+
+    Published ones are IGNORED and don't keep the others from moving. An unknown or stale one does: it raises.
+    """
+    actor = checked_actor(actor)
+    wanted = _checked(changes)
+    if not wanted:
+        return []
+    with transaction.atomic():
+        rows = _write(wanted, actor)
+        _refuse_unmoved(wanted, rows)
+        planned = _plan_publish(wanted, rows, actor)
+        _plan_audit(wanted, rows, actor)
+        answers = [_answer(change, rows[id_], planned.get(id_)) for id_, change in wanted.items()]
+        _tell(answers, actor)
+    return answers
+
+
+def _checked(changes: Iterable[NewTime]) -> dict[int, NewTime]:
+    wanted: dict[int, NewTime] = {}
+    for change in changes:
+        article_id, at, revision = NewTime(*change)
+        one = NewTime(checked_id(article_id), checked_time("at", at), checked_revision(revision))
+        if wanted.setdefault(one.article_id, one) is not one:
+            raise InvalidArticle(f"article {article_id} is given twice in one call; which time is meant?")
+    return wanted
+
+
+def _write(wanted: dict[int, NewTime], actor: str) -> dict[int, _Row]:
+    params = {
+        "ids": list(wanted),
+        "ats": [change.at for change in wanted.values()],
+        "revisions": [change.revision for change in wanted.values()],
+        "sources": [str(source) for source in sources_of(VERB)],
+        "verb": VERB,
+        "actor": actor,
+    }
+    with planned_once() if len(wanted) <= FEW else connection.cursor() as cursor:
+        cursor.execute(_CHANGE, params)
+        return {row[0]: _Row(row[0], Status(row[1]), *row[2:]) for row in cursor.fetchall()}
+
+
+def _refuse_unmoved(wanted: dict[int, NewTime], rows: dict[int, _Row]) -> None:
+    for article_id, change in wanted.items():
+        row = rows.get(article_id)
+        if row is None:
+            raise UnknownArticle(f"there is no article {article_id}.")
+        if row.new_revision is not None or row.status not in sources_of(VERB):
+            continue
+        if row.offline_time is not None and row.offline_time <= change.at and change.revision in (None, row.revision):
+            raise InvalidArticle(
+                f"at={change.at.isoformat()} is not before the offline_time {row.offline_time.isoformat()} of article "
+                f"{article_id}; an article goes offline after it went live. Move one of them."
+            )
+        refuse(VERB, article_id, row.status, change.revision, row.revision)
+
+
+def _plan_publish(wanted: dict[int, NewTime], rows: dict[int, _Row], actor: str) -> dict[int, Planned]:
+    """Document 000: UPDATE where it is safe, CANCEL and INSERT where it runs."""
+    ids = [id_ for id_ in wanted if rows[id_].status == Status.AUDIT_SUCCESS]
+    planned = _reschedule(PUBLISH, {id_: {"at": wanted[id_].at} for id_ in ids}, actor)
+    lost = [id_ for id_, answer in planned.items() if answer.outcome is Outcome.IGNORED]
+    if lost:
+        # The task says done and the article says not. The article is right: its change must not be swallowed.
+        log.warning("article.task_done_but_unpublished count=%d ids=%s", len(lost), lost[:20])
+        again = ensure_many(PUBLISH, [{"key": id_, "at": wanted[id_].at} for id_ in lost], by=actor)
+        planned |= dict(zip(lost, again, strict=True))
+    return planned
+
+
+def _plan_audit(wanted: dict[int, NewTime], rows: dict[int, _Row], actor: str) -> None:
+    """With a lead time, a pending audit follows the publish time."""
+    if conf().AUDIT_LEAD_SECONDS is not None:
+        ids = [id_ for id_ in wanted if rows[id_].status == Status.PENDING_AUDIT]
+        _reschedule(AUDIT, {id_: audit_plan(wanted[id_].at) for id_ in ids}, actor)
+
+
+def _reschedule(task_type: str, plans: dict[int, dict], actor: str) -> dict[int, Planned]:
+    if not plans:
+        return {}
+    answers = reschedule_many(task_type, [{"key": id_, **plan} for id_, plan in plans.items()], by=actor)
+    return dict(zip(plans, answers, strict=True))
+
+
+def _answer(change: NewTime, row: _Row, planned: Planned | None) -> TimeChange:
+    if row.new_revision is None:
+        return TimeChange(row.id, TimeOutcome.IGNORED, row.status, row.old, row.old, row.revision)
+    outcome = TimeOutcome.SAVED if planned is None else TimeOutcome(planned.outcome)
+    task_id = None if planned is None else planned.task_id
+    return TimeChange(row.id, outcome, row.status, row.old, change.at, row.new_revision, task_id)
+
+
+def _tell(answers: Sequence[TimeChange], actor: str) -> None:
+    payloads = [
+        {
+            "article": answer.article_id,
+            "old": answer.old.isoformat(),
+            "new": answer.new.isoformat(),
+            "outcome": str(answer.outcome),
+            "actor": actor,
+        }
+        for answer in answers
+        if answer.outcome.changed
+    ]
+    if payloads:
+        emit_many(EVENT, payloads)

@@ -1,0 +1,72 @@
+"""Articles and their history. Rows are written by articles_app.lifecycle alone."""
+
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Now
+
+from .states import Status
+
+TITLE_LENGTH = 200
+NAME_LENGTH = 150  # of an author or an actor
+
+
+class Article(models.Model):
+    title = models.CharField(max_length=TITLE_LENGTH)
+    body = models.TextField()
+    author = models.CharField(max_length=NAME_LENGTH)
+    status = models.CharField(max_length=13, choices=[(s.value, s.value) for s in Status], db_default=Status.DRAFT)
+    publish_time = models.DateTimeField(help_text="When it is to go live.")
+    offline_time = models.DateTimeField(null=True, blank=True, help_text="When it is to be taken offline, if at all.")
+    published_at = models.DateTimeField(null=True, help_text="When it went live.")
+    audit_reason = models.TextField(db_default="", help_text="Why it was rejected.")
+    revision = models.IntegerField(db_default=1, help_text="Grows with every write of the row.")
+    content_revision = models.IntegerField(db_default=1, help_text="Grows with every edit of title or body.")
+    created_at = models.DateTimeField(db_default=Now())
+    updated_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "article"
+        indexes = [
+            # What the compensation scan walks. Drafts and published articles, most of them, are in neither.
+            models.Index(fields=["id"], name="article_pending", condition=Q(status=Status.PENDING_AUDIT)),
+            models.Index(fields=["id"], name="article_approved", condition=Q(status=Status.AUDIT_SUCCESS)),
+        ]
+        constraints = [
+            models.CheckConstraint(condition=Q(status__in=list(Status)), name="article_status"),
+            models.CheckConstraint(
+                condition=~Q(status=Status.PUBLISHED) | Q(published_at__isnull=False),
+                name="article_published_since",
+            ),
+            models.CheckConstraint(
+                condition=Q(offline_time__isnull=True) | Q(offline_time__gt=F("publish_time")),
+                name="article_offline_after_publish",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class ArticleEvent(models.Model):
+    """One row for every write of an article; never changed, never deleted (a trigger sees to it)."""
+
+    article = models.ForeignKey(
+        Article, on_delete=models.DO_NOTHING, db_constraint=False, related_name="events", db_index=False
+    )
+    revision = models.IntegerField(help_text="The article's revision after this write.")
+    verb = models.CharField(max_length=20)
+    source = models.CharField(max_length=13, db_default="")
+    target = models.CharField(max_length=13)
+    actor = models.CharField(max_length=NAME_LENGTH)
+    detail = models.JSONField(db_default={})
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "article_event"
+        constraints = [
+            # One write, one event. It is also the index by which an article's history is read.
+            models.UniqueConstraint(fields=["article", "revision"], name="article_event_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.verb} by {self.actor}"

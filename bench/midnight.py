@@ -1,0 +1,87 @@
+"""midnight: 20,000 audited articles with the same publish time go live; then as many are moved by one bulk call."""
+
+import time
+from datetime import timedelta
+
+from .articles import analyse, empty_articles, make_articles, plan_publishings
+from .stack import Stack, empty_tables, query
+
+GOALS = {"last_published_late_s": {"at_most": 2}, "bulk_move_s": {"at_most": 5}}
+ARTICLES = 20_000
+WARM_UP = 2_000  # the evening before: by midnight the pace of the type is known
+
+
+def run(stack: Stack) -> dict:
+    move_seconds = _bulk_move()
+    first, last = _go_live(stack)
+    return {
+        "last_published_late_s": round(last, 3),
+        "first_published_late_s": round(first, 4),
+        "articles_per_s": round(ARTICLES / (last - first)),
+        "bulk_move_s": round(move_seconds, 3),
+    }
+
+
+def _bulk_move() -> float:
+    """The same articles, to be published tomorrow, moved by an hour."""
+    from articles_app.lifecycle import NewTime, change_publish_times
+
+    _empty()
+    ids = make_articles(ARTICLES, "AUDIT_SUCCESS", "date_trunc('hour', now()) + interval '1 day'")
+    plan_publishings(ids)
+    analyse()
+    rows = query("SELECT id, publish_time, revision FROM article")
+    changes = [NewTime(id_, at + timedelta(hours=1), revision) for id_, at, revision in rows]
+    started = time.monotonic()
+    answers = change_publish_times(changes, actor="bench")
+    seconds = time.monotonic() - started
+    ((wrong,),) = query(
+        "SELECT count(*) FROM article a LEFT JOIN schedule_task t ON t.biz_key = a.id::text AND t.current"
+        " WHERE t.due_at IS DISTINCT FROM a.publish_time OR a.revision <> 2"
+    )
+    if wrong or {str(answer.outcome) for answer in answers} != {"UPDATED"}:
+        raise SystemExit(f"{wrong} of {ARTICLES} articles were moved wrongly")
+    return seconds
+
+
+def _go_live(stack: Stack) -> tuple[float, float]:
+    """How late the first and the last one went live."""
+    _empty()
+    stack.start()
+    _wait_live(plan_now(WARM_UP, "now()"), 60)
+    # All the same moment, far enough ahead to be planned by then.
+    ((midnight,),) = query("SELECT date_trunc('second', clock_timestamp()) + interval '12 s'")
+    ids = plan_now(ARTICLES, "%(midnight)s", midnight=midnight)
+    _wait_live(ids, 120)
+    stack.stop()
+    first, last, live, events = query(
+        "SELECT extract(epoch FROM min(published_at) - %(m)s)::float8,"
+        " extract(epoch FROM max(published_at) - %(m)s)::float8,"
+        " count(*), (SELECT count(*) FROM article_event WHERE verb = 'publish' AND article_id >= %(first)s)"
+        " FROM article WHERE id >= %(first)s AND status = 'PUBLISHED'",
+        {"m": midnight, "first": ids.start},
+    )[0]
+    if (live, events) != (ARTICLES, ARTICLES) or first < 0:
+        raise SystemExit(f"{live} of {ARTICLES} articles are live with {events} events, the first {first} s late")
+    return first, last
+
+
+def plan_now(count: int, at: str, **params: object) -> range:
+    ids = make_articles(count, "AUDIT_SUCCESS", at, **params)
+    plan_publishings(ids)
+    analyse()
+    return ids
+
+
+def _wait_live(ids: range, timeout: float) -> None:
+    deadline = time.monotonic() + timeout
+    # Asked of the tasks' batches, so that asking costs nothing.
+    while query("SELECT coalesce(sum(ok), 0) FROM task_batch")[0][0] < ids.stop - 1:
+        if time.monotonic() > deadline:
+            raise SystemExit(f"not all articles were live within {timeout:g} s")
+        time.sleep(0.05)
+
+
+def _empty() -> None:
+    empty_tables()
+    empty_articles()

@@ -1,0 +1,69 @@
+"""Set-based looks at the plans of many units, for those who compare them with their own rows."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from tasks_app.core.lanes import LANES
+from tasks_app.core.sharding import SHARD_COUNT
+from tasks_app.core.states import Status
+from tasks_app.models.schedule_task import DEFAULT_TENANT
+from tasks_app.sql import run_on, text_array
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A unit whose current task is not what was wanted; without a task_id it has none."""
+
+    key: str
+    task_id: int | None
+    status: Status | None
+    execute_time: datetime | None
+    error_code: str
+    cancelled_by: str
+    live: bool  # it will run, but at another time than was wanted
+
+
+_GIVEN = "SELECT * FROM unnest(%(keys)s::text[], %(ats)s::timestamptz[])"
+
+
+def differing(
+    task_type: str, wanted: Mapping[str, datetime | None], *, tenant: str = DEFAULT_TENANT
+) -> dict[str, Difference]:
+    """Those of the units that have no live task, or one for another time (None: any time will do). One statement."""
+    if not wanted:
+        return {}
+    params = {"keys": text_array(wanted), "ats": list(wanted.values())}
+    return differing_rows(task_type, _GIVEN, params, tenant=tenant)
+
+
+def differing_rows(
+    task_type: str, rows: str, params: Mapping[str, object], *, tenant: str = DEFAULT_TENANT
+) -> dict[str, Difference]:
+    """differing for the rows of your own query, which selects a key as text and a time: only what differs travels."""
+    found = run_on("differing", rows, {**params, "task_type": task_type, "tenant": tenant})
+    return {
+        key: Difference(key, task_id, status and Status(status), at, code or "", by or "", live)
+        for key, task_id, status, at, code, by, live in found
+    }
+
+
+def planned_keys(
+    task_type: str, where: str, *, tenant: str = DEFAULT_TENANT, page: int = 5_000
+) -> Iterator[tuple[int, list[str]]]:
+    """Walk all units of a type that wait for their time: how many were on the page, and the keys that are wanted.
+
+    `where` is a condition on `planned.key` in SQL.
+    """
+    for shard in range(SHARD_COUNT):
+        for lane in LANES:
+            after = None
+            while True:
+                given = {"shard": shard, "lane": lane, "after": after, "page": page}
+                [(count, after, keys)] = run_on(
+                    "walk_planned", where, given | {"task_type": task_type, "tenant": tenant}
+                )
+                if count:
+                    yield count, keys
+                if count < page:
+                    break

@@ -1,0 +1,72 @@
+"""`manage.py compensate`: compare business rows with their tasks, and repair what was lost.
+
+Exit code 0: nothing was wrong, or all of it is repaired (with --dry-run: could be). 1: something needs a person, or a
+scan could not end. 2: the database does not answer.
+"""
+
+import json
+import sys
+import time
+
+from django.core.management.base import BaseCommand
+from django.db import OperationalError, connection
+
+from tasks_app.core.scans import Finding
+from tasks_app.engine.compensation import Report, compensate
+
+TELL_SECONDS = 2.0
+
+
+class Command(BaseCommand):
+    help = "Runs every app's compensation scan: finds rows whose task is missing or wrong, and repairs them."
+
+    def add_arguments(self, parser) -> None:
+        parser.add_argument("--dry-run", action="store_true", help="say what is wrong, repair nothing")
+        parser.add_argument("--json", action="store_true", help="one JSON object instead of a page")
+
+    def handle(self, *args, **options) -> None:
+        try:
+            connection.ensure_connection()
+        except OperationalError as error:
+            self.stderr.write(f"The database does not answer: {str(error).strip().splitlines()[0]}")
+            sys.exit(2)
+        started = self._told = time.monotonic()
+        report = compensate(dry_run=options["dry_run"], progress=self._progress)
+        seconds = time.monotonic() - started
+        if options["json"]:
+            self.stdout.write(json.dumps(_as_dict(report, seconds)))
+        else:
+            self.stdout.write(_as_page(report, seconds))
+        if report.needs_person:
+            sys.exit(1)
+
+    def _progress(self, scan: str, rows: int) -> None:
+        if time.monotonic() - self._told >= TELL_SECONDS:
+            self._told = time.monotonic()
+            self.stderr.write(f"{scan}: {rows:,} rows so far …")
+
+
+def _as_dict(report: Report, seconds: float) -> dict:
+    return {
+        "walked": report.walked,
+        "seconds": round(seconds, 3),
+        **{finding.name.lower(): report.count(finding) for finding in Finding},
+        "found": [
+            {"scan": scan, "finding": finding.name, "kind": kind, "count": found.count, "ids": found.ids}
+            for (scan, finding, kind), found in report.found.items()
+        ],
+        "failed": report.failed,
+    }
+
+
+def _as_page(report: Report, seconds: float) -> str:
+    lines = [f"{report.walked:,} rows looked at in {seconds:.1f} s."]
+    for (scan, finding, kind), found in report.found.items():
+        ids = ", ".join(found.ids[:20]) + (" …" if found.count > 20 else "")
+        lines.append(f"  {scan}: {kind}: {found.count:,} {finding}: {ids}")
+    lines += [f"! {scan} could not end: {reason}" for scan, reason in report.failed.items()]
+    if report.count(Finding.NEEDS_PERSON):
+        lines.append("! What needs a person is left as it is: replay or re-plan it by hand.")
+    elif not report.failed:
+        lines.append("Nothing is wrong." if not report.found else "Nothing else is wrong.")
+    return "\n".join(lines)

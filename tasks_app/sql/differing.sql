@@ -1,0 +1,16 @@
+-- differing: which of the wanted units have no live task, or one that is planned for another time.
+-- A RUNNING one is left out whatever its time: it settles by itself, and what is then left is seen by the next look.
+-- LIMIT keeps the look-up a look-up: joined freely, a page of wanted rows makes the planner read the whole table.
+WITH wanted(key, at) AS MATERIALIZED (
+--rows
+)
+SELECT w.key, t.id, t.status, t.execute_time, t.error_code, t.cancelled_by,
+       coalesce(t.due_at IS NOT NULL OR t.status = 'BLOCKED', FALSE)
+FROM wanted w
+LEFT JOIN LATERAL (
+    SELECT * FROM schedule_task
+    WHERE biz_key = w.key AND task_type = %(task_type)s AND tenant = %(tenant)s AND current
+    LIMIT 1
+) AS t ON TRUE
+WHERE t.id IS NULL
+   OR (t.status <> 'RUNNING' AND (t.execute_time <> w.at OR (t.due_at IS NULL AND t.status <> 'BLOCKED')))

@@ -1,0 +1,283 @@
+"""Changing the publish time: one article or many, what moves, what is told, and what is refused."""
+
+from datetime import datetime, timedelta
+
+import pytest
+from django.db import transaction
+
+from articles_app import lifecycle
+from articles_app.errors import InvalidArticle, StaleArticle, UnknownArticle
+from articles_app.lifecycle import NewTime, TimeOutcome, change_publish_time, change_publish_times
+from articles_app.states import Status
+from articles_app.units import PUBLISH
+from tasks_app.client import PlanConflict, cancel
+from tasks_app.lifecycle.start import start
+from tests.support.articles import (
+    ANN,
+    IN_STATE,
+    MONDAY,
+    TUESDAY,
+    WEDNESDAY,
+    approved,
+    audit_task,
+    claim_task,
+    draft,
+    history,
+    offline,
+    pending,
+    publish_task,
+    published,
+    row,
+    told,
+)
+from tests.support.engine import claim_due, make_due
+from tests.support.moves import FINAL, OK, RETRY, settled
+
+pytestmark = pytest.mark.django_db
+
+BEFORE_APPROVAL = [Status.DRAFT, Status.PENDING_AUDIT, Status.AUDIT_FAIL]
+
+
+def settle_publish_task(article: int, outcome) -> None:
+    """Its publish task ended so, whatever became of the article."""
+    settled(start(claim_task(publish_task(article)), "worker"), outcome)
+
+
+@pytest.mark.parametrize("state", BEFORE_APPROVAL)
+def test_before_the_approval_only_the_column_changes(state):
+    article = IN_STATE[state](MONDAY)
+
+    answer = change_publish_time(article, TUESDAY, actor="bob")
+
+    assert (answer.outcome, answer.old, answer.new) == (TimeOutcome.SAVED, MONDAY, TUESDAY)
+    assert row(article).publish_time == TUESDAY
+    assert publish_task(article) is None
+
+
+@pytest.mark.parametrize("lead", [None, 0, 3600])
+def test_a_pending_audit_follows_the_publish_time_if_it_has_a_lead_time(settings, lead):
+    settings.ARTICLES = {"AUDIT_LEAD_SECONDS": lead}
+    article = pending(MONDAY)
+    at_first = audit_task(article)
+
+    change_publish_time(article, TUESDAY, actor="bob")
+
+    wanted = at_first.due_at if lead is None else TUESDAY - timedelta(seconds=lead)
+    assert (audit_task(article).id, audit_task(article).due_at) == (at_first.id, wanted)
+
+
+# Document 000, row by row.
+
+
+def test_a_task_that_waits_is_updated_and_keeps_its_id():
+    article = approved(MONDAY)
+    task = publish_task(article).id
+
+    answer = change_publish_time(article, TUESDAY, actor="bob")
+
+    assert (answer.outcome, answer.task_id) == (TimeOutcome.UPDATED, task)
+    assert (publish_task(article).id, publish_task(article).due_at) == (task, TUESDAY)
+
+
+def test_a_task_that_failed_and_will_be_tried_again_is_updated_and_keeps_its_count():
+    article = approved(MONDAY)
+    settle_publish_task(article, RETRY)
+    assert publish_task(article).status == "FAIL"
+
+    answer = change_publish_time(article, TUESDAY, actor="bob")
+
+    task = publish_task(article)
+    assert answer.outcome is TimeOutcome.UPDATED
+    assert (task.status, task.due_at, task.retry_count) == ("FAIL", TUESDAY, 1)
+
+
+def test_a_task_that_runs_is_cancelled_and_replaced():
+    article = approved(MONDAY)
+    task = publish_task(article).id
+    claim_task(publish_task(article))
+
+    answer = change_publish_time(article, TUESDAY, actor="bob")
+
+    assert answer.outcome is TimeOutcome.REPLACED
+    assert publish_task(article).id == answer.task_id != task
+    assert publish_task(article).due_at == TUESDAY
+
+
+@pytest.mark.parametrize("end", ["dead", "cancelled"])
+def test_a_task_that_is_over_is_created_anew(end):
+    article = approved(MONDAY)
+    if end == "dead":
+        settle_publish_task(article, FINAL)
+    else:
+        cancel(PUBLISH, article, by="operator")
+
+    answer = change_publish_time(article, TUESDAY, actor="bob")
+
+    assert answer.outcome is TimeOutcome.CREATED
+    assert publish_task(article).due_at == TUESDAY
+
+
+def test_a_task_that_says_done_of_an_unpublished_article_does_not_swallow_the_change():
+    article = approved(MONDAY)
+    settle_publish_task(article, OK)
+
+    answer = change_publish_time(article, TUESDAY, actor="bob")
+
+    assert answer.outcome is TimeOutcome.CREATED
+    assert publish_task(article).due_at == TUESDAY
+
+
+@pytest.mark.parametrize("make", [published, offline])
+def test_what_is_or_was_live_keeps_its_time_and_says_so(make):
+    article = make()
+    before, events = row(article), history(article)
+
+    answer = change_publish_time(article, TUESDAY, actor="bob", revision=1)
+
+    after = row(article)
+    assert answer.outcome is TimeOutcome.IGNORED
+    assert (after.publish_time, after.revision, history(article)) == (before.publish_time, before.revision, events)
+    assert "stays" in str(answer)
+    assert told() == []
+
+
+# What is told.
+
+
+def test_a_change_tells_old_new_outcome_and_actor():
+    article = approved(MONDAY)
+
+    change_publish_time(article, TUESDAY, actor="bob")
+
+    assert told() == [
+        {
+            "article": article,
+            "old": MONDAY.isoformat(),
+            "new": TUESDAY.isoformat(),
+            "outcome": "UPDATED",
+            "actor": "bob",
+        }
+    ]
+    assert history(article)[-1] == "change_publish_time"
+
+
+def test_a_change_that_is_rolled_back_changes_and_tells_nothing():
+    article = approved(MONDAY)
+
+    with pytest.raises(KeyError), transaction.atomic():
+        change_publish_time(article, TUESDAY, actor="bob")
+        raise KeyError("something else went wrong")
+
+    assert (row(article).publish_time, publish_task(article).due_at, told()) == (MONDAY, MONDAY, [])
+
+
+def test_a_plan_that_can_not_be_made_takes_the_column_back(monkeypatch):
+    """PlanConflict is raised by the scheduler after ten lost races; here the limit is no race at all."""
+    monkeypatch.setattr("tasks_app.lifecycle.plan.ROUNDS", 0)
+    article = draft(MONDAY)
+    monkeypatch.undo()
+    lifecycle.submit(article, actor=ANN)
+    lifecycle.approve(article, actor="mod")
+    monkeypatch.setattr("tasks_app.lifecycle.plan.ROUNDS", 0)
+
+    with pytest.raises(PlanConflict):
+        change_publish_time(article, TUESDAY, actor="bob")
+
+    assert (row(article).publish_time, publish_task(article).due_at, told()) == (MONDAY, MONDAY, [])
+
+
+# Many at once.
+
+
+def test_many_are_moved_in_as_many_statements_as_few(django_assert_max_num_queries):
+    few, many = [approved(MONDAY) for _ in range(2)], [approved(MONDAY) for _ in range(60)]
+
+    for articles in (few, many):
+        with django_assert_max_num_queries(8):
+            answers = change_publish_times([NewTime(article, TUESDAY) for article in articles], actor="bob")
+        assert {answer.outcome for answer in answers} == {TimeOutcome.UPDATED}
+    assert len(told()) == 62
+
+
+def test_the_answers_come_in_the_order_of_the_questions_and_fit_each_article():
+    live, waiting, drafted, running = published(), approved(MONDAY), draft(MONDAY), approved(MONDAY)
+    claim_task(publish_task(running))
+
+    answers = change_publish_times([NewTime(a, WEDNESDAY) for a in (running, live, drafted, waiting)], actor="bob")
+
+    assert [(answer.article_id, str(answer.outcome)) for answer in answers] == [
+        (running, "REPLACED"),
+        (live, "IGNORED"),
+        (drafted, "SAVED"),
+        (waiting, "UPDATED"),
+    ]
+
+
+def test_one_stale_article_keeps_all_from_moving_and_is_named():
+    fresh, stale = approved(MONDAY), approved(MONDAY)
+
+    with pytest.raises(StaleArticle, match=f"article {stale} was changed"):
+        change_publish_times([NewTime(fresh, TUESDAY, row(fresh).revision), NewTime(stale, TUESDAY, 1)], actor="bob")
+
+    assert [row(article).publish_time for article in (fresh, stale)] == [MONDAY, MONDAY]
+    assert publish_task(fresh).due_at == MONDAY
+
+
+def test_an_unknown_article_keeps_all_from_moving():
+    article = approved(MONDAY)
+
+    with pytest.raises(UnknownArticle, match="no article 404"):
+        change_publish_times([NewTime(article, TUESDAY), NewTime(404, TUESDAY)], actor="bob")
+
+    assert row(article).publish_time == MONDAY
+
+
+def test_no_changes_are_no_changes():
+    assert change_publish_times([], actor="bob") == []
+
+
+def test_the_same_article_twice_in_one_call_is_refused():
+    article = approved(MONDAY)
+
+    with pytest.raises(InvalidArticle, match="given twice"):
+        change_publish_times([NewTime(article, TUESDAY), NewTime(article, WEDNESDAY)], actor="bob")
+
+
+# Bad input.
+
+
+@pytest.mark.parametrize(
+    ("at", "words"),
+    [
+        (datetime(2090, 1, 1), "is naive"),  # noqa: DTZ001
+        ("tomorrow", "must be an aware datetime"),
+        (None, "must be an aware datetime"),
+        (1_800_000_000, "must be an aware datetime"),
+    ],
+)
+def test_what_is_no_instant_is_refused(at, words):
+    article = approved(MONDAY)
+
+    with pytest.raises(InvalidArticle, match=words):
+        change_publish_time(article, at, actor="bob")
+
+    assert row(article).publish_time == MONDAY
+
+
+def test_a_publish_time_after_the_offline_time_is_refused():
+    article = approved(MONDAY, offline_time=TUESDAY)
+
+    with pytest.raises(InvalidArticle, match="goes offline after it went live"):
+        change_publish_time(article, WEDNESDAY, actor="bob")
+
+    assert (row(article).publish_time, publish_task(article).due_at) == (MONDAY, MONDAY)
+
+
+def test_the_past_is_at_once():
+    article = approved(MONDAY)
+    now = row(article).created_at
+
+    change_publish_time(article, now - timedelta(days=1), actor="bob")
+
+    make_due()
+    assert [batch.task_type for batch in claim_due()] == [PUBLISH]

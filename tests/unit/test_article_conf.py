@@ -1,0 +1,50 @@
+"""The articles' settings are checked, and each error says what to do."""
+
+import re
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from django.core import checks
+from django.test import override_settings
+
+from articles_app.conf import Conf, from_settings
+from articles_app.errors import InvalidArticleSettings
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"MODERATION_URL": "moderation.example"}, "must be http://host/path"),
+        ({"MODERATION_URL": "ftp://moderation.example"}, "must be http://host/path"),
+        ({"READ_SECONDS": 0}, "must be more than 0"),
+        ({"READ_SECONDS": "5"}, "must be more than 0"),
+        ({"TOTAL_SECONDS": 15}, "Lower it"),
+        ({"AUDIT_LEAD_SECONDS": -1}, "zero or more seconds"),
+        ({"AUDIT_LEAD_SECONDS": float("nan")}, "zero or more seconds"),
+        ({"MODERATION": "x"}, "is no setting"),
+    ],
+)
+def test_a_bad_setting_is_refused_with_the_way_out(values, words):
+    with pytest.raises(InvalidArticleSettings, match=re.escape(words)):
+        from_settings(values)
+
+
+@pytest.mark.parametrize("lead", [None, 0, 0.5, 86_400])
+def test_a_lead_time_is_nothing_or_zero_or_more(lead):
+    assert lead == from_settings({"AUDIT_LEAD_SECONDS": lead}).AUDIT_LEAD_SECONDS
+
+
+def test_manage_py_check_tells_every_problem():
+    with override_settings(ARTICLES={"MODERATION_URL": "x", "AUDIT_LEAD_SECONDS": -1}):
+        found = [message for message in checks.run_checks() if message.id == "articles.E001"]
+
+    assert len(found) == 2
+
+
+def test_every_setting_is_documented():
+    page = (ROOT / "docs" / "configuration.md").read_text()
+
+    assert [field.name for field in fields(Conf) if f"`{field.name}`" not in page] == []
