@@ -28,7 +28,7 @@ from tasks_app.client import Status as TaskStatus
 from .lifecycle.audit import audit_plan
 from .models import Article
 from .states import Status
-from .units import AUDIT, PUBLISH
+from .units import AUDIT, OFFLINE, PUBLISH
 
 PAGE = 20_000
 BY = "compensation"
@@ -36,26 +36,32 @@ BY_HANDLER = "handler"  # who the scheduler names when a handler skipped its tas
 
 
 class Kind(NamedTuple):
-    """Articles in one state must have this task."""
+    """Articles of one kind must have this task."""
 
-    status: Status
+    where: str  # in SQL, as the partial index has it that the walk uses
     task_type: str
-    wanted_time: str  # the column that the task must follow, in SQL; NULL: it may have any time
-    plan: Callable[[datetime], dict]  # from the publish time
+    column: str  # the time that the plan is made from
+    follows: bool  # the task must have exactly that time, not just any
+    plan: Callable[[datetime], dict]
     words: str
 
 
+def _at(time: datetime) -> dict:
+    return {"at": time}
+
+
 KINDS = (
-    Kind(Status.PENDING_AUDIT, AUDIT, "NULL::timestamptz", audit_plan, "waits for an audit"),
-    Kind(Status.AUDIT_SUCCESS, PUBLISH, "publish_time", lambda at: {"at": at}, "waits to be published"),
+    Kind("status = 'PENDING_AUDIT'", AUDIT, "publish_time", False, audit_plan, "waits for an audit"),
+    Kind("status = 'AUDIT_SUCCESS'", PUBLISH, "publish_time", True, _at, "waits to be published"),
+    Kind(
+        "status = 'PUBLISHED' AND offline_time IS NOT NULL", OFFLINE, "offline_time", True, _at, "is to be taken offline"
+    ),
 )
 
-# The state is written into the statement, so that the partial index of that state is used.
-_BOUND = (
-    "SELECT max(id), count(*) FROM (SELECT id FROM article WHERE status = '{}' AND id > %s ORDER BY id LIMIT %s) AS p"
-)
-_PAGE = "SELECT id::text, {} FROM article WHERE status = '{}' AND id > %(after)s AND id <= %(last)s"
-_SOME = "SELECT id::text, {} FROM article WHERE status = '{}' AND id = ANY (%(ids)s::bigint[])"
+_BOUND = "SELECT max(id), count(*) FROM (SELECT id FROM article WHERE {} AND id > %s ORDER BY id LIMIT %s) AS page"
+_PAGE = "SELECT id::text, {} FROM article WHERE {} AND id > %(after)s AND id <= %(last)s"
+_SOME = "SELECT id::text, {} FROM article WHERE {} AND id = ANY (%(ids)s::bigint[])"
+_HELD = "SELECT id, {} FROM article WHERE {} AND id = ANY (%s) ORDER BY id FOR NO KEY UPDATE"
 _LIVE = (
     "EXISTS (SELECT FROM article a WHERE a.status = 'PUBLISHED'"
     " AND a.id = CASE WHEN planned.key ~ '^[0-9]{1,18}$' THEN planned.key::bigint END)"
@@ -77,7 +83,7 @@ def _without_task(kind: Kind, dry_run: bool) -> Iterator[Found | Walked]:
         last, count = _bound(kind, after)
         if not count:
             return
-        page = _PAGE.format(kind.wanted_time, kind.status)
+        page = _PAGE.format(_wanted(kind), kind.where)
         differences = differing_rows(kind.task_type, page, {"after": after, "last": last})
         # An article may have moved since. Nothing is said of it before it was looked at again, under its lock.
         if differences:
@@ -89,15 +95,20 @@ def _without_task(kind: Kind, dry_run: bool) -> Iterator[Found | Walked]:
 def _bound(kind: Kind, after: int) -> tuple[int | None, int]:
     """The last id of the next page, and how many are on it."""
     with connection.cursor() as cursor:
-        cursor.execute(_BOUND.format(kind.status), [after, PAGE])
+        cursor.execute(_BOUND.format(kind.where), [after, PAGE])
         return cursor.fetchone()
+
+
+def _wanted(kind: Kind) -> str:
+    return kind.column if kind.follows else "NULL::timestamptz"
 
 
 def _again(kind: Kind, ids: list[int], dry_run: bool) -> list[Found]:
     with transaction.atomic():
-        rows = Article.objects.select_for_update(no_key=True).filter(id__in=ids, status=kind.status).order_by("id")
-        times = dict(rows.values_list("id", "publish_time"))
-        some = _SOME.format(kind.wanted_time, kind.status)
+        with connection.cursor() as cursor:
+            cursor.execute(_HELD.format(kind.column, kind.where), [ids])
+            times = dict(cursor.fetchall())
+        some = _SOME.format(_wanted(kind), kind.where)
         differences = differing_rows(kind.task_type, some, {"ids": list(times)})
         found, repairs = [], []
         for key, difference in sorted(differences.items(), key=lambda one: int(one[0])):
@@ -129,10 +140,11 @@ def _what(difference: Difference) -> str:
 
 
 def _published_but_planned(dry_run: bool) -> Iterator[Found | Walked]:
-    for count, keys in planned_keys(PUBLISH, _LIVE, page=PAGE):
-        if keys:
-            yield from _cancel_planned(sorted(int(key) for key in keys), dry_run)
-        yield Walked(count)
+    count, keys = planned_keys(PUBLISH, _LIVE)
+    ids = sorted(int(key) for key in keys)
+    for first in range(0, len(ids), PAGE):
+        yield from _cancel_planned(ids[first : first + PAGE], dry_run)
+    yield Walked(count)
 
 
 def _cancel_planned(ids: list[int], dry_run: bool) -> list[Found]:

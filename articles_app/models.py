@@ -27,9 +27,14 @@ class Article(models.Model):
     class Meta:
         db_table = "article"
         indexes = [
-            # What the compensation scan walks. Drafts and published articles, most of them, are in neither.
+            # What the compensation scan walks. Drafts and most published articles are in none.
             models.Index(fields=["id"], name="article_pending", condition=Q(status=Status.PENDING_AUDIT)),
             models.Index(fields=["id"], name="article_approved", condition=Q(status=Status.AUDIT_SUCCESS)),
+            models.Index(
+                fields=["id"],
+                name="article_leaving",
+                condition=Q(status=Status.PUBLISHED, offline_time__isnull=False),
+            ),
         ]
         constraints = [
             models.CheckConstraint(condition=Q(status__in=list(Status)), name="article_status"),

@@ -33,7 +33,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'article',
-                'indexes': [models.Index(condition=models.Q(('status', articles_app.states.Status['PENDING_AUDIT'])), fields=['id'], name='article_pending'), models.Index(condition=models.Q(('status', articles_app.states.Status['AUDIT_SUCCESS'])), fields=['id'], name='article_approved')],
+                'indexes': [models.Index(condition=models.Q(('status', articles_app.states.Status['PENDING_AUDIT'])), fields=['id'], name='article_pending'), models.Index(condition=models.Q(('status', articles_app.states.Status['AUDIT_SUCCESS'])), fields=['id'], name='article_approved'), models.Index(condition=models.Q(('offline_time__isnull', False), ('status', articles_app.states.Status['PUBLISHED'])), fields=['id'], name='article_leaving')],
                 'constraints': [models.CheckConstraint(condition=models.Q(('status__in', [articles_app.states.Status['DRAFT'], articles_app.states.Status['PENDING_AUDIT'], articles_app.states.Status['AUDIT_SUCCESS'], articles_app.states.Status['AUDIT_FAIL'], articles_app.states.Status['PUBLISHED'], articles_app.states.Status['OFFLINE']])), name='article_status'), models.CheckConstraint(condition=models.Q(models.Q(('status', articles_app.states.Status['PUBLISHED']), _negated=True), ('published_at__isnull', False), _connector='OR'), name='article_published_since'), models.CheckConstraint(condition=models.Q(('offline_time__isnull', True), ('offline_time__gt', models.F('publish_time')), _connector='OR'), name='article_offline_after_publish')],
             },
         ),

@@ -1,11 +1,9 @@
 """Set-based looks at the plans of many units, for those who compare them with their own rows."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from tasks_app.core.lanes import LANES
-from tasks_app.core.sharding import SHARD_COUNT
 from tasks_app.core.states import Status
 from tasks_app.models.schedule_task import DEFAULT_TENANT
 from tasks_app.sql import run_on, text_array
@@ -48,22 +46,10 @@ def differing_rows(
     }
 
 
-def planned_keys(
-    task_type: str, where: str, *, tenant: str = DEFAULT_TENANT, page: int = 5_000
-) -> Iterator[tuple[int, list[str]]]:
-    """Walk all units of a type that wait for their time: how many were on the page, and the keys that are wanted.
+def planned_keys(task_type: str, where: str, *, tenant: str = DEFAULT_TENANT) -> tuple[int, list[str]]:
+    """How many units of a type wait for their time, and the keys of those that are wanted.
 
     `where` is a condition on `planned.key` in SQL.
     """
-    for shard in range(SHARD_COUNT):
-        for lane in LANES:
-            after = None
-            while True:
-                given = {"shard": shard, "lane": lane, "after": after, "page": page}
-                [(count, after, keys)] = run_on(
-                    "walk_planned", where, given | {"task_type": task_type, "tenant": tenant}
-                )
-                if count:
-                    yield count, keys
-                if count < page:
-                    break
+    [(count, keys)] = run_on("planned_keys", where, {"task_type": task_type, "tenant": tenant})
+    return count, keys

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from articles_app import lifecycle
 from articles_app.compensation import scan
-from articles_app.units import AUDIT, PUBLISH
+from articles_app.units import AUDIT, OFFLINE, PUBLISH
 from tasks_app.client import (
     Finding,
     Found,
@@ -34,11 +34,13 @@ from tests.support.articles import (
     ANN,
     MONDAY,
     TUESDAY,
+    WEDNESDAY,
     approved,
     audit_task,
     claim_task,
     draft,
     offline,
+    offline_task,
     pending,
     publish_task,
     published,
@@ -148,6 +150,19 @@ def test_a_published_article_with_a_live_publish_task_loses_the_task():
     assert findings() == []
 
 
+def test_a_live_article_that_is_to_leave_gets_its_offline_task_back():
+    lost, moved = published(offline_time=TUESDAY), published(offline_time=TUESDAY)
+    ScheduleTask.objects.filter(task_type=OFFLINE, biz_key=str(lost)).delete()
+    reschedule(OFFLINE, moved, at=WEDNESDAY)
+
+    assert findings() == [
+        ("is to be taken offline, has no task", str(lost), Finding.REPAIRED),
+        ("is to be taken offline, its task has another time", str(moved), Finding.REPAIRED),
+    ]
+    assert {offline_task(article).due_at for article in (lost, moved)} == {TUESDAY}
+    assert findings() == []
+
+
 WAITING = [(pending, AUDIT, audit_task), (approved, PUBLISH, publish_task)]
 
 
@@ -189,15 +204,25 @@ def test_the_scan_walks_pages_and_finds_what_is_on_each(monkeypatch):
     assert sum(one.rows for one in scan(False) if isinstance(one, Walked)) == 20  # the articles, then their tasks
 
 
-@pytest.mark.parametrize("page", [1, 2, 1000])
-def test_a_walk_over_what_is_planned_misses_nothing_that_shares_its_moment(page):
+def test_the_published_that_are_planned_again_are_called_off_a_page_at_a_time(monkeypatch):
+    monkeypatch.setattr("articles_app.compensation.PAGE", 3)
+    articles = [published() for _ in range(7)]
+    for article in articles:
+        ensure(PUBLISH, article, at=MONDAY)
+
+    assert sorted(int(key) for _, key, _ in findings()) == articles
+    assert not any(publish_task(article).live for article in articles)
+
+
+def test_what_waits_of_a_type_is_counted_and_those_that_are_wanted_are_named():
     schedule_many("T_QUIET", [{"key": n, "at": MONDAY if n % 3 else TUESDAY} for n in range(60)])
     schedule_many("T_PLAIN", [{"key": n, "at": MONDAY} for n in range(5)])
+    schedule_many("T_QUIET", [{"key": 99, "at": MONDAY}], tenant="other")
 
-    pages = list(planned_keys("T_QUIET", "planned.key <> '7'", page=page))
+    count, keys = planned_keys("T_QUIET", "planned.key <> '7'")
 
-    assert sum(count for count, _ in pages) == 60
-    assert sorted(int(key) for _, keys in pages for key in keys) == [n for n in range(60) if n != 7]
+    assert count == 60
+    assert sorted(int(key) for key in keys) == [n for n in range(60) if n != 7]
 
 
 def test_an_audit_with_a_lead_time_is_planned_for_it(settings):
