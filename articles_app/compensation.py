@@ -53,9 +53,7 @@ def _at(time: datetime) -> dict:
 KINDS = (
     Kind("status = 'PENDING_AUDIT'", AUDIT, "publish_time", False, audit_plan, "waits for an audit"),
     Kind("status = 'AUDIT_SUCCESS'", PUBLISH, "publish_time", True, _at, "waits to be published"),
-    Kind(
-        "status = 'PUBLISHED' AND offline_time IS NOT NULL", OFFLINE, "offline_time", True, _at, "is to be taken offline"
-    ),
+    Kind("status = 'PUBLISHED' AND offline_time IS NOT NULL", OFFLINE, "offline_time", True, _at, "is to go offline"),
 )
 
 _BOUND = "SELECT max(id), count(*) FROM (SELECT id FROM article WHERE {} AND id > %s ORDER BY id LIMIT %s) AS page"

@@ -156,8 +156,8 @@ def test_a_live_article_that_is_to_leave_gets_its_offline_task_back():
     reschedule(OFFLINE, moved, at=WEDNESDAY)
 
     assert findings() == [
-        ("is to be taken offline, has no task", str(lost), Finding.REPAIRED),
-        ("is to be taken offline, its task has another time", str(moved), Finding.REPAIRED),
+        ("is to go offline, has no task", str(lost), Finding.REPAIRED),
+        ("is to go offline, its task has another time", str(moved), Finding.REPAIRED),
     ]
     assert {offline_task(article).due_at for article in (lost, moved)} == {TUESDAY}
     assert findings() == []
