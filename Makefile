@@ -8,6 +8,8 @@ RUNTIME := $(VENV)/.installed-runtime
 DEV := $(VENV)/.installed-dev
 PEERS_VENV := .venv-peers
 PEERS := $(PEERS_VENV)/.installed
+# Two at a time, each with servers of its own; one at a time where a server is given, since they would share it.
+SIDE_BY_SIDE := $(if $(DATABASE_URL)$(REDIS_URL),,-n 2 --dist loadfile)
 
 # A .venv whose Python is gone, say after an upgrade of the system, is made anew whatever the stamps say.
 ifneq ($(shell test -x $(RUN) && echo there),there)
@@ -33,10 +35,11 @@ demo: $(RUNTIME) ## show the scheduler at work, from an empty database to a resu
 	@exec $(RUN) -m scheduler_project.demo
 
 test: $(DEV) ## run the tests, without the full-scale ones
-	$(RUN) -m pytest -m "not scale"
+	$(RUN) -m pytest -m "not scale" $(SIDE_BY_SIDE)
 
 prove: $(DEV) ## run all tests, the full-scale ones too
-	PUNCTUAL_SCALE=full $(RUN) -m pytest -m "scale or not scale"
+	PUNCTUAL_SCALE=full $(RUN) -m pytest -m "not scale" $(SIDE_BY_SIDE)
+	PUNCTUAL_SCALE=full $(RUN) -m pytest -m scale
 
 chaos: $(DEV) ## break it on purpose and judge what is left, a quarter of an hour; SEED=7 for other faults
 	$(RUN) -m chaos all --seed $(or $(SEED),1)

@@ -112,6 +112,7 @@ class Faults:
         self._services.postgres.revive()
 
     def begin_cut_connections(self, _: str) -> None:
+        self._services.postgres.wait_ready()  # it may just come back from an earlier fault
         with psycopg.connect(self._services.database_url, autocommit=True) as connection:
             connection.execute(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"

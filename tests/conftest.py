@@ -17,6 +17,8 @@ _home = None
 def pytest_configure(config) -> None:
     """Before Django reads its settings: they take the database and Redis from the environment."""
     global _services, _home
+    if config.getoption("numprocesses", None):
+        return  # the processes that run the tests each have servers of their own; this one only hands the tests out
     if not (os.environ.get("DATABASE_URL") and os.environ.get("REDIS_URL")):
         _home = Path(tempfile.mkdtemp(prefix="punctual-tests-"))
         # Durability is for the chaos tests and benchmarks; here a crash of the machine ends the tests anyway.

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 import pytest
-from django.db import connection, connections
+from django.db import connection, connections, transaction
 
 from articles_app import lifecycle
 from articles_app.lifecycle import TimeChange, TimeOutcome, change_publish_time
@@ -14,7 +14,7 @@ from articles_app.models import Article, ArticleEvent
 from articles_app.states import Status
 from articles_app.units import PUBLISH
 from tasks_app.models import ScheduleTask
-from tests.support.articles import ANN, draft, history
+from tests.support.articles import ANN, approved, draft, history
 from tests.support.moderation import moderation_service
 from tests.support.wait import wait_until
 
@@ -46,10 +46,8 @@ def approved_articles(count: int, first: datetime, spread: float) -> list[tuple[
     made = []
     for number in range(count):
         at = first + timedelta(seconds=spread * number / count)
-        article = draft(at)
-        lifecycle.submit(article, actor=ANN)
-        lifecycle.approve(article, actor="mod")
-        made.append((article, at))
+        with transaction.atomic():  # the worker is there already, and must not be the one who approves
+            made.append((approved(at), at))
     return made
 
 

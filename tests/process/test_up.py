@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 
 from scheduler_project import embedded
+from scheduler_project.embedded.reachability import Unreachable, check_database, check_redis
 from scheduler_project.supervisor import OWN_LABEL, Printer, ProcessSpec, Supervisor, Watch, run_to_end
 from scheduler_project.up import admin_password
 from tests.support.embedded_stack import CHECKOUT, alive, read_rows, write_row
@@ -147,12 +148,25 @@ def test_up_starts_a_killed_web_process_again(up):
         assert page.status == 200
 
 
+def answering(home: Path) -> bool:
+    """Its servers run, and take connections: after a kill the database recovers first."""
+    given = embedded.running(home)
+    if given is None:
+        return False
+    with suppress(Unreachable):
+        check_database(given.database_url)
+        check_redis(given.redis_url)
+        return True
+    return False
+
+
 @pytest.mark.parametrize("name", ["postgres", "valkey"])
 def test_up_starts_a_killed_server_again(up, name):
     first = server_pid(up.home, name)
     os.kill(first, signal.SIGKILL)
     up.wait_for(r"up     \| (PostgreSQL|Valkey) ended \(killed by SIGKILL\); starting again in ")
     wait_until(lambda: server_pid(up.home, name) not in (None, first), describe=lambda: up.output)
+    wait_until(lambda: answering(up.home), 30, describe=lambda: up.output)
     with urllib.request.urlopen(f"{up.url()}admin/login/") as page:
         assert page.status == 200
 
