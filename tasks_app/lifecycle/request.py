@@ -111,9 +111,9 @@ def _text(name: str, value: object, longest: int) -> str:
     if not value:
         raise InvalidTask(f"{name} is empty; it must have 1 to {longest} characters.")
     if len(value) > longest:
+        way_out = "Use a hash of it." if name.endswith("key") else "Shorten it."
         raise InvalidTask(
-            f"{name} {value[:40]!r}… has {len(value):,} characters; at most {longest} are allowed. "
-            "Use a shorter name or a hash of it."
+            f"{name} {value[:40]!r}… has {len(value):,} characters; at most {longest:,} are allowed. {way_out}"
         )
     if "\0" in value:
         raise InvalidTask(f"{name} {value!r} contains a NUL character, which PostgreSQL can't store. Remove it.")
