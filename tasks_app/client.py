@@ -1,7 +1,6 @@
 """The door: everything another app needs of the scheduler, and the only module of it that another app imports."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -18,8 +17,9 @@ from .core.errors import (
 from .core.handlers import REGISTRY, handler
 from .core.retry import Backoff
 from .core.scans import SCANS, Finding, Found, Scan, Walked
-from .core.states import Status, is_live
+from .core.states import Status
 from .core.task import Task
+from .engine.alive import who_is_missing
 from .engine.wakeup import wake_on_commit
 from .engine.writes import write
 from .lifecycle import cancel as _cancel
@@ -29,10 +29,11 @@ from .lifecycle.cancel import Cancelled
 from .lifecycle.look import Difference, differing, differing_rows, planned_keys
 from .lifecycle.plan import SYSTEM, Outcome, Planned
 from .lifecycle.request import Request, build, checked_instant, checked_note, checked_text, key_of, unit_of
-from .models import ScheduleTask
+from .lifecycle.view import AttemptInfo, TaskInfo, dead_keys, find, find_many, history
 from .models.schedule_task import DEFAULT_TENANT
 
 __all__ = [
+    "AttemptInfo",
     "Backoff",
     "Cancelled",
     "Difference",
@@ -54,6 +55,7 @@ __all__ = [
     "cancel",
     "checked_instant",
     "checked_text",
+    "dead_keys",
     "differing",
     "differing_rows",
     "emit",
@@ -61,13 +63,16 @@ __all__ = [
     "ensure",
     "ensure_many",
     "find",
+    "find_many",
     "handler",
+    "history",
     "planned_keys",
     "register_scan",
     "reschedule",
     "reschedule_many",
     "schedule",
     "schedule_many",
+    "who_is_missing",
     "write",
 ]
 
@@ -191,44 +196,6 @@ def register_scan(name: str, scan: Scan) -> None:
     as it should be, and a Walked now and then. It repairs what it can, unless `dry_run`.
     """
     SCANS.add(name, scan)
-
-
-@dataclass(frozen=True, slots=True)
-class TaskInfo:
-    """A task as it stood when it was read."""
-
-    id: int
-    status: Status
-    live: bool
-    execute_time: datetime
-    due_at: datetime | None
-    attempt: int
-    retry_count: int
-    finish_time: datetime | None
-    error_code: str
-    error_msg: str
-    payload: object
-
-
-def find(task_type: str, key: Key, *, tenant: str = DEFAULT_TENANT) -> TaskInfo | None:
-    """The unit's current task, or None if it never had one."""
-    tenant, task_type, key = unit_of(task_type, key, tenant)
-    row = ScheduleTask.objects.filter(tenant=tenant, task_type=task_type, biz_key=key, current=True).first()
-    if row is None:
-        return None
-    return TaskInfo(
-        id=row.id,
-        status=Status(row.status),
-        live=is_live(row.status, row.due_at is not None),
-        execute_time=row.execute_time,
-        due_at=row.due_at,
-        attempt=row.attempt,
-        retry_count=row.retry_count,
-        finish_time=row.finish_time,
-        error_code=row.error_code,
-        error_msg=row.error_msg,
-        payload=row.payload,
-    )
 
 
 def _timed(
