@@ -147,15 +147,16 @@ class _Act:
         self.id, self.status, self.revision, self.actor = article_id, status, revision, actor
         self.zone, self.now = zone, now
         self.said: list[Said] = []
+        self.withdrew = False  # by saving another text
 
     def write_text(self, form: ArticleForm) -> None:
         wanted = form.wanted(*TEXT)
         if wanted:
             before = self.status
             self._moved(lifecycle.edit_content(self.id, **wanted, **self._who()))
-            withdrew = before in (Status.PENDING_AUDIT, Status.AUDIT_SUCCESS)
+            self.withdrew = before in (Status.PENDING_AUDIT, Status.AUDIT_SUCCESS)
             saved = "The text was saved, and the article withdrawn: nobody has approved this text."
-            self.said.append(Said(SUCCESS, f"{saved if withdrew else 'The text was saved.'} {IS_A_DRAFT}"))
+            self.said.append(Said(SUCCESS, f"{saved if self.withdrew else 'The text was saved.'} {IS_A_DRAFT}"))
 
     def write_times(self, form: ArticleForm, skip_publish: bool) -> None:
         """Both may move, and one has to stay before the other at every step."""
@@ -182,9 +183,7 @@ class _Act:
                 self._moved(lifecycle.back_to_draft(self.id, **self._who()))
             self._moved(lifecycle.submit(self.id, **self._who()))
             self.said = [_submitted(Article.objects.get(id=self.id).publish_time, self.zone, self.now)]
-        elif verb == "withdraw" and self.status == Status.DRAFT:
-            return  # Saving the text has withdrawn it.
-        elif verb != "save":
+        elif verb != "save" and not (verb == "withdraw" and self.withdrew):
             self.move(verb)
 
     def move(self, verb: str) -> None:
