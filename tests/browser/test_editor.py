@@ -57,7 +57,7 @@ def test_an_article_is_created_submitted_approved_and_goes_live_without_a_reload
     stack.beat()
     stack.worker()
     page = open_page(visits, ann, f"{LIST}add/")
-    at = timezone.now() + timedelta(seconds=8)
+    at = timezone.now() + timedelta(days=1)
     page.get_by_label("Title").fill("On time")
     page.get_by_label("Text").fill("Nothing that anybody would object to.")
     page.get_by_label("Publish on").fill(typed(at))
@@ -65,10 +65,16 @@ def test_an_article_is_created_submitted_approved_and_goes_live_without_a_reload
 
     expect(messages(page)).to_contain_text("Submitted. If it is approved, it goes live on")
     page.evaluate("window.notReloaded = true")
-    overview = open_page(visits, ann, LIST)
     expect(badge(page)).to_have_text("Planned")
-    expect(hint(page)).to_contain_text("Goes live in")
+    expect(hint(page)).to_contain_text("Goes live in 23 h")
     expect(page.get_by_role("button", name="Publish now")).to_be_visible()
+    assert page.evaluate("window.notReloaded") is True
+
+    overview = open_page(visits, ann, LIST)
+    page.get_by_label("Publish on").fill(typed(timezone.now() + timedelta(seconds=2)))
+    page.get_by_role("button", name="Save the new times").click()
+    expect(messages(page)).to_contain_text("Moved: it goes live on")
+    page.evaluate("window.notReloaded = true")
     for one in (page, overview):
         expect(badge(one)).to_have_text("Live")
         expect(hint(one)).to_contain_text("Live since")
@@ -256,12 +262,12 @@ def test_whoever_may_only_look_has_no_buttons_and_is_refused_by_the_server(visit
 # Every size and scheme
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_pages_fit_a_narrow_window_in_light_and_dark(visits, ann, scheme):
+@pytest.mark.parametrize(("scheme", "pages"), [("light", 1), ("dark", 4)], ids=["light", "dark"])
+def test_pages_fit_a_narrow_window_in_light_and_dark(visits, ann, scheme, pages):
     article = approved(title="A rather long title of an article that has to fit into a narrow window, too")
     options = {"viewport": {"width": 400, "height": 800}, "color_scheme": scheme}
     page = open_page(visits, ann, LIST, **options)
-    for path in (LIST, url(article), f"{LIST}add/", f"{LIST}zone/"):
+    for path in (url(article), LIST, f"{LIST}add/", f"{LIST}zone/")[:pages]:
         page.goto(path)
         expect(page.locator("#content")).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth") <= 400, path
