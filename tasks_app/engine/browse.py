@@ -5,7 +5,7 @@ the attempts, planned ones through the due index, a key through the units; every
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from typing import NamedTuple
 from django.utils import timezone
 
 from tasks_app.conf import conf
-from tasks_app.core.errors import InvalidTask
+from tasks_app.core.errors import InvalidTask, shown
 from tasks_app.core.lanes import LANES
 from tasks_app.core.sharding import SHARD_COUNT
 from tasks_app.core.states import Status
@@ -76,6 +76,7 @@ class Source:
 
     rows: str
     unique: bool = True
+    place: Callable[[str], object] = int  # reads a place; raises ValueError if it is none
 
 
 def browse(
@@ -86,6 +87,7 @@ def browse(
     `steady`: in an order that no retry, move or cancel changes, so that a walk which acts on the tasks misses none.
     """
     source, given = _source(wanted, steady), _given(wanted)
+    _refuse_bad_place(source, after)
     tasks: list[Seen] = []
     looked_at, step, deadline = 0, max(FIRST_STEP, size), time.monotonic() + seconds
     while True:
@@ -117,6 +119,15 @@ def walk(wanted: Filter, size: int = 500, after: Cursor | None = None) -> Iterat
         after = found.next
         if after is None:
             return
+
+
+def _refuse_bad_place(source: Source, after: Cursor | None) -> None:
+    try:
+        place = source.place(after.at) if after else 0
+        if isinstance(place, int) and not -(2**63) <= place < 2**63:
+            raise ValueError
+    except ValueError:
+        raise InvalidTask(f"{shown(after.at)} is no place in this list; begin at its start.") from None
 
 
 def _moved(source: Source, after: Cursor | None, at: str, nth: int) -> Cursor:
@@ -166,12 +177,14 @@ _BY_KEY = Source(
     " WHERE current AND biz_key >= coalesce(%(at)s::text, %(key_from)s::text) AND biz_key < %(key_to)s::text"
     " ORDER BY biz_key, task_type, tenant",
     unique=False,
+    place=str,
 )
 _BY_RUN = Source(
     "SELECT run.id, b.finished_at FROM task_batch b CROSS JOIN LATERAL unnest(b.ids) AS run(id)"
     " WHERE b.finished_at >= %(ran_from)s AND b.finished_at <= coalesce(%(at)s::timestamptz, %(run_ends)s, 'infinity')"
     " ORDER BY b.finished_at DESC",
     unique=False,
+    place=datetime.fromisoformat,
 )
 _BY_STATE = {
     Status.DEAD: Source(
@@ -201,4 +214,5 @@ def _by_due(wanted: Filter) -> Source:
         for shard in range(SHARD_COUNT)
         for lane in ([wanted.lane] if wanted.lane else LANES)
     )
-    return Source(f"SELECT id, due_at FROM ({lists}) AS planned(id, due_at) ORDER BY due_at", unique=False)
+    rows = f"SELECT id, due_at FROM ({lists}) AS planned(id, due_at) ORDER BY due_at"
+    return Source(rows, unique=False, place=datetime.fromisoformat)

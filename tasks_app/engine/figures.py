@@ -1,6 +1,6 @@
 """What the last hour was like and what the next one brings: sums over the batches' figures, and the due index."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -83,12 +83,12 @@ def last_hour() -> Hour:
     return Hour(minutes, types)
 
 
-def next_hour(sample: Sample | None = None) -> Load:
-    """Counted if that is cheap. If something had to be guessed already, give the sample."""
+def next_hour(sample: Callable[[], Sample] | None = None) -> Load:
+    """Counted if that is cheap, else guessed from a sample."""
     given = {"shards": list(range(SHARD_COUNT)), "lanes": list(LANES), "bound": LOAD_BOUND, "minutes": HOUR}
     rows = run("status_load", given)
     if any(cut for *_, cut in rows):
-        return Load((sample or take_sample()).minutes, exact=False)
+        return Load((sample or take_sample)().minutes, exact=False)
     return Load(_by_minute((minute, count) for minute, count, _ in rows), exact=True)
 
 

@@ -39,17 +39,17 @@ class Progress:
 
 def retry_tasks(ids: Sequence[int], operator: Operator) -> Operated:
     """Dead tasks start anew, failed ones are tried at once; all others stay as they are, and the answer says so."""
-    return _order(Verb.RETRY, ids, operator)
+    return operate_tasks(Verb.RETRY, ids, operator)
 
 
 def cancel_tasks(ids: Sequence[int], operator: Operator) -> Operated:
     """Whatever is live of these tasks is cancelled. A running attempt is not called back, but can't settle any more."""
-    return _order(Verb.CANCEL, ids, operator)
+    return operate_tasks(Verb.CANCEL, ids, operator)
 
 
 def move_tasks(ids: Sequence[int], at: datetime, operator: Operator) -> Operated:
     """Live tasks are moved to this time; a running one is replaced by a new one."""
-    return _order(Verb.MOVE, ids, operator, at)
+    return operate_tasks(Verb.MOVE, ids, operator, at)
 
 
 def preview_tasks(verb: Verb, ids: Sequence[int]) -> Preview:
@@ -85,13 +85,14 @@ def operate_matching(
     while True:
         found = browse(wanted, after, CHUNK, seconds=seconds, steady=True)
         if found.tasks:
-            counts += _order(verb, [task.id for task in found.tasks], operator, at).counts
+            counts += operate_tasks(verb, [task.id for task in found.tasks], operator, at).counts
         after = found.next
         if after is None or time.monotonic() > deadline:
             return Progress(counts, after)
 
 
-def _order(verb: Verb, ids: Sequence[int], operator: Operator, at: datetime | None = None) -> Operated:
+def operate_tasks(verb: Verb, ids: Sequence[int], operator: Operator, at: datetime | None = None) -> Operated:
+    """One order for some tasks, in one transaction."""
     done = _operate.operate(verb, ids, operator, at)
     if done.due is not None:
         wake_on_commit(done.due)

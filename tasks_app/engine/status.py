@@ -1,5 +1,6 @@
 """What an operator asks first: who is alive, what is due, what is late. Reads only."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from django.db.models import F
@@ -91,7 +92,7 @@ class Status:
         return found
 
 
-def read_status(hour: Hour | None = None, sample: Sample | None = None) -> Status:
+def read_status(hour: Hour | None = None, sample: Callable[[], Sample] | None = None) -> Status:
     """Everything at a glance. What the caller has read already need not be read again."""
     return Status(_nodes(), _lanes(sample), _lateness(hour or last_hour()), _dead_letters())
 
@@ -106,12 +107,11 @@ def _nodes() -> list[NodeView]:
     ]
 
 
-def _lanes(sample: Sample | None) -> list[LaneStatus]:
+def _lanes(sample: Callable[[], Sample] | None) -> list[LaneStatus]:
     rows = run("status_lanes", {"lanes": list(LANES), "shards": list(range(SHARD_COUNT)), "bound": COUNT_BOUND})
-    if any(cut for _, _, cut, *_ in rows):
-        sample = sample or take_sample()
+    guessed = (sample or take_sample)().due if any(cut for _, _, cut, *_ in rows) else {}
     return [
-        LaneStatus(lane, max(due, sample.due.get(lane, 0)) if cut else due, not cut, *rest)
+        LaneStatus(lane, max(due, guessed.get(lane, 0)) if cut else due, not cut, *rest)
         for lane, due, cut, *rest in rows
     ]
 
