@@ -38,6 +38,7 @@ class TaskBatchAdmin(LookOnly, ModelAdmin):
             "title": f"Batch {batch.batch_no}",
             "opts": self.opts,
             "batch": batch,
+            "original": batch,
             "late": [(f"p{share:.0%}".strip("%"), percentile_ms(batch.lateness or [], share)) for share in (0.5, 0.99)],
             "tasks": ScheduleTask.objects.filter(id__in=batch.ids[:TASKS_SHOWN]).order_by("id"),
             "more": max(len(batch.ids) - TASKS_SHOWN, 0),

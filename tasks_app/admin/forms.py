@@ -89,6 +89,16 @@ class FilterForm(forms.Form):
         return urlencode({name: self.data[name] for name in self.fields if self.data.get(name)})
 
     @property
+    def words(self) -> list[tuple[str, str]]:
+        """The filter as people read it."""
+        timed = {"when"} if not (self.data.get("since") or self.data.get("until")) else set()
+        return [
+            (field.label, dict(getattr(field, "choices", ())).get(self.data[name], self.data[name]))
+            for name, field in self.fields.items()
+            if self.data.get(name) and name not in timed
+        ]
+
+    @property
     def types(self) -> list[str]:
         return sorted(handler.name for handler in REGISTRY)
 

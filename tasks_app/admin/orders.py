@@ -12,7 +12,7 @@ from django.contrib import messages
 from django.core.exceptions import BadRequest
 from django.db import OperationalError
 from django.db.models import Count, Max, Min
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
@@ -29,7 +29,7 @@ from tasks_app.engine.operate import (
 )
 from tasks_app.models import AuditEntry, ScheduleTask
 
-from .forms import OrderForm, ReasonForm, written_cursor
+from .forms import FilterForm, OrderForm, ReasonForm, written_cursor
 from .words import DONE, LEFT, VERBS, WILL, order_words, split
 
 EXAMPLES = 10
@@ -132,6 +132,7 @@ def _preview_page(pages, request, form, order: dict, foreseen: Preview, status: 
         "left": [(count, LEFT[answer]) for answer, count in left.items()],
         "examples": _examples(order),
         "chosen": order["scope"] == OrderForm.CHOSEN,
+        "matching": FilterForm(QueryDict(form["filter"].value() or "")).words,
         "back": _back(form["filter"].value() or ""),
     }
     return TemplateResponse(request, "tasks_app/order.html", context, status=status)

@@ -50,7 +50,7 @@ class ScheduleTaskAdmin(LookOnly, ModelAdmin):
     @requires(may_view)
     def change_view(self, request: HttpRequest, object_id: str, form_url="", extra_context=None) -> HttpResponse:
         task = _task(object_id)
-        context = self.page(request) | _told(task) | {"title": f"Task {task.id}"}
+        context = self.page(request) | _told(task) | {"title": f"Task {task.id}", "original": task}
         return TemplateResponse(request, "tasks_app/task.html", context)
 
     @requires(may_view)
