@@ -15,8 +15,8 @@ from tasks_app.core.errors import InvalidTask
 from tasks_app.core.links import LINKS
 from tasks_app.engine.browse import browse
 from tasks_app.lifecycle.operate import Row, Verb, expected
+from tasks_app.lifecycle.view import history
 from tasks_app.models import AuditEntry, DlqEntry, ScheduleTask, TaskAttempt, TaskBatch
-from tasks_app.sql import run
 
 from . import orders, overview
 from .forms import FilterForm, parse_cursor, written_cursor
@@ -105,8 +105,7 @@ def _listed(request: HttpRequest) -> dict:
 
 def _told(task: ScheduleTask) -> dict:
     row = Row(task.id, task.tenant, task.task_type, task.biz_key, task.status, task.due_at is not None, task.current)
-    ids = [id_ for (id_,) in run("unit_rows", {"id": task.id, "limit": HISTORY})]
-    units = ScheduleTask.objects.defer("payload").in_bulk(ids)
+    unit, _ = history(task.task_type, task.biz_key, tenant=task.tenant, limit=HISTORY)
     return {
         "task": task,
         "doing": doing(task, timezone.now()),
@@ -117,7 +116,7 @@ def _told(task: ScheduleTask) -> dict:
         "batch": TaskBatch.objects.defer("ids").filter(batch_no=task.batch_no).first() if task.batch_no else None,
         "letters": DlqEntry.objects.filter(task_id=task.id).order_by("-id")[:HISTORY],
         "entries": AuditEntry.objects.filter(task_id=task.id).order_by("-id")[:HISTORY],
-        "unit": [units[id_] for id_ in ids if id_ in units],
+        "unit": unit,  # the current one first
     }
 
 
