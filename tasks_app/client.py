@@ -211,7 +211,10 @@ def register_scan(name: str, scan: Scan) -> None:
 
 
 def register_link(task_type: str, make: MakeLink) -> None:
-    """Show people the way from a task of this type to what it is about: `make(key)` gives Link(url, text), or None."""
+    """Show people the way from a task of this type to what it is about: `make(key)` gives Link(url, text), or None.
+
+    Put it in a module named `links` of an installed app.
+    """
     LINKS.add(task_type, make)
 
 
