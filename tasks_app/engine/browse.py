@@ -21,7 +21,7 @@ from tasks_app.sql import run_on
 
 DUE = "DUE"  # beside the states: due now, whatever the state
 STATES = (DUE, *Status)
-FIRST_STEP, LONGEST_STEP = 200, 20_000  # candidates in one statement
+FIRST_STEP = 200  # candidates in the first statement; up to four times as many in each after it
 LAST_CHARACTER = "\U0010ffff"
 # A batch is finished after its last task; this is more than any run takes.
 LONGEST_RUN = timedelta(hours=1)
@@ -77,10 +77,15 @@ class Source:
     rows: str
     unique: bool = True
     place: Callable[[str], object] = int  # reads a place; raises ValueError if it is none
+    statement: str = "browse"
+    longest: int = 10_000  # candidates in one statement, at most: some 30 ms of work
+
+    def limited(self, step: int, skip: int) -> str:
+        return f"{self.rows.replace('{most}', str(step + skip))} LIMIT {step} OFFSET {skip}"
 
 
 def browse(
-    wanted: Filter, after: Cursor | None = None, size: int = 50, seconds: float = 0.15, *, steady: bool = False
+    wanted: Filter, after: Cursor | None = None, size: int = 50, seconds: float = 0.12, *, steady: bool = False
 ) -> Found:
     """The next `size` tasks that match. Gives up after `seconds` with what it found; `next` says where to go on.
 
@@ -92,23 +97,19 @@ def browse(
     looked_at, step, deadline = 0, max(FIRST_STEP, size), time.monotonic() + seconds
     while True:
         given |= {"at": after.at if after else None, "size": size - len(tasks)}
-        rows = f"{source.rows} LIMIT {step} OFFSET {after.skip if after else 0}"
-        answer = run_on("browse", rows, given)
+        begun = time.monotonic()
+        answer = run_on(source.statement, source.limited(step, after.skip if after else 0), given)
         if not answer:
             return Found(tasks, looked_at, None)
-        seen, *last = answer[0][:3]
-        new = [row[3:] for row in answer if row[3] is not None]
-        tasks += [Seen(*row[3:]) for row in new]
-        if len(tasks) == size:
-            place, *last = new[-1][:3]
-            after = _moved(source, after, *last)
-            return Found(tasks, looked_at + place, None if place == seen < step else after)
-        looked_at, after = looked_at + seen, _moved(source, after, *last)
-        if seen < step:
+        seen, place, at, nth = answer[0][:4]
+        tasks += [Seen(*row[4:]) for row in answer if row[4] is not None]
+        looked_at += place
+        after = _moved(source, after, at, nth)
+        if place == seen < step:
             return Found(tasks, looked_at, None)
-        if time.monotonic() > deadline:
+        step = _next_step(source, step, took=time.monotonic() - begun, left=deadline - time.monotonic())
+        if len(tasks) == size or step < FIRST_STEP:
             return Found(tasks, looked_at, after)
-        step = min(step * 4, LONGEST_STEP)
 
 
 def walk(wanted: Filter, size: int = 500, after: Cursor | None = None) -> Iterator[Found]:
@@ -119,6 +120,11 @@ def walk(wanted: Filter, size: int = 500, after: Cursor | None = None) -> Iterat
         after = found.next
         if after is None:
             return
+
+
+def _next_step(source: Source, step: int, took: float, left: float) -> int:
+    """As many candidates as can be looked at in the time that is left, going by the last ones; few: better stop."""
+    return min(int(step * min(4, left / took)), source.longest)
 
 
 def _refuse_bad_place(source: Source, after: Cursor | None) -> None:
@@ -171,7 +177,9 @@ def _given(wanted: Filter) -> dict[str, object]:
 
 
 _BELOW = "< coalesce(%(at)s::bigint, 9223372036854775807)"
-_BY_ID = Source(f"SELECT id, id FROM schedule_task WHERE id {_BELOW} ORDER BY id DESC")
+_BY_ID = Source(
+    f"SELECT id, id FROM schedule_task WHERE id {_BELOW} ORDER BY id DESC", statement="browse_ids", longest=50_000
+)
 _BY_KEY = Source(
     "SELECT id, biz_key FROM schedule_task"
     " WHERE current AND biz_key >= coalesce(%(at)s::text, %(key_from)s::text) AND biz_key < %(key_to)s::text"
@@ -210,7 +218,8 @@ def _by_due(wanted: Filter) -> Source:
         " AND due_at >= coalesce(%(at)s::timestamptz, %(due_from)s::timestamptz, '-infinity')"
         " AND due_at < coalesce(%(due_to)s::timestamptz, 'infinity')"
         + (" AND due_at <= (SELECT clock_timestamp())" if wanted.state == DUE else "")
-        + ")"
+        # Its own order and limit make each list a scan of the index, and the whole a merge of such scans.
+        + " ORDER BY due_at LIMIT {most})"
         for shard in range(SHARD_COUNT)
         for lane in ([wanted.lane] if wanted.lane else LANES)
     )

@@ -6,29 +6,23 @@ WITH candidate AS MATERIALIZED (
     FROM (
 --rows
     ) AS given(id, at)
-), numbered AS MATERIALIZED (
-    -- `nth` counts the candidates with the same `at` up to here: the next look skips as many.
-    SELECT id, at, place, row_number() OVER (PARTITION BY at ORDER BY place) AS nth FROM candidate
-), found AS (
-    SELECT c.place, c.at, c.nth, t.id, t.status, t.due_at IS NOT NULL AS due, t.current
-    FROM numbered c
+), found AS MATERIALIZED (
+    SELECT c.place, t.id, t.status, t.due_at IS NOT NULL AS due, t.current
+    FROM candidate c
     -- LIMIT keeps the look-up a look-up, however many candidates there are.
     CROSS JOIN LATERAL (SELECT * FROM schedule_task WHERE id = c.id LIMIT 1) AS t
-    WHERE (%(state)s::text IS NULL OR t.status = %(state)s)
-      AND (NOT %(due_now)s::bool OR t.due_at <= (SELECT clock_timestamp()))
-      AND (%(task_type)s::text IS NULL OR t.task_type = %(task_type)s)
-      AND (%(lane)s::text IS NULL OR t.lane = %(lane)s)
-      AND (%(key_from)s::text IS NULL OR (t.biz_key >= %(key_from)s AND t.biz_key < %(key_to)s))
-      AND (%(due_from)s::timestamptz IS NULL OR t.due_at >= %(due_from)s)
-      AND (%(due_to)s::timestamptz IS NULL OR t.due_at < %(due_to)s)
-      AND (%(ran_from)s::timestamptz IS NULL OR t.finish_time >= %(ran_from)s)
-      AND (%(ran_to)s::timestamptz IS NULL OR t.finish_time < %(ran_to)s)
-      AND (%(newest)s::bigint IS NULL OR t.id <= %(newest)s)
+    WHERE
+--include matches
     ORDER BY c.place
     LIMIT %(size)s
-), last AS (
-    SELECT place, at, nth FROM numbered ORDER BY place DESC LIMIT 1
+), stop AS (
+    -- The task that filled the page, or else the last candidate.
+    SELECT place, at FROM candidate
+    WHERE place = CASE WHEN (SELECT count(*) FROM found) = %(size)s THEN (SELECT max(place) FROM found)
+                       ELSE (SELECT count(*) FROM candidate) END
 )
-SELECT last.place, last.at, last.nth, found.place, found.at, found.nth, found.id, found.status, found.due, found.current
-FROM last LEFT JOIN found ON TRUE
+SELECT (SELECT count(*) FROM candidate), stop.place, stop.at,
+       (SELECT count(*) FROM candidate c WHERE c.at = stop.at AND c.place <= stop.place),
+       found.id, found.status, found.due, found.current
+FROM stop LEFT JOIN found ON TRUE
 ORDER BY found.place
