@@ -98,9 +98,16 @@ def _listed(request: HttpRequest) -> dict:
         "tasks": [rows[task.id] for task in found.tasks if task.id in rows],
         "after": after,
         "next": written_cursor(found.next),
+        "looked": found.looked_at + _looked_before(request),
         "verbs": [(verb, words) for verb, words in VERBS.items()],
         "filtered": bool(form.query),
     }
+
+
+def _looked_before(request: HttpRequest) -> int:
+    """How many tasks the pages before this one have looked at without finding any."""
+    given = request.GET.get("looked", "")
+    return int(given) if given.isdecimal() and len(given) < 12 else 0
 
 
 def _told(task: ScheduleTask) -> dict:

@@ -78,6 +78,28 @@ def test_everything_that_matches_is_counted_first_and_then_done(visits, operator
     assert state(other).due
 
 
+def test_a_list_that_finds_nothing_keeps_looking_by_itself(visits, operator):
+    """Walks down the ids in steps of one look; here every look after the first is the last."""
+    [oldest] = planned("needle", at=MONDAY, task_type="T_PLAIN")
+    page = visits.page(operator)
+    page.goto(f"{LIST}?type=T_PLAIN&after=0:{oldest + 1}&looked=5000")
+    expect(page.get_by_role("link", name=str(oldest), exact=True)).to_be_visible()
+
+    given_up = never_ending(page.content())
+    page.route("**/scheduletask/?type=T_NONE", lambda route: route.fulfill(body=given_up, content_type="text/html"))
+    page.goto(f"{LIST}?type=T_NONE")
+
+    page.wait_for_url(re.compile("looked=5000"))
+    expect(page.get_by_text("No task matches")).to_be_visible()
+
+
+def never_ending(html: str) -> str:
+    """The page as it is when a look was given up."""
+    links = f"""<a data-stop href="?">Stop</a>
+        <a data-keep-looking href="{LIST}?type=T_NONE&after=0:1&looked=5000">Keep looking</a>"""
+    return re.sub(r'<nav aria-label="Pages">.*?</nav>', links, html, flags=re.DOTALL)
+
+
 def test_tasks_are_moved_to_a_time_in_utc(visits, operator):
     [task_id] = planned("a", at=MONDAY)
     page = visits.page(operator, f"{LIST}{task_id}/change/", timezone_id="America/New_York")

@@ -58,6 +58,15 @@ function countChosen(form) {
   show();
 }
 
+// A page that found nothing yet goes on by itself, until it finds something, there is no more, or somebody leaves.
+function keepLooking(link) {
+  const stop = document.querySelector("[data-stop]");
+  let wanted = true;
+  stop.addEventListener("click", (event) => { event.preventDefault(); wanted = false; stop.remove(); });
+  setTimeout(() => { if (wanted) location.replace(link.href); }, 200);
+}
+
+document.querySelectorAll("[data-keep-looking]").forEach(keepLooking);
 document.querySelectorAll("[data-refresh]").forEach(refreshOverview);
 document.querySelectorAll("[data-selection]").forEach(countChosen);
 document.querySelectorAll("[data-go-on]").forEach((form) => form.requestSubmit());
