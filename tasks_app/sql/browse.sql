@@ -15,14 +15,16 @@ WITH candidate AS MATERIALIZED (
 --include matches
     ORDER BY c.place
     LIMIT %(size)s
-), stop AS (
-    -- The task that filled the page, or else the last candidate.
+), last AS MATERIALIZED (
+    -- The task that filled the page, or else the last candidate. Materialised, or it is made anew for every row found.
     SELECT place, at FROM candidate
     WHERE place = CASE WHEN (SELECT count(*) FROM found) = %(size)s THEN (SELECT max(place) FROM found)
                        ELSE (SELECT count(*) FROM candidate) END
+), stop AS MATERIALIZED (
+    SELECT (SELECT count(*) FROM candidate) AS seen, last.place, last.at, count(*) AS nth
+    FROM last JOIN candidate c ON c.at = last.at AND c.place <= last.place
+    GROUP BY last.place, last.at
 )
-SELECT (SELECT count(*) FROM candidate), stop.place, stop.at,
-       (SELECT count(*) FROM candidate c WHERE c.at = stop.at AND c.place <= stop.place),
-       found.id, found.status, found.due, found.current
+SELECT stop.seen, stop.place, stop.at, stop.nth, found.id, found.status, found.due, found.current
 FROM stop LEFT JOIN found ON TRUE
 ORDER BY found.place

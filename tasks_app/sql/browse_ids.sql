@@ -12,11 +12,14 @@ WITH stretch AS MATERIALIZED (
 --include matches
     ORDER BY t.id DESC
     LIMIT %(size)s
-), stop AS (
-    SELECT CASE WHEN (SELECT count(*) FROM found) = %(size)s THEN (SELECT min(id) FROM found) ELSE low END AS id
+), last AS MATERIALIZED (
+    SELECT CASE WHEN (SELECT count(*) FROM found) = %(size)s THEN (SELECT min(id) FROM found) ELSE low END AS id, seen
     FROM span WHERE seen > 0
+), stop AS MATERIALIZED (
+    SELECT last.seen, count(*) AS place, last.id
+    FROM last JOIN stretch ON stretch.id >= last.id
+    GROUP BY last.seen, last.id
 )
-SELECT span.seen, (SELECT count(*) FROM stretch WHERE stretch.id >= stop.id), stop.id::text, 0::bigint,
-       found.id, found.status, found.due, found.current
-FROM span CROSS JOIN stop LEFT JOIN found ON TRUE
+SELECT stop.seen, stop.place, stop.id::text, 0::bigint, found.id, found.status, found.due, found.current
+FROM stop LEFT JOIN found ON TRUE
 ORDER BY found.id DESC
