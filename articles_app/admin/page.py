@@ -86,7 +86,7 @@ def _press(page: Page, verb: str) -> HttpResponse | None:
     page.form = form = ArticleForm(page.request.POST, {}, (), page.zone.zone)
     page.revision = form.revision
     if not form.is_valid():
-        page.refused = "Nothing was changed: see below."
+        page.refused = "Nothing was changed: something that you typed needs another look."
         return None
     actor, zone = page.request.user.get_username(), form.zone
     try:
@@ -152,8 +152,6 @@ def _context(page: Page) -> dict[str, object]:
     time, passed = _publish_time_in_form(page)
     context = {
         "page": page,
-        "opts": Article._meta,
-        "object": article,
         "title": "New article" if article is None else article.title,
         "article": article,
         "status": status,
@@ -170,6 +168,8 @@ def _context(page: Page) -> dict[str, object]:
         hint = hints([article], zone, now)[article.id]
         shown = [name for name in FIELDS if name not in (page.form.fields if page.may_change else ())]
         context |= {
+            "opts": Article._meta,  # with the object, the way back to the list
+            "object": article,
             "label": LABELS[status],
             "hint": hint,
             "hint_text": hint.text(now),

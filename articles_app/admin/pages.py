@@ -11,10 +11,6 @@ class BoundedPaginator(Paginator):
 
     template_name = "articles_app/pages.html"
 
-    @property
-    def is_more(self) -> bool:
-        return self.count == COUNTED
-
     @cached_property
     def count(self) -> int:
         return self.object_list.order_by()[:COUNTED].count()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
 from django.test import Client
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Playwright, Request, Response
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Playwright, Request, Response, expect
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 MISSING = (
@@ -25,6 +25,7 @@ def find_chromium() -> str | None:
 
 
 def launch(playwright: Playwright, path: str) -> Browser:
+    expect.set_options(timeout=PATIENCE_MS)
     # Chromium refuses to run as root with its sandbox on; tests open nothing but our own pages.
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
     return playwright.chromium.launch(executable_path=path, args=[*arguments, "--disable-dev-shm-usage"])
