@@ -161,7 +161,8 @@ def _pages() -> dict[str, list[str]]:
         f"?when=ran&until={now}",
         f"?when=ran&since={now}&state=SUCCESS",
     ]
-    articles = ["", "?q=Title+7", "?status__exact=AUDIT_SUCCESS", "?p=5000"]
+    shown = ("drafts", "audit", "planned", "overdue", "failed", "live")
+    articles = ["", *(f"?show={one}" for one in shown), "?q=Title+777777", "?q=Title", "?q=nothing+of+it", "?p=90"]
     ids = {
         state: query("SELECT id FROM schedule_task WHERE status = %s LIMIT 1", [state])[0][0]
         for state in ("INIT", "RUNNING", "FAIL", "DEAD", "SUCCESS", "CANCELLED")

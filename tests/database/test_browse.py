@@ -10,6 +10,7 @@ from tasks_app.client import InvalidTask, cancel, schedule, schedule_many
 from tasks_app.engine import browse as engine_browse
 from tasks_app.engine.browse import DUE, Filter, browse, walk
 from tasks_app.lifecycle.operate import Verb, operate
+from tasks_app.sql import _text
 from tests.support.engine import claim_due, run_due
 from tests.support.marks import commits
 from tests.support.moves import MONDAY, TUESDAY, WEDNESDAY, dead, planned
@@ -173,6 +174,26 @@ def test_a_replaced_row_is_found_by_walking_and_its_successor_by_the_key():
 def test_an_unknown_state_or_lane_is_refused(wanted):
     with pytest.raises(InvalidTask, match="is unknown; there are"):
         Filter(**wanted)
+
+
+@pytest.mark.parametrize("wanted", [{}, {"key": "k-*"}], ids=["browse_ids", "browse"])
+def test_a_large_page_is_not_quadratic(wanted):
+    """The end of a page was once looked for anew for each of its rows; a count of a million tasks then took minutes."""
+    planned(*(f"k-{n}" for n in range(2_000)), at=MONDAY)
+    source, given = engine_browse._source(Filter(**wanted), True), engine_browse._given(Filter(**wanted))
+    statement = _text(source.statement).replace("--rows", source.limited(2_000, 0))
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE schedule_task")
+        cursor.execute("EXPLAIN (ANALYZE, FORMAT JSON) " + statement, given | {"at": None, "size": 2_000})
+        plan = cursor.fetchone()[0][0]["Plan"]
+
+    assert rows_touched(plan) < 30 * 2_000
+
+
+def rows_touched(plan: dict) -> float:
+    removed = plan.get("Rows Removed by Filter", 0) + plan.get("Rows Removed by Join Filter", 0)
+    own = (plan["Actual Rows"] + removed) * plan["Actual Loops"]
+    return own + sum(rows_touched(child) for child in plan.get("Plans", ()))
 
 
 def test_a_page_reads_a_bounded_number_of_rows():
