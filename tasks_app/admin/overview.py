@@ -10,7 +10,7 @@ from functools import cache
 from django.http import HttpRequest
 from django.utils import timezone
 
-from tasks_app.core.phrases import span
+from tasks_app.core.phrases import milliseconds, span
 from tasks_app.engine.figures import Figures, Hour, Load, last_hour, next_hour, take_sample
 from tasks_app.engine.status import DEAD_BOUND, Status, read_status
 
@@ -81,7 +81,8 @@ def _lateness(hour: Hour) -> Chart:
     middle, _, slowest = (whole.percentile_ms(share) for share in SHARES)
     summary = "Nothing ran in the last hour."
     if middle is not None:
-        summary = f"Half of the tasks started within {middle:,.1f} ms of their time, 99 % within {slowest:,.1f} ms."
+        usual, worst = milliseconds(middle), milliseconds(slowest)
+        summary = f"Half of the tasks started within {usual} of their time, 99 % within {worst}."
     series = [
         Series(f"p{share * 100:.0f}", f"pu-p{share * 100:.0f}", [m.percentile_ms(share) for m in hour.minutes.values()])
         for share in SHARES

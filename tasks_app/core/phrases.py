@@ -16,3 +16,8 @@ def span(value: timedelta) -> str:
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {unit}"
     return f"{seconds:.0f} s"
+
+
+def milliseconds(value: float) -> str:
+    """So many of them, as people say it: to a tenth if they are few, else as a length of time."""
+    return f"{value:.1f} ms" if value < 1000 else span(timedelta(milliseconds=value))

@@ -7,7 +7,7 @@ from django import template
 from django.utils import timezone
 from django.utils.html import format_html
 
-from tasks_app.core.phrases import first_line, span
+from tasks_app.core.phrases import first_line, milliseconds, span
 from tasks_app.core.states import Status
 
 register = template.Library()
@@ -49,9 +49,7 @@ def duration(value: timedelta | None) -> str:
 
 @register.filter
 def ms(value: float | None) -> str:
-    if value is None:
-        return "–"
-    return f"{value:,.1f} ms" if value < 1000 else span(timedelta(milliseconds=value))
+    return "–" if value is None else milliseconds(value)
 
 
 @register.filter
