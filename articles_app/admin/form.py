@@ -76,12 +76,15 @@ class ArticleForm(LocalTimes, forms.Form):
         label="Take offline on", required=False, widget=LocalTimeInput, help_text="Empty: it stays online."
     )
 
-    def __init__(self, data: Mapping | None, shown: Mapping[str, str], fields: tuple[str, ...], zone: ZoneInfo) -> None:
-        """`shown` are the values as the page shows them; a page that was sent back says itself which fields it had."""
+    def __init__(
+        self, data: Mapping | None, shown: Mapping[str, str], fields: tuple[str, ...] | None, zone: ZoneInfo
+    ) -> None:
+        """`shown` is what the page shows. Without `fields`, a page that was sent back says itself which it had."""
         super().__init__(data, initial=dict(shown))
         self.zone, self.unclear = zone, {}
-        if data is not None:
+        if fields is None:
             fields = tuple(name for name in FIELDS if f"base_{name}" in data)
+        if data is not None:
             self.zone = zone_named(data.get("zone")) or zone
         for name in set(FIELDS) - set(fields):
             del self.fields[name]
@@ -94,7 +97,7 @@ class ArticleForm(LocalTimes, forms.Form):
     @property
     def touched(self) -> set[str]:
         """What the editor changed, whatever the article is by now."""
-        return {name for name in self.fields if digest(self.data.get(name, "")) != self.data[f"base_{name}"]}
+        return {name for name in self.fields if digest(self.data.get(name, "")) != self.data.get(f"base_{name}")}
 
     def clean(self) -> dict:
         for name in TIMES:

@@ -83,7 +83,7 @@ def _revision(article: Article | None) -> int:
 
 def _press(page: Page, verb: str) -> HttpResponse | None:
     """Done and redirected; None: refused, and the page says why with everything typed still in it."""
-    page.form = form = ArticleForm(page.request.POST, {}, (), page.zone.zone)
+    page.form = form = ArticleForm(page.request.POST, {}, FIELDS if page.article is None else None, page.zone.zone)
     page.revision = form.revision
     if not form.is_valid():
         page.refused = "Nothing was changed: something that you typed needs another look."
@@ -98,7 +98,7 @@ def _press(page: Page, verb: str) -> HttpResponse | None:
         _overtaken(page)
         return None
     except (ArticleError, PlanConflict) as error:
-        page.refused = _sentence(error)
+        page.refused = f"Nothing was changed: {error}"
         return None
     except OperationalError as error:
         if not is_locked(error):
@@ -120,11 +120,6 @@ def _say(request: HttpRequest, said: list[Said]) -> None:
         messages.add_message(request, level, sentence)
 
 
-def _sentence(error: Exception) -> str:
-    words = str(error)
-    return f"Nothing was changed: {words}"
-
-
 def _overtaken(page: Page) -> None:
     """Somebody was faster. What was typed stays, what was not touched becomes what it is now, and both are told."""
     old, zone = page.form, page.form.zone
@@ -142,7 +137,7 @@ def _overtaken(page: Page) -> None:
         data |= {name: mine if touched else now[name], f"base_{name}": digest(now[name])}
         if touched and name in old.fields and digest(now[name]) != old.data[f"base_{name}"]:
             page.theirs[name] = now[name]
-    page.form, page.revision = ArticleForm(data, {}, (), zone), article.revision
+    page.form, page.revision = ArticleForm(data, {}, None, zone), article.revision
 
 
 def _context(page: Page) -> dict[str, object]:
@@ -184,7 +179,7 @@ def _field(page: Page, name: str) -> dict[str, object]:
     """A field with all that stands beside it."""
     bound = page.form[name]
     shown = bound.value() if not page.form.is_bound else None
-    base = page.form.data[f"base_{name}"] if page.form.is_bound else digest(shown or "" if page.article else "")
+    base = page.form.data.get(f"base_{name}", "") if page.form.is_bound else digest(shown or "" if page.article else "")
     return {
         "field": bound,
         "name": name,

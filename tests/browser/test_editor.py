@@ -61,7 +61,7 @@ def test_an_article_is_created_submitted_approved_and_goes_live_without_a_reload
     page.get_by_label("Title").fill("On time")
     page.get_by_label("Text").fill("Nothing that anybody would object to.")
     page.get_by_label("Publish on").fill(typed(at))
-    page.get_by_role("button", name=f"Create, submit, and publish on {at.astimezone(BERLIN):%a}").click()
+    page.get_by_role("button", name=f"Create, submit, and publish on {at.astimezone(BERLIN):%a}").dblclick()
 
     expect(messages(page)).to_contain_text("Submitted. If it is approved, it goes live on")
     page.evaluate("window.notReloaded = true")
@@ -76,6 +76,7 @@ def test_an_article_is_created_submitted_approved_and_goes_live_without_a_reload
     expect(page.get_by_role("button", name="Take offline now")).to_be_visible()
     expect(page.get_by_role("heading", name="Timeline").locator("..")).to_contain_text("Went live")
     expect(page.locator("#pa-said")).to_contain_text("“On time”: Live.")
+    assert Article.objects.count() == 1, "a double click is one article"
 
 
 def test_a_new_time_is_answered_in_each_of_its_three_forms(visits, ann, stack):
@@ -128,6 +129,12 @@ def test_hints_count_by_themselves_and_say_why_something_is_late(visits, ann):
     expect(seen[soon][0]).to_contain_text("Goes live in ")
     lifecycle.publish_now(soon, actor="bob")
     expect(page.locator(f'[data-badge="{soon}"]')).to_have_text("Live")
+
+    page.context.set_offline(True)
+    expect(page.get_by_text("The server does not answer")).to_be_visible()
+    page.context.set_offline(False)
+    expect(page.get_by_text("The server does not answer")).to_be_hidden()
+    visits.forgive("ERR_INTERNET_DISCONNECTED")
     assert page.evaluate("window.notReloaded") is True
 
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 from articles_app import lifecycle
 from articles_app.admin.form import digest
 from articles_app.admin.verbs import BUTTONS, VERBS
-from articles_app.models import EditorPreference
+from articles_app.models import Article, EditorPreference
 from articles_app.states import Status, allowed_moves
 from articles_app.units import PUBLISH
 from tasks_app.client import find
@@ -240,6 +240,12 @@ def test_emoji_and_markup_are_kept_and_shown_as_they_are(ann):
     answer = ann.get(url(article))
     assert b"<script>alert" not in answer.content
     assert row(article).title == title and form_of(answer)["title"] == title
+
+
+def test_a_new_article_of_which_half_is_missing_is_refused_in_words(ann):
+    answer = ann.post(ADD, {"verb": "submit", "title": "Only a title"})
+    assert "This field is required." in text_of(answer)
+    assert form_of(answer)["title"] == "Only a title" and not Article.objects.exists()
 
 
 def test_an_unknown_button_is_a_bad_request(ann):

@@ -8,9 +8,12 @@
     const QUICK_MS = 2000;
     const SLOW_MS = 10000;
     const NEAR_SECONDS = 90;
+    const LOST = "The server does not answer, or you are logged out. What is shown here may be old.";
+    const lost = root.querySelector("p");
     // The server's clock decides: the difference is known from the page, and better from every answer.
     let ahead = Number(root.dataset.now) - Date.now() / 1000;
     let timer = null;
+    let failures = 0;
 
     const now = () => Date.now() / 1000 + ahead;
     const hints = () => [...document.querySelectorAll(".pa-hint[data-article]")];
@@ -90,12 +93,11 @@
         }
         const answer = await fetch(`${root.dataset.url}?ids=${ids.join(",")}`, { headers: { Accept: "application/json" } });
         if (answer.redirected || !answer.ok) {
-            throw new Error(answer.redirected ? "You are logged out." : `The server answered ${answer.status}.`);
+            throw new Error(`answered ${answer.status}`);
         }
         const told = await answer.json();
         ahead = told.now - Date.now() / 1000;
         told.articles.forEach(take);
-        root.dataset.asked = String(Number(root.dataset.asked || 0) + 1);
     }
 
     function pause() {
@@ -113,10 +115,13 @@
         }
         try {
             await ask();
+            failures = 0;
         } catch (error) {
-            // The next round tries again; the hints go on counting meanwhile.
-            root.dataset.trouble = error.message;
+            failures += 1;
         }
+        // One failure may be a restart. After two, nobody should trust what the hints go on counting.
+        lost.hidden = failures < 2;
+        lost.textContent = lost.hidden ? "" : LOST;
         timer = setTimeout(round, pause());
     }
 
