@@ -27,6 +27,7 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name_plural': 'minute figures',
                 'db_table': 'minute_figures',
+                'default_permissions': (),
             },
         ),
         migrations.CreateModel(
@@ -46,6 +47,7 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name_plural': 'audit entries',
                 'db_table': 'audit_entry',
+                'default_permissions': (),
                 'indexes': [models.Index(condition=models.Q(('task_id__isnull', False)), fields=['task_id'], name='audit_entry_task')],
                 'constraints': [models.UniqueConstraint(fields=('operation', 'subject'), name='audit_entry_once')],
             },

@@ -20,6 +20,7 @@ class AuditEntry(models.Model):
 
     class Meta:
         db_table = "audit_entry"
+        default_permissions = ()  # who may see tasks may see these; nobody writes them by hand
         verbose_name_plural = "audit entries"
         indexes = [models.Index(fields=["task_id"], name="audit_entry_task", condition=Q(task_id__isnull=False))]
         constraints = [

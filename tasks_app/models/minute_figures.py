@@ -16,6 +16,7 @@ class MinuteFigures(models.Model):
 
     class Meta:
         db_table = "minute_figures"
+        default_permissions = ()  # who may see tasks may see these; nobody writes them by hand
         verbose_name_plural = "minute figures"
 
     def __str__(self) -> str:
