@@ -5,6 +5,7 @@ the attempts, planned ones through the due index, a key through the units; every
 """
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -120,6 +121,24 @@ def walk(wanted: Filter, size: int = 500, after: Cursor | None = None) -> Iterat
         after = found.next
         if after is None:
             return
+
+
+def tally(wanted: Filter, seconds: float) -> tuple[Counter, bool]:
+    """How many match, by state, whether due and whether current. False: there are more, but the time was over."""
+    source, counts, deadline = _source(wanted, steady=True), Counter(), time.monotonic() + seconds
+    if source is not _BY_ID:
+        for found in walk(wanted, size=10_000):
+            counts.update(task[1:] for task in found.tasks)
+            if found.next and time.monotonic() > deadline:
+                return counts, False
+        return counts, True
+    given, at = _given(wanted), None
+    while True:
+        rows = run_on("tally_ids", source.limited(source.longest, 0), given | {"at": at})
+        counts.update({tuple(row[2:5]): row[5] for row in rows if row[5]})
+        seen, at = rows[0][:2]
+        if seen < source.longest or time.monotonic() > deadline:
+            return counts, seen < source.longest
 
 
 def _next_step(source: Source, step: int, took: float, left: float) -> int:

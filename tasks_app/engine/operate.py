@@ -11,7 +11,7 @@ from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.operate import Answer, Operated, Row, Verb, expected
 from tasks_app.models import ScheduleTask
 
-from .browse import Cursor, Filter, browse, walk
+from .browse import Cursor, Filter, browse, tally
 from .wakeup import wake_on_commit
 
 CHUNK = 500  # tasks in one transaction
@@ -61,13 +61,11 @@ def preview_tasks(verb: Verb, ids: Sequence[int]) -> Preview:
 def preview_matching(verb: Verb, wanted: Filter, seconds: float = COUNT_SECONDS) -> Preview:
     """Count everything that matches, for at most so long."""
     newest = ScheduleTask.objects.order_by("-id").values_list("id", flat=True).first() or 0
+    found, complete = tally(replace(wanted, newest=newest), seconds)
     counts: Counter = Counter()
-    deadline = time.monotonic() + seconds
-    for found in walk(replace(wanted, newest=newest), size=10_000):
-        counts.update(_expected(verb, *task) for task in found.tasks)
-        if time.monotonic() > deadline and found.next is not None:
-            return Preview(counts, newest, complete=False)
-    return Preview(counts, newest, complete=True)
+    for (status, due, current), count in found.items():
+        counts[_expected(verb, 0, status, due, current)] += count
+    return Preview(counts, newest, complete)
 
 
 def operate_matching(

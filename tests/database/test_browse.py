@@ -1,5 +1,7 @@
 """Finding tasks: every filter finds what it should through whichever table knows, page by page, in bounded time."""
 
+from collections import Counter
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -8,7 +10,7 @@ from django.utils import timezone
 
 from tasks_app.client import InvalidTask, cancel, schedule, schedule_many
 from tasks_app.engine import browse as engine_browse
-from tasks_app.engine.browse import DUE, Filter, browse, walk
+from tasks_app.engine.browse import DUE, Filter, browse, tally, walk
 from tasks_app.lifecycle.operate import Verb, operate
 from tasks_app.sql import _text
 from tests.support.engine import claim_due, run_due
@@ -20,7 +22,7 @@ pytestmark = commits
 
 
 def found(after=None, size=50, **wanted) -> list[int]:
-    return [task.id for task in browse(Filter(**wanted), after, size).tasks]
+    return [task.id for task in browse(Filter(**wanted), after, size, seconds=60).tasks]
 
 
 @pytest.fixture
@@ -157,7 +159,7 @@ def test_a_look_gives_up_in_time_and_says_where_to_go_on(monkeypatch):
     assert (first.tasks, first.looked_at) == ([], 10)
     assert first.next is not None
 
-    rest = browse(Filter(key=None, state="INIT", newest=oldest[0]), size=5)
+    rest = browse(Filter(state="INIT", newest=oldest[0]), size=5, seconds=60)
     assert [task.id for task in rest.tasks] == oldest
 
 
@@ -174,6 +176,25 @@ def test_a_replaced_row_is_found_by_walking_and_its_successor_by_the_key():
 def test_an_unknown_state_or_lane_is_refused(wanted):
     with pytest.raises(InvalidTask, match="is unknown; there are"):
         Filter(**wanted)
+
+
+@pytest.mark.parametrize("wanted", [{}, {"state": "DEAD"}, {"lane": "high"}, {"key": "*"}, {"task_type": "T_NONE"}])
+def test_a_tally_counts_what_a_walk_finds(zoo, wanted):
+    walked = [task[1:] for page in walk(Filter(**wanted)) for task in page.tasks]
+
+    assert tally(Filter(**wanted), seconds=5) == (Counter(walked), True)
+
+
+@pytest.mark.parametrize("wanted", [{}, {"key": "*"}])
+def test_a_tally_gives_up_in_time_and_says_so(wanted, monkeypatch):
+    planned(*(f"k-{n}" for n in range(25)), at=MONDAY)
+    for name in ("_BY_ID", "_BY_KEY"):
+        monkeypatch.setattr(engine_browse, name, replace(getattr(engine_browse, name), longest=10))
+    monkeypatch.setattr(engine_browse, "walk", lambda wanted, size: walk(wanted, 10))
+
+    counts, complete = tally(Filter(**wanted), seconds=0)
+
+    assert (sum(counts.values()), complete) == (10, False)
 
 
 @pytest.mark.parametrize("wanted", [{}, {"key": "k-*"}], ids=["browse_ids", "browse"])
