@@ -1,9 +1,15 @@
 """An operator's order against the worker that runs the task, the claim that takes it, and the same order sent twice."""
 
+from uuid import uuid4
+
 import pytest
+from django.db import connection
+from django.test import Client
 
 from tasks_app.client import Answer, cancel_tasks, move_tasks, retry_tasks, schedule
 from tasks_app.models import AuditEntry
+from tasks_app.sql import execute
+from tests.support.browser import person
 from tests.support.engine import claim_due, make_due, run_due
 from tests.support.marks import commits
 from tests.support.moves import (
@@ -122,3 +128,28 @@ def test_orders_of_two_people_on_the_same_tasks_do_not_deadlock():
 
     assert set(first.answers.values()) == {Answer.MOVED}
     assert set(second.answers.values()) == {Answer.CANCELLED}
+
+
+@pytest.mark.django_db(transaction=True)  # with users and permissions
+def test_an_order_that_waits_too_long_for_somebody_is_told_and_changes_nothing():
+    [task] = planned("a", at=MONDAY)
+    user = person("olga", "tasks_app.view_scheduletask", "tasks_app.operate_scheduletask")
+    given = {"verb": "cancel", "scope": "chosen", "ids": task, "reason": "it has to be", "operation": uuid4()}
+
+    client = Client()
+    client.force_login(user)
+    somebody = connection.copy()
+    somebody.set_autocommit(False)
+    with somebody.cursor() as cursor:
+        cursor.execute("SELECT FROM schedule_task WHERE id = %s FOR UPDATE", [task])
+    try:
+        execute("SET lock_timeout = '50ms'")
+        answer = client.post("/admin/tasks_app/scheduletask/order/run/", given)
+    finally:
+        execute("RESET lock_timeout")
+        somebody.close()
+
+    assert answer.status_code == 503
+    assert b"Nothing more was changed; try again" in answer.content
+    assert state(task).status == "INIT"
+    assert not AuditEntry.objects.exists()
