@@ -19,7 +19,7 @@ WILL = {
 LEFT = {
     Answer.RUNNING: "running already",
     Answer.PLANNED: "planned, and not failed",
-    Answer.FINISHED: "finished, or dead for a move or a cancel",
+    Answer.FINISHED: "over already; what is dead can be retried",
     Answer.SUPERSEDED: "replaced by a newer task of the same key",
 }
 DONE = {
