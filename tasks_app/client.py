@@ -15,24 +15,29 @@ from .core.errors import (
     shown,
 )
 from .core.handlers import REGISTRY, handler
+from .core.links import LINKS, Link, MakeLink
 from .core.retry import Backoff
 from .core.scans import SCANS, Finding, Found, Scan, Walked
 from .core.states import Status
 from .core.task import Task
 from .engine.alive import who_is_missing
+from .engine.operate import cancel_tasks, move_tasks, retry_tasks
 from .engine.wakeup import wake_on_commit
 from .engine.writes import write
 from .lifecycle import cancel as _cancel
 from .lifecycle import outbox as _outbox
 from .lifecycle import plan as _plan
+from .lifecycle.audit import Operator
 from .lifecycle.cancel import Cancelled
 from .lifecycle.look import Difference, differing, differing_rows, planned_keys
+from .lifecycle.operate import Answer, Operated
 from .lifecycle.plan import SYSTEM, Outcome, Planned
 from .lifecycle.request import Request, build, checked_instant, checked_note, checked_text, key_of, unit_of
 from .lifecycle.view import AttemptInfo, TaskInfo, dead_keys, find, find_many, history
 from .models.schedule_task import DEFAULT_TENANT
 
 __all__ = [
+    "Answer",
     "AttemptInfo",
     "Backoff",
     "Cancelled",
@@ -40,6 +45,9 @@ __all__ = [
     "Finding",
     "Found",
     "InvalidTask",
+    "Link",
+    "Operated",
+    "Operator",
     "Outcome",
     "PlanConflict",
     "Planned",
@@ -53,6 +61,7 @@ __all__ = [
     "UnrecoverableError",
     "Walked",
     "cancel",
+    "cancel_tasks",
     "checked_instant",
     "checked_text",
     "dead_keys",
@@ -66,10 +75,13 @@ __all__ = [
     "find_many",
     "handler",
     "history",
+    "move_tasks",
     "planned_keys",
+    "register_link",
     "register_scan",
     "reschedule",
     "reschedule_many",
+    "retry_tasks",
     "schedule",
     "schedule_many",
     "who_is_missing",
@@ -196,6 +208,14 @@ def register_scan(name: str, scan: Scan) -> None:
     as it should be, and a Walked now and then. It repairs what it can, unless `dry_run`.
     """
     SCANS.add(name, scan)
+
+
+def register_link(task_type: str, make: MakeLink) -> None:
+    """Show people the way from a task of this type to what it is about: `make(key)` gives Link(url, text), or None.
+
+    Put it in a module named `links` of an installed app.
+    """
+    LINKS.add(task_type, make)
 
 
 def _timed(
