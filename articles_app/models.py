@@ -1,5 +1,6 @@
-"""Articles and their history. Rows are written by articles_app.lifecycle alone."""
+"""Articles and their history, written by articles_app.lifecycle alone; and what an editor prefers."""
 
+from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
@@ -35,6 +36,13 @@ class Article(models.Model):
                 name="article_leaving",
                 condition=Q(status=Status.PUBLISHED, offline_time__isnull=False),
             ),
+            # What an editor asks for: what goes live next, what is overdue, what was rejected.
+            models.Index(
+                fields=["publish_time"],
+                name="article_waiting",
+                condition=Q(status__in=[Status.PENDING_AUDIT, Status.AUDIT_SUCCESS]),
+            ),
+            models.Index(fields=["id"], name="article_rejected", condition=Q(status=Status.AUDIT_FAIL)),
         ]
         constraints = [
             models.CheckConstraint(condition=Q(status__in=list(Status)), name="article_status"),
@@ -75,3 +83,17 @@ class ArticleEvent(models.Model):
 
     def __str__(self) -> str:
         return f"{self.verb} by {self.actor}"
+
+
+class EditorPreference(models.Model):
+    """What one user has chosen for the admin pages of the articles."""
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    time_zone = models.CharField(max_length=64, help_text="A name such as Europe/Berlin; empty: what the browser says.")
+
+    class Meta:
+        db_table = "editor_preference"
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return f"{self.user_id}: {self.time_zone}"

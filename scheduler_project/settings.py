@@ -47,6 +47,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "scheduler_project.security.policy_middleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -112,7 +113,18 @@ STATIC_ROOT = os.environ.get("STATIC_ROOT")
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = DEBUG
 
-UNFOLD = {"SITE_TITLE": "Punctual", "SITE_HEADER": "Punctual", "SITE_SYMBOL": "schedule"}
+UNFOLD = {
+    "SITE_TITLE": "Punctual",
+    "SITE_HEADER": "Punctual",
+    "SITE_SYMBOL": "schedule",
+    "DASHBOARD_CALLBACK": "tasks_app.admin.overview.dashboard",
+}
+
+# Beside these Django sends X-Content-Type-Options: nosniff and Cross-Origin-Opener-Policy: same-origin by default.
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 
 LOGGING = {
     "version": 1,

@@ -10,5 +10,5 @@ class TasksAppConfig(AppConfig):
     def ready(self) -> None:
         from . import checks  # noqa: F401  (registers the system checks)
 
-        # Every installed app may have a `handlers` and a `compensation` module; no app is named here.
-        autodiscover_modules("handlers", "compensation")
+        # Every installed app may have a `handlers`, a `compensation` and a `links` module; no app is named here.
+        autodiscover_modules("handlers", "compensation", "links")

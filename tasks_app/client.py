@@ -1,7 +1,6 @@
 """The door: everything another app needs of the scheduler, and the only module of it that another app imports."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -16,29 +15,39 @@ from .core.errors import (
     shown,
 )
 from .core.handlers import REGISTRY, handler
+from .core.links import LINKS, Link, MakeLink
 from .core.retry import Backoff
 from .core.scans import SCANS, Finding, Found, Scan, Walked
-from .core.states import Status, is_live
+from .core.states import Status
 from .core.task import Task
+from .engine.alive import who_is_missing
+from .engine.operate import cancel_tasks, move_tasks, retry_tasks
 from .engine.wakeup import wake_on_commit
 from .engine.writes import write
 from .lifecycle import cancel as _cancel
 from .lifecycle import outbox as _outbox
 from .lifecycle import plan as _plan
+from .lifecycle.audit import Operator
 from .lifecycle.cancel import Cancelled
 from .lifecycle.look import Difference, differing, differing_rows, planned_keys
+from .lifecycle.operate import Answer, Operated
 from .lifecycle.plan import SYSTEM, Outcome, Planned
 from .lifecycle.request import Request, build, checked_instant, checked_note, checked_text, key_of, unit_of
-from .models import ScheduleTask
+from .lifecycle.view import AttemptInfo, TaskInfo, dead_keys, find, find_many, history
 from .models.schedule_task import DEFAULT_TENANT
 
 __all__ = [
+    "Answer",
+    "AttemptInfo",
     "Backoff",
     "Cancelled",
     "Difference",
     "Finding",
     "Found",
     "InvalidTask",
+    "Link",
+    "Operated",
+    "Operator",
     "Outcome",
     "PlanConflict",
     "Planned",
@@ -52,8 +61,10 @@ __all__ = [
     "UnrecoverableError",
     "Walked",
     "cancel",
+    "cancel_tasks",
     "checked_instant",
     "checked_text",
+    "dead_keys",
     "differing",
     "differing_rows",
     "emit",
@@ -61,13 +72,19 @@ __all__ = [
     "ensure",
     "ensure_many",
     "find",
+    "find_many",
     "handler",
+    "history",
+    "move_tasks",
     "planned_keys",
+    "register_link",
     "register_scan",
     "reschedule",
     "reschedule_many",
+    "retry_tasks",
     "schedule",
     "schedule_many",
+    "who_is_missing",
     "write",
 ]
 
@@ -193,42 +210,12 @@ def register_scan(name: str, scan: Scan) -> None:
     SCANS.add(name, scan)
 
 
-@dataclass(frozen=True, slots=True)
-class TaskInfo:
-    """A task as it stood when it was read."""
+def register_link(task_type: str, make: MakeLink) -> None:
+    """Show people the way from a task of this type to what it is about: `make(key)` gives Link(url, text), or None.
 
-    id: int
-    status: Status
-    live: bool
-    execute_time: datetime
-    due_at: datetime | None
-    attempt: int
-    retry_count: int
-    finish_time: datetime | None
-    error_code: str
-    error_msg: str
-    payload: object
-
-
-def find(task_type: str, key: Key, *, tenant: str = DEFAULT_TENANT) -> TaskInfo | None:
-    """The unit's current task, or None if it never had one."""
-    tenant, task_type, key = unit_of(task_type, key, tenant)
-    row = ScheduleTask.objects.filter(tenant=tenant, task_type=task_type, biz_key=key, current=True).first()
-    if row is None:
-        return None
-    return TaskInfo(
-        id=row.id,
-        status=Status(row.status),
-        live=is_live(row.status, row.due_at is not None),
-        execute_time=row.execute_time,
-        due_at=row.due_at,
-        attempt=row.attempt,
-        retry_count=row.retry_count,
-        finish_time=row.finish_time,
-        error_code=row.error_code,
-        error_msg=row.error_msg,
-        payload=row.payload,
-    )
+    Put it in a module named `links` of an installed app.
+    """
+    LINKS.add(task_type, make)
 
 
 def _timed(

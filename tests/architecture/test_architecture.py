@@ -44,7 +44,7 @@ def _set_clauses(path: Path) -> str:
 
 
 def test_every_statement_opens_with_its_verb_and_reason():
-    included = {"held", "figures"}
+    included = {"held", "figures", "matches"}
     for path in SQL.glob("*.sql"):
         if path.stem not in included:
             assert path.read_text().startswith("-- "), path.name

@@ -44,11 +44,13 @@ class Command(BaseCommand):
     def _articles(self) -> None:
         """Some that go live while you watch, one that is rejected, one that leaves again, and a draft."""
         now = timezone.now()
-        minutes = {1: "The first of today", 2: "A second opinion", 5: "Five past", 60: "An hour later"}
-        for minute, title in minutes.items():
-            self._submitted(title, "Nothing that anybody would object to.", now + timedelta(minutes=minute))
+        # The first within a minute of `make up`, counting what the processes take to start.
+        seconds = {40: "The first of today", 120: "A second opinion", 300: "Five past", 3600: "An hour later"}
+        for second, title in seconds.items():
+            self._submitted(title, "Nothing that anybody would object to.", now + timedelta(seconds=second))
         self._submitted("A scandal", "It contains a forbidden word.", now + timedelta(minutes=3))
         self._submitted("Today only", "Gone in ten minutes.", now + timedelta(minutes=1), now + timedelta(minutes=10))
+        self._submitted("Gone by lunch", "Live for a moment.", now - timedelta(hours=1), now + timedelta(seconds=90))
         self._draft("Not ready yet", "To be written.", now + timedelta(days=1))
 
     def _draft(self, title: str, body: str, publish_time: datetime, offline_time: datetime | None = None) -> int:

@@ -1,0 +1,142 @@
+"""Moving the publish times of many articles: a preview first, then exactly that, for all of them or for none."""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.db import OperationalError
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+
+from articles_app.errors import ArticleError
+from articles_app.lifecycle import NewTime, TimeOutcome, change_publish_times
+from articles_app.models import Article
+from articles_app.states import Status
+from tasks_app.client import PlanConflict
+
+from .hints import LABELS
+from .move_form import MoveForm, Planned, plan
+from .page import BUSY, is_locked
+from .times import database_now, spoken
+from .zones import zone_of
+
+MOST = 10_000
+SHOWN = 20
+NEEDED = ("id", "title", "status", "publish_time", "offline_time", "revision")
+
+
+def bulk_move(request: HttpRequest, admin, chosen: Sequence[int] | None = None) -> HttpResponse:
+    """The page; `chosen` comes from the list's action, afterwards the page itself says what was chosen."""
+    if not admin.has_change_permission(request):
+        raise PermissionDenied
+    back = HttpResponseRedirect(reverse("admin:articles_app_article_changelist"))
+    if request.method != "POST":
+        return back
+    step = request.POST.get("step", "") if chosen is None else "choose"
+    revisions = _read_chosen(request.POST.get("chosen", "")) if chosen is None else dict.fromkeys(chosen)
+    if not 0 < len(revisions) <= MOST:
+        many = f"More than {MOST:,} articles are selected; so many can't be moved at once. Filter the list first."
+        messages.error(request, many if revisions else "Select the articles to move first.")
+        return back
+    now = database_now()
+    articles = list(Article.objects.filter(id__in=revisions).only(*NEEDED).order_by("publish_time", "id"))
+    form = MoveForm(request.POST if step in ("preview", "move") else None, zone_of(request).zone)
+    context = admin.admin_site.each_context(request) | _basics(form, articles)
+    if form.is_bound and form.is_valid():
+        planned = plan(form, articles)
+        refused = planned.impossible
+        if step == "move" and not refused:
+            refused = _move(request, form, planned, revisions, now)
+            if not refused:
+                return back
+        context |= {"refused": refused, "preview": _preview(form, planned, now) if not planned.impossible else None}
+    return TemplateResponse(request, "articles_app/bulk_move.html", context)
+
+
+def _read_chosen(text: str) -> dict[int, int]:
+    chosen = {}
+    for part in text.split(","):
+        id_, _, revision = part.partition(":")
+        if id_.isdecimal() and revision.isdecimal() and len(id_) < 19 and len(revision) < 10:
+            chosen[int(id_)] = int(revision)
+    return chosen
+
+
+def _basics(form: MoveForm, articles: list[Article]) -> dict[str, object]:
+    return {
+        "title": "Move publish times",
+        "form": form,
+        "zone": form.zone.key,
+        "count": len(articles),
+        # The revisions as this page has read them: whoever writes an article after it is not stepped over.
+        "chosen": ",".join(f"{article.id}:{article.revision}" for article in articles),
+        "unclear": form.unclear,
+    }
+
+
+def _move(request: HttpRequest, form: MoveForm, planned: Planned, revisions: dict[int, int], now: datetime) -> str:
+    """Carry out what the preview has shown; if that can't be done, the sentence that says why."""
+    if request.POST.get("shown") != form.fingerprint():
+        return "Nothing was moved yet: you have changed the form since the preview. This is what it would do now."
+    wanted = [NewTime(article.id, at, revisions[article.id]) for article, at in planned.moves]
+    try:
+        answers = change_publish_times(wanted, actor=request.user.get_username())
+    except (ArticleError, PlanConflict) as error:
+        return f"Nothing was changed: {error} Below is what it would do now."
+    except OperationalError as error:
+        if not is_locked(error):
+            raise
+        return BUSY
+    counts = Counter(answer.outcome for answer in answers)
+    moved = [answer.new for answer in answers if answer.outcome.changed]
+    messages.success(request, _outcome(counts, moved, form.zone, now))
+    too_late = counts[TimeOutcome.IGNORED] + len(planned.too_late)
+    if too_late:
+        messages.warning(request, f"{_many(too_late)} already published; nothing was changed there.")
+    if planned.in_the_way:
+        messages.warning(request, f"{_many(len(planned.in_the_way))} left alone: offline before the new time.")
+    return ""
+
+
+def _outcome(counts: Counter, moved: list[datetime], zone: ZoneInfo, now: datetime) -> str:
+    if not moved:
+        return "Nothing was moved."
+    first, last = spoken(min(moved), zone, now), spoken(max(moved), zone, now)
+    when = f"to {first}" if first == last else f"the first to {first}, the last to {last}"
+    words = f"Moved {_many(len(moved)).rsplit(' ', 1)[0]}, {when}."
+    running = counts[TimeOutcome.REPLACED]
+    if running:
+        words += f" {_many(running)} already running: the running attempts were superseded, and planned anew."
+    return words
+
+
+def _many(count: int) -> str:
+    return "1 article was" if count == 1 else f"{count:,} articles were"
+
+
+def _preview(form: MoveForm, planned: Planned, now: datetime) -> dict[str, object]:
+    zone, times = form.zone, sorted(at for _, at in planned.moves)
+    return {
+        "fingerprint": form.fingerprint(),
+        "moves": len(times),
+        "too_late": len(planned.too_late),
+        "in_the_way": len(planned.in_the_way),
+        "passed": sum(at <= now for at in times),
+        "first": spoken(times[0], zone, now) if times else "",
+        "last": spoken(times[-1], zone, now) if times else "",
+        "rows": [
+            {
+                "title": article.title,
+                "label": LABELS[Status(article.status)],
+                "old": spoken(article.publish_time, zone, now),
+                "new": spoken(at, zone, now),
+                "passed": at <= now,
+            }
+            for article, at in planned.moves[:SHOWN]
+        ],
+        "more": max(len(times) - SHOWN, 0),
+    }

@@ -1,0 +1,230 @@
+"""The list of articles: state, times in the editor's zone, hints that count by themselves, filters and search."""
+
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.db.models import Q, QuerySet
+from django.forms import Script
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import path
+from django.utils.html import format_html
+from unfold.admin import ModelAdmin
+from unfold.views import ChangeList
+
+from articles_app.models import Article
+from articles_app.states import Status
+from articles_app.units import AUDIT, OFFLINE, PUBLISH
+from tasks_app.client import dead_keys
+
+from .bulk import MOST, bulk_move
+from .hints import LABELS, hints, overdue_since
+from .live import live
+from .page import article_page
+from .pages import COUNTED, BoundedPaginator
+from .times import database_now, in_utc, local_only
+from .zones import choose_zone, zone_of
+
+FOUND = 1_000  # by a search, at most
+WAITING = [Status.PENDING_AUDIT, Status.AUDIT_SUCCESS]
+
+
+class ShowFilter(admin.SimpleListFilter):
+    """One question at a time, as an editor asks it; shown as a row of links above the list."""
+
+    title, parameter_name = "what to show", "show"
+
+    def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[str, str]]:
+        return [
+            ("drafts", "Drafts"),
+            ("audit", "Waiting for audit"),
+            ("planned", "Planned"),
+            ("overdue", "Overdue"),
+            ("failed", "Failed"),
+            ("live", "Live"),
+        ]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet:
+        match self.value():
+            case "drafts":
+                return queryset.filter(status=Status.DRAFT)
+            case "audit":
+                return queryset.filter(status=Status.PENDING_AUDIT)
+            case "planned":
+                return queryset.filter(status=Status.AUDIT_SUCCESS)
+            case "overdue":
+                # By the article's own time: one whose task was lost is overdue too.
+                return queryset.filter(status__in=WAITING, publish_time__lt=overdue_since(database_now()))
+            case "failed":
+                dead = [int(key) for key in dead_keys([AUDIT, PUBLISH, OFFLINE]) if key.isdecimal()]
+                return queryset.filter(Q(status=Status.AUDIT_FAIL) | Q(id__in=dead))
+            case "live":
+                return queryset.filter(status=Status.PUBLISHED)
+        return queryset
+
+
+class ArticleList(ChangeList):
+    def get_queryset(self, *args: object, **options: object) -> QuerySet:
+        queryset = super().get_queryset(*args, **options)
+        # The links above the list are the filter; unfold's sheet of filters can't be reached with a keyboard.
+        self.has_filters = False
+        return queryset
+
+    def get_ordering(self, request: HttpRequest, queryset: QuerySet) -> list[str]:
+        """What waits for its time: the next first."""
+        if not self.params.get("o") and request.GET.get("show") in ("planned", "overdue"):
+            return ["publish_time", "id"]
+        return super().get_ordering(request, queryset)
+
+    def get_results(self, request: HttpRequest) -> None:
+        """The page's hints with three statements for all of its rows."""
+        super().get_results(request)
+        self.full_result_count = self.result_count  # The header says nothing, the foot says it all.
+        self.is_more = self.result_count == (FOUND if self.query else COUNTED)
+        now, zone = database_now(), zone_of(request).zone
+        self.result_list = list(self.result_list)
+        found = hints(self.result_list, zone, now)
+        for article in self.result_list:
+            article.shown = _Shown(found[article.id], zone, now)
+
+
+class _Shown:
+    """What the columns of one row need beside the row."""
+
+    def __init__(self, hint, zone: ZoneInfo, now: datetime) -> None:
+        self.hint, self.zone, self.now = hint, zone, now
+
+
+@admin.register(Article)
+class ArticleAdmin(ModelAdmin):
+    list_display = ["named", "state", "publishes", "next", "author"]
+    list_display_links = ["named"]
+    list_filter = [ShowFilter]
+    list_per_page = 50
+    list_before_template = "articles_app/list_before.html"
+    search_fields = ["title"]
+    search_help_text = "Words of the title, or a number"
+    show_full_result_count = False
+    ordering = ["-id"]
+    paginator = BoundedPaginator
+    actions = ["move_publish_times"]
+
+    class Media:
+        css = {"all": ["articles_app/admin.css"]}
+        js = [Script("articles_app/zone.js", defer=True), Script("articles_app/live.js", defer=True)]
+
+    # Columns
+
+    @admin.display(description="Title")
+    def named(self, article: Article) -> str:
+        return article.title
+
+    @admin.display(description="State")
+    def state(self, article: Article) -> str:
+        status = Status(article.status)
+        return format_html('<span class="pa-badge pa-{}" data-badge="{}">{}</span>', status, article.id, LABELS[status])
+
+    @admin.display(description="Publish time")
+    def publishes(self, article: Article) -> str:
+        zone, now = article.shown.zone, article.shown.now
+        local, utc = local_only(article.publish_time, zone, now), in_utc(article.publish_time, zone)
+        if zone.key == "UTC":
+            return format_html('<span class="pa-time">{} UTC</span>', local)
+        return format_html('<span class="pa-time">{}</span> <span class="pa-utc">{}</span>', local, utc)
+
+    @admin.display(description="What happens")
+    def next(self, article: Article) -> str:
+        hint, now = article.shown.hint, article.shown.now
+        return format_html(
+            '<span class="pa-hint" data-article="{}" data-title="{}" data-status="{}" data-revision="{}" data-kind="{}"'
+            ' data-at="{}" data-before="{}" data-after="{}">{}</span>',
+            article.id,
+            article.title,
+            article.status,
+            article.revision,
+            hint.kind_at(now),
+            hint.at.timestamp() if hint.at else "",
+            hint.before,
+            hint.after,
+            hint.text(now),
+        )
+
+    # The list
+
+    def get_changelist(self, request: HttpRequest, **options: object) -> type[ChangeList]:
+        return ArticleList
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet:
+        return super().get_queryset(request).defer("body")
+
+    def get_search_results(self, request: HttpRequest, queryset: QuerySet, term: str) -> tuple[QuerySet, bool]:
+        term = term.strip().replace("\0", "")
+        if term.isdecimal() and len(term) < 19 and queryset.filter(id=int(term)).exists():
+            return queryset.filter(id=int(term)), False
+        if not term:
+            return queryset, False
+        for word in term.split()[:10]:
+            queryset = queryset.filter(title__icontains=word)
+        # Titles have no index: every publication would pay for it. So they are read once, not once to count and once to
+        # show, and no further than to the newest that somebody would look through.
+        found = list(queryset.order_by("-id").values_list("id", flat=True)[:FOUND])
+        return self.get_queryset(request).filter(id__in=found), False
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict | None = None) -> HttpResponse:
+        zone = zone_of(request)
+        shown = {"zone": zone.zone.key, "zone_chosen": zone.chosen, "now": database_now()}
+        return super().changelist_view(request, shown | (extra_context or {}))
+
+    @admin.action(description="Move publish times …", permissions=["change"])
+    def move_publish_times(self, request: HttpRequest, queryset: QuerySet) -> HttpResponse:
+        return bulk_move(request, self, list(queryset.order_by("id").values_list("id", flat=True)[: MOST + 1]))
+
+    # The pages
+
+    def get_urls(self) -> list:
+        def guarded(view):
+            def checked(request: HttpRequest, *args: object) -> HttpResponse:
+                if not self.has_view_permission(request):
+                    raise PermissionDenied
+                return view(request, *args)
+
+            return self.admin_site.admin_view(checked)
+
+        return [
+            path("live/", guarded(live), name="articles_app_article_live"),
+            path("move/", guarded(lambda request: bulk_move(request, self)), name="articles_app_article_move"),
+            path(
+                "zone/",
+                guarded(lambda request: choose_zone(request, self.admin_site)),
+                name="articles_app_article_zone",
+            ),
+            *super().get_urls(),
+        ]
+
+    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: dict | None = None) -> HttpResponse:
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        return article_page(request, self, None)
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict | None = None
+    ) -> HttpResponse:
+        article = self._article(object_id)
+        if not self.has_view_permission(request, article):
+            raise PermissionDenied
+        return article_page(request, self, article)
+
+    def history_view(self, request: HttpRequest, object_id: str, extra_context: dict | None = None) -> HttpResponse:
+        return self.change_view(request, object_id)
+
+    def _article(self, object_id: str) -> Article:
+        if object_id.isdecimal() and 0 < int(object_id[:19]) < 2**63 and len(object_id) < 20:
+            article = Article.objects.filter(id=int(object_id)).first()
+            if article is not None:
+                return article
+        raise Http404(f"There is no article {object_id[:40]}.")
+
+    def has_delete_permission(self, request: HttpRequest, obj: Article | None = None) -> bool:
+        """An article leaves by going offline; its history stays."""
+        return False

@@ -1,0 +1,214 @@
+"""The page of one article, new or not: its form, its buttons, what is going on, and its timeline."""
+
+import logging
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.db import OperationalError
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+
+from articles_app.errors import ArticleError, StaleArticle
+from articles_app.models import Article
+from articles_app.states import Status
+from tasks_app.client import PlanConflict
+
+from .form import EDITABLE, FIELDS, TIMES, ArticleForm, digest, shown_values
+from .hints import LABELS, hints
+from .timeline import Entry, events_since, timeline
+from .times import database_now, in_utc, local_only, read_local, spoken, typed
+from .verbs import BUTTONS, VERBS, create, perform
+from .words import Said
+from .zones import EditorZone, zone_of
+
+log = logging.getLogger(__name__)
+
+BUSY = "The article is being worked on at this very moment. Nothing was changed; try again in a few seconds."
+FIELD_WORDS = {"title": "Title", "body": "Text", "publish_time": "Publish on", "offline_time": "Take offline on"}
+
+
+@dataclass
+class Page:
+    """What one answer shows."""
+
+    request: HttpRequest
+    article: Article | None
+    may_change: bool
+    may_see_tasks: bool
+    zone: EditorZone
+    now: datetime
+    form: ArticleForm
+    revision: int
+    refused: str = ""  # why nothing was written, in a sentence
+    since: list[Entry] = field(default_factory=list)  # what others did meanwhile
+    theirs: dict[str, str] = field(default_factory=dict)  # by field: what it is now, where both have changed it
+    kept: dict[str, str] = field(default_factory=dict)  # what was typed into fields that can't be changed any more
+
+
+def article_page(request: HttpRequest, admin, article: Article | None) -> HttpResponse:
+    """GET shows it; POST does what the pressed button said, or says why it did not."""
+    allowed = admin.has_add_permission(request) if article is None else admin.has_change_permission(request, article)
+    zone, now = zone_of(request), database_now()
+    may_see_tasks = request.user.has_perm("tasks_app.view_scheduletask")
+    page = Page(
+        request, article, allowed, may_see_tasks, zone, now, _fresh(article, zone.zone, now), _revision(article)
+    )
+    if request.method == "POST":
+        if not allowed:
+            raise PermissionDenied
+        verb = request.POST.get("verb", "")
+        if verb not in VERBS:
+            return HttpResponseBadRequest(f"There is no button {verb[:40]!r}; there are {', '.join(sorted(VERBS))}.")
+        answer = _press(page, verb)
+        if answer is not None:
+            return answer
+    context = admin.admin_site.each_context(request) | _context(page)
+    return TemplateResponse(request, "articles_app/article.html", context)
+
+
+def _fresh(article: Article | None, zone: ZoneInfo, now: datetime) -> ArticleForm:
+    if article is None:
+        hour = now.replace(minute=0, second=0, microsecond=0) + timedelta(hours=2)
+        return ArticleForm(None, {"publish_time": typed(hour, zone)}, FIELDS, zone)
+    return ArticleForm(None, shown_values(article, zone), EDITABLE[Status(article.status)], zone)
+
+
+def _revision(article: Article | None) -> int:
+    return 0 if article is None else article.revision
+
+
+def _press(page: Page, verb: str) -> HttpResponse | None:
+    """Done and redirected; None: refused, and the page says why with everything typed still in it."""
+    page.form = form = ArticleForm(page.request.POST, {}, FIELDS if page.article is None else None, page.zone.zone)
+    page.revision = form.revision
+    if not form.is_valid():
+        page.refused = "Nothing was changed: something that you typed needs another look."
+        return None
+    actor, zone = page.request.user.get_username(), form.zone
+    try:
+        if page.article is None:
+            article_id, said = create(verb, form, actor, zone, page.now)
+        else:
+            article_id, said = page.article.id, perform(verb, page.article, form, actor, zone, page.now)
+    except StaleArticle:
+        _overtaken(page)
+        return None
+    except (ArticleError, PlanConflict) as error:
+        page.refused = f"Nothing was changed: {error}"
+        return None
+    except OperationalError as error:
+        if not is_locked(error):
+            raise
+        log.warning("article.locked id=%s", page.article.id if page.article else None)
+        page.refused = BUSY
+        return None
+    _say(page.request, said)
+    return HttpResponseRedirect(reverse("admin:articles_app_article_change", args=[article_id]))
+
+
+def is_locked(error: OperationalError) -> bool:
+    """Somebody held the row for longer than lock_timeout."""
+    return getattr(error.__cause__, "sqlstate", "") == "55P03"
+
+
+def _say(request: HttpRequest, said: list[Said]) -> None:
+    for level, sentence in said:
+        messages.add_message(request, level, sentence)
+
+
+def _overtaken(page: Page) -> None:
+    """Somebody was faster. What was typed stays, what was not touched becomes what it is now, and both are told."""
+    old, zone = page.form, page.form.zone
+    page.article = article = Article.objects.get(id=page.article.id)
+    page.since = events_since(article.id, old.revision, zone, page.now)
+    page.refused = "Nothing was changed: somebody else has changed the article since you opened it."
+    now, editable = shown_values(article, zone), EDITABLE[Status(article.status)]
+    data = {"revision": str(article.revision), "zone": zone.key}
+    for name in FIELDS:
+        mine = old.data.get(name, "")
+        touched = name in old.touched and digest(mine) != digest(now[name])
+        if name not in editable:
+            page.kept |= {FIELD_WORDS[name]: mine} if touched else {}
+            continue
+        data |= {name: mine if touched else now[name], f"base_{name}": digest(now[name])}
+        if touched and name in old.fields and digest(now[name]) != old.data[f"base_{name}"]:
+            page.theirs[name] = now[name]
+    page.form, page.revision = ArticleForm(data, {}, None, zone), article.revision
+
+
+def _context(page: Page) -> dict[str, object]:
+    article, zone, now = page.article, page.form.zone, page.now
+    status = None if article is None else Status(article.status)
+    touched = page.form.touched if page.form.is_bound else set()
+    time, passed = _publish_time_in_form(page)
+    context = {
+        "page": page,
+        "title": "New article" if article is None else article.title,
+        "article": article,
+        "status": status,
+        "zone": zone.key,
+        "zone_chosen": page.zone.chosen,
+        "dirty": bool(touched) or bool(page.refused),
+        "fields": [_field(page, name) for name in page.form.fields] if page.may_change else [],
+        "buttons": [
+            {"button": one, "says": one.says(time, passed, touched), "hidden": one.hidden(touched)}
+            for one in (BUTTONS[status] if page.may_change else [])
+        ],
+    }
+    if article is not None:
+        hint = hints([article], zone, now)[article.id]
+        shown = [name for name in FIELDS if name not in (page.form.fields if page.may_change else ())]
+        context |= {
+            "opts": Article._meta,  # with the object, the way back to the list
+            "object": article,
+            "label": LABELS[status],
+            "hint": hint,
+            "hint_text": hint.text(now),
+            "hint_kind": hint.kind_at(now),
+            "facts": _facts(article, shown, zone, now),
+            "timeline": timeline(article, zone, now),
+        }
+    return context
+
+
+def _field(page: Page, name: str) -> dict[str, object]:
+    """A field with all that stands beside it."""
+    bound = page.form[name]
+    shown = bound.value() if not page.form.is_bound else None
+    base = page.form.data.get(f"base_{name}", "") if page.form.is_bound else digest(shown or "" if page.article else "")
+    return {
+        "field": bound,
+        "name": name,
+        "base": base,
+        "choices": page.form.unclear.get(name, []),
+        "theirs": page.theirs.get(name),
+        "stored": page.article and name in TIMES and getattr(page.article, name),
+    }
+
+
+def _publish_time_in_form(page: Page) -> tuple[str, bool]:
+    """The publish time that a button would set, in words, and whether it has passed."""
+    form = page.form
+    at = None if page.article is None else page.article.publish_time
+    if at is None or (form.is_bound and "publish_time" in form.touched):
+        try:
+            at = read_local(form["publish_time"].value() or "", form.zone)
+        except ValueError:
+            return "the time above", False
+    return spoken(at, form.zone, page.now), at <= page.now
+
+
+def _facts(article: Article, names: list[str], zone: ZoneInfo, now: datetime) -> list[tuple[str, str, str]]:
+    """What is shown but can't be changed: name, value, and a second line."""
+    facts = []
+    for name in names:
+        value = getattr(article, name)
+        if name in ("publish_time", "offline_time") and value is not None:
+            facts.append((FIELD_WORDS[name], f"{local_only(value, zone, now)} {zone.key}", in_utc(value, zone)))
+        else:
+            facts.append((FIELD_WORDS[name], value or "never", ""))
+    return facts

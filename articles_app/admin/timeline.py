@@ -1,0 +1,81 @@
+"""An article's timeline: its events, the tasks that were planned for it, and every try that failed."""
+
+from datetime import datetime
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
+
+from articles_app.models import Article, ArticleEvent
+from articles_app.units import AUDIT, OFFLINE, PUBLISH
+from tasks_app.client import AttemptInfo, TaskInfo, history
+from tasks_app.client import Status as TaskStatus
+
+from .times import lasting, late_by, spoken, to_the_second
+from .words import event_words
+
+EVENTS_SHOWN = 100
+KINDS = {AUDIT: "audit", PUBLISH: "publication", OFFLINE: "taking offline"}
+
+
+class Entry(NamedTuple):
+    at: datetime
+    kind: str  # event, task or try
+    words: str
+    detail: str = ""
+    task_id: int | None = None
+    at_words: str = ""
+
+
+def timeline(article: Article, zone: ZoneInfo, now: datetime) -> list[Entry]:
+    """The latest first."""
+    events = ArticleEvent.objects.filter(article_id=article.id).order_by("-revision")[:EVENTS_SHOWN]
+    entries = [_event(event, article, zone, now) for event in events]
+    for task_type in (AUDIT, PUBLISH, OFFLINE):
+        tasks, attempts = history(task_type, article.id)
+        entries += [_task(task, zone, now) for task in tasks]
+        entries += [_attempt(attempt, KINDS[task_type]) for attempt in attempts]
+    entries.sort(key=lambda entry: entry.at, reverse=True)
+    return [entry._replace(at_words=to_the_second(entry.at, zone, now)) for entry in entries]
+
+
+def events_since(article_id: int, revision: int, zone: ZoneInfo, now: datetime) -> list[Entry]:
+    """What others did to it since the revision, the earliest first."""
+    events = ArticleEvent.objects.filter(article_id=article_id, revision__gt=revision).order_by("revision")
+    return [Entry(event.created_at, "event", event_words(event, zone, now)) for event in events[:EVENTS_SHOWN]]
+
+
+def _event(event: ArticleEvent, article: Article, zone: ZoneInfo, now: datetime) -> Entry:
+    late = ""
+    if event.verb == "publish" and article.published_at and event.detail.get("published_at"):
+        # An article that was published before may have had another time then.
+        went_live = datetime.fromisoformat(event.detail["published_at"])
+        late = late_by(went_live - article.publish_time) if went_live == article.published_at else ""
+    return Entry(event.created_at, "event", event_words(event, zone, now), late)
+
+
+def _task(task: TaskInfo, zone: ZoneInfo, now: datetime) -> Entry:
+    what = f"Task {task.id} ({KINDS.get(task.type, task.type)})"
+    if task.status == TaskStatus.SUCCESS and task.finish_time:
+        took = "" if task.start_time is None else f", took {_took(task)}"
+        late = f"started {late_by(task.late)}" if task.late is not None else ""
+        return Entry(task.finish_time, "task", f"{what} is done", f"{late}{took}".strip(", "), task.id)
+    if task.status == TaskStatus.CANCELLED:
+        by = f" by {task.cancelled_by}" if task.cancelled_by else ""
+        return Entry(task.updated_at, "task", f"{what} was cancelled{by}", task.error_msg, task.id)
+    if task.status == TaskStatus.DEAD:
+        return Entry(task.updated_at, "task", f"{what} has given up", task.error_msg, task.id)
+    if task.status == TaskStatus.RUNNING:
+        return Entry(task.updated_at, "task", f"{what} is running", "", task.id)
+    due = task.due_at or task.execute_time
+    again = f"is tried again on {spoken(due, zone, now)}" if task.status == TaskStatus.FAIL else ""
+    return Entry(task.created_at, "task", f"{what} {again or f'is planned for {spoken(due, zone, now)}'}", "", task.id)
+
+
+def _took(task: TaskInfo) -> str:
+    took = task.finish_time - task.start_time
+    seconds = took.total_seconds()
+    return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s" if seconds < 60 else lasting(took)
+
+
+def _attempt(attempt: AttemptInfo, kind: str) -> Entry:
+    words = f"Try {attempt.attempt} of the {kind} failed: {attempt.error_code}"
+    return Entry(attempt.finished_at, "try", words, attempt.error_msg, attempt.task_id)

@@ -1,0 +1,211 @@
+"""The buttons of an article's page: what each says before it is pressed, and what is then done, in one transaction."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from django.contrib.messages import INFO, SUCCESS
+from django.db import transaction
+
+from articles_app import lifecycle
+from articles_app.errors import InvalidArticle
+from articles_app.models import Article, ArticleEvent
+from articles_app.states import Status
+
+from .form import TEXT, TIMES, ArticleForm
+from .times import spoken
+from .words import IS_A_DRAFT, Said, said_of_offline, said_of_time
+
+
+@dataclass(frozen=True)
+class Button:
+    """`text` may have {time}, the publish time as it stands in the form; form.js keeps it true while one types."""
+
+    verb: str
+    text: str
+    past: str = ""  # instead, where {time} has passed
+    if_text: str = ""  # instead, once title or text were touched
+    if_time: str = ""  # instead, once a time was touched, and the text was not
+    primary: bool = False
+    only_with_text: bool = False  # makes sense only once the text was touched
+
+    def says(self, time: str, passed: bool, touched: set[str]) -> str:
+        text = self.past if passed and self.past else self.text
+        if self.if_text and touched & set(TEXT):
+            text = self.if_text
+        elif self.if_time and touched & set(TIMES):
+            text = self.if_time
+        return text.replace("{time}", time)
+
+    def hidden(self, touched: set[str]) -> bool:
+        return self.only_with_text and not touched & set(TEXT)
+
+
+_SAVE_DRAFT = Button("save", "Save the draft, without submitting")
+_AGAIN = Button(
+    "submit",
+    "Save the text, submit it again, and publish on {time}",
+    past="Save the text, submit it again, and publish as soon as it is approved",
+    only_with_text=True,
+)
+_SAVE_PLANNED = Button(
+    "save",
+    "Save changes",
+    if_text="Save the text as a draft: not published until you submit it again",
+    if_time="Save the new times: publish on {time}",
+    primary=True,
+)
+_WITHDRAW = Button("withdraw", "Withdraw: back to a draft, not published")
+BUTTONS: dict[Status | None, list[Button]] = {
+    None: [
+        Button(
+            "submit",
+            "Create, submit, and publish on {time}",
+            past="Create, submit, and publish as soon as it is approved",
+            primary=True,
+        ),
+        Button("save", "Create as a draft, without submitting"),
+    ],
+    Status.DRAFT: [
+        Button(
+            "submit",
+            "Submit, and publish on {time}",
+            past="Submit, and publish as soon as it is approved",
+            primary=True,
+        ),
+        _SAVE_DRAFT,
+    ],
+    Status.PENDING_AUDIT: [_SAVE_PLANNED, _AGAIN, _WITHDRAW],
+    Status.AUDIT_SUCCESS: [_SAVE_PLANNED, _AGAIN, Button("publish_now", "Publish now"), _WITHDRAW],
+    Status.AUDIT_FAIL: [
+        Button(
+            "submit",
+            "Submit again, and publish on {time}",
+            past="Submit again, and publish as soon as it is approved",
+            primary=True,
+        ),
+        Button("save", "Save changes, without submitting", if_text="Save the text as a draft, without submitting"),
+    ],
+    Status.PUBLISHED: [
+        Button("save", "Save the offline time", primary=True),
+        Button("take_offline", "Take offline now"),
+    ],
+    Status.OFFLINE: [Button("back_to_draft", "Back to a draft, to edit and publish it again", primary=True)],
+}
+VERBS = {button.verb for buttons in BUTTONS.values() for button in buttons}
+
+
+def create(verb: str, form: ArticleForm, actor: str, zone: ZoneInfo, now: datetime) -> tuple[int, list[Said]]:
+    """A new article, and submitted if the button said so."""
+    with transaction.atomic():
+        article = lifecycle.create(
+            title=form.cleaned_data["title"],
+            body=form.cleaned_data["body"],
+            author=actor,
+            publish_time=form.cleaned_data["publish_time"],
+            offline_time=form.cleaned_data["offline_time"] or None,
+        )
+        if verb != "submit":
+            return article.id, [Said(SUCCESS, f"Created. {IS_A_DRAFT}")]
+        lifecycle.submit(article.id, actor=actor, revision=1)
+    return article.id, [_submitted(article.publish_time, zone, now)]
+
+
+def perform(verb: str, article: Article, form: ArticleForm, actor: str, zone: ZoneInfo, now: datetime) -> list[Said]:
+    """Write what was touched, then do what the button says; all of it, or, if anything is refused, nothing."""
+    act = _Act(article.id, Status(article.status), _base_revision(verb, article, form), actor, zone, now)
+    with transaction.atomic():
+        if verb == "publish_now" and form.touched & set(TEXT):
+            raise InvalidArticle("Nobody has approved the text as it is now. Submit it again, or leave the text alone.")
+        if verb in ("take_offline", "back_to_draft"):
+            act.move(verb)
+        else:
+            act.write_text(form)
+            act.write_times(form, skip_publish=verb == "publish_now")
+            act.do(verb)
+    return act.said or [Said(INFO, "Nothing was changed.")]
+
+
+def _base_revision(verb: str, article: Article, form: ArticleForm) -> int:
+    """What the editor has read. An approval since then changed nothing that the page shows, nor did going live for
+    somebody who only moves a time: that is carried out, or answered, not refused.
+    """
+    since = set(
+        ArticleEvent.objects.filter(article_id=article.id, revision__gt=form.revision).values_list("verb", flat=True)
+    )
+    only_times = verb == "save" and form.touched <= set(TIMES)
+    harmless = {"approve", "publish"} if only_times else {"approve"}
+    return article.revision if form.revision > 0 and since <= harmless else form.revision
+
+
+class _Act:
+    """One press of a button: each write starts from the revision that the one before has left."""
+
+    def __init__(
+        self, article_id: int, status: Status, revision: int, actor: str, zone: ZoneInfo, now: datetime
+    ) -> None:
+        self.id, self.status, self.revision, self.actor = article_id, status, revision, actor
+        self.zone, self.now = zone, now
+        self.said: list[Said] = []
+        self.withdrew = False  # by saving another text
+
+    def write_text(self, form: ArticleForm) -> None:
+        wanted = form.wanted(*TEXT)
+        if wanted:
+            before = self.status
+            self._moved(lifecycle.edit_content(self.id, **wanted, **self._who()))
+            self.withdrew = before in (Status.PENDING_AUDIT, Status.AUDIT_SUCCESS)
+            saved = "The text was saved, and the article withdrawn: nobody has approved this text."
+            self.said.append(Said(SUCCESS, f"{saved if self.withdrew else 'The text was saved.'} {IS_A_DRAFT}"))
+
+    def write_times(self, form: ArticleForm, skip_publish: bool) -> None:
+        """Both may move, and one has to stay before the other at every step."""
+        wanted = form.wanted(*TIMES)
+        if skip_publish:
+            wanted.pop("publish_time", None)
+        offline = wanted.get("offline_time")
+        offline_first = offline is None or offline > Article.objects.get(id=self.id).publish_time
+        for name in reversed(TIMES) if offline_first else TIMES:
+            if name in wanted and name == "publish_time":
+                self._change_publish_time(wanted[name])
+            elif name in wanted:
+                self._moved(lifecycle.change_offline_time(self.id, wanted[name], **self._who()).moved)
+                self.said.append(said_of_offline(wanted[name], self.status, self.zone, self.now))
+
+    def _change_publish_time(self, at: datetime) -> None:
+        change = lifecycle.change_publish_time(self.id, at, **self._who())
+        self.revision, self.status = change.revision, change.status
+        self.said.append(said_of_time(change, Article.objects.get(id=self.id), self.zone, self.now))
+
+    def do(self, verb: str) -> None:
+        if verb == "submit":
+            if self.status == Status.AUDIT_FAIL:
+                self._moved(lifecycle.back_to_draft(self.id, **self._who()))
+            self._moved(lifecycle.submit(self.id, **self._who()))
+            self.said = [_submitted(Article.objects.get(id=self.id).publish_time, self.zone, self.now)]
+        elif verb != "save" and not (verb == "withdraw" and self.withdrew):
+            self.move(verb)
+
+    def move(self, verb: str) -> None:
+        self._moved(getattr(lifecycle, verb)(self.id, **self._who()))
+        self.said.append(Said(SUCCESS, _DONE[verb]))
+
+    def _who(self) -> dict[str, object]:
+        return {"actor": self.actor, "revision": self.revision}
+
+    def _moved(self, moved) -> None:
+        self.revision, self.status = moved.revision, moved.target
+
+
+_DONE = {
+    "withdraw": "Withdrawn: it is a draft again and will not be published.",
+    "publish_now": "Published: it is live now.",
+    "take_offline": "Taken offline: readers can't see it any more.",
+    "back_to_draft": "It is a draft again: edit it, and submit it to publish it again.",
+}
+
+
+def _submitted(publish_time: datetime, zone: ZoneInfo, now: datetime) -> Said:
+    if publish_time <= now:
+        return Said(SUCCESS, "Submitted. Its publish time has passed, so it goes live as soon as it is approved.")
+    return Said(SUCCESS, f"Submitted. If it is approved, it goes live on {spoken(publish_time, zone, now)}.")

@@ -1,0 +1,109 @@
+// Keeps the buttons of an article's page true while one types, and the page itself when others change the article.
+"use strict";
+(() => {
+    const DAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
+    const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    const TEXT = ["title", "body"];
+    const TIMES = ["publish_time", "offline_time"];
+    const form = () => document.getElementById("pa-form");
+    let first = remember();
+    let sent = false;
+
+    function values() {
+        return [...TEXT, ...TIMES].map((name) => [name, form()?.elements[name]?.value]);
+    }
+
+    function remember() {
+        const page = document.getElementById("pa-page");
+        // A page that was refused is not what the server would send again: whatever is in it was typed.
+        return page?.dataset.dirty === "yes" ? null : new Map(values());
+    }
+
+    function touched(names) {
+        return values().some(([name, value]) => names.includes(name) && value !== undefined && first?.get(name) !== value);
+    }
+
+    // As spoken() in times.py says it, for what is typed in the form's own zone.
+    function spoken(typed) {
+        const found = /^(\d{4})-(\d\d)-(\d\d)T(\d\d:\d\d)(:\d\d)?/.exec(typed || "");
+        if (!found) {
+            return null;
+        }
+        const [, year, month, day, hour, seconds] = found;
+        const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
+        const shownYear = Number(year) === new Date().getFullYear() ? "" : ` ${Number(year)}`;
+        const shownSeconds = seconds && seconds !== ":00" ? seconds : "";
+        const zone = form().elements.zone.value;
+        return `${DAYS[date.getUTCDay()]} ${Number(day)} ${MONTHS[Number(month) - 1]}${shownYear} ${hour}${shownSeconds} ${zone}`;
+    }
+
+    // Now, as the form's zone would be typed: so whether a typed time has passed needs no arithmetic with zones.
+    function nowTyped() {
+        const options = { timeZone: form().elements.zone.value, hourCycle: "h23", dateStyle: "short", timeStyle: "medium" };
+        return new Intl.DateTimeFormat("sv-SE", options).format(new Date()).replace(" ", "T");
+    }
+
+    function drawButtons() {
+        const time = form()?.elements.publish_time;
+        if (!form() || !time) {
+            return;
+        }
+        const words = spoken(time.value) || "the time above";
+        const passed = time.value !== "" && time.value.padEnd(19, ":00") <= nowTyped();
+        for (const button of form().querySelectorAll("button[data-text]")) {
+            const { text, past, ifText, ifTime, onlyWithText } = button.dataset;
+            let says = passed && past ? past : text;
+            if (ifText && touched(TEXT)) {
+                says = ifText;
+            } else if (ifTime && touched(TIMES)) {
+                says = ifTime;
+            }
+            says = says.replace("{time}", () => words);
+            if (button.textContent !== says) {
+                button.textContent = says;
+            }
+            button.hidden = onlyWithText === "yes" && !touched(TEXT);
+        }
+    }
+
+    // Others changed the article. Nothing typed: show it as it is now. Something typed: leave it alone and say so.
+    async function onRevised(event) {
+        if (sent) {
+            return;
+        }
+        if (first === null || touched([...TEXT, ...TIMES])) {
+            const note = document.getElementById("pa-meanwhile");
+            note.textContent =
+                `The article was changed meanwhile: it is now “${event.detail.label}”. What you typed is still here; ` +
+                "nothing is overwritten without telling you.";
+            note.hidden = false;
+            return;
+        }
+        const answer = await fetch(location.href);
+        if (!answer.ok || answer.redirected || touched([...TEXT, ...TIMES]) || sent) {
+            return;
+        }
+        const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("pa-page");
+        if (fresh) {
+            const focused = document.activeElement?.id;
+            document.getElementById("pa-page").replaceWith(fresh);
+            document.getElementById(focused)?.focus();
+            first = remember();
+        }
+    }
+
+    document.addEventListener("input", drawButtons);
+    document.addEventListener("submit", (event) => {
+        // A second click must not create a second article.
+        if (sent) {
+            event.preventDefault();
+        }
+        sent = true;
+    });
+    window.addEventListener("pageshow", () => {
+        sent = false;
+    });
+    document.addEventListener("pa-revised", onRevised);
+    document.getElementById("pa-refused")?.focus();
+    drawButtons();
+})();

@@ -1,0 +1,217 @@
+"""admin: pages of the admin at 1,000,000 tasks and 1,000,000 articles, asked of a real gunicorn over HTTP."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import httpx
+
+from .articles import make_articles
+from .stack import ROOT, Stack, execute, percentile, query
+
+GOALS = {name: {"at_most": 300} for name in ("list_p95_ms", "detail_p95_ms", "overview_p95_ms")}
+TASKS = 1_000_000
+ARTICLES = 1_000_000
+ROUNDS = 15  # of every page
+DEEP = 40  # pages turned before a deep page is measured
+LIST = "/admin/tasks_app/scheduletask/"
+ARTICLE_LIST = "/admin/articles_app/article/"
+
+# A system in the middle of its day: most tasks done, many planned for the next days, some due, running, failed, dead.
+# Past the lifecycle, which would take longer than what is measured.
+_TASKS = """
+INSERT INTO schedule_task (tenant, task_type, biz_key, status, execute_time, due_at, claimed_due, lane, shard, attempt,
+                           retry_count, max_retry, start_time, finish_time, error_code, error_msg, payload)
+SELECT 'default', (ARRAY['BENCH_NOOP', 'ARTICLE_AUDIT', 'ARTICLE_PUBLISH'])[1 + n %% 3], 'bench-' || n, s.status, at,
+       CASE WHEN s.status IN ('INIT', 'FAIL') THEN at END, at,
+       (ARRAY['critical', 'default', 'default', 'low'])[1 + n %% 4], n %% 16,
+       (s.status = 'FAIL')::int, (s.status IN ('FAIL', 'DEAD'))::int, 5,
+       CASE WHEN s.status = 'SUCCESS' THEN at END, CASE WHEN s.status IN ('SUCCESS', 'DEAD') THEN at END,
+       CASE WHEN s.status IN ('FAIL', 'DEAD') THEN 'BROKEN' ELSE '' END,
+       CASE WHEN s.status IN ('FAIL', 'DEAD') THEN repeat('it is broken ', 50) ELSE '' END, '{"n": 1}'
+FROM generate_series(1, %(count)s) AS n
+CROSS JOIN LATERAL (
+    SELECT CASE WHEN n %% 1000 = 0 THEN 'DEAD' WHEN n %% 1000 = 1 THEN 'CANCELLED' WHEN n %% 200 = 2 THEN 'FAIL'
+                WHEN n %% 10 < 4 THEN 'INIT' ELSE 'SUCCESS' END
+) AS s(status)
+CROSS JOIN LATERAL (
+    SELECT CASE WHEN s.status IN ('INIT', 'FAIL') THEN now() - interval '10 minutes' + n * interval '0.3 s'
+                ELSE now() - n * interval '0.1 s' END
+) AS t(at)
+"""
+_FAILURES = """
+INSERT INTO task_attempt (task_id, attempt, batch_no, worker, started_at, finished_at, error_code, error_msg)
+SELECT id, n, gen_random_uuid(), 'bench', now(), now(), error_code, error_msg
+FROM schedule_task, generate_series(1, 3) AS n WHERE status IN ('FAIL', 'DEAD')
+"""
+_LETTERS = """
+INSERT INTO dlq_entry (task_id, tenant, task_type, error_code, error_msg)
+SELECT id, tenant, task_type, error_code, error_msg FROM schedule_task WHERE status = 'DEAD'
+"""
+# An hour of a busy day, 60 batches a second in its last minute and a half: what is not rolled up yet.
+_BATCHES = """
+INSERT INTO task_batch (batch_no, task_type, lane, ids, dispatcher, claimed_at, lease_until, started_at, finished_at,
+                        ok, run_us, lateness)
+SELECT gen_random_uuid(), 'BENCH_NOOP', 'default', array(SELECT generate_series(n, n + 99)), 'bench', at, at, at, at,
+       100, 1000, array_fill(1, ARRAY[104])
+FROM generate_series(1, 216000) AS n CROSS JOIN LATERAL (SELECT now() - n * interval '16.6 ms') AS t(at)
+"""
+_RUNNING = """
+WITH batch AS (
+    INSERT INTO task_batch (batch_no, task_type, lane, ids, dispatcher, claimed_at, lease_until, started_at)
+    SELECT gen_random_uuid(), 'BENCH_NOOP', 'default', array_agg(id), 'bench', now(), now() + interval '1 day', now()
+    FROM (SELECT id FROM schedule_task WHERE status = 'INIT' ORDER BY id LIMIT 2000) AS few GROUP BY id / 500
+    RETURNING batch_no, ids
+)
+UPDATE schedule_task t SET status = 'RUNNING', batch_no = b.batch_no, claimed_due = due_at, due_at = NULL
+FROM batch b WHERE t.id = ANY (b.ids)
+"""
+
+
+def run(stack: Stack) -> dict:
+    _fill()
+    with _web(stack) as (client, pages):
+        took = {kind: _measure(client, paths) for kind, paths in pages.items()}
+        walked = _turn_pages(client)
+    figures = {}
+    for kind in ("list", "detail", "overview"):
+        times = [one for name, many in took[kind].items() for one in many]
+        slowest = max(took[kind], key=lambda name: percentile(took[kind][name], 0.95))
+        if kind == "list":
+            times += walked
+        figures |= {
+            f"{kind}_p50_ms": round(percentile(times, 0.50) * 1000),
+            f"{kind}_p95_ms": round(percentile(times, 0.95) * 1000),
+            f"{kind}_slowest": f"{slowest} {percentile(took[kind][slowest], 0.95) * 1000:.0f} ms",
+        }
+    return figures | {"deep_p95_ms": round(percentile(walked, 0.95) * 1000)}
+
+
+def _fill() -> None:
+    from django.contrib.auth.models import User
+
+    User.objects.create_superuser("bench", password="bench")
+    execute(_TASKS, {"count": TASKS})
+    for statement in (_FAILURES, _LETTERS, _RUNNING):
+        execute(statement)
+    make_articles(ARTICLES - 50_000, "PUBLISHED", "now() - interval '1 day' - n * interval '1 second'")
+    make_articles(50_000, "AUDIT_SUCCESS", "now() - interval '1 hour' + n * interval '1 second'")
+    for table in ("schedule_task", "task_attempt", "dlq_entry", "article", "article_event"):
+        execute(f"VACUUM ANALYZE {table}")
+    # Last, so that they end now.
+    from tasks_app.engine.figures import roll_up
+
+    execute(_BATCHES)
+    roll_up()
+    execute("VACUUM ANALYZE task_batch")
+
+
+@contextmanager
+def _web(stack: Stack) -> Iterator[tuple[httpx.Client, dict[str, list[str]]]]:
+    """gunicorn as `make up` runs it, and a client that is logged in."""
+    log = stack.folder / "web.log"
+    command = [sys.executable, "-m", "gunicorn", "scheduler_project.wsgi", "--bind", "127.0.0.1:0", "--workers", "2"]
+    with log.open("w") as out:
+        process = subprocess.Popen([*command, "--no-control-socket"], cwd=ROOT, env=os.environ, stderr=out)
+    try:
+        with httpx.Client(base_url=_address(log), timeout=60, follow_redirects=True) as client:
+            token = re.search(r'csrfmiddlewaretoken" value="(\w+)"', client.get("/admin/login/").text)[1]
+            answer = client.post(
+                "/admin/login/", data={"username": "bench", "password": "bench", "csrfmiddlewaretoken": token}
+            )
+            if answer.status_code != 200 or "sessionid" not in client.cookies:
+                raise SystemExit(f"could not log in: {answer.status_code}")
+            yield client, _pages()
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def _address(log) -> str:
+    deadline = time.monotonic() + 30
+    while not (found := re.search(r"Listening at: (http://\S+)", log.read_text())):
+        if time.monotonic() > deadline:
+            raise SystemExit(f"the web process did not come up:\n{log.read_text()}")
+        time.sleep(0.05)
+    return found[1]
+
+
+def _pages() -> dict[str, list[str]]:
+    states = ("DUE", "INIT", "RUNNING", "FAIL", "DEAD", "SUCCESS", "CANCELLED", "BLOCKED")
+    ((soon, now),) = query(
+        "SELECT to_char(now() + interval '1 hour', 'YYYY-MM-DD\"T\"HH24:MI'), to_char(now(), 'YYYY-MM-DD\"T\"HH24:MI')"
+    )
+    tasks = [
+        "",
+        *(f"?state={state}" for state in states),
+        "?lane=low",
+        "?lane=backfill",
+        "?type=ARTICLE_AUDIT",
+        "?type=NEVER_SEEN",
+        "?type=BENCH_NOOP&state=DEAD&lane=low",
+        "?key=bench-777777",
+        "?key=bench-77*",
+        "?key=nothing",
+        "?key=bench-*&state=CANCELLED",
+        f"?when=due&since={soon}",
+        f"?when=ran&until={now}",
+        f"?when=ran&since={now}&state=SUCCESS",
+    ]
+    shown = ("drafts", "audit", "planned", "overdue", "failed", "live")
+    articles = ["", *(f"?show={one}" for one in shown), "?q=Title+777777", "?q=Title", "?q=nothing+of+it", "?p=90"]
+    ids = {
+        state: query("SELECT id FROM schedule_task WHERE status = %s LIMIT 1", [state])[0][0]
+        for state in ("INIT", "RUNNING", "FAIL", "DEAD", "SUCCESS", "CANCELLED")
+    }
+    ((article,),) = query("SELECT min(id) + 500 FROM article WHERE status = 'AUDIT_SUCCESS'")
+    ((batch,),) = query("SELECT batch_no FROM task_batch WHERE finished_at IS NULL LIMIT 1")
+    return {
+        "list": [LIST + one for one in tasks]
+        + [ARTICLE_LIST + one for one in articles]
+        + ["/admin/tasks_app/taskbatch/"],
+        "detail": [
+            *(f"{LIST}{id_}/change/" for id_ in ids.values()),
+            f"{ARTICLE_LIST}{article}/change/",
+            f"/admin/tasks_app/taskbatch/{batch}/change/",
+        ],
+        "overview": ["/admin/", f"{LIST}overview/"],
+    }
+
+
+def _measure(client: httpx.Client, paths: list[str]) -> dict[str, list[float]]:
+    took: dict[str, list[float]] = {path: [] for path in paths}
+    for turn in range(ROUNDS + 2):  # the first two are for each of the web's processes to plan its statements
+        for path in paths:
+            begun = time.monotonic()
+            _get(client, path)
+            if turn >= 2:
+                took[path].append(time.monotonic() - begun)
+    return took
+
+
+def _turn_pages(client: httpx.Client) -> list[float]:
+    """Page after page of some lists, as the links lead."""
+    took = []
+    for query_ in ("", "?state=INIT", "?key=bench-*", "?state=FAIL"):
+        path = LIST + query_
+        for turn in range(DEEP):
+            begun = time.monotonic()
+            text = _get(client, path)
+            if turn >= 2:
+                took.append(time.monotonic() - begun)
+            onward = re.search(r'rel="next" href="([^"]+)"', text)
+            if onward is None:
+                break
+            path = LIST + onward[1].replace("&amp;", "&")
+    return took
+
+
+def _get(client: httpx.Client, path: str) -> str:
+    answer = client.get(path)
+    if answer.status_code != 200:
+        raise SystemExit(f"{path} answered {answer.status_code}")
+    return answer.text

@@ -1,0 +1,34 @@
+"""What operators did, the latest first."""
+
+from django.contrib import admin
+from django.urls import reverse
+from django.utils.html import format_html
+from unfold.admin import ModelAdmin
+from unfold.paginator import InfinitePaginator
+
+from tasks_app.models import AuditEntry
+
+from .rights import LookOnly
+
+
+@admin.register(AuditEntry)
+class AuditEntryAdmin(LookOnly, ModelAdmin):
+    list_display = ["created_at", "actor", "verb", "about", "outcome", "reason"]
+    search_fields = ["task_id__exact"]
+    search_help_text = "The id of a task"
+    show_full_result_count = False
+    paginator = InfinitePaginator
+    ordering = ["-id"]
+    sortable_by: list[str] = []
+
+    def get_search_results(self, request, queryset, search_term):
+        if search_term and not (search_term.isdecimal() and len(search_term) < 19):
+            return queryset.none(), False
+        return super().get_search_results(request, queryset, search_term)
+
+    @admin.display(description="what")
+    def about(self, entry: AuditEntry):
+        if entry.task_id is None:
+            return entry.subject
+        url = reverse("admin:tasks_app_scheduletask_change", args=[entry.task_id])
+        return format_html('<a href="{}">{}</a>', url, entry.subject)

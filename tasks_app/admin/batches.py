@@ -1,0 +1,53 @@
+"""Batches: which are open, which finished lately, and what is in one."""
+
+from uuid import UUID
+
+from django.contrib import admin
+from django.http import Http404, HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from unfold.admin import ModelAdmin
+
+from tasks_app.core.lateness import percentile_ms
+from tasks_app.models import ScheduleTask, TaskBatch
+
+from .rights import LookOnly, may_view, requires
+
+SHOWN = 50
+TASKS_SHOWN = 200
+
+
+@admin.register(TaskBatch)
+class TaskBatchAdmin(LookOnly, ModelAdmin):
+    @requires(may_view)
+    def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
+        batches = TaskBatch.objects.defer("lateness")
+        context = self.admin_site.each_context(request) | {
+            "title": "Task batches",
+            "opts": self.opts,
+            # Each by its own index: no page needs to sort all of them.
+            "open": list(batches.filter(finished_at=None).order_by("lease_until")[:SHOWN]),
+            "finished": list(batches.filter(finished_at__isnull=False).order_by("-finished_at")[:SHOWN]),
+            "shown": SHOWN,
+        }
+        return TemplateResponse(request, "tasks_app/batches.html", context)
+
+    @requires(may_view)
+    def change_view(self, request: HttpRequest, object_id: str, form_url="", extra_context=None) -> HttpResponse:
+        batch = _batch(object_id)
+        context = self.admin_site.each_context(request) | {
+            "title": f"Batch {batch.batch_no}",
+            "opts": self.opts,
+            "batch": batch,
+            "original": batch,
+            "late": [(f"p{share:.0%}".strip("%"), percentile_ms(batch.lateness or [], share)) for share in (0.5, 0.99)],
+            "tasks": ScheduleTask.objects.filter(id__in=batch.ids[:TASKS_SHOWN]).order_by("id"),
+            "more": max(len(batch.ids) - TASKS_SHOWN, 0),
+        }
+        return TemplateResponse(request, "tasks_app/batch.html", context)
+
+
+def _batch(object_id: str) -> TaskBatch:
+    try:
+        return TaskBatch.objects.get(batch_no=UUID(object_id))
+    except (ValueError, TaskBatch.DoesNotExist):
+        raise Http404(f"There is no batch {object_id[:40]!r}; finished ones are kept for a day.") from None

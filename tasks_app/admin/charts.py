@@ -1,0 +1,90 @@
+"""Charts as plain SVG, drawn on the server: shapes for the eye, a sentence and a table for everybody."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+WIDTH, HEIGHT = 600.0, 120.0
+Values = Sequence[float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    name: str
+    css: str
+    values: Values
+    shape: str = ""  # the path of an SVG
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    name: str  # the id of its element
+    title: str
+    summary: str
+    series: list[Series]
+    labels: Sequence[str]  # one for each value
+    top: str  # what the upper edge stands for
+    bottom: str
+    unit: str
+    filled: bool
+
+    @property
+    def rows(self) -> list[tuple[str, list[float | None]]]:
+        """The table: only where something happened."""
+        columns = zip(*(one.values for one in self.series), strict=True)
+        return [(label, list(row)) for label, row in zip(self.labels, columns, strict=True) if any(row)]
+
+
+def bars(name: str, title: str, summary: str, labels: Sequence[str], series: Sequence[Series], unit: str) -> Chart:
+    """Bars on top of each other."""
+    totals = [sum(value or 0 for value in column) for column in zip(*(s.values for s in series), strict=True)]
+    highest = _round_up(max(totals, default=0))
+    below = [0.0] * len(totals)
+    drawn = []
+    for one in series:
+        drawn.append(Series(one.name, one.css, one.values, _boxes(one.values, below, highest)))
+        below = [low + (value or 0) for low, value in zip(below, one.values, strict=True)]
+    return Chart(name, title, summary, drawn, labels, f"{highest:,.0f}", "0", unit, filled=True)
+
+
+def lines(name: str, title: str, summary: str, labels: Sequence[str], series: Sequence[Series], unit: str) -> Chart:
+    """Lines on a logarithmic scale from 1 upwards, with gaps where there is no value."""
+    highest = max((value for one in series for value in one.values if value), default=0)
+    decades = max(1, math.ceil(math.log10(highest))) if highest > 1 else 1
+    drawn = [Series(s.name, s.css, s.values, _line(s.values, decades)) for s in series]
+    return Chart(name, title, summary, drawn, labels, f"{10**decades:,}", "1", unit, filled=False)
+
+
+def _boxes(values: Values, below: Sequence[float], highest: float) -> str:
+    step = WIDTH / max(len(values), 1)
+    parts = []
+    for place, (value, low) in enumerate(zip(values, below, strict=True)):
+        if value:
+            # A thing that happened is at least a pixel high, or nobody would see it.
+            height = max(value / highest * HEIGHT, 1.5)
+            bottom = HEIGHT - low / highest * HEIGHT
+            parts.append(f"M{place * step + 0.5:.1f} {bottom:.1f}v{-height:.1f}h{step - 1:.1f}v{height:.1f}z")
+    return "".join(parts)
+
+
+def _line(values: Values, decades: int) -> str:
+    step = WIDTH / max(len(values) - 1, 1)
+    parts, pen_down = [], False
+    for place, value in enumerate(values):
+        if value is None:
+            pen_down = False
+            continue
+        share = min(max(math.log10(max(value, 1)) / decades, 0), 1)
+        # A single value gets a line of almost no length: its round ends make a dot.
+        end = "" if pen_down else "h0.1"
+        parts.append(f"{'L' if pen_down else 'M'}{place * step:.1f} {HEIGHT - share * HEIGHT:.1f}{end}")
+        pen_down = True
+    return "".join(parts)
+
+
+def _round_up(value: float) -> float:
+    """The next of 1, 2, 5, 10, 20 and so on."""
+    if value <= 1:
+        return 1.0
+    power = 10 ** math.floor(math.log10(value))
+    return next(step * power for step in (1, 2, 5, 10) if step * power >= value)

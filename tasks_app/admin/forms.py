@@ -1,0 +1,186 @@
+"""What people type into the operator's pages, checked: the filter of the list, and an order with its reason."""
+
+from datetime import UTC, datetime
+from urllib.parse import urlencode
+from uuid import UUID, uuid4
+
+from django import forms
+from django.http import QueryDict
+
+from tasks_app.core.errors import InvalidTask
+from tasks_app.core.handlers import REGISTRY
+from tasks_app.core.lanes import LANES
+from tasks_app.core.states import Status
+from tasks_app.engine.browse import DUE, Cursor, Filter
+from tasks_app.lifecycle.audit import REASON_LENGTH
+from tasks_app.lifecycle.operate import Verb
+from tasks_app.lifecycle.request import checked_instant
+from tasks_app.models.schedule_task import KEY_LENGTH
+
+MOST_SELECTED = 1_000
+STATE_WORDS = {
+    DUE: "Due now",
+    Status.INIT: "Planned",
+    Status.RUNNING: "Running",
+    Status.FAIL: "Failed, to be tried again",
+    Status.DEAD: "Dead",
+    Status.SUCCESS: "Succeeded",
+    Status.CANCELLED: "Cancelled",
+    Status.BLOCKED: "Blocked",
+}
+
+
+class UtcField(forms.Field):
+    """An instant in UTC, whatever time zone the user prefers elsewhere: the page says so beside it."""
+
+    widget = forms.DateTimeInput(attrs={"type": "datetime-local", "step": 1})
+
+    def to_python(self, value: object) -> datetime | None:
+        if value in self.empty_values:
+            return None
+        try:
+            typed = datetime.fromisoformat(str(value).strip())
+            instant = typed.replace(tzinfo=UTC) if typed.tzinfo is None else typed.astimezone(UTC)
+            return checked_instant("time", instant)
+        except (ValueError, OverflowError):
+            raise forms.ValidationError(
+                f"{str(value)[:40]!r} is no time; write it like 2027-03-01T09:00, in UTC."
+            ) from None
+        except InvalidTask as error:
+            raise forms.ValidationError(str(error)) from None
+
+
+class FilterForm(forms.Form):
+    key = forms.CharField(label="Key", required=False, max_length=KEY_LENGTH + 1, strip=False)
+    state = forms.ChoiceField(label="State", required=False, choices=[("", "Any"), *STATE_WORDS.items()])
+    type = forms.CharField(label="Type", required=False, max_length=100)
+    lane = forms.ChoiceField(label="Lane", required=False, choices=[("", "Any"), *((lane, lane) for lane in LANES)])
+    when = forms.ChoiceField(label="Time", required=False, choices=[("due", "Due"), ("ran", "Last ran")])
+    since = UtcField(label="From (UTC)", required=False)
+    until = UtcField(label="Until (UTC)", required=False)
+
+    def __init__(self, *args, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["key"].widget.attrs |= {"placeholder": "article-42 or article-*", "autocomplete": "off"}
+        self.fields["type"].widget.attrs |= {"list": "task-types", "autocomplete": "off"}
+
+    def clean(self) -> dict:
+        cleaned = super().clean()
+        since, until = cleaned.get("since"), cleaned.get("until")
+        if since and until and until <= since:
+            self.add_error("until", "It must be later than the time it begins.")
+        return cleaned
+
+    @property
+    def filter(self) -> Filter:
+        given = self.cleaned_data
+        when = given["when"] or "due"
+        return Filter(
+            state=given["state"] or None,
+            task_type=given["type"] or None,
+            lane=given["lane"] or None,
+            key=given["key"] or None,
+            **{f"{when}_from": given["since"], f"{when}_to": given["until"]},
+        )
+
+    @property
+    def query(self) -> str:
+        """The filter as the query of a URL, without what is empty."""
+        return urlencode({name: self.data[name] for name in self.fields if self.data.get(name)})
+
+    @property
+    def words(self) -> list[tuple[str, str]]:
+        """The filter as people read it."""
+        timed = {"when"} if not (self.data.get("since") or self.data.get("until")) else set()
+        return [
+            (field.label, dict(getattr(field, "choices", ())).get(self.data[name], self.data[name]))
+            for name, field in self.fields.items()
+            if self.data.get(name) and name not in timed
+        ]
+
+    @property
+    def types(self) -> list[str]:
+        return sorted(handler.name for handler in REGISTRY)
+
+
+class OrderForm(forms.Form):
+    """What is to be done, and to which tasks: those chosen, or everything that the filter finds; neither by default."""
+
+    CHOSEN, MATCHING = "chosen", "matching"
+
+    verb = forms.ChoiceField(choices=[(verb.value, verb.value) for verb in Verb], widget=forms.HiddenInput)
+    scope = forms.ChoiceField(choices=[(CHOSEN, CHOSEN), (MATCHING, MATCHING)], widget=forms.HiddenInput)
+    ids = forms.CharField(required=False, widget=forms.HiddenInput)
+    filter = forms.CharField(required=False, widget=forms.HiddenInput)
+    newest = forms.IntegerField(required=False, min_value=0, max_value=2**63 - 1, widget=forms.HiddenInput)
+    operation = forms.UUIDField(required=False, widget=forms.HiddenInput)
+    after = forms.CharField(required=False, widget=forms.HiddenInput)
+    done = forms.IntegerField(required=False, min_value=0, max_value=2**31, widget=forms.HiddenInput)
+    of = forms.IntegerField(required=False, min_value=0, max_value=2**31, widget=forms.HiddenInput)
+
+    def clean_verb(self) -> Verb:
+        return Verb(self.cleaned_data["verb"])
+
+    def clean_ids(self) -> list[int]:
+        words = self.cleaned_data["ids"].split(",") if self.cleaned_data["ids"] else []
+        if len(words) > MOST_SELECTED:
+            raise forms.ValidationError(
+                f"{len(words):,} tasks are chosen; at most {MOST_SELECTED:,} can be. Filter, and take everything."
+            )
+        try:
+            ids = sorted({int(word) for word in words})
+        except ValueError:
+            raise forms.ValidationError(f"{self.cleaned_data['ids'][:40]!r} is no list of task ids.") from None
+        if ids and not 0 < ids[0] <= ids[-1] < 2**63:
+            raise forms.ValidationError("A task id is out of range.")
+        return ids
+
+    def clean_filter(self) -> Filter:
+        self.filter_form = FilterForm(QueryDict(self.cleaned_data["filter"]))
+        if not self.filter_form.is_valid():
+            raise forms.ValidationError(f"The filter is not valid: {self.filter_form.errors.as_text()}")
+        return self.filter_form.filter
+
+    def clean_operation(self) -> UUID:
+        return self.cleaned_data["operation"] or uuid4()
+
+    def clean_after(self) -> Cursor | None:
+        return parse_cursor(self.cleaned_data["after"])
+
+    def clean(self) -> dict:
+        cleaned = super().clean()
+        if cleaned.get("scope") == self.CHOSEN and not cleaned.get("ids") and "ids" not in self.errors:
+            self.add_error("ids", "No task is chosen.")
+        return cleaned
+
+
+class ReasonForm(OrderForm):
+    """An order that is to be carried out."""
+
+    at = UtcField(label="New time (UTC)", required=False)
+    reason = forms.CharField(
+        label="Reason",
+        max_length=REASON_LENGTH,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        error_messages={"required": "Say in a few words why, for whoever looks at it later."},
+    )
+
+    def clean(self) -> dict:
+        cleaned = super().clean()
+        if cleaned.get("verb") is Verb.MOVE and cleaned.get("at") is None and "at" not in self.errors:
+            self.add_error("at", "Give the new time.")
+        return cleaned
+
+
+def parse_cursor(text: str) -> Cursor | None:
+    """`skip:at`, as pages write it."""
+    if not text:
+        return None
+    skip, _, at = text.partition(":")
+    if not skip.isdecimal() or len(skip) > 9 or not at or len(at) > 300 or "\0" in at:
+        raise forms.ValidationError(f"{text[:40]!r} is no place in the list; begin at its start.")
+    return Cursor(at, int(skip))
+
+
+def written_cursor(cursor: Cursor | None) -> str:
+    return f"{cursor.skip}:{cursor.at}" if cursor else ""

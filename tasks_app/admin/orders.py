@@ -1,0 +1,170 @@
+"""An order from its preview to its report: who means which tasks, how many that are, why, and what became of them.
+
+Nothing of an order in progress is kept on the server but its audit entries: the form carries the rest, and an entry is
+written once for each task and operation, so a form that is sent again acts on nothing twice.
+"""
+
+from collections import Counter
+from dataclasses import replace
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.exceptions import BadRequest
+from django.db import OperationalError
+from django.db.models import Count, Max, Min
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.template.response import TemplateResponse
+from django.urls import reverse
+
+from tasks_app.core.errors import InvalidTask, PunctualError
+from tasks_app.engine.browse import browse
+from tasks_app.engine.operate import (
+    Operator,
+    Preview,
+    Progress,
+    operate_matching,
+    operate_tasks,
+    preview_matching,
+    preview_tasks,
+)
+from tasks_app.models import AuditEntry, ScheduleTask
+
+from .forms import FilterForm, OrderForm, ReasonForm, written_cursor
+from .words import DONE, LEFT, VERBS, WILL, order_words, split
+
+EXAMPLES = 10
+STEP_SECONDS = 1.5  # of work in one request; then the browser asks for the next
+LIST = "admin:tasks_app_scheduletask_changelist"
+
+
+def preview(pages, request: HttpRequest) -> HttpResponse:
+    """How many tasks an order would act on. Changes nothing."""
+    given = request.POST.copy()
+    given["ids"] = ",".join(request.POST.getlist("ids"))
+    if given.get("scope") == OrderForm.CHOSEN and not given["ids"]:
+        messages.error(request, "No task is chosen. Mark some, or take everything that matches.")
+        return HttpResponseRedirect(_back(given.get("filter", "")))
+    form = OrderForm(given)
+    if not form.is_valid():
+        return _refused(pages, request, form)
+    order = form.cleaned_data
+    foreseen = _foreseen(order)
+    kept = {
+        "verb": order["verb"],
+        "scope": order["scope"],
+        "ids": given["ids"] if order["scope"] == OrderForm.CHOSEN else "",
+        "filter": given.get("filter", ""),
+        "newest": foreseen.newest,
+        "operation": order["operation"],
+        "done": 0,
+        "of": foreseen.acted,
+    }
+    return _preview_page(pages, request, ReasonForm(initial=kept), order, foreseen)
+
+
+def carry_out(pages, request: HttpRequest) -> HttpResponse:
+    """Act for a second or two; then the report, or a page that goes on by itself."""
+    form = ReasonForm(request.POST)
+    if not form.is_valid():
+        if set(form.errors) - {"reason", "at"}:
+            return _refused(pages, request, form)
+        return _preview_page(pages, request, form, form.cleaned_data, _foreseen(form.cleaned_data), status=400)
+    order = form.cleaned_data
+    operator = Operator(request.user.get_username(), order["reason"], order["operation"])
+    try:
+        progress = _act(order, operator)
+    except InvalidTask as error:
+        raise BadRequest(str(error)) from None
+    except (PunctualError, OperationalError) as error:
+        # A lock that somebody held for too long. This step wrote nothing; what went before is in the entries.
+        form.add_error(None, f"It could not be done: {str(error).splitlines()[0]} Nothing more was changed; try again.")
+        return _preview_page(pages, request, form, order, _foreseen(order), status=503)
+    if progress.next is not None:
+        return _progress_page(pages, request, order, progress)
+    if not AuditEntry.objects.filter(operation=operator.operation).exists():
+        messages.warning(request, "Nothing matched any more; nothing was changed.")
+        return HttpResponseRedirect(_back(request.POST.get("filter", "")))
+    return HttpResponseRedirect(reverse("admin:tasks_app_operation", args=[operator.operation]))
+
+
+def report(pages, request: HttpRequest, operation: UUID) -> HttpResponse:
+    """What an operation did: from its entries."""
+    entries = AuditEntry.objects.filter(operation=operation)
+    first = entries.order_by("id").first()
+    if first is None:
+        raise Http404("There is no such operation.")
+    counts = Counter(dict(entries.values_list("outcome").annotate(Count("id"))))
+    acted, left = split(counts)
+    context = pages.page(request) | {
+        "title": VERBS.get(first.verb, first.verb),
+        "first": first,
+        "times": entries.aggregate(begun=Min("created_at"), ended=Max("created_at")),
+        "acted": [(count, DONE[answer]) for answer, count in acted.items()],
+        "left": [(count, LEFT[answer]) for answer, count in left.items()],
+        "entries": entries.order_by("id")[:EXAMPLES],
+        "more": max(sum(counts.values()) - EXAMPLES, 0),
+    }
+    return TemplateResponse(request, "tasks_app/operation.html", context)
+
+
+def _foreseen(order: dict) -> Preview:
+    if order["scope"] == OrderForm.CHOSEN:
+        return preview_tasks(order["verb"], order["ids"])
+    return preview_matching(order["verb"], order["filter"])
+
+
+def _act(order: dict, operator: Operator) -> Progress:
+    if order["scope"] == OrderForm.CHOSEN:
+        return Progress(operate_tasks(order["verb"], order["ids"], operator, order["at"]).counts, None)
+    wanted = replace(order["filter"], newest=order["newest"])
+    return operate_matching(order["verb"], wanted, operator, at=order["at"], after=order["after"], seconds=STEP_SECONDS)
+
+
+def _preview_page(pages, request, form, order: dict, foreseen: Preview, status: int = 200) -> HttpResponse:
+    acted, left = split(foreseen.counts)
+    context = pages.page(request) | {
+        "title": VERBS[order["verb"]],
+        "form": form,
+        "verb": order["verb"],
+        "foreseen": foreseen,
+        "button": order_words(order["verb"], foreseen.acted, foreseen.complete),
+        "acted": [(count, WILL[answer]) for answer, count in acted.items()],
+        "left": [(count, LEFT[answer]) for answer, count in left.items()],
+        "examples": _examples(order),
+        "chosen": order["scope"] == OrderForm.CHOSEN,
+        "matching": FilterForm(QueryDict(form["filter"].value() or "")).words,
+        "back": _back(form["filter"].value() or ""),
+    }
+    return TemplateResponse(request, "tasks_app/order.html", context, status=status)
+
+
+def _progress_page(pages, request, order: dict, progress: Progress) -> HttpResponse:
+    done = (order["done"] or 0) + sum(count for answer, count in progress.counts.items() if answer.acted)
+    given = request.POST.copy()
+    given["after"], given["done"] = written_cursor(progress.next), str(done)
+    context = pages.page(request) | {
+        "title": VERBS[order["verb"]],
+        "form": ReasonForm(given),
+        "done": done,
+        "of": max(order["of"] or 0, done),
+        "operation": order["operation"],
+    }
+    return TemplateResponse(request, "tasks_app/progress.html", context)
+
+
+def _refused(pages, request, form) -> HttpResponse:
+    context = pages.page(request) | {"title": "This can't be done", "form": form, "back": _back("")}
+    return TemplateResponse(request, "tasks_app/refused.html", context, status=400)
+
+
+def _examples(order: dict) -> list[ScheduleTask]:
+    if order["scope"] == OrderForm.CHOSEN:
+        ids = order["ids"][:EXAMPLES]
+    else:
+        ids = [task.id for task in browse(order["filter"], size=EXAMPLES).tasks]
+    rows = ScheduleTask.objects.defer("payload").in_bulk(ids)
+    return [rows[id_] for id_ in ids if id_ in rows]
+
+
+def _back(query: str) -> str:
+    return reverse(LIST) + (f"?{query}" if query else "")

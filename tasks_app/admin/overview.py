@@ -1,0 +1,105 @@
+"""The admin's first page: is anything wrong, what is due, how late are we, what comes next, who is alive.
+
+It is made of PARTS, each a template in templates/tasks_app/overview/ that gets all of `read()`. To add one, add its
+name, its template and what it needs.
+"""
+
+from datetime import timedelta
+from functools import cache
+
+from django.http import HttpRequest
+from django.utils import timezone
+
+from tasks_app.core.phrases import milliseconds, span
+from tasks_app.engine.figures import Figures, Hour, Load, last_hour, next_hour, take_sample
+from tasks_app.engine.status import DEAD_BOUND, Status, read_status
+
+from .charts import Chart, Series, bars, lines
+from .rights import may_view
+
+PARTS = ("problems", "tiles", "charts", "lanes", "types", "nodes")
+REFRESH_SECONDS = 5
+SHARES = (0.50, 0.95, 0.99)
+
+
+def dashboard(request: HttpRequest, context: dict) -> dict:
+    """unfold's DASHBOARD_CALLBACK. Who may not look at tasks gets the list of what they may look at."""
+    if may_view(request):
+        context |= read() | {"title": "Overview", "refresh_seconds": REFRESH_SECONDS}
+    return context
+
+
+def read() -> dict:
+    sample = cache(take_sample)  # taken once, and only if something is too much to count
+    hour = last_hour()
+    status = read_status(hour, sample)
+    load = next_hour(sample)
+    return {
+        "parts": [(name, f"tasks_app/overview/{name}.html") for name in PARTS],
+        "status": status,
+        "problems": status.problems(),
+        "oldest": "–"
+        if status.oldest_overdue_seconds is None
+        else span(timedelta(seconds=status.oldest_overdue_seconds)),
+        "dead": _dead(status),
+        "last_hour": hour.last(len(hour.minutes)),
+        "charts": [_throughput(hour), _lateness(hour), _load(load)],
+        "failing": _failing(hour),
+        "types": sorted(hour.types.items(), key=lambda one: -(one[1].ok + one[1].failed))[:20],
+        "nodes": [node for node in status.nodes if node.live],
+        "gone": [node for node in status.nodes if not node.live],
+        "read_at": timezone.now(),
+    }
+
+
+def _oldest(status: Status) -> str:
+    oldest = status.oldest_overdue_seconds
+    return "–" if oldest is None else span(timedelta(seconds=oldest))
+
+
+def _dead(status: Status) -> str:
+    return f"{status.dead_letters:,}" if status.dead_letters <= DEAD_BOUND else f"{DEAD_BOUND:,}+"
+
+
+def _failing(hour: Hour) -> list[tuple[str, Figures, float]]:
+    """Types with failed tries, the most first, with the share of their tries that failed."""
+    failing = [(name, one, one.failed / (one.ok + one.failed)) for name, one in hour.types.items() if one.failed]
+    return sorted(failing, key=lambda row: -row[1].failed)[:10]
+
+
+def _throughput(hour: Hour) -> Chart:
+    ok, failed = [m.ok for m in hour.minutes.values()], [m.failed for m in hour.minutes.values()]
+    total, most = sum(ok) + sum(failed), max(a + b for a, b in zip(ok, failed, strict=True))
+    summary = f"{sum(ok):,} succeeded and {sum(failed):,} failed in the last hour; at most {most:,} in a minute."
+    series = [Series("Succeeded", "pu-good", ok), Series("Failed", "pu-bad", failed)]
+    summary = summary if total else "Nothing ran in the last hour."
+    return bars("throughput", "Tasks a minute", summary, _clock(hour), series, "tasks")
+
+
+def _lateness(hour: Hour) -> Chart:
+    whole = hour.last(len(hour.minutes))
+    middle, _, slowest = (whole.percentile_ms(share) for share in SHARES)
+    summary = "Nothing ran in the last hour."
+    if middle is not None:
+        usual, worst = milliseconds(middle), milliseconds(slowest)
+        summary = f"Half of the tasks started within {usual} of their time, 99 % within {worst}."
+    series = [
+        Series(f"p{share * 100:.0f}", f"pu-p{share * 100:.0f}", [m.percentile_ms(share) for m in hour.minutes.values()])
+        for share in SHARES
+    ]
+    return lines("lateness", "Lateness at the start, by minute", summary, _clock(hour), series, "ms")
+
+
+def _load(load: Load) -> Chart:
+    total = sum(load.minutes)
+    about = "" if load.exact else "about "
+    summary = f"{about}{total:,} tasks come due in the next hour; at most {about}{max(load.minutes):,} in a minute."
+    if not total:
+        summary = "Nothing comes due in the next hour."
+    labels = [f"in {minute} min" for minute in range(len(load.minutes))]
+    series = [Series("Due", "pu-next", load.minutes)]
+    return bars("load", "Coming due, by minute", summary[0].upper() + summary[1:], labels, series, "tasks")
+
+
+def _clock(hour: Hour) -> list[str]:
+    return [f"{minute:%H:%M}" for minute in hour.minutes]

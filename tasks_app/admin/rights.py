@@ -1,0 +1,53 @@
+"""Who may look and who may act. Asked on the server for every page and every form, whatever the page showed."""
+
+from functools import wraps
+
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponseNotAllowed
+
+VIEW = "tasks_app.view_scheduletask"
+OPERATE = "tasks_app.operate_scheduletask"
+
+
+def may_view(request: HttpRequest) -> bool:
+    return request.user.has_perm(VIEW)
+
+
+def may_operate(request: HttpRequest) -> bool:
+    return may_view(request) and request.user.has_perm(OPERATE)
+
+
+def requires(allowed, methods: tuple[str, ...] = ("GET", "HEAD", "POST")):
+    """Refuses the request unless `allowed(request)`, and other methods; for methods of a ModelAdmin."""
+
+    def decorate(view):
+        @wraps(view)
+        def guarded(self, request: HttpRequest, *args, **kwargs):
+            if not allowed(request):
+                raise PermissionDenied
+            if request.method not in methods:
+                return HttpResponseNotAllowed(methods)
+            return view(self, request, *args, **kwargs)
+
+        return guarded
+
+    return decorate
+
+
+class LookOnly:
+    """For ModelAdmins: rows are written by the scheduler alone, and one right opens all of its pages."""
+
+    def has_module_permission(self, request) -> bool:
+        return may_view(request)
+
+    def has_view_permission(self, request, obj=None) -> bool:
+        return may_view(request)
+
+    def has_add_permission(self, request, obj=None) -> bool:
+        return False
+
+    def has_change_permission(self, request, obj=None) -> bool:
+        return False
+
+    def has_delete_permission(self, request, obj=None) -> bool:
+        return False

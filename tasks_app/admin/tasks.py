@@ -1,0 +1,141 @@
+"""The list of tasks and the page of one; what may be done to them is in orders.py, the overview in overview.py."""
+
+from uuid import UUID
+
+from django import forms
+from django.contrib import admin
+from django.core.exceptions import BadRequest
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import path, reverse
+from django.utils import timezone
+from unfold.admin import ModelAdmin
+
+from tasks_app.core.errors import InvalidTask
+from tasks_app.core.links import LINKS
+from tasks_app.engine.browse import browse
+from tasks_app.lifecycle.operate import Row, Verb, expected
+from tasks_app.lifecycle.view import history
+from tasks_app.models import AuditEntry, DlqEntry, ScheduleTask, TaskAttempt, TaskBatch
+
+from . import orders, overview
+from .forms import FilterForm, parse_cursor, written_cursor
+from .rights import LookOnly, may_operate, may_view, requires
+from .words import VERBS, doing
+
+PAGE = 50
+HISTORY = 50  # attempts, entries and rows of a unit that a page shows
+LIST = "admin:tasks_app_scheduletask_changelist"
+
+
+@admin.register(ScheduleTask)
+class ScheduleTaskAdmin(LookOnly, ModelAdmin):
+    def get_urls(self) -> list:
+        pages = [
+            ("overview/", self.overview_view, "overview"),
+            ("order/", self.order_view, "order"),
+            ("order/run/", self.run_view, "run"),
+            ("operation/<uuid:operation>/", self.operation_view, "operation"),
+        ]
+        own = [path(where, self.admin_site.admin_view(view), name=f"tasks_app_{name}") for where, view, name in pages]
+        return own + super().get_urls()
+
+    @requires(may_view)
+    def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
+        key = request.GET.get("key", "")
+        if key.startswith("#") and key[1:].isdecimal() and len(key) < 20:
+            return HttpResponseRedirect(reverse("admin:tasks_app_scheduletask_change", args=[key[1:]]))
+        return TemplateResponse(request, "tasks_app/tasks.html", self.page(request) | _listed(request))
+
+    @requires(may_view)
+    def change_view(self, request: HttpRequest, object_id: str, form_url="", extra_context=None) -> HttpResponse:
+        task = _task(object_id)
+        context = self.page(request) | _told(task) | {"title": f"Task {task.id}", "original": task}
+        return TemplateResponse(request, "tasks_app/task.html", context)
+
+    @requires(may_view)
+    def overview_view(self, request: HttpRequest) -> HttpResponse:
+        """The overview's parts alone: what a visible tab asks for every few seconds."""
+        answer = TemplateResponse(request, "tasks_app/overview/parts.html", overview.read())
+        answer["Cache-Control"] = "no-store"
+        return answer
+
+    @requires(may_operate, ("POST",))
+    def order_view(self, request: HttpRequest) -> HttpResponse:
+        return orders.preview(self, request)
+
+    @requires(may_operate, ("POST",))
+    def run_view(self, request: HttpRequest) -> HttpResponse:
+        return orders.carry_out(self, request)
+
+    @requires(may_view)
+    def operation_view(self, request: HttpRequest, operation: UUID) -> HttpResponse:
+        return orders.report(self, request, operation)
+
+    def page(self, request: HttpRequest) -> dict:
+        """What every page of ours needs."""
+        return self.admin_site.each_context(request) | {
+            "opts": self.opts,
+            "title": "Tasks",
+            "may_operate": may_operate(request),
+            "now": timezone.now(),
+        }
+
+
+def _listed(request: HttpRequest) -> dict:
+    form = FilterForm(request.GET)
+    if not form.is_valid():
+        return {"form": form, "found": None}
+    try:
+        after = parse_cursor(request.GET.get("after", ""))
+        found = browse(form.filter, after, PAGE)
+    except (forms.ValidationError, InvalidTask) as error:
+        raise BadRequest(str(error)) from None
+    rows = ScheduleTask.objects.defer("payload").in_bulk([task.id for task in found.tasks])
+    return {
+        "form": form,
+        "found": found,
+        "tasks": [rows[task.id] for task in found.tasks if task.id in rows],
+        "after": after,
+        "next": written_cursor(found.next),
+        "looked": found.looked_at + _looked_before(request),
+        "verbs": [(verb, words) for verb, words in VERBS.items()],
+        "filtered": bool(form.query),
+    }
+
+
+def _looked_before(request: HttpRequest) -> int:
+    """How many tasks the pages before this one have looked at without finding any."""
+    given = request.GET.get("looked", "")
+    return int(given) if given.isdecimal() and len(given) < 12 else 0
+
+
+def _told(task: ScheduleTask) -> dict:
+    row = Row(task.id, task.tenant, task.task_type, task.biz_key, task.status, task.due_at is not None, task.current)
+    unit, _ = history(task.task_type, task.biz_key, tenant=task.tenant, limit=HISTORY)
+    return {
+        "task": task,
+        "doing": doing(task, timezone.now()),
+        "link": LINKS.find(task.task_type, task.biz_key),
+        "verbs": [(verb, words) for verb, words in VERBS.items() if expected(Verb(verb), row).acted],
+        "late": _late(task),
+        "attempts": TaskAttempt.objects.filter(task_id=task.id).order_by("-id")[:HISTORY],
+        "batch": TaskBatch.objects.defer("ids").filter(batch_no=task.batch_no).first() if task.batch_no else None,
+        "letters": DlqEntry.objects.filter(task_id=task.id).order_by("-id")[:HISTORY],
+        "entries": AuditEntry.objects.filter(task_id=task.id).order_by("-id")[:HISTORY],
+        "unit": unit,  # the current one first
+    }
+
+
+def _late(task: ScheduleTask):
+    """How late its last finished run began."""
+    if task.start_time is None or task.claimed_due is None or task.start_time < task.claimed_due:
+        return None
+    return task.start_time - task.claimed_due
+
+
+def _task(object_id: str) -> ScheduleTask:
+    try:
+        return ScheduleTask.objects.get(id=int(object_id))
+    except (ValueError, OverflowError, ScheduleTask.DoesNotExist):
+        raise Http404(f"There is no task {object_id[:40]!r}; finished ones are kept for some days.") from None

@@ -1,0 +1,81 @@
+"""The sentences an operator reads: what a task is doing, what an order will do, and what it did."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from tasks_app.core.phrases import first_line, span
+from tasks_app.core.states import Status
+from tasks_app.lifecycle.operate import Answer, Verb
+from tasks_app.models import ScheduleTask
+
+VERBS = {Verb.RETRY: "Retry now", Verb.CANCEL: "Cancel", Verb.MOVE: "Move"}
+WILL = {
+    Answer.REPLAYED: "dead: will start anew, with a new budget of tries",
+    Answer.DUE_NOW: "failed: will be tried again at once",
+    Answer.CANCELLED: "will be cancelled",
+    Answer.MOVED: "will be moved",
+    Answer.REPLACED: "running now: that attempt will be superseded, and a new task planned for the new time",
+}
+LEFT = {
+    Answer.RUNNING: "running already",
+    Answer.PLANNED: "planned, and not failed",
+    Answer.FINISHED: "over already; what is dead can be retried",
+    Answer.SUPERSEDED: "replaced by a newer task of the same key",
+}
+DONE = {
+    Answer.REPLAYED: "started anew",
+    Answer.DUE_NOW: "due at once",
+    Answer.CANCELLED: "cancelled",
+    Answer.MOVED: "moved",
+    Answer.REPLACED: "moved while running: the attempt was superseded, a new task is planned",
+}
+
+
+def split(counts: Mapping[str, int]) -> tuple[dict[Answer, int], dict[Answer, int]]:
+    """What is acted on, and what is left alone."""
+    known = {answer: counts[answer] for answer in Answer if counts.get(answer)}
+    acted = {answer: count for answer, count in known.items() if answer.acted}
+    return acted, {answer: count for answer, count in known.items() if not answer.acted}
+
+
+def tasks(count: int) -> str:
+    return f"{count:,} task" + ("" if count == 1 else "s")
+
+
+def order_words(verb: Verb, count: int, complete: bool = True) -> str:
+    """What the button says: exactly what will happen."""
+    many = tasks(count) if complete else f"{tasks(count)} and more"
+    return {Verb.RETRY: f"Retry {many} now", Verb.CANCEL: f"Cancel {many}", Verb.MOVE: f"Move {many}"}[verb]
+
+
+def doing(task: ScheduleTask, now: datetime) -> str:
+    """What the task is doing, in a sentence."""
+    match task.status:
+        case Status.RUNNING:
+            return "It is running, or about to: a batch holds it."
+        case Status.BLOCKED:
+            return "It waits for others to finish."
+        case Status.DEAD if task.current:
+            return f"It gave up after {_tries(task.retry_count)}. It stays so until a person retries it."
+        case Status.CANCELLED:
+            by = f" by {task.cancelled_by}" if task.cancelled_by else ""
+            return f"It was cancelled{by}: {first_line(task.error_msg) or 'no reason was given'}"
+    if task.due_at is None:
+        return "It is done." if task.status == Status.SUCCESS else "It is over: a newer task stands in its place."
+    wait = task.due_at - now
+    when = f"in {span(wait)}" if wait > timedelta(0) else f"since {span(-wait)} ago"
+    match task.status:
+        case Status.FAIL:
+            return f"It failed, and is due again {when}; {_left(task)}."
+        case Status.SUCCESS:
+            return f"It succeeded, and rolls: due again {when}."
+    return f"It is due {when}."
+
+
+def _tries(count: int) -> str:
+    return f"{count} failed " + ("try" if count == 1 else "tries")
+
+
+def _left(task: ScheduleTask) -> str:
+    left = max(task.max_retry + 1 - task.attempt, 0)
+    return f"{left} {'try' if left == 1 else 'tries'} left before it gives up"

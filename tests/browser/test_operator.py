@@ -1,0 +1,186 @@
+"""What an operator does in the browser: find, retry, cancel, everything that matches, and see who is alive."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tasks_app.client import schedule, schedule_many
+from tasks_app.models import AuditEntry, ScheduleTask
+from tests.support.browser import person
+from tests.support.engine import run_due
+from tests.support.moves import MONDAY, dead, planned, state
+
+VIEW, OPERATE = "tasks_app.view_scheduletask", "tasks_app.operate_scheduletask"
+LIST = "/admin/tasks_app/scheduletask/"
+
+
+@pytest.fixture
+def operator():
+    return person("olga", VIEW, OPERATE)
+
+
+def test_a_dead_task_is_retried_with_a_reason(visits, operator):
+    [task_id] = dead("broken")
+    page = visits.page(operator, f"{LIST}{task_id}/change/")
+
+    page.get_by_role("button", name="Retry now …").click()
+    expect(page.get_by_text("1 dead: will start anew")).to_be_visible()
+    page.get_by_role("button", name="Retry 1 task now").click()
+    expect(page.get_by_label("Reason")).to_be_focused()  # the browser itself asks for it
+    page.get_by_label("Reason").fill("the gateway is back")
+    page.get_by_role("button", name="Retry 1 task now").click()
+
+    expect(page.get_by_text("1 started anew")).to_be_visible()
+    page.get_by_role("link", name=f"task {task_id}").click()
+    expect(page.get_by_text("It is due")).to_be_visible()
+    expect(page.get_by_text("the gateway is back")).to_be_visible()
+    assert state(task_id).status == "INIT"
+    assert AuditEntry.objects.get().actor == "olga"
+
+
+def test_a_chosen_task_is_cancelled_with_the_keyboard_alone(visits, operator):
+    first, second = planned("first", "second", at=MONDAY)
+    page = visits.page(operator, LIST)
+
+    page.get_by_label(re.compile(f"Choose task {first},")).focus()
+    page.keyboard.press("Space")
+    expect(page.get_by_text("1 chosen.")).to_be_visible()
+    page.get_by_role("button", name="Cancel …").focus()
+    page.keyboard.press("Enter")
+    page.get_by_label("Reason").focus()
+    page.keyboard.type("no longer wanted")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Cancel 1 task")).to_be_focused()
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_text("1 cancelled")).to_be_visible()
+    assert (state(first).status, state(second).status) == ("CANCELLED", "INIT")
+
+
+def test_everything_that_matches_is_counted_first_and_then_done(visits, operator):
+    dead(*(f"broken-{n}" for n in range(60)))  # more than a page
+    [other] = planned("other", at=MONDAY)
+    page = visits.page(operator, LIST)
+
+    page.get_by_label("State").select_option("DEAD")
+    page.get_by_role("button", name="Find").click()
+    expect(page.get_by_text("50 shown")).to_be_visible()
+    page.get_by_label("everything that matches").check()
+    page.get_by_role("button", name="Retry now …").click()
+    expect(page.get_by_text("State: Dead")).to_be_visible()
+    page.get_by_label("Reason").fill("all of them")
+    page.get_by_role("button", name="Retry 60 tasks now").click()
+
+    expect(page.get_by_text("60 started anew")).to_be_visible()
+    assert not ScheduleTask.objects.filter(status="DEAD").exists()
+    assert AuditEntry.objects.filter(reason="all of them").count() == 60
+    assert state(other).due
+
+
+def test_a_list_that_finds_nothing_keeps_looking_by_itself(visits, operator):
+    """Walks down the ids in steps of one look; here every look after the first is the last."""
+    [oldest] = planned("needle", at=MONDAY, task_type="T_PLAIN")
+    page = visits.page(operator)
+    page.goto(f"{LIST}?type=T_PLAIN&after=0:{oldest + 1}&looked=5000")
+    expect(page.get_by_role("link", name=str(oldest), exact=True)).to_be_visible()
+
+    given_up = never_ending(page.content())
+    page.route("**/scheduletask/?type=T_NONE", lambda route: route.fulfill(body=given_up, content_type="text/html"))
+    page.goto(f"{LIST}?type=T_NONE")
+
+    page.wait_for_url(re.compile("looked=5000"))
+    expect(page.get_by_text("No task matches")).to_be_visible()
+
+
+def never_ending(html: str) -> str:
+    """The page as it is when a look was given up."""
+    links = f"""<a data-stop href="?">Stop</a>
+        <a data-keep-looking href="{LIST}?type=T_NONE&after=0:1&looked=5000">Keep looking</a>"""
+    return re.sub(r'<nav aria-label="Pages">.*?</nav>', links, html, flags=re.DOTALL)
+
+
+def test_tasks_are_moved_to_a_time_in_utc(visits, operator):
+    [task_id] = planned("a", at=MONDAY)
+    page = visits.page(operator, f"{LIST}{task_id}/change/", timezone_id="America/New_York")
+
+    page.get_by_role("button", name="Move …").click()
+    page.get_by_label("New time (UTC)").fill("2090-01-03T09:00:00")
+    page.get_by_label("Reason").fill("a day later")
+    page.get_by_role("button", name="Move 1 task").click()
+
+    expect(page.get_by_text("1 moved")).to_be_visible()
+    assert ScheduleTask.objects.get().due_at.isoformat() == "2090-01-03T09:00:00+00:00"
+
+
+def test_who_may_only_look_finds_no_button(visits):
+    [task_id] = planned("a", at=MONDAY)
+    page = visits.page(person("vera", VIEW), f"{LIST}{task_id}/change/")
+
+    expect(page.get_by_text("It is due in")).to_be_visible()
+    assert page.get_by_role("button", name=re.compile("Retry|Cancel|Move")).count() == 0
+    page.goto(LIST)
+    expect(page.get_by_role("link", name=str(task_id), exact=True)).to_be_visible()
+    assert page.get_by_role("checkbox").count() == 0
+
+
+def test_the_overview_tells_of_a_dead_worker_by_itself(visits, operator, stack):
+    stack.beat()
+    worker = stack.worker()
+    page = visits.page(operator, "/admin/")
+    expect(page.get_by_text("All is well")).to_be_visible()
+
+    worker.kill()
+
+    expect(page.get_by_text("Nobody runs tasks: no worker is alive.")).to_be_visible()
+    expect(page.get_by_text("silent")).to_be_visible()
+
+
+def test_the_overview_says_when_it_is_old_and_looks_again_when_its_tab_is_shown(visits, operator):
+    def show_tab() -> None:
+        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+
+    page = visits.page(operator, "/admin/")
+    page.route("**/overview/", lambda route: route.abort())
+    show_tab()
+    expect(page.get_by_text("These figures are old")).to_be_visible()
+    page.unroute("**/overview/")
+    dead("gone")
+
+    show_tab()
+
+    expect(page.get_by_text("These figures are old")).to_be_hidden()
+    expect(page.get_by_role("link", name="Dead 1")).to_be_visible()
+    visits.forgive("ERR_FAILED")
+
+
+def test_a_script_in_an_error_is_text(visits, operator):
+    script = "<script>document.title = 'taken over'</script><img src=x onerror=\"document.title='taken over'\">"
+    task = schedule("T_QUIET", script, payload={"do": "crash", "message": script})
+    run_due()
+    page = visits.page(operator)
+
+    for path in (f"{LIST}{task.task_id}/change/", LIST, f"{LIST}?state=FAIL", "/admin/"):
+        page.goto(path)
+        assert "taken over" not in page.title()
+    page.goto(f"{LIST}{task.task_id}/change/")
+    expect(page.get_by_text("<script>document.title").first).to_be_visible()
+    expect(page.get_by_text("handlers.py").first).to_be_hidden()  # the stack is folded
+    page.get_by_text("Stack").first.click()
+    expect(page.get_by_text("handlers.py").first).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_page_fits_a_narrow_screen(visits, operator, scheme):
+    schedule_many("T_QUIET", [{"key": "k" * 199 + str(n)} for n in range(3)], payload={"do": "crash"})
+    run_due()
+    task = ScheduleTask.objects.first()
+    page = visits.page(operator, viewport={"width": 400, "height": 800}, color_scheme=scheme)
+
+    for path in ("/admin/", LIST, f"{LIST}{task.id}/change/", "/admin/tasks_app/taskbatch/"):
+        page.goto(path)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 400, path
+    page.goto(f"{LIST}{task.id}/change/")
+    page.get_by_role("button", name="Cancel …").click()
+    expect(page.get_by_label("Reason")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400

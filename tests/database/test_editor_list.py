@@ -1,0 +1,264 @@
+"""The editor's list: what each filter finds, what each row says, and in how many statements."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from articles_app import lifecycle
+from articles_app.admin import list as list_page
+from articles_app.admin import pages
+from articles_app.admin.hints import hints, why
+from articles_app.models import EditorPreference
+from articles_app.states import Status
+from tasks_app.client import cancel
+from tasks_app.core.handlers import REGISTRY
+from tasks_app.core.task import Failure
+from tasks_app.lifecycle.settle import Settled, settle
+from tasks_app.lifecycle.start import start
+from tasks_app.models import Node
+from tests.support.articles import (
+    MONDAY,
+    approved,
+    audit_task,
+    claim_task,
+    draft,
+    offline,
+    pending,
+    publish_task,
+    published,
+    rejected,
+    row,
+    write_past_lifecycle,
+)
+from tests.support.editor import LIST, editor, person, text_of
+
+pytestmark = pytest.mark.django_db
+
+ZONE = ZoneInfo("UTC")
+LONG_AGO = datetime(2026, 1, 5, 9, tzinfo=UTC)
+
+
+@pytest.fixture
+def ann():
+    return editor("ann")
+
+
+@pytest.fixture
+def fleet():
+    """A beat and a worker that have just reported themselves."""
+    from uuid import uuid4
+
+    from tasks_app.core.lanes import LANES
+
+    Node.objects.create(node_id=uuid4(), kind=Node.BEAT, name="b")
+    Node.objects.create(node_id=uuid4(), kind=Node.WORKER, name="w", slots=1, lanes=list(LANES))
+
+
+def settled(task, outcome) -> None:
+    """This task claimed, started and settled so."""
+    batch = start(claim_task(task), "worker")
+    settle(batch.batch_no, REGISTRY.get(batch.task_type), [Settled(batch.tasks[0], outcome)], finish=True)
+
+
+def dead_publication() -> int:
+    article = approved(LONG_AGO)
+    settled(publish_task(article), Failure("BROKEN", "no way {} <script>", final=True))
+    return article
+
+
+def shown(client, query: str = "") -> list[int]:
+    return [article.id for article in client.get(f"{LIST}{query}").context["cl"].result_list]
+
+
+# Filters
+
+
+def test_each_filter_finds_what_its_name_says(ann):
+    # What has to be run comes first: whatever is due is claimed together.
+    gone, live, dead = offline(), published(), dead_publication()
+    a_draft, in_audit, planned, was_rejected, late = draft(), pending(), approved(), rejected(), approved(LONG_AGO)
+
+    names = ("drafts", "audit", "planned", "overdue", "failed", "live")
+    found = {name: set(shown(ann, f"?show={name}")) for name in names}
+
+    assert found == {
+        "drafts": {a_draft},
+        "audit": {in_audit},
+        "planned": {planned, late, dead},
+        "overdue": {late, dead},
+        "failed": {was_rejected, dead},
+        "live": {live},
+    }
+    assert gone in shown(ann)
+
+
+def test_overdue_are_those_that_wait_and_whose_time_has_passed(ann):
+    published(LONG_AGO), draft(LONG_AGO), rejected(LONG_AGO), approved()
+    late = [pending(LONG_AGO), approved(LONG_AGO)]
+    assert shown(ann, "?show=overdue") == late
+
+
+def test_what_is_planned_comes_in_the_order_of_its_time(ann):
+    second, first = approved(MONDAY + timedelta(hours=1)), approved(MONDAY)
+    assert shown(ann, "?show=planned") == [first, second]
+
+
+@pytest.mark.parametrize(
+    "query", ["?show=nonsense", "?o=99.-1", "?p=0", "?p=x", "?q=" + "a" * 3000, "?q=%00%F0%9F%A6%94"]
+)
+def test_a_query_made_by_hand_is_no_error(ann, query):
+    draft()
+    assert ann.get(f"{LIST}{query}").status_code in (200, 302)
+
+
+# Search
+
+
+def test_search_finds_words_of_the_title_in_any_order_and_numbers(ann):
+    one, two = draft(title="The quick brown fox"), draft(title="A slow BROWN bear, 100%")
+    assert shown(ann, "?q=brown") == [two, one]
+    assert shown(ann, "?q=fox+quick") == [one]
+    assert shown(ann, f"?q={one}") == [one]
+    assert shown(ann, "?q=100%25") == [two]
+    assert shown(ann, "?q=_") == []
+
+
+# Rows
+
+
+def test_a_row_shows_the_time_in_the_editors_zone_and_in_utc(ann):
+    EditorPreference.objects.create(user_id=ann.session["_auth_user_id"], time_zone="Asia/Tokyo")
+    approved(MONDAY)
+    words = text_of(ann.get(LIST))
+    assert "Times are in Asia/Tokyo" in words
+    assert "Mon 2 Jan 2090 18:00" in words and "09:00 UTC" in words
+
+
+def test_a_zone_comes_from_the_choice_then_the_browser_then_utc(ann):
+    assert "Times are in UTC" in text_of(ann.get(LIST))
+    ann.cookies["punctual_zone"] = "Europe%2FBerlin"
+    assert "Times are in Europe/Berlin" in text_of(ann.get(LIST))
+    assert ann.post(f"{LIST}zone/", {"time_zone": "Asia/Tokyo", "next": "https://evil.example/"}).url == LIST
+    assert "Times are in Asia/Tokyo" in text_of(ann.get(LIST))
+    ann.post(f"{LIST}zone/", {"time_zone": "", "next": LIST})
+    ann.cookies["punctual_zone"] = "../../etc/passwd"
+    assert "Times are in UTC" in text_of(ann.get(LIST))
+    assert "Select a valid choice" in text_of(ann.post(f"{LIST}zone/", {"time_zone": "Mars/Phobos"}))
+
+
+def test_titles_and_reasons_with_markup_are_shown_as_they_are(ann):
+    draft(title="<script>alert(1)</script>")
+    bad = pending()
+    lifecycle.reject(bad, reason="<img src=x onerror=alert(1)>", actor="mod")
+    content = ann.get(LIST).content.decode()
+    assert "<script>alert(1)" not in content and "<img src=x" not in content
+    assert "&lt;script&gt;alert(1)" in content and "&lt;img src=x" in content
+
+
+def test_a_page_takes_the_same_statements_for_one_row_and_for_many(ann, django_assert_num_queries):
+    approved()
+    with CaptureQueriesContext(connection) as one:
+        ann.get(LIST)
+    for make in (draft, pending, approved, rejected) * 5:
+        make()
+    with django_assert_num_queries(len(one)):
+        ann.get(LIST)
+
+
+def test_counting_stops_at_a_bound_and_says_so(ann, monkeypatch):
+    for number in range(5):
+        draft(title=f"Number {number}")
+    assert "5 articles" in text_of(ann.get(LIST))
+    monkeypatch.setattr(pages, "COUNTED", 3)
+    monkeypatch.setattr(list_page, "COUNTED", 3)
+    monkeypatch.setattr(list_page, "FOUND", 2)
+    assert "3 or more articles" in text_of(ann.get(LIST))
+    assert "2 or more articles" in text_of(ann.get(f"{LIST}?q=number"))
+    assert "1 article" in text_of(ann.get(f"{LIST}?q=number+3"))
+
+
+# Hints
+
+
+def hint(article: int, now: datetime | None = None) -> str:
+    now = now or timezone.now()
+    return hints([row(article)], ZONE, now)[article].text(now)
+
+
+def test_a_hint_says_what_comes_next():
+    soon = timezone.now() + timedelta(minutes=3, seconds=30)
+    assert hint(published()).startswith("Live since ") and hint(published()).endswith(" late")
+    assert hint(published(offline_time=soon)) == "Live; goes offline in 3 min"
+    assert hint(offline()) == "Offline; readers can't see it"
+    assert hint(draft()) == "Not planned: it goes live only after you submit it"
+    assert hint(pending(soon)) == "In audit; goes live in 3 min if approved"
+    assert hint(approved(soon)) == "Goes live in 3 min"
+    assert hint(rejected()) == "Rejected: dull"
+
+
+def test_a_late_hint_gives_the_reason(fleet):
+    dead, runs, failed, stopped, waits = dead_publication(), *(approved() for _ in range(4))
+    claim_task(publish_task(runs))
+    settled(publish_task(failed), Failure("BUSY", "the shop is closed\nwith a stack", after=60))
+    cancel("ARTICLE_PUBLISH", stopped, reason="not today", by="olga")
+    now = timezone.now()
+    for article in (waits, runs, failed, stopped):
+        write_past_lifecycle(article, publish_time=now - timedelta(seconds=12))
+
+    assert hint(waits, now) == "12 s late, because it waits for a free worker"
+    assert hint(runs, now) == "12 s late, because a worker is at it right now"
+    assert hint(failed, now).startswith("12 s late, because try 1 failed (the shop is closed); tried again at ")
+    assert hint(stopped, now) == "12 s late, because its task was cancelled by olga (not today)"
+    assert hint(dead).startswith("Given up: the only try failed (no way { } <script>). An operator has to try again")
+
+
+def test_a_late_hint_says_who_has_to_be_started():
+    now = timezone.now()
+    late = approved(now - timedelta(seconds=12))
+    assert hint(late, now) == "12 s late, because no beat is running"
+    assert why(None, "", ZONE).startswith("nothing is planned for it")
+
+
+# What open pages ask for
+
+
+def test_the_answer_for_open_pages_has_state_hint_and_clock(ann):
+    article = approved(MONDAY)
+    told = json.loads(ann.get(f"{LIST}live/?ids={article},999").content)
+    assert told["now"] == pytest.approx(timezone.now().timestamp(), abs=60)
+    assert told["articles"] == [
+        {
+            "id": article,
+            "revision": 3,
+            "status": "AUDIT_SUCCESS",
+            "label": "Planned",
+            "kind": "soon",
+            "before": "Goes live in {}",
+            "at": MONDAY.timestamp(),
+            "after": "{} late, because no beat is running",
+        }
+    ]
+
+
+@pytest.mark.parametrize("ids", ["x", "0", "-1", "9" * 30, ",".join("1" * 201)])
+def test_ids_that_make_no_sense_are_refused(ann, ids):
+    assert ann.get(f"{LIST}live/?ids={ids}").status_code == 400
+
+
+def test_audits_that_fail_are_told_before_the_article_is_late(fleet):
+    article = pending(timezone.now() + timedelta(hours=2, minutes=5, seconds=30))
+    settled(audit_task(article), Failure("MODERATION_TIMEOUT", "no answer", after=60))
+    assert hint(article).startswith("In audit; try 1 failed (no answer); tried again at ")
+    assert hint(article).endswith("; goes live in 2 h 5 min if approved")
+
+
+def test_staff_who_may_only_look_get_no_actions():
+    article = draft()
+    content = person("vera", "view").get(LIST).content.decode()
+    assert "move_publish_times" not in content and f"/article/{article}/change/" in content
+    assert row(article).status == Status.DRAFT

@@ -1,0 +1,406 @@
+"""The operator's pages, asked as a browser would and by hand: what they show, who may do what, and bad input."""
+
+from uuid import uuid4
+
+import pytest
+from django.test import Client
+
+from tasks_app.client import Link, Operator, cancel_tasks, register_link, schedule, schedule_many
+from tasks_app.core.links import LINKS
+from tasks_app.models import AuditEntry, ScheduleTask
+from tests.support.browser import person
+from tests.support.engine import claim_due, run_due
+from tests.support.moves import MONDAY, TUESDAY, dead, planned, state
+
+pytestmark = pytest.mark.django_db
+
+VIEW, OPERATE = "tasks_app.view_scheduletask", "tasks_app.operate_scheduletask"
+LIST = "/admin/tasks_app/scheduletask/"
+ORDER, RUN, OVERVIEW = f"{LIST}order/", f"{LIST}order/run/", f"{LIST}overview/"
+SCRIPT = "<script>alert(1)</script>"
+
+
+def client_of(user) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+@pytest.fixture
+def operator():
+    return client_of(person("olga", VIEW, OPERATE))
+
+
+@pytest.fixture
+def viewer():
+    return client_of(person("vera", VIEW))
+
+
+@pytest.fixture
+def stranger():
+    return client_of(person("sam"))
+
+
+def order(verb: str, ids=(), **more) -> dict:
+    given = {"verb": verb, "scope": "chosen", "ids": ",".join(map(str, ids)), "reason": "it has to be"}
+    return given | {"operation": str(uuid4())} | more
+
+
+def page(client: Client, path: str, status: int = 200, **data) -> str:
+    answer = client.get(path, data)
+    assert answer.status_code == status
+    return answer.content.decode()
+
+
+def test_the_list_shows_tasks_and_filters_them(viewer):
+    dead("gone")
+    planned("later", at=MONDAY)
+
+    assert "later" in (whole := page(viewer, LIST))
+    assert "gone" in whole
+    assert "later" not in (filtered := page(viewer, LIST, state="DEAD", type="T_QUIET"))
+    assert "gone" in filtered
+    assert "later" in page(viewer, LIST, since="2090-01-02T08:00", until="2090-01-02T10:00")
+    assert "No task matches" in page(viewer, LIST, key="nobody")
+
+
+def test_every_next_page_is_linked_until_the_last(viewer):
+    planned(*(f"k-{n:03}" for n in range(120)), at=MONDAY)
+    seen, path = set(), LIST
+
+    for _ in range(3):
+        answer = viewer.get(path)
+        seen |= {task.id for task in answer.context["tasks"]}
+        path = f"{LIST}?after={answer.context['next']}"
+
+    assert len(seen) == 120
+    assert answer.context["next"] == ""
+
+
+def test_a_number_sign_and_an_id_open_the_task(viewer):
+    [task_id] = planned("a", at=MONDAY)
+
+    assert viewer.get(LIST, {"key": f"#{task_id}"}).url == f"{LIST}{task_id}/change/"
+
+
+def test_a_page_tells_all_of_a_task(viewer):
+    schedule("T_QUIET", "a", payload={"do": "crash", "message": "the bug"})
+    run_due()
+    task = ScheduleTask.objects.get()
+    cancel_tasks([task.id], Operator("olga", "enough of it"))
+    newer = schedule("T_QUIET", "a", at=MONDAY).task_id
+
+    text = page(viewer, f"{LIST}{task.id}/change/")
+
+    for word in ("the bug", "KeyError", "Stack", "handlers.py", "enough of it", str(newer)):
+        assert word in text
+    assert "<details" in text
+
+
+@pytest.mark.parametrize("where", ["key", "error", "payload", "reason", "type"])
+def test_a_script_is_shown_and_not_run(viewer, where):
+    key = SCRIPT if where == "key" else "a"
+    schedule("T_QUIET", key, payload={"do": "retry", "after": 60, "message": SCRIPT})
+    run_due()
+    task = ScheduleTask.objects.get()
+    cancel_tasks([task.id], Operator("olga", SCRIPT))
+    if where == "type":
+        ScheduleTask.objects.update(task_type=SCRIPT)
+
+    for text in (
+        page(viewer, f"{LIST}{task.id}/change/"),
+        page(viewer, LIST),
+        page(viewer, "/admin/tasks_app/auditentry/"),
+    ):
+        assert SCRIPT not in text
+    assert "&lt;script&gt;" in page(viewer, f"{LIST}{task.id}/change/")
+    assert SCRIPT not in page(viewer, LIST, key=SCRIPT, type=SCRIPT)
+
+
+def test_a_task_links_to_what_it_is_about(viewer):
+    [task_id] = planned("4/2", at=MONDAY)
+    register_link("T_QUIET", make := lambda key: Link(f"/things/{key}/", f"Thing {key}"))
+    try:
+        text = page(viewer, f"{LIST}{task_id}/change/")
+    finally:
+        LINKS.discard("T_QUIET")
+
+    assert make("x").url == "/things/x/"
+    assert '<a href="/things/4/2/">Thing 4/2</a>' in text
+
+
+@pytest.mark.parametrize("path", ["99999999", "abc", "9" * 40, "-1"])
+def test_a_task_that_is_not_there_is_not_found(viewer, path):
+    page(viewer, f"{LIST}{path}/change/", status=404)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"state": "SLEEPING"},
+        {"lane": "fast"},
+        {"since": "yesterday"},
+        {"since": "0001-01-01T00:00"},
+        {"since": "2090-01-02T08:00", "until": "2090-01-01T08:00"},
+        {"key": "x" * 10_000},
+        {"key": "a\0b"},
+        {"type": "a\0b"},
+    ],
+)
+def test_a_bad_filter_is_told_and_finds_nothing(viewer, query):
+    answer = viewer.get(LIST, query)
+
+    assert answer.status_code == 200
+    assert answer.context["found"] is None
+    assert b'role="alert"' in answer.content
+
+
+@pytest.mark.parametrize("after", ["x", "1", "0:abc", "-1:5", "0:", "9999999999:5", "0:99999999999999999999999999"])
+def test_a_place_that_is_none_is_refused(viewer, after):
+    page(viewer, LIST, status=400, after=after)
+
+
+# ---- rights ----
+
+
+@pytest.mark.parametrize("path", [LIST, OVERVIEW, f"{LIST}1/change/", "/admin/tasks_app/taskbatch/"])
+def test_without_the_right_to_view_there_is_nothing_to_see(stranger, path):
+    page(stranger, path, status=403)
+
+
+def test_without_the_right_to_view_the_first_page_has_no_overview(stranger):
+    assert "data-refresh" not in page(stranger, "/admin/")
+
+
+@pytest.mark.parametrize("verb", ["retry", "cancel", "move"])
+@pytest.mark.parametrize("path", [ORDER, RUN])
+def test_who_may_only_look_changes_nothing_even_by_hand(viewer, verb, path):
+    [task_id] = planned("a", at=MONDAY)
+
+    answer = viewer.post(path, order(verb, [task_id], at="2090-01-03T09:00"))
+
+    assert answer.status_code == 403
+    assert state(task_id).status == "INIT"
+    assert not AuditEntry.objects.exists()
+
+
+def test_the_right_to_operate_alone_is_not_enough():
+    [task_id] = planned("a", at=MONDAY)
+    client = client_of(person("otto", OPERATE))
+
+    assert client.post(RUN, order("cancel", [task_id])).status_code == 403
+
+
+def test_who_may_only_look_is_offered_no_action(viewer, operator):
+    [task_id] = planned("a", at=MONDAY)
+
+    for path in (LIST, f"{LIST}{task_id}/change/"):
+        assert 'name="verb"' not in page(viewer, path)
+        assert 'name="verb"' in page(operator, path)
+
+
+def test_nobody_adds_changes_or_deletes_a_task_in_a_form(operator):
+    [task_id] = planned("a", at=MONDAY)
+
+    assert operator.post(f"{LIST}{task_id}/delete/", {"post": "yes"}).status_code == 403
+    assert operator.get(f"{LIST}add/").status_code == 403
+    operator.post(f"{LIST}{task_id}/change/", {"status": "SUCCESS"})
+    assert state(task_id).status == "INIT"
+
+
+@pytest.mark.parametrize("path", [ORDER, RUN])
+def test_an_order_needs_a_form_of_ours(path):
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(person("olga", VIEW, OPERATE))
+    [task_id] = planned("a", at=MONDAY)
+
+    assert client.post(path, order("cancel", [task_id])).status_code == 403
+    assert client.get(path).status_code == 405
+    assert state(task_id).status == "INIT"
+
+
+# ---- orders ----
+
+
+def test_a_preview_says_how_many_and_changes_nothing(operator):
+    ids = [*dead("a", "b"), *planned("c", at=MONDAY)]
+
+    answer = operator.post(ORDER, {"verb": "retry", "scope": "chosen", "ids": ids})
+
+    assert answer.context["button"] == "Retry 2 tasks now"
+    assert b"planned, and not failed" in answer.content
+    assert state(ids[0]).status == "DEAD"
+    assert not AuditEntry.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("verb", "expected"), [("retry", "replayed"), ("cancel", "cancelled"), ("move", "moved")], ids=str
+)
+def test_an_order_is_carried_out_and_reported(operator, verb, expected):
+    ids = dead("a") if verb == "retry" else planned("a", at=MONDAY)
+
+    answer = operator.post(RUN, order(verb, ids, at="2090-01-03T09:00"), follow=True)
+
+    assert answer.status_code == 200
+    entry = AuditEntry.objects.get()
+    assert (entry.actor, entry.verb, entry.outcome, entry.reason) == ("olga", verb, expected, "it has to be")
+    assert b"it has to be" in answer.content
+    if verb == "move":
+        assert ScheduleTask.objects.get().due_at == TUESDAY
+
+
+def test_everything_that_matches_is_done_and_nothing_else(operator):
+    dead("a", "b", "c")
+    [other] = planned("other", at=MONDAY)
+    given = {"verb": "retry", "scope": "matching", "filter": "state=DEAD&type=T_QUIET", "ids": [str(other)]}
+
+    shown = operator.post(ORDER, given)
+    assert shown.context["button"] == "Retry 3 tasks now"
+    hidden = {field.name: field.value() or "" for field in shown.context["form"].hidden_fields()}
+    operator.post(RUN, hidden | {"reason": "all of them"})
+
+    assert ScheduleTask.objects.filter(status="DEAD").count() == 0
+    assert state(other).due
+    assert set(AuditEntry.objects.values_list("outcome", flat=True)) == {"replayed"}
+
+
+def test_a_long_order_goes_on_from_page_to_page(operator, monkeypatch):
+    monkeypatch.setattr("tasks_app.engine.operate.CHUNK", 10)
+    monkeypatch.setattr("tasks_app.admin.orders.STEP_SECONDS", 0)
+    planned(*(str(n) for n in range(25)), at=MONDAY)
+    given = order("cancel", scope="matching", filter="state=INIT", of="25", done="0")
+
+    answer = operator.post(RUN, given)
+    rounds = 1
+    while answer.status_code == 200:
+        assert b"data-go-on" in answer.content
+        given = {field.name: field.value() or "" for field in answer.context["form"]}
+        answer = operator.post(RUN, given)
+        rounds += 1
+
+    assert rounds >= 3
+    assert answer.status_code == 302
+    assert ScheduleTask.objects.filter(status="CANCELLED").count() == 25
+    assert "25" in page(operator, answer.url)
+
+
+def test_an_order_that_is_sent_twice_acts_once(operator):
+    ids = dead("a")
+    given = order("retry", ids)
+
+    operator.post(RUN, given)
+    claim_due()
+    again = operator.post(RUN, given)
+
+    assert again.status_code == 302
+    assert AuditEntry.objects.count() == 1
+    assert state(ids[0]).status == "RUNNING"
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"reason": ""},
+        {"reason": "   "},
+        {"reason": "x" * 1001},
+        {"reason": "a\0b"},
+        {"verb": "delete"},
+        {"verb": ""},
+        {"scope": ""},
+        {"scope": "all"},
+        {"ids": ""},
+        {"ids": "1,x"},
+        {"ids": "-4"},
+        {"ids": "9" * 30},
+        {"ids": ",".join(map(str, range(1, 2000)))},
+        {"operation": "not a uuid"},
+        {"filter": "state=SLEEPING", "scope": "matching"},
+        {"after": "x", "scope": "matching"},
+        {"after": "0:abc", "scope": "matching"},
+        {"verb": "move", "at": ""},
+        {"verb": "move", "at": "tomorrow"},
+        {"verb": "move", "at": "9999-99-99T00:00"},
+        {"verb": "move", "at": "3026-01-01T00:00"},
+    ],
+    ids=lambda bad: str(bad)[:40],
+)
+def test_a_bad_order_is_refused_and_changes_nothing(operator, bad):
+    [task_id] = planned("a", at=MONDAY)
+
+    answer = operator.post(RUN, order("cancel", [task_id]) | bad)
+
+    assert answer.status_code == 400
+    assert state(task_id).status == "INIT"
+    assert not AuditEntry.objects.exists()
+
+
+def test_an_order_without_a_choice_says_so(operator):
+    planned("a", at=MONDAY)
+
+    answer = operator.post(ORDER, {"verb": "cancel", "scope": "chosen"}, follow=True)
+
+    assert b"No task is chosen" in answer.content
+
+
+def test_an_order_that_finds_nothing_any_more_says_so(operator):
+    answer = operator.post(RUN, order("cancel", scope="matching", filter="state=DEAD"), follow=True)
+
+    assert b"Nothing matched any more" in answer.content
+
+
+def test_an_operation_that_nobody_did_is_not_found(operator):
+    page(operator, f"{LIST}operation/{uuid4()}/", status=404)
+
+
+# ---- overview, batches, entries ----
+
+
+def test_the_first_page_says_that_nobody_dispatches_and_nobody_works(viewer):
+    for text in (page(viewer, "/admin/"), page(viewer, OVERVIEW)):
+        assert "Nobody dispatches" in text
+        assert "Nobody runs tasks" in text
+
+
+def test_the_overview_shows_what_ran_failed_died_and_comes(viewer):
+    dead("gone")
+    schedule_many("T_QUIET", [{"key": n} for n in range(5)])
+    run_due()
+    planned("soon", delay=600)
+
+    context = viewer.get("/admin/").context
+
+    assert context["last_hour"].ok == 5
+    assert context["dead"] == "1"
+    assert [name for name, *_ in context["failing"]] == ["T_QUIET"]
+    assert sum(context["charts"][2].series[0].values) == 1
+
+
+def test_a_batch_shows_its_tasks_and_bad_numbers_are_not_found(viewer):
+    planned("in it")
+    [batch] = claim_due()
+
+    assert "in it" in page(viewer, f"/admin/tasks_app/taskbatch/{batch.batch_no}/change/")
+    assert batch.batch_no[:8] in page(viewer, "/admin/tasks_app/taskbatch/")
+    page(viewer, "/admin/tasks_app/taskbatch/nonsense/change/", status=404)
+    page(viewer, f"/admin/tasks_app/taskbatch/{uuid4()}/change/", status=404)
+
+
+def test_entries_are_listed_and_found_by_task(viewer):
+    first, second = planned("a", "b", at=MONDAY)
+    cancel_tasks([first], Operator("olga", "the first reason"))
+    cancel_tasks([second], Operator("olga", "the second reason"))
+
+    assert "the first reason" in page(viewer, "/admin/tasks_app/auditentry/")
+    found = page(viewer, "/admin/tasks_app/auditentry/", q=str(second))
+    assert "the second reason" in found
+    assert "the first reason" not in found
+    page(viewer, "/admin/tasks_app/auditentry/", q="x' OR 1=1")
+
+
+def test_every_page_carries_the_policy(viewer):
+    for path in ("/admin/", LIST, "/admin/login/"):
+        headers = viewer.get(path).headers
+        assert "'unsafe-inline'" not in headers["Content-Security-Policy"].split("script-src")[1].split(";")[0]
+        assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        assert headers["Referrer-Policy"] == "same-origin"

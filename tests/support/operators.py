@@ -1,0 +1,7 @@
+"""Operators: people who act on tasks, with a reason."""
+
+from tasks_app.client import Operator
+
+
+def operator(reason: str = "it has to be", **options) -> Operator:
+    return Operator("olga", reason, **options)

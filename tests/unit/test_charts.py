@@ -1,0 +1,63 @@
+"""What the operator's charts draw and say."""
+
+from datetime import timedelta
+
+import pytest
+
+from tasks_app.admin.charts import Series, bars, lines
+from tasks_app.admin.words import order_words
+from tasks_app.core.phrases import first_line, milliseconds, span
+from tasks_app.lifecycle.operate import Verb
+
+
+def test_bars_stand_on_each_other_and_the_top_is_a_round_number():
+    chart = bars("x", "X", "", ["a", "b"], [Series("ok", "good", [30, 0]), Series("bad", "bad", [10, 0])], "tasks")
+
+    assert chart.top == "50"
+    assert chart.series[0].shape.startswith("M0.5 120.0v-72.0")  # 30 of 50, from the bottom
+    assert chart.series[1].shape.startswith("M0.5 48.0v-24.0")  # on top of it
+
+
+def test_a_small_thing_is_still_seen():
+    chart = bars("x", "X", "", ["a", "b"], [Series("ok", "good", [1, 1_000_000])], "tasks")
+
+    assert "v-1.5" in chart.series[0].shape
+
+
+def test_a_chart_without_values_has_an_empty_shape_and_table():
+    for chart in (
+        bars("x", "X", "", ["a"], [Series("ok", "good", [0])], "tasks"),
+        lines("x", "X", "", ["a"], [Series("p50", "p50", [None])], "ms"),
+    ):
+        assert chart.series[0].shape == ""
+        assert chart.rows == []
+
+
+def test_a_line_has_a_gap_where_there_is_no_value_and_a_dot_where_there_is_one_alone():
+    chart = lines("x", "X", "", list("abcd"), [Series("p50", "p50", [10.0, 100.0, None, 1000.0])], "ms")
+
+    assert chart.top == "1,000"
+    assert chart.series[0].shape == "M0.0 80.0h0.1L200.0 40.0M600.0 0.0h0.1"
+    assert [label for label, _ in chart.rows] == ["a", "b", "d"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(0.0123, "12 ms"), (3.4, "3 s"), (100, "100 s"), (130, "2 min"), (7200, "2 h"), (2e5, "2 d")]
+)
+def test_a_length_of_time_is_said_as_people_say_it(seconds, words):
+    assert span(timedelta(seconds=seconds)) == span(timedelta(seconds=-seconds)) == words
+
+
+def test_few_milliseconds_have_a_tenth_and_many_are_a_length_of_time():
+    assert (milliseconds(26.94), milliseconds(1_482_910.4)) == ("26.9 ms", "25 min")
+
+
+def test_the_first_line_of_an_error_is_what_lists_show():
+    assert first_line("\n it broke \n\nFile x") == "it broke "
+    assert first_line("") == ""
+
+
+def test_a_button_says_how_many_and_that_there_are_more():
+    assert order_words(Verb.CANCEL, 1) == "Cancel 1 task"
+    assert order_words(Verb.RETRY, 1234) == "Retry 1,234 tasks now"
+    assert order_words(Verb.MOVE, 5, complete=False) == "Move 5 tasks and more"
