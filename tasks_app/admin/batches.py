@@ -13,7 +13,7 @@ from tasks_app.models import ScheduleTask, TaskBatch
 from .rights import LookOnly, may_view, requires
 
 SHOWN = 50
-TASKS_SHOWN = 200
+TASKS_SHOWN = 100
 
 
 @admin.register(TaskBatch)
