@@ -1,6 +1,8 @@
 """Articles and their history, written by articles_app.lifecycle alone; and what an editor prefers."""
 
 from django.conf import settings
+from django.contrib.postgres.indexes import GinIndex
+from django.contrib.postgres.search import SearchVector
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
@@ -9,6 +11,10 @@ from .states import Status
 
 TITLE_LENGTH = 200
 NAME_LENGTH = 150  # of an author or an actor
+
+
+# By which titles are searched; "simple", since titles come in any language.
+TITLE_WORDS = SearchVector("title", config="simple")
 
 
 class Article(models.Model):
@@ -43,6 +49,8 @@ class Article(models.Model):
                 condition=Q(status__in=[Status.PENDING_AUDIT, Status.AUDIT_SUCCESS]),
             ),
             models.Index(fields=["id"], name="article_rejected", condition=Q(status=Status.AUDIT_FAIL)),
+            models.Index(fields=["id"], name="article_draft", condition=Q(status=Status.DRAFT)),
+            GinIndex(TITLE_WORDS, name="article_title_words"),
         ]
         constraints = [
             models.CheckConstraint(condition=Q(status__in=list(Status)), name="article_status"),

@@ -23,10 +23,10 @@ from .hints import LABELS, hints, overdue_since
 from .live import live
 from .page import article_page
 from .pages import COUNTED, BoundedPaginator
+from .search import FOUND, search
 from .times import database_now, in_utc, local_only
 from .zones import choose_zone, zone_of
 
-FOUND = 1_000  # by a search, at most
 WAITING = [Status.PENDING_AUDIT, Status.AUDIT_SUCCESS]
 
 
@@ -164,12 +164,7 @@ class ArticleAdmin(ModelAdmin):
             return queryset.filter(id=int(term)), False
         if not term:
             return queryset, False
-        for word in term.split()[:10]:
-            queryset = queryset.filter(title__icontains=word)
-        # Titles have no index: every publication would pay for it. So they are read once, not once to count and once to
-        # show, and no further than to the newest that somebody would look through.
-        found = list(queryset.order_by("-id").values_list("id", flat=True)[:FOUND])
-        return self.get_queryset(request).filter(id__in=found), False
+        return self.get_queryset(request).filter(id__in=search(queryset, term)), False
 
     def changelist_view(self, request: HttpRequest, extra_context: dict | None = None) -> HttpResponse:
         zone = zone_of(request)

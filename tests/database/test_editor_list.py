@@ -128,6 +128,22 @@ def test_search_finds_words_of_the_title_in_any_order_and_numbers(ann):
     assert shown(ann, "?q=_") == []
 
 
+def test_search_finds_beginnings_of_words_and_else_any_part_of_a_title(ann):
+    one, two = draft(title="Browning's row"), draft(title="今天的头条新闻")
+    assert shown(ann, "?q=brow") == [one]
+    assert shown(ann, "?q=rowning") == [one]
+    assert shown(ann, "?q=头条") == [two]
+    assert shown(ann, "?q=browning's") == [one]
+    assert shown(ann, "?q=%27+%5C+%26+%21+%3A%2A") == []
+
+
+def test_parts_of_words_are_looked_for_in_the_newest_titles_only(ann, monkeypatch):
+    monkeypatch.setattr("articles_app.admin.search.READ", 1)
+    old, new = draft(title="Browning"), draft(title="Browning")
+    assert shown(ann, "?q=rowning") == [new]
+    assert shown(ann, "?q=browning") == [new, old]
+
+
 # Rows
 
 
@@ -177,6 +193,7 @@ def test_counting_stops_at_a_bound_and_says_so(ann, monkeypatch):
     monkeypatch.setattr(pages, "COUNTED", 3)
     monkeypatch.setattr(list_page, "COUNTED", 3)
     monkeypatch.setattr(list_page, "FOUND", 2)
+    monkeypatch.setattr("articles_app.admin.search.FOUND", 2)
     assert "3 or more articles" in text_of(ann.get(LIST))
     assert "2 or more articles" in text_of(ann.get(f"{LIST}?q=number"))
     assert "1 article" in text_of(ann.get(f"{LIST}?q=number+3"))
