@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import secrets
 import signal
+import socket
 import sys
 import time
 from collections.abc import Callable
@@ -12,8 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import embedded
+from .demo_editor import NAME as EDITOR
+from .demo_editor import DemoEditor
 from .supervisor import Supervisor
 from .temporary import TemporaryStack, temporary_stack
+from .up import HOST, answers, processes
 
 DEADLINE_SECONDS = 45.0
 # Short leases, so that a killed worker's task comes back while you watch.
@@ -51,9 +56,12 @@ def main() -> int:
     started = time.monotonic()
     with ExitStack() as ending:
         try:
-            print("Starting PostgreSQL, Valkey, a beat and a worker on temporary data …", flush=True)
-            stack = ending.enter_context(temporary_stack("demo", "scheduler_project.settings", **LEASES))
-            scenes = play(start_processes(stack, ending))
+            print("Starting PostgreSQL, Valkey, the admin, a beat and a worker on temporary data …", flush=True)
+            stack, port = (
+                ending.enter_context(temporary_stack("demo", "scheduler_project.settings", **LEASES)),
+                _free_port(),
+            )
+            scenes = play(start_processes(stack, port, ending), DemoEditor(f"http://{HOST}:{port}"))
         except embedded.EmbeddedError as error:
             print(error, file=sys.stderr)
             return 1
@@ -68,31 +76,34 @@ def main() -> int:
     return 0
 
 
-def start_processes(stack: TemporaryStack, ending: ExitStack) -> Supervisor:
-    """The same beat and worker as `make up`."""
-    from .up import processes
-
+def start_processes(stack: TemporaryStack, port: int, ending: ExitStack) -> Supervisor:
+    """The same processes as `make up`; articles are judged by the local rule list."""
     log = ending.enter_context((stack.folder / "processes.log").open("w"))
-    wanted = [spec for spec in processes(0, stack.env) if spec.name in ("beat", "worker")]
-    supervisor = Supervisor(wanted, out=log)
+    supervisor = Supervisor(processes(port, stack.env), out=log)
     ending.callback(supervisor.stop)
     supervisor.start()
-    _wait_for_fleet(supervisor)
+    _wait_for_fleet(supervisor, port)
     return supervisor
 
 
-def _wait_for_fleet(supervisor: Supervisor) -> None:
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        return probe.getsockname()[1]
+
+
+def _wait_for_fleet(supervisor: Supervisor, port: int) -> None:
     from tasks_app.engine.status import read_status
 
     deadline = time.monotonic() + 20
-    while read_status().problems() and time.monotonic() < deadline:
+    while (read_status().problems() or not answers(port)) and time.monotonic() < deadline:
         supervisor.run_once()
         time.sleep(0.1)
 
 
-def play(supervisor: Supervisor) -> list[Scene]:
+def play(supervisor: Supervisor, editor: DemoEditor) -> list[Scene]:
     """Begin every scene, draw the table while they go on, and stop when all came true or time is up."""
-    scenes = all_scenes(supervisor)
+    scenes = [article_scene(editor), *all_scenes(supervisor)]
     for scene in scenes:
         scene.begin()
     table = Table(scenes)
@@ -135,19 +146,25 @@ def all_scenes(supervisor: Supervisor) -> list[Scene]:
                 scene.note = f"kill -9 of worker {pid}; its lease ran out, another took over"
 
     return [
-        Scene("runs on time", "DEMO_HELLO", "on-time", lambda: schedule("DEMO_HELLO", "on-time", delay=2), "SUCCESS"),
         Scene(
-            "is retried, and succeeds at last",
+            "a task runs on time",
+            "DEMO_HELLO",
+            "on-time",
+            lambda: schedule("DEMO_HELLO", "on-time", delay=2),
+            "SUCCESS",
+        ),
+        Scene(
+            "a task is retried, and succeeds at last",
             "DEMO_FLAKY",
             "flaky",
             lambda: schedule("DEMO_FLAKY", "flaky", payload={"failures": 2}),
             "SUCCESS",
         ),
-        Scene("fails for good", "DEMO_BROKEN", "hopeless", lambda: schedule("DEMO_BROKEN", "hopeless"), "DEAD"),
-        Scene("is cancelled", "DEMO_HELLO", "cancelled", begin_cancelled, "CANCELLED"),
-        Scene("is moved before it runs", "DEMO_HELLO", "moved", begin_moved, "SUCCESS", move),
+        Scene("a task fails for good", "DEMO_BROKEN", "hopeless", lambda: schedule("DEMO_BROKEN", "hopeless"), "DEAD"),
+        Scene("a task is cancelled", "DEMO_HELLO", "cancelled", begin_cancelled, "CANCELLED"),
+        Scene("a task is moved before it runs", "DEMO_HELLO", "moved", begin_moved, "SUCCESS", move),
         Scene(
-            "is moved while it runs",
+            "a task is moved while it runs",
             "DEMO_SLOW",
             "moved-while-running",
             lambda: schedule("DEMO_SLOW", "moved-while-running", payload={"seconds": 3}),
@@ -155,7 +172,7 @@ def all_scenes(supervisor: Supervisor) -> list[Scene]:
             move_running,
         ),
         Scene(
-            "survives the death of its worker",
+            "a task survives the death of its worker",
             "DEMO_SLOW",
             "survivor",
             lambda: schedule("DEMO_SLOW", "survivor", payload={"seconds": 1}, delay=6),
@@ -163,6 +180,25 @@ def all_scenes(supervisor: Supervisor) -> list[Scene]:
             kill_worker,
         ),
     ]
+
+
+def article_scene(editor: DemoEditor) -> Scene:
+    """In the real admin: an article is submitted, audited, moved by its editor, and goes live."""
+
+    def begin() -> None:
+        from django.contrib.auth import get_user_model
+
+        password = secrets.token_urlsafe()
+        get_user_model().objects.create_superuser(EDITOR, password=password)
+        editor.log_in(password)
+        editor.submit_an_article()
+        scene.key = editor.article
+
+    def go_on(scene: Scene) -> None:
+        scene.note = editor.go_on()
+
+    scene = Scene("an article goes live when its editor says", "ARTICLE_PUBLISH", "-", begin, "SUCCESS", go_on)
+    return scene
 
 
 def _is_running(task_type: str, key: str) -> bool:
@@ -204,7 +240,7 @@ class Table:
         task = scene.state()
         status = "-" if task is None else str(task.status)
         mark = "ok" if scene.is_true() else ".."
-        return f" {mark}  a task {scene.promise:34} {status:10} {_detail(task, scene)}".rstrip()
+        return f" {mark}  {scene.promise:41} {status:10} {_detail(task, scene)}".rstrip()
 
 
 def _detail(task, scene: Scene) -> str:
@@ -230,7 +266,7 @@ def _reason(failed: list[Scene], log: Path) -> str:
     for scene in failed:
         task = scene.state()
         seen = "no task" if task is None else f"{task.status} {task.error_msg}".strip()
-        lines.append(f"  a task {scene.promise}: expected {scene.expected}, found {seen}")
+        lines.append(f"  {scene.promise}: expected {scene.expected}, found {seen}")
     lines += ["The processes said at the end:", *log.read_text(errors="replace").splitlines()[-15:]]
     return "\n".join(lines)
 

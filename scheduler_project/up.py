@@ -210,7 +210,7 @@ def _announce_when_ready(run: Run, password: str) -> None:
     supervisor = run.supervisor
     while supervisor and not supervisor.stop_requested:
         supervisor.run_once()
-        if _answers(run.port):
+        if answers(run.port):
             print(_banner(run, password))
             return
         supervisor.pause()
@@ -241,7 +241,7 @@ def _is_free(port: int) -> bool:
     return True
 
 
-def _answers(port: int) -> bool:
+def answers(port: int) -> bool:
     try:
         with socket.create_connection((HOST, port), timeout=1):
             return True

@@ -67,4 +67,4 @@ def test_the_demo_keeps_its_promises():
     ended = run("-m", "scheduler_project.demo", timeout=100)
 
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert "All 7 promises held" in ended.stdout
+    assert "All 8 promises held" in ended.stdout
