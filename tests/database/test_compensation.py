@@ -350,7 +350,8 @@ def test_a_beat_that_still_scans_goes_on_reaping_and_leaves_the_next_scan_to_oth
         schedule("T_QUIET", "lost")
         expire_lease(claim_due()[0])
 
-        assert one.run_once() == ["prune", "reap", "rescue"]
+        done = one.run_once()
+        assert "reap" in done and "compensate" not in done
         release.set()
         assert two.run_once() == ["compensate"]
     finally:
