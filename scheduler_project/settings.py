@@ -3,6 +3,7 @@
 import os
 import secrets
 
+from django.templatetags.static import static
 from kombu import Queue
 
 from tasks_app.core.lanes import DEFAULT_LANE, LANES
@@ -117,6 +118,7 @@ UNFOLD = {
     "SITE_TITLE": "Punctual",
     "SITE_HEADER": "Punctual",
     "SITE_SYMBOL": "schedule",
+    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": lambda request: static("tasks_app/icon.svg")}],
     "DASHBOARD_CALLBACK": "tasks_app.admin.overview.dashboard",
 }
 

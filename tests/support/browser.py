@@ -80,9 +80,9 @@ class Visits:
             context.close()
 
     def _on_console(self, message: ConsoleMessage) -> None:
-        # What a Content-Security-Policy forbids is told here too. The icon is asked for by the browser, not by a page.
+        # What a Content-Security-Policy forbids is told here too.
         where = message.location.get("url", "")
-        if message.type == "error" and not where.endswith("/favicon.ico"):
+        if message.type == "error":
             self.complaints.append(f"{where}: {message.text}")
 
     def _on_request(self, request: Request) -> None:

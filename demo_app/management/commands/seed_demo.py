@@ -50,7 +50,7 @@ class Command(BaseCommand):
             self._submitted(title, "Nothing that anybody would object to.", now + timedelta(seconds=second))
         self._submitted("A scandal", "It contains a forbidden word.", now + timedelta(minutes=3))
         self._submitted("Today only", "Gone in ten minutes.", now + timedelta(minutes=1), now + timedelta(minutes=10))
-        self._submitted("Gone by lunch", "Live for a moment.", now - timedelta(hours=1), now + timedelta(seconds=90))
+        self._live("Gone by lunch", "Live for a moment.", now + timedelta(minutes=1), now + timedelta(seconds=90))
         self._draft("Not ready yet", "To be written.", now + timedelta(days=1))
 
     def _draft(self, title: str, body: str, publish_time: datetime, offline_time: datetime | None = None) -> int:
@@ -59,5 +59,12 @@ class Command(BaseCommand):
         )
         return article.id
 
-    def _submitted(self, *article: object) -> None:
-        lifecycle.submit(self._draft(*article), actor="demo")
+    def _submitted(self, *article: object) -> int:
+        article_id = self._draft(*article)
+        lifecycle.submit(article_id, actor="demo")
+        return article_id
+
+    def _live(self, *article: object) -> None:
+        article_id = self._submitted(*article)
+        lifecycle.approve(article_id, actor="demo")
+        lifecycle.publish_now(article_id, actor="demo")
