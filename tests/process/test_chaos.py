@@ -12,8 +12,8 @@ from chaos.scenarios import FULL
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
-# A scenario takes half a minute to two, on a busy machine more. Past faulthandler_timeout pytest takes the test for hung
-# and ends without a word of it, so these are shorter.
+# A scenario takes half a minute to two, on a busy machine more. Past faulthandler_timeout pytest takes the test for
+# hung and ends without a word of it, so these are shorter.
 DEADLINE_SECONDS = 170
 FULL_DEADLINE_SECONDS = 580
 
