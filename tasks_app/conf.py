@@ -8,6 +8,7 @@ from django.core.signals import setting_changed
 from django.dispatch import receiver
 
 from .core.errors import InvalidConfiguration, nearest
+from .core.sharding import MOST_SHARDS
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,10 @@ class Conf:
     BATCH_MAX: int = 1000  # tasks in a batch, at most
     BATCH_UNSEEN: int = 8  # tasks in a batch of a type whose pace is not known yet
     BATCHES_AHEAD: int = 4  # claimed but not started batches per worker slot, at most
+
+    # Shards.
+    SHARDS: int = 16  # tasks are spread over so many, and the beats share them
+    SHARD_LEASE_SECONDS: float = 8.0  # a beat silent for so long loses its shards; renewed at a third of it
 
     # Leases.
     DISPATCH_LEASE_SECONDS: float = 15.0  # claimed but not started for so long: due again
@@ -71,6 +76,11 @@ class Conf:
                 f'PUNCTUAL["NODE_TTL_SECONDS"] is {self.NODE_TTL_SECONDS:g} but NODE_SECONDS is '
                 f"{self.NODE_SECONDS:g}; a process must miss two reports before it counts as gone. "
                 f"Set it to more than {2 * self.NODE_SECONDS:g}."
+            )
+        if self.SHARDS > MOST_SHARDS:
+            yield (
+                f'PUNCTUAL["SHARDS"] is {self.SHARDS}; at most {MOST_SHARDS} are allowed, since every look asks each '
+                "shard. A few times the number of beats is plenty."
             )
         if self.BATCH_UNSEEN > self.BATCH_MAX:
             yield (

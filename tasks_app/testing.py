@@ -13,6 +13,7 @@ from .core.lanes import LANES
 from .engine.executor import run_batch
 from .lifecycle.claim import LaneShare, claim
 from .lifecycle.request import unit_of
+from .lifecycle.shards import all_shards
 from .models import ScheduleTask
 from .models.schedule_task import DEFAULT_TENANT
 
@@ -27,7 +28,7 @@ def run_due(*, rounds: int = _MOST_ROUNDS) -> int:
     settled = 0
     for _ in range(rounds):
         sizes = {handler.name: 1000 for handler in REGISTRY}
-        batches = claim([LaneShare(lane, 1000, 1000) for lane in LANES], sizes, "testing")
+        batches = claim([LaneShare(lane, 1000, 1000) for lane in LANES], sizes, "testing", dict.fromkeys(all_shards()))
         if not batches:
             return settled
         settled += sum(run_batch(UUID(batch.batch_no), guarded=False).settled for batch in batches)

@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 from tasks_app.conf import conf
 from tasks_app.core.lanes import LANES
 from tasks_app.core.lateness import percentile_ms
-from tasks_app.core.sharding import SHARD_COUNT
+from tasks_app.lifecycle.shards import all_shards
 from tasks_app.models import DlqEntry, Node
 from tasks_app.sql import run
 
@@ -98,7 +98,7 @@ def _nodes() -> list[NodeView]:
 
 
 def _lanes() -> list[LaneStatus]:
-    rows = run("status_lanes", {"lanes": list(LANES), "shards": list(range(SHARD_COUNT))})
+    rows = run("status_lanes", {"lanes": list(LANES), "shards": all_shards()})
     return [LaneStatus(*row) for row in rows]
 
 

@@ -1,14 +1,11 @@
 """claim: due rows become batches that a worker can start; and back, when they can't be published."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tasks_app.conf import conf
 from tasks_app.core.lanes import LANES
-from tasks_app.core.sharding import SHARD_COUNT
 from tasks_app.sql import run
-
-ALL_SHARDS = tuple(range(SHARD_COUNT))
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +14,7 @@ class LaneView:
 
     lane: str
     next_due: float | None  # epoch seconds, database clock
-    waiting: int  # batches claimed but not started
+    waiting: int  # batches that this dispatcher claimed and nobody started
     slots: int  # live worker slots
 
 
@@ -38,12 +35,13 @@ class LaneShare:
     batches: int
 
 
-def peek(probe: Sequence[str] = LANES, shards: Sequence[int] = ALL_SHARDS) -> tuple[list[LaneView], float]:
+def peek(dispatcher: str, shards: Iterable[int], probe: Sequence[str] = LANES) -> tuple[list[LaneView], float]:
     """Every lane's capacity, the earliest due moment of those in `probe`, and the database's clock."""
     params = {
         "lanes": list(LANES),
         "probe": list(probe),
         "shards": list(shards),
+        "dispatcher": dispatcher,
         "node_ttl": conf().NODE_TTL_SECONDS,
     }
     rows = run("peek", params)
@@ -54,9 +52,12 @@ def claim(
     shares: Sequence[LaneShare],
     sizes: Mapping[str, int],
     dispatcher: str,
-    shards: Sequence[int] = ALL_SHARDS,
+    shards: Mapping[int, int | None],
 ) -> list[ClaimedBatch]:
-    """Claim due rows, at most `batches` batches a lane, of `sizes` tasks by type. One statement."""
+    """Claim due rows, at most `batches` batches a lane, of `sizes` tasks by type. One statement.
+
+    `shards` come with their fencing numbers: one that has another holder by now gives nothing. None asks nobody.
+    """
     rows = run(
         "claim",
         {
@@ -64,6 +65,7 @@ def claim(
             "rows": [share.rows_per_shard for share in shares],
             "allowed": [share.batches for share in shares],
             "shards": list(shards),
+            "fences": list(shards.values()),
             "types": list(sizes),
             "sizes": list(sizes.values()),
             "unseen": conf().BATCH_UNSEEN,

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from tasks_app.core.lanes import LANES
-from tasks_app.core.sharding import SHARD_COUNT
 from tasks_app.core.states import Status
 from tasks_app.models.schedule_task import DEFAULT_TENANT
 from tasks_app.sql import run_on, text_array
+
+from .shards import all_shards
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ def planned_keys(
 
     `where` is a condition on `planned.key` in SQL.
     """
-    for shard in range(SHARD_COUNT):
+    for shard in all_shards():
         for lane in LANES:
             after = None
             while True:

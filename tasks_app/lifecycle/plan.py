@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
+from itertools import repeat
 from typing import NamedTuple
 
 from django.db import transaction
 
+from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask, PlanConflict
 from tasks_app.core.sharding import shard_of
 from tasks_app.core.states import Status, is_live
@@ -203,7 +205,7 @@ def _insert(requests: Iterable[Request], replaces: Mapping[Unit, int] | None = N
     tenant, task_type, keys = zip(*units, strict=True)
     params = {
         "biz_key": text_array(keys),
-        "shard": array(map(shard_of, tenant, task_type, keys)),
+        "shard": array(map(shard_of, tenant, task_type, keys, repeat(conf().SHARDS))),
         "token": array(random_uuids(len(requests))),
     }
     for name, values in (

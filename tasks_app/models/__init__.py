@@ -5,6 +5,7 @@ from .maintenance_entry import MaintenanceEntry
 from .node import Node
 from .outbox_event import OutboxEvent
 from .schedule_task import ScheduleTask
+from .shard_lease import ShardLease
 from .task_attempt import TaskAttempt
 from .task_batch import TaskBatch
 
@@ -14,6 +15,7 @@ __all__ = [
     "Node",
     "OutboxEvent",
     "ScheduleTask",
+    "ShardLease",
     "TaskAttempt",
     "TaskBatch",
 ]

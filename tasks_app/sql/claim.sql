@@ -1,11 +1,16 @@
 -- claim: due rows of some shards and lanes -> RUNNING, grouped into new batches of one lane and type each.
 -- SKIP LOCKED lets many dispatchers work side by side; due_at = NULL takes a row out of the due index.
 -- The locking sub-select is inside a materialised CTE, so LIMIT holds whatever plan the UPDATE gets.
+-- A shard whose fencing number has grown is somebody else's now, and gives nothing. That is for efficiency: without it,
+-- two dispatchers that think they hold the same shard are kept apart by the row locks.
 -- A solo task is a batch of its own. A lane gets no more batches than it is allowed, the longest overdue first.
 WITH due AS MATERIALIZED (
     SELECT w.lane_no, d.spot, d.id, d.task_type, d.solo, d.due_at
     FROM unnest(%(lanes)s::text[], %(rows)s::int[]) WITH ORDINALITY AS w(lane, rows, lane_no)
-    CROSS JOIN unnest(%(shards)s::smallint[]) AS s(shard)
+    CROSS JOIN (
+        SELECT held.shard FROM unnest(%(shards)s::smallint[], %(fences)s::bigint[]) AS held(shard, fence)
+        WHERE NOT EXISTS (SELECT FROM shard_lease l WHERE l.shard = held.shard AND l.fence > held.fence)
+    ) AS s
     CROSS JOIN LATERAL (
         -- `spot` is where the row lies. We hold its lock, so it stays there, and the UPDATE needs no index to find it.
         SELECT t.ctid AS spot, t.id, t.task_type, t.solo, t.due_at
