@@ -151,6 +151,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "health_check_interval": 10,
     "client_name": "punctual",
     "priority_steps": [0],
+    "queue_order_strategy": "tasks_app.core.cycle:WeightedCycle",
 }
 CELERY_BROKER_POOL_LIMIT = 4
 CELERY_BROKER_CONNECTION_RETRY = True

@@ -1,6 +1,7 @@
 """The tables. Rows of schedule_task change their status only through tasks_app.lifecycle."""
 
 from .dlq_entry import DlqEntry
+from .lane_pause import LanePause
 from .maintenance_entry import MaintenanceEntry
 from .node import Node
 from .outbox_event import OutboxEvent
@@ -11,6 +12,7 @@ from .task_batch import TaskBatch
 
 __all__ = [
     "DlqEntry",
+    "LanePause",
     "MaintenanceEntry",
     "Node",
     "OutboxEvent",

@@ -1,7 +1,7 @@
 -- hold_shards: renew what this beat holds, take all that nobody holds, and if that is less than a fair share, the rest
 -- from those who hold more than theirs.
--- Nobody waits for anybody (SKIP LOCKED). What changed between the look and the lock is left alone: its fence is
--- another, or its lease does not look expired any more.
+-- Nobody waits for anybody (SKIP LOCKED). Should a shard change hands between the look and the lock, it changes hands
+-- once more: shares are made even again by the next look, and a claim needs no lease to be right.
 WITH me AS (
     INSERT INTO node (node_id, kind, name, renewed_at) VALUES (%(node_id)s, 'BEAT', %(name)s, clock_timestamp())
     ON CONFLICT (node_id) DO UPDATE SET renewed_at = clock_timestamp(), seen_at = clock_timestamp()
@@ -16,12 +16,12 @@ WITH me AS (
         UNION SELECT %(node_id)s::uuid
     ) AS contending
 ), seen AS MATERIALIZED (
-    SELECT l.shard, l.fence, l.holder, l.lease_until,
+    SELECT l.shard, l.holder, l.lease_until,
            CASE WHEN l.holder = %(node_id)s THEN 'OWN' WHEN l.holder IS NULL THEN 'FREE'
                 WHEN l.lease_until < clock_timestamp() THEN 'EXPIRED' ELSE 'HELD' END AS found
     FROM shard_lease l
 ), spare AS (
-    SELECT s.shard, s.fence, s.nth
+    SELECT s.shard, s.nth
     FROM (
         SELECT *, row_number() OVER (PARTITION BY holder ORDER BY shard) AS nth, count(*) OVER (PARTITION BY holder) AS held
         FROM seen WHERE found = 'HELD'
@@ -29,9 +29,9 @@ WITH me AS (
     LEFT JOIN fleet ON fleet.node_id = s.holder
     WHERE s.nth <= s.held - coalesce(fleet.share, 0)
 ), wanted AS MATERIALIZED (
-    SELECT shard, fence, found FROM seen WHERE found <> 'HELD'
+    SELECT shard, found FROM seen WHERE found <> 'HELD'
     UNION ALL (
-        SELECT shard, fence, 'SHARED' FROM spare
+        SELECT shard, 'SHARED' FROM spare
         ORDER BY nth, shard
         LIMIT greatest(0, (SELECT share FROM fleet WHERE node_id = %(node_id)s)
                           - (SELECT count(*) FROM seen WHERE found <> 'HELD'))
@@ -39,7 +39,6 @@ WITH me AS (
 ), locked AS MATERIALIZED (
     SELECT l.shard, w.found, l.holder, l.holder_name
     FROM wanted w JOIN shard_lease l ON l.shard = w.shard
-    WHERE l.fence = w.fence AND (w.found <> 'EXPIRED' OR l.lease_until < clock_timestamp())
     ORDER BY l.shard
     FOR UPDATE OF l SKIP LOCKED
 ), held AS (

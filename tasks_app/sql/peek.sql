@@ -1,4 +1,5 @@
--- peek: per lane the batches that this dispatcher claimed and nobody started, the live worker slots, and the earliest due moment.
+-- peek: per lane the batches that this dispatcher claimed and nobody started, the live worker slots, and the earliest
+-- due moment. A paused lane has no slots.
 -- Locked rows are included: a row that is being edited right now must not be slept over.
 -- A lane known to have a backlog is not probed: under its head lie the entries of what was just claimed, dead but not
 -- yet removable, and stepping over thousands of them many times a second once took half of a core.
@@ -18,7 +19,8 @@ SELECT l.lane,
         WHERE b.finished_at IS NULL AND b.started_at IS NULL AND b.lane = l.lane
           AND b.dispatcher = %(dispatcher)s) AS waiting,
        (SELECT coalesce(sum(n.slots), 0) FROM node n
-        WHERE n.kind = 'WORKER' AND l.lane = ANY (n.lanes)
+        WHERE n.kind = 'WORKER' AND l.lane = ANY (n.lanes) 
+          AND NOT EXISTS (SELECT FROM lane_pause p WHERE p.lane = l.lane)
           AND n.seen_at > clock_timestamp() - make_interval(secs => %(node_ttl)s)) AS slots,
        date_part('epoch', clock_timestamp()) AS clock
 FROM unnest(%(lanes)s::text[]) AS l(lane)
