@@ -19,7 +19,6 @@ from .core.errors import (
 from .core.handlers import REGISTRY, handler
 from .core.retry import Backoff
 from .core.scans import SCANS, Finding, Found, Scan, Walked
-from .core.sharding import shard_of
 from .core.states import Status, is_live
 from .core.task import Task
 from .engine.wakeup import wake_on_commit
@@ -31,6 +30,7 @@ from .lifecycle.cancel import Cancelled
 from .lifecycle.look import Difference, differing, differing_rows, planned_keys
 from .lifecycle.plan import SYSTEM, Outcome, Planned
 from .lifecycle.request import Request, build, checked_instant, checked_note, checked_text, key_of, unit_of
+from .lifecycle.shards import shards_of
 from .models import ScheduleTask
 from .models.schedule_task import DEFAULT_TENANT
 
@@ -283,9 +283,9 @@ def _planned(verb, requests: Sequence[Request], *by: str) -> Sequence[Planned]:
         wake_on_commit(dict.fromkeys(range(conf().SHARDS), min(dues)))
     elif dues:
         earliest: dict[int, float] = {}
-        for request, answer in zip(requests, answers, strict=True):
+        shards = shards_of(*zip(*(request.unit for request in requests), strict=True))
+        for shard, answer in zip(shards, answers, strict=True):
             if answer.due is not None:
-                shard = shard_of(*request.unit, conf().SHARDS)
                 earliest[shard] = min(answer.due, earliest.get(shard, answer.due))
         wake_on_commit(earliest)
     return answers

@@ -11,6 +11,11 @@ def shard_of(tenant: str, task_type: str, biz_key: str, shards: int) -> int:
     return zlib.crc32(biz_key.encode(), _of_type(tenant, task_type)) % shards
 
 
+def home_of(task_type: str, shards: int) -> int:
+    """The one shard of a type that has a limit: then one beat dispatches all of it, and counts."""
+    return zlib.crc32(task_type.encode()) % shards
+
+
 @lru_cache(maxsize=1000)
 def _of_type(tenant: str, task_type: str) -> int:
     return zlib.crc32(f"{tenant}\0{task_type}\0".encode())

@@ -18,6 +18,7 @@ from tasks_app.lifecycle.claim import (
     return_batches,
 )
 
+from .limits import Gates
 from .listener import Listener
 from .pace import Pace
 from .publisher import PublishFailed
@@ -45,6 +46,7 @@ class Dispatcher:
         self._publish = publish
         self._listener = listener
         self._pace = Pace()
+        self._gates = Gates(name)
         self._shards: Mapping[int, int] = {}
         self._part = 0.0  # of all shards, and so of the room that the workers have
         self._lanes: list[LaneView] = []
@@ -63,11 +65,14 @@ class Dispatcher:
         if not shards:
             return Look(0, 0, conf().LOOK_SECONDS)
         batches = self._claim_due()
+        batches += self._claim_limited(batches)
         if batches:
             self._hand_out(batches)
             self._pace.note({batch.task_type for batch in batches})
         self._look_ahead()
-        wait = wait_seconds(self._lanes, self._clock.now(), self._empty_handed, self._part)
+        now = self._clock.now()
+        wait = wait_seconds(self._lanes, now, self._empty_handed, self._part)
+        wait = min(wait, self._gates.wait_seconds(self._room(), now))
         if wait > 0:
             self._listener.announce(self._clock.now() + wait)
         return Look(len(batches), sum(batch.size for batch in batches), wait)
@@ -86,6 +91,18 @@ class Dispatcher:
         for share in shares:
             self._learn(share, [batch.size for batch in batches if batch.lane == share.lane])
         return batches
+
+    def _claim_limited(self, batches: Sequence[ClaimedBatch]) -> list[ClaimedBatch]:
+        if not self._clock.known:
+            return []
+        room, slots = self._room(), max((view.slots for view in self._lanes), default=0)
+        for batch in batches:
+            room[batch.lane] -= 1
+        return self._gates.claim(room, slots, self._clock.now(), self._pace.sizes)
+
+    def _room(self) -> dict[str, int]:
+        """Batches that each lane may get."""
+        return {view.lane: _credit(view, self._part) for view in self._lanes}
 
     def _learn(self, share: LaneShare, sizes: list[int]) -> None:
         """From what a lane gave: is there more, and how many rows to ask for next time."""
@@ -113,10 +130,12 @@ class Dispatcher:
         if self._clock.known:
             # First the announcement, then the reading: a task committed in between sends a signal.
             self._listener.take_signals(self._clock.now() + conf().LOOK_SECONDS)
+        limited = self._gates.types(self._shards)
         asked = time.monotonic()
-        lanes, clock = peek(self._name, self._shards, [lane for lane in LANES if lane not in self._backlog])
-        self._lanes = [replace(view, next_due=0.0) if view.lane in self._backlog else view for view in lanes]
-        self._clock.learn(clock, asked, time.monotonic())
+        seen = peek(self._name, self._shards, [lane for lane in LANES if lane not in self._backlog], limited)
+        self._clock.learn(seen.clock, asked, time.monotonic())
+        self._lanes = [replace(view, next_due=0.0) if view.lane in self._backlog else view for view in seen.lanes]
+        self._gates.saw(seen.limited)
 
 
 def lane_shares(

@@ -35,17 +35,31 @@ class LaneShare:
     batches: int
 
 
-def peek(dispatcher: str, shards: Iterable[int], probe: Sequence[str] = LANES) -> tuple[list[LaneView], float]:
-    """Every lane's capacity, the earliest due moment of those in `probe`, and the database's clock."""
+@dataclass(frozen=True, slots=True)
+class Peeked:
+    lanes: list[LaneView]
+    limited: dict[tuple[str, str], float]  # the earliest due moment of limited types, by type and lane
+    clock: float  # the database's
+
+
+def peek(
+    dispatcher: str, shards: Iterable[int], probe: Sequence[str] = LANES, limited_types: Sequence[str] = ()
+) -> Peeked:
+    """Every lane's capacity, and the earliest due moment of those in `probe` and of the limited types."""
     params = {
         "lanes": list(LANES),
         "probe": list(probe),
         "shards": list(shards),
+        "types": list(limited_types),
         "dispatcher": dispatcher,
         "node_ttl": conf().NODE_TTL_SECONDS,
     }
     rows = run("peek", params)
-    return [LaneView(lane, due, waiting, slots) for lane, due, waiting, slots, _ in rows], rows[0][4]
+    return Peeked(
+        [LaneView(lane, due, waiting, slots) for task_type, lane, due, waiting, slots, _ in rows if task_type is None],
+        {(task_type, lane): due for task_type, lane, due, *_ in rows if task_type is not None},
+        rows[0][5],
+    )
 
 
 def claim(

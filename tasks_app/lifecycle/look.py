@@ -56,15 +56,18 @@ def planned_keys(
 
     `where` is a condition on `planned.key` in SQL.
     """
-    for shard in all_shards():
-        for lane in LANES:
-            after = None
-            while True:
-                given = {"shard": shard, "lane": lane, "after": after, "page": page}
-                [(count, after, keys)] = run_on(
-                    "walk_planned", where, given | {"task_type": task_type, "tenant": tenant}
-                )
-                if count:
-                    yield count, keys
-                if count < page:
-                    break
+    given = {"task_type": task_type, "tenant": tenant, "page": page}
+    for lane in LANES:
+        for shard in all_shards():
+            yield from _pages("walk_planned", where, given | {"lane": lane, "shard": shard})
+        yield from _pages("walk_limited", where, given | {"lane": lane})
+
+
+def _pages(statement: str, where: str, given: dict) -> Iterator[tuple[int, list[str]]]:
+    after = None
+    while True:
+        [(count, after, keys)] = run_on(statement, where, given | {"after": after})
+        if count:
+            yield count, keys
+        if count < given["page"]:
+            return

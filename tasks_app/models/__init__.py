@@ -9,6 +9,7 @@ from .schedule_task import ScheduleTask
 from .shard_lease import ShardLease
 from .task_attempt import TaskAttempt
 from .task_batch import TaskBatch
+from .type_limit import TypeLimit
 
 __all__ = [
     "DlqEntry",
@@ -20,4 +21,5 @@ __all__ = [
     "ShardLease",
     "TaskAttempt",
     "TaskBatch",
+    "TypeLimit",
 ]

@@ -6,11 +6,20 @@ FROM unnest(%(lanes)s::text[]) WITH ORDINALITY AS l(lane, place)
 CROSS JOIN LATERAL (
     SELECT coalesce(sum(s.due), 0)::bigint AS due,
            extract(epoch FROM clock_timestamp() - min(s.oldest))::float8 AS oldest_seconds
-    FROM unnest(%(shards)s::smallint[]) AS h(shard)
-    CROSS JOIN LATERAL (
-        SELECT count(*) AS due, min(t.due_at) AS oldest
-        FROM schedule_task t
-        WHERE t.shard = h.shard AND t.lane = l.lane AND t.due_at <= (SELECT clock_timestamp())
+    FROM (
+        SELECT of_shard.* FROM unnest(%(shards)s::smallint[]) AS h(shard)
+        CROSS JOIN LATERAL (
+            SELECT count(*) AS due, min(t.due_at) AS oldest
+            FROM schedule_task t
+            WHERE t.shard = h.shard AND t.lane = l.lane AND NOT t.limited AND t.due_at <= (SELECT clock_timestamp())
+        ) AS of_shard
+        UNION ALL
+        SELECT of_type.* FROM type_limit g
+        CROSS JOIN LATERAL (
+            SELECT count(*) AS due, min(t.due_at) AS oldest
+            FROM schedule_task t
+            WHERE t.limited AND t.task_type = g.task_type AND t.lane = l.lane AND t.due_at <= (SELECT clock_timestamp())
+        ) AS of_type
     ) AS s
 ) AS d
 LEFT JOIN (

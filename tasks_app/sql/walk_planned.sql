@@ -3,7 +3,7 @@
 -- WITH TIES: whatever shares its due moment with the last row comes with it, so the next page begins after that moment.
 WITH planned AS MATERIALIZED (
     SELECT biz_key AS key, due_at FROM schedule_task
-    WHERE shard = %(shard)s AND lane = %(lane)s AND due_at > coalesce(%(after)s::timestamptz, '-infinity')
+    WHERE shard = %(shard)s AND NOT limited AND lane = %(lane)s AND due_at > coalesce(%(after)s::timestamptz, '-infinity')
       AND task_type = %(task_type)s AND tenant = %(tenant)s
     ORDER BY due_at
     FETCH FIRST (%(page)s::int) ROWS WITH TIES

@@ -33,8 +33,7 @@ def lane(*words: str) -> str:
 
 
 def slots() -> dict[str, int]:
-    views, _ = peek("test", anybodys())
-    return {view.lane: view.slots for view in views}
+    return {view.lane: view.slots for view in peek("test", anybodys()).lanes}
 
 
 @pytest.fixture
