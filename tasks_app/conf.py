@@ -41,6 +41,9 @@ class Conf:
     NODE_SECONDS: float = 2.0  # a beat or worker reports itself this often
     NODE_TTL_SECONDS: float = 8.0  # silent for so long: not live
 
+    # Health.
+    CANARY_SECONDS: float = 10.0  # a canary goes through every lane this often; 0: none
+
     # Wake-ups.
     WAKEUP_MS: float = 50.0  # schedule() waits for Redis no longer than this
     WAKEUP_PAUSE_SECONDS: float = 5.0  # and does not try again for so long after a failure
@@ -96,10 +99,13 @@ class Conf:
                     yield f'PUNCTUAL["{knob.name}"] is {value!r}; it must be a string.'
             elif isinstance(value, bool) or not isinstance(value, int if kind is int else (int, float)):
                 yield f'PUNCTUAL["{knob.name}"] is {value!r}; it must be a {_WORDS[kind]}.'
+            elif knob.name in _MAY_BE_ZERO and value == 0:
+                continue
             elif not 0 < value < float("inf"):
                 yield f'PUNCTUAL["{knob.name}"] is {value!r}; it must be more than 0.'
 
 
+_MAY_BE_ZERO = {"CANARY_SECONDS"}  # which turns it off
 _WORDS = {int: "whole number", float: "number"}
 
 

@@ -2,6 +2,7 @@
 
 import logging
 import signal
+import time
 
 from celery.beat import Scheduler
 from django.db import DatabaseError, InterfaceError, connection
@@ -33,6 +34,7 @@ class PunctualBeat(Scheduler):
         self._maintenance = Maintenance(self._node_id, self._name)
         self._maintenance.start()
         self._pause = 0.0
+        self._next_look = 0.0  # monotonic
         self._stopping = False
         signal.signal(signal.SIGTERM, self._stop)
         signal.signal(signal.SIGINT, self._stop)
@@ -45,8 +47,8 @@ class PunctualBeat(Scheduler):
             self._pause = 0.0
         except Exception as error:
             wait = self._after(error)
-        if wait > 0 and not self._stopping and self._listener.wait(wait) is Woken.FLEET:
-            self._leases.look_now()
+        if wait > 0 and not self._stopping:
+            self._wait(wait)
         if self._stopping:
             # Between two looks: nothing is half claimed, nothing unpublished.
             raise SystemExit(0)
@@ -58,9 +60,20 @@ class PunctualBeat(Scheduler):
             ask_broker()
             self._broker_lost = False
         if self._leases.wait_seconds <= 0:
-            self._leases.run_once()
-        look = self._dispatcher.run_once(self._leases.held, self._leases.total)
-        return min(look.wait_seconds, self._leases.wait_seconds)
+            before = self._leases.held
+            if self._leases.run_once() != before:
+                self._next_look = 0.0
+        if time.monotonic() >= self._next_look:
+            look = self._dispatcher.run_once(self._leases.held, self._leases.total)
+            self._next_look = time.monotonic() + look.wait_seconds
+        return min(self._next_look - time.monotonic(), self._leases.wait_seconds)
+
+    def _wait(self, seconds: float) -> None:
+        woken = self._listener.wait(seconds)
+        if woken is not Woken.NO:
+            self._next_look = 0.0
+        if woken is Woken.FLEET:
+            self._leases.look_now()
 
     def close(self) -> None:
         self._hand_over()
@@ -70,6 +83,7 @@ class PunctualBeat(Scheduler):
         log.info("beat.stopped name=%s", self._name)
 
     def _after(self, error: Exception) -> float:
+        self._next_look = 0.0
         self._pause = min(max(self._pause * 2, ERROR_PAUSE_SECONDS), ERROR_PAUSE_MOST_SECONDS)
         if isinstance(error, PublishFailed):
             if not self._broker_lost:

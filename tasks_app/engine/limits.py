@@ -18,7 +18,7 @@ from tasks_app.lifecycle.limited import (
 )
 
 # What other beats declared is read this often.
-_REFRESH_SECONDS = 10.0
+_REFRESH_SECONDS = 30.0
 # A gate that closed is asked again after this: nobody tells that a task has ended, and a batch for every single token
 # would cost more than the work in it.
 _CLOSED_SECONDS = 0.02

@@ -12,6 +12,10 @@ from tasks_app.lifecycle.shards import all_shards
 from tasks_app.models import DlqEntry, Node
 from tasks_app.sql import run
 
+from . import fleet_status
+from .canary import CANARY, canaries
+from .fleet_status import LimitView, ShardView, Takeover
+
 LATENESS_SECONDS = 300
 OVERDUE_SECONDS = 10.0  # due for longer than this and not started: late
 
@@ -24,6 +28,7 @@ class NodeView:
     lanes: list[str]
     seen_seconds_ago: float
     live: bool
+    dispatching: bool  # a beat that renews its shards
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +39,10 @@ class LaneStatus:
     batches_waiting: int
     batches_running: int
     tasks_running: int
+    slots: int  # live worker slots that serve it
+    paused: str | None  # why, if it is
+    canary_seconds: float | None  # since its canary last came back
+    canary_missing: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +61,9 @@ class Status:
     lanes: list[LaneStatus]
     lateness: Lateness
     dead_letters: int
+    shards: list[ShardView]
+    takeovers: list[Takeover]
+    limits: list[LimitView]
 
     @property
     def due(self) -> int:
@@ -63,7 +75,11 @@ class Status:
 
     @property
     def oldest_overdue_seconds(self) -> float | None:
-        return max((lane.oldest_overdue_seconds for lane in self.lanes if lane.oldest_overdue_seconds), default=None)
+        """Of the lanes that nobody has paused."""
+        return max(
+            (lane.oldest_overdue_seconds for lane in self.lanes if lane.oldest_overdue_seconds and lane.paused is None),
+            default=None,
+        )
 
     def problems(self) -> list[str]:
         """What is wrong, in words an operator can act on; empty when all is well."""
@@ -73,10 +89,20 @@ class Status:
             found.append("Nobody dispatches: no beat is alive. Start `celery -A scheduler_project beat`.")
         if not any(node.kind == Node.WORKER for node in live):
             found.append("Nobody runs tasks: no worker is alive. Start `celery -A scheduler_project worker`.")
-        served = {lane for node in live if node.kind == Node.WORKER for lane in node.lanes}
+        served = any(lane.slots for lane in self.lanes)
         for lane in self.lanes:
-            if lane.due and served and lane.lane not in served:
+            if lane.due and served and not lane.slots:
                 found.append(f"Nobody consumes lane {lane.lane!r}, and {lane.due:,} tasks are due in it.")
+            elif lane.slots and lane.canary_missing:
+                found.append(
+                    f"The canary of lane {lane.lane!r} has not come back for {lane.canary_seconds:.0f} s, although a "
+                    "worker says that it serves the lane. Restart that worker."
+                )
+        orphans = [view.shard for view in self.shards if view.holder is None]
+        if orphans and any(node.dispatching for node in live):
+            found.append(
+                f"Nobody dispatches shards {', '.join(map(str, orphans))}. They are taken over within seconds."
+            )
         oldest = self.oldest_overdue_seconds
         if oldest is not None and oldest > OVERDUE_SECONDS:
             found.append(f"The oldest due task has been waiting for {oldest:.0f} s; {self.due:,} are due.")
@@ -84,26 +110,54 @@ class Status:
 
 
 def read_status() -> Status:
-    return Status(nodes=_nodes(), lanes=_lanes(), lateness=_lateness(), dead_letters=_dead_letters())
+    nodes, shards = _nodes(), fleet_status.shards()
+    return Status(
+        nodes=nodes,
+        lanes=_lanes(nodes),
+        lateness=_lateness(),
+        dead_letters=_dead_letters(),
+        shards=shards,
+        takeovers=fleet_status.last_takeovers(shards),
+        limits=fleet_status.limits(),
+    )
 
 
 def _nodes() -> list[NodeView]:
     # Asked of the database: this process's clock may differ.
-    rows = Node.objects.annotate(age=Now() - F("seen_at")).order_by("kind", "name")
-    ttl = conf().NODE_TTL_SECONDS
+    rows = Node.objects.annotate(age=Now() - F("seen_at"), renewed=Now() - F("renewed_at")).order_by("kind", "name")
+    ttl, lease = conf().NODE_TTL_SECONDS, conf().SHARD_LEASE_SECONDS
     return [
-        NodeView(n.kind, n.name, n.slots, n.lanes, n.age.total_seconds(), live=n.age.total_seconds() < ttl)
+        NodeView(
+            n.kind,
+            n.name,
+            n.slots,
+            n.lanes,
+            n.age.total_seconds(),
+            live=n.age.total_seconds() < ttl,
+            dispatching=n.renewed is not None and n.renewed.total_seconds() < lease,
+        )
         for n in rows
     ]
 
 
-def _lanes() -> list[LaneStatus]:
+def _lanes(nodes: list[NodeView]) -> list[LaneStatus]:
     rows = run("status_lanes", {"lanes": list(LANES), "shards": all_shards()})
-    return [LaneStatus(*row) for row in rows]
+    paused, canary = fleet_status.pauses(), canaries()
+    return [
+        LaneStatus(
+            lane,
+            *figures,
+            slots=sum(node.slots for node in nodes if node.live and lane in node.lanes),
+            paused=paused[lane].reason if lane in paused else None,
+            canary_seconds=canary[lane].age_seconds if lane in canary else None,
+            canary_missing=lane in canary and lane not in paused and canary[lane].missing,
+        )
+        for lane, *figures in rows
+    ]
 
 
 def _lateness() -> Lateness:
-    ((succeeded, failed, counts),) = run("status_lateness", {"seconds": LATENESS_SECONDS})
+    ((succeeded, failed, counts),) = run("status_lateness", {"seconds": LATENESS_SECONDS, "canary": CANARY})
     p50, p95, p99 = (percentile_ms(counts, share) for share in (0.50, 0.95, 0.99))
     return Lateness(LATENESS_SECONDS, succeeded, failed, p50, p95, p99)
 

@@ -1,7 +1,8 @@
--- status_lateness: the batches finished lately, their figures summed, the lateness histograms bucket by bucket.
+-- status_lateness: the batches finished lately, their figures summed, the lateness histograms bucket by bucket. Without the
+-- canaries.
 WITH recent AS (
     SELECT ok, failed, lateness FROM task_batch
-    WHERE finished_at > now() - make_interval(secs => %(seconds)s)
+    WHERE task_type <> %(canary)s AND finished_at > now() - make_interval(secs => %(seconds)s)
 )
 SELECT (SELECT coalesce(sum(ok), 0)::bigint FROM recent),
        (SELECT coalesce(sum(failed), 0)::bigint FROM recent),

@@ -13,6 +13,7 @@ from tasks_app.engine import nodes
 from tasks_app.engine.dispatcher import Dispatcher
 from tasks_app.engine.executor import run_batch
 from tasks_app.engine.listener import Listener
+from tasks_app.lifecycle.claim import peek
 from tasks_app.lifecycle.limited import Wanted, claim_limited, declare_limits, limits, mark_limited
 from tasks_app.models import ScheduleTask, TaskBatch, TypeLimit
 from tests.support.engine import anybodys, claim_due, row
@@ -124,6 +125,7 @@ def test_a_limited_backlog_does_not_hold_up_other_types_of_its_lane():
     dispatcher.look()
 
     assert row(other.task_id).status == "RUNNING"
+    assert all(view.next_due is None for view in peek("test", anybodys()).lanes)  # it is not even looked at
     assert ScheduleTask.objects.filter(task_type="T_SERIAL", status="RUNNING").count() == 1
 
 
