@@ -132,7 +132,14 @@ LOGGING = {
 }
 
 PUNCTUAL = {"REDIS_URL": REDIS_URL}
-for _name in ("DISPATCH_LEASE_SECONDS", "RUN_LEASE_SECONDS", "HEARTBEAT_SECONDS", "SHUTDOWN_SECONDS"):
+for _name in (
+    "DISPATCH_LEASE_SECONDS",
+    "RUN_LEASE_SECONDS",
+    "HEARTBEAT_SECONDS",
+    "SHUTDOWN_SECONDS",
+    "SHARD_LEASE_SECONDS",
+    "READ_AHEAD_SECONDS",
+):
     if _value := os.environ.get(f"PUNCTUAL_{_name}"):
         PUNCTUAL[_name] = env.number(f"PUNCTUAL_{_name}", _value)
 

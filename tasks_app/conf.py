@@ -9,6 +9,7 @@ from django.dispatch import receiver
 
 from .core.errors import InvalidConfiguration, nearest
 from .core.sharding import MOST_SHARDS
+from .core.wheel import Wheel
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,7 @@ class Conf:
     BATCH_TARGET_MS: float = 200.0  # about this much work goes into one batch
     BATCH_MAX: int = 1000  # tasks in a batch, at most
     BATCH_UNSEEN: int = 8  # tasks in a batch of a type whose pace is not known yet
+    READ_AHEAD_SECONDS: float = 0.0  # what is due within so long is read ahead into a wheel; 0: nothing is
     BATCHES_AHEAD: int = 4  # claimed but not started batches per worker slot, at most
 
     # Shards.
@@ -80,6 +82,12 @@ class Conf:
                 f"{self.NODE_SECONDS:g}; a process must miss two reports before it counts as gone. "
                 f"Set it to more than {2 * self.NODE_SECONDS:g}."
             )
+        if self.READ_AHEAD_SECONDS and not self.LOOK_SECONDS < self.READ_AHEAD_SECONDS < Wheel.TURN_SECONDS:
+            yield (
+                f'PUNCTUAL["READ_AHEAD_SECONDS"] is {self.READ_AHEAD_SECONDS:g} and LOOK_SECONDS is '
+                f"{self.LOOK_SECONDS:g}; what is read must reach beyond the next look, and not once around the wheel "
+                f"({Wheel.TURN_SECONDS:g} s). Set it to twice LOOK_SECONDS, or to 0."
+            )
         if self.SHARDS > MOST_SHARDS:
             yield (
                 f'PUNCTUAL["SHARDS"] is {self.SHARDS}; at most {MOST_SHARDS} are allowed, since every look asks each '
@@ -105,7 +113,7 @@ class Conf:
                 yield f'PUNCTUAL["{knob.name}"] is {value!r}; it must be more than 0.'
 
 
-_MAY_BE_ZERO = {"CANARY_SECONDS"}  # which turns it off
+_MAY_BE_ZERO = {"CANARY_SECONDS", "READ_AHEAD_SECONDS"}  # which turns it off
 _WORDS = {int: "whole number", float: "number"}
 
 

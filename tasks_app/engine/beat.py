@@ -7,12 +7,15 @@ import time
 from celery.beat import Scheduler
 from django.db import DatabaseError, InterfaceError, connection
 
+from tasks_app.conf import conf
+
 from .dispatcher import Dispatcher
 from .leases import Leases
 from .listener import Listener, Woken
 from .maintenance import Maintenance
 from .nodes import new_node_id, process_name
 from .publisher import PublishFailed, ask_broker, publish
+from .read_ahead import ReadAheadDispatcher
 from .wakeup import SENDER
 
 log = logging.getLogger(__name__)
@@ -29,7 +32,8 @@ class PunctualBeat(Scheduler):
         self._node_id, self._name = new_node_id(), process_name()
         self._listener = Listener(self._node_id)
         self._leases = Leases(self._node_id, self._name, SENDER.tell)
-        self._dispatcher = Dispatcher(self._name, publish, self._listener)
+        kind = ReadAheadDispatcher if conf().READ_AHEAD_SECONDS else Dispatcher
+        self._dispatcher = kind(self._name, publish, self._listener)
         self._broker_lost = False
         self._maintenance = Maintenance(self._node_id, self._name)
         self._maintenance.start()
@@ -72,6 +76,7 @@ class PunctualBeat(Scheduler):
         woken = self._listener.wait(seconds)
         if woken is not Woken.NO:
             self._next_look = 0.0
+            self._dispatcher.wake()
         if woken is Woken.FLEET:
             self._leases.look_now()
 

@@ -59,7 +59,7 @@ class Dispatcher:
         """Claim and publish what the last look saw coming due in these shards (with their fencing numbers; there are
         `total`), then look ahead."""
         if shards.keys() != self._shards.keys():
-            self._lanes, self._backlog = [], set()  # seen in other shards
+            self._forget()
         self._shards, self._part = shards, len(shards) / max(total, 1)
         self._listener.listen(shards)
         if not shards:
@@ -71,11 +71,24 @@ class Dispatcher:
             self._pace.note({batch.task_type for batch in batches})
         self._look_ahead()
         now = self._clock.now()
-        wait = wait_seconds(self._lanes, now, self._empty_handed, self._part)
-        wait = min(wait, self._gates.wait_seconds(self._room(), now))
+        wait = self._wait(now)
         if wait > 0:
-            self._listener.announce(self._clock.now() + wait)
+            self._announce(now + wait)
         return Look(len(batches), sum(batch.size for batch in batches), wait)
+
+    def wake(self) -> None:
+        """A signal came; every look of this dispatcher asks for all there is anyway."""
+
+    def _forget(self) -> None:
+        """What was seen was seen in other shards."""
+        self._lanes, self._backlog = [], set()
+
+    def _wait(self, now: float) -> float:
+        wait = wait_seconds(self._lanes, now, self._empty_handed, self._part)
+        return min(wait, self._gates.wait_seconds(self._room(), now))
+
+    def _announce(self, moment: float) -> None:
+        self._listener.announce(moment)
 
     def _claim_due(self) -> list[ClaimedBatch]:
         if not self._clock.known:

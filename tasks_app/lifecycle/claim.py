@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from tasks_app.conf import conf
 from tasks_app.core.lanes import LANES
-from tasks_app.sql import run
+from tasks_app.sql import array, run
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +80,31 @@ def claim(
             "allowed": [share.batches for share in shares],
             "shards": list(shards),
             "fences": list(shards.values()),
+            "types": list(sizes),
+            "sizes": list(sizes.values()),
+            "unseen": conf().BATCH_UNSEEN,
+            "dispatcher": dispatcher,
+            "lease": conf().DISPATCH_LEASE_SECONDS,
+        },
+    )
+    return [ClaimedBatch(*row) for row in rows]
+
+
+def read_ahead(shards: Iterable[int], lanes: Sequence[str], until: float, most: int) -> list[tuple[float, int]]:
+    """What comes due in these shards and lanes until then: (moment, id), the earliest first."""
+    return run("read_ahead", {"shards": list(shards), "lanes": list(lanes), "until": until, "most": most})
+
+
+def claim_ids(
+    ids: Sequence[int], room: Mapping[str, int], sizes: Mapping[str, int], dispatcher: str
+) -> list[ClaimedBatch]:
+    """Claim those of the rows that are due now, at most `room` batches a lane."""
+    rows = run(
+        "claim_ids",
+        {
+            "ids": array(ids),
+            "lanes": list(room),
+            "allowed": list(room.values()),
             "types": list(sizes),
             "sizes": list(sizes.values()),
             "unseen": conf().BATCH_UNSEEN,
