@@ -75,4 +75,11 @@ class Migration(migrations.Migration):
             model_name='scheduletask',
             index=models.Index(condition=models.Q(('due_at__isnull', False), ('limited', True)), fields=['task_type', 'lane', 'due_at'], name='schedule_task_limited'),
         ),
+        # Updated every few seconds, a few rows each.
+        migrations.RunSQL(
+            "ALTER TABLE shard_lease SET (fillfactor = 50, autovacuum_vacuum_threshold = 200);"
+            "ALTER TABLE type_limit SET (fillfactor = 50, autovacuum_vacuum_threshold = 200);",
+            "ALTER TABLE shard_lease RESET (fillfactor, autovacuum_vacuum_threshold);"
+            "ALTER TABLE type_limit RESET (fillfactor, autovacuum_vacuum_threshold);",
+        ),
     ]
