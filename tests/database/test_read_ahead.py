@@ -9,8 +9,10 @@ from django.test.utils import CaptureQueriesContext
 from tasks_app.client import cancel, reschedule, schedule, schedule_many
 from tasks_app.conf import conf
 from tasks_app.engine import lanes, nodes
+from tasks_app.engine.dispatcher import LOCKED_POLL_SECONDS
 from tasks_app.engine.listener import Listener, Woken
 from tasks_app.engine.read_ahead import ReadAheadDispatcher
+from tasks_app.engine.wakeup import NEXT_LOOK_KEY
 from tasks_app.models import ScheduleTask, TaskBatch
 from tests.support.engine import anybodys, row
 from tests.support.marks import commits
@@ -132,6 +134,18 @@ def test_a_task_that_somebody_holds_at_its_moment_is_claimed_soon_after(beat):
     wait_until(lambda: beat.run(0.1) or claimed() == {"a"}, describe=claimed)
 
 
+def test_after_a_firing_that_found_less_than_it_had_read_it_looks_again_soon(beat):
+    task = schedule("T_QUIET", "a", delay=0.2)
+    beat.look()
+    due = row(task.task_id).due_at.timestamp()
+    cancel("T_QUIET", "a")
+    wait_until(lambda: beat.dispatcher._clock.now() >= due)
+
+    look = beat.dispatcher.run_once(anybodys(), conf().SHARDS)
+
+    assert look.wait_seconds <= LOCKED_POLL_SECONDS
+
+
 def test_two_that_read_the_same_ahead_claim_it_once():
     one, two = Beat(), Beat()
     schedule_many("T_QUIET", [{"key": n} for n in range(20)], delay=0.2)
@@ -144,12 +158,14 @@ def test_two_that_read_the_same_ahead_claim_it_once():
     assert len(ids) == len(set(ids)) == 20
 
 
-def test_the_wheel_is_bounded_and_what_did_not_fit_is_read_in_time(beat, monkeypatch):
+def test_the_wheel_is_bounded_and_what_did_not_fit_is_read_in_time(beat, redis, monkeypatch):
     monkeypatch.setattr("tasks_app.engine.read_ahead.MOST", 5)
     nodes.report_worker(nodes.new_node_id(), "w2", 50, ["default"])
     schedule_many("T_QUIET", [{"key": n, "delay": 0.1 + n / 50} for n in range(20)])
     beat.look()
     assert len(beat.dispatcher._wheel) <= 5
+    fifth = ScheduleTask.objects.order_by("due_at")[4].due_at.timestamp()
+    assert all(float(look) == pytest.approx(fifth, abs=0.001) for look in redis.hvals(NEXT_LOOK_KEY))
 
     wait_until(lambda: beat.run(0.2) or len(claimed()) == 20, describe=claimed)
 
@@ -162,11 +178,22 @@ def test_a_backlog_is_claimed_the_plain_way_and_within_its_bound(beat):
     assert TaskBatch.objects.filter(started_at__isnull=True).count() == 2 * conf().BATCHES_AHEAD
 
 
-def test_a_wheel_of_another_holder_is_forgotten(beat):
+def test_a_shard_that_was_lost_is_not_in_the_wheel_any_more(beat):
     task = schedule("T_QUIET", "a", delay=0.3)
     beat.look()
+    due = row(task.task_id).due_at.timestamp()
     others = {shard: None for shard in anybodys() if shard != row(task.task_id).shard}
+    wait_until(lambda: beat.dispatcher._clock.now() >= due)
 
     beat.dispatcher.run_once(others, conf().SHARDS)
 
-    assert len(beat.dispatcher._wheel) == 0
+    assert claimed() == set()
+
+
+def test_a_task_that_comes_between_two_readings_sends_a_signal_although_the_wheel_turns_earlier(beat, redis):
+    schedule("T_QUIET", "read", delay=0.1)
+    beat.look()
+
+    schedule("T_QUIET", "unread", delay=0.4)
+
+    assert redis.keys("punctual:signal:*") or beat.listener.wait(1) is Woken.TASKS

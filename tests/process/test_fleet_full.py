@@ -32,7 +32,9 @@ def fleet(transactional_db, request):
 
 def say(request, words: str) -> None:
     """Figures that the claim prints, whether or not it holds."""
-    request.config.pluginmanager.getplugin("terminalreporter").write_line(f"\n    {words}")
+    plugins = request.config.pluginmanager
+    with plugins.getplugin("capturemanager").global_and_fixture_disabled():
+        plugins.getplugin("terminalreporter").write_line(f"\n    {words}")
 
 
 def three_beats(fleet, *envs: dict) -> list:

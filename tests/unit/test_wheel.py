@@ -27,6 +27,15 @@ def test_every_entry_comes_out_once_and_not_before_its_moment(dues, looks):
     assert len(wheel) == 0
 
 
+def test_what_shares_a_slot_comes_out_at_its_own_moment():
+    wheel = Wheel()
+    wheel.fill([(10.0002, 1), (10.0006, 2)])
+
+    assert wheel.pop(10.0004) == [1]
+    assert (wheel.next_due, len(wheel)) == (10.0006, 1)
+    assert wheel.pop(10.0006) == [2]
+
+
 def test_filling_it_anew_forgets_what_was_in_it():
     wheel = Wheel()
     wheel.fill([(10.0, 1)])
