@@ -26,8 +26,7 @@ class ReadAheadDispatcher(Dispatcher):
         self._next_read = 0.0
 
     def _forget(self) -> None:
-        super()._forget()
-        self._wheel.fill(())
+        super()._forget()  # without lanes nothing is claimed from the wheel until it has been filled anew
         self._next_read = 0.0
 
     def _claim_due(self) -> list[ClaimedBatch]:
