@@ -45,7 +45,10 @@ class Proxy:
         with self._lock:
             links, self._links = self._links, set()
         for link in links:
-            _end(link)
+            # Its pump wakes up and closes it. Closed here, its number could be another link's before the pump notices.
+            _make_abrupt(link)
+            with suppress(OSError):
+                link.shutdown(socket.SHUT_RD)
 
     def cut(self) -> None:
         """Every connection ends abruptly, and new ones are refused."""
@@ -73,13 +76,13 @@ class Proxy:
                 client, _ = self._server.accept()
             except OSError:
                 return
-            if self._refusing:
-                _end(client)
-                continue
             try:
-                server = self._connect()
+                server = None if self._refusing else self._connect()
             except OSError:
-                _end(client)
+                server = None
+            if server is None:
+                _make_abrupt(client)
+                client.close()
                 continue
             self.accepted += 1
             with self._lock:
@@ -102,18 +105,13 @@ class Proxy:
                 self._flowing.wait()
                 if not self._dropping:
                     sink.sendall(chunk)
-        for link in (source, sink):
-            with self._lock:
-                self._links.discard(link)
-            with suppress(OSError):
-                link.shutdown(socket.SHUT_RDWR)
-            link.close()
+        with self._lock:
+            self._links.discard(source)
+        with suppress(OSError):
+            sink.shutdown(socket.SHUT_RDWR)  # which ends the other pump
+        source.close()
 
 
-def _end(link: socket.socket) -> None:
+def _make_abrupt(link: socket.socket) -> None:
     with suppress(OSError):
         link.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _ABRUPT)
-    with suppress(OSError):
-        # Wakes the pump that waits for this link.
-        link.shutdown(socket.SHUT_RDWR)
-    link.close()

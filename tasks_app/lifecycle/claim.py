@@ -49,7 +49,7 @@ def peek(
     params = {
         "lanes": list(LANES),
         "probe": list(probe),
-        "shards": list(shards),
+        "shards": array(shards),
         "types": list(limited_types),
         "dispatcher": dispatcher,
         "node_ttl": conf().NODE_TTL_SECONDS,
@@ -78,8 +78,8 @@ def claim(
             "lanes": [share.lane for share in shares],
             "rows": [share.rows_per_shard for share in shares],
             "allowed": [share.batches for share in shares],
-            "shards": list(shards),
-            "fences": list(shards.values()),
+            "shards": array(shards),
+            "fences": array("NULL" if fence is None else fence for fence in shards.values()),
             "types": list(sizes),
             "sizes": list(sizes.values()),
             "unseen": conf().BATCH_UNSEEN,
@@ -92,7 +92,7 @@ def claim(
 
 def read_ahead(shards: Iterable[int], lanes: Sequence[str], until: float, most: int) -> list[tuple[float, int]]:
     """What comes due in these shards and lanes until then: (moment, id), the earliest first."""
-    return run("read_ahead", {"shards": list(shards), "lanes": list(lanes), "until": until, "most": most})
+    return run("read_ahead", {"shards": array(shards), "lanes": list(lanes), "until": until, "most": most})
 
 
 def claim_ids(

@@ -93,8 +93,8 @@ def test_a_reset_ends_what_there_is_and_lets_new_links_in(proxy, link):
 
 def test_after_a_cut_nobody_comes_in_until_it_is_healed(proxy, link):
     proxy.cut()
-    with socket.create_connection(("127.0.0.1", proxy.port), timeout=10) as refused:
-        with pytest.raises(ConnectionError):
+    with pytest.raises(ConnectionError):
+        with socket.create_connection(("127.0.0.1", proxy.port), timeout=10) as refused:
             assert refused.recv(100) == b""
             raise ConnectionError("ended in order")
 
