@@ -121,7 +121,7 @@ def test_one_worker_with_a_bad_network_does_not_hold_up_critical_tasks(fleet, re
 
 def test_a_rolling_restart_under_500_a_second_is_hardly_noticed(fleet, request):
     beats, workers = three_beats(fleet), [fleet.worker(concurrency=1) for _ in range(2)]
-    load = Load(500, 45, after=5)
+    load = Load(500, 45, task_type="T_WRITE", after=5)
     load.wait_for(3)
     for old in beats:
         fleet.beat()

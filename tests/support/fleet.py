@@ -17,13 +17,15 @@ FINAL = ("SUCCESS", "DEAD", "CANCELLED")
 class Load:
     """So many tasks a second for so long, planned ahead; each leaves an effect."""
 
-    def __init__(self, rate: int, seconds: float, *, lane: str | None = None, prefix: str = "t", after: float = 1.0):
+    def __init__(
+        self, rate: int, seconds: float, *, task_type: str = "T_PLAIN", lane: str | None = None, after: float = 1.0
+    ) -> None:
         self.rate = rate
         self.first = timezone.now() + timedelta(seconds=after)
         number = int(rate * seconds)
         self.last = self.first + timedelta(seconds=seconds)
-        tasks = [{"key": f"{prefix}{n}", "at": self.first + timedelta(seconds=n / rate)} for n in range(number)]
-        self.ids = [answer.task_id for answer in schedule_many("T_PLAIN", tasks, lane=lane)]
+        tasks = [{"key": n, "at": self.first + timedelta(seconds=n / rate)} for n in range(number)]
+        self.ids = [answer.task_id for answer in schedule_many(task_type, tasks, lane=lane)]
 
     def wait_for(self, seconds: float, describe=None) -> None:
         """Until so long after the first task."""
