@@ -6,8 +6,10 @@ A worker can look alive and take nothing from its queues. A canary that has not 
 from dataclasses import dataclass
 
 from tasks_app.conf import conf
+from tasks_app.core.lanes import LANES
 from tasks_app.lifecycle import plan
 from tasks_app.lifecycle.request import build
+from tasks_app.models.schedule_task import DEFAULT_TENANT
 from tasks_app.sql import run
 
 from .wakeup import SENDER
@@ -39,4 +41,5 @@ def send_canaries() -> object:
 
 def canaries() -> dict[str, Canary]:
     """The canary of each lane that has one."""
-    return {lane: Canary(lane, age) for lane, age in run("status_canaries", {"type": CANARY})}
+    params = {"type": CANARY, "lanes": list(LANES), "tenant": DEFAULT_TENANT}
+    return {lane: Canary(lane, age) for lane, age in run("status_canaries", params)}

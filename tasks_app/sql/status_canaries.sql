@@ -3,4 +3,4 @@
 SELECT biz_key, extract(epoch FROM clock_timestamp() - coalesce(finish_time, created_at))::float8
 FROM schedule_task
 WHERE task_type = %(type)s AND current AND status <> 'CANCELLED'
-  AND biz_key = ANY ('{critical,high,default,low,backfill}') AND tenant = 'default'
+  AND biz_key = ANY (%(lanes)s::text[]) AND tenant = %(tenant)s
