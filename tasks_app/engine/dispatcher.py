@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
@@ -64,10 +64,13 @@ class Dispatcher:
         self._listener.listen(shards)
         if not shards:
             return Look(0, 0, conf().LOOK_SECONDS)
-        batches = self._claim_due()
-        batches += self._claim_limited(batches)
+        batches: list[ClaimedBatch] = []
+        for claimed in self._claims():
+            # At once: should the next claim fail, these are on their way.
+            if claimed:
+                self._hand_out(claimed)
+                batches += claimed
         if batches:
-            self._hand_out(batches)
             self._pace.note({batch.task_type for batch in batches})
         self._look_ahead()
         now = self._clock.now()
@@ -89,6 +92,12 @@ class Dispatcher:
 
     def _announce(self, moment: float) -> None:
         self._listener.announce(moment)
+
+    def _claims(self) -> Iterator[list[ClaimedBatch]]:
+        """One claim after the other, each a transaction of its own."""
+        due = self._claim_due()
+        yield due
+        yield self._claim_limited(due)
 
     def _claim_due(self) -> list[ClaimedBatch]:
         if not self._clock.known:

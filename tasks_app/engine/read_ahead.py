@@ -1,7 +1,7 @@
 """A dispatcher that reads ahead: what is due soon lies in a wheel, and is claimed by id at its moment."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from tasks_app.conf import conf
@@ -29,17 +29,22 @@ class ReadAheadDispatcher(Dispatcher):
         super()._forget()  # without lanes nothing is claimed from the wheel until it has been filled anew
         self._next_read = 0.0
 
-    def _claim_due(self) -> list[ClaimedBatch]:
-        batches = super()._claim_due()
-        if not self._clock.known:
-            return batches
-        if batches or self._empty_handed:
+    def _claims(self) -> Iterator[list[ClaimedBatch]]:
+        due = self._claim_due()
+        yield due
+        if due or self._empty_handed:
             self._next_read = 0.0  # overdue, so not in the wheel
-        ids = self._wheel.pop(self._clock.now())
+        fired = self._fire(due)
+        yield fired
+        yield self._claim_limited(due + fired)
+
+    def _fire(self, due: Sequence[ClaimedBatch]) -> list[ClaimedBatch]:
+        """Claim what the wheel says is due now."""
+        ids = self._wheel.pop(self._clock.now()) if self._clock.known else []
         if not ids:
-            return batches
+            return []
         room = self._room()
-        for batch in batches:
+        for batch in due:
             room[batch.lane] -= 1
         fired = claim_ids(ids, room, self._pace.sizes, self._name)
         if sum(batch.size for batch in fired) < len(ids):
@@ -47,7 +52,7 @@ class ReadAheadDispatcher(Dispatcher):
             self._next_read = min(self._next_read, self._clock.now() + LOCKED_POLL_SECONDS)
         more = Counter(batch.lane for batch in fired)
         self._lanes = [replace(view, waiting=view.waiting + more[view.lane]) for view in self._lanes]
-        return batches + fired
+        return fired
 
     def _look_ahead(self) -> None:
         now = self._clock.now() if self._clock.known else 0.0

@@ -1,7 +1,7 @@
 """Limits of a type: a rate with a burst and a number running at once, over all beats, enforced at claim."""
 
 import pytest
-from django.db import connection
+from django.db import DatabaseError, connection
 
 from tasks_app.client import handler, planned_keys, reschedule, schedule, schedule_many
 from tasks_app.conf import conf
@@ -178,6 +178,24 @@ def test_a_limit_holds_in_every_lane_together():
     TypeLimit.objects.update(tokens=0)
 
     assert ScheduleTask.objects.filter(status="RUNNING").count() <= 3
+
+
+def test_a_claim_under_a_limit_that_fails_leaves_the_others_on_their_way():
+    other = schedule("T_QUIET", "other")
+    many("T_THREE", 3)
+    fleet = Fleet()
+    fleet._dispatcher.run_once(anybodys(), conf().SHARDS)
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE type_limit RENAME TO type_limit_gone")
+    try:
+        with pytest.raises(DatabaseError):
+            fleet._dispatcher.run_once(anybodys(), conf().SHARDS)
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("ALTER TABLE type_limit_gone RENAME TO type_limit")
+
+    assert row(other.task_id).status == "RUNNING"
+    assert [batch.task_type for batch in fleet.batches] == ["T_QUIET"]
 
 
 def test_a_lane_without_room_gives_nothing_whatever_the_limit():
