@@ -36,7 +36,7 @@ class PunctualBeat(Scheduler):
         self._dispatcher = kind(self._name, publish, self._listener)
         self._broker_lost = False
         self._maintenance = Maintenance(self._node_id, self._name)
-        self._maintenance.start()
+        self._maintained = False
         self._pause = 0.0
         self._next_look = 0.0  # monotonic
         self._stopping = False
@@ -67,6 +67,9 @@ class PunctualBeat(Scheduler):
             before = self._leases.held
             if self._leases.run_once() != before:
                 self._next_look = 0.0
+        if not self._maintained:
+            self._maintenance.start()
+            self._maintained = True
         if time.monotonic() >= self._next_look:
             look = self._dispatcher.run_once(self._leases.held, self._leases.total)
             self._next_look = time.monotonic() + look.wait_seconds

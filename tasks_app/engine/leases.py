@@ -49,7 +49,7 @@ class Leases:
             run("declare_shards", {"shards": conf().SHARDS})
             self._declared = True
         ttl, asked = conf().SHARD_LEASE_SECONDS, time.monotonic()
-        rows = run("hold_shards", {"node_id": self._node_id, "name": self._name, "ttl": ttl})
+        rows = run("hold_shards", {"node_id": self._node_id, "name": self._name, "ttl": ttl, "dispatching": True})
         before, self.total, next_expiry = self._fences, rows[0][0], rows[0][1]
         held = [row[2:] for row in rows if row[2] is not None]
         self._fences = {shard: fence for shard, fence, *_ in held}

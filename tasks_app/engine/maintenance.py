@@ -109,6 +109,7 @@ class Maintenance(threading.Thread):
             {
                 "node_id": self._node_id,
                 "name": self._node_name,
+                "dispatching": False,
                 "names": [chore.name for chore in free],
                 "everys": [chore.every() for chore in free],
             },
@@ -134,7 +135,8 @@ class Maintenance(threading.Thread):
 
     def stop(self) -> None:
         self._stopped.set()
-        self.join(timeout=5)
+        if self.is_alive():
+            self.join(timeout=5)
 
     def _leave(self) -> None:
         try:

@@ -2,10 +2,9 @@
 -- from those who hold more than theirs.
 -- Nobody waits for anybody (SKIP LOCKED). Should a shard change hands between the look and the lock, it changes hands
 -- once more: shares are made even again by the next look, and a claim needs no lease to be right.
-WITH me AS (
-    INSERT INTO node (node_id, kind, name, renewed_at) VALUES (%(node_id)s, 'BEAT', %(name)s, clock_timestamp())
-    ON CONFLICT (node_id) DO UPDATE SET renewed_at = clock_timestamp(), seen_at = clock_timestamp()
-), total AS MATERIALIZED (
+WITH
+--include report_beat
+, total AS MATERIALIZED (
     SELECT count(*) AS shards FROM shard_lease
 ), fleet AS MATERIALIZED (
     SELECT node_id, total.shards / count(*) OVER ()

@@ -13,6 +13,7 @@ from tasks_app.engine.leases import Leases
 from tasks_app.lifecycle.claim import LaneShare, claim
 from tasks_app.lifecycle.shards import all_shards
 from tasks_app.models import Node, ScheduleTask, ShardLease
+from tasks_app.sql import run
 from tests.support.engine import batch_row
 from tests.support.marks import commits
 from tests.support.moves import planned
@@ -191,6 +192,17 @@ def test_two_beats_that_come_at_once_never_wait_for_each_other_and_get_no_shard_
     assert first.error is second.error is None
     assert not first.value.keys() & second.value.keys()
     assert old.look().keys().isdisjoint(first.value.keys() | second.value.keys())
+
+
+@pytest.mark.parametrize("chores_first", [True, False])
+def test_the_two_threads_of_a_beat_that_report_it_never_wait_for_each_other(chores_first):
+    [beat] = beats(1)
+    report = {"node_id": beat.node_id, "name": "beat-0", "dispatching": False, "names": [], "everys": []}
+    sides = [lambda: run("take_chores", report), beat.look]
+
+    _, second = overlap_results(*(sides if chores_first else reversed(sides)))
+
+    assert (second.error, second.waited) == (None, False)
 
 
 def test_a_lease_renewed_at_the_last_moment_is_not_taken_over():

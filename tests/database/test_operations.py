@@ -321,4 +321,6 @@ def test_canaries_that_were_turned_off_stop(fleet, canaries_fly, settings):
     run_due()
 
     assert set(ScheduleTask.objects.values_list("status", flat=True)) == {"CANCELLED"}
-    assert "canary" not in Maintenance(nodes.new_node_id(), "beat-1").run_once()
+    beat = Maintenance(nodes.new_node_id(), "beat-1")
+    assert "canary" not in beat.run_once()
+    beat.wait_aside()
