@@ -12,20 +12,27 @@ class Limit:
     burst: float | None  # tasks that may start at once after a pause
     max_running: int | None
 
-    def allowance(self, tokens: float, running: int, waiting: int) -> int:
-        """How many tasks may be claimed now.
+    def fill(self, tokens: float, waiting: int) -> float | None:
+        """What is in the bucket: what flowed in, as far as there is room beside what waits.
 
-        `waiting` are claimed and not started. They use up the burst: else, when workers come back after a pause, a
-        queue full of them would start together with a full bucket.
+        `waiting` are claimed, but their handlers were not called. They use up room for good: else, when workers come
+        back after a pause, a queue full of them would start together with a full bucket. And what flows in until the
+        bucket is looked at again must have room, too.
         """
-        allowed = inf
-        if self.rate is not None:
-            allowed = min(tokens, self.burst - waiting)
+        if self.rate is None:
+            return None
+        room = max(1.0, self.burst - self.rate * LOOKED_AT_SECONDS)
+        return min(tokens, max(0.0, room - waiting))
+
+    def allowance(self, filled: float | None, running: int) -> int:
+        """How many tasks may be claimed now."""
+        allowed = inf if filled is None else filled
         if self.max_running is not None:
             allowed = min(allowed, self.max_running - running)
         return MOST if allowed == inf else max(0, int(allowed))
 
 
+LOOKED_AT_SECONDS = 0.02  # a bucket whose tasks wait is looked at this often
 MOST = 100_000  # of one type in one claim, where nothing limits it
 
 

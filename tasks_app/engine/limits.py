@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from tasks_app.conf import conf
 from tasks_app.core.handlers import REGISTRY
-from tasks_app.core.limit import Limit
+from tasks_app.core.limit import LOOKED_AT_SECONDS, Limit
 from tasks_app.core.sharding import home_of
 from tasks_app.lifecycle.claim import ClaimedBatch
 from tasks_app.lifecycle.limited import (
@@ -21,7 +21,7 @@ from tasks_app.lifecycle.limited import (
 _REFRESH_SECONDS = 30.0
 # A gate that closed is asked again after this: nobody tells that a task has ended, and a batch for every single token
 # would cost more than the work in it.
-_CLOSED_SECONDS = 0.02
+_CLOSED_SECONDS = LOOKED_AT_SECONDS
 
 
 class Gates:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.db import transaction
 
 from tasks_app.conf import conf
-from tasks_app.core.handlers import Handler
+from tasks_app.core.handlers import REGISTRY, Handler
 from tasks_app.core.lanes import LANES
 from tasks_app.core.limit import MOST, Limit
 from tasks_app.models import TypeLimit
@@ -72,11 +72,9 @@ def claim_limited(
     """Claim at most what each type's limit allows; one transaction, cost by look and not by task."""
     with transaction.atomic():
         tokens = dict(run("lock_limits", {"types": [one.task_type for one in wanted]}))
-        used = {name: rest for name, *rest in run("limit_usage", {"types": list(tokens)})}
-        allowed = {}
-        for name in tokens:
-            running, waiting = used.get(name, (0, 0))
-            allowed[name] = limits[name].allowance(tokens[name] or 0.0, int(running), int(waiting or 0))
+        used = _usage(list(tokens))
+        filled = {name: limits[name].fill(tokens[name] or 0.0, used[name][1]) for name in tokens}
+        allowed = {name: limits[name].allowance(filled[name], used[name][0]) for name in tokens}
         open_ones = [one for one in wanted if allowed.get(one.task_type)]
         batches = _claim(open_ones, allowed, sizes, dispatcher) if open_ones else []
         granted = {
@@ -85,10 +83,19 @@ def claim_limited(
             )
             for one in wanted
         }
-        spent = {name: one.tasks for name, one in granted.items() if one.batches}
-        if spent:
-            run("spend_tokens", {"types": list(spent), "tasks": list(spent.values())})
+        left = {name: amount - granted[name].tasks for name, amount in filled.items() if amount is not None}
+        if left:
+            run("spend_tokens", {"types": list(left), "tokens": list(left.values())})
     return granted
+
+
+def _usage(types: list[str]) -> dict[str, tuple[int, int]]:
+    """By type: tasks RUNNING, and those of them whose handler was not called yet."""
+    handlers = [REGISTRY.get(name) for name in types]
+    threads = [handler.concurrency if handler is not None else 1 for handler in handlers]
+    rows = run("limit_usage", {"types": types, "threads": threads})
+    found = {name: (running, waiting) for name, running, waiting in rows}
+    return {name: found.get(name, (0, 0)) for name in types}
 
 
 def claim_unmetered(types: Iterable[str], sizes: Mapping[str, int], dispatcher: str) -> list[ClaimedBatch]:
