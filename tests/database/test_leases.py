@@ -12,7 +12,7 @@ from tasks_app.engine import nodes
 from tasks_app.engine.leases import Leases
 from tasks_app.lifecycle.claim import LaneShare, claim
 from tasks_app.lifecycle.shards import all_shards
-from tasks_app.models import Node, ScheduleTask, ShardLease
+from tasks_app.models import ScheduleTask, ShardLease
 from tasks_app.sql import run
 from tests.support.engine import batch_row
 from tests.support.marks import commits
@@ -44,6 +44,12 @@ def beats(number: int) -> list[Beat]:
         for beat in fleet:
             beat.look()
     return fleet
+
+
+def report(beat: Beat) -> None:
+    """What the other thread of a beat does, without any chore."""
+    chores = {"names": [], "everys": []}
+    run("take_chores", {"node_id": beat.node_id, "name": "a beat", "dispatching": False, **chores})
 
 
 def holders() -> dict[int, UUID | None]:
@@ -174,7 +180,7 @@ def test_a_clean_shutdown_frees_the_shards_and_tells_the_others():
 def test_a_beat_that_released_counts_for_no_share_until_it_holds_again():
     one, two, three = beats(3)
     three.leases.release()
-    Node.objects.filter(node_id=three.node_id).update(seen_at="2090-01-01T00:00:00Z")  # alive and reporting
+    report(three)  # alive, and doing its chores
 
     one.look()
 
@@ -197,8 +203,7 @@ def test_two_beats_that_come_at_once_never_wait_for_each_other_and_get_no_shard_
 @pytest.mark.parametrize("chores_first", [True, False])
 def test_the_two_threads_of_a_beat_that_report_it_never_wait_for_each_other(chores_first):
     [beat] = beats(1)
-    report = {"node_id": beat.node_id, "name": "beat-0", "dispatching": False, "names": [], "everys": []}
-    sides = [lambda: run("take_chores", report), beat.look]
+    sides = [lambda: report(beat), beat.look]
 
     _, second = overlap_results(*(sides if chores_first else reversed(sides)))
 
