@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .stack import fresh_stack
 
-NAMES = ("floor", "drain", "size", "punctual", "herd", "enqueue", "effects", "io", "idle")
+NAMES = ("floor", "drain", "size", "punctual", "herd", "enqueue", "effects", "io", "idle", "wheel", "fleet", "failover")
 NAMES += ("midnight", "edits", "compensate", "admin")
 
 

@@ -47,8 +47,9 @@ def measure_on_top(
     stack.start(beats=beats, workers=0)
     wait_settled(tasks + WARM_UP)
     ((seconds,),) = query(
-        "SELECT extract(epoch FROM max(finished_at) - min(claimed_at))::float8 FROM task_batch WHERE claimed_at > %s",
-        [before],
+        "SELECT extract(epoch FROM max(finished_at) - min(claimed_at))::float8 FROM task_batch"
+        " WHERE claimed_at > %s AND task_type = %s",
+        [before, task_type],
     )
     stack.stop()
     check(tasks)

@@ -19,6 +19,13 @@ def stamp(task):
     record.stamp(int(task.key.rpartition("-")[2]))
 
 
+@handler("BENCH_MARK")
+def mark(task):
+    """An effect outside any transaction: run twice, it is there twice."""
+    with connection.cursor() as cursor:
+        cursor.execute("INSERT INTO bench_effect (task_id) VALUES (%s)", [task.id])
+
+
 @handler("BENCH_EFFECT", transactional=True)
 def effect(task):
     write("INSERT INTO bench_effect (task_id) VALUES (%s)", [task.id])

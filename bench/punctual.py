@@ -1,6 +1,7 @@
 """punctual: tasks spread evenly at 200/s and 1,000/s, and how late their handlers started."""
 
 import time
+from collections.abc import Callable
 from datetime import timedelta
 
 from .stack import Stack, empty_tables, execute, percentile, query, wait_settled
@@ -21,21 +22,29 @@ def run(stack: Stack) -> dict:
     return figures
 
 
-def measure(stack: Stack, rate: int, task_type: str = "BENCH_NOOP") -> list[float]:
-    """Lateness in ms of every task after the first second, in which batch sizes are not known yet."""
+def measure(
+    stack: Stack, rate: int, task_type: str = "BENCH_NOOP", around: Callable[[], None] = lambda: None, **env: str
+) -> list[float]:
+    """Lateness in ms of every task after the first second, in which batch sizes are not known yet.
+
+    `around` is called when the first task is about to be due, and SECONDS later.
+    """
     from django.utils import timezone
 
     from tasks_app.client import schedule_many
 
     empty_tables()
-    stack.start()
+    stack.start(**env)
     tasks = rate * SECONDS
     first = timezone.now() + timedelta(seconds=3)
     for part in range(0, tasks, 5_000):
         numbers = range(part, min(part + 5_000, tasks))
         schedule_many(task_type, [{"key": n, "at": first + timedelta(seconds=n / rate)} for n in numbers])
     execute("VACUUM ANALYZE schedule_task")
+    time.sleep(max(0.0, (first - timezone.now()).total_seconds()))
+    around()
     time.sleep(SECONDS)
+    around()
     wait_settled(tasks)
     stack.stop()
     rows = query(

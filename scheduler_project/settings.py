@@ -91,6 +91,10 @@ DATABASES["default"]["OPTIONS"].setdefault(
     "-c lock_timeout=5s -c idle_in_transaction_session_timeout=60s -c plan_cache_mode=force_generic_plan",
 )
 DATABASES["default"]["OPTIONS"].setdefault("connect_timeout", 5)
+# A server that vanished without a word (a power cut, a firewall) is noticed within half a minute, not within hours.
+for _name, _value in (("keepalives_idle", 10), ("keepalives_interval", 5), ("keepalives_count", 3)):
+    DATABASES["default"]["OPTIONS"].setdefault(_name, _value)
+DATABASES["default"]["OPTIONS"].setdefault("tcp_user_timeout", 20_000)  # ms
 DATABASES["default"]["OPTIONS"].setdefault("application_name", "punctual")
 # The engine's statements are planned once per connection. Behind a pooler that can't keep them, set it to None.
 DATABASES["default"]["OPTIONS"].setdefault("prepare_threshold", 1)
@@ -143,7 +147,14 @@ LOGGING = {
 }
 
 PUNCTUAL = {"REDIS_URL": REDIS_URL}
-for _name in ("DISPATCH_LEASE_SECONDS", "RUN_LEASE_SECONDS", "HEARTBEAT_SECONDS", "SHUTDOWN_SECONDS"):
+for _name in (
+    "DISPATCH_LEASE_SECONDS",
+    "RUN_LEASE_SECONDS",
+    "HEARTBEAT_SECONDS",
+    "SHUTDOWN_SECONDS",
+    "SHARD_LEASE_SECONDS",
+    "READ_AHEAD_SECONDS",
+):
     if _value := os.environ.get(f"PUNCTUAL_{_name}"):
         PUNCTUAL[_name] = env.number(f"PUNCTUAL_{_name}", _value)
 
@@ -166,6 +177,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "health_check_interval": 10,
     "client_name": "punctual",
     "priority_steps": [0],
+    "queue_order_strategy": "tasks_app.core.cycle:WeightedCycle",
 }
 CELERY_BROKER_POOL_LIMIT = 4
 CELERY_BROKER_CONNECTION_RETRY = True

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from .conf import conf
 from .core.errors import (
     InvalidTask,
     PlanConflict,
@@ -33,6 +34,7 @@ from .lifecycle.look import Difference, differing, differing_rows, planned_keys
 from .lifecycle.operate import Answer, Operated
 from .lifecycle.plan import SYSTEM, Outcome, Planned
 from .lifecycle.request import Request, build, checked_instant, checked_note, checked_text, key_of, unit_of
+from .lifecycle.shards import shards_of
 from .lifecycle.view import AttemptInfo, TaskInfo, dead_keys, find, find_many, history
 from .models.schedule_task import DEFAULT_TENANT
 
@@ -124,7 +126,7 @@ def schedule(
         idem_key=idem_key,
         tenant=tenant,
     )
-    return _planned(_plan.schedule([request]))[0]
+    return _planned(_plan.schedule, [request])[0]
 
 
 def schedule_many(task_type: str, tasks: Iterable[Mapping[str, object]], **common: object) -> list[Planned]:
@@ -132,7 +134,7 @@ def schedule_many(task_type: str, tasks: Iterable[Mapping[str, object]], **commo
 
     All inputs are checked before anything is written; the answers come in the order of the tasks.
     """
-    return _planned(_plan.schedule(_requests(build, task_type, tasks, common)))
+    return _planned(_plan.schedule, _requests(build, task_type, tasks, common))
 
 
 def reschedule(
@@ -149,16 +151,15 @@ def reschedule(
 
     Raises PlanConflict if others keep changing the unit; let it roll back your own change too.
     """
-    return _planned(
-        _plan.reschedule([_timed(task_type, key, at=at, delay=delay, payload=payload, tenant=tenant)], _by(by))
-    )[0]
+    request = _timed(task_type, key, at=at, delay=delay, payload=payload, tenant=tenant)
+    return _planned(_plan.reschedule, [request], _by(by))[0]
 
 
 def reschedule_many(
     task_type: str, tasks: Iterable[Mapping[str, object]], *, by: str = SYSTEM, **common: object
 ) -> list[Planned]:
     """reschedule for many units of one type in a few statements; each mapping has `key`, and `at` or `delay`."""
-    return _planned(_plan.reschedule(_requests(_timed, task_type, tasks, common), _by(by)))
+    return _planned(_plan.reschedule, _requests(_timed, task_type, tasks, common), _by(by))
 
 
 def ensure(
@@ -172,16 +173,15 @@ def ensure(
     by: str = SYSTEM,
 ) -> Planned:
     """From now on this must run at this time: like reschedule, but a unit that succeeded is planned anew."""
-    return _planned(
-        _plan.ensure([_timed(task_type, key, at=at, delay=delay, payload=payload, tenant=tenant)], _by(by))
-    )[0]
+    request = _timed(task_type, key, at=at, delay=delay, payload=payload, tenant=tenant)
+    return _planned(_plan.ensure, [request], _by(by))[0]
 
 
 def ensure_many(
     task_type: str, tasks: Iterable[Mapping[str, object]], *, by: str = SYSTEM, **common: object
 ) -> list[Planned]:
     """ensure for many units of one type in a few statements; each mapping has `key`, and `at` or `delay`."""
-    return _planned(_plan.ensure(_requests(_timed, task_type, tasks, common), _by(by)))
+    return _planned(_plan.ensure, _requests(_timed, task_type, tasks, common), _by(by))
 
 
 def cancel(task_type: str, key: Key, *, reason: str = "", by: str = SYSTEM, tenant: str = DEFAULT_TENANT) -> Cancelled:
@@ -258,8 +258,21 @@ def _by(by: str) -> str:
     return checked_note("by", by, BY_LENGTH)
 
 
-def _planned(answers: Sequence[Planned]) -> Sequence[Planned]:
+# More tasks than this in one call lie in nearly all shards: not worth asking each in which.
+_FEW = 16
+
+
+def _planned(verb, requests: Sequence[Request], *by: str) -> Sequence[Planned]:
+    """Plan, and wake those who have to look earlier for it, once the caller has committed."""
+    answers = verb(requests, *by)
     dues = [answer.due for answer in answers if answer.due is not None]
-    if dues:
-        wake_on_commit(min(dues))
+    if len(dues) > _FEW:
+        wake_on_commit(dict.fromkeys(range(conf().SHARDS), min(dues)))
+    elif dues:
+        earliest: dict[int, float] = {}
+        shards = shards_of(*zip(*(request.unit for request in requests), strict=True))
+        for shard, answer in zip(shards, answers, strict=True):
+            if answer.due is not None:
+                earliest[shard] = min(answer.due, earliest.get(shard, answer.due))
+        wake_on_commit(earliest)
     return answers

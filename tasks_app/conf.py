@@ -8,6 +8,8 @@ from django.core.signals import setting_changed
 from django.dispatch import receiver
 
 from .core.errors import InvalidConfiguration, nearest
+from .core.sharding import MOST_SHARDS
+from .core.wheel import Wheel
 
 
 @dataclass(frozen=True)
@@ -19,7 +21,12 @@ class Conf:
     BATCH_TARGET_MS: float = 200.0  # about this much work goes into one batch
     BATCH_MAX: int = 2000  # tasks in a batch, at most
     BATCH_UNSEEN: int = 8  # tasks in a batch of a type whose pace is not known yet
+    READ_AHEAD_SECONDS: float = 0.0  # what is due within so long is read ahead into a wheel; 0: nothing is
     BATCHES_AHEAD: int = 4  # claimed but not started batches per worker slot, at most
+
+    # Shards.
+    SHARDS: int = 16  # tasks are spread over so many, and the beats share them
+    SHARD_LEASE_SECONDS: float = 8.0  # a beat silent for so long loses its shards; renewed at a third of it
 
     # Leases.
     DISPATCH_LEASE_SECONDS: float = 15.0  # claimed but not started for so long: due again
@@ -35,6 +42,9 @@ class Conf:
     # Processes.
     NODE_SECONDS: float = 2.0  # a beat or worker reports itself this often
     NODE_TTL_SECONDS: float = 8.0  # silent for so long: not live
+
+    # Health.
+    CANARY_SECONDS: float = 10.0  # a canary goes through every lane this often; 0: none
 
     # Wake-ups.
     WAKEUP_MS: float = 50.0  # schedule() waits for Redis no longer than this
@@ -72,6 +82,17 @@ class Conf:
                 f"{self.NODE_SECONDS:g}; a process must miss two reports before it counts as gone. "
                 f"Set it to more than {2 * self.NODE_SECONDS:g}."
             )
+        if self.READ_AHEAD_SECONDS and not self.LOOK_SECONDS < self.READ_AHEAD_SECONDS < Wheel.TURN_SECONDS:
+            yield (
+                f'PUNCTUAL["READ_AHEAD_SECONDS"] is {self.READ_AHEAD_SECONDS:g} and LOOK_SECONDS is '
+                f"{self.LOOK_SECONDS:g}; what is read must reach beyond the next look, and not once around the wheel "
+                f"({Wheel.TURN_SECONDS:g} s). Set it to twice LOOK_SECONDS, or to 0."
+            )
+        if self.SHARDS > MOST_SHARDS:
+            yield (
+                f'PUNCTUAL["SHARDS"] is {self.SHARDS}; at most {MOST_SHARDS} are allowed, since every look asks each '
+                "shard. A few times the number of beats is plenty."
+            )
         if self.BATCH_UNSEEN > self.BATCH_MAX:
             yield (
                 f'PUNCTUAL["BATCH_UNSEEN"] is {self.BATCH_UNSEEN} but BATCH_MAX is {self.BATCH_MAX}; '
@@ -86,10 +107,13 @@ class Conf:
                     yield f'PUNCTUAL["{knob.name}"] is {value!r}; it must be a string.'
             elif isinstance(value, bool) or not isinstance(value, int if kind is int else (int, float)):
                 yield f'PUNCTUAL["{knob.name}"] is {value!r}; it must be a {_WORDS[kind]}.'
+            elif knob.name in _MAY_BE_ZERO and value == 0:
+                continue
             elif not 0 < value < float("inf"):
                 yield f'PUNCTUAL["{knob.name}"] is {value!r}; it must be more than 0.'
 
 
+_MAY_BE_ZERO = {"CANARY_SECONDS", "READ_AHEAD_SECONDS"}  # which turns it off
 _WORDS = {int: "whole number", float: "number"}
 
 

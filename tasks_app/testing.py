@@ -12,7 +12,9 @@ from .core.handlers import REGISTRY
 from .core.lanes import LANES
 from .engine.executor import run_batch
 from .lifecycle.claim import LaneShare, claim
+from .lifecycle.limited import claim_unmetered
 from .lifecycle.request import unit_of
+from .lifecycle.shards import all_shards
 from .models import ScheduleTask
 from .models.schedule_task import DEFAULT_TENANT
 
@@ -27,7 +29,9 @@ def run_due(*, rounds: int = _MOST_ROUNDS) -> int:
     settled = 0
     for _ in range(rounds):
         sizes = {handler.name: 1000 for handler in REGISTRY}
-        batches = claim([LaneShare(lane, 1000, 1000) for lane in LANES], sizes, "testing")
+        shares = [LaneShare(lane, 1000, 1000) for lane in LANES]
+        batches = claim(shares, sizes, "testing", dict.fromkeys(all_shards()))
+        batches += claim_unmetered(REGISTRY.limited(sizes), sizes, "testing")
         if not batches:
             return settled
         settled += sum(run_batch(UUID(batch.batch_no), guarded=False).settled for batch in batches)

@@ -1,14 +1,18 @@
 """The project's settings with the test app and short leases; used by the tests and the processes they start."""
 
+import os
+
 from scheduler_project.settings import *  # noqa: F403
 from scheduler_project.settings import INSTALLED_APPS, PUNCTUAL
 
 INSTALLED_APPS = [*INSTALLED_APPS, "tests.support.testapp"]
 PUNCTUAL = PUNCTUAL | {
+    "CANARY_SECONDS": float(os.environ.get("TEST_CANARY_SECONDS", "0")),
     "DISPATCH_LEASE_SECONDS": 2.0,
     "RUN_LEASE_SECONDS": 3.0,
     "HEARTBEAT_SECONDS": 1.0,
     "REAP_SECONDS": 0.3,
+    "SHARD_LEASE_SECONDS": 2.0,
     "NODE_SECONDS": 0.3,
     "NODE_TTL_SECONDS": 2.0,
     "SHUTDOWN_SECONDS": 2.0,

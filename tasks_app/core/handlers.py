@@ -1,11 +1,12 @@
 """The registry of handlers: what runs for a task type, and under which rules."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
 from .errors import InvalidConfiguration, InvalidTask, nearest
 from .lanes import DEFAULT_LANE, LANES
+from .limit import Limit, limit_from
 from .retry import DEFAULT_MAX_RETRY, MAX_RETRY_LIMIT, Delays, RetryPolicy, policy_from
 
 DEFAULT_TIMEOUT_SECONDS = 60.0
@@ -25,6 +26,7 @@ class Handler:
     transactional: bool
     batch: bool
     apply: Callable | None
+    limit: Limit | None = None
     declared_at: str = field(compare=False, default="")
 
     @property
@@ -80,6 +82,11 @@ class Registry:
             )
         return handler
 
+    def limited(self, names: Iterable[str]) -> set[str]:
+        """Those of the types that have a limit."""
+        found = (self._handlers.get(name) for name in set(names))
+        return {handler.name for handler in found if handler is not None and handler.limit is not None}
+
     def discard(self, name: str) -> None:
         self._handlers.pop(name, None)
 
@@ -101,6 +108,9 @@ def handler(
     transactional: bool = False,
     batch: bool = False,
     apply: Callable | None = None,
+    rate: float | None = None,
+    burst: int | None = None,
+    max_running: int | None = None,
 ) -> Callable[[Callable], Callable]:
     """Declare the decorated function as the handler of task type `name`; returns it unchanged."""
     policy = policy_from(backoff)
@@ -108,6 +118,7 @@ def handler(
         max_retry = len(policy.seconds) if isinstance(policy, Delays) else DEFAULT_MAX_RETRY
     seconds = timeout.total_seconds() if isinstance(timeout, timedelta) else timeout
     _refuse_bad_options(name, seconds, max_retry, lane, concurrency)
+    limit = limit_from(name, rate, burst, max_running)
 
     def declare(call: Callable) -> Callable:
         REGISTRY.add(
@@ -122,6 +133,7 @@ def handler(
                 transactional=transactional,
                 batch=batch,
                 apply=apply,
+                limit=limit,
                 declared_at=f"{call.__module__}.{call.__qualname__}",
             )
         )

@@ -2,3 +2,7 @@
 
 LANES = ("critical", "high", "default", "low", "backfill")
 DEFAULT_LANE = "default"
+
+# While all of them have work, a lane gets its weight's part of the batches that a worker runs: backfill one in 31.
+# While others are empty, a lane gets all of it.
+WEIGHTS = {"critical": 16, "high": 8, "default": 4, "low": 2, "backfill": 1}

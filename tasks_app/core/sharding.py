@@ -3,11 +3,17 @@
 import zlib
 from functools import lru_cache
 
-SHARD_COUNT = 16
+MOST_SHARDS = 1024
 
 
-def shard_of(tenant: str, task_type: str, biz_key: str) -> int:
-    return zlib.crc32(biz_key.encode(), _of_type(tenant, task_type)) % SHARD_COUNT
+def shard_of(tenant: str, task_type: str, biz_key: str, shards: int) -> int:
+    """One of `shards` numbers from 0 on, the same one each time."""
+    return zlib.crc32(biz_key.encode(), _of_type(tenant, task_type)) % shards
+
+
+def home_of(task_type: str, shards: int) -> int:
+    """The one shard of a type that has a limit: then one beat dispatches all of it, and counts."""
+    return zlib.crc32(task_type.encode()) % shards
 
 
 @lru_cache(maxsize=1000)

@@ -2,15 +2,21 @@
 
 import logging
 import signal
+import time
 
 from celery.beat import Scheduler
 from django.db import DatabaseError, InterfaceError, connection
 
-from .dispatcher import Dispatcher, PublishFailed
+from tasks_app.conf import conf
+
+from .dispatcher import Dispatcher
+from .leases import Leases
+from .listener import Listener, Woken
 from .maintenance import Maintenance
 from .nodes import new_node_id, process_name
-from .publisher import publish
-from .wakeup import Listener
+from .publisher import PublishFailed, ask_broker, publish
+from .read_ahead import ReadAheadDispatcher
+from .wakeup import SENDER
 
 log = logging.getLogger(__name__)
 
@@ -24,11 +30,15 @@ class PunctualBeat(Scheduler):
 
     def setup_schedule(self) -> None:
         self._node_id, self._name = new_node_id(), process_name()
-        self._listener = Listener()
-        self._dispatcher = Dispatcher(self._name, publish, self._listener)
+        self._listener = Listener(self._node_id)
+        self._leases = Leases(self._node_id, self._name, SENDER.tell)
+        kind = ReadAheadDispatcher if conf().READ_AHEAD_SECONDS else Dispatcher
+        self._dispatcher = kind(self._name, publish, self._listener)
+        self._broker_lost = False
         self._maintenance = Maintenance(self._node_id, self._name)
-        self._maintenance.start()
+        self._maintained = False
         self._pause = 0.0
+        self._next_look = 0.0  # monotonic
         self._stopping = False
         signal.signal(signal.SIGTERM, self._stop)
         signal.signal(signal.SIGINT, self._stop)
@@ -37,33 +47,71 @@ class PunctualBeat(Scheduler):
     def tick(self) -> float:
         """One look, and the wait for the next; returns 0, since the waiting is done here."""
         try:
-            look = self._dispatcher.run_once()
+            wait = self._look()
             self._pause = 0.0
-            wait = look.wait_seconds
         except Exception as error:
             wait = self._after(error)
         if wait > 0 and not self._stopping:
-            self._dispatcher.wait(wait)
+            self._wait(wait)
         if self._stopping:
             # Between two looks: nothing is half claimed, nothing unpublished.
             raise SystemExit(0)
         return 0.0
 
+    def _look(self) -> float:
+        """Keep the shards, dispatch what is due in them; returns how long to wait."""
+        if self._broker_lost:
+            ask_broker()
+            self._broker_lost = False
+        if self._leases.wait_seconds <= 0:
+            before = self._leases.held
+            if self._leases.run_once() != before:
+                self._next_look = 0.0
+        if not self._maintained:
+            self._maintenance.start()
+            self._maintained = True
+        if time.monotonic() >= self._next_look:
+            look = self._dispatcher.run_once(self._leases.held, self._leases.total)
+            self._next_look = time.monotonic() + look.wait_seconds
+        return min(self._next_look - time.monotonic(), self._leases.wait_seconds)
+
+    def _wait(self, seconds: float) -> None:
+        woken = self._listener.wait(seconds)
+        if woken is not Woken.NO:
+            self._next_look = 0.0
+            self._dispatcher.wake()
+        if woken is Woken.FLEET:
+            self._leases.look_now()
+
     def close(self) -> None:
+        self._hand_over()
         self._maintenance.stop()
         self._listener.close()
         connection.close()
         log.info("beat.stopped name=%s", self._name)
 
     def _after(self, error: Exception) -> float:
+        self._next_look = 0.0
         self._pause = min(max(self._pause * 2, ERROR_PAUSE_SECONDS), ERROR_PAUSE_MOST_SECONDS)
         if isinstance(error, PublishFailed):
+            if not self._broker_lost:
+                # Another beat may reach the broker. This one contends again when it does.
+                self._broker_lost = True
+                self._hand_over()
             return self._pause  # told where it happened
         # A database that is away is an everyday fault and one line; anything else shows where it came from.
         known = isinstance(error, DatabaseError | InterfaceError)
         log.error("dispatch.failed error=%r pause_seconds=%g", str(error), self._pause, exc_info=not known)
         connection.close()
         return self._pause
+
+    def _hand_over(self) -> None:
+        try:
+            self._leases.release()
+        except (DatabaseError, InterfaceError) as error:
+            # They run out by themselves.
+            log.warning("shard.not_released name=%s error=%r", self._name, str(error).strip())
+            connection.close()
 
     def _stop(self, signum: int, frame: object) -> None:
         self._stopping = True

@@ -12,12 +12,14 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from django.utils import timezone
+from psycopg.sql import Literal
 
 from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask, shown
 from tasks_app.core.lanes import LANES
-from tasks_app.core.sharding import SHARD_COUNT
 from tasks_app.core.states import Status
+from tasks_app.lifecycle.shards import all_shards
+from tasks_app.models import TypeLimit
 from tasks_app.sql import run_on
 
 DUE = "DUE"  # beside the states: due now, whatever the state
@@ -231,15 +233,23 @@ _BY_STATE = {
 
 
 def _by_due(wanted: Filter) -> Source:
-    """The due index is sorted within a shard and lane; PostgreSQL merges these lists and reads only what it needs."""
+    """The due index is sorted within a shard and lane; PostgreSQL merges these lists and reads only what it needs.
+
+    Tasks of a type with a limit are sorted by type instead.
+    """
+    places = [f"NOT limited AND shard = {shard}" for shard in all_shards()]
+    places += [
+        f"limited AND task_type = {Literal(task_type).as_string()}".replace("%", "%%")
+        for task_type in TypeLimit.objects.order_by("task_type").values_list("task_type", flat=True)
+    ]
     lists = " UNION ALL ".join(
-        f"(SELECT id, due_at FROM schedule_task WHERE shard = {shard} AND lane = '{lane}'"
+        f"(SELECT id, due_at FROM schedule_task WHERE {place} AND lane = '{lane}'"
         " AND due_at >= coalesce(%(at)s::timestamptz, %(due_from)s::timestamptz, '-infinity')"
         " AND due_at < coalesce(%(due_to)s::timestamptz, 'infinity')"
         + (" AND due_at <= (SELECT clock_timestamp())" if wanted.state == DUE else "")
         # Its own order and limit make each list a scan of the index, and the whole a merge of such scans.
         + " ORDER BY due_at LIMIT {most})"
-        for shard in range(SHARD_COUNT)
+        for place in places
         for lane in ([wanted.lane] if wanted.lane else LANES)
     )
     rows = f"SELECT id, due_at FROM ({lists}) AS planned(id, due_at) ORDER BY due_at"

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
@@ -10,7 +10,6 @@ from tasks_app.conf import conf
 from tasks_app.core.clock import DatabaseClock
 from tasks_app.core.lanes import LANES
 from tasks_app.lifecycle.claim import (
-    ALL_SHARDS,
     ClaimedBatch,
     LaneShare,
     LaneView,
@@ -19,8 +18,10 @@ from tasks_app.lifecycle.claim import (
     return_batches,
 )
 
+from .limits import Gates
+from .listener import Listener
 from .pace import Pace
-from .wakeup import Listener
+from .publisher import PublishFailed
 
 log = logging.getLogger(__name__)
 
@@ -45,42 +46,85 @@ class Dispatcher:
         self._publish = publish
         self._listener = listener
         self._pace = Pace()
+        self._gates = Gates(name)
+        self._shards: Mapping[int, int] = {}
+        self._part = 0.0  # of all shards, and so of the room that the workers have
         self._lanes: list[LaneView] = []
         self._rows_per_batch: dict[str, int] = {}
         self._empty_handed: set[str] = set()  # lanes that were due and gave nothing: their rows are locked
         self._backlog: set[str] = set()  # lanes that filled all the room there was: more is due in them
         self._clock = DatabaseClock()
 
-    def run_once(self) -> Look:
-        """Claim and publish what the last look saw coming due, then look ahead."""
-        batches = self._claim_due()
+    def run_once(self, shards: Mapping[int, int], total: int) -> Look:
+        """Claim and publish what the last look saw coming due in these shards (with their fencing numbers; there are
+        `total`), then look ahead."""
+        if shards.keys() != self._shards.keys():
+            self._forget()
+        self._shards, self._part = shards, len(shards) / max(total, 1)
+        self._listener.listen(shards)
+        if not shards:
+            return Look(0, 0, conf().LOOK_SECONDS)
+        batches: list[ClaimedBatch] = []
+        for claimed in self._claims():
+            # At once: should the next claim fail, these are on their way.
+            if claimed:
+                self._hand_out(claimed)
+                batches += claimed
         if batches:
-            self._hand_out(batches)
             self._pace.note({batch.task_type for batch in batches})
         self._look_ahead()
-        wait = wait_seconds(self._lanes, self._clock.now(), self._empty_handed)
+        now = self._clock.now()
+        wait = self._wait(now)
         if wait > 0:
-            self._listener.announce(self._clock.now() + wait)
+            self._announce(now + wait)
         return Look(len(batches), sum(batch.size for batch in batches), wait)
 
-    def wait(self, seconds: float) -> bool:
-        """Wait for the next look; True if a wake-up cut it short."""
-        return self._listener.wait(seconds)
+    def wake(self) -> None:
+        """A signal came; every look of this dispatcher asks for all there is anyway."""
+
+    def _forget(self) -> None:
+        """What was seen was seen in other shards."""
+        self._lanes, self._backlog = [], set()
+
+    def _wait(self, now: float) -> float:
+        wait = wait_seconds(self._lanes, now, self._empty_handed, self._part)
+        return min(wait, self._gates.wait_seconds(self._room(), now))
+
+    def _announce(self, moment: float) -> None:
+        self._listener.announce(moment)
+
+    def _claims(self) -> Iterator[list[ClaimedBatch]]:
+        """One claim after the other, each a transaction of its own."""
+        due = self._claim_due()
+        yield due
+        yield self._claim_limited(due)
 
     def _claim_due(self) -> list[ClaimedBatch]:
         if not self._clock.known:
             return []
-        shares = lane_shares(self._lanes, self._clock.now(), self._rows_per_batch)
+        shares = lane_shares(self._lanes, self._clock.now(), self._rows_per_batch, len(self._shards), self._part)
         if not shares:
             self._empty_handed = set()
             return []
         if not self._pace.known:
             self._pace.refresh()  # a beat that has just come knows what the others have learnt
-        batches = claim(shares, self._pace.sizes, self._name)
+        batches = claim(shares, self._pace.sizes, self._name, self._shards)
         self._empty_handed = set()
         for share in shares:
             self._learn(share, [batch.size for batch in batches if batch.lane == share.lane])
         return batches
+
+    def _claim_limited(self, batches: Sequence[ClaimedBatch]) -> list[ClaimedBatch]:
+        if not self._clock.known:
+            return []
+        room, slots = self._room(), max((view.slots for view in self._lanes), default=0)
+        for batch in batches:
+            room[batch.lane] -= 1
+        return self._gates.claim(room, slots, self._clock.now(), self._pace.sizes)
+
+    def _room(self) -> dict[str, int]:
+        """Batches that each lane may get."""
+        return {view.lane: _credit(view, self._part) for view in self._lanes}
 
     def _learn(self, share: LaneShare, sizes: list[int]) -> None:
         """From what a lane gave: is there more, and how many rows to ask for next time."""
@@ -107,43 +151,44 @@ class Dispatcher:
     def _look_ahead(self) -> None:
         if self._clock.known:
             # First the announcement, then the reading: a task committed in between sends a signal.
-            self._listener.announce(self._clock.now() + conf().LOOK_SECONDS)
+            self._listener.take_signals(self._clock.now() + conf().LOOK_SECONDS)
+        limited = self._gates.types(self._shards)
         asked = time.monotonic()
-        lanes, clock = peek([lane for lane in LANES if lane not in self._backlog])
-        self._lanes = [replace(view, next_due=0.0) if view.lane in self._backlog else view for view in lanes]
-        self._clock.learn(clock, asked, time.monotonic())
+        seen = peek(self._name, self._shards, [lane for lane in LANES if lane not in self._backlog], limited)
+        self._clock.learn(seen.clock, asked, time.monotonic())
+        self._lanes = [replace(view, next_due=0.0) if view.lane in self._backlog else view for view in seen.lanes]
+        self._gates.saw(seen.limited)
 
 
-class PublishFailed(Exception):
-    """The broker did not take the batches; they are due again."""
-
-
-def lane_shares(lanes: Iterable[LaneView], now: float, rows_per_batch: dict[str, int]) -> list[LaneShare]:
+def lane_shares(
+    lanes: Iterable[LaneView], now: float, rows_per_batch: dict[str, int], shards: int, part: float
+) -> list[LaneShare]:
     """How much to claim: lanes that are due, up to what their workers will start within a moment."""
     shares = []
     for view in lanes:
-        credit = _credit(view)
+        credit = _credit(view, part)
         if view.next_due is not None and view.next_due <= now and credit > 0:
             rows = credit * rows_per_batch.get(view.lane, conf().BATCH_UNSEEN)
-            shares.append(LaneShare(view.lane, ceil(rows / len(ALL_SHARDS)), credit))
+            shares.append(LaneShare(view.lane, ceil(rows / shards), credit))
     return shares
 
 
-def wait_seconds(lanes: Iterable[LaneView], now: float, empty_handed: set[str]) -> float:
+def wait_seconds(lanes: Iterable[LaneView], now: float, empty_handed: set[str], part: float) -> float:
     """How long until something can be done: 0 if there is something now."""
-    return min((_lane_wait(view, now, empty_handed) for view in lanes), default=conf().LOOK_SECONDS)
+    return min((_lane_wait(view, now, empty_handed, part) for view in lanes), default=conf().LOOK_SECONDS)
 
 
-def _lane_wait(view: LaneView, now: float, empty_handed: set[str]) -> float:
+def _lane_wait(view: LaneView, now: float, empty_handed: set[str], part: float) -> float:
     longest = conf().LOOK_SECONDS
     if view.next_due is None or view.slots == 0:
         return longest  # a worker that appears sends a wake-up
     if view.next_due > now:
         return min(view.next_due - now, longest)
-    if _credit(view) <= 0:
+    if _credit(view, part) <= 0:
         return BUSY_POLL_SECONDS
     return LOCKED_POLL_SECONDS if view.lane in empty_handed else 0.0
 
 
-def _credit(view: LaneView) -> int:
-    return view.slots * conf().BATCHES_AHEAD - view.waiting
+def _credit(view: LaneView, part: float) -> int:
+    """Batches that may be claimed: this dispatcher's part of what is allowed ahead, without what waits of it."""
+    return ceil(view.slots * conf().BATCHES_AHEAD * part) - view.waiting

@@ -8,8 +8,10 @@ from django.utils import timezone
 
 from tasks_app.core.lanes import LANES
 from tasks_app.core.lateness import percentile_ms
-from tasks_app.core.sharding import SHARD_COUNT
+from tasks_app.lifecycle.shards import all_shards
 from tasks_app.sql import execute, run
+
+from .canary import CANARY
 
 HOUR = 60  # minutes
 ROLL_UP_SECONDS = 20.0  # how often whole minutes are rolled up
@@ -40,7 +42,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Hour:
-    """The last minutes, the oldest first, the one that is still running last; and the same by type."""
+    """The last minutes, the oldest first, the one that is still running last; and the same by type. No canaries."""
 
     minutes: dict[datetime, Figures]
     types: dict[str, Figures]
@@ -78,6 +80,8 @@ def last_hour() -> Hour:
     minutes = {now - timedelta(minutes=ago): Figures() for ago in range(HOUR, -1, -1)}
     types: dict[str, Figures] = {}
     for minute, task_type, *figures in rows:
+        if task_type == CANARY:
+            continue
         minutes.get(minute, minutes[now]).add(*figures)
         types.setdefault(task_type, Figures()).add(*figures)
     return Hour(minutes, types)
@@ -85,7 +89,7 @@ def last_hour() -> Hour:
 
 def next_hour(sample: Callable[[], Sample] | None = None) -> Load:
     """Counted if that is cheap, else guessed from a sample."""
-    given = {"shards": list(range(SHARD_COUNT)), "lanes": list(LANES), "bound": LOAD_BOUND, "minutes": HOUR}
+    given = {"shards": all_shards(), "lanes": list(LANES), "bound": LOAD_BOUND, "minutes": HOUR}
     rows = run("status_load", given)
     if any(cut for *_, cut in rows):
         return Load((sample or take_sample)().minutes, exact=False)

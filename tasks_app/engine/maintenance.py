@@ -13,6 +13,7 @@ from tasks_app.lifecycle.reap import reap, rescue_stranded
 from tasks_app.sql import run
 
 from . import nodes
+from .canary import send_canaries
 from .compensation import compensate_and_tell
 from .figures import ROLL_UP_SECONDS, roll_up
 from .retention import prune
@@ -23,7 +24,7 @@ log = logging.getLogger(__name__)
 @dataclass(frozen=True)
 class Chore:
     name: str
-    every: Callable[[], float]  # seconds
+    every: Callable[[], float]  # seconds; 0: never
     run: Callable[[], object]
     aside: bool = False  # may take long: in a thread of its own, so that the reaper comes on time
 
@@ -59,6 +60,8 @@ CHORES = (
     Chore("roll_up", lambda: ROLL_UP_SECONDS, roll_up),
     # Walks the whole table, and should never find anything.
     Chore("rescue", lambda: 600.0, rescue),
+    # Canaries roll by themselves; this only sends what is missing.
+    Chore("canary", lambda: 3 * conf().CANARY_SECONDS, send_canaries),
     Chore("compensate", lambda: conf().COMPENSATE_SECONDS, compensate_and_tell, aside=True),
 )
 
@@ -101,12 +104,14 @@ class Maintenance(threading.Thread):
             run("declare_chores", {"names": [chore.name for chore in CHORES]})
             self._declared = True
         # What this beat still does from last time is left to the others.
-        free = [chore for chore in CHORES if not (chore.name in self._aside and self._aside[chore.name].is_alive())]
+        busy = {name for name, thread in self._aside.items() if thread.is_alive()}
+        free = [chore for chore in CHORES if chore.every() > 0 and chore.name not in busy]
         taken = run(
             "take_chores",
             {
                 "node_id": self._node_id,
                 "name": self._node_name,
+                "dispatching": False,
                 "names": [chore.name for chore in free],
                 "everys": [chore.every() for chore in free],
             },
@@ -132,7 +137,8 @@ class Maintenance(threading.Thread):
 
     def stop(self) -> None:
         self._stopped.set()
-        self.join(timeout=5)
+        if self.is_alive():
+            self.join(timeout=5)
 
     def _leave(self) -> None:
         try:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from tasks_app.conf import conf
 from tasks_app.lifecycle import operate as _operate
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.operate import Answer, Operated, Row, Verb, expected
@@ -93,7 +94,7 @@ def operate_tasks(verb: Verb, ids: Sequence[int], operator: Operator, at: dateti
     """One order for some tasks, in one transaction."""
     done = _operate.operate(verb, ids, operator, at)
     if done.due is not None:
-        wake_on_commit(done.due)
+        wake_on_commit(dict.fromkeys(range(conf().SHARDS), done.due))
     return done
 
 

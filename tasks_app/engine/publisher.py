@@ -27,6 +27,19 @@ def publish(batches: Sequence[ClaimedBatch]) -> None:
             )
 
 
+def ask_broker() -> None:
+    """Raises PublishFailed while the broker does not answer."""
+    try:
+        with current_app.producer_or_acquire() as producer:
+            producer.channel.client.ping()
+    except Exception as error:
+        raise PublishFailed(str(error)) from error
+
+
+class PublishFailed(Exception):
+    """The broker did not take the batches; they are due again."""
+
+
 @cache
 def _envelope() -> tuple[dict, dict]:
     """What Celery itself writes on such a message, made once: its headers, and the options in its body."""

@@ -8,11 +8,14 @@ from django.db.models.functions import Now
 
 from tasks_app.conf import conf
 from tasks_app.core.lanes import LANES
-from tasks_app.core.sharding import SHARD_COUNT
+from tasks_app.lifecycle.shards import all_shards
 from tasks_app.models import DlqEntry, Node
 from tasks_app.sql import run
 
+from . import fleet_status
+from .canary import canaries
 from .figures import Hour, Sample, last_hour, take_sample
+from .fleet_status import LimitView, Pause, ShardView, Takeover
 
 LATENESS_MINUTES = 5
 COUNT_BOUND = 1_000  # due rows of one shard and lane that are counted, before their number is guessed
@@ -28,6 +31,7 @@ class NodeView:
     lanes: list[str]
     seen_seconds_ago: float
     live: bool
+    dispatching: bool  # a beat that renews its shards
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,10 @@ class LaneStatus:
     batches_waiting: int
     batches_running: int
     tasks_running: int
+    slots: int  # live worker slots that serve it
+    paused: Pause | None
+    canary_seconds: float | None  # since its canary last came back
+    canary_missing: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +65,9 @@ class Status:
     lanes: list[LaneStatus]
     lateness: Lateness
     dead_letters: int  # at most DEAD_BOUND + 1: then there are more
+    shards: list[ShardView]
+    takeovers: list[Takeover]
+    limits: list[LimitView]
 
     @property
     def due(self) -> int:
@@ -72,7 +83,11 @@ class Status:
 
     @property
     def oldest_overdue_seconds(self) -> float | None:
-        return max((lane.oldest_overdue_seconds for lane in self.lanes if lane.oldest_overdue_seconds), default=None)
+        """Of the lanes that nobody has paused."""
+        return max(
+            (lane.oldest_overdue_seconds for lane in self.lanes if lane.oldest_overdue_seconds and lane.paused is None),
+            default=None,
+        )
 
     def problems(self) -> list[str]:
         """What is wrong, in words an operator can act on; empty when all is well."""
@@ -82,10 +97,20 @@ class Status:
             found.append("Nobody dispatches: no beat is alive. Start `celery -A scheduler_project beat`.")
         if not any(node.kind == Node.WORKER for node in live):
             found.append("Nobody runs tasks: no worker is alive. Start `celery -A scheduler_project worker`.")
-        served = {lane for node in live if node.kind == Node.WORKER for lane in node.lanes}
+        served = any(lane.slots for lane in self.lanes)
         for lane in self.lanes:
-            if lane.due and served and lane.lane not in served:
+            if lane.due and served and not lane.slots:
                 found.append(f"Nobody consumes lane {lane.lane!r}, and {lane.due:,} tasks are due in it.")
+            elif lane.slots and lane.canary_missing:
+                found.append(
+                    f"The canary of lane {lane.lane!r} has not come back for {lane.canary_seconds:.0f} s, although a "
+                    "worker says that it serves the lane. Restart that worker."
+                )
+        orphans = [view.shard for view in self.shards if view.holder is None]
+        if orphans and any(node.dispatching for node in live):
+            found.append(
+                f"Nobody dispatches shards {', '.join(map(str, orphans))}. They are taken over within seconds."
+            )
         oldest = self.oldest_overdue_seconds
         if oldest is not None and oldest > OVERDUE_SECONDS:
             found.append(f"The oldest due task has been waiting for {oldest:.0f} s; {self.due:,} are due.")
@@ -94,25 +119,52 @@ class Status:
 
 def read_status(hour: Hour | None = None, sample: Callable[[], Sample] | None = None) -> Status:
     """Everything at a glance. What the caller has read already need not be read again."""
-    return Status(_nodes(), _lanes(sample), _lateness(hour or last_hour()), _dead_letters())
+    nodes, shards = _nodes(), fleet_status.shards()
+    return Status(
+        nodes=nodes,
+        lanes=_lanes(nodes, sample),
+        lateness=_lateness(hour or last_hour()),
+        dead_letters=_dead_letters(),
+        shards=shards,
+        takeovers=fleet_status.last_takeovers(shards),
+        limits=fleet_status.limits(COUNT_BOUND),
+    )
 
 
 def _nodes() -> list[NodeView]:
     # Asked of the database: this process's clock may differ.
-    rows = Node.objects.annotate(age=Now() - F("seen_at")).order_by("kind", "name")
-    ttl = conf().NODE_TTL_SECONDS
+    rows = Node.objects.annotate(age=Now() - F("seen_at"), renewed=Now() - F("renewed_at")).order_by("kind", "name")
+    ttl, lease = conf().NODE_TTL_SECONDS, conf().SHARD_LEASE_SECONDS
     return [
-        NodeView(n.kind, n.name, n.slots, n.lanes, n.age.total_seconds(), live=n.age.total_seconds() < ttl)
+        NodeView(
+            n.kind,
+            n.name,
+            n.slots,
+            n.lanes,
+            n.age.total_seconds(),
+            live=n.age.total_seconds() < ttl,
+            dispatching=n.renewed is not None and n.renewed.total_seconds() < lease,
+        )
         for n in rows
     ]
 
 
-def _lanes(sample: Callable[[], Sample] | None) -> list[LaneStatus]:
-    rows = run("status_lanes", {"lanes": list(LANES), "shards": list(range(SHARD_COUNT)), "bound": COUNT_BOUND})
+def _lanes(nodes: list[NodeView], sample: Callable[[], Sample] | None) -> list[LaneStatus]:
+    rows = run("status_lanes", {"lanes": list(LANES), "shards": all_shards(), "bound": COUNT_BOUND})
     guessed = (sample or take_sample)().due if any(cut for _, _, cut, *_ in rows) else {}
+    paused, canary = fleet_status.pauses(), canaries()
     return [
-        LaneStatus(lane, max(due, guessed.get(lane, 0)) if cut else due, not cut, *rest)
-        for lane, due, cut, *rest in rows
+        LaneStatus(
+            lane,
+            max(due, guessed.get(lane, 0)) if cut else due,
+            not cut,
+            *figures,
+            slots=sum(node.slots for node in nodes if node.live and lane in node.lanes),
+            paused=paused.get(lane),
+            canary_seconds=canary[lane].age_seconds if lane in canary else None,
+            canary_missing=lane in canary and lane not in paused and canary[lane].missing,
+        )
+        for lane, due, cut, *figures in rows
     ]
 
 

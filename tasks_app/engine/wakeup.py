@@ -1,13 +1,14 @@
-"""The wake-up: a hint to the dispatcher that something is due before it planned to look.
+"""The wake-up: a hint to the dispatchers that something is due before they planned to look.
 
-At most one signal is pending however many tasks are added, and none is sent for a task due after the next look.
-Losing a signal costs at most LOOK_SECONDS; a stalled Redis costs the caller WAKEUP_MS once in a while.
+At most one signal is pending for a shard however many tasks are added, and none is sent for a task due after the next
+look at its shard. Losing a signal costs at most LOOK_SECONDS; a stalled Redis costs the caller WAKEUP_MS once in a
+while.
 """
 
 import logging
 import os
-import select
 import time
+from collections.abc import Iterable, Mapping
 
 import redis
 from django.db import transaction
@@ -18,16 +19,29 @@ from tasks_app.conf import conf
 
 log = logging.getLogger(__name__)
 
-NEXT_LOOK_KEY = "punctual:next_look"
-SIGNAL_KEY = "punctual:signal"
+NEXT_LOOK_KEY = "punctual:next_look"  # a hash: shard -> when its dispatcher looks next, epoch seconds
+SIGNAL_KEY = "punctual:signal:"  # and the number of the shard: a list with one element at most
+FLEET_KEY = "punctual:fleet:"  # and the id of a beat: it should look at its leases
 
 # Sent only if due before the announced look (or if nobody announced one), and only if none is pending.
 _SIGNAL = """
-local look = redis.call('GET', KEYS[1])
-if look and tonumber(ARGV[1]) >= tonumber(look) then return 0 end
-if redis.call('LLEN', KEYS[2]) > 0 then return 0 end
-redis.call('LPUSH', KEYS[2], '1')
-return 1
+local sent = 0
+for i = 1, #ARGV, 2 do
+    local look = redis.call('HGET', KEYS[1], ARGV[i])
+    if not look or tonumber(ARGV[i + 1]) < tonumber(look) then
+        local list = KEYS[2] .. ARGV[i]
+        if redis.call('LLEN', list) == 0 then
+            redis.call('LPUSH', list, '1')
+            sent = sent + 1
+        end
+    end
+end
+return sent
+"""
+# Nobody reads the list of a beat that died, so it goes by itself after a while.
+_TELL = """
+if redis.call('LLEN', KEYS[1]) == 0 then redis.call('LPUSH', KEYS[1], '1') end
+return redis.call('EXPIRE', KEYS[1], 60)
 """
 
 
@@ -65,121 +79,59 @@ class Sender:
         self._pid = 0
         self._breaker = Breaker()
 
-    def wake(self, due: float) -> bool:
-        """Signal the dispatcher if it would look too late for `due` (epoch seconds, database clock)."""
+    def wake(self, dues: Mapping[int, float]) -> int:
+        """Signal the dispatchers of the shards whose next look would be too late for what is due (shard -> epoch
+        seconds, database clock); returns how many signals that took."""
+        pairs = [word for shard, due in dues.items() for word in (shard, repr(due))]
+        return self._try(lambda redis: redis.eval(_SIGNAL, 2, NEXT_LOOK_KEY, SIGNAL_KEY, *pairs)) if pairs else 0
+
+    def wake_all(self) -> int:
+        """Something that may concern every shard: a worker has come, a lane goes on."""
+        return self.wake(dict.fromkeys(range(conf().SHARDS), 0.0))
+
+    def tell(self, node_ids: Iterable[str]) -> None:
+        """These beats should look at their leases now."""
+        for node_id in node_ids:
+            self._try(lambda redis, key=FLEET_KEY + node_id: redis.eval(_TELL, 1, key))
+
+    def _try(self, action) -> int:
         if self._breaker.open:
-            return False
+            return 0
         try:
             if self._client is None or self._pid != os.getpid():
                 self._client, self._pid = client(conf().WAKEUP_MS / 1000), os.getpid()
-            return bool(self._client.eval(_SIGNAL, 2, NEXT_LOOK_KEY, SIGNAL_KEY, repr(due)))
+            return action(self._client)
         except Exception as error:
             # Anything at all: a task is written already, and its caller must not hear of Redis.
             self._breaker.trip()
             log.warning("wakeup.failed error=%r pause_seconds=%g", str(error), conf().WAKEUP_PAUSE_SECONDS)
-            return False
+            return 0
 
 
 SENDER = Sender()
 
 
 class _Pending:
-    """The earliest due moment of one transaction; sends one signal when it commits."""
+    """The earliest due moment of one transaction in each shard; sends the signals for them when it commits."""
 
-    def __init__(self, due: float) -> None:
-        self.due = due
+    def __init__(self, dues: Mapping[int, float]) -> None:
+        self.dues = dict(dues)
+
+    def add(self, dues: Mapping[int, float]) -> None:
+        for shard, due in dues.items():
+            self.dues[shard] = min(due, self.dues.get(shard, due))
 
     def send(self) -> None:
-        SENDER.wake(self.due)
+        SENDER.wake(self.dues)
 
 
-def wake_on_commit(due: float) -> None:
+def wake_on_commit(dues: Mapping[int, float]) -> None:
     """Signal once after the caller's commit, for the earliest of all tasks it scheduled; never after a rollback."""
     connection = transaction.get_connection()
     pending = getattr(connection, "_punctual_pending", None)
     # A rollback empties run_on_commit, so a leftover of an earlier transaction is not found there.
     if pending is not None and any(call == pending.send for _, call, _ in reversed(connection.run_on_commit)):
-        pending.due = min(pending.due, due)
+        pending.add(dues)
         return
-    pending = _Pending(due)
-    connection._punctual_pending = pending
+    pending = connection._punctual_pending = _Pending(dues)
     transaction.on_commit(pending.send, robust=True)
-
-
-class Listener:
-    """The dispatcher's side: announces the next look and waits for a signal, a moment, or the end."""
-
-    def __init__(self) -> None:
-        self._breaker = Breaker()
-        self._client: redis.Redis | None = None
-        self._connection: redis.connection.AbstractConnection | None = None
-        self._armed = False
-        self._stop_reader, self._stop_writer = os.pipe()
-        os.set_blocking(self._stop_writer, False)
-
-    def announce(self, next_look: float) -> None:
-        """Say when the next look will be, before reading the earliest due moment: then no wake-up falls between."""
-        if self._breaker.open:
-            return
-        try:
-            if self._client is None:
-                self._client = client(conf().WAKEUP_MS / 1000)
-            self._client.set(NEXT_LOOK_KEY, repr(next_look))
-        except Exception as error:
-            self._give_up(error)
-
-    def wait(self, seconds: float) -> bool:
-        """Wait at most so long; True if a signal came."""
-        sources = [self._stop_reader]
-        signals = self._arm()
-        if signals is not None:
-            sources.append(signals)
-        readable, _, _ = select.select(sources, [], [], max(seconds, 0))
-        return signals in readable and self._read_signal()
-
-    def interrupt(self) -> None:
-        """End a wait now; safe to call from a signal handler."""
-        os.write(self._stop_writer, b"x")
-
-    def close(self) -> None:
-        self._drop_connection()
-        if self._client is not None:
-            self._client.close()
-
-    def _arm(self) -> int | None:
-        """Have one blocking pop outstanding, so that waiting costs no command at all."""
-        if self._connection is None:
-            if self._breaker.open:
-                return None
-            try:
-                self._connection = client(conf().WAKEUP_MS / 1000).connection_pool.get_connection()
-            except Exception as error:
-                self._give_up(error)
-                return None
-        try:
-            if not self._armed:
-                self._connection.send_command("BLPOP", SIGNAL_KEY, 0)
-                self._armed = True
-            return self._connection._sock.fileno()
-        except Exception as error:
-            self._give_up(error)
-            return None
-
-    def _read_signal(self) -> bool:
-        try:
-            self._connection.read_response()
-            self._armed = False
-            return True
-        except Exception as error:
-            self._give_up(error)
-            return False
-
-    def _give_up(self, error: Exception) -> None:
-        self._breaker.trip()
-        self._drop_connection()
-        log.warning("wakeup.lost error=%r pause_seconds=%g", str(error), conf().WAKEUP_PAUSE_SECONDS)
-
-    def _drop_connection(self) -> None:
-        if self._connection is not None:
-            self._connection.disconnect()
-        self._connection, self._armed = None, False

@@ -33,7 +33,7 @@ class Reporter(threading.Thread):
             try:
                 nodes.report_worker(self._node_id, nodes.process_name(), self._slots, self._lanes)
                 if first:
-                    SENDER.wake(0.0)  # something may be due that had no worker until now
+                    SENDER.wake_all()  # something may be due that had no worker until now
                 first = False
             except (DatabaseError, InterfaceError) as error:
                 log.warning("node.unreported error=%r", str(error).strip())

@@ -1,14 +1,11 @@
 """claim: due rows become batches that a worker can start; and back, when they can't be published."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tasks_app.conf import conf
 from tasks_app.core.lanes import LANES
-from tasks_app.core.sharding import SHARD_COUNT
-from tasks_app.sql import run
-
-ALL_SHARDS = tuple(range(SHARD_COUNT))
+from tasks_app.sql import array, run
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +14,7 @@ class LaneView:
 
     lane: str
     next_due: float | None  # epoch seconds, database clock
-    waiting: int  # batches claimed but not started
+    waiting: int  # batches that this dispatcher claimed and nobody started
     slots: int  # live worker slots
 
 
@@ -38,32 +35,76 @@ class LaneShare:
     batches: int
 
 
-def peek(probe: Sequence[str] = LANES, shards: Sequence[int] = ALL_SHARDS) -> tuple[list[LaneView], float]:
-    """Every lane's capacity, the earliest due moment of those in `probe`, and the database's clock."""
+@dataclass(frozen=True, slots=True)
+class Peeked:
+    lanes: list[LaneView]
+    limited: dict[tuple[str, str], float]  # the earliest due moment of limited types, by type and lane
+    clock: float  # the database's
+
+
+def peek(
+    dispatcher: str, shards: Iterable[int], probe: Sequence[str] = LANES, limited_types: Sequence[str] = ()
+) -> Peeked:
+    """Every lane's capacity, and the earliest due moment of those in `probe` and of the limited types."""
     params = {
         "lanes": list(LANES),
         "probe": list(probe),
-        "shards": list(shards),
+        "shards": array(shards),
+        "types": list(limited_types),
+        "dispatcher": dispatcher,
         "node_ttl": conf().NODE_TTL_SECONDS,
     }
     rows = run("peek", params)
-    return [LaneView(lane, due, waiting, slots) for lane, due, waiting, slots, _ in rows], rows[0][4]
+    return Peeked(
+        [LaneView(lane, due, waiting, slots) for task_type, lane, due, waiting, slots, _ in rows if task_type is None],
+        {(task_type, lane): due for task_type, lane, due, *_ in rows if task_type is not None},
+        rows[0][5],
+    )
 
 
 def claim(
     shares: Sequence[LaneShare],
     sizes: Mapping[str, int],
     dispatcher: str,
-    shards: Sequence[int] = ALL_SHARDS,
+    shards: Mapping[int, int | None],
 ) -> list[ClaimedBatch]:
-    """Claim due rows, at most `batches` batches a lane, of `sizes` tasks by type. One statement."""
+    """Claim due rows, at most `batches` batches a lane, of `sizes` tasks by type. One statement.
+
+    `shards` come with their fencing numbers: one that has another holder by now gives nothing. None asks nobody.
+    """
     rows = run(
         "claim",
         {
             "lanes": [share.lane for share in shares],
             "rows": [share.rows_per_shard for share in shares],
             "allowed": [share.batches for share in shares],
-            "shards": list(shards),
+            "shards": array(shards),
+            "fences": array("NULL" if fence is None else fence for fence in shards.values()),
+            "types": list(sizes),
+            "sizes": list(sizes.values()),
+            "unseen": conf().BATCH_UNSEEN,
+            "dispatcher": dispatcher,
+            "lease": conf().DISPATCH_LEASE_SECONDS,
+        },
+    )
+    return [ClaimedBatch(*row) for row in rows]
+
+
+def read_ahead(shards: Iterable[int], lanes: Sequence[str], until: float, most: int) -> list[tuple[float, int]]:
+    """What comes due in these shards and lanes until then: (moment, id), the earliest first."""
+    return run("read_ahead", {"shards": array(shards), "lanes": list(lanes), "until": until, "most": most})
+
+
+def claim_ids(
+    ids: Sequence[int], room: Mapping[str, int], sizes: Mapping[str, int], dispatcher: str
+) -> list[ClaimedBatch]:
+    """Claim those of the rows that are due now, at most `room` batches a lane."""
+    rows = run(
+        "claim_ids",
+        {
+            "ids": array(ids),
+            "lanes": list(room),
+            "allowed": list(room.values()),
             "types": list(sizes),
             "sizes": list(sizes.values()),
             "unseen": conf().BATCH_UNSEEN,

@@ -7,12 +7,13 @@ from typing import NamedTuple
 from django.db import transaction
 
 from tasks_app.core.errors import InvalidTask, PlanConflict
-from tasks_app.core.sharding import shard_of
+from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.states import Status, is_live
 from tasks_app.core.tokens import random_uuids
 from tasks_app.sql import array, run, text_array
 
 from .request import Request, Unit
+from .shards import shards_of
 
 # Each round some other transaction has moved the unit and committed. More than a few in a row means that
 # something rewrites it all the time; then the caller's own change must roll back, not be half done.
@@ -201,9 +202,10 @@ def _insert(requests: Iterable[Request], replaces: Mapping[Unit, int] | None = N
         return {}
     units, at, delay, payload, lane, max_retry, repeat_after, expires_after, idem_key = zip(*requests, strict=True)
     tenant, task_type, keys = zip(*units, strict=True)
+    limited = REGISTRY.limited(task_type)
     params = {
         "biz_key": text_array(keys),
-        "shard": array(map(shard_of, tenant, task_type, keys)),
+        "shard": array(shards_of(tenant, task_type, keys)),
         "token": array(random_uuids(len(requests))),
     }
     for name, values in (
@@ -214,6 +216,7 @@ def _insert(requests: Iterable[Request], replaces: Mapping[Unit, int] | None = N
         ("at", at),
         ("delay", delay),
         ("lane", lane),
+        ("limited", [one in limited for one in task_type] if limited else [False]),
         ("max_retry", max_retry),
         ("repeat_after", repeat_after),
         ("expires_after", expires_after),

@@ -1,5 +1,6 @@
 """start and heartbeat: a worker's right to a batch."""
 
+import logging
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,6 +10,10 @@ from tasks_app.conf import conf
 from tasks_app.core.clock import DatabaseClock
 from tasks_app.core.task import Task
 from tasks_app.sql import array, run
+
+from .claim import return_batches
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +26,17 @@ class StartedBatch:
 
 
 def start(batch_no: UUID, worker: str) -> StartedBatch | None:
-    """Take the batch and load what is still ours of it; None if it was taken, finished or is unknown."""
+    """Take the batch and load what is still ours of it; None if it was taken, finished or is unknown.
+
+    If its lane was paused meanwhile, it goes back to due untouched, which is None too.
+    """
     asked = time.monotonic()
     rows = run("start", {"batch_no": batch_no, "worker": worker, "lease": conf().RUN_LEASE_SECONDS})
     if not rows:
+        # Taken by another delivery, most likely, and then this moves nothing. One that nobody has started is here
+        # because its lane is paused, or was a moment ago: its message is used up, so it has to go back.
+        if return_batches([str(batch_no)]):
+            log.info("batch.returned batch=%s reason=%r", batch_no, "its lane is paused")
         return None
     clock = DatabaseClock()
     task_type, lane, started = rows[0][:3]

@@ -2,22 +2,28 @@
 
 from .audit_entry import AuditEntry
 from .dlq_entry import DlqEntry
+from .lane_pause import LanePause
 from .maintenance_entry import MaintenanceEntry
 from .minute_figures import MinuteFigures
 from .node import Node
 from .outbox_event import OutboxEvent
 from .schedule_task import ScheduleTask
+from .shard_lease import ShardLease
 from .task_attempt import TaskAttempt
 from .task_batch import TaskBatch
+from .type_limit import TypeLimit
 
 __all__ = [
     "AuditEntry",
     "DlqEntry",
+    "LanePause",
     "MaintenanceEntry",
     "MinuteFigures",
     "Node",
     "OutboxEvent",
     "ScheduleTask",
+    "ShardLease",
     "TaskAttempt",
     "TaskBatch",
+    "TypeLimit",
 ]

@@ -15,6 +15,9 @@ class Node(models.Model):
     lanes = ArrayField(models.CharField(max_length=8), db_default=[])
     started_at = models.DateTimeField(db_default=Now())
     seen_at = models.DateTimeField(db_default=Now())
+    renewed_at = models.DateTimeField(
+        null=True, help_text="When a beat's dispatcher last renewed its shards; empty: it takes no share of them."
+    )
 
     class Meta:
         db_table = "node"

@@ -34,6 +34,9 @@ class ScheduleTask(models.Model):
     shard = models.SmallIntegerField()
     solo = models.BooleanField(db_default=False, help_text="Tried alone, since a batch it was in was lost.")
     batch_no = models.UUIDField(null=True)
+    limited = models.BooleanField(
+        db_default=False, help_text="Its type has a limit: claimed by type, apart from what has none."
+    )
 
     attempt = models.IntegerField(db_default=0, help_text="Failures since the last success, roll or replay.")
     retry_count = models.IntegerField(db_default=0, help_text="Failures over the row's whole life.")
@@ -58,7 +61,13 @@ class ScheduleTask(models.Model):
             models.Index(
                 fields=["shard", "lane", "due_at"],
                 name="schedule_task_due",
-                condition=Q(due_at__isnull=False),
+                condition=Q(due_at__isnull=False, limited=False),
+            ),
+            # Apart, so that a backlog that may not be claimed now is not stepped over in every look for the rest.
+            models.Index(
+                fields=["task_type", "lane", "due_at"],
+                name="schedule_task_limited",
+                condition=Q(due_at__isnull=False, limited=True),
             ),
         ]
         constraints = [

@@ -1,57 +1,24 @@
 -- claim: due rows of some shards and lanes -> RUNNING, grouped into new batches of one lane and type each.
+-- Types with a limit are left to claim_limited.
 -- SKIP LOCKED lets many dispatchers work side by side; due_at = NULL takes a row out of the due index.
 -- The locking sub-select is inside a materialised CTE, so LIMIT holds whatever plan the UPDATE gets.
+-- A shard whose fencing number has grown is somebody else's now, and gives nothing. That is for efficiency: without it,
+-- two dispatchers that think they hold the same shard are kept apart by the row locks.
 -- A solo task is a batch of its own. A lane gets no more batches than it is allowed, the longest overdue first.
 WITH due AS MATERIALIZED (
     SELECT w.lane_no, d.spot, d.id, d.task_type, d.solo, d.due_at
     FROM unnest(%(lanes)s::text[], %(rows)s::int[]) WITH ORDINALITY AS w(lane, rows, lane_no)
-    CROSS JOIN unnest(%(shards)s::smallint[]) AS s(shard)
+    CROSS JOIN (
+        SELECT held.shard FROM unnest(%(shards)s::smallint[], %(fences)s::bigint[]) AS held(shard, fence)
+        WHERE NOT EXISTS (SELECT FROM shard_lease l WHERE l.shard = held.shard AND l.fence > held.fence)
+    ) AS s
     CROSS JOIN LATERAL (
         -- `spot` is where the row lies. We hold its lock, so it stays there, and the UPDATE needs no index to find it.
         SELECT t.ctid AS spot, t.id, t.task_type, t.solo, t.due_at
         FROM schedule_task t
-        WHERE t.shard = s.shard AND t.lane = w.lane AND t.due_at <= (SELECT clock_timestamp())
+        WHERE t.shard = s.shard AND t.lane = w.lane AND NOT t.limited AND t.due_at <= (SELECT clock_timestamp())
         ORDER BY t.due_at
         LIMIT w.rows
         FOR NO KEY UPDATE SKIP LOCKED
     ) AS d
-), type AS MATERIALIZED (
-    SELECT task_type, row_number() OVER () AS type_no FROM (SELECT DISTINCT task_type FROM due) AS seen
-), kind AS (
-    -- One number for type, lane and solo: sorting thousands of rows by text costs more than all the rest. Ties in order
-    -- of id: then a batch has neighbours of one page, and a herd empties all shards alike instead of one by one.
-    SELECT number, array_agg(id ORDER BY due_at, id) AS ids, array_agg(spot ORDER BY due_at, id) AS spots,
-           array_agg(due_at ORDER BY due_at, id) AS dues
-    FROM (SELECT type_no * 64 + lane_no * 2 + solo::int AS number, id, spot, due_at FROM due JOIN type USING (task_type)) AS one
-    GROUP BY number
-), batch AS MATERIALIZED (
-    SELECT gen_random_uuid() AS batch_no, (%(lanes)s::text[])[lane_no] AS lane, task_type, ids, spots
-    FROM (
-        SELECT lane.no AS lane_no, type.task_type, kind.ids[part : part + size.rows - 1] AS ids,
-               kind.spots[part : part + size.rows - 1] AS spots,
-               row_number() OVER (PARTITION BY lane.no ORDER BY kind.dues[part]) AS place
-        FROM kind
-        JOIN type ON type.type_no = kind.number / 64
-        LEFT JOIN unnest(%(types)s::text[], %(sizes)s::int[]) AS pace(task_type, size) USING (task_type)
-        CROSS JOIN LATERAL (SELECT kind.number %% 64 / 2) AS lane(no)
-        CROSS JOIN LATERAL (
-            SELECT CASE kind.number %% 2 WHEN 1 THEN 1 ELSE coalesce(pace.size, %(unseen)s) END
-        ) AS size(rows)
-        CROSS JOIN LATERAL generate_series(1, cardinality(kind.ids), size.rows) AS part
-    ) AS ranked
-    WHERE place <= (%(allowed)s::int[])[lane_no]
-), flat AS MATERIALIZED (
-    -- All of it in one row, so that the UPDATE reads no join whose size the planner would have to guess.
-    SELECT array_agg(spot) AS spots, array_agg(id ORDER BY id) AS ids, array_agg(batch_no ORDER BY id) AS batch_nos
-    FROM (SELECT batch_no, unnest(ids) AS id, unnest(spots) AS spot FROM batch) AS one
-), moved AS (
-    UPDATE schedule_task t
-    SET status = 'RUNNING', batch_no = (SELECT batch_nos FROM flat)[width_bucket(t.id, (SELECT ids FROM flat))],
-        claimed_due = t.due_at, due_at = NULL, updated_at = clock_timestamp()
-    WHERE t.ctid = ANY ((SELECT spots FROM flat)::tid[]) AND t.status IN ('INIT', 'FAIL', 'SUCCESS')
-)
-INSERT INTO task_batch (batch_no, task_type, lane, ids, dispatcher, claimed_at, lease_until)
-SELECT batch_no, task_type, lane, ids, %(dispatcher)s, clock_timestamp(),
-       clock_timestamp() + make_interval(secs => %(lease)s)
-FROM batch
-RETURNING batch_no::text, lane, task_type, cardinality(ids)
+--include batches_of_due

@@ -1,8 +1,9 @@
 -- A column that is the same for all comes once, as `all_…`, with an empty array: most of a big insert is like that.
 -- `solo` comes from the row it takes over from: a task that may be poisonous stays alone until it has an outcome.
 INSERT INTO schedule_task (tenant, task_type, biz_key, replaces, idem_key, status, execute_time, due_at, lane, shard,
-                           solo, max_retry, repeat_after, expires_after, token, payload)
+                           limited, solo, max_retry, repeat_after, expires_after, token, payload)
 SELECT u.tenant, u.task_type, u.biz_key, u.replaces, u.idem_key, 'INIT', u.run_at, u.run_at, u.lane, u.shard,
+       u.limited,
        CASE WHEN u.replaces IS NULL THEN FALSE ELSE (SELECT old.solo FROM schedule_task old WHERE old.id = u.replaces) END,
        u.max_retry, make_interval(secs => u.repeat_after), make_interval(secs => u.expires_after), u.token, u.payload
 FROM (
@@ -12,6 +13,7 @@ FROM (
            coalesce(given.at, %(all_at)s::timestamptz,
                     clock.now + make_interval(secs => coalesce(given.delay, %(all_delay)s::float8))) AS run_at,
            coalesce(given.lane, %(all_lane)s) AS lane, given.shard,
+           coalesce(given.limited, %(all_limited)s::bool) AS limited,
            coalesce(given.max_retry, %(all_max_retry)s::smallint) AS max_retry,
            coalesce(given.repeat_after, %(all_repeat_after)s::float8) AS repeat_after,
            coalesce(given.expires_after, %(all_expires_after)s::float8) AS expires_after,
@@ -19,8 +21,8 @@ FROM (
     FROM (SELECT clock_timestamp() AS now) AS clock,
          unnest(%(tenant)s::text[], %(task_type)s::text[], %(biz_key)s::text[], %(replaces)s::bigint[],
                 %(idem_key)s::text[], %(at)s::timestamptz[], %(delay)s::float8[], %(lane)s::text[],
-                %(shard)s::smallint[], %(max_retry)s::smallint[], %(repeat_after)s::float8[],
+                %(shard)s::smallint[], %(limited)s::bool[], %(max_retry)s::smallint[], %(repeat_after)s::float8[],
                 %(expires_after)s::float8[], %(token)s::uuid[], %(payload)s::text[])
-         AS given(tenant, task_type, biz_key, replaces, idem_key, at, delay, lane, shard, max_retry, repeat_after,
+         AS given(tenant, task_type, biz_key, replaces, idem_key, at, delay, lane, shard, limited, max_retry, repeat_after,
                   expires_after, token, payload)
 ) AS u

@@ -1,23 +1,36 @@
--- peek: per lane the batches claimed but not started, the live worker slots, and the earliest due moment.
+-- peek: per lane the batches that this dispatcher claimed and nobody started, the live worker slots, and the earliest
+-- due moment. A paused lane has no slots. Then, for types with a limit, the earliest due moment by type and lane.
 -- Locked rows are included: a row that is being edited right now must not be slept over.
 -- A lane known to have a backlog is not probed: under its head lie the entries of what was just claimed, dead but not
 -- yet removable, and stepping over thousands of them many times a second once took half of a core.
-SELECT l.lane,
+SELECT NULL AS task_type, l.lane,
        CASE WHEN l.lane = ANY (%(probe)s::text[]) THEN date_part('epoch', (
            SELECT min(first.due_at)
            FROM unnest(%(shards)s::smallint[]) AS s(shard)
            CROSS JOIN LATERAL (
                SELECT t.due_at
                FROM schedule_task t
-               WHERE t.shard = s.shard AND t.lane = l.lane AND t.due_at IS NOT NULL
+               WHERE t.shard = s.shard AND t.lane = l.lane AND NOT t.limited AND t.due_at IS NOT NULL
                ORDER BY t.due_at
                LIMIT 1
            ) AS first
        )) END AS next_due,
        (SELECT count(*) FROM task_batch b
-        WHERE b.finished_at IS NULL AND b.started_at IS NULL AND b.lane = l.lane) AS waiting,
+        WHERE b.finished_at IS NULL AND b.started_at IS NULL AND b.lane = l.lane
+          AND b.dispatcher = %(dispatcher)s) AS waiting,
        (SELECT coalesce(sum(n.slots), 0) FROM node n
-        WHERE n.kind = 'WORKER' AND l.lane = ANY (n.lanes)
+        WHERE n.kind = 'WORKER' AND l.lane = ANY (n.lanes) 
+          AND NOT EXISTS (SELECT FROM lane_pause p WHERE p.lane = l.lane)
           AND n.seen_at > clock_timestamp() - make_interval(secs => %(node_ttl)s)) AS slots,
        date_part('epoch', clock_timestamp()) AS clock
 FROM unnest(%(lanes)s::text[]) AS l(lane)
+UNION ALL
+SELECT g.task_type, l.lane, date_part('epoch', first.due_at), 0, 0, 0
+FROM unnest(%(types)s::text[]) AS g(task_type)
+CROSS JOIN unnest(%(lanes)s::text[]) AS l(lane)
+CROSS JOIN LATERAL (
+    SELECT t.due_at FROM schedule_task t
+    WHERE t.limited AND t.task_type = g.task_type AND t.lane = l.lane AND t.due_at IS NOT NULL
+    ORDER BY t.due_at
+    LIMIT 1
+) AS first

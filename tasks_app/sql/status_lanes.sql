@@ -7,15 +7,29 @@ FROM unnest(%(lanes)s::text[]) WITH ORDINALITY AS l(lane, place)
 CROSS JOIN LATERAL (
     SELECT coalesce(sum(s.due), 0)::bigint AS due, coalesce(bool_or(s.due > %(bound)s), FALSE) AS cut,
            extract(epoch FROM clock_timestamp() - min(s.oldest))::float8 AS oldest_seconds
-    FROM unnest(%(shards)s::smallint[]) AS h(shard)
-    CROSS JOIN LATERAL (
-        SELECT count(*) AS due, min(few.due_at) AS oldest
-        FROM (
-            SELECT t.due_at FROM schedule_task t
-            WHERE t.shard = h.shard AND t.lane = l.lane AND t.due_at <= (SELECT clock_timestamp())
-            ORDER BY t.due_at
-            LIMIT %(bound)s + 1
-        ) AS few
+    FROM (
+        SELECT of_shard.* FROM unnest(%(shards)s::smallint[]) AS h(shard)
+        CROSS JOIN LATERAL (
+            SELECT count(*) AS due, min(few.due_at) AS oldest
+            FROM (
+                SELECT t.due_at FROM schedule_task t
+                WHERE t.shard = h.shard AND t.lane = l.lane AND NOT t.limited AND t.due_at <= (SELECT clock_timestamp())
+                ORDER BY t.due_at
+                LIMIT %(bound)s + 1
+            ) AS few
+        ) AS of_shard
+        UNION ALL
+        SELECT of_type.* FROM type_limit g
+        CROSS JOIN LATERAL (
+            SELECT count(*) AS due, min(few.due_at) AS oldest
+            FROM (
+                SELECT t.due_at FROM schedule_task t
+                WHERE t.limited AND t.task_type = g.task_type AND t.lane = l.lane
+                  AND t.due_at <= (SELECT clock_timestamp())
+                ORDER BY t.due_at
+                LIMIT %(bound)s + 1
+            ) AS few
+        ) AS of_type
     ) AS s
 ) AS d
 LEFT JOIN (

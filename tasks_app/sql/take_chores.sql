@@ -1,9 +1,8 @@
 -- take_chores: report this beat, and take the chores that are due; a chore is taken by one beat each time.
 -- A reap with nothing to reap is taken and not returned: that is the common case, and costs no second statement.
-WITH me AS (
-    INSERT INTO node (node_id, kind, name) VALUES (%(node_id)s, 'BEAT', %(name)s)
-    ON CONFLICT (node_id) DO UPDATE SET seen_at = clock_timestamp()
-), taken AS (
+WITH
+--include report_beat
+, taken AS (
     UPDATE maintenance_entry e
     SET next_at = clock_timestamp() + make_interval(secs => c.every), ran_at = clock_timestamp(), ran_by = %(name)s
     FROM unnest(%(names)s::text[], %(everys)s::float8[]) AS c(name, every)

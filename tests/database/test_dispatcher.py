@@ -8,11 +8,11 @@ from tasks_app.client import schedule, schedule_many
 from tasks_app.conf import conf
 from tasks_app.engine import nodes
 from tasks_app.engine.dispatcher import Dispatcher, PublishFailed
+from tasks_app.engine.listener import Listener, Woken
 from tasks_app.engine.pace import Pace, size_for
-from tasks_app.engine.wakeup import Listener
 from tasks_app.lifecycle.claim import ClaimedBatch
 from tasks_app.models import ScheduleTask, TaskBatch
-from tests.support.engine import batch_row, row, run_due
+from tests.support.engine import anybodys, batch_row, row, run_due
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -30,6 +30,20 @@ class Broker:
         self.batches += batches
 
 
+class Dispatching:
+    """A dispatcher that holds all shards."""
+
+    def __init__(self, dispatcher: Dispatcher, listener: Listener) -> None:
+        self._dispatcher = dispatcher
+        self._listener = listener
+
+    def run_once(self):
+        return self._dispatcher.run_once(anybodys(), conf().SHARDS)
+
+    def wait(self, seconds: float) -> bool:
+        return self._listener.wait(seconds) is Woken.TASKS
+
+
 @pytest.fixture
 def broker():
     return Broker()
@@ -37,8 +51,8 @@ def broker():
 
 @pytest.fixture
 def dispatcher(broker):
-    listener = Listener()
-    yield Dispatcher("test", broker.publish, listener)
+    listener = Listener(nodes.new_node_id())
+    yield Dispatching(Dispatcher("test", broker.publish, listener), listener)
     listener.close()
 
 

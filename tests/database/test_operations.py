@@ -9,10 +9,15 @@ from django.core.management import call_command
 from django.db import connection
 
 from tasks_app.client import schedule, schedule_many
-from tasks_app.engine import nodes
+from tasks_app.core.handlers import REGISTRY
+from tasks_app.core.lanes import LANES
+from tasks_app.engine import lanes, nodes
+from tasks_app.engine.canary import send_canaries
+from tasks_app.engine.leases import Leases
 from tasks_app.engine.maintenance import Maintenance
 from tasks_app.engine.retention import prune
 from tasks_app.engine.status import read_status
+from tasks_app.lifecycle.limited import Wanted, claim_limited, declare_limits, limits
 from tasks_app.models import DlqEntry, MaintenanceEntry, Node, OutboxEvent, ScheduleTask, TaskAttempt, TaskBatch
 from tasks_app.testing import assert_not_scheduled, assert_scheduled, move_time, run_due
 from tests.support.engine import claim_due, expire_lease, make_due, row
@@ -223,3 +228,99 @@ def test_the_testing_kit_works_inside_one_transaction():
     schedule("T_EFFECT", "a")
 
     assert run_due() == 1
+
+
+def test_status_shows_who_holds_which_shard_under_which_number_and_who_took_over(fleet):
+    one, two = (Leases(nodes.new_node_id(), name, lambda _: None) for name in ("beat-1", "beat-2"))
+    one.run_once()
+    two.run_once()
+    one.run_once()
+    execute("UPDATE shard_lease SET lease_until = now() - interval '1 s' WHERE holder_name = 'beat-2'")
+    page, _ = status_page()
+    assert "nobody" in page
+    assert any("Nobody dispatches shards" in problem for problem in read_status().problems())
+
+    one.run_once()
+
+    status = read_status()
+    assert {view.holder for view in status.shards} == {"beat-1"}
+    assert sorted({view.fence for view in status.shards}) == [1, 3]
+    latest = status.takeovers[0]
+    assert (latest.holder, latest.how, latest.from_whom, len(latest.shards)) == ("beat-1", "EXPIRED", "beat-2", 8)
+    page, _ = status_page()
+    assert "from beat-2, whose lease had run out" in page
+    assert "0#3" in page
+
+
+def test_status_shows_a_paused_lane_with_its_reason_and_takes_it_for_no_trouble(fleet):
+    schedule("T_QUIET", "a", lane="low")
+    execute("UPDATE schedule_task SET due_at = now() - interval '1 hour'")
+    lanes.pause("low", reason="nightly import", by="ana")
+
+    page, code = status_page()
+
+    assert code == 0
+    assert "paused by ana: nightly import" in page
+
+
+def test_status_shows_the_limits_in_force(fleet):
+    declare_limits(REGISTRY)
+    schedule_many("T_THREE", [{"key": n} for n in range(5)])
+    claim_limited([Wanted("T_THREE", "default", 10)], limits(), {}, "test")
+
+    [three] = [one for one in read_status().limits if one.task_type == "T_THREE"]
+
+    assert (three.max_running, three.running, three.due) == (3, 3, 2)
+    assert "at most 3 at once; 3 running, 2 due" in status_page()[0]
+    assert read_status().due == 2
+
+
+@pytest.fixture
+def canaries_fly(settings):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"CANARY_SECONDS": 10.0}
+
+
+def test_a_canary_flies_in_every_lane_that_has_a_worker_and_is_not_paused(fleet, canaries_fly):
+    Node.objects.filter(kind=Node.WORKER).update(lanes=["critical", "default", "low"])
+    lanes.pause("low", reason="test", by="test")
+
+    send_canaries()
+    send_canaries()
+
+    assert sorted(ScheduleTask.objects.values_list("biz_key", "lane")) == [
+        ("critical", "critical"),
+        ("default", "default"),
+    ]
+
+
+def test_a_canary_goes_the_real_way_again_and_again_and_its_age_is_part_of_the_status(fleet, canaries_fly):
+    send_canaries()
+    run_due()
+
+    assert {row.status for row in ScheduleTask.objects.all()} == {"SUCCESS"}
+    assert all(row.due_at - row.finish_time == timedelta(seconds=10) for row in ScheduleTask.objects.all())
+    assert all(lane.canary_seconds < 5 for lane in read_status().lanes)
+    assert read_status().lateness.succeeded == 0  # they are nobody's tasks
+
+
+def test_a_canary_that_does_not_come_back_is_trouble_unless_its_lane_is_paused(fleet, canaries_fly):
+    send_canaries()
+    execute("UPDATE schedule_task SET created_at = now() - interval '1 hour', due_at = now() + interval '1 hour'")
+
+    assert sum("has not come back" in problem for problem in read_status().problems()) == 5
+
+    for lane in LANES:
+        lanes.pause(lane, reason="test", by="test")
+    assert read_status().problems() == []
+
+
+def test_canaries_that_were_turned_off_stop(fleet, canaries_fly, settings):
+    send_canaries()
+    settings.PUNCTUAL = settings.PUNCTUAL | {"CANARY_SECONDS": 0}
+
+    run_due()
+
+    assert set(ScheduleTask.objects.values_list("status", flat=True)) == {"CANCELLED"}
+    beat = Maintenance(nodes.new_node_id(), "beat-1")
+    assert "canary" not in beat.run_once()
+    beat.wait_aside()

@@ -20,7 +20,7 @@ def prepared() -> list[tuple]:
 def test_a_statement_is_prepared_once_and_then_only_run():
     connection.close()
     for _ in range(4):
-        peek()
+        peek("test", range(16))
 
     ((runs,),) = prepared()
 
@@ -40,6 +40,6 @@ def test_statements_outside_the_engine_are_not_prepared():
 
 def test_a_statement_is_counted_and_its_errors_are_djangos(django_assert_num_queries):
     with django_assert_num_queries(1):
-        peek()
+        peek("test", range(16))
     with pytest.raises(ProgrammingError, match="query parameter missing"):
         run("peek", {})

@@ -4,7 +4,6 @@ import pytest
 from django.db import connection
 
 from tasks_app.client import schedule_many
-from tasks_app.core.sharding import SHARD_COUNT
 from tasks_app.sql import _text
 from tests.support.engine import claim_due, run_due
 
@@ -64,7 +63,8 @@ def test_a_claim_reads_what_is_due_and_not_what_is_planned():
                 "lanes": ["default"],
                 "rows": [50],
                 "allowed": [10],
-                "shards": list(range(SHARD_COUNT)),
+                "shards": list(range(16)),
+                "fences": [1] * 16,
                 "types": ["T_QUIET"],
                 "sizes": [100],
                 "unseen": 8,

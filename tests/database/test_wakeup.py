@@ -10,8 +10,12 @@ from django.db import transaction
 from django.test import override_settings
 
 from tasks_app.client import schedule, schedule_many
+from tasks_app.conf import conf
+from tasks_app.core.sharding import shard_of
 from tasks_app.engine import wakeup
-from tasks_app.engine.wakeup import NEXT_LOOK_KEY, SIGNAL_KEY, Listener, Sender
+from tasks_app.engine.listener import Listener, Woken
+from tasks_app.engine.nodes import new_node_id
+from tasks_app.engine.wakeup import NEXT_LOOK_KEY, SIGNAL_KEY, Sender
 from tests.support.engine import row
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -25,18 +29,41 @@ def _fresh_sender(monkeypatch):
 
 @pytest.fixture
 def listener():
-    listener = Listener()
+    listener = Listener(new_node_id())
+    listener.listen(range(conf().SHARDS))
     yield listener
     listener.close()
 
 
 def pending(redis) -> int:
-    return redis.llen(SIGNAL_KEY)
+    """Signals in the lists of all shards."""
+    return sum(redis.llen(key) for key in redis.keys(f"{SIGNAL_KEY}*"))
 
 
-def test_a_task_due_before_the_next_look_sends_one_signal_however_many_are_added(redis):
-    for n in range(20):
-        schedule("T_QUIET", n)
+def shard(key: str) -> int:
+    return shard_of("default", "T_QUIET", key, conf().SHARDS)
+
+
+def test_however_many_tasks_are_added_one_signal_a_shard_is_pending(redis):
+    for _ in range(3):
+        for n in range(20):
+            schedule("T_QUIET", n)
+        schedule_many("T_QUIET", [{"key": f"more {n}"} for n in range(100)])
+
+    assert {redis.llen(key) for key in redis.keys(f"{SIGNAL_KEY}*")} == {1}
+
+
+def test_a_signal_goes_to_the_shard_of_its_task(redis):
+    schedule("T_QUIET", "a")
+
+    assert [key.decode() for key in redis.keys(f"{SIGNAL_KEY}*")] == [f"{SIGNAL_KEY}{shard('a')}"]
+
+
+def test_a_task_in_one_shard_is_not_held_back_by_the_next_look_at_another(redis, listener):
+    other = next(n for n in range(conf().SHARDS) if n != shard("a"))
+    redis.hset(NEXT_LOOK_KEY, mapping={shard("a"): time.time() + 60, other: time.time() - 60})
+
+    schedule("T_QUIET", "a", delay=1)
 
     assert pending(redis) == 1
 
@@ -99,7 +126,7 @@ def test_one_transaction_asks_redis_once(redis):
 def test_a_signal_sent_before_the_wait_ends_it_at_once(listener):
     schedule("T_QUIET", "a")
 
-    assert listener.wait(20) is True
+    assert listener.wait(20) is Woken.TASKS
 
 
 def test_a_signal_sent_during_the_wait_ends_it(listener):
@@ -110,11 +137,11 @@ def test_a_signal_sent_during_the_wait_ends_it(listener):
     schedule("T_QUIET", "a")
     thread.join(10)
 
-    assert waited == [True]
+    assert waited == [Woken.TASKS]
 
 
 def test_a_wait_without_a_signal_ends_by_itself(listener):
-    assert listener.wait(0.01) is False
+    assert listener.wait(0.01) is Woken.NO
 
 
 def test_a_wait_can_be_interrupted(listener):
@@ -133,11 +160,11 @@ def test_a_listener_whose_connection_was_cut_waits_by_the_clock_and_comes_back(r
         for one in redis.client_list():
             if one["cmd"] == "blpop":
                 redis.client_kill_filter(_id=one["id"])
-        assert listener.wait(5) is False
+        assert listener.wait(5) is Woken.NO
 
         schedule("T_QUIET", "a")
 
-        assert listener.wait(0.05) or listener.wait(20)
+        assert Woken.TASKS in (listener.wait(0.05), listener.wait(20))
 
 
 class StalledRedis:
@@ -193,4 +220,47 @@ def test_a_redis_that_is_not_there_does_not_fail_the_caller():
 def test_the_announcement_is_on_the_database_clock(redis, listener):
     listener.announce(1234.5)
 
-    assert float(redis.get(NEXT_LOOK_KEY)) == 1234.5
+    assert {float(look) for look in redis.hvals(NEXT_LOOK_KEY)} == {1234.5}
+    assert len(redis.hkeys(NEXT_LOOK_KEY)) == conf().SHARDS
+
+
+def test_one_look_takes_the_signals_of_all_its_shards(redis, listener):
+    schedule_many("T_QUIET", [{"key": n} for n in range(100)])
+    assert listener.wait(20) is Woken.TASKS
+    assert pending(redis) > 1
+
+    listener.take_signals(time.time() + 1)
+
+    assert pending(redis) == 0
+
+
+def test_a_signal_sent_after_the_signals_were_taken_is_not_lost(listener):
+    """Between "I looked" and "I sleep": whoever commits now finds the look announced and no signal in the way."""
+    schedule("T_QUIET", "a")
+    assert listener.wait(20) is Woken.TASKS
+    listener.take_signals(time.time() + 60)
+
+    schedule("T_QUIET", "b", delay=1)
+
+    assert listener.wait(20) is Woken.TASKS
+
+
+def test_a_listener_hears_only_of_its_own_shards(listener):
+    listener.listen([n for n in range(conf().SHARDS) if n != shard("a")])
+
+    schedule("T_QUIET", "a")
+    assert listener.wait(0.01) is Woken.NO
+
+    listener.listen(range(conf().SHARDS))
+    assert listener.wait(20) is Woken.TASKS
+
+
+def test_a_beat_can_be_told_to_look_at_its_leases(redis):
+    node_id = new_node_id()
+    listener = Listener(node_id)
+    for _ in range(3):
+        wakeup.SENDER.tell([str(node_id)])
+
+    assert listener.wait(20) is Woken.FLEET
+    assert listener.wait(0.01) is Woken.NO
+    listener.close()

@@ -10,7 +10,7 @@ from django.utils import timezone
 from tasks_app.client import reschedule, schedule, schedule_many
 from tasks_app.lifecycle.claim import LaneShare, claim
 from tasks_app.models import DlqEntry, ScheduleTask, TaskAttempt, TaskBatch
-from tests.support.engine import row
+from tests.support.engine import anybodys, row
 from tests.support.testapp.models import Effect
 from tests.support.wait import wait_until
 
@@ -87,7 +87,7 @@ def test_a_worker_killed_while_running_leaves_its_task_to_another(stack):
 
 def test_a_batch_whose_message_was_lost_is_due_again_and_uses_no_retry(stack):
     task = schedule("T_PLAIN", "a")
-    claim([LaneShare("default", 10, 10)], {}, "a dispatcher that died before it published")
+    claim([LaneShare("default", 10, 10)], {}, "a dispatcher that died before it published", anybodys())
     assert row(task.task_id).status == "RUNNING"
 
     stack.worker()

@@ -4,16 +4,27 @@ from uuid import UUID
 
 from django.db import connection
 
+from tasks_app.conf import conf
+from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lanes import LANES
 from tasks_app.engine.executor import BatchReport, run_batch
 from tasks_app.lifecycle.claim import ClaimedBatch, LaneShare, claim
+from tasks_app.lifecycle.limited import claim_unmetered
 from tasks_app.models import ScheduleTask, TaskBatch
 
 
 def claim_due(size: int = 1000, lanes=LANES, batches: int = 1000) -> list[ClaimedBatch]:
     """Claim everything that is due, in batches of up to `size` tasks of one type."""
     types = list(ScheduleTask.objects.values_list("task_type", flat=True).distinct())
-    return claim([LaneShare(lane, 1000, batches) for lane in lanes], dict.fromkeys(types, size), "test")
+    sizes = dict.fromkeys(types, size)
+    claimed = claim([LaneShare(lane, 1000, batches) for lane in lanes], sizes, "test", anybodys())
+    limited = REGISTRY.limited(types)
+    return claimed + (claim_unmetered(limited, sizes, "test") if limited else [])
+
+
+def anybodys() -> dict[int, None]:
+    """All shards, whoever holds them."""
+    return dict.fromkeys(range(conf().SHARDS))
 
 
 def run_due(size: int = 1000, *, guarded: bool = False) -> list[BatchReport]:

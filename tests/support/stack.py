@@ -9,11 +9,12 @@ import sys
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from django.conf import settings
 from django.db import connection
 
+from chaos.proxy import Proxy
 from tasks_app.models import Node
 from tests.support.wait import wait_until
 
@@ -21,10 +22,10 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 CELERY = ("celery", "-A", "scheduler_project")
 
 
-def url_of_test_database() -> str:
-    """The test database, as another process names it."""
+def url_of_test_database(**through: object) -> str:
+    """The test database, as another process names it; `through` another host and port."""
     wanted = connection.settings_dict
-    query = {key: value for key, value in (("host", wanted["HOST"]), ("port", wanted["PORT"])) if value}
+    query = {key: value for key, value in (("host", wanted["HOST"]), ("port", wanted["PORT"])) if value} | through
     login = quote(wanted["USER"]) + (":" + quote(wanted["PASSWORD"]) if wanted["PASSWORD"] else "")
     return f"postgresql://{login}@/{wanted['NAME']}?{urlencode(query)}"
 
@@ -141,5 +142,31 @@ class Stack:
         assert process.alive, f"{process.name} ended at once:\n{process.text()}"
 
 
-def new_stack() -> Stack:
-    return Stack(Path(tempfile.mkdtemp(prefix="punctual-stack-")))
+def database_proxy() -> Proxy:
+    """A proxy in front of the test database."""
+    wanted = connection.settings_dict
+    if wanted["HOST"].startswith("/"):
+        return Proxy(f"{wanted['HOST']}/.s.PGSQL.{wanted['PORT'] or 5432}")
+    return Proxy((wanted["HOST"], int(wanted["PORT"] or 5432)))
+
+
+def redis_proxy() -> Proxy:
+    """A proxy in front of the tests' Redis."""
+    parts = urlsplit(settings.PUNCTUAL["REDIS_URL"])
+    return Proxy(unquote(parts.path) if parts.scheme == "unix" else (parts.hostname, parts.port or 6379))
+
+
+def through(*, database: Proxy | None = None, redis: Proxy | None = None) -> dict[str, str]:
+    """The environment of a process that goes through these proxies."""
+    env = {}
+    if database is not None:
+        env["DATABASE_URL"] = url_of_test_database(host="127.0.0.1", port=database.port)
+    if redis is not None:
+        parts = urlsplit(settings.PUNCTUAL["REDIS_URL"])
+        login = parts.netloc.rpartition("@")[0]
+        env["REDIS_URL"] = f"redis://{login + '@' if login else ''}127.0.0.1:{redis.port}/0"
+    return env
+
+
+def new_stack(settings_module: str = "tests.settings") -> Stack:
+    return Stack(Path(tempfile.mkdtemp(prefix="punctual-stack-")), settings_module)

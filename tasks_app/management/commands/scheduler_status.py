@@ -51,12 +51,15 @@ def _as_page(status: Status) -> str:
         + (f"   {node.slots} slots: {', '.join(node.lanes)}" if node.lanes else "")
         for node in live
     ] or ["  none"]
-    lines += ["", f"Lanes      {'due':>9} {'oldest':>9} {'waiting':>9} {'running':>9}   (batches)"]
+    lines += _shards(status)
+    lines += ["", f"Lanes      {'due':>9} {'oldest':>9} {'waiting':>9} {'running':>9}   (batches) {'canary':>9}"]
     lines += [
         f"  {lane.lane:8} {_due(lane):>9} {_seconds(lane.oldest_overdue_seconds):>9} {lane.batches_waiting:9,} "
-        f"{lane.batches_running:9,}"
+        f"{lane.batches_running:9,}             {_seconds(lane.canary_seconds):>9}"
+        + (f"   paused by {lane.paused.by}: {lane.paused.reason}" if lane.paused else "")
         for lane in status.lanes
     ]
+    lines += _limits(status)
     late = status.lateness
     lines += [
         "",
@@ -75,6 +78,41 @@ def _due(lane: LaneStatus) -> str:
 
 def _dead(status: Status) -> str:
     return f"{status.dead_letters:,}" if status.dead_letters <= DEAD_BOUND else f"more than {DEAD_BOUND:,}"
+
+
+def _shards(status: Status) -> list[str]:
+    """Each holder with its shards and their fencing numbers, and who took over from whom lately."""
+    held: dict[str, list[str]] = {}
+    for view in status.shards:
+        held.setdefault(view.holder or "nobody", []).append(f"{view.shard}#{view.fence}")
+    lines = [
+        "",
+        "Shards (number#fence)",
+        *(f"  {holder:32} {' '.join(shards)}" for holder, shards in sorted(held.items())),
+    ]
+    return lines + [
+        f"  {one.holder} took {len(one.shards)} {one.seconds_ago:.0f} s ago, {_HOW[one.how].format(one.from_whom)}"
+        for one in status.takeovers
+    ]
+
+
+_HOW = {
+    "FREE": "which nobody held",
+    "EXPIRED": "from {}, whose lease had run out",
+    "SHARED": "its share, from {}",
+}
+
+
+def _limits(status: Status) -> list[str]:
+    if not status.limits:
+        return []
+    lines = ["", "Limits"]
+    for one in status.limits:
+        due = f"{one.due:,}" if one.due_exact else f"more than {one.due:,}"
+        words = [f"{one.rate:g}/s with a burst of {one.burst:g}"] if one.rate is not None else []
+        words += [f"at most {one.max_running:,} at once"] if one.max_running is not None else []
+        lines.append(f"  {one.task_type:32} {', '.join(words)}; {one.running:,} running, {due} due")
+    return lines
 
 
 def _seconds(value: float | None) -> str:

@@ -168,6 +168,24 @@ def two_phase_threads(task):
     return task.payload.get("answer", "yes")
 
 
+@handler("T_RATED", timeout=2, rate=100, burst=50)
+def rated(task):
+    leave_effect(task)
+    act(task)
+
+
+@handler("T_THREE", timeout=30, max_running=3)
+def three(task):
+    leave_effect(task)
+    act(task)
+
+
+@handler("T_SERIAL", timeout=30, max_running=1)
+def serial(task):
+    leave_effect(task)
+    act(task)
+
+
 @handler("T_LONG", timeout=60)
 def long(task):
     """Leaves its effect first, so that a test can see that the handler was called."""

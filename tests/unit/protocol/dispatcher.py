@@ -75,7 +75,7 @@ def publish_fails(state: State, rules: Rules, scope: Scope) -> Moves:
         if batch is None or not batch.unsent:
             continue
         if scope.refusals:
-            yield from _return_batch(state, rules, number)
+            yield from return_batch(state, rules, number)
         dead = batch._replace(unsent=False)
         yield Move("the dispatcher dies before it publishes", number), with_batch(state, number, dead)
         if state.left.refusals:
@@ -84,21 +84,21 @@ def publish_fails(state: State, rules: Rules, scope: Scope) -> Moves:
             yield Move("publish", number, note="but the answer is lost"), sent._replace(left=left)
 
 
-def _return_batch(state: State, rules: Rules, number: int) -> Moves:
+def return_batch(state: State, rules: Rules, number: int, verb: str = "return the unpublished") -> Moves:
     """UPDATE task_batch SET finished_at WHERE batch_no = :b AND started_at IS NULL AND finished_at IS NULL; and
     its tasks are due again, no retry used."""
     batch = state.batches[number]._replace(unsent=False)
     if batch_locked(state, number) or any(row_locked(state, i) for i in batch.ids):
         return
     if batch.finished or (batch.started and rules.return_batch_requires_started_at_null):
-        yield Move("return the unpublished", number, note="0 rows"), with_batch(state, number, batch)
+        yield Move(verb, number, note="0 rows"), with_batch(state, number, batch)
         return
     rows = list(state.rows)
     for i in batch.ids:
         if rows[i].status == RUNNING and rows[i].batch == number:
             rows[i] = hand_back(rows[i], rules)._replace(calling=rows[i].calling)
     after = with_batch(state, number, batch.closed())
-    yield Move("return the unpublished", number), after._replace(rows=tuple(rows))
+    yield Move(verb, number), after._replace(rows=tuple(rows))
 
 
 def time_passes(state: State, rules: Rules, scope: Scope) -> Moves:

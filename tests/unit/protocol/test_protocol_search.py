@@ -47,6 +47,10 @@ SCOPES = {
         Scope(refusals=1, doubles=1, cancels=1, outcomes=("ok",)),
         9_000,
     ),
+    "a lane that is paused now and then": (
+        Scope(pauses=True, doubles=1, edits=1, verbs=("reschedule",), outcomes=("ok",)),
+        8_800,
+    ),
     "the wheel, snoozes, skips and timeouts": (
         Scope(wheel=True, edits=1, outcomes=("ok", "snooze", "skip"), timeouts=True),
         4_000,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .dispatcher import return_batch
 from .leaving import hand_back
 from .model import (
     AGAIN,
@@ -19,6 +20,7 @@ from .model import (
     batch_locked,
     put,
     row_locked,
+    with_batch,
     with_worker,
 )
 from .rules import Rules, Scope
@@ -33,6 +35,9 @@ def start(state: State, rules: Rules, scope: Scope) -> Moves:
     for number, batch in enumerate(state.batches):
         if batch is None or not batch.copies or batch_locked(state, number):
             continue
+        if scope.pauses:
+            used_up = with_batch(state, number, batch._replace(copies=batch.copies - 1))
+            yield from return_batch(used_up, rules, number, "give back, its lane being paused,")
         if batch.started and rules.start_requires_started_at_null:
             continue
         if batch.finished and rules.start_requires_finished_at_null:

@@ -1,0 +1,54 @@
+"""The limits of a task type: how many start in a second, and how many run at the same time."""
+
+from dataclasses import dataclass
+from math import ceil, inf
+
+from .errors import InvalidConfiguration
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    rate: float | None  # tasks a second
+    burst: float | None  # tasks that may start at once after a pause
+    max_running: int | None
+
+    def fill(self, tokens: float, waiting: int) -> float | None:
+        """What is in the bucket: what flowed in, as far as there is room beside what waits.
+
+        `waiting` are claimed, but their handlers were not called. They use up room for good: else, when workers come
+        back after a pause, a queue full of them would start together with a full bucket. And what flows in until the
+        bucket is looked at again must have room, too.
+        """
+        if self.rate is None:
+            return None
+        room = max(1.0, self.burst - self.rate * LOOKED_AT_SECONDS)
+        return min(tokens, max(0.0, room - waiting))
+
+    def allowance(self, filled: float | None, running: int) -> int:
+        """How many tasks may be claimed now."""
+        allowed = inf if filled is None else filled
+        if self.max_running is not None:
+            allowed = min(allowed, self.max_running - running)
+        return MOST if allowed == inf else max(0, int(allowed))
+
+
+LOOKED_AT_SECONDS = 0.02  # a bucket whose tasks wait is looked at this often
+MOST = 100_000  # of one type in one claim, where nothing limits it
+
+
+def limit_from(name: object, rate: object, burst: object, max_running: object) -> Limit | None:
+    """What @handler was given, checked; None without any limit."""
+    if rate is not None and (isinstance(rate, bool) or not isinstance(rate, int | float) or not 0 < rate < inf):
+        raise InvalidConfiguration(f"handler {name!r}: rate={rate!r} must be more than 0 tasks a second.")
+    for option, value in (("burst", burst), ("max_running", max_running)):
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST):
+            raise InvalidConfiguration(
+                f"handler {name!r}: {option}={value!r} must be a whole number from 1 to {MOST:,}."
+            )
+    if burst is not None and rate is None:
+        raise InvalidConfiguration(f"handler {name!r}: burst={burst} has no rate to go with. Give rate=, or drop it.")
+    if rate is None and max_running is None:
+        return None
+    if rate is not None and burst is None:
+        burst = max(1, ceil(rate))  # a second's worth
+    return Limit(None if rate is None else float(rate), None if burst is None else float(burst), max_running)

@@ -1,0 +1,45 @@
+"""The canaries: in each lane a task that does nothing, every CANARY_SECONDS, through the same path as all others.
+
+A worker can look alive and take nothing from its queues. A canary that has not come back for long is how that is seen.
+"""
+
+from dataclasses import dataclass
+
+from tasks_app.conf import conf
+from tasks_app.core.lanes import LANES
+from tasks_app.lifecycle import plan
+from tasks_app.lifecycle.request import build
+from tasks_app.models.schedule_task import DEFAULT_TENANT
+from tasks_app.sql import run
+
+from .wakeup import SENDER
+
+CANARY = "PUNCTUAL_CANARY"
+# Missed so often: something is wrong in its lane.
+_MISSED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Canary:
+    lane: str
+    age_seconds: float  # since it last came back, or since it was sent for the first time
+
+    @property
+    def missing(self) -> bool:
+        return self.age_seconds > _MISSED * conf().CANARY_SECONDS
+
+
+def send_canaries() -> object:
+    """One in every lane that is not paused and has a live worker. They roll, so this only replaces what is missing."""
+    lanes = [lane for (lane,) in run("canary_lanes", {"node_ttl": conf().NODE_TTL_SECONDS})]
+    requests = [build(CANARY, lane, lane=lane, repeat_after=conf().CANARY_SECONDS) for lane in lanes]
+    sent = [answer for answer in plan.schedule(requests) if answer.outcome is plan.Outcome.CREATED]
+    if sent:
+        SENDER.wake_all()
+    return f"{len(sent)} sent"
+
+
+def canaries() -> dict[str, Canary]:
+    """The canary of each lane that has one."""
+    params = {"type": CANARY, "lanes": list(LANES), "tenant": DEFAULT_TENANT}
+    return {lane: Canary(lane, age) for lane, age in run("status_canaries", params)}

@@ -1,0 +1,80 @@
+"""The shards that this beat dispatches: taken, renewed, shared and handed over, all in PostgreSQL.
+
+Leases spread the work. That a task runs once is up to the claim: two beats that both think they hold a shard do no
+harm.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Iterable
+from uuid import UUID
+
+from tasks_app.conf import conf
+from tasks_app.sql import run
+
+log = logging.getLogger(__name__)
+
+# After a foreign lease has run out, its shards are looked at this much later.
+_AFTER_EXPIRY_SECONDS = 0.02
+
+
+class Leases:
+    def __init__(self, node_id: UUID, name: str, tell: Callable[[Iterable[str]], None]) -> None:
+        self._node_id = node_id
+        self._name = name
+        self._tell = tell  # other beats, by their node ids, that they should look at their leases now
+        self._declared = False
+        self._fences: dict[int, int] = {}
+        self._until = 0.0  # monotonic: held no longer than this without a renewal
+        self._next = 0.0  # monotonic: when to run again
+        self.total = 0  # shards there are
+
+    @property
+    def held(self) -> dict[int, int]:
+        """The shards of this beat with their fencing numbers; none after its lease ran out, whoever has them now."""
+        return self._fences if time.monotonic() < self._until else {}
+
+    @property
+    def wait_seconds(self) -> float:
+        """How long until they have to be looked at."""
+        return max(0.0, self._next - time.monotonic())
+
+    def look_now(self) -> None:
+        """Somebody took or left shards."""
+        self._next = 0.0
+
+    def run_once(self) -> dict[int, int]:
+        """Renew, take and share; returns what is held now. What is missing was lost: it is contended for again."""
+        if not self._declared:
+            run("declare_shards", {"shards": conf().SHARDS})
+            self._declared = True
+        ttl, asked = conf().SHARD_LEASE_SECONDS, time.monotonic()
+        rows = run("hold_shards", {"node_id": self._node_id, "name": self._name, "ttl": ttl, "dispatching": True})
+        before, self.total, next_expiry = self._fences, rows[0][0], rows[0][1]
+        held = [row[2:] for row in rows if row[2] is not None]
+        self._fences = {shard: fence for shard, fence, *_ in held}
+        self._until = asked + ttl
+        # At a third: two lost renewals still leave time. Earlier if somebody else's lease is about to run out.
+        soon = ttl if next_expiry is None else max(next_expiry, 0.0) + _AFTER_EXPIRY_SECONDS
+        self._next = asked + min(ttl / 3, soon)
+        self._log_changes(before, held)
+        self._tell({holder for _, _, _, holder, _ in held if holder is not None})
+        return self._fences
+
+    def release(self) -> None:
+        """Hand all of them over, at once."""
+        self._fences, self._until, self._next = {}, 0.0, 0.0
+        others = run("release_shards", {"node_id": self._node_id, "ttl": conf().SHARD_LEASE_SECONDS})
+        # One of them takes all that is free; it is told first, and the others take their share of it.
+        self._tell([node_id for (node_id,) in others])
+
+    def _log_changes(self, before: dict[int, int], held: list[tuple]) -> None:
+        lost = sorted(before.keys() - self._fences.keys())
+        if lost:
+            log.info("shard.lost name=%s shards=%s", self._name, lost)
+        taken: dict[tuple[str, str], list[int]] = {}
+        for shard, _, found, _, holder_name in held:
+            if found != "OWN":
+                taken.setdefault((found, holder_name), []).append(shard)
+        for (found, holder_name), shards in taken.items():
+            log.info("shard.taken name=%s shards=%s how=%s from=%s", self._name, sorted(shards), found, holder_name)

@@ -1,0 +1,102 @@
+"""The gates of the types that have a limit: which of them this beat serves, and when each opens again."""
+
+import time
+from collections.abc import Iterable, Mapping
+
+from tasks_app.conf import conf
+from tasks_app.core.handlers import REGISTRY
+from tasks_app.core.limit import LOOKED_AT_SECONDS, Limit
+from tasks_app.core.sharding import home_of
+from tasks_app.lifecycle.claim import ClaimedBatch
+from tasks_app.lifecycle.limited import (
+    Granted,
+    Wanted,
+    claim_limited,
+    declare_limits,
+    limits,
+    mark_limited,
+)
+
+# What other beats declared is read this often.
+_REFRESH_SECONDS = 30.0
+# A gate that closed is asked again after this: nobody tells that a task has ended, and a batch for every single token
+# would cost more than the work in it.
+_CLOSED_SECONDS = LOOKED_AT_SECONDS
+
+
+class Gates:
+    def __init__(self, dispatcher: str) -> None:
+        self._dispatcher = dispatcher
+        self._limits: dict[str, Limit] = {}
+        self._read_at = float("-inf")
+        self._declared = False
+        self._due: Mapping[tuple[str, str], float] = {}
+        self._opens: dict[str, float] = {}  # type -> monotonic time before which its gate stays closed
+
+    def claim(self, room: Mapping[str, int], slots: int, now: float, sizes: Mapping[str, int]) -> list[ClaimedBatch]:
+        """Claim of the types that are due and whose gate is open; `room` are the batches that each lane may get."""
+        wanted = self._wanted(room, now)
+        if not wanted:
+            return []
+        granted = claim_limited(wanted, self._limits, self._sizes(wanted, slots, sizes), self._dispatcher)
+        for task_type, one in granted.items():
+            self._note(task_type, one)
+        return [batch for one in granted.values() for batch in one.batches]
+
+    def types(self, shards: Mapping[int, object]) -> list[str]:
+        """The limited types that belong to these shards."""
+        if time.monotonic() - self._read_at >= _REFRESH_SECONDS:
+            self._refresh()
+        return [task_type for task_type in self._limits if home_of(task_type, conf().SHARDS) in shards]
+
+    def saw(self, due: Mapping[tuple[str, str], float]) -> None:
+        """The earliest due moment of those types, by type and lane."""
+        self._due = due
+
+    def wait_seconds(self, room: Mapping[str, int], now: float) -> float:
+        """How long until one of them can be claimed, or LOOK_SECONDS."""
+        waits = [
+            max(due - now, self._opens.get(task_type, 0.0) - time.monotonic(), 0.0)
+            for (task_type, lane), due in self._due.items()
+            if room.get(lane, 0) > 0
+        ]
+        return min([*waits, conf().LOOK_SECONDS])
+
+    def _refresh(self) -> None:
+        if not self._declared:
+            for task_type in declare_limits(REGISTRY):
+                mark_limited(task_type)
+            self._declared = True
+        self._limits = limits()
+        self._read_at = time.monotonic()
+
+    def _wanted(self, room: Mapping[str, int], now: float) -> list[Wanted]:
+        """Each type in the lane in which it has been due for longest, so that none of its lanes starves."""
+        first: dict[str, tuple[float, str]] = {}
+        for (task_type, lane), due in self._due.items():
+            if due <= now and room.get(lane, 0) > 0 and time.monotonic() >= self._opens.get(task_type, 0.0):
+                first[task_type] = min(first.get(task_type, (due, lane)), (due, lane))
+        return [Wanted(task_type, lane, room[lane]) for task_type, (_, lane) in first.items()]
+
+    def _sizes(self, wanted: Iterable[Wanted], slots: int, sizes: Mapping[str, int]) -> dict[str, int]:
+        """A batch of a type with max_running is small enough that all slots get some of it."""
+        sizes = dict(sizes)
+        for one in wanted:
+            most = self._limits[one.task_type].max_running
+            if most is not None:
+                handler = REGISTRY.get(one.task_type)
+                threads = handler.concurrency if handler is not None else 1
+                share = max(-(-most // max(slots, 1)), min(threads, most))
+                sizes[one.task_type] = min(sizes.get(one.task_type, conf().BATCH_UNSEEN), share)
+        return sizes
+
+    def _note(self, task_type: str, granted: Granted) -> None:
+        """Close the gate for a moment if nothing more will come through it now."""
+        limit = self._limits[task_type]
+        if granted.batches and granted.tasks < granted.allowed:
+            return
+        wait = _CLOSED_SECONDS
+        if limit.rate is not None:
+            # Not so long that the bucket runs over, nor so short that there is nothing in it.
+            wait = max(1 / limit.rate, min(wait, limit.burst / limit.rate / 2))
+        self._opens[task_type] = time.monotonic() + wait

@@ -1,0 +1,125 @@
+"""claim for types that have a limit: as many tasks as it allows now, counted by one beat at a time."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+
+from tasks_app.conf import conf
+from tasks_app.core.handlers import REGISTRY, Handler
+from tasks_app.core.lanes import LANES
+from tasks_app.core.limit import MOST, Limit
+from tasks_app.models import TypeLimit
+from tasks_app.sql import run
+
+from .claim import ClaimedBatch
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A limited type that is due in a lane with room for so many batches."""
+
+    task_type: str
+    lane: str
+    batches: int
+
+
+@dataclass(frozen=True, slots=True)
+class Granted:
+    """What a limit gave: None if another beat was counting."""
+
+    allowed: int | None
+    batches: list[ClaimedBatch]
+
+    @property
+    def tasks(self) -> int:
+        return sum(batch.size for batch in self.batches)
+
+
+def declare_limits(handlers: Iterable[Handler]) -> list[str]:
+    """Write down what the handlers say; returns the types that had no limit until now."""
+    handlers = list(handlers)
+    limits = [handler.limit or Limit(None, None, None) for handler in handlers]
+    rows = run(
+        "declare_limits",
+        {
+            "types": [handler.name for handler in handlers],
+            "rates": [limit.rate for limit in limits],
+            "bursts": [limit.burst for limit in limits],
+            "running": [limit.max_running for limit in limits],
+        },
+    )
+    return [task_type for task_type, new in rows if new]
+
+
+def mark_limited(task_type: str) -> None:
+    """What was planned before the type got its limit comes under it too."""
+    after: int | None = 0
+    while after is not None:
+        params = {"type": task_type, "after": after, "step": conf().PRUNE_STEP}
+        ((after,),) = run("mark_limited", params)
+
+
+def limits() -> dict[str, Limit]:
+    """The limits in force. One without any figure is a type that once had one."""
+    rows = TypeLimit.objects.values_list("task_type", "rate", "burst", "max_running")
+    return {task_type: Limit(*figures) for task_type, *figures in rows}
+
+
+def claim_limited(
+    wanted: Sequence[Wanted], limits: Mapping[str, Limit], sizes: Mapping[str, int], dispatcher: str
+) -> dict[str, Granted]:
+    """Claim at most what each type's limit allows; one transaction, cost by look and not by task."""
+    with transaction.atomic():
+        tokens = dict(run("lock_limits", {"types": [one.task_type for one in wanted]}))
+        used = _usage(list(tokens))
+        filled = {name: limits[name].fill(tokens[name] or 0.0, used[name][1]) for name in tokens}
+        allowed = {name: limits[name].allowance(filled[name], used[name][0]) for name in tokens}
+        open_ones = [one for one in wanted if allowed.get(one.task_type)]
+        batches = _claim(open_ones, allowed, sizes, dispatcher) if open_ones else []
+        granted = {
+            one.task_type: Granted(
+                allowed.get(one.task_type), [batch for batch in batches if batch.task_type == one.task_type]
+            )
+            for one in wanted
+        }
+        left = {name: amount - granted[name].tasks for name, amount in filled.items() if amount is not None}
+        if left:
+            run("spend_tokens", {"types": list(left), "tokens": list(left.values())})
+    return granted
+
+
+def _usage(types: list[str]) -> dict[str, tuple[int, int]]:
+    """By type: tasks RUNNING, and those of them whose handler was not called yet."""
+    handlers = [REGISTRY.get(name) for name in types]
+    threads = [handler.concurrency if handler is not None else 1 for handler in handlers]
+    rows = run("limit_usage", {"types": types, "threads": threads})
+    found = {name: (running, waiting) for name, running, waiting in rows}
+    return {name: found.get(name, (0, 0)) for name in types}
+
+
+def claim_unmetered(types: Iterable[str], sizes: Mapping[str, int], dispatcher: str) -> list[ClaimedBatch]:
+    """Everything due of these types, whatever their limits; for tests of handlers."""
+    wanted = [Wanted(task_type, lane, MOST) for task_type in types for lane in LANES]
+    return _claim(wanted, {one.task_type: MOST for one in wanted}, sizes, dispatcher) if wanted else []
+
+
+def _claim(
+    wanted: Sequence[Wanted], allowed: Mapping[str, int], sizes: Mapping[str, int], dispatcher: str
+) -> list[ClaimedBatch]:
+    rows = run(
+        "claim_limited",
+        {
+            "gate_types": [one.task_type for one in wanted],
+            "gate_lanes": [LANES.index(one.lane) + 1 for one in wanted],
+            "gate_rows": [min(allowed[one.task_type], MOST, one.batches * conf().BATCH_MAX) for one in wanted],
+            "lanes": list(LANES),
+            "allowed": [max((one.batches for one in wanted if one.lane == lane), default=0) for lane in LANES],
+            "types": list(sizes),
+            "sizes": list(sizes.values()),
+            "unseen": conf().BATCH_UNSEEN,
+            "dispatcher": dispatcher,
+            "lease": conf().DISPATCH_LEASE_SECONDS,
+        },
+    )
+    return [ClaimedBatch(*row) for row in rows]

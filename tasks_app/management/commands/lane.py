@@ -1,0 +1,52 @@
+"""`manage.py lane pause|resume|list`: stop a lane with a reason, and let it go on."""
+
+import getpass
+
+from django.core.management.base import BaseCommand, CommandError
+
+from tasks_app.core.errors import InvalidTask
+from tasks_app.core.lanes import LANES, WEIGHTS
+from tasks_app.engine import lanes
+from tasks_app.models import LanePause
+
+
+class Command(BaseCommand):
+    help = "Pauses a lane with a reason, resumes it, or lists all lanes."
+
+    def add_arguments(self, parser) -> None:
+        verbs = parser.add_subparsers(dest="verb", required=True)
+        pause = verbs.add_parser("pause", help="nothing of the lane is started any more; what runs goes on")
+        pause.add_argument("lane", help=", ".join(LANES))
+        pause.add_argument("--reason", required=True, help="why, for those who find it paused")
+        resume = verbs.add_parser("resume", help="the lane goes on")
+        resume.add_argument("lane", help=", ".join(LANES))
+        resume.add_argument("--reason", default="no reason was given", help="why, for the audit")
+        for verb in (pause, resume):
+            verb.add_argument("--by", default=getpass.getuser(), help="who; default: the system's user")
+        verbs.add_parser("list", help="all lanes, with the reasons of the paused ones")
+
+    def handle(self, *args, verb: str, **options) -> None:
+        try:
+            getattr(self, f"_{verb}")(options)
+        except InvalidTask as error:
+            raise CommandError(str(error)) from None
+
+    def _pause(self, options: dict) -> None:
+        lane = options["lane"]
+        if not lanes.pause(lane, reason=options["reason"], by=options["by"]):
+            raise CommandError(f"Lane {lane!r} is paused already; `lane list` says by whom and why.")
+        self.stdout.write(f"Lane {lane!r} is paused. What runs goes on; nothing new is started within a second.")
+
+    def _resume(self, options: dict) -> None:
+        if not lanes.resume(options["lane"], reason=options["reason"], by=options["by"]):
+            raise CommandError(f"Lane {options['lane']!r} is not paused.")
+        self.stdout.write(f"Lane {options['lane']!r} goes on.")
+
+    def _list(self, options: dict) -> None:
+        paused = {pause.lane: pause for pause in LanePause.objects.all()}
+        for lane in LANES:
+            pause = paused.get(lane)
+            words = (
+                f"paused {pause.paused_at:%Y-%m-%d %H:%M:%S} by {pause.paused_by}: {pause.reason}" if pause else "open"
+            )
+            self.stdout.write(f"{lane:9} weight {WEIGHTS[lane]:2}  {words}")

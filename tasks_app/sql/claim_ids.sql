@@ -1,0 +1,10 @@
+-- claim_ids: rows that were read ahead -> RUNNING, if they are due now. One that was moved, cancelled or paused since it
+-- was read is left alone, whatever was read.
+WITH due AS MATERIALIZED (
+    SELECT array_position(%(lanes)s::text[], t.lane::text) AS lane_no, t.ctid AS spot, t.id, t.task_type, t.solo, t.due_at
+    FROM schedule_task t
+    WHERE t.id = ANY (%(ids)s::bigint[]) AND t.lane = ANY (%(lanes)s::text[]) AND NOT t.limited
+      AND t.due_at <= (SELECT clock_timestamp())
+    ORDER BY t.id
+    FOR NO KEY UPDATE SKIP LOCKED
+--include batches_of_due

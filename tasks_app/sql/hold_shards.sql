@@ -1,0 +1,56 @@
+-- hold_shards: renew what this beat holds, take all that nobody holds, and if that is less than a fair share, the rest
+-- from those who hold more than theirs.
+-- Nobody waits for anybody (SKIP LOCKED). Should a shard change hands between the look and the lock, it changes hands
+-- once more: shares are made even again by the next look, and a claim needs no lease to be right.
+WITH
+--include report_beat
+, total AS MATERIALIZED (
+    SELECT count(*) AS shards FROM shard_lease
+), fleet AS MATERIALIZED (
+    SELECT node_id, total.shards / count(*) OVER ()
+        + (row_number() OVER (ORDER BY node_id) <= total.shards %% count(*) OVER ())::int AS share
+    FROM total, (
+        SELECT node_id FROM node
+        WHERE kind = 'BEAT' AND renewed_at > clock_timestamp() - make_interval(secs => %(ttl)s)
+        UNION SELECT %(node_id)s::uuid
+    ) AS contending
+), seen AS MATERIALIZED (
+    SELECT l.shard, l.holder, l.lease_until,
+           CASE WHEN l.holder = %(node_id)s THEN 'OWN' WHEN l.holder IS NULL THEN 'FREE'
+                WHEN l.lease_until < clock_timestamp() THEN 'EXPIRED' ELSE 'HELD' END AS found
+    FROM shard_lease l
+), spare AS (
+    SELECT s.shard, s.nth
+    FROM (
+        SELECT *, row_number() OVER (PARTITION BY holder ORDER BY shard) AS nth, count(*) OVER (PARTITION BY holder) AS held
+        FROM seen WHERE found = 'HELD'
+    ) AS s
+    LEFT JOIN fleet ON fleet.node_id = s.holder
+    WHERE s.nth <= s.held - coalesce(fleet.share, 0)
+), wanted AS MATERIALIZED (
+    SELECT shard, found FROM seen WHERE found <> 'HELD'
+    UNION ALL (
+        SELECT shard, 'SHARED' FROM spare
+        ORDER BY nth, shard
+        LIMIT greatest(0, (SELECT share FROM fleet WHERE node_id = %(node_id)s)
+                          - (SELECT count(*) FROM seen WHERE found <> 'HELD'))
+    )
+), locked AS MATERIALIZED (
+    SELECT l.shard, w.found, l.holder, l.holder_name
+    FROM wanted w JOIN shard_lease l ON l.shard = w.shard
+    ORDER BY l.shard
+    FOR UPDATE OF l SKIP LOCKED
+), held AS (
+    UPDATE shard_lease l
+    SET lease_until = clock_timestamp() + make_interval(secs => %(ttl)s), holder = %(node_id)s, holder_name = %(name)s,
+        fence = l.fence + (k.found <> 'OWN')::int,
+        taken_at = CASE k.found WHEN 'OWN' THEN l.taken_at ELSE clock_timestamp() END,
+        taken_how = CASE k.found WHEN 'OWN' THEN l.taken_how ELSE k.found END,
+        taken_from = CASE k.found WHEN 'OWN' THEN l.taken_from ELSE k.holder_name END
+    FROM locked k
+    WHERE l.shard = k.shard
+    RETURNING l.shard, l.fence, k.found, k.holder, k.holder_name
+)
+SELECT total.shards, date_part('epoch', (SELECT min(lease_until) FROM seen WHERE found = 'HELD') - clock_timestamp()),
+       held.shard, held.fence, held.found, CASE held.found WHEN 'SHARED' THEN held.holder::text END, held.holder_name
+FROM total LEFT JOIN held ON TRUE

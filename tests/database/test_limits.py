@@ -1,0 +1,299 @@
+"""Limits of a type: a rate with a burst and a number running at once, over all beats, enforced at claim."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import DatabaseError, connection
+from django.utils import timezone
+
+from tasks_app.client import handler, planned_keys, reschedule, schedule, schedule_many
+from tasks_app.conf import conf
+from tasks_app.core.errors import InvalidConfiguration
+from tasks_app.core.handlers import REGISTRY
+from tasks_app.core.limit import Limit
+from tasks_app.core.sharding import home_of
+from tasks_app.engine import nodes
+from tasks_app.engine.dispatcher import Dispatcher
+from tasks_app.engine.executor import run_batch
+from tasks_app.engine.listener import Listener
+from tasks_app.lifecycle.claim import peek
+from tasks_app.lifecycle.limited import Wanted, claim_limited, declare_limits, limits, mark_limited
+from tasks_app.models import ScheduleTask, TaskBatch, TypeLimit
+from tests.support.engine import anybodys, claim_due, row
+from tests.support.marks import commits
+from tests.support.overlap import overlap, overlap_results
+
+pytestmark = commits
+
+BURST = 48  # of T_RATED: 50, less what flows in between two looks at its bucket
+
+
+@pytest.fixture(autouse=True)
+def _declared():
+    declare_limits(REGISTRY)
+    nodes.report_worker(nodes.new_node_id(), "w1", 4, ["critical", "high", "default", "low", "backfill"])
+
+
+def take(task_type: str, dispatcher: str = "test", lane: str = "default", batches: int = 100):
+    """One claim of a limited type; its Granted."""
+    wanted = [Wanted(task_type, lane, batches)]
+    return claim_limited(wanted, limits(), {task_type: 1}, dispatcher)[task_type]
+
+
+def many(task_type: str, number: int, **options) -> None:
+    schedule_many(task_type, [{"key": n} for n in range(number)], **options)
+
+
+def age_bucket(task_type: str, seconds: float) -> None:
+    """Time is moved by writing it: the bucket was last filled so long ago."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE type_limit SET filled_at = clock_timestamp() - make_interval(secs => %s) WHERE task_type = %s",
+            [seconds, task_type],
+        )
+
+
+def start_all() -> None:
+    TaskBatch.objects.filter(started_at__isnull=True).update(started_at="2026-01-01T00:00:00Z")
+
+
+def test_a_full_bucket_gives_its_burst_and_then_what_flows_in():
+    many("T_RATED", 500)
+
+    assert take("T_RATED").tasks == BURST
+    start_all()
+    TypeLimit.objects.update(tokens=0)
+    age_bucket("T_RATED", 0.2)
+    assert 20 <= take("T_RATED").tasks <= 25
+
+
+def test_a_bucket_never_holds_more_than_its_burst():
+    many("T_RATED", 500)
+    age_bucket("T_RATED", 3600)
+
+    assert take("T_RATED").tasks == BURST
+
+
+def test_what_is_claimed_and_not_started_uses_up_the_burst_for_good():
+    """Else a queue full of it would start together with a full bucket."""
+    many("T_RATED", 500)
+    take("T_RATED")
+    age_bucket("T_RATED", 3600)
+
+    assert take("T_RATED").tasks == 0
+    start_all()
+    assert take("T_RATED").tasks < BURST  # what flowed in since it was last looked at
+    age_bucket("T_RATED", 3600)
+    start_all()
+    assert take("T_RATED").tasks == BURST
+
+
+@pytest.mark.parametrize(("begun", "waiting"), [(False, 10), (True, 9)])
+def test_tasks_of_a_batch_whose_handlers_were_not_called_yet_count_as_waiting(begun, waiting):
+    many("T_RATED", 10)
+    wanted = [Wanted("T_RATED", "default", 100)]
+    claim_limited(wanted, limits(), {"T_RATED": 10}, "test")
+    [batch] = TaskBatch.objects.all()
+    batch.started_at = timezone.now() + timedelta(minutes=-1 if begun else 1)
+    batch.save()
+    schedule_many("T_RATED", [{"key": f"more {n}"} for n in range(500)])
+    age_bucket("T_RATED", 3600)
+
+    assert take("T_RATED").tasks == BURST - waiting
+
+
+def test_no_more_run_at_once_than_max_running():
+    many("T_THREE", 10)
+
+    assert take("T_THREE").tasks == 3
+    assert take("T_THREE").tasks == 0
+    assert ScheduleTask.objects.filter(status="RUNNING").count() == 3
+
+
+def test_a_task_that_has_ended_makes_room_for_one():
+    many("T_THREE", 10)
+    first, *_ = take("T_THREE").batches
+
+    run_batch(first.batch_no, guarded=False)
+
+    assert take("T_THREE").tasks == 1
+
+
+def test_two_beats_count_one_after_the_other_and_neither_waits():
+    many("T_SERIAL", 10)
+
+    first, second = overlap_results(lambda: take("T_SERIAL", "one"), lambda: take("T_SERIAL", "two"))
+
+    assert (first.value.tasks, second.value.tasks, second.value.allowed) == (1, 0, None)
+    assert second.waited is False
+    assert take("T_SERIAL", "two").tasks == 0
+
+
+def test_a_claim_that_rolled_back_has_spent_nothing():
+    many("T_RATED", 500)
+    overlap(lambda: take("T_RATED"), lambda: None, commit=False)
+
+    assert take("T_RATED").tasks == BURST
+
+
+def test_a_limited_backlog_does_not_hold_up_other_types_of_its_lane():
+    many("T_SERIAL", 300)
+    dispatcher = Fleet()
+    dispatcher.look()
+    other = schedule("T_QUIET", "other")
+
+    dispatcher.look()
+
+    assert row(other.task_id).status == "RUNNING"
+    assert all(view.next_due is None for view in peek("test", anybodys()).lanes)  # it is not even looked at
+    assert ScheduleTask.objects.filter(task_type="T_SERIAL", status="RUNNING").count() == 1
+
+
+class Fleet:
+    """A dispatcher that holds all shards, and what it published."""
+
+    def __init__(self) -> None:
+        self.batches = []
+        self._dispatcher = Dispatcher("test", self.batches.extend, Listener(nodes.new_node_id()))
+
+    def look(self, most: int = 20):
+        for _ in range(most):
+            look = self._dispatcher.run_once(anybodys(), conf().SHARDS)
+            if look.wait_seconds > 0:
+                return look
+        raise AssertionError("it spins")
+
+
+def test_a_dispatcher_claims_what_the_limits_allow_and_waits_for_the_gate():
+    many("T_THREE", 10)
+    fleet = Fleet()
+
+    look = fleet.look()
+
+    assert sum(batch.size for batch in fleet.batches) == 3
+    assert 0 < look.wait_seconds <= 0.02
+
+
+def test_a_limited_type_is_claimed_by_the_beat_that_holds_its_shard_and_no_other():
+    many("T_THREE", 10)
+    home = home_of("T_THREE", conf().SHARDS)
+    assert set(ScheduleTask.objects.values_list("shard", flat=True)) == {home}
+    dispatcher = Dispatcher("test", lambda batches: None, Listener(nodes.new_node_id()))
+
+    for _ in range(3):
+        dispatcher.run_once({shard: 0 for shard in range(conf().SHARDS) if shard != home}, conf().SHARDS)
+    assert not TaskBatch.objects.exists()
+
+    for _ in range(3):
+        dispatcher.run_once({home: 0}, conf().SHARDS)
+    assert TaskBatch.objects.exists()
+
+
+def test_a_limit_holds_in_every_lane_together():
+    many("T_THREE", 2, lane="critical")
+    schedule_many("T_THREE", [{"key": f"low {n}"} for n in range(10)], lane="low")
+    fleet = Fleet()
+
+    fleet.look()
+    TypeLimit.objects.update(tokens=0)
+
+    assert ScheduleTask.objects.filter(status="RUNNING").count() <= 3
+
+
+def test_a_claim_under_a_limit_that_fails_leaves_the_others_on_their_way():
+    other = schedule("T_QUIET", "other")
+    many("T_THREE", 3)
+    fleet = Fleet()
+    fleet._dispatcher.run_once(anybodys(), conf().SHARDS)
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE type_limit RENAME TO type_limit_gone")
+    try:
+        with pytest.raises(DatabaseError):
+            fleet._dispatcher.run_once(anybodys(), conf().SHARDS)
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("ALTER TABLE type_limit_gone RENAME TO type_limit")
+
+    assert row(other.task_id).status == "RUNNING"
+    assert [batch.task_type for batch in fleet.batches] == ["T_QUIET"]
+
+
+def test_a_lane_without_room_gives_nothing_whatever_the_limit():
+    from tasks_app.engine import lanes
+
+    many("T_THREE", 10)
+    lanes.pause("default", reason="test", by="test")
+    fleet = Fleet()
+
+    fleet.look()
+
+    assert fleet.batches == []
+
+
+def test_tasks_planned_before_their_type_had_a_limit_come_under_it():
+    schedule_many("T_QUIET", [{"key": n} for n in range(20)])
+    claimed = claim_due(size=5, batches=1)
+    assert claimed
+
+    mark_limited("T_QUIET")
+
+    assert not ScheduleTask.objects.filter(limited=False).exists()
+
+
+def test_the_beat_started_last_is_right_and_a_type_without_limit_is_claimed_freely():
+    many("T_THREE", 10)
+    TypeLimit.objects.filter(task_type="T_THREE").update(max_running=None)
+
+    assert take("T_THREE").tasks == 10
+
+    declare_limits(REGISTRY)
+    assert TypeLimit.objects.get(task_type="T_THREE").max_running == 3
+
+
+def test_only_types_with_a_limit_are_declared():
+    assert set(limits()) == {"T_RATED", "T_THREE", "T_SERIAL"}
+    assert declare_limits(REGISTRY) == []
+
+
+def test_a_replaced_task_stays_under_its_limit():
+    schedule("T_THREE", "a")
+    take("T_THREE")
+
+    moved = reschedule("T_THREE", "a", delay=60)
+
+    assert (moved.outcome, row(moved.task_id).limited) == ("REPLACED", True)
+
+
+def test_a_walk_over_what_is_planned_finds_limited_tasks_too():
+    many("T_THREE", 5, delay=3600)
+
+    assert planned_keys("T_THREE", "TRUE")[0] == 5
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"rate": 0}, "rate=0 must be more than 0"),
+        ({"rate": float("nan")}, "must be more than 0"),
+        ({"rate": "100"}, "must be more than 0"),
+        ({"rate": True}, "must be more than 0"),
+        ({"burst": 5}, "has no rate to go with"),
+        ({"rate": 1, "burst": 0}, "burst=0 must be a whole number from 1"),
+        ({"rate": 1, "burst": 1.5}, "must be a whole number"),
+        ({"max_running": 0}, "max_running=0 must be a whole number from 1"),
+        ({"max_running": True}, "must be a whole number"),
+    ],
+)
+def test_bad_limits_are_refused(options, words):
+    with pytest.raises(InvalidConfiguration, match=words):
+        handler("UNIT_BAD_LIMIT", **options)
+
+
+def test_the_burst_is_a_second_of_the_rate_unless_told():
+    @handler("UNIT_LIMIT", rate=2.5)
+    def run(task): ...
+
+    try:
+        assert REGISTRY.get("UNIT_LIMIT").limit == Limit(2.5, 3.0, None)
+    finally:
+        REGISTRY.discard("UNIT_LIMIT")

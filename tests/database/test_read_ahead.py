@@ -1,0 +1,199 @@
+"""Reading ahead: what lies in the wheel is claimed at its moment, and whatever happened to it meanwhile decides."""
+
+import time
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from tasks_app.client import cancel, reschedule, schedule, schedule_many
+from tasks_app.conf import conf
+from tasks_app.engine import lanes, nodes
+from tasks_app.engine.dispatcher import LOCKED_POLL_SECONDS
+from tasks_app.engine.listener import Listener, Woken
+from tasks_app.engine.read_ahead import ReadAheadDispatcher
+from tasks_app.engine.wakeup import NEXT_LOOK_KEY
+from tasks_app.models import ScheduleTask, TaskBatch
+from tests.support.engine import anybodys, row
+from tests.support.marks import commits
+from tests.support.overlap import overlap
+from tests.support.wait import wait_until
+
+pytestmark = commits
+
+
+@pytest.fixture(autouse=True)
+def _reading_ahead(settings):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"READ_AHEAD_SECONDS": 2.0}
+    nodes.report_worker(nodes.new_node_id(), "w1", 2, ["critical", "high", "default", "low", "backfill"])
+
+
+class Beat:
+    """A dispatcher that reads ahead, as a beat drives it."""
+
+    def __init__(self) -> None:
+        self.batches = []
+        self.listener = Listener(nodes.new_node_id())
+        self.dispatcher = ReadAheadDispatcher("test", self.batches.extend, self.listener)
+
+    def look(self):
+        """Look until there is nothing to do at once."""
+        for _ in range(50):
+            look = self.dispatcher.run_once(anybodys(), conf().SHARDS)
+            if look.wait_seconds > 0:
+                return look
+        raise AssertionError("it spins")
+
+    def run(self, seconds: float) -> None:
+        """As the beat does, for so long."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            look = self.look()
+            if self.listener.wait(min(look.wait_seconds, deadline - time.monotonic())) is not Woken.NO:
+                self.dispatcher.wake()
+
+
+@pytest.fixture
+def beat():
+    beat = Beat()
+    yield beat
+    beat.listener.close()
+
+
+def claimed() -> set[str]:
+    return set(ScheduleTask.objects.filter(status="RUNNING").values_list("biz_key", flat=True))
+
+
+def test_what_was_read_ahead_is_claimed_at_its_moment_and_not_before(beat):
+    beat.look()
+    schedule("T_QUIET", "soon", delay=0.3)
+    beat.dispatcher.wake()
+
+    look = beat.look()
+    assert 0 < look.wait_seconds <= 0.3
+    assert claimed() == set()
+
+    wait_until(lambda: beat.run(0.1) or claimed() == {"soon"}, describe=claimed)
+    task = ScheduleTask.objects.get()
+    assert TaskBatch.objects.get().claimed_at >= task.claimed_due
+
+
+def test_firing_from_the_wheel_is_one_statement(beat):
+    schedule("T_QUIET", "soon", delay=0.3)
+    beat.look()
+    due = ScheduleTask.objects.get().due_at.timestamp()
+    wait_until(lambda: beat.dispatcher._clock.now() >= due)
+
+    with CaptureQueriesContext(connection) as counted:
+        beat.dispatcher.run_once(anybodys(), conf().SHARDS)
+
+    assert claimed() == {"soon"}
+    assert [query["sql"][:13] for query in counted if "pace" not in query["sql"][:8]] == ["-- claim_ids:"]
+
+
+def test_a_task_that_was_moved_after_it_was_read_fires_at_its_new_time(beat):
+    schedule("T_QUIET", "later", delay=0.3)
+    schedule("T_QUIET", "never", delay=0.3)
+    schedule("T_QUIET", "sooner", delay=1.5)
+    beat.look()
+    reschedule("T_QUIET", "later", delay=0.8)
+    reschedule("T_QUIET", "sooner", delay=0.2)
+    cancel("T_QUIET", "never")
+
+    wait_until(lambda: beat.run(0.05) or claimed() == {"sooner"}, describe=claimed)
+    wait_until(lambda: beat.run(0.1) or claimed() == {"sooner", "later"}, describe=claimed)
+    later = ScheduleTask.objects.get(biz_key="later")
+    assert TaskBatch.objects.get(ids__contains=[later.id]).claimed_at >= later.claimed_due
+
+
+def test_a_task_of_a_lane_that_was_paused_after_it_was_read_does_not_start(beat):
+    schedule("T_QUIET", "a", delay=0.2)
+    beat.look()
+    lanes.pause("default", reason="test", by="test")
+
+    beat.run(1.3)
+
+    # Claimed perhaps, since the wheel did not know; but a start gives it back, and no more is claimed.
+    from tasks_app.engine.executor import run_batch
+
+    for batch in beat.batches:
+        run_batch(batch.batch_no, guarded=False)
+    assert set(ScheduleTask.objects.values_list("status", flat=True)) == {"INIT"}
+
+
+def test_a_task_that_somebody_holds_at_its_moment_is_claimed_soon_after(beat):
+    task = schedule("T_QUIET", "a", delay=0.2)
+    beat.look()
+
+    def hold():
+        ScheduleTask.objects.select_for_update().get(id=task.task_id)
+
+    overlap(hold, lambda: beat.run(0.4))
+    assert claimed() == set()
+
+    wait_until(lambda: beat.run(0.1) or claimed() == {"a"}, describe=claimed)
+
+
+def test_after_a_firing_that_found_less_than_it_had_read_it_looks_again_soon(beat):
+    task = schedule("T_QUIET", "a", delay=0.2)
+    beat.look()
+    due = row(task.task_id).due_at.timestamp()
+    cancel("T_QUIET", "a")
+    wait_until(lambda: beat.dispatcher._clock.now() >= due)
+
+    look = beat.dispatcher.run_once(anybodys(), conf().SHARDS)
+
+    assert look.wait_seconds <= LOCKED_POLL_SECONDS
+
+
+def test_two_that_read_the_same_ahead_claim_it_once():
+    one, two = Beat(), Beat()
+    schedule_many("T_QUIET", [{"key": n} for n in range(20)], delay=0.2)
+    one.look()
+    two.look()
+
+    overlap(lambda: one.run(0.4), lambda: two.run(0.3))
+
+    ids = [task_id for batch in TaskBatch.objects.all() for task_id in batch.ids]
+    assert len(ids) == len(set(ids)) == 20
+
+
+def test_the_wheel_is_bounded_and_what_did_not_fit_is_read_in_time(beat, redis, monkeypatch):
+    monkeypatch.setattr("tasks_app.engine.read_ahead.MOST", 5)
+    nodes.report_worker(nodes.new_node_id(), "w2", 50, ["default"])
+    schedule_many("T_QUIET", [{"key": n, "delay": 0.1 + n / 50} for n in range(20)])
+    beat.look()
+    assert len(beat.dispatcher._wheel) <= 5
+    fifth = ScheduleTask.objects.order_by("due_at")[4].due_at.timestamp()
+    assert all(float(look) == pytest.approx(fifth, abs=0.001) for look in redis.hvals(NEXT_LOOK_KEY))
+
+    wait_until(lambda: beat.run(0.2) or len(claimed()) == 20, describe=claimed)
+
+
+def test_a_backlog_is_claimed_the_plain_way_and_within_its_bound(beat):
+    schedule_many("T_QUIET", [{"key": n} for n in range(2000)])
+
+    beat.look()
+
+    assert TaskBatch.objects.filter(started_at__isnull=True).count() == 2 * conf().BATCHES_AHEAD
+
+
+def test_a_shard_that_was_lost_is_not_in_the_wheel_any_more(beat):
+    task = schedule("T_QUIET", "a", delay=0.3)
+    beat.look()
+    due = row(task.task_id).due_at.timestamp()
+    others = {shard: None for shard in anybodys() if shard != row(task.task_id).shard}
+    wait_until(lambda: beat.dispatcher._clock.now() >= due)
+
+    beat.dispatcher.run_once(others, conf().SHARDS)
+
+    assert claimed() == set()
+
+
+def test_a_task_that_comes_between_two_readings_sends_a_signal_although_the_wheel_turns_earlier(beat, redis):
+    schedule("T_QUIET", "read", delay=0.1)
+    beat.look()
+
+    schedule("T_QUIET", "unread", delay=0.4)
+
+    assert redis.keys("punctual:signal:*") or beat.listener.wait(1) is Woken.TASKS
