@@ -1,13 +1,15 @@
 """The admin's first page: is anything wrong, what is due, how late are we, what comes next, who is alive.
 
-It is made of PARTS, each a template in templates/tasks_app/overview/ that gets all of `read()`. To add one, add its
-name, its template and what it needs.
+It is made of PARTS, each a template in templates/tasks_app/parts/ that gets all of `read()`; so is the fleet's page. To
+add one, add its name, its template and what it needs.
 """
 
+from collections.abc import Iterable
 from datetime import timedelta
 from functools import cache
 
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils import timezone
 
 from tasks_app.core.phrases import milliseconds, span
@@ -15,7 +17,7 @@ from tasks_app.engine.figures import Figures, Hour, Load, last_hour, next_hour, 
 from tasks_app.engine.status import DEAD_BOUND, Status, read_status
 
 from .charts import Chart, Series, bars, lines
-from .rights import may_view
+from .rights import may_operate, may_view
 
 PARTS = ("problems", "tiles", "charts", "lanes", "types", "nodes")
 REFRESH_SECONDS = 5
@@ -25,31 +27,45 @@ SHARES = (0.50, 0.95, 0.99)
 def dashboard(request: HttpRequest, context: dict) -> dict:
     """unfold's DASHBOARD_CALLBACK. Who may not look at tasks gets the list of what they may look at."""
     if may_view(request):
-        context |= read() | {"title": "Overview", "refresh_seconds": REFRESH_SECONDS}
+        context |= read(request) | refreshed("admin:tasks_app_overview") | {"title": "Overview"}
     return context
 
 
-def read() -> dict:
+def read(request: HttpRequest) -> dict:
     sample = cache(take_sample)  # taken once, and only if something is too much to count
     hour = last_hour()
     status = read_status(hour, sample)
     load = next_hour(sample)
     return {
-        "parts": [(name, f"tasks_app/overview/{name}.html") for name in PARTS],
-        "status": status,
-        "problems": status.problems(),
-        "oldest": "–"
-        if status.oldest_overdue_seconds is None
-        else span(timedelta(seconds=status.oldest_overdue_seconds)),
+        "parts": parts(PARTS),
+        "oldest": _oldest(status),
         "dead": _dead(status),
         "last_hour": hour.last(len(hour.minutes)),
         "charts": [_throughput(hour), _lateness(hour), _load(load)],
         "failing": _failing(hour),
         "types": sorted(hour.types.items(), key=lambda one: -(one[1].ok + one[1].failed))[:20],
+    } | told(request, status)
+
+
+def told(request: HttpRequest, status: Status) -> dict:
+    """What the parts need that both pages have."""
+    return {
+        "may_operate": may_operate(request),
+        "status": status,
+        "problems": status.problems(),
         "nodes": [node for node in status.nodes if node.live],
         "gone": [node for node in status.nodes if not node.live],
         "read_at": timezone.now(),
     }
+
+
+def parts(names: Iterable[str]) -> list[tuple[str, str]]:
+    return [(name, f"tasks_app/parts/{name}.html") for name in names]
+
+
+def refreshed(url: str) -> dict:
+    """A page that a visible tab asks for anew every few seconds."""
+    return {"refresh_url": reverse(url), "refresh_seconds": REFRESH_SECONDS}
 
 
 def _oldest(status: Status) -> str:

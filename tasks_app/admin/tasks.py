@@ -56,7 +56,7 @@ class ScheduleTaskAdmin(LookOnly, ModelAdmin):
     @requires(may_view)
     def overview_view(self, request: HttpRequest) -> HttpResponse:
         """The overview's parts alone: what a visible tab asks for every few seconds."""
-        answer = TemplateResponse(request, "tasks_app/overview/parts.html", overview.read())
+        answer = TemplateResponse(request, "tasks_app/parts/all.html", overview.read(request))
         answer["Cache-Control"] = "no-store"
         return answer
 

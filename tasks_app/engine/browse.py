@@ -18,8 +18,8 @@ from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask, shown
 from tasks_app.core.lanes import LANES
 from tasks_app.core.states import Status
+from tasks_app.lifecycle.limited import limited_types
 from tasks_app.lifecycle.shards import all_shards
-from tasks_app.models import TypeLimit
 from tasks_app.sql import run_on
 
 DUE = "DUE"  # beside the states: due now, whatever the state
@@ -239,8 +239,7 @@ def _by_due(wanted: Filter) -> Source:
     """
     places = [f"NOT limited AND shard = {shard}" for shard in all_shards()]
     places += [
-        f"limited AND task_type = {Literal(task_type).as_string()}".replace("%", "%%")
-        for task_type in TypeLimit.objects.order_by("task_type").values_list("task_type", flat=True)
+        f"limited AND task_type = {Literal(task_type).as_string()}".replace("%", "%%") for task_type in limited_types()
     ]
     lists = " UNION ALL ".join(
         f"(SELECT id, due_at FROM schedule_task WHERE {place} AND lane = '{lane}'"

@@ -25,8 +25,9 @@ from .publisher import PublishFailed
 
 log = logging.getLogger(__name__)
 
-# A due lane whose workers are busy is looked at this often: nobody signals that a batch was started.
+# A due lane whose workers are busy is looked at this often by all beats together: nobody signals a batch that starts.
 BUSY_POLL_SECONDS = 0.02
+BUSY_POLL_MOST_SECONDS = 0.1
 # Due, but the claim got nothing: somebody else holds those rows right now.
 LOCKED_POLL_SECONDS = 0.01
 
@@ -185,7 +186,7 @@ def _lane_wait(view: LaneView, now: float, empty_handed: set[str], part: float) 
     if view.next_due > now:
         return min(view.next_due - now, longest)
     if _credit(view, part) <= 0:
-        return BUSY_POLL_SECONDS
+        return min(BUSY_POLL_SECONDS / part, BUSY_POLL_MOST_SECONDS)
     return LOCKED_POLL_SECONDS if view.lane in empty_handed else 0.0
 
 

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from tasks_app.core.lanes import LANES
 from tasks_app.core.lateness import percentile_ms
+from tasks_app.lifecycle.limited import limited_types
 from tasks_app.lifecycle.shards import all_shards
 from tasks_app.sql import execute, run
 
@@ -89,8 +90,8 @@ def last_hour() -> Hour:
 
 def next_hour(sample: Callable[[], Sample] | None = None) -> Load:
     """Counted if that is cheap, else guessed from a sample."""
-    given = {"shards": all_shards(), "lanes": list(LANES), "bound": LOAD_BOUND, "minutes": HOUR}
-    rows = run("status_load", given)
+    places = {"shards": all_shards(), "types": limited_types(), "lanes": list(LANES)}
+    rows = run("status_load", places | {"bound": LOAD_BOUND, "minutes": HOUR})
     if any(cut for *_, cut in rows):
         return Load((sample or take_sample)().minutes, exact=False)
     return Load(_by_minute((minute, count) for minute, count, _ in rows), exact=True)

@@ -27,6 +27,7 @@ class ShardView:
 @dataclass(frozen=True, slots=True)
 class LimitView:
     task_type: str
+    declared: bool  # by a beat; else nobody claims its tasks
     rate: float | None
     burst: float | None
     max_running: int | None
@@ -58,11 +59,11 @@ def shards() -> list[ShardView]:
     return [ShardView(*row) for row in run("status_shards", {})]
 
 
-def limits(bound: int) -> list[LimitView]:
-    """Due tasks of a type and lane are counted up to the bound."""
+def limits(types: list[str], bound: int) -> list[LimitView]:
+    """Those in force, and those of the given types; due tasks of a type and lane are counted up to the bound."""
     return [
         LimitView(*figures, due=min(due, bound), due_exact=due <= bound)
-        for *figures, due in run("status_limits", {"bound": bound, "lanes": list(LANES)})
+        for *figures, due in run("status_limits", {"types": types, "bound": bound, "lanes": list(LANES)})
     ]
 
 

@@ -8,6 +8,7 @@ from django.db.models.functions import Now
 
 from tasks_app.conf import conf
 from tasks_app.core.lanes import LANES
+from tasks_app.lifecycle.limited import limited_types
 from tasks_app.lifecycle.shards import all_shards
 from tasks_app.models import DlqEntry, Node
 from tasks_app.sql import run
@@ -16,6 +17,7 @@ from . import fleet_status
 from .canary import canaries
 from .figures import Hour, Sample, last_hour, take_sample
 from .fleet_status import LimitView, Pause, ShardView, Takeover
+from .queues import depths
 
 LATENESS_MINUTES = 5
 COUNT_BOUND = 1_000  # due rows of one shard and lane that are counted, before their number is guessed
@@ -44,6 +46,7 @@ class LaneStatus:
     batches_running: int
     tasks_running: int
     slots: int  # live worker slots that serve it
+    queued: int | None  # messages in the broker; None: it does not answer
     paused: Pause | None
     canary_seconds: float | None  # since its canary last came back
     canary_missing: bool
@@ -97,6 +100,8 @@ class Status:
             found.append("Nobody dispatches: no beat is alive. Start `celery -A scheduler_project beat`.")
         if not any(node.kind == Node.WORKER for node in live):
             found.append("Nobody runs tasks: no worker is alive. Start `celery -A scheduler_project worker`.")
+        if any(lane.queued is None for lane in self.lanes):
+            found.append("The broker does not answer: nothing is handed out until it does, and nothing is lost.")
         served = any(lane.slots for lane in self.lanes)
         for lane in self.lanes:
             if lane.due and served and not lane.slots:
@@ -111,6 +116,12 @@ class Status:
             found.append(
                 f"Nobody dispatches shards {', '.join(map(str, orphans))}. They are taken over within seconds."
             )
+        found += [
+            f"No beat knows the limit of type {one.task_type!r}, so nobody claims its tasks. Restart the beats with "
+            "the code that has its handler."
+            for one in self.limits
+            if not one.declared
+        ]
         oldest = self.oldest_overdue_seconds
         if oldest is not None and oldest > OVERDUE_SECONDS:
             found.append(f"The oldest due task has been waiting for {oldest:.0f} s; {self.due:,} are due.")
@@ -119,15 +130,15 @@ class Status:
 
 def read_status(hour: Hour | None = None, sample: Callable[[], Sample] | None = None) -> Status:
     """Everything at a glance. What the caller has read already need not be read again."""
-    nodes, shards = _nodes(), fleet_status.shards()
+    nodes, shards, types = _nodes(), fleet_status.shards(), limited_types()
     return Status(
         nodes=nodes,
-        lanes=_lanes(nodes, sample),
+        lanes=_lanes(nodes, types, sample),
         lateness=_lateness(hour or last_hour()),
         dead_letters=_dead_letters(),
         shards=shards,
         takeovers=fleet_status.last_takeovers(shards),
-        limits=fleet_status.limits(COUNT_BOUND),
+        limits=fleet_status.limits(types, COUNT_BOUND),
     )
 
 
@@ -149,10 +160,10 @@ def _nodes() -> list[NodeView]:
     ]
 
 
-def _lanes(nodes: list[NodeView], sample: Callable[[], Sample] | None) -> list[LaneStatus]:
-    rows = run("status_lanes", {"lanes": list(LANES), "shards": all_shards(), "bound": COUNT_BOUND})
+def _lanes(nodes: list[NodeView], types: list[str], sample: Callable[[], Sample] | None) -> list[LaneStatus]:
+    rows = run("status_lanes", {"lanes": list(LANES), "shards": all_shards(), "types": types, "bound": COUNT_BOUND})
     guessed = (sample or take_sample)().due if any(cut for _, _, cut, *_ in rows) else {}
-    paused, canary = fleet_status.pauses(), canaries()
+    paused, canary, queued = fleet_status.pauses(), canaries(), depths()
     return [
         LaneStatus(
             lane,
@@ -160,6 +171,7 @@ def _lanes(nodes: list[NodeView], sample: Callable[[], Sample] | None) -> list[L
             not cut,
             *figures,
             slots=sum(node.slots for node in nodes if node.live and lane in node.lanes),
+            queued=None if queued is None else queued[lane],
             paused=paused.get(lane),
             canary_seconds=canary[lane].age_seconds if lane in canary else None,
             canary_missing=lane in canary and lane not in paused and canary[lane].missing,

@@ -60,6 +60,11 @@ def mark_limited(task_type: str) -> None:
         ((after,),) = run("mark_limited", params)
 
 
+def limited_types() -> list[str]:
+    """The types of which limited tasks are planned, declared or not."""
+    return [task_type for (task_type,) in run("limited_types", {})]
+
+
 def limits() -> dict[str, Limit]:
     """The limits in force. One without any figure is a type that once had one."""
     rows = TypeLimit.objects.values_list("task_type", "rate", "burst", "max_running")

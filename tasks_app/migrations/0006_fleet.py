@@ -75,6 +75,10 @@ class Migration(migrations.Migration):
             model_name='scheduletask',
             index=models.Index(condition=models.Q(('due_at__isnull', False), ('limited', True)), fields=['task_type', 'lane', 'due_at'], name='schedule_task_limited'),
         ),
+        migrations.AlterModelOptions(
+            name='node',
+            options={'default_permissions': (), 'verbose_name_plural': 'fleet'},
+        ),
         # Updated every few seconds, a few rows each.
         migrations.RunSQL(
             "ALTER TABLE shard_lease SET (fillfactor = 50, autovacuum_vacuum_threshold = 200);"

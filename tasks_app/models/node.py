@@ -21,6 +21,8 @@ class Node(models.Model):
 
     class Meta:
         db_table = "node"
+        default_permissions = ()  # who may see tasks may see these
+        verbose_name_plural = "fleet"
 
     def __str__(self) -> str:
         return f"{self.kind.lower()} {self.name}"

@@ -1,4 +1,6 @@
--- The rows in `due` become batches. Shared by claim and claim_limited.
+-- The rows in `due` become batches. Shared by claim, claim_ids and claim_limited.
+-- The commit need not wait for the disk: the worker's start does, before any handler is called, and what lies before it
+-- in the log is on disk with it. A claim that a crash takes back was started by nobody, and its rows are due as before.
 ), type AS MATERIALIZED (
     SELECT task_type, row_number() OVER () AS type_no FROM (SELECT DISTINCT task_type FROM due) AS seen
 ), kind AS (
@@ -38,4 +40,5 @@ INSERT INTO task_batch (batch_no, task_type, lane, ids, dispatcher, claimed_at, 
 SELECT batch_no, task_type, lane, ids, %(dispatcher)s, clock_timestamp(),
        clock_timestamp() + make_interval(secs => %(lease)s)
 FROM batch
+WHERE (SELECT set_config('synchronous_commit', 'off', TRUE)) = 'off'
 RETURNING batch_no::text, lane, task_type, cardinality(ids)

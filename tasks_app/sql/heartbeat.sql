@@ -1,9 +1,12 @@
 -- heartbeat: extend the run lease and bring back the ids that are no longer ours.
 -- No row: the batch was reaped, all of it is lost.
+-- Its commit does not wait for the disk, since a settle of the batch may be waiting for it. A crash takes one extension
+-- back at most, and a lease outlasts two.
 WITH b AS (
     UPDATE task_batch
     SET lease_until = clock_timestamp() + make_interval(secs => %(lease)s)
     WHERE batch_no = %(batch_no)s AND finished_at IS NULL
+      AND (SELECT set_config('synchronous_commit', 'off', TRUE)) = 'off'
     RETURNING batch_no
 )
 SELECT array(

@@ -19,7 +19,7 @@ CROSS JOIN LATERAL (
             ) AS few
         ) AS of_shard
         UNION ALL
-        SELECT of_type.* FROM type_limit g
+        SELECT of_type.* FROM unnest(%(types)s::text[]) AS g(task_type)
         CROSS JOIN LATERAL (
             SELECT count(*) AS due, min(few.due_at) AS oldest
             FROM (

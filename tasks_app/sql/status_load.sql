@@ -16,7 +16,7 @@ CROSS JOIN LATERAL (
         ) AS few
     ) AS of_shard
     UNION ALL
-    SELECT of_type.* FROM type_limit g
+    SELECT of_type.* FROM unnest(%(types)s::text[]) AS g(task_type)
     CROSS JOIN LATERAL (
         SELECT due_at, row_number() OVER () > %(bound)s AS cut
         FROM (

@@ -81,6 +81,17 @@ def test_due_now_is_what_may_be_claimed(zoo):
     assert found(state=DUE) == [overdue]
 
 
+def test_tasks_of_a_type_with_a_limit_are_found_in_order_among_the_others_whether_or_not_a_beat_has_declared_it():
+    first = schedule("T_QUIET", "first", at=MONDAY).task_id
+    limited = schedule("T_RATED", "limited", at=TUESDAY).task_id
+    last = schedule("T_QUIET", "last", at=WEDNESDAY).task_id
+    due = schedule("T_RATED", "due").task_id
+
+    assert found(due_from=MONDAY) == [first, limited, last]
+    assert found(state=DUE) == [due]
+    assert found(state=DUE, lane="low") == []
+
+
 def test_the_due_time_finds_planned_tasks_the_next_first():
     wednesday, monday, tuesday = (planned(str(at), at=at)[0] for at in (WEDNESDAY, MONDAY, TUESDAY))
 

@@ -98,6 +98,13 @@ def test_the_next_hour_is_counted_minute_by_minute():
     assert {minute: count for minute, count in enumerate(load.minutes) if count} == {0: 2, 10: 1}
 
 
+def test_the_next_hour_counts_tasks_of_a_type_with_a_limit_too():
+    schedule("T_RATED", "a", delay=90)
+    schedule("T_QUIET", "b", delay=90)
+
+    assert next_hour().minutes[1] == 2
+
+
 @pytest.fixture
 def many(monkeypatch):
     """So many tasks that they are guessed instead of counted."""

@@ -275,6 +275,17 @@ def test_status_shows_the_limits_in_force(fleet):
     assert read_status().due == 2
 
 
+def test_status_says_that_no_beat_knows_the_limit_that_tasks_wait_for(fleet):
+    schedule("T_THREE", "a")
+
+    status = read_status()
+
+    assert status.due == 1
+    assert any("No beat knows the limit of type 'T_THREE'" in problem for problem in status.problems())
+    declare_limits(REGISTRY)
+    assert read_status().problems() == []
+
+
 @pytest.fixture
 def canaries_fly(settings):
     settings.PUNCTUAL = settings.PUNCTUAL | {"CANARY_SECONDS": 10.0}

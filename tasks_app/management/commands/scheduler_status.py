@@ -52,10 +52,10 @@ def _as_page(status: Status) -> str:
         for node in live
     ] or ["  none"]
     lines += _shards(status)
-    lines += ["", f"Lanes      {'due':>9} {'oldest':>9} {'waiting':>9} {'running':>9}   (batches) {'canary':>9}"]
+    lines += ["", f"Lanes      {'due':>9} {'oldest':>9} {'waiting':>9} {'running':>9} {'queued':>9} {'canary':>9}"]
     lines += [
         f"  {lane.lane:8} {_due(lane):>9} {_seconds(lane.oldest_overdue_seconds):>9} {lane.batches_waiting:9,} "
-        f"{lane.batches_running:9,}             {_seconds(lane.canary_seconds):>9}"
+        f"{lane.batches_running:9,} {'-' if lane.queued is None else lane.queued:>9} {_seconds(lane.canary_seconds):>9}"
         + (f"   paused by {lane.paused.by}: {lane.paused.reason}" if lane.paused else "")
         for lane in status.lanes
     ]
@@ -111,6 +111,7 @@ def _limits(status: Status) -> list[str]:
         due = f"{one.due:,}" if one.due_exact else f"more than {one.due:,}"
         words = [f"{one.rate:g}/s with a burst of {one.burst:g}"] if one.rate is not None else []
         words += [f"at most {one.max_running:,} at once"] if one.max_running is not None else []
+        words += ["known to no beat"] if not one.declared else []
         lines.append(f"  {one.task_type:32} {', '.join(words)}; {one.running:,} running, {due} due")
     return lines
 

@@ -1,0 +1,128 @@
+"""The page of the fleet: who is alive, who dispatches which shard, which lanes are paused, which limits are in force.
+
+Made of parts as the overview is. From here a lane is paused and resumed.
+"""
+
+from django import forms
+from django.contrib import admin, messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import path, reverse
+from unfold.admin import ModelAdmin
+
+from tasks_app.core.errors import InvalidTask
+from tasks_app.core.lanes import LANES
+from tasks_app.engine import lanes
+from tasks_app.engine.fleet_status import ShardView, Takeover
+from tasks_app.engine.status import LaneStatus, Status, read_status
+from tasks_app.lifecycle.audit import REASON_LENGTH
+from tasks_app.models import Node
+
+from . import overview
+from .rights import LookOnly, may_operate, may_view, requires
+from .words import tasks
+
+PARTS = ("problems", "nodes", "lanes", "shards", "limits")
+PAUSE, RESUME = "pause", "resume"
+TAKEN = {
+    "FREE": "what nobody held",
+    "EXPIRED": "over from {}, whose lease had run out",
+    "SHARED": "its share from {}",
+}
+
+
+class LaneForm(forms.Form):
+    # What the person saw: a lane that somebody else has paused meanwhile is not resumed by a press on "Pause".
+    verb = forms.ChoiceField(choices=[(PAUSE, PAUSE), (RESUME, RESUME)], widget=forms.HiddenInput)
+    reason = forms.CharField(
+        label="Reason",
+        max_length=REASON_LENGTH,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        error_messages={"required": "Say in a few words why, for whoever looks at it later."},
+    )
+
+
+@admin.register(Node)
+class FleetAdmin(LookOnly, ModelAdmin):
+    def get_urls(self) -> list:
+        pages = [
+            ("parts/", self.parts_view, "fleet_parts"),
+            ("lane/<str:lane>/", self.lane_view, "lane"),
+            ("", self.changelist_view, "node_changelist"),
+        ]
+        return [path(where, self.admin_site.admin_view(view), name=f"tasks_app_{name}") for where, view, name in pages]
+
+    @requires(may_view)
+    def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
+        context = self._page(request) | _read(request) | overview.refreshed("admin:tasks_app_fleet_parts")
+        return TemplateResponse(request, "tasks_app/fleet.html", context)
+
+    @requires(may_view)
+    def parts_view(self, request: HttpRequest) -> HttpResponse:
+        answer = TemplateResponse(request, "tasks_app/parts/all.html", _read(request))
+        answer["Cache-Control"] = "no-store"
+        return answer
+
+    @requires(may_operate)
+    def lane_view(self, request: HttpRequest, lane: str) -> HttpResponse:
+        """GET says what pausing or resuming would do; POST does it."""
+        if lane not in LANES:
+            raise Http404(f"There is no lane {lane[:40]!r}; there are {', '.join(LANES)}.")
+        form = LaneForm(request.POST or None)
+        if form.is_valid():
+            answer = _carry_out(request, lane, form)
+            if answer is not None:
+                return answer
+        view = next(one for one in read_status().lanes if one.lane == lane)
+        verb = form["verb"].value() if form.is_bound and "verb" not in form.errors else RESUME if view.paused else PAUSE
+        context = self._page(request) | {
+            "title": f"{verb.capitalize()} lane {lane}",
+            "form": form if form.is_bound else LaneForm(initial={"verb": verb}),
+            "pause": view.paused,
+            "due": _due_words(view),
+        }
+        return TemplateResponse(request, "tasks_app/lane.html", context, status=400 if form.is_bound else 200)
+
+    def _page(self, request: HttpRequest) -> dict:
+        return self.admin_site.each_context(request) | {"opts": self.opts, "title": "Fleet"}
+
+
+def _carry_out(request: HttpRequest, lane: str, form: LaneForm) -> HttpResponse | None:
+    """None: it was refused, and the form says why."""
+    verb, note = form.cleaned_data["verb"], {"reason": form.cleaned_data["reason"], "by": request.user.get_username()}
+    try:
+        done = lanes.pause(lane, **note) if verb == PAUSE else lanes.resume(lane, **note)
+    except InvalidTask as error:
+        form.add_error("reason", str(error))
+        return None
+    if done:
+        messages.success(request, f"Lane {lane} {'is paused' if verb == PAUSE else 'goes on'}.")
+    else:
+        messages.warning(request, f"Lane {lane} was {verb}d by somebody else meanwhile; nothing was changed.")
+    return HttpResponseRedirect(reverse("admin:tasks_app_node_changelist"))
+
+
+def _read(request: HttpRequest) -> dict:
+    status = read_status()
+    return overview.told(request, status) | {
+        "parts": overview.parts(PARTS),
+        "holders": _holders(status),
+        "takeovers": [_told(one) for one in status.takeovers],
+    }
+
+
+def _holders(status: Status) -> list[tuple[str | None, list[ShardView]]]:
+    """Shards by holder; those of nobody first."""
+    held: dict[str | None, list[ShardView]] = {}
+    for view in status.shards:
+        held.setdefault(view.holder, []).append(view)
+    return sorted(held.items(), key=lambda one: one[0] or "")
+
+
+def _told(one: Takeover) -> dict:
+    words = TAKEN[one.how].format(one.from_whom or "somebody")
+    return {"seconds_ago": one.seconds_ago, "holder": one.holder, "words": words, "shards": one.shards}
+
+
+def _due_words(view: LaneStatus) -> str:
+    return f"{'' if view.due_exact else 'about '}{tasks(view.due)} {'is' if view.due == 1 else 'are'} due"

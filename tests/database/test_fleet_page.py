@@ -1,0 +1,200 @@
+"""The page of the fleet: what it shows, who may pause a lane, and bad input."""
+
+import pytest
+from django.test import Client
+
+from tasks_app.client import schedule, schedule_many
+from tasks_app.core.handlers import REGISTRY
+from tasks_app.core.lanes import LANES
+from tasks_app.engine import lanes, nodes
+from tasks_app.engine.leases import Leases
+from tasks_app.lifecycle.limited import declare_limits
+from tasks_app.models import AuditEntry, LanePause, Node
+from tasks_app.sql import execute
+from tests.support.browser import person
+
+pytestmark = pytest.mark.django_db
+
+VIEW, OPERATE = "tasks_app.view_scheduletask", "tasks_app.operate_scheduletask"
+FLEET = "/admin/tasks_app/node/"
+PARTS, LOW = f"{FLEET}parts/", f"{FLEET}lane/low/"
+SCRIPT = "<script>alert(1)</script> 🛑"
+
+
+def client_of(name: str, *permissions: str) -> Client:
+    client = Client()
+    client.force_login(person(name, *permissions))
+    return client
+
+
+@pytest.fixture
+def operator():
+    return client_of("olga", VIEW, OPERATE)
+
+
+@pytest.fixture
+def viewer():
+    return client_of("vera", VIEW)
+
+
+@pytest.fixture
+def beats() -> list[Leases]:
+    """Two beats that share the shards, and a worker for two of the lanes."""
+    found = [Leases(nodes.new_node_id(), name, lambda _: None) for name in ("beat-1", "beat-2")]
+    for one in (*found, found[0]):
+        one.run_once()
+    nodes.report_worker(nodes.new_node_id(), "worker-1", 4, ["critical", "low"])
+    return found
+
+
+def text(client: Client, path: str = FLEET, status: int = 200) -> str:
+    answer = client.get(path)
+    assert answer.status_code == status
+    return " ".join(answer.content.decode().split())
+
+
+def row_of(page: str, heading: str) -> str:
+    """The table's row with this heading."""
+    [row] = [row for row in page.split("<tr") if f">{heading}</a></th>" in row or f">{heading}</th>" in row]
+    return row.split("</tr>")[0]
+
+
+def test_it_shows_processes_shards_with_holders_and_fencing_numbers_and_takeovers(viewer, beats):
+    page = text(viewer)
+
+    assert '<th scope="row">beat-1</th><td>beat</td><td>live</td>' in page
+    assert "<td>4</td>" in row_of(page, "worker-1")
+    holders = dict(viewer.get(FLEET).context["holders"])
+    assert {name: len(shards) for name, shards in holders.items()} == {"beat-1": 8, "beat-2": 8}
+    assert f"<b>{holders['beat-2'][0].shard}</b>#2" in page
+    assert "its share from beat-1" in page
+
+
+def test_shards_of_a_beat_that_fell_silent_are_nobodys_until_another_takes_them(viewer, beats):
+    execute("UPDATE shard_lease SET lease_until = now() - interval '1 s' WHERE holder_name = 'beat-2'")
+    assert "<strong>nobody</strong>" in text(viewer)
+    assert "Nobody dispatches shards" in text(viewer)
+
+    beats[0].run_once()
+
+    assert "<strong>nobody</strong>" not in text(viewer)
+    assert "over from beat-2, whose lease had run out" in text(viewer)
+
+
+def test_a_lane_that_nobody_consumes_is_named_with_what_is_due_in_it(viewer, beats):
+    schedule("T_QUIET", "a", lane="backfill")
+
+    page = text(viewer, PARTS)
+
+    assert "nobody consumes it" in row_of(page, "backfill")
+    assert "nobody consumes it" not in row_of(page, "low")
+    assert "Nobody consumes lane &#x27;backfill&#x27;, and 1 tasks are due in it." in page
+
+
+def test_it_shows_the_messages_in_the_broker_and_says_when_it_does_not_answer(viewer, beats, redis, settings):
+    redis.rpush("punctual:low", "a message", "another")
+    lane = {one.lane: one for one in viewer.get(FLEET).context["status"].lanes}["low"]
+    assert lane.queued == 2
+
+    settings.PUNCTUAL = settings.PUNCTUAL | {"REDIS_URL": "redis://127.0.0.1:1/0"}
+
+    assert "The broker does not answer" in text(viewer)
+    assert "<td>unknown</td>" in row_of(text(viewer), "low")
+
+
+def test_it_shows_limits_with_what_is_due(viewer):
+    declare_limits(REGISTRY)
+    schedule_many("T_RATED", [{"key": n} for n in range(3)])
+
+    row = row_of(text(viewer), "T_RATED")
+
+    assert "<td>100/s</td> <td>50</td> <td>50</td> <td>–</td> <td>0</td> <td>3</td>" in row
+
+
+def test_a_lane_is_paused_and_resumed_with_reasons_and_both_are_written_down(operator, beats):
+    assert "Pause" in row_of(text(operator), "low")
+    answer = operator.post(LOW, {"verb": "pause", "reason": "the warehouse is down"}, follow=True)
+
+    assert "Lane low is paused." in answer.content.decode()
+    row = row_of(text(operator), "low")
+    assert "by <bdi>olga</bdi>: <q>the warehouse is down</q>" in row
+    assert "Resume" in row
+    assert "the warehouse is down" in text(operator, LOW)
+
+    operator.post(LOW, {"verb": "resume", "reason": "it is up"})
+
+    assert not LanePause.objects.exists()
+    assert list(AuditEntry.objects.order_by("id").values_list("actor", "verb", "subject", "reason")) == [
+        ("olga", "pause", "lane low", "the warehouse is down"),
+        ("olga", "resume", "lane low", "it is up"),
+    ]
+
+
+def test_the_overview_shows_a_paused_lane_too(viewer):
+    lanes.pause("low", reason="nightly import", by="ana")
+
+    assert "by <bdi>ana</bdi>: <q>nightly import</q>" in row_of(text(viewer, "/admin/"), "low")
+
+
+def test_a_press_on_pause_does_not_resume_what_somebody_else_has_paused_meanwhile(operator):
+    lanes.pause("low", reason="first", by="ana")
+
+    answer = operator.post(LOW, {"verb": "pause", "reason": "second"}, follow=True)
+
+    assert "was paused by somebody else meanwhile" in answer.content.decode()
+    assert LanePause.objects.get().reason == "first"
+
+
+@pytest.mark.parametrize("given", [{"verb": "pause", "reason": "x"}, {}])
+def test_who_may_only_look_is_offered_nothing_and_changes_nothing_by_hand(viewer, given):
+    assert "/lane/low/" not in text(viewer)
+    assert viewer.get(LOW).status_code == 403
+    assert viewer.post(LOW, given).status_code == 403
+    assert not LanePause.objects.exists()
+
+
+@pytest.mark.parametrize("path", [FLEET, PARTS, LOW])
+def test_without_the_right_to_view_there_is_nothing_to_see(path):
+    text(client_of("sam"), path, status=403)
+    text(client_of("otto", OPERATE), path, status=403)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"verb": "pause", "reason": ""}, "Say in a few words why"),
+        ({"verb": "pause", "reason": "x" * 2000}, "at most 1000 characters"),
+        ({"verb": "pause", "reason": "a\0b"}, "Null characters are not allowed"),
+        ({"verb": "destroy", "reason": "x"}, "destroy is not one of the available choices"),
+        ({"reason": "x"}, "This field is required"),
+    ],
+)
+def test_bad_input_is_refused_in_words_and_changes_nothing(operator, given, said):
+    answer = operator.post(LOW, given)
+
+    assert answer.status_code == 400
+    assert said in answer.content.decode()
+    assert not LanePause.objects.exists()
+
+
+def test_an_unknown_lane_is_not_found(operator):
+    assert operator.get(f"{FLEET}lane/lwo/").status_code == 404
+    assert operator.post(f"{FLEET}lane/lwo/", {"verb": "pause", "reason": "x"}).status_code == 404
+
+
+def test_what_people_wrote_is_shown_as_text(operator):
+    operator.post(LOW, {"verb": "pause", "reason": SCRIPT})
+
+    for path in (FLEET, PARTS, LOW, "/admin/"):
+        page = text(operator, path)
+        assert "<script>alert" not in page
+        assert "🛑" in page
+
+
+def test_before_any_beat_has_run_it_says_so(viewer):
+    assert not Node.objects.exists()
+
+    page = text(viewer)
+
+    assert "Nobody dispatches: no beat is alive" in page
+    assert all(row_of(page, lane) for lane in LANES)
