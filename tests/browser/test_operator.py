@@ -10,9 +10,11 @@ from tasks_app.models import AuditEntry, ScheduleTask
 from tests.support.browser import person
 from tests.support.engine import run_due
 from tests.support.moves import MONDAY, dead, planned, state
+from tests.support.wait import wait_until
 
 VIEW, OPERATE = "tasks_app.view_scheduletask", "tasks_app.operate_scheduletask"
 LIST = "/admin/tasks_app/scheduletask/"
+FLEET = "/admin/tasks_app/node/"
 
 
 @pytest.fixture
@@ -136,6 +138,28 @@ def test_the_overview_tells_of_a_dead_worker_by_itself(visits, operator, stack):
     expect(page.get_by_text("silent")).to_be_visible()
 
 
+def test_a_paused_lane_waits_until_an_operator_lets_it_go_on(visits, operator, stack):
+    stack.beat()
+    stack.worker()
+    page = visits.page(operator, FLEET)
+    expect(page.get_by_text(re.compile(r"15#\d"))).to_be_visible()
+    page.get_by_role("link", name="Pause low").click()
+    page.get_by_label("Reason").fill("the warehouse is down")
+    page.get_by_role("button", name="Pause lane low").click()
+    expect(page.get_by_text("Lane low is paused.")).to_be_visible()
+
+    waits, goes = (schedule("T_PLAIN", lane, lane=lane).task_id for lane in ("low", "default"))
+
+    wait_until(lambda: state(goes).status == "SUCCESS", describe=stack.logs)
+    assert state(waits).status == "INIT"
+    # The page sees by itself that something waits in it.
+    expect(page.get_by_role("row", name=re.compile("low paused .* the warehouse is down 1 "))).to_be_visible()
+    page.get_by_role("link", name="Resume low").click()
+    page.get_by_label("Reason").fill("it is up again")
+    page.get_by_role("button", name="Resume lane low").click()
+    wait_until(lambda: state(waits).status == "SUCCESS", describe=stack.logs)
+
+
 def test_the_overview_says_when_it_is_old_and_looks_again_when_its_tab_is_shown(visits, operator):
     def show_tab() -> None:
         page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
@@ -177,7 +201,8 @@ def test_every_page_fits_a_narrow_screen(visits, operator, scheme):
     task = ScheduleTask.objects.first()
     page = visits.page(operator, viewport={"width": 400, "height": 800}, color_scheme=scheme)
 
-    for path in ("/admin/", LIST, f"{LIST}{task.id}/change/", "/admin/tasks_app/taskbatch/"):
+    pages = ("/admin/", LIST, f"{LIST}{task.id}/change/", "/admin/tasks_app/taskbatch/", FLEET, f"{FLEET}lane/low/")
+    for path in pages:
         page.goto(path)
         assert page.evaluate("document.documentElement.scrollWidth") <= 400, path
     page.goto(f"{LIST}{task.id}/change/")
