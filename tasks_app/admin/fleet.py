@@ -121,7 +121,7 @@ def _holders(status: Status) -> list[tuple[str | None, list[ShardView]]]:
 
 def _told(one: Takeover) -> dict:
     words = TAKEN[one.how].format(one.from_whom or "somebody")
-    return {"seconds_ago": one.seconds_ago, "holder": one.holder, "words": words, "shards": one.shards}
+    return {"seconds_ago": one.seconds_ago, "holder": one.holder, "words": words, "shards": sorted(one.shards)}
 
 
 def _due_words(view: LaneStatus) -> str:

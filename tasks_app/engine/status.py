@@ -14,7 +14,7 @@ from tasks_app.models import DlqEntry, Node
 from tasks_app.sql import run
 
 from . import fleet_status
-from .canary import canaries
+from .canary import CANARY, canaries
 from .figures import Hour, Sample, last_hour, take_sample
 from .fleet_status import LimitView, Pause, ShardView, Takeover
 from .queues import depths
@@ -161,7 +161,8 @@ def _nodes() -> list[NodeView]:
 
 
 def _lanes(nodes: list[NodeView], types: list[str], sample: Callable[[], Sample] | None) -> list[LaneStatus]:
-    rows = run("status_lanes", {"lanes": list(LANES), "shards": all_shards(), "types": types, "bound": COUNT_BOUND})
+    places = {"lanes": list(LANES), "shards": all_shards(), "types": types}
+    rows = run("status_lanes", places | {"bound": COUNT_BOUND, "canary": CANARY})
     guessed = (sample or take_sample)().due if any(cut for _, _, cut, *_ in rows) else {}
     paused, canary, queued = fleet_status.pauses(), canaries(), depths()
     return [

@@ -1,5 +1,5 @@
 -- status_lanes: per lane what is due now and since when, batches that wait, and the tasks of open batches.
--- Due rows are counted up to a bound for each shard; `cut` says that there are more.
+-- Due rows are counted up to a bound for each shard; `cut` says that there are more. Canaries are nobody's tasks.
 SELECT l.lane,
        d.due, d.cut, d.oldest_seconds,
        coalesce(b.waiting, 0), coalesce(b.running, 0), coalesce(b.tasks, 0)
@@ -14,6 +14,7 @@ CROSS JOIN LATERAL (
             FROM (
                 SELECT t.due_at FROM schedule_task t
                 WHERE t.shard = h.shard AND t.lane = l.lane AND NOT t.limited AND t.due_at <= (SELECT clock_timestamp())
+                  AND t.task_type <> %(canary)s
                 ORDER BY t.due_at
                 LIMIT %(bound)s + 1
             ) AS few

@@ -319,6 +319,8 @@ def test_a_canary_that_does_not_come_back_is_trouble_unless_its_lane_is_paused(f
     execute("UPDATE schedule_task SET created_at = now() - interval '1 hour', due_at = now() + interval '1 hour'")
 
     assert sum("has not come back" in problem for problem in read_status().problems()) == 5
+    execute("UPDATE schedule_task SET due_at = now()")
+    assert read_status().due == 0  # they are nobody's tasks
 
     for lane in LANES:
         lanes.pause(lane, reason="test", by="test")
