@@ -53,7 +53,7 @@ class Dispatcher:
         self._lanes: list[LaneView] = []
         self._rows_per_batch: dict[str, int] = {}
         self._empty_handed: set[str] = set()  # lanes that were due and gave nothing: their rows are locked
-        self._backlog: set[str] = set()  # lanes that filled all the room there was: more is due in them
+        self._backlog: set[str] = set()  # lanes that gave about all that was asked for: more is due in them
         self._clock = DatabaseClock()
 
     def run_once(self, shards: Mapping[int, int], total: int) -> Look:
@@ -96,24 +96,27 @@ class Dispatcher:
 
     def _claims(self) -> Iterator[list[ClaimedBatch]]:
         """One claim after the other, each a transaction of its own."""
-        due = self._claim_due()
-        yield due
+        due: list[ClaimedBatch] = []
+        for claimed in self._claims_of_due():
+            yield claimed
+            due += claimed
         yield self._claim_limited(due)
 
-    def _claim_due(self) -> list[ClaimedBatch]:
-        if not self._clock.known:
-            return []
-        shares = lane_shares(self._lanes, self._clock.now(), self._rows_per_batch, len(self._shards), self._part)
-        if not shares:
-            self._empty_handed = set()
-            return []
-        if not self._pace.known:
-            self._pace.refresh()  # a beat that has just come knows what the others have learnt
-        batches = claim(shares, self._pace.sizes, self._name, self._shards)
+    def _claims_of_due(self) -> Iterator[list[ClaimedBatch]]:
+        """Lanes with a backlog come last and apart: a claim of thousands takes longer than an urgent task may wait."""
         self._empty_handed = set()
-        for share in shares:
-            self._learn(share, [batch.size for batch in batches if batch.lane == share.lane])
-        return batches
+        if not self._clock.known:
+            return
+        shares = lane_shares(self._lanes, self._clock.now(), self._rows_per_batch, len(self._shards), self._part)
+        long = [share for share in shares if share.lane in self._backlog]
+        short = [share for share in shares if share.lane not in self._backlog]
+        if shares and not self._pace.known:
+            self._pace.refresh()  # a beat that has just come knows what the others have learnt
+        for part in filter(None, (short, long)):
+            batches = claim(part, self._pace.sizes, self._name, self._shards)
+            for share in part:
+                self._learn(share, [batch.size for batch in batches if batch.lane == share.lane])
+            yield batches
 
     def _claim_limited(self, batches: Sequence[ClaimedBatch]) -> list[ClaimedBatch]:
         if not self._clock.known:
@@ -129,7 +132,7 @@ class Dispatcher:
 
     def _learn(self, share: LaneShare, sizes: list[int]) -> None:
         """From what a lane gave: is there more, and how many rows to ask for next time."""
-        if len(sizes) == share.batches:
+        if len(sizes) == share.batches or 2 * sum(sizes) >= share.rows_per_shard * len(self._shards):
             self._backlog.add(share.lane)
         else:
             self._backlog.discard(share.lane)
@@ -169,7 +172,8 @@ def lane_shares(
     for view in lanes:
         credit = _credit(view, part)
         if view.next_due is not None and view.next_due <= now and credit > 0:
-            rows = credit * rows_per_batch.get(view.lane, conf().BATCH_UNSEEN)
+            # One claim takes no more than a large batch: while it runs, no other lane is looked at.
+            rows = min(credit * rows_per_batch.get(view.lane, conf().BATCH_UNSEEN), conf().BATCH_MAX)
             shares.append(LaneShare(view.lane, ceil(rows / shards), credit))
     return shares
 

@@ -30,8 +30,10 @@ class ReadAheadDispatcher(Dispatcher):
         self._next_read = 0.0
 
     def _claims(self) -> Iterator[list[ClaimedBatch]]:
-        due = self._claim_due()
-        yield due
+        due: list[ClaimedBatch] = []
+        for claimed in self._claims_of_due():
+            yield claimed
+            due += claimed
         if due or self._empty_handed:
             self._next_read = 0.0  # overdue, so not in the wheel
         fired = self._fire(due)

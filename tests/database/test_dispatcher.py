@@ -2,6 +2,7 @@
 
 import pytest
 from django.db import connection
+from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 
 from tasks_app.client import schedule, schedule_many
@@ -22,12 +23,14 @@ class Broker:
 
     def __init__(self) -> None:
         self.batches: list[ClaimedBatch] = []
+        self.calls: list[set[str]] = []  # the lanes of each
         self.down = False
 
     def publish(self, batches) -> None:
         if self.down:
             raise ConnectionError("the broker is down")
         self.batches += batches
+        self.calls.append({batch.lane for batch in batches})
 
 
 class Dispatching:
@@ -126,6 +129,30 @@ def test_a_lane_without_room_does_not_hold_up_another(dispatcher, broker, worker
     look_until_idle(dispatcher)
 
     assert row(urgent.task_id).status == "RUNNING"
+
+
+def test_what_is_urgent_is_published_before_a_backlog_is_claimed(dispatcher, broker, worker):
+    schedule_many("T_QUIET", [{"key": n} for n in range(200)], lane="low")
+    look_until_idle(dispatcher)
+    TaskBatch.objects.update(started_at=Now())  # so that there is room again
+    schedule("T_QUIET", "urgent", lane="critical")
+    dispatcher.run_once()  # sees both
+    broker.calls.clear()
+
+    dispatcher.run_once()
+
+    assert broker.calls == [{"critical"}, {"low"}]
+
+
+def test_one_claim_of_a_backlog_takes_no_more_than_a_large_batch(dispatcher, broker, worker, settings):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"BATCH_MAX": conf().SHARDS}
+    schedule_many("T_QUIET", [{"key": n} for n in range(200)])
+
+    looks = [dispatcher.run_once() for _ in range(6)]
+
+    assert max(look.tasks for look in looks) == conf().SHARDS
+    assert sum(look.tasks for look in looks) > conf().SHARDS  # and it goes on at once
+    assert all(look.wait_seconds == 0 for look in looks[1:4])
 
 
 def test_batches_the_broker_refused_are_due_again_and_use_no_retry(dispatcher, broker, worker):

@@ -8,6 +8,7 @@ import time
 from contextlib import ExitStack, closing
 
 import pytest
+from django.db.models import Max
 
 from tasks_app.client import reschedule, schedule_many
 from tasks_app.conf import conf
@@ -166,13 +167,16 @@ def test_a_backlog_in_low_does_not_hold_up_critical_and_gets_its_share(fleet, re
     before = low.count()
     load = Load(20, 15, lane="critical")
     load.wait_done(60, describe=fleet.logs)
-    late, drained = load.lateness_ms(), low.count() - before
-    left = ScheduleTask.objects.filter(lane="low", status="INIT").count()
+    # The backlog may be gone before the load is: only what was due beside it counts.
+    emptied = low.aggregate(last=Max("finish_time"))["last"]
+    late = load.lateness_ms(last=(emptied - load.first).total_seconds())
+    drained = low.count() - before
     say(
         request,
-        f"critical beside a backlog: p50 {percentile(late, 0.5):.0f} ms, p99 {percentile(late, 0.99):.0f} ms; "
-        f"meanwhile {drained:,} of low, {left:,} left",
+        f"critical beside a backlog: p50 {percentile(late, 0.5):.0f} ms, p99 {percentile(late, 0.99):.0f} ms of "
+        f"{len(late)}; meanwhile {drained:,} of low",
     )
+    assert len(late) >= 50
     assert percentile(late, 0.99) <= 250
     assert drained > 5_000
 
