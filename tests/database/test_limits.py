@@ -74,6 +74,14 @@ def test_a_bucket_never_holds_more_than_its_burst():
     assert take("T_RATED").tasks == BURST
 
 
+def test_a_clock_that_was_set_back_takes_nothing_out_of_a_bucket():
+    many("T_RATED", 500)
+    age_bucket("T_RATED", -3600)
+
+    assert take("T_RATED").tasks == BURST
+    assert TypeLimit.objects.get(task_type="T_RATED").tokens >= 0
+
+
 def test_what_is_claimed_and_not_started_uses_up_the_burst_for_good():
     """Else a queue full of it would start together with a full bucket."""
     many("T_RATED", 500)
