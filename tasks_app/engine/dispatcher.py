@@ -113,7 +113,17 @@ class Dispatcher:
         self._empty_handed = set()
         for share in shares:
             self._learn(share, [batch.size for batch in batches if batch.lane == share.lane])
-        return batches
+        return self._unmetered(batches)
+
+    def _unmetered(self, batches: list[ClaimedBatch]) -> list[ClaimedBatch]:
+        """Those whose type has no limit. The others were planned before it had one, or by a process that does not know
+        it: they are due again, and claimed by type from now on."""
+        metered = [batch.batch_no for batch in batches if self._gates.meters(batch.task_type)]
+        if not metered:
+            return batches
+        tasks = return_batches(metered, limited=True)
+        log.info("task.put_under_limit tasks=%d", tasks)
+        return [batch for batch in batches if not self._gates.meters(batch.task_type)]
 
     def _claim_limited(self, batches: Sequence[ClaimedBatch]) -> list[ClaimedBatch]:
         if not self._clock.known:

@@ -14,7 +14,6 @@ from tasks_app.lifecycle.limited import (
     claim_limited,
     declare_limits,
     limits,
-    mark_limited,
 )
 
 # What other beats declared is read this often.
@@ -49,6 +48,11 @@ class Gates:
             self._refresh()
         return [task_type for task_type in self._limits if home_of(task_type, conf().SHARDS) in shards]
 
+    def meters(self, task_type: str) -> bool:
+        """Whether the type has a limit now, whatever whoever planned its tasks knew of it."""
+        limit = self._limits.get(task_type)
+        return limit is not None and (limit.rate is not None or limit.max_running is not None)
+
     def saw(self, due: Mapping[tuple[str, str], float]) -> None:
         """The earliest due moment of those types, by type and lane."""
         self._due = due
@@ -64,8 +68,7 @@ class Gates:
 
     def _refresh(self) -> None:
         if not self._declared:
-            for task_type in declare_limits(REGISTRY):
-                mark_limited(task_type)
+            declare_limits(REGISTRY)
             self._declared = True
         self._limits = limits()
         self._read_at = time.monotonic()

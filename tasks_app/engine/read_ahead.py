@@ -52,7 +52,7 @@ class ReadAheadDispatcher(Dispatcher):
             self._next_read = min(self._next_read, self._clock.now() + LOCKED_POLL_SECONDS)
         more = Counter(batch.lane for batch in fired)
         self._lanes = [replace(view, waiting=view.waiting + more[view.lane]) for view in self._lanes]
-        return fired
+        return self._unmetered(fired)
 
     def _look_ahead(self) -> None:
         now = self._clock.now() if self._clock.known else 0.0

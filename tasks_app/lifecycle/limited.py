@@ -36,11 +36,11 @@ class Granted:
         return sum(batch.size for batch in self.batches)
 
 
-def declare_limits(handlers: Iterable[Handler]) -> list[str]:
-    """Write down what the handlers say; returns the types that had no limit until now."""
+def declare_limits(handlers: Iterable[Handler]) -> None:
+    """Write down what the handlers say."""
     handlers = list(handlers)
     limits = [handler.limit or Limit(None, None, None) for handler in handlers]
-    rows = run(
+    run(
         "declare_limits",
         {
             "types": [handler.name for handler in handlers],
@@ -49,15 +49,6 @@ def declare_limits(handlers: Iterable[Handler]) -> list[str]:
             "running": [limit.max_running for limit in limits],
         },
     )
-    return [task_type for task_type, new in rows if new]
-
-
-def mark_limited(task_type: str) -> None:
-    """What was planned before the type got its limit comes under it too."""
-    after: int | None = 0
-    while after is not None:
-        params = {"type": task_type, "after": after, "step": conf().PRUNE_STEP}
-        ((after,),) = run("mark_limited", params)
 
 
 def limited_types() -> list[str]:
