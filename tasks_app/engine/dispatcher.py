@@ -2,6 +2,7 @@
 
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
@@ -54,6 +55,7 @@ class Dispatcher:
         self._rows_per_batch: dict[str, int] = {}
         self._empty_handed: set[str] = set()  # lanes that were due and gave nothing: their rows are locked
         self._backlog: set[str] = set()  # lanes that filled all the room there was: more is due in them
+        self._limited_first = False
         self._clock = DatabaseClock()
 
     def run_once(self, shards: Mapping[int, int], total: int) -> Look:
@@ -89,16 +91,29 @@ class Dispatcher:
 
     def _wait(self, now: float) -> float:
         wait = wait_seconds(self._lanes, now, self._empty_handed, self._part)
-        return min(wait, self._gates.wait_seconds(self._room(), now))
+        return min(wait, self._gates.wait_seconds(self._room(), now, _busy_poll(self._part)))
 
     def _announce(self, moment: float) -> None:
         self._listener.announce(moment)
 
     def _claims(self) -> Iterator[list[ClaimedBatch]]:
         """One claim after the other, each a transaction of its own."""
-        due = self._claim_due()
-        yield due
-        yield self._claim_limited(due)
+        return self._in_turn(self._claim_due)
+
+    def _in_turn(self, *plain: Callable[[], list[ClaimedBatch]]) -> Iterator[list[ClaimedBatch]]:
+        """Of what has a limit and what has none, the one that got something last comes last, and so does one that failed:
+        else a backlog of the one would leave the other no room."""
+        for one in (self._claim_limited, *plain) if self._limited_first else (*plain, self._claim_limited):
+            try:
+                claimed = one()
+            except Exception:
+                self._limited_first = one != self._claim_limited
+                raise
+            if claimed:
+                self._limited_first = one != self._claim_limited
+            more = Counter(batch.lane for batch in claimed)
+            self._lanes = [replace(view, waiting=view.waiting + more[view.lane]) for view in self._lanes]
+            yield claimed
 
     def _claim_due(self) -> list[ClaimedBatch]:
         if not self._clock.known:
@@ -125,17 +140,15 @@ class Dispatcher:
         log.info("task.put_under_limit tasks=%d", tasks)
         return [batch for batch in batches if not self._gates.meters(batch.task_type)]
 
-    def _claim_limited(self, batches: Sequence[ClaimedBatch]) -> list[ClaimedBatch]:
+    def _claim_limited(self) -> list[ClaimedBatch]:
         if not self._clock.known:
             return []
-        room, slots = self._room(), max((view.slots for view in self._lanes), default=0)
-        for batch in batches:
-            room[batch.lane] -= 1
-        return self._gates.claim(room, slots, self._clock.now(), self._pace.sizes)
+        slots = max((view.slots for view in self._lanes), default=0)
+        return self._gates.claim(self._room(), slots, self._clock.now(), self._pace.sizes)
 
     def _room(self) -> dict[str, int]:
-        """Batches that each lane may get."""
-        return {view.lane: _credit(view, self._part) for view in self._lanes}
+        """Batches that each lane with a worker may get."""
+        return {view.lane: _credit(view, self._part) for view in self._lanes if view.slots}
 
     def _learn(self, share: LaneShare, sizes: list[int]) -> None:
         """From what a lane gave: is there more, and how many rows to ask for next time."""
@@ -196,8 +209,12 @@ def _lane_wait(view: LaneView, now: float, empty_handed: set[str], part: float) 
     if view.next_due > now:
         return min(view.next_due - now, longest)
     if _credit(view, part) <= 0:
-        return min(BUSY_POLL_SECONDS / part, BUSY_POLL_MOST_SECONDS)
+        return _busy_poll(part)
     return LOCKED_POLL_SECONDS if view.lane in empty_handed else 0.0
+
+
+def _busy_poll(part: float) -> float:
+    return min(BUSY_POLL_SECONDS / part, BUSY_POLL_MOST_SECONDS)
 
 
 def _credit(view: LaneView, part: float) -> int:

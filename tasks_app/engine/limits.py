@@ -57,12 +57,12 @@ class Gates:
         """The earliest due moment of those types, by type and lane."""
         self._due = due
 
-    def wait_seconds(self, room: Mapping[str, int], now: float) -> float:
-        """How long until one of them can be claimed, or LOOK_SECONDS."""
+    def wait_seconds(self, room: Mapping[str, int], now: float, busy: float) -> float:
+        """How long until one of them can be claimed, or LOOK_SECONDS; a lane without room is asked again after `busy`."""
         waits = [
-            max(due - now, self._opens.get(task_type, 0.0) - time.monotonic(), 0.0)
+            max(due - now, self._opens.get(task_type, 0.0) - time.monotonic(), 0.0 if room[lane] > 0 else busy)
             for (task_type, lane), due in self._due.items()
-            if room.get(lane, 0) > 0
+            if lane in room
         ]
         return min([*waits, conf().LOOK_SECONDS])
 

@@ -198,6 +198,48 @@ def test_a_limited_type_is_claimed_by_the_beat_that_holds_its_shard_and_no_other
     assert TaskBatch.objects.exists()
 
 
+def test_a_backlog_without_limit_leaves_room_in_its_lane_for_what_has_one():
+    serial = schedule("T_SERIAL", "the oldest of all")
+    many("T_QUIET", 2000)
+    fleet = Fleet()
+    fleet.look()
+
+    for _ in range(4):
+        # One batch starts, and so there is room for one.
+        TaskBatch.objects.filter(batch_no=fleet.batches.pop(0).batch_no).update(started_at=timezone.now())
+        fleet.look()
+
+    assert row(serial.task_id).status == "RUNNING"
+
+
+def test_what_has_no_limit_any_more_leaves_room_for_what_never_had_one():
+    many("T_THREE", 2000)
+    TypeLimit.objects.filter(task_type="T_THREE").update(max_running=None)
+    schedule_many("T_QUIET", [{"key": n} for n in range(100)])
+    fleet = Fleet()
+    fleet._dispatcher._gates._declared = True
+    fleet.look()
+
+    for _ in range(4):
+        TaskBatch.objects.filter(batch_no=fleet.batches.pop(0).batch_no).update(started_at=timezone.now())
+        fleet.look()
+
+    assert {batch.task_type for batch in TaskBatch.objects.all()} == {"T_THREE", "T_QUIET"}
+
+
+def test_a_limited_type_in_a_busy_lane_is_looked_at_again_as_soon_as_any_other():
+    """Nobody signals a batch that starts; a beat with few shards has room for a batch or two."""
+    many("T_RATED", 500)
+    dispatcher = Dispatcher("test", lambda batches: None, Listener(nodes.new_node_id()))
+    shards = {home_of("T_RATED", conf().SHARDS): 0}
+
+    for _ in range(4):
+        look = dispatcher.run_once(shards, conf().SHARDS)
+
+    assert TaskBatch.objects.exists()
+    assert 0 < look.wait_seconds <= 0.1
+
+
 def test_a_limit_holds_in_every_lane_together():
     many("T_THREE", 2, lane="critical")
     schedule_many("T_THREE", [{"key": f"low {n}"} for n in range(10)], lane="low")
@@ -214,11 +256,13 @@ def test_a_claim_under_a_limit_that_fails_leaves_the_others_on_their_way():
     many("T_THREE", 3)
     fleet = Fleet()
     fleet._dispatcher.run_once(anybodys(), conf().SHARDS)
+    fleet._dispatcher._limited_first = True
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE type_limit RENAME TO type_limit_gone")
     try:
-        with pytest.raises(DatabaseError):
-            fleet._dispatcher.run_once(anybodys(), conf().SHARDS)
+        for _ in range(2):
+            with pytest.raises(DatabaseError):
+                fleet._dispatcher.run_once(anybodys(), conf().SHARDS)
     finally:
         with connection.cursor() as cursor:
             cursor.execute("ALTER TABLE type_limit_gone RENAME TO type_limit")
