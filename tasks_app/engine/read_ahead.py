@@ -54,7 +54,8 @@ class ReadAheadDispatcher(Dispatcher):
             return
         super()._look_ahead()
         now = self._clock.now()
-        if now < self._next_read:
+        # Further away than it is ever set: the database's clock was set back, or another machine is the database now.
+        if now < self._next_read <= now + conf().LOOK_SECONDS:
             # Only the room was asked for; the wheel is as it was.
             self._lanes = [view if view.lane in self._backlog else replace(view, next_due=None) for view in self._lanes]
             return
