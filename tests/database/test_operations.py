@@ -130,6 +130,19 @@ def test_a_chore_is_done_by_one_beat_each_time_it_is_due(lost_batch):
     assert Node.objects.filter(kind=Node.BEAT).count() == 2
 
 
+def test_a_chore_that_fails_takes_no_other_along():
+    schedule("T_QUIET", "stranded")
+    claim_due()
+    execute("UPDATE task_batch SET finished_at = now()")  # what rescue is for
+    execute("ALTER TABLE minute_figures RENAME TO minute_figures_gone")
+    try:
+        assert "rescue" in Maintenance(nodes.new_node_id(), "beat-1").run_once()
+    finally:
+        execute("ALTER TABLE minute_figures_gone RENAME TO minute_figures")
+
+    assert ScheduleTask.objects.get().status == "INIT"
+
+
 def test_a_reap_is_done_only_when_there_is_something_to_reap(lost_batch):
     beat = Maintenance(nodes.new_node_id(), "beat-1")
     assert "reap" in beat.run_once()
