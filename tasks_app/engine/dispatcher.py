@@ -50,6 +50,7 @@ class Dispatcher:
         self._pace = Pace()
         self._gates = Gates(name)
         self._shards: Mapping[int, int] = {}
+        self._total = 0
         self._part = 0.0  # of all shards, and so of the room that the workers have
         self._lanes: list[LaneView] = []
         self._rows_per_batch: dict[str, int] = {}
@@ -63,7 +64,7 @@ class Dispatcher:
         `total`), then look ahead."""
         if shards.keys() != self._shards.keys():
             self._forget()
-        self._shards, self._part = shards, len(shards) / max(total, 1)
+        self._shards, self._total, self._part = shards, total, len(shards) / max(total, 1)
         self._listener.listen(shards)
         if not shards:
             return Look(0, 0, conf().LOOK_SECONDS)
@@ -176,7 +177,7 @@ class Dispatcher:
         if self._clock.known:
             # First the announcement, then the reading: a task committed in between sends a signal.
             self._listener.take_signals(self._clock.now() + conf().LOOK_SECONDS)
-        limited = self._gates.types(self._shards)
+        limited = self._gates.types(self._shards, self._total)
         asked = time.monotonic()
         seen = peek(self._name, self._shards, [lane for lane in LANES if lane not in self._backlog], limited)
         self._clock.learn(seen.clock, asked, time.monotonic())

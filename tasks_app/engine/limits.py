@@ -16,8 +16,8 @@ from tasks_app.lifecycle.limited import (
     limits,
 )
 
-# What other beats declared is read this often.
-_REFRESH_SECONDS = 30.0
+# What other beats declared is read this often: tasks of a type that has just got a limit wait until then.
+_REFRESH_SECONDS = 2.0
 # A gate that closed is asked again after this: nobody tells that a task has ended, and a batch for every single token
 # would cost more than the work in it.
 _CLOSED_SECONDS = LOOKED_AT_SECONDS
@@ -42,11 +42,16 @@ class Gates:
             self._note(task_type, one)
         return [batch for one in granted.values() for batch in one.batches]
 
-    def types(self, shards: Mapping[int, object]) -> list[str]:
-        """The limited types that belong to these shards."""
+    def types(self, shards: Mapping[int, object], total: int) -> list[str]:
+        """The limited types that belong to these shards, of which there are `total`.
+
+        By the setting, since that is where signals go; and by the number of shards there are, of which all beats have the
+        same opinion: while beats of two settings run side by side, each might take a type for the other's.
+        """
         if time.monotonic() - self._read_at >= _REFRESH_SECONDS:
             self._refresh()
-        return [task_type for task_type in self._limits if home_of(task_type, conf().SHARDS) in shards]
+        counts = {conf().SHARDS, max(total, 1)}
+        return [name for name in self._limits if any(home_of(name, count) in shards for count in counts)]
 
     def meters(self, task_type: str) -> bool:
         """Whether the type has a limit now, whatever whoever planned its tasks knew of it."""

@@ -23,6 +23,7 @@ from tasks_app.models import ScheduleTask, TaskBatch, TypeLimit
 from tests.support.engine import anybodys, claim_due, row
 from tests.support.marks import commits
 from tests.support.overlap import overlap, overlap_results
+from tests.support.wait import wait_until
 
 pytestmark = commits
 
@@ -196,6 +197,33 @@ def test_a_limited_type_is_claimed_by_the_beat_that_holds_its_shard_and_no_other
     for _ in range(3):
         dispatcher.run_once({home: 0}, conf().SHARDS)
     assert TaskBatch.objects.exists()
+
+
+def test_a_limited_type_is_claimed_while_beats_with_two_numbers_of_shards_run_side_by_side(settings):
+    """A deploy that changes SHARDS: each beat must not take the type for the other's."""
+    many("T_THREE", 10)
+    old, new = home_of("T_THREE", 16), home_of("T_THREE", 7)
+    assert old != new
+
+    for shards, mine in ((16, new), (7, old)):
+        settings.PUNCTUAL = settings.PUNCTUAL | {"SHARDS": shards}
+        dispatcher = Dispatcher(f"beat of {shards}", lambda batches: None, Listener(nodes.new_node_id()))
+        for _ in range(3):
+            dispatcher.run_once({mine: 0}, 16)
+
+    assert TaskBatch.objects.exists()
+
+
+def test_a_limit_that_another_beat_declared_is_known_soon(settings):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"NODE_TTL_SECONDS": 3600.0}
+    TypeLimit.objects.all().delete()
+    fleet = Fleet()
+    fleet._dispatcher._gates._declared = True  # its code is older than the limit
+    fleet.look()
+    declare_limits(REGISTRY)
+    task = schedule("T_THREE", "a")
+
+    wait_until(lambda: fleet.look() and row(task.task_id).status == "RUNNING", timeout=5)
 
 
 def test_a_backlog_without_limit_leaves_room_in_its_lane_for_what_has_one():
