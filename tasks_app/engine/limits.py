@@ -21,6 +21,7 @@ _REFRESH_SECONDS = 2.0
 # A gate that closed is asked again after this: nobody tells that a task has ended, and a batch for every single token
 # would cost more than the work in it.
 _CLOSED_SECONDS = LOOKED_AT_SECONDS
+_CLOSED_MOST_SECONDS = 0.25
 
 
 class Gates:
@@ -31,6 +32,7 @@ class Gates:
         self._declared = False
         self._due: Mapping[tuple[str, str], float] = {}
         self._opens: dict[str, float] = {}  # type -> monotonic time before which its gate stays closed
+        self._closed_since: dict[str, float] = {}  # type -> monotonic time since which nothing came through
 
     def claim(self, room: Mapping[str, int], slots: int, now: float, sizes: Mapping[str, int]) -> list[ClaimedBatch]:
         """Claim of the types that are due and whose gate is open; `room` are the batches that each lane may get."""
@@ -102,9 +104,17 @@ class Gates:
         """Close the gate for a moment if nothing more will come through it now."""
         limit = self._limits[task_type]
         if granted.batches and granted.tasks < granted.allowed:
+            self._closed_since.pop(task_type, None)
             return
         wait = _CLOSED_SECONDS
         if limit.rate is not None:
             # Not so long that the bucket runs over, nor so short that there is nothing in it.
-            wait = max(1 / limit.rate, min(wait, limit.burst / limit.rate / 2))
+            left = 0.0 if granted.filled is None else granted.filled - granted.tasks
+            wait = max((1 - left) / limit.rate, min(wait, limit.burst / limit.rate / 2))
+        elif not granted.batches:
+            # All that may run are running: the longer they have, the less it matters when their end is noticed.
+            closed = time.monotonic() - self._closed_since.setdefault(task_type, time.monotonic())
+            wait = min(max(wait, closed / 10), _CLOSED_MOST_SECONDS)
+        if granted.batches:
+            self._closed_since.pop(task_type, None)
         self._opens[task_type] = time.monotonic() + wait

@@ -30,6 +30,7 @@ class Granted:
 
     allowed: int | None
     batches: list[ClaimedBatch]
+    filled: float | None = None  # what was in the bucket; None: it has none
 
     @property
     def tasks(self) -> int:
@@ -75,7 +76,9 @@ def claim_limited(
         batches = _claim(open_ones, allowed, sizes, dispatcher) if open_ones else []
         granted = {
             one.task_type: Granted(
-                allowed.get(one.task_type), [batch for batch in batches if batch.task_type == one.task_type]
+                allowed.get(one.task_type),
+                [batch for batch in batches if batch.task_type == one.task_type],
+                filled.get(one.task_type),
             )
             for one in wanted
         }

@@ -1,5 +1,6 @@
 """Limits of a type: a rate with a burst and a number running at once, over all beats, enforced at claim."""
 
+import time
 from datetime import timedelta
 
 import pytest
@@ -224,6 +225,36 @@ def test_a_limit_that_another_beat_declared_is_known_soon(settings):
     task = schedule("T_THREE", "a")
 
     wait_until(lambda: fleet.look() and row(task.task_id).status == "RUNNING", timeout=5)
+
+
+def test_a_gate_opens_when_the_next_token_is_there_and_not_a_whole_one_later():
+    TypeLimit.objects.filter(task_type="T_RATED").update(rate=0.001, burst=1, tokens=0.9999)
+    many("T_RATED", 2)
+    fleet = Fleet()
+    fleet._dispatcher._gates._declared = True
+
+    fleet.look()
+
+    assert 0 < fleet._dispatcher._gates._opens["T_RATED"] - time.monotonic() <= 0.1
+
+
+def test_a_gate_behind_which_tasks_run_long_is_asked_less_and_less_often():
+    many("T_SERIAL", 2)
+    fleet = Fleet()
+    assert fleet.look().wait_seconds <= 0.02
+    gates = fleet._dispatcher._gates
+    gates._opens.clear()
+    fleet.look()
+    gates._closed_since["T_SERIAL"] -= 60
+    gates._opens.clear()
+
+    assert 0.2 < fleet.look().wait_seconds <= 0.25
+
+    run_batch(fleet.batches[0].batch_no, guarded=False)
+    gates._opens.clear()
+    assert fleet.look().wait_seconds == conf().LOOK_SECONDS
+    assert len(fleet.batches) == 2
+    assert gates._closed_since == {}
 
 
 def test_a_backlog_without_limit_leaves_room_in_its_lane_for_what_has_one():
