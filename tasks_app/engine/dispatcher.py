@@ -102,8 +102,8 @@ class Dispatcher:
         return self._in_turn(self._claim_due)
 
     def _in_turn(self, *plain: Callable[[], list[ClaimedBatch]]) -> Iterator[list[ClaimedBatch]]:
-        """Of what has a limit and what has none, the one that got something last comes last, and so does one that failed:
-        else a backlog of the one would leave the other no room."""
+        """Of what has a limit and what has none, the one that got something last comes last, and so does one that
+        failed: else a backlog of the one would leave the other no room."""
         for one in (self._claim_limited, *plain) if self._limited_first else (*plain, self._claim_limited):
             try:
                 claimed = one()

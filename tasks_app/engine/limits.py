@@ -47,8 +47,8 @@ class Gates:
     def types(self, shards: Mapping[int, object], total: int) -> list[str]:
         """The limited types that belong to these shards, of which there are `total`.
 
-        By the setting, since that is where signals go; and by the number of shards there are, of which all beats have the
-        same opinion: while beats of two settings run side by side, each might take a type for the other's.
+        By the setting, since that is where signals go; and by the number of shards there are, on which all beats agree:
+        while beats of two settings run side by side, each might take a type for the other's.
         """
         if time.monotonic() - self._read_at >= _REFRESH_SECONDS:
             self._refresh()
@@ -65,7 +65,7 @@ class Gates:
         self._due = due
 
     def wait_seconds(self, room: Mapping[str, int], now: float, busy: float) -> float:
-        """How long until one of them can be claimed, or LOOK_SECONDS; a lane without room is asked again after `busy`."""
+        """How long until one of them can be claimed, or LOOK_SECONDS; `busy` if its lane has no room."""
         waits = [
             max(due - now, self._opens.get(task_type, 0.0) - time.monotonic(), 0.0 if room[lane] > 0 else busy)
             for (task_type, lane), due in self._due.items()

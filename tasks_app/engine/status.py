@@ -100,8 +100,8 @@ class Status:
             found.append("Nobody dispatches: no beat is alive. Start `celery -A scheduler_project beat`.")
         elif not any(node.dispatching for node in live):
             found.append(
-                "Nobody dispatches: beats are alive, but none renews its shards. Either they can't reach the broker, or "
-                "their dispatchers hang; their logs tell. Restart those that say nothing."
+                "Nobody dispatches: beats are alive, but none renews its shards. Either they can't reach the broker, "
+                "or their dispatchers hang; their logs tell. Restart those that say nothing."
             )
         if not any(node.kind == Node.WORKER for node in live):
             found.append("Nobody runs tasks: no worker is alive. Start `celery -A scheduler_project worker`.")

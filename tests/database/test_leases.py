@@ -272,7 +272,9 @@ def test_renewing_a_shard_that_was_taken_since_the_look_leaves_it_and_its_number
     [one] = beats(1)
     two = Beat("two")
     # The look of the first one takes a while, and the second one comes between it and the lock.
-    slow = _text("hold_shards").replace("FROM wanted w JOIN", "FROM (SELECT w.* FROM wanted w, pg_sleep(0.5)) AS w JOIN")
+    slow = _text("hold_shards").replace(
+        "FROM wanted w JOIN", "FROM (SELECT w.* FROM wanted w, pg_sleep(0.5)) AS w JOIN"
+    )
     assert "pg_sleep" in slow
     renewed: list[tuple] = []
 

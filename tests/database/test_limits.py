@@ -21,7 +21,7 @@ from tasks_app.engine.read_ahead import ReadAheadDispatcher
 from tasks_app.lifecycle.claim import peek
 from tasks_app.lifecycle.limited import Wanted, claim_limited, declare_limits, limits
 from tasks_app.models import ScheduleTask, TaskBatch, TypeLimit
-from tests.support.engine import anybodys, claim_due, row
+from tests.support.engine import anybodys, row
 from tests.support.marks import commits
 from tests.support.overlap import overlap, overlap_results
 from tests.support.wait import wait_until
