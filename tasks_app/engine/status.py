@@ -121,6 +121,12 @@ class Status:
             found.append(
                 f"Nobody dispatches shards {', '.join(map(str, orphans))}. They are taken over within seconds."
             )
+        unknown = conf().SHARDS - len(self.shards)
+        if self.shards and unknown > 0:
+            found.append(
+                f'PUNCTUAL["SHARDS"] is {conf().SHARDS} here, but the beats know {len(self.shards)}: nobody claims '
+                f"what is planned in the other {unknown}. Restart a beat with this setting."
+            )
         found += [
             f"No beat knows the limit of type {one.task_type!r}, so nobody claims its tasks. Restart the beats with "
             "the code that has its handler."

@@ -275,6 +275,18 @@ def test_status_shows_who_holds_which_shard_under_which_number_and_who_took_over
     assert "0#3" in page
 
 
+def test_status_says_that_no_beat_knows_the_shards_that_tasks_are_planned_in(fleet, settings):
+    """SHARDS was raised, and the processes that plan were restarted before the beats."""
+    Leases(nodes.new_node_id(), "beat-1", lambda _: None).run_once()
+    assert read_status().problems() == []
+
+    settings.PUNCTUAL = settings.PUNCTUAL | {"SHARDS": 32}
+    assert any("the beats know 16" in problem for problem in read_status().problems())
+
+    Leases(nodes.new_node_id(), "beat-2", lambda _: None).run_once()
+    assert read_status().problems() == []
+
+
 def test_status_shows_a_paused_lane_with_its_reason_and_takes_it_for_no_trouble(fleet):
     schedule("T_QUIET", "a", lane="low")
     execute("UPDATE schedule_task SET due_at = now() - interval '1 hour'")
