@@ -23,10 +23,11 @@ _MISSED = 3
 class Canary:
     lane: str
     age_seconds: float  # since it last came back, or since it was sent for the first time
+    every_seconds: float  # as it was sent: it keeps its interval when CANARY_SECONDS changes
 
     @property
     def missing(self) -> bool:
-        return self.age_seconds > _MISSED * conf().CANARY_SECONDS
+        return conf().CANARY_SECONDS > 0 and self.age_seconds > _MISSED * self.every_seconds
 
 
 def send_canaries() -> object:
@@ -42,4 +43,4 @@ def send_canaries() -> object:
 def canaries() -> dict[str, Canary]:
     """The canary of each lane that has one."""
     params = {"type": CANARY, "lanes": list(LANES), "tenant": DEFAULT_TENANT}
-    return {lane: Canary(lane, age) for lane, age in run("status_canaries", params)}
+    return {lane: Canary(lane, *figures) for lane, *figures in run("status_canaries", params)}

@@ -2,8 +2,10 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from functools import partial
 from math import ceil
 
 from tasks_app.conf import conf
@@ -49,11 +51,13 @@ class Dispatcher:
         self._pace = Pace()
         self._gates = Gates(name)
         self._shards: Mapping[int, int] = {}
+        self._total = 0
         self._part = 0.0  # of all shards, and so of the room that the workers have
         self._lanes: list[LaneView] = []
         self._rows_per_batch: dict[str, int] = {}
         self._empty_handed: set[str] = set()  # lanes that were due and gave nothing: their rows are locked
         self._backlog: set[str] = set()  # lanes that gave about all that was asked for: more is due in them
+        self._limited_first = False
         self._clock = DatabaseClock()
 
     def run_once(self, shards: Mapping[int, int], total: int) -> Look:
@@ -61,7 +65,7 @@ class Dispatcher:
         `total`), then look ahead."""
         if shards.keys() != self._shards.keys():
             self._forget()
-        self._shards, self._part = shards, len(shards) / max(total, 1)
+        self._shards, self._total, self._part = shards, total, len(shards) / max(total, 1)
         self._listener.listen(shards)
         if not shards:
             return Look(0, 0, conf().LOOK_SECONDS)
@@ -89,46 +93,69 @@ class Dispatcher:
 
     def _wait(self, now: float) -> float:
         wait = wait_seconds(self._lanes, now, self._empty_handed, self._part)
-        return min(wait, self._gates.wait_seconds(self._room(), now))
+        return min(wait, self._gates.wait_seconds(self._room(), now, _busy_poll(self._part)))
 
     def _announce(self, moment: float) -> None:
         self._listener.announce(moment)
 
     def _claims(self) -> Iterator[list[ClaimedBatch]]:
         """One claim after the other, each a transaction of its own."""
-        due: list[ClaimedBatch] = []
-        for claimed in self._claims_of_due():
-            yield claimed
-            due += claimed
-        yield self._claim_limited(due)
+        return self._in_turn(*self._plain())
 
-    def _claims_of_due(self) -> Iterator[list[ClaimedBatch]]:
-        """Lanes with a backlog come last and apart: a claim of thousands takes longer than an urgent task may wait."""
+    def _in_turn(self, *plain: Callable[[], list[ClaimedBatch]]) -> Iterator[list[ClaimedBatch]]:
+        """Of what has a limit and what has none, the one that got something last comes last, and so does one that
+        failed: else a backlog of the one would leave the other no room."""
         self._empty_handed = set()
-        if not self._clock.known:
-            return
-        shares = lane_shares(self._lanes, self._clock.now(), self._rows_per_batch, len(self._shards), self._part)
-        long = [share for share in shares if share.lane in self._backlog]
-        short = [share for share in shares if share.lane not in self._backlog]
-        if shares and not self._pace.known:
-            self._pace.refresh()  # a beat that has just come knows what the others have learnt
-        for part in filter(None, (short, long)):
-            batches = claim(part, self._pace.sizes, self._name, self._shards)
-            for share in part:
-                self._learn(share, [batch.size for batch in batches if batch.lane == share.lane])
-            yield batches
+        for one in (self._claim_limited, *plain) if self._limited_first else (*plain, self._claim_limited):
+            try:
+                claimed = one()
+            except Exception:
+                self._limited_first = one != self._claim_limited
+                raise
+            if claimed:
+                self._limited_first = one != self._claim_limited
+            more = Counter(batch.lane for batch in claimed)
+            self._lanes = [replace(view, waiting=view.waiting + more[view.lane]) for view in self._lanes]
+            yield claimed
 
-    def _claim_limited(self, batches: Sequence[ClaimedBatch]) -> list[ClaimedBatch]:
+    def _plain(self) -> list[Callable[[], list[ClaimedBatch]]]:
+        """Lanes without a backlog first: a claim of thousands takes longer than an urgent task may wait."""
+        backlog = set(self._backlog)
+        return [partial(self._claim_due, set(LANES) - backlog), partial(self._claim_due, backlog)]
+
+    def _claim_due(self, lanes: Set[str]) -> list[ClaimedBatch]:
         if not self._clock.known:
             return []
-        room, slots = self._room(), max((view.slots for view in self._lanes), default=0)
-        for batch in batches:
-            room[batch.lane] -= 1
-        return self._gates.claim(room, slots, self._clock.now(), self._pace.sizes)
+        views = [view for view in self._lanes if view.lane in lanes]
+        shares = lane_shares(views, self._clock.now(), self._rows_per_batch, len(self._shards), self._part)
+        if not shares:
+            return []
+        if not self._pace.known:
+            self._pace.refresh()  # a beat that has just come knows what the others have learnt
+        batches = claim(shares, self._pace.sizes, self._name, self._shards)
+        for share in shares:
+            self._learn(share, [batch.size for batch in batches if batch.lane == share.lane])
+        return self._unmetered(batches)
+
+    def _unmetered(self, batches: list[ClaimedBatch]) -> list[ClaimedBatch]:
+        """Those whose type has no limit. The others were planned before it had one, or by a process that does not know
+        it: they are due again, and claimed by type from now on."""
+        metered = [batch.batch_no for batch in batches if self._gates.meters(batch.task_type)]
+        if not metered:
+            return batches
+        tasks = return_batches(metered, limited=True)
+        log.info("task.put_under_limit tasks=%d", tasks)
+        return [batch for batch in batches if not self._gates.meters(batch.task_type)]
+
+    def _claim_limited(self) -> list[ClaimedBatch]:
+        if not self._clock.known:
+            return []
+        slots = max((view.slots for view in self._lanes), default=0)
+        return self._gates.claim(self._room(), slots, self._clock.now(), self._pace.sizes)
 
     def _room(self) -> dict[str, int]:
-        """Batches that each lane may get."""
-        return {view.lane: _credit(view, self._part) for view in self._lanes}
+        """Batches that each lane with a worker may get."""
+        return {view.lane: _credit(view, self._part) for view in self._lanes if view.slots}
 
     def _learn(self, share: LaneShare, sizes: list[int]) -> None:
         """From what a lane gave: is there more, and how many rows to ask for next time."""
@@ -156,7 +183,7 @@ class Dispatcher:
         if self._clock.known:
             # First the announcement, then the reading: a task committed in between sends a signal.
             self._listener.take_signals(self._clock.now() + conf().LOOK_SECONDS)
-        limited = self._gates.types(self._shards)
+        limited = self._gates.types(self._shards, self._total)
         asked = time.monotonic()
         seen = peek(self._name, self._shards, [lane for lane in LANES if lane not in self._backlog], limited)
         self._clock.learn(seen.clock, asked, time.monotonic())
@@ -190,8 +217,12 @@ def _lane_wait(view: LaneView, now: float, empty_handed: set[str], part: float) 
     if view.next_due > now:
         return min(view.next_due - now, longest)
     if _credit(view, part) <= 0:
-        return min(BUSY_POLL_SECONDS / part, BUSY_POLL_MOST_SECONDS)
+        return _busy_poll(part)
     return LOCKED_POLL_SECONDS if view.lane in empty_handed else 0.0
+
+
+def _busy_poll(part: float) -> float:
+    return min(BUSY_POLL_SECONDS / part, BUSY_POLL_MOST_SECONDS)
 
 
 def _credit(view: LaneView, part: float) -> int:

@@ -14,14 +14,14 @@ from tasks_app.lifecycle.limited import (
     claim_limited,
     declare_limits,
     limits,
-    mark_limited,
 )
 
-# What other beats declared is read this often.
-_REFRESH_SECONDS = 30.0
+# What other beats declared is read this often: tasks of a type that has just got a limit wait until then.
+_REFRESH_SECONDS = 2.0
 # A gate that closed is asked again after this: nobody tells that a task has ended, and a batch for every single token
 # would cost more than the work in it.
 _CLOSED_SECONDS = LOOKED_AT_SECONDS
+_CLOSED_MOST_SECONDS = 0.25
 
 
 class Gates:
@@ -32,6 +32,7 @@ class Gates:
         self._declared = False
         self._due: Mapping[tuple[str, str], float] = {}
         self._opens: dict[str, float] = {}  # type -> monotonic time before which its gate stays closed
+        self._closed_since: dict[str, float] = {}  # type -> monotonic time since which nothing came through
 
     def claim(self, room: Mapping[str, int], slots: int, now: float, sizes: Mapping[str, int]) -> list[ClaimedBatch]:
         """Claim of the types that are due and whose gate is open; `room` are the batches that each lane may get."""
@@ -43,29 +44,38 @@ class Gates:
             self._note(task_type, one)
         return [batch for one in granted.values() for batch in one.batches]
 
-    def types(self, shards: Mapping[int, object]) -> list[str]:
-        """The limited types that belong to these shards."""
+    def types(self, shards: Mapping[int, object], total: int) -> list[str]:
+        """The limited types that belong to these shards, of which there are `total`.
+
+        By the setting, since that is where signals go; and by the number of shards there are, on which all beats agree:
+        while beats of two settings run side by side, each might take a type for the other's.
+        """
         if time.monotonic() - self._read_at >= _REFRESH_SECONDS:
             self._refresh()
-        return [task_type for task_type in self._limits if home_of(task_type, conf().SHARDS) in shards]
+        counts = {conf().SHARDS, max(total, 1)}
+        return [name for name in self._limits if any(home_of(name, count) in shards for count in counts)]
+
+    def meters(self, task_type: str) -> bool:
+        """Whether the type has a limit now, whatever whoever planned its tasks knew of it."""
+        limit = self._limits.get(task_type)
+        return limit is not None and (limit.rate is not None or limit.max_running is not None)
 
     def saw(self, due: Mapping[tuple[str, str], float]) -> None:
         """The earliest due moment of those types, by type and lane."""
         self._due = due
 
-    def wait_seconds(self, room: Mapping[str, int], now: float) -> float:
-        """How long until one of them can be claimed, or LOOK_SECONDS."""
+    def wait_seconds(self, room: Mapping[str, int], now: float, busy: float) -> float:
+        """How long until one of them can be claimed, or LOOK_SECONDS; `busy` if its lane has no room."""
         waits = [
-            max(due - now, self._opens.get(task_type, 0.0) - time.monotonic(), 0.0)
+            max(due - now, self._opens.get(task_type, 0.0) - time.monotonic(), 0.0 if room[lane] > 0 else busy)
             for (task_type, lane), due in self._due.items()
-            if room.get(lane, 0) > 0
+            if lane in room
         ]
         return min([*waits, conf().LOOK_SECONDS])
 
     def _refresh(self) -> None:
         if not self._declared:
-            for task_type in declare_limits(REGISTRY):
-                mark_limited(task_type)
+            declare_limits(REGISTRY)
             self._declared = True
         self._limits = limits()
         self._read_at = time.monotonic()
@@ -94,9 +104,17 @@ class Gates:
         """Close the gate for a moment if nothing more will come through it now."""
         limit = self._limits[task_type]
         if granted.batches and granted.tasks < granted.allowed:
+            self._closed_since.pop(task_type, None)
             return
         wait = _CLOSED_SECONDS
         if limit.rate is not None:
             # Not so long that the bucket runs over, nor so short that there is nothing in it.
-            wait = max(1 / limit.rate, min(wait, limit.burst / limit.rate / 2))
+            left = 0.0 if granted.filled is None else granted.filled - granted.tasks
+            wait = max((1 - left) / limit.rate, min(wait, limit.burst / limit.rate / 2))
+        elif not granted.batches:
+            # All that may run are running: the longer they have, the less it matters when their end is noticed.
+            closed = time.monotonic() - self._closed_since.setdefault(task_type, time.monotonic())
+            wait = min(max(wait, closed / 10), _CLOSED_MOST_SECONDS)
+        if granted.batches:
+            self._closed_since.pop(task_type, None)
         self._opens[task_type] = time.monotonic() + wait

@@ -121,8 +121,17 @@ class Maintenance(threading.Thread):
             if chore.name in done and chore.aside:
                 self._begin_aside(chore)
             elif chore.name in done:
-                chore.run()
+                self._do(chore)
         return sorted(done)
+
+    def _do(self, chore: Chore) -> None:
+        """One that fails takes no other along: they are taken, and their next time is far."""
+        try:
+            chore.run()
+        except Exception as error:
+            known = isinstance(error, DatabaseError | InterfaceError)
+            log.error("maintenance.failed chore=%s error=%r", chore.name, str(error).strip(), exc_info=not known)
+            connection.close()
 
     def wait_aside(self, timeout: float | None = None) -> None:
         """Until the chores in threads of their own have ended."""

@@ -1,7 +1,6 @@
 """A dispatcher that reads ahead: what is due soon lies in a wheel, and is claimed by id at its moment."""
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import replace
 
 from tasks_app.conf import conf
@@ -30,39 +29,33 @@ class ReadAheadDispatcher(Dispatcher):
         self._next_read = 0.0
 
     def _claims(self) -> Iterator[list[ClaimedBatch]]:
-        due: list[ClaimedBatch] = []
-        for claimed in self._claims_of_due():
-            yield claimed
-            due += claimed
+        return self._in_turn(*self._plain(), self._fire)
+
+    def _claim_due(self, lanes: Set[str]) -> list[ClaimedBatch]:
+        due = super()._claim_due(lanes)
         if due or self._empty_handed:
             self._next_read = 0.0  # overdue, so not in the wheel
-        fired = self._fire(due)
-        yield fired
-        yield self._claim_limited(due + fired)
+        return due
 
-    def _fire(self, due: Sequence[ClaimedBatch]) -> list[ClaimedBatch]:
+    def _fire(self) -> list[ClaimedBatch]:
         """Claim what the wheel says is due now."""
         ids = self._wheel.pop(self._clock.now()) if self._clock.known else []
         if not ids:
             return []
-        room = self._room()
-        for batch in due:
-            room[batch.lane] -= 1
-        fired = claim_ids(ids, room, self._pace.sizes, self._name)
+        fired = claim_ids(ids, self._room(), self._pace.sizes, self._name)
         if sum(batch.size for batch in fired) < len(ids):
             # Moved, cancelled, locked by somebody, or no room: a look will tell.
             self._next_read = min(self._next_read, self._clock.now() + LOCKED_POLL_SECONDS)
-        more = Counter(batch.lane for batch in fired)
-        self._lanes = [replace(view, waiting=view.waiting + more[view.lane]) for view in self._lanes]
-        return fired
+        return self._unmetered(fired)
 
     def _look_ahead(self) -> None:
         now = self._clock.now() if self._clock.known else 0.0
-        if now < self._next_read and all(room > 0 for lane, room in self._room().items() if self._slots(lane)):
+        if now < self._next_read and all(room > 0 for room in self._room().values()):
             return
         super()._look_ahead()
         now = self._clock.now()
-        if now < self._next_read:
+        # Further away than it is ever set: the database's clock was set back, or another machine is the database now.
+        if now < self._next_read <= now + conf().LOOK_SECONDS:
             # Only the room was asked for; the wheel is as it was.
             self._lanes = [view if view.lane in self._backlog else replace(view, next_due=None) for view in self._lanes]
             return
@@ -87,6 +80,3 @@ class ReadAheadDispatcher(Dispatcher):
 
     def _announce(self, moment: float) -> None:
         """Told when it was read: a task that comes meanwhile is not in the wheel, however soon that turns."""
-
-    def _slots(self, lane: str) -> int:
-        return next((view.slots for view in self._lanes if view.lane == lane), 0)

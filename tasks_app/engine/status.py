@@ -98,6 +98,11 @@ class Status:
         live = [node for node in self.nodes if node.live]
         if not any(node.kind == Node.BEAT for node in live):
             found.append("Nobody dispatches: no beat is alive. Start `celery -A scheduler_project beat`.")
+        elif not any(node.dispatching for node in live):
+            found.append(
+                "Nobody dispatches: beats are alive, but none renews its shards. Either they can't reach the broker, "
+                "or their dispatchers hang; their logs tell. Restart those that say nothing."
+            )
         if not any(node.kind == Node.WORKER for node in live):
             found.append("Nobody runs tasks: no worker is alive. Start `celery -A scheduler_project worker`.")
         if any(lane.queued is None for lane in self.lanes):
@@ -115,6 +120,12 @@ class Status:
         if orphans and any(node.dispatching for node in live):
             found.append(
                 f"Nobody dispatches shards {', '.join(map(str, orphans))}. They are taken over within seconds."
+            )
+        unknown = conf().SHARDS - len(self.shards)
+        if self.shards and unknown > 0:
+            found.append(
+                f'PUNCTUAL["SHARDS"] is {conf().SHARDS} here, but the beats know {len(self.shards)}: nobody claims '
+                f"what is planned in the other {unknown}. Restart a beat with this setting."
             )
         found += [
             f"No beat knows the limit of type {one.task_type!r}, so nobody claims its tasks. Restart the beats with "

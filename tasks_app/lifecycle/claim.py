@@ -115,6 +115,9 @@ def claim_ids(
     return [ClaimedBatch(*row) for row in rows]
 
 
-def return_batches(batch_nos: Sequence[str]) -> int:
-    """Batches that could not be published: their tasks are due again. Returns how many tasks."""
-    return len(run("return_batch", {"batch_nos": list(batch_nos)}))
+def return_batches(batch_nos: Sequence[str], *, limited: bool = False) -> int:
+    """Batches that were not published: their tasks are due again. Returns how many tasks.
+
+    `limited`: their types have a limit, and from now on they are claimed by type.
+    """
+    return len(run("return_batch", {"batch_nos": list(batch_nos), "limited": limited}))

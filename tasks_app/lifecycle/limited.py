@@ -30,17 +30,18 @@ class Granted:
 
     allowed: int | None
     batches: list[ClaimedBatch]
+    filled: float | None = None  # what was in the bucket; None: it has none
 
     @property
     def tasks(self) -> int:
         return sum(batch.size for batch in self.batches)
 
 
-def declare_limits(handlers: Iterable[Handler]) -> list[str]:
-    """Write down what the handlers say; returns the types that had no limit until now."""
+def declare_limits(handlers: Iterable[Handler]) -> None:
+    """Write down what the handlers say."""
     handlers = list(handlers)
     limits = [handler.limit or Limit(None, None, None) for handler in handlers]
-    rows = run(
+    run(
         "declare_limits",
         {
             "types": [handler.name for handler in handlers],
@@ -49,15 +50,6 @@ def declare_limits(handlers: Iterable[Handler]) -> list[str]:
             "running": [limit.max_running for limit in limits],
         },
     )
-    return [task_type for task_type, new in rows if new]
-
-
-def mark_limited(task_type: str) -> None:
-    """What was planned before the type got its limit comes under it too."""
-    after: int | None = 0
-    while after is not None:
-        params = {"type": task_type, "after": after, "step": conf().PRUNE_STEP}
-        ((after,),) = run("mark_limited", params)
 
 
 def limited_types() -> list[str]:
@@ -84,7 +76,9 @@ def claim_limited(
         batches = _claim(open_ones, allowed, sizes, dispatcher) if open_ones else []
         granted = {
             one.task_type: Granted(
-                allowed.get(one.task_type), [batch for batch in batches if batch.task_type == one.task_type]
+                allowed.get(one.task_type),
+                [batch for batch in batches if batch.task_type == one.task_type],
+                filled.get(one.task_type),
             )
             for one in wanted
         }

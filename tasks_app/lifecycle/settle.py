@@ -73,21 +73,24 @@ def _write(
     batch_no: UUID, handler: Handler | None, kind: type, group: list[Settled], *, finish: bool, figures: Figures
 ) -> int:
     statement, counts_as, given = _STATEMENTS[kind]
-    rows = run(
-        statement,
-        given(group, handler)
-        | {
-            "batch_no": batch_no,
-            "ids": _ids(group),
-            "finish": finish,
-            "counts_as": counts_as,
-            "run_us": figures.run_us,
-            "lateness": None if figures.lateness is None else array(figures.lateness),
-        },
-    )
-    if not rows:
-        raise BatchLost(str(batch_no))
-    return rows[0][0]
+    params = given(group, handler) | {
+        "batch_no": batch_no,
+        "ids": _ids(group),
+        "finish": finish,
+        "counts_as": counts_as,
+        "run_us": figures.run_us,
+        "lateness": None if figures.lateness is None else array(figures.lateness),
+    }
+    moved = 0
+    while True:
+        rows = run(statement, params)
+        if not rows:
+            raise BatchLost(str(batch_no))
+        ((now, held),) = rows
+        moved += now
+        if now == held:
+            return moved
+        # The others were changed between its look and its lock, and are ours all the same: the next look sees them.
 
 
 def _ids(settled: Sequence[Settled]) -> str:

@@ -1,5 +1,5 @@
 -- declare_limits: what the handlers of this beat say; the beat that was started last is right. A type that has lost its
--- limit keeps its row, since there may be tasks that are claimed by type. Returns the types that are new here.
+-- limit keeps its row, since there may be tasks that are claimed by type.
 INSERT INTO type_limit (task_type, rate, burst, max_running, tokens)
 SELECT task_type, rate, burst, max_running, coalesce(burst, 0)
 FROM unnest(%(types)s::text[], %(rates)s::float8[], %(bursts)s::float8[], %(running)s::int[])
@@ -10,4 +10,3 @@ ORDER BY task_type
 ON CONFLICT (task_type) DO UPDATE
 SET rate = excluded.rate, burst = excluded.burst, max_running = excluded.max_running,
     tokens = least(type_limit.tokens, excluded.burst)
-RETURNING task_type, xmax = 0

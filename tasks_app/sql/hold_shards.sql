@@ -1,7 +1,7 @@
 -- hold_shards: renew what this beat holds, take all that nobody holds, and if that is less than a fair share, the rest
 -- from those who hold more than theirs.
--- Nobody waits for anybody (SKIP LOCKED). Should a shard change hands between the look and the lock, it changes hands
--- once more: shares are made even again by the next look, and a claim needs no lease to be right.
+-- Nobody waits for anybody (SKIP LOCKED). Shares that two newcomers take at once are made even again by the next look,
+-- and a claim needs no lease to be right.
 WITH
 --include report_beat
 , total AS MATERIALIZED (
@@ -38,6 +38,9 @@ WITH
 ), locked AS MATERIALIZED (
     SELECT l.shard, w.found, l.holder, l.holder_name
     FROM wanted w JOIN shard_lease l ON l.shard = w.shard
+    -- Asked again under the lock: whoever took it since the look keeps it, and its fencing number is his alone.
+    WHERE CASE w.found WHEN 'OWN' THEN l.holder = %(node_id)s WHEN 'FREE' THEN l.holder IS NULL
+                       WHEN 'EXPIRED' THEN l.lease_until < clock_timestamp() ELSE TRUE END
     ORDER BY l.shard
     FOR UPDATE OF l SKIP LOCKED
 ), held AS (

@@ -1,4 +1,5 @@
--- return_batch: batches that could not be published -> all their rows due again, and the batches finished.
+-- return_batch: batches that were not published -> all their rows due again, and the batches finished. `limited`: from now
+-- on they are claimed by type.
 -- If a copy of the message got through after all, its start finds the batch finished and does nothing.
 WITH b AS (
     UPDATE task_batch
@@ -13,7 +14,7 @@ WITH b AS (
 )
 UPDATE schedule_task t
 SET status = CASE WHEN t.attempt > 0 THEN 'FAIL' ELSE 'INIT' END, batch_no = NULL, due_at = t.claimed_due,
-    updated_at = clock_timestamp()
+    limited = t.limited OR %(limited)s, updated_at = clock_timestamp()
 FROM mine
 WHERE t.id = mine.id AND t.status = 'RUNNING' AND t.batch_no = mine.batch_no
 RETURNING t.id

@@ -1,7 +1,7 @@
 -- status_limits: the limits in force, what is left in their buckets, and how many tasks are running and due: those of each
 -- lane are counted up to a bound. And the types of which limited tasks are planned, but whose limit no beat has declared.
 SELECT one.task_type, one.declared, one.rate, one.burst, one.max_running,
-       least(one.burst, one.tokens + one.rate * extract(epoch FROM clock_timestamp() - one.filled_at)::float8),
+       least(one.burst, one.tokens + one.rate * greatest(0, extract(epoch FROM clock_timestamp() - one.filled_at)::float8)),
        (SELECT coalesce(sum(cardinality(b.ids) - b.ok - b.failed), 0)::bigint FROM task_batch b
         WHERE b.finished_at IS NULL AND b.task_type = one.task_type),
        (SELECT sum(few.due)::bigint

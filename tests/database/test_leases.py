@@ -1,9 +1,10 @@
 """Shard leases: fair shares, renewal, take-over, hand-over; and that nothing but efficiency depends on them."""
 
+import threading
 from uuid import UUID
 
 import pytest
-from django.db import connection
+from django.db import connection, connections
 
 from tasks_app.client import schedule_many
 from tasks_app.conf import conf
@@ -13,11 +14,12 @@ from tasks_app.engine.leases import Leases
 from tasks_app.lifecycle.claim import LaneShare, claim
 from tasks_app.lifecycle.shards import all_shards
 from tasks_app.models import ScheduleTask, ShardLease
-from tasks_app.sql import run
+from tasks_app.sql import _text, execute, run
 from tests.support.engine import batch_row
 from tests.support.marks import commits
 from tests.support.moves import planned
 from tests.support.overlap import overlap, overlap_results
+from tests.support.wait import wait_until
 
 pytestmark = commits
 
@@ -264,3 +266,35 @@ def test_two_beats_convinced_that_they_hold_the_same_shards_claim_every_task_onc
     assert second
     assert sorted(claimed) == sorted(ids)
     assert set(ScheduleTask.objects.values_list("status", flat=True)) == {"RUNNING"}
+
+
+def test_renewing_a_shard_that_was_taken_since_the_look_leaves_it_and_its_number_to_whoever_took_it():
+    [one] = beats(1)
+    two = Beat("two")
+    # The look of the first one takes a while, and the second one comes between it and the lock.
+    slow = _text("hold_shards").replace(
+        "FROM wanted w JOIN", "FROM (SELECT w.* FROM wanted w, pg_sleep(0.5)) AS w JOIN"
+    )
+    assert "pg_sleep" in slow
+    renewed: list[tuple] = []
+
+    def renew() -> None:
+        ask = {"node_id": one.node_id, "name": "one", "ttl": 60.0, "dispatching": True}
+        renewed.extend(row for row in execute(slow, ask) if row[2] is not None)
+        connections.close_all()
+
+    thread = threading.Thread(target=renew)
+    thread.start()
+    wait_until(lambda: _asleep())
+    taken = two.look()
+    thread.join()
+
+    assert len(taken) == conf().SHARDS // 2
+    assert taken.keys().isdisjoint(row[2] for row in renewed)
+    assert {shard for shard, holder in holders().items() if holder == two.node_id} == taken.keys()
+
+
+def _asleep() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'")
+        return cursor.fetchone()[0] > 0

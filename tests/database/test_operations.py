@@ -7,6 +7,7 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 from django.db import connection
+from django.db.models.functions import Now
 
 from tasks_app.client import schedule, schedule_many
 from tasks_app.core.handlers import REGISTRY
@@ -44,6 +45,7 @@ def fleet():
     beat = Maintenance(nodes.new_node_id(), "beat-1")
     beat.run_once()
     beat.wait_aside()
+    Node.objects.update(renewed_at=Now())
     nodes.report_worker(nodes.new_node_id(), "worker-1", 2, ["critical", "high", "default", "low", "backfill"])
 
 
@@ -54,6 +56,13 @@ def test_status_is_well_when_somebody_dispatches_and_works(fleet):
     assert "All is well" in page
     assert "beat-1" in page
     assert "worker-1" in page
+
+
+def test_status_says_that_no_beat_that_is_alive_dispatches(fleet):
+    """All of them lost the broker, or the only one hangs; the thread that reports it as alive goes on."""
+    Node.objects.update(renewed_at=None)
+
+    assert any("none renews its shards" in problem for problem in read_status().problems())
 
 
 def test_status_says_that_nobody_dispatches_and_nobody_works():
@@ -119,6 +128,19 @@ def test_a_chore_is_done_by_one_beat_each_time_it_is_due(lost_batch):
     MaintenanceEntry.objects.filter(name="prune").update(next_at="2020-01-01T00:00:00Z")
     assert two.run_once() == ["prune"]
     assert Node.objects.filter(kind=Node.BEAT).count() == 2
+
+
+def test_a_chore_that_fails_takes_no_other_along():
+    schedule("T_QUIET", "stranded")
+    claim_due()
+    execute("UPDATE task_batch SET finished_at = now()")  # what rescue is for
+    execute("ALTER TABLE minute_figures RENAME TO minute_figures_gone")
+    try:
+        assert "rescue" in Maintenance(nodes.new_node_id(), "beat-1").run_once()
+    finally:
+        execute("ALTER TABLE minute_figures_gone RENAME TO minute_figures")
+
+    assert ScheduleTask.objects.get().status == "INIT"
 
 
 def test_a_reap_is_done_only_when_there_is_something_to_reap(lost_batch):
@@ -231,6 +253,7 @@ def test_the_testing_kit_works_inside_one_transaction():
 
 
 def test_status_shows_who_holds_which_shard_under_which_number_and_who_took_over(fleet):
+    Node.objects.filter(kind=Node.BEAT).delete()
     one, two = (Leases(nodes.new_node_id(), name, lambda _: None) for name in ("beat-1", "beat-2"))
     one.run_once()
     two.run_once()
@@ -250,6 +273,18 @@ def test_status_shows_who_holds_which_shard_under_which_number_and_who_took_over
     page, _ = status_page()
     assert "from beat-2, whose lease had run out" in page
     assert "0#3" in page
+
+
+def test_status_says_that_no_beat_knows_the_shards_that_tasks_are_planned_in(fleet, settings):
+    """SHARDS was raised, and the processes that plan were restarted before the beats."""
+    Leases(nodes.new_node_id(), "beat-1", lambda _: None).run_once()
+    assert read_status().problems() == []
+
+    settings.PUNCTUAL = settings.PUNCTUAL | {"SHARDS": 32}
+    assert any("the beats know 16" in problem for problem in read_status().problems())
+
+    Leases(nodes.new_node_id(), "beat-2", lambda _: None).run_once()
+    assert read_status().problems() == []
 
 
 def test_status_shows_a_paused_lane_with_its_reason_and_takes_it_for_no_trouble(fleet):
@@ -324,6 +359,16 @@ def test_a_canary_that_does_not_come_back_is_trouble_unless_its_lane_is_paused(f
 
     for lane in LANES:
         lanes.pause(lane, reason="test", by="test")
+    assert read_status().problems() == []
+
+
+@pytest.mark.parametrize("seconds", [0, 0.000001])
+def test_a_canary_of_an_earlier_setting_is_not_missing(fleet, canaries_fly, settings, seconds):
+    send_canaries()
+    run_due()
+
+    settings.PUNCTUAL = settings.PUNCTUAL | {"CANARY_SECONDS": seconds}
+
     assert read_status().problems() == []
 
 

@@ -197,3 +197,16 @@ def test_a_task_that_comes_between_two_readings_sends_a_signal_although_the_whee
     schedule("T_QUIET", "unread", delay=0.4)
 
     assert redis.keys("punctual:signal:*") or beat.listener.wait(1) is Woken.TASKS
+
+
+def test_a_clock_that_was_set_back_puts_off_no_reading(beat):
+    """What was due at any moment of the time that comes again is found without a signal."""
+    beat.look()
+    beat.dispatcher._next_read += 3600  # as it was read off a clock that was an hour ahead
+    beat.dispatcher._clock._offset += 3600
+    task = schedule("T_QUIET", "a").task_id
+    wait_until(lambda: beat.dispatcher._clock.now() >= beat.dispatcher._next_read)
+
+    beat.look()
+
+    assert row(task).status == "RUNNING"

@@ -6,6 +6,7 @@ from tasks_app.client import Outcome, ensure, schedule
 from tasks_app.core.task import Failure
 from tasks_app.lifecycle.start import heartbeat
 from tasks_app.models import DlqEntry
+from tasks_app.sql import execute
 from tests.support.engine import batch_row, claim_due, row
 from tests.support.marks import commits
 from tests.support.moves import (
@@ -31,6 +32,24 @@ pytestmark = commits
 
 def ensure_it():
     return ensure(TYPE, "a", at=TUESDAY)
+
+
+# settle and whoever changes a running row without taking it away.
+
+
+@every_outcome
+def test_a_row_that_somebody_changes_while_it_runs_is_settled_all_the_same(outcome):
+    batch = started("a", "b")
+    first, _ = ids_of(batch)
+
+    def change():
+        execute("UPDATE schedule_task SET expires_after = interval '1 day' WHERE id = %(id)s", {"id": first})
+
+    _, moved = overlap(change, lambda: settled(batch, outcome))
+
+    assert moved == 2
+    assert all(row(task).batch_no is None for task in ids_of(batch))
+    assert batch_row(batch).finished_at is not None
 
 
 # settle and settle.
