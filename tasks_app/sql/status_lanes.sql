@@ -1,5 +1,6 @@
 -- status_lanes: per lane what is due now and since when, batches that wait, and the tasks of open batches.
 -- Due rows are counted up to a bound for each shard; `cut` says that there are more. Canaries are nobody's tasks.
+-- What waits for its limit is due, but not late: that it waits is what the limit is for.
 SELECT l.lane,
        d.due, d.cut, d.oldest_seconds,
        coalesce(b.waiting, 0), coalesce(b.running, 0), coalesce(b.tasks, 0)
@@ -22,7 +23,7 @@ CROSS JOIN LATERAL (
         UNION ALL
         SELECT of_type.* FROM unnest(%(types)s::text[]) AS g(task_type)
         CROSS JOIN LATERAL (
-            SELECT count(*) AS due, min(few.due_at) AS oldest
+            SELECT count(*) AS due, NULL::timestamptz AS oldest
             FROM (
                 SELECT t.due_at FROM schedule_task t
                 WHERE t.limited AND t.task_type = g.task_type AND t.lane = l.lane

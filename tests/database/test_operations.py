@@ -310,6 +310,16 @@ def test_status_shows_the_limits_in_force(fleet):
     assert read_status().due == 2
 
 
+def test_what_waits_for_its_limit_is_due_but_not_late(fleet):
+    declare_limits(REGISTRY)
+    schedule("T_THREE", "a")
+    execute("UPDATE schedule_task SET due_at = now() - interval '1 hour'")
+
+    status = read_status()
+
+    assert (status.due, status.oldest_overdue_seconds, status.problems()) == (1, None, [])
+
+
 def test_status_says_that_no_beat_knows_the_limit_that_tasks_wait_for(fleet):
     schedule("T_THREE", "a")
 
