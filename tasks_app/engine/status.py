@@ -92,6 +92,12 @@ class Status:
             default=None,
         )
 
+    def _told_canary(self, lane: LaneStatus) -> str:
+        late = f"The canary of lane {lane.lane!r} has not come back for {lane.canary_seconds:.0f} s"
+        if sum(one.batches_running for one in self.lanes) >= lane.slots:
+            return f"{late}: all {lane.slots} slots that serve the lane are busy. Start more workers."
+        return f"{late}, although a worker says that it serves the lane. Restart that worker."
+
     def problems(self) -> list[str]:
         """What is wrong, in words an operator can act on; empty when all is well."""
         found = []
@@ -112,10 +118,7 @@ class Status:
             if lane.due and served and not lane.slots:
                 found.append(f"Nobody consumes lane {lane.lane!r}, and {lane.due:,} tasks are due in it.")
             elif lane.slots and lane.canary_missing:
-                found.append(
-                    f"The canary of lane {lane.lane!r} has not come back for {lane.canary_seconds:.0f} s, although a "
-                    "worker says that it serves the lane. Restart that worker."
-                )
+                found.append(self._told_canary(lane))
         orphans = [view.shard for view in self.shards if view.holder is None]
         if orphans and any(node.dispatching for node in live):
             found.append(

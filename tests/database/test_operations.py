@@ -19,6 +19,7 @@ from tasks_app.engine.maintenance import Maintenance
 from tasks_app.engine.retention import prune
 from tasks_app.engine.status import read_status
 from tasks_app.lifecycle.limited import Wanted, claim_limited, declare_limits, limits
+from tasks_app.lifecycle.start import start
 from tasks_app.models import DlqEntry, MaintenanceEntry, Node, OutboxEvent, ScheduleTask, TaskAttempt, TaskBatch
 from tasks_app.testing import assert_not_scheduled, assert_scheduled, move_time, run_due
 from tests.support.engine import claim_due, expire_lease, make_due, row
@@ -380,6 +381,18 @@ def test_a_canary_of_an_earlier_setting_is_not_missing(fleet, canaries_fly, sett
     settings.PUNCTUAL = settings.PUNCTUAL | {"CANARY_SECONDS": seconds}
 
     assert read_status().problems() == []
+
+
+def test_a_canary_that_waits_for_busy_slots_asks_for_workers_and_not_for_a_restart(fleet, canaries_fly):
+    send_canaries()
+    execute("UPDATE schedule_task SET created_at = now() - interval '1 hour', due_at = now() + interval '1 hour'")
+    assert all("Restart that worker" in problem for problem in read_status().problems())
+    Node.objects.filter(kind=Node.WORKER).update(slots=1)
+    schedule("T_QUIET", "long")
+    [batch] = claim_due()
+    start(batch.batch_no, "worker")
+
+    assert all("all 1 slots that serve the lane are busy" in problem for problem in read_status().problems())
 
 
 def test_canaries_that_were_turned_off_stop(fleet, canaries_fly, settings):
