@@ -88,7 +88,8 @@ class Dispatcher:
 
     def _wait(self, now: float) -> float:
         wait = wait_seconds(self._lanes, now, self._empty_handed, self._part)
-        return min(wait, self._gates.wait_seconds(self._room(), now))
+        served = {view.lane: _credit(view, self._part) for view in self._lanes if view.slots}
+        return min(wait, self._gates.wait_seconds(served, now))
 
     def _announce(self, moment: float) -> None:
         self._listener.announce(moment)

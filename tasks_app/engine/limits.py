@@ -22,6 +22,8 @@ _REFRESH_SECONDS = 30.0
 # A gate that closed is asked again after this: nobody tells that a task has ended, and a batch for every single token
 # would cost more than the work in it.
 _CLOSED_SECONDS = LOOKED_AT_SECONDS
+# A lane that is due and whose workers have enough to do is looked at again after this.
+_BUSY_SECONDS = 0.02
 
 
 class Gates:
@@ -54,11 +56,12 @@ class Gates:
         self._due = due
 
     def wait_seconds(self, room: Mapping[str, int], now: float) -> float:
-        """How long until one of them can be claimed, or LOOK_SECONDS."""
+        """How long until one of them can be claimed, or LOOK_SECONDS; `room` has the lanes that have workers."""
         waits = [
-            max(due - now, self._opens.get(task_type, 0.0) - time.monotonic(), 0.0)
+            # Nobody tells that a batch was started, and that there is room again.
+            max(due - now, self._opens.get(task_type, 0.0) - time.monotonic(), 0.0 if room[lane] > 0 else _BUSY_SECONDS)
             for (task_type, lane), due in self._due.items()
-            if room.get(lane, 0) > 0
+            if lane in room
         ]
         return min([*waits, conf().LOOK_SECONDS])
 

@@ -1,6 +1,7 @@
 """How many tasks of a type go into one batch: about BATCH_TARGET_MS of work by its recent mean."""
 
 import time
+from math import ceil
 
 from tasks_app.conf import conf
 from tasks_app.core.handlers import REGISTRY, Handler
@@ -46,7 +47,7 @@ def most_of(handler: Handler, size: int) -> int:
     """So many, in whole rounds of the handler's threads, as far as it allows so many in a batch."""
     most = min(handler.batch_max or conf().BATCH_MAX, conf().BATCH_MAX)
     # A round that is not full takes as long as a full one: 150 calls in 32 threads as long as 160.
-    rounds = max(1, round(size / handler.concurrency)) * handler.concurrency
+    rounds = ceil(size / handler.concurrency) * handler.concurrency
     return min(most, rounds if handler.concurrency > 1 else size)
 
 
