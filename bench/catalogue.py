@@ -29,6 +29,7 @@ FROM generate_series(1, %(number)s) AS n
 
 
 def run(stack: Stack) -> dict:
+    empty_tables()
     without = _idle(stack)
     _fill()
     beside = _idle(stack)
@@ -44,8 +45,6 @@ def run(stack: Stack) -> dict:
 
 
 def _idle(stack: Stack) -> float:
-    if not stack.processes:
-        empty_tables()
     stack.start(workers=0)
     time.sleep(5)
     before = idle._statements()

@@ -9,7 +9,7 @@ def next_sync(code: str, synced_at: datetime, now: datetime, window: timedelta) 
 
     Without it a catalogue that was exported in one go would come due in one go, and again after every window.
     """
-    left = synced_at + window - now
+    left = min(synced_at, now) + window - now
     return now + max(left, timedelta(0)) * place_of(code)
 
 
