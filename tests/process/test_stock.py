@@ -27,8 +27,8 @@ def environment(service, window: float, rate: int, burst: int) -> dict[str, str]
         "STOCK_RATE": str(rate),
         "STOCK_BURST": str(burst),
         "STOCK_CONCURRENCY": str(CONCURRENCY),
-        "STOCK_TIMEOUT_SECONDS": "1",
-        "STOCK_RETRY_MAX_SECONDS": "2",
+        "STOCK_TIMEOUT_SECONDS": "0.6",
+        "STOCK_RETRY_MAX_SECONDS": "1",
     }
 
 
@@ -77,9 +77,9 @@ def assert_rolled(service, *, products: int, window: float, rate: int, burst: in
 
 
 def test_every_product_is_written_once_a_window_although_a_worker_is_killed(stack, writes, settings):
-    size = {"products": 5_000, "window": 3.0, "rate": 900, "burst": 250}
-    with stock_service(latency_ms=5, failures=0.01, timeouts=0.0005) as service:
-        most_lost = roll_twice(stack, service, settings, timeout=60, **size)
+    size = {"products": 5_000, "window": 7.0, "rate": 900, "burst": 250}
+    with stock_service(latency_ms=5, failures=0.01, timeouts=0.0003) as service:
+        most_lost = roll_twice(stack, service, settings, timeout=90, **size)
         assert service.told()["statuses"]["503"] > 0
         assert_rolled(service, most_lost=most_lost, **size)
 
@@ -121,7 +121,7 @@ def outage(stack, service, settings, *, products: int, window: float, rate: int,
 
 def test_after_an_outage_of_a_whole_window_the_catalogue_recovers_at_the_allowed_rate(stack, settings):
     with stock_service(latency_ms=5) as service:
-        outage(stack, service, settings, products=200, window=2.0, rate=200, burst=50, timeout=60)
+        outage(stack, service, settings, products=400, window=2.5, rate=200, burst=50, timeout=60)
 
 
 @pytest.mark.scale
