@@ -38,8 +38,7 @@ def _tiles(coverage: Coverage) -> list[tuple[str, str, str]]:
         ("the oldest", age(coverage.oldest, timezone.now()) if coverage.oldest else "–", "?show=oldest"),
         ("due and waiting", f"{coverage.outlook.due:,}", "?"),
         ("failed at their last sync", f"{failing:,}", "?"),
-        ("planned a second", f"{coverage.planned_rate:,.3f}", "?"),
-        ("allowed a second", f"{coverage.rate:g}", "?"),
+        (f"planned a second, of {coverage.rate:g} allowed", f"{coverage.planned_rate:.3g}", "?"),
     ]
 
 

@@ -9,6 +9,7 @@ from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from unfold.admin import ModelAdmin
+from unfold.decorators import display
 from unfold.views import ChangeList
 
 from inventory_app import lifecycle
@@ -21,7 +22,7 @@ from tasks_app.client import find, find_many
 from .coverage import coverage_page
 from .pages import COUNTED, BoundedPaginator
 from .window import window_page
-from .words import age, next_sync, outcome
+from .words import TONES, age, next_sync, outcome
 
 
 class ShowFilter(admin.SimpleListFilter):
@@ -106,12 +107,14 @@ class ProductAdmin(ModelAdmin):
         when = product.stock_synced_at.isoformat(timespec="seconds") if product.stock_synced_at else ""
         return format_html('<span title="{}">{}</span>', when, age(product.stock_synced_at, _now(product)))
 
+    @display(description="Last sync", label={tone: tone for tone in TONES})
+    def last_outcome(self, product: Product) -> tuple[str, str]:
+        words, tone = outcome(_task(product))
+        return tone, words
+
     @admin.display(description="Last sync")
-    def last_outcome(self, product: Product) -> str:
-        task = _task(product)
-        words, tone = outcome(task)
-        remark = task.error_msg[:300] if task else ""
-        return format_html('<span class="pu-state pu-is-{}" title="{}">{}</span>', tone, remark, words)
+    def outcome_words(self, product: Product) -> str:
+        return outcome(_task(product))[0]
 
     @admin.display(description="Next sync")
     def next(self, product: Product) -> str:
@@ -149,11 +152,11 @@ class ProductAdmin(ModelAdmin):
     # One product
 
     def get_fields(self, request: HttpRequest, obj: Product | None = None) -> list[str]:
-        known = ["stock_quantity", "aged", "last_outcome", "remark", "next"] if obj else []
+        known = ["stock_quantity", "aged", "outcome_words", "remark", "next"] if obj else []
         return ["product_code", "name", *known]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Product | None = None) -> list[str]:
-        return ["stock_quantity", "aged", "last_outcome", "remark", "next", "product_code"] if obj else []
+        return ["stock_quantity", "aged", "outcome_words", "remark", "next", "product_code"] if obj else []
 
     def changeform_view(self, request: HttpRequest, *args: object, **options: object) -> HttpResponse:
         try:

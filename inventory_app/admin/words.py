@@ -13,6 +13,7 @@ CAUSES = {
     stock.UNAVAILABLE: "unavailable",
     stock.TIMEOUT: "no answer in time",
 }
+TONES = ("success", "warning", "info", "danger", "primary")  # unfold's colours of an outcome
 
 
 def cause(code: str) -> str:
@@ -47,7 +48,7 @@ def outcome(task: TaskInfo | None) -> tuple[str, str]:
             return "being synced", "info"
         case Status.CANCELLED | Status.DEAD:
             return f"not synced any more: {task.status.lower()}", "danger"
-    return "not yet tried", "plain"
+    return "not yet tried", "primary"
 
 
 def next_sync(task: TaskInfo | None, now: datetime) -> str:

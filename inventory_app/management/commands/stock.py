@@ -138,7 +138,7 @@ def as_page(coverage: Coverage) -> str:
         f"  oldest            {coverage.oldest.isoformat(timespec='seconds') if coverage.oldest else '-'}",
         f"  due, to come      {now_due:,}, {later:,}",
         f"  busiest {_words(coverage.step):9} {coverage.busiest:,}",
-        f"  planned, allowed  {coverage.planned_rate:.3f} a second, {coverage.rate:g} a second",
+        f"  planned, allowed  {coverage.planned_rate:.3g} a second, {coverage.rate:g} a second",
     ]
     lines += [f"  failing           {count:,} {code}" for code, count in coverage.outlook.failing.items()]
     return "\n".join(lines + [f"! {problem}" for problem in coverage.problems()])
