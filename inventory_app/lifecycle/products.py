@@ -96,6 +96,9 @@ def sync_now(codes: Collection[str], *, actor: str) -> int:
 
 
 def checked(name: str, value: object, longest: int) -> str:
+    # What is printable has no NUL and no half characters, so that most values are done with here.
+    if type(value) is str and 0 < len(value) <= longest and value.isprintable() and value == value.strip():
+        return value
     try:
         text = checked_text(name, value, longest)
     except InvalidTask as error:

@@ -7,6 +7,7 @@ import json
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import timedelta
 from itertools import islice
@@ -24,6 +25,7 @@ from inventory_app.lifecycle import Imported, NewProduct, import_products
 CHUNK = 5_000  # products in one transaction
 TOLD_BAD = 100  # lines; of more only the number is told
 BAR = 30
+Chunk = tuple[list[NewProduct], list[BadLine]]
 
 
 class Command(BaseCommand):
@@ -60,7 +62,7 @@ class Command(BaseCommand):
             with _opened(name) as (file, size):
                 lines = _Counted(file)
                 bar = _Bar(self.stderr, size)
-                for products, wrong in _chunks(read_products(lines)):
+                for products, wrong in _ahead(_chunks(read_products(lines))):
                     done = import_products(products)
                     total = Imported(total.added + done.added, total.known + done.known)
                     bar.clear()
@@ -85,10 +87,19 @@ class Command(BaseCommand):
         sys.exit(2)
 
 
-def _chunks(lines: Iterator[NewProduct | BadLine]) -> Iterator[tuple[list[NewProduct], list[BadLine]]]:
+def _chunks(lines: Iterator[NewProduct | BadLine]) -> Iterator[Chunk]:
     while chunk := list(islice(lines, CHUNK)):
         bad = [line for line in chunk if isinstance(line, BadLine)]
         yield [line for line in chunk if not isinstance(line, BadLine)], bad
+
+
+def _ahead(chunks: Iterator[Chunk]) -> Iterator[Chunk]:
+    """Reads the next chunk while the database writes this one."""
+    with ThreadPoolExecutor(1) as reader:
+        following = reader.submit(next, chunks, None)
+        while (chunk := following.result()) is not None:
+            following = reader.submit(next, chunks, None)
+            yield chunk
 
 
 @contextmanager
