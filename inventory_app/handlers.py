@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 from tasks_app.client import Backoff, Task, handler, write
 
-from .conf import conf
+from .conf import Conf, conf
+from .errors import InvalidStockSettings
 from .stock import ask
 from .units import STOCK_SYNC
 
@@ -30,18 +31,29 @@ def write_quantity(task: Task, counted: Counted) -> None:
     write(_WRITE, [counted.quantity, time.monotonic() - counted.asked, task.key])
 
 
+def _settings() -> Conf:
+    """As this process starts. Wrong ones are for `manage.py check` to tell; nothing is asked as long as they are."""
+    try:
+        return conf()
+    except InvalidStockSettings:
+        return Conf()
+
+
+_declared = _settings()
+
+
 # A stock system that is away is tried for about ten days, at most every hour: it comes back at the allowed rate, and
 # nobody has to wait for a whole window more. The handler's own end is far behind the call's.
 @handler(
     STOCK_SYNC,
-    concurrency=conf().CONCURRENCY,
-    timeout=2 * conf().TIMEOUT_SECONDS + 5,
-    backoff=Backoff(base=1.0, doublings=12, jitter=(0.0, 1.0), cap=conf().RETRY_MAX_SECONDS),
+    concurrency=_declared.CONCURRENCY,
+    timeout=2 * _declared.TIMEOUT_SECONDS + 5,
+    backoff=Backoff(base=1.0, doublings=12, jitter=(0.0, 1.0), cap=_declared.RETRY_MAX_SECONDS),
     max_retry=250,
-    rate=conf().RATE,
-    burst=conf().BURST,
-    batch_max=conf().BATCH_MAX,
-    round_to=conf().ROUND_SECONDS,
+    rate=_declared.RATE,
+    burst=_declared.BURST,
+    batch_max=_declared.BATCH_MAX,
+    round_to=_declared.ROUND_SECONDS,
     lane="low",
     apply=write_quantity,
 )

@@ -1,6 +1,9 @@
 """What the stock system may answer, byte by byte, and what becomes of it; and the connections that are kept."""
 
+import os
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +17,7 @@ from inventory_app.checks import check_settings
 from inventory_app.conf import Conf
 from tasks_app.client import RetryableError, UnrecoverableError
 
+ROOT = Path(__file__).resolve().parent.parent.parent
 END = None  # in a script: hang up
 
 
@@ -191,8 +195,16 @@ def test_a_setting_that_makes_no_sense_is_refused_by_name(settings, name, value)
     assert len(problems) == 1 and name in problems[0]
 
 
+def test_a_wrong_setting_is_told_by_the_check_and_not_by_a_stack():
+    command = [sys.executable, "manage.py", "check"]
+    environment = os.environ | {"STOCK_RATE": "0", "DJANGO_SETTINGS_MODULE": "scheduler_project.settings"}
+    told = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60)
+    assert told.returncode == 1
+    assert '(stock.E001) STOCK["RATE"] is 0.0; it must be a number of more than 0.' in told.stderr
+
+
 def test_every_setting_is_in_the_docs_with_its_default():
-    page = (Path(__file__).resolve().parent.parent.parent / "docs" / "configuration.md").read_text()
+    page = (ROOT / "docs" / "configuration.md").read_text()
     section = page.split("## Stock")[1].replace(",", "")
     for field in fields(Conf):
         if field.default != "":
