@@ -2,11 +2,13 @@
 
 from django.db import models
 from django.db.models import F, Q
-from django.db.models.functions import Now
+from django.db.models.functions import Length, Now
 
 CODE_LENGTH = 200  # of a task's key
 NAME_LENGTH = 200
 MOST = 2**63 - 1
+# In which rows are locked: as the scheduler applies the answers of a batch, so that nobody deadlocks with it.
+LOCK_ORDER = (Length("product_code"), "product_code")
 
 
 class Product(models.Model):

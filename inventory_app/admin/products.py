@@ -15,7 +15,7 @@ from unfold.views import ChangeList
 from inventory_app import lifecycle
 from inventory_app.errors import InvalidProduct, StockError
 from inventory_app.lifecycle.products import SYNC_NOW_MOST, checked
-from inventory_app.models import CODE_LENGTH, NAME_LENGTH, Product
+from inventory_app.models import CODE_LENGTH, LOCK_ORDER, NAME_LENGTH, Product
 from inventory_app.units import STOCK_SYNC
 from tasks_app.client import find, find_many
 
@@ -175,7 +175,7 @@ class ProductAdmin(ModelAdmin):
         lifecycle.remove(obj.product_code, actor=request.user.get_username())
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet) -> None:
-        for code in queryset.order_by("product_code").values_list("product_code", flat=True):
+        for code in queryset.order_by(*LOCK_ORDER).values_list("product_code", flat=True):
             lifecycle.remove(code, actor=request.user.get_username())
 
     # The other pages

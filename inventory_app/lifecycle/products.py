@@ -6,7 +6,7 @@ from datetime import datetime
 from django.db import connection, transaction
 
 from inventory_app.errors import DuplicateProduct, InvalidProduct, UnknownProduct
-from inventory_app.models import CODE_LENGTH, NAME_LENGTH, Product
+from inventory_app.models import CODE_LENGTH, LOCK_ORDER, NAME_LENGTH, Product
 from inventory_app.units import INVENTORY, STOCK_SYNC
 from tasks_app.client import (
     InvalidTask,
@@ -82,7 +82,7 @@ def sync_now(codes: Collection[str], *, actor: str) -> int:
         raise InvalidProduct(f"{len(codes):,} products are too many at once; at most {SYNC_NOW_MOST:,} are allowed.")
     actor = checked("actor", actor, 150)
     with transaction.atomic():
-        held = Product.objects.select_for_update(no_key=True).filter(product_code__in=codes).order_by("product_code")
+        held = Product.objects.select_for_update(no_key=True).filter(product_code__in=codes).order_by(*LOCK_ORDER)
         wanted = list(held.values_list("product_code", flat=True))
         tasks = {key: task for (_, key), task in find_many([STOCK_SYNC], wanted).items()}
         waiting = [code for code in wanted if code in tasks and tasks[code].live and not _runs(tasks[code])]

@@ -20,8 +20,9 @@ from tasks_app.core.errors import InvalidConfiguration
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.task import Failure
 from tasks_app.engine.pace import Pace, most_of
+from tasks_app.engine.retention import prune
 from tasks_app.lifecycle.reap import reap
-from tasks_app.models import ScheduleTask, TaskBatch
+from tasks_app.models import ScheduleTask, TaskAttempt, TaskBatch
 from tests.support.engine import claim_due, expire_lease, make_due, row, run_due
 from tests.support.moves import settled, started
 
@@ -205,3 +206,19 @@ def test_the_outlook_counts_what_is_due_what_comes_when_and_what_failed():
 
     assert (seen.due, seen.steps, seen.later, seen.failing) == (1, [2, 2, 0], 1, {"AWAY": 1})
     assert seen.waiting == 6
+
+
+def test_old_failures_of_a_rolling_task_are_pruned_and_those_of_others_stay_with_their_task():
+    rolling, once = (
+        schedule("T_PLAIN", key, repeat_after=interval, payload={"do": "retry", "after": 600}).task_id
+        for key, interval in (("rolling", DAY), ("once", None))
+    )
+    run_due()
+    make_due(rolling)
+    TaskAttempt.objects.update(finished_at=timezone.now() - timedelta(days=15))
+    run_due()
+
+    assert prune().attempts == 1
+    assert prune().attempts == 0
+
+    assert list(TaskAttempt.objects.order_by("id").values_list("task_id", flat=True)) == [once, rolling]

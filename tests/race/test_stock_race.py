@@ -16,6 +16,7 @@ from tasks_app.core.task import SUCCEEDED
 from tasks_app.lifecycle.settle import BatchLost, Settled, settle
 from tasks_app.lifecycle.start import start
 from tasks_app.models import ScheduleTask
+from tests.support.contend import contend
 from tests.support.marks import commits
 from tests.support.overlap import overlap, overlap_results
 from tests.support.stock import ANN, claim_product, known, many, product, task_of
@@ -83,6 +84,19 @@ def test_two_imports_of_the_same_products_plan_each_once():
     one, two = overlap(lambda: import_products(products), lambda: import_products(products[::-1]))
     assert (one, two) == ((20, 0), (0, 20))
     assert ScheduleTask.objects.filter(current=True).count() == 20
+
+
+@pytest.mark.parametrize("second", ["sync now", "scan"])
+def test_products_are_locked_in_one_order_by_everybody(second):
+    """A10 is before A9 in the alphabet, and after it by length; two orders would meet in a deadlock."""
+    products = [NewProduct.of(code, "A thing") for code in ("A9", "A10")]
+    import_products(products)
+    if second == "scan":
+        ScheduleTask.objects.all().delete()
+    hold = lambda: Product.objects.select_for_update().get(product_code="A9")  # noqa: E731
+    others = {"sync now": lambda: lifecycle.sync_now(["A9", "A10"], actor=ANN), "scan": lambda: list(scan(False))}
+    results = contend(hold, lambda: import_products(products), others[second])
+    assert [one.error for one in results] == [None, None] and all(one.waited for one in results)
 
 
 def test_two_scans_mend_a_product_once():
