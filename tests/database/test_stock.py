@@ -1,25 +1,30 @@
 """Products and their rolling tasks: added, imported, spread, synced, told apart when it fails, removed."""
 
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from threading import Thread
 
 import pytest
-from django.db import connection
+from django.db import connection, connections
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from inventory_app import lifecycle, stock
+from inventory_app.compensation import scan
 from inventory_app.coverage import read_coverage, step_for
 from inventory_app.errors import DuplicateProduct, InvalidProduct, UnknownProduct
+from inventory_app.handlers import write_quantity
 from inventory_app.lifecycle import NewProduct, import_products
 from inventory_app.lifecycle.spread import next_sync, place_of
 from inventory_app.models import Product
 from inventory_app.units import STOCK_SYNC
 from tasks_app.client import RetryableError, UnrecoverableError
+from tasks_app.core.handlers import REGISTRY
 from tasks_app.models import ScheduleTask, TaskAttempt
 from tests.support.engine import claim_due, make_due, run_due
 from tests.support.marks import commits
-from tests.support.stock import ANN, aged, claim_product, known, many, product, run, stock_service, task_of
+from tests.support.stock import ANN, aged, claim_product, known, many, product, stock_service, task_of
 
 NOW = datetime(2027, 3, 1, tzinfo=UTC)
 WINDOW = timedelta(days=10)
@@ -278,45 +283,42 @@ def test_many_are_synced_at_once_and_each_is_counted(service):
     assert not Product.objects.filter(stock_quantity=None).exists()
 
 
-@commits
-def test_a_product_removed_while_its_sync_runs_is_not_written_and_its_neighbours_are(service):
-    """Removed between the two phases: the answers are there, and not yet written."""
-    many(3)
-    [batch] = claim_due()
-    from inventory_app import handlers
-    from tasks_app.core.handlers import REGISTRY
+def elsewhere(action) -> None:
+    """On a connection of its own, committed before we go on."""
 
+    def act() -> None:
+        action()
+        connections.close_all()
+
+    thread = Thread(target=act)
+    thread.start()
+    thread.join()
+
+
+@pytest.fixture
+def removes_first():
+    """The code that is removed by somebody else between the two phases of a batch: answered, and not yet written."""
     declared, removed = REGISTRY.get(STOCK_SYNC), []
 
-    def removing(task, counted):
+    def removing(task, counted) -> None:
         if not removed:
-            removed.append(remove_elsewhere("P000001"))
-        handlers.write_quantity(task, counted)
-
-    from dataclasses import replace
-    from threading import Thread
-
-    from django.db import connections
-
-    def remove_elsewhere(code: str) -> str:
-        def remove() -> None:
-            lifecycle.remove(code, actor=ANN)
-            connections.close_all()
-
-        thread = Thread(target=remove)
-        thread.start()
-        thread.join()
-        return code
+            removed.append("P000001")
+            elsewhere(lambda: lifecycle.remove("P000001", actor=ANN))
+        write_quantity(task, counted)
 
     REGISTRY.discard(STOCK_SYNC)
     REGISTRY.add(replace(declared, apply=removing))
-    try:
-        run(batch.batch_no)
-    finally:
-        REGISTRY.discard(STOCK_SYNC)
-        REGISTRY.add(declared)
+    yield removed
+    REGISTRY.discard(STOCK_SYNC)
+    REGISTRY.add(declared)
 
-    assert removed == ["P000001"]
+
+@commits
+def test_a_product_removed_while_its_sync_runs_is_not_written_and_its_neighbours_are(service, removes_first):
+    many(3)
+    run_due()
+
+    assert removes_first == ["P000001"] and service.asked()["answered"]["P000001"] == 1
     assert not Product.objects.filter(product_code="P000001").exists()
     assert task_of("P000001").status == "CANCELLED"
     assert Product.objects.filter(stock_quantity__isnull=False).count() == 2
@@ -366,8 +368,6 @@ def test_another_window_moves_what_waits_and_holds_for_new_products():
 
 @pytest.mark.django_db
 def test_a_window_in_the_settings_is_applied_by_the_scan(settings):
-    from inventory_app.compensation import scan
-
     many(3)
     settings.STOCK = {"WINDOW_SECONDS": 86_400}
     assert not lifecycle.current_window().applied

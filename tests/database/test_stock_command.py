@@ -8,6 +8,8 @@ from django.core.management import call_command
 
 from inventory_app.csv_file import BadLine, read_products
 from inventory_app.errors import InvalidProduct
+from inventory_app.lifecycle import NewProduct, import_products
+from inventory_app.management.commands import stock as command
 from inventory_app.models import Product
 from tasks_app.models import ScheduleTask
 from tests.support.stock import known, product, task_of
@@ -54,8 +56,6 @@ def test_bad_lines_are_told_with_number_and_reason_and_the_rest_is_imported(tmp_
 
 
 def test_an_import_is_read_in_chunks_and_can_be_repeated(tmp_path, monkeypatch):
-    from inventory_app.management.commands import stock as command
-
     monkeypatch.setattr(command, "CHUNK", 7)
     file = tmp_path / "products.csv"
     file.write_text("code,name\n" + "".join(f"P{n},Product {n}\n" for n in range(30)))
@@ -99,8 +99,6 @@ def test_a_byte_order_mark_and_capitals_are_forgiven():
 
 
 def test_a_terminal_gets_a_bar(tmp_path):
-    from inventory_app.management.commands.stock import _Bar
-
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
             return True
@@ -109,14 +107,12 @@ def test_a_terminal_gets_a_bar(tmp_path):
             super().write(text + ending)
 
     out = Terminal()
-    bar = _Bar(out, 200)
+    bar = command._Bar(out, 200)
     bar.show(100, 5)
     assert "[###############               ]  50%  5 products" in out.getvalue()
 
 
 def test_coverage_for_people_and_for_machines():
-    from inventory_app.lifecycle import NewProduct, import_products
-
     import_products([known("A"), known("B"), NewProduct.of("C", "New")])
     code, said, _ = stock("coverage")
     assert code == 0 and said.startswith("2 of 3 products (66.7%) synced within 10 days, 0:00:00.")
@@ -127,8 +123,6 @@ def test_coverage_for_people_and_for_machines():
 
 
 def test_a_coverage_with_a_problem_is_told_by_the_exit_code(settings):
-    from inventory_app.lifecycle import import_products
-
     import_products([known("A")])
     settings.STOCK = {"RATE": 0.000001}
     code, said, _ = stock("coverage")

@@ -1,8 +1,10 @@
 """Two at the same product: whoever comes second decides on what the first one left."""
 
 from datetime import timedelta
+from time import monotonic
 
 import pytest
+from django.db import transaction
 
 from inventory_app import lifecycle
 from inventory_app.compensation import scan
@@ -12,6 +14,7 @@ from inventory_app.lifecycle import NewProduct, import_products
 from inventory_app.models import Product
 from inventory_app.units import STOCK_SYNC
 from tasks_app.client import Found
+from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.task import SUCCEEDED
 from tasks_app.lifecycle.settle import BatchLost, Settled, settle
 from tasks_app.lifecycle.start import start
@@ -26,12 +29,6 @@ pytestmark = commits
 
 def answered(code: str):
     """A worker that has asked and is about to write: effect and outcome in one transaction, as the engine does it."""
-    from time import monotonic
-
-    from django.db import transaction
-
-    from tasks_app.core.handlers import REGISTRY
-
     batch = start(claim_product(code), "worker")
 
     def write() -> int:
