@@ -2,7 +2,7 @@
 
 from django import forms
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.exceptions import BadRequest, PermissionDenied, ValidationError
 from django.db.models import F, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import path, reverse
@@ -137,6 +137,11 @@ class ProductAdmin(ModelAdmin):
         by_code = queryset.filter(product_code__startswith=term)
         return (by_code if by_code.exists() else queryset.filter(name__icontains=term)), False
 
+    def changelist_view(self, request: HttpRequest, extra_context: dict | None = None) -> HttpResponse:
+        if any("\0" in code for code in request.POST.getlist("_selected_action")):
+            raise BadRequest("a code has no NUL character")
+        return super().changelist_view(request, extra_context)
+
     @admin.action(description="Sync now", permissions=["change"])
     def sync_now(self, request: HttpRequest, queryset: QuerySet) -> None:
         codes = list(queryset.values_list("product_code", flat=True)[: SYNC_NOW_MOST + 1])
@@ -157,6 +162,9 @@ class ProductAdmin(ModelAdmin):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Product | None = None) -> list[str]:
         return ["stock_quantity", "aged", "outcome_words", "remark", "next", "product_code"] if obj else []
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Product | None:
+        return None if "\0" in object_id else super().get_object(request, object_id, from_field)
 
     def changeform_view(self, request: HttpRequest, *args: object, **options: object) -> HttpResponse:
         try:

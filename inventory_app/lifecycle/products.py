@@ -61,14 +61,14 @@ def plan(products: Iterable[tuple[str, datetime | None]]) -> int:
 
 
 def rename(code: str, name: str) -> None:
-    name = checked("name", name, NAME_LENGTH)
+    code, name = _known(code), checked("name", name, NAME_LENGTH)
     if not Product.objects.filter(product_code=code).update(name=name):
         raise UnknownProduct(f"there is no product {code!r}.")
 
 
 def remove(code: str, *, actor: str) -> None:
     """Gone, and never synced again: an answer that is on its way is not written."""
-    actor = checked("actor", actor, 150)
+    code, actor = _known(code), checked("actor", actor, 150)
     with transaction.atomic():
         gone, _ = Product.objects.filter(product_code=code).delete()
         if not gone:
@@ -106,6 +106,14 @@ def checked(name: str, value: object, longest: int) -> str:
     if not text.isprintable() or text != text.strip():
         raise InvalidProduct(f"{name} {text[:60]!r} has control characters, or spaces around it. Remove them.")
     return text
+
+
+def _known(code: object) -> str:
+    """A code that a product could have; nothing else has ever been added."""
+    try:
+        return checked("code", code, CODE_LENGTH)
+    except InvalidProduct as error:
+        raise UnknownProduct(f"there is no such product: {error}") from None
 
 
 def _runs(task) -> bool:

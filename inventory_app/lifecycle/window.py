@@ -30,12 +30,11 @@ class Window:
 
 def current_window(*, hold: bool = False) -> Window:
     """The window as it is; `hold` keeps it so until the transaction ends."""
-    row = SyncWindow.objects.filter(id=_ONLY).first()
     if hold:
-        # Made before the first product, by whoever comes first: a row that is not there can't be held.
-        if row is None:
-            SyncWindow.objects.bulk_create([SyncWindow(id=_ONLY, applied=_by_settings())], ignore_conflicts=True)
+        _make_row()
         row = SyncWindow.objects.raw("SELECT * FROM sync_window WHERE id = %s FOR SHARE", [_ONLY])[0]
+    else:
+        row = SyncWindow.objects.filter(id=_ONLY).first()
     if row is None:
         return Window(_by_settings(), True, "")
     length = row.chosen or _by_settings()
@@ -47,13 +46,13 @@ def change_window(length: timedelta, *, actor: str) -> Window:
     if not isinstance(length, timedelta) or not SHORTEST_WINDOW <= length.total_seconds() <= LONGEST_WINDOW:
         raise InvalidProduct(f"a window of {length!r} is out of range; it must be from a second to ten years.")
     actor = checked_text("actor", actor, 150)
-    with transaction.atomic():
-        current_window(hold=True)
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "UPDATE sync_window SET chosen = %s, changed_by = %s, changed_at = clock_timestamp() WHERE id = %s",
-                [length, actor, _ONLY],
-            )
+    _make_row()
+    # Not held for sharing first: two who do that, and then both want to write, wait for each other.
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE sync_window SET chosen = %s, changed_by = %s, changed_at = clock_timestamp() WHERE id = %s",
+            [length, actor, _ONLY],
+        )
     return current_window()
 
 
@@ -77,6 +76,12 @@ def apply_window(seconds: float = float("inf")) -> int:
         if time.monotonic() > ends:
             break
     return changed
+
+
+def _make_row() -> None:
+    """Made by whoever comes first: a row that is not there can't be held."""
+    if not SyncWindow.objects.filter(id=_ONLY).exists():
+        SyncWindow.objects.bulk_create([SyncWindow(id=_ONLY, applied=_by_settings())], ignore_conflicts=True)
 
 
 def _note_applied(length: timedelta) -> None:

@@ -130,6 +130,17 @@ def test_a_product_added_while_the_window_changes_rolls_by_the_new_one():
     assert set(ScheduleTask.objects.values_list("repeat_after", flat=True)) == {timedelta(days=1)}
 
 
+def test_of_two_who_change_the_window_the_later_one_has_the_last_word():
+    lifecycle.import_products([known("A")])
+    one, two = overlap_results(
+        lambda: lifecycle.change_window(timedelta(days=1), actor=ANN),
+        lambda: lifecycle.change_window(timedelta(days=2), actor="bob"),
+    )
+    assert one.error is None and two.error is None and two.waited
+    assert lifecycle.apply_window() == 1
+    assert lifecycle.current_window() == lifecycle.Window(timedelta(days=2), True, "bob")
+
+
 def test_a_product_added_after_the_window_changed_waits_for_the_change():
     lifecycle.import_products([known("A")])
     one, two = overlap_results(
