@@ -104,4 +104,4 @@ def number(name: str, value: str) -> float:
     try:
         return float(value)
     except ValueError:
-        raise EnvironmentProblem(f"{name} is {value!r}; it must be a number of seconds.") from None
+        raise EnvironmentProblem(f"{name} is {value!r}; it must be a number.") from None

@@ -44,6 +44,7 @@ INSTALLED_APPS = [
     "django.contrib.postgres",
     "tasks_app",
     "articles_app",
+    "inventory_app",
     "demo_app",
 ]
 
@@ -164,6 +165,14 @@ ARTICLES = {
 }
 if _value := os.environ.get("AUDIT_LEAD_SECONDS"):
     ARTICLES["AUDIT_LEAD_SECONDS"] = env.number("AUDIT_LEAD_SECONDS", _value)
+
+STOCK = {name: os.environ.get(name, "") for name in ("STOCK_URL", "STOCK_TOKEN")}
+for _name in ("WINDOW_SECONDS", "ROUND_SECONDS", "TIMEOUT_SECONDS", "RETRY_MAX_SECONDS", "RATE"):
+    if _value := os.environ.get(f"STOCK_{_name}"):
+        STOCK[_name] = env.number(f"STOCK_{_name}", _value)
+for _name in ("BURST", "CONCURRENCY"):
+    if _value := os.environ.get(f"STOCK_{_name}"):
+        STOCK[_name] = int(env.number(f"STOCK_{_name}", _value))
 
 # Celery carries batch numbers and nothing else. PostgreSQL recovers lost work, so the broker's own
 # redelivery, results, ETAs and remote control are off; docs/data-path.md gives the reason for each line.

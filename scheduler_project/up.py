@@ -24,7 +24,11 @@ from .supervisor import ProcessSpec, Server, Supervisor, run_to_end
 BASE_DIR = Path(__file__).resolve().parent.parent
 HOST = "127.0.0.1"
 DEFAULT_PORT = 8000
-MODERATION_PORT = 8765
+# The example services, by the variable that names a real one: file, first port to try, path, and what it is instead of.
+EXAMPLES = {
+    "MODERATION_URL": ("moderation_service.py", 8765, "/audit", "or to nothing for the local rule list"),
+    "STOCK_URL": ("stock_service.py", 8766, "/stock", "or to nothing for none"),
+}
 PORTS_TO_TRY = 100
 # Workers know of each other through the database; Celery's own chatter between them is only load.
 QUIET = ("--without-gossip", "--without-mingle", "--without-heartbeat")
@@ -32,8 +36,8 @@ QUIET = ("--without-gossip", "--without-mingle", "--without-heartbeat")
 READABLE = "abcdefghjkmnpqrstuvwxyz23456789"
 
 
-# Set when the articles are audited by the example service, which then is one of our processes.
-EXAMPLE_PORT = "PUNCTUAL_EXAMPLE_MODERATION_PORT"
+# With the name of the variable behind it: set when that is the example service, which then is one of our processes.
+EXAMPLE_PORT = "PUNCTUAL_EXAMPLE_PORT_"
 
 
 class UpError(Exception):
@@ -72,9 +76,13 @@ def processes(port: int, env: dict[str, str]) -> list[ProcessSpec]:
     python, app = sys.executable, "scheduler_project"
     gunicorn = [python, "-m", "gunicorn", f"{app}.wsgi", "--bind", f"{HOST}:{port}", "--workers", "2"]
     celery = [python, "-m", "celery", "--quiet", "-A", app]
-    moderation = [python, str(BASE_DIR / "examples" / "moderation_service.py"), "--port"]
+    examples = [
+        ProcessSpec(name, [python, str(BASE_DIR / "examples" / EXAMPLES[url][0]), "--port", port], env, BASE_DIR)
+        for name, url in (("audit", "MODERATION_URL"), ("stock", "STOCK_URL"))
+        if (port := env.get(EXAMPLE_PORT + url))
+    ]
     return [
-        *([ProcessSpec("audit", [*moderation, env[EXAMPLE_PORT]], env, BASE_DIR)] if EXAMPLE_PORT in env else []),
+        *examples,
         ProcessSpec("web", [*gunicorn, "--no-control-socket", "--graceful-timeout", "10"], env, BASE_DIR),
         ProcessSpec("beat", [*celery, "beat", "--loglevel", "INFO"], env, BASE_DIR),
         ProcessSpec("worker", [*celery, "worker", "--loglevel", "INFO", *QUIET], env, BASE_DIR),
@@ -101,7 +109,7 @@ def up(run: Run) -> None:
     _handle_signals(run)
     home, password = prepare_home(home_directory())
     with ExitStack() as ending:
-        env = start_databases(run, home, ending) | choose_moderation()
+        env = start_databases(run, home, ending) | choose_examples()
         manage("migrate", ["--noinput"], env)
         manage("seed_demo", [], env | {"PUNCTUAL_ADMIN_PASSWORD": password})
         run.supervisor = Supervisor(processes(run.port, env), servers=run.servers)
@@ -149,18 +157,22 @@ def choose_port(wanted: str) -> int:
     )
 
 
-def choose_moderation() -> dict[str, str]:
-    """The service that audits articles: the one that the environment names, else the example, run by us."""
-    if "MODERATION_URL" in os.environ:
-        return {}
-    port = next((port for port in range(MODERATION_PORT, MODERATION_PORT + PORTS_TO_TRY) if _is_free(port)), None)
-    if port is None:
-        raise UpError(
-            f"The ports {MODERATION_PORT} to {MODERATION_PORT + PORTS_TO_TRY - 1} of {HOST} are all in use, and the "
-            "example moderation service needs one. Set MODERATION_URL to a service of your own, or to nothing for the "
-            "local rule list."
-        )
-    return {EXAMPLE_PORT: str(port), "MODERATION_URL": f"http://{HOST}:{port}/audit"}
+def choose_examples() -> dict[str, str]:
+    """The services that our apps talk to: those that the environment names, else the examples, run by us."""
+    chosen: dict[str, str] = {}
+    for url, (file, first, path, nothing) in EXAMPLES.items():
+        if url in os.environ:
+            continue
+        taken = set(chosen.values())
+        ports = range(first, first + PORTS_TO_TRY)
+        port = next((port for port in ports if str(port) not in taken and _is_free(port)), None)
+        if port is None:
+            raise UpError(
+                f"The ports {first} to {first + PORTS_TO_TRY - 1} of {HOST} are all in use, and the example {file} "
+                f"needs one. Set {url} to a service of your own, {nothing}."
+            )
+        chosen |= {EXAMPLE_PORT + url: str(port), url: f"http://{HOST}:{port}{path}"}
+    return chosen
 
 
 def admin_password(home: Path) -> str:

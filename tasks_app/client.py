@@ -30,10 +30,11 @@ from .lifecycle import outbox as _outbox
 from .lifecycle import plan as _plan
 from .lifecycle.audit import Operator
 from .lifecycle.cancel import Cancelled
-from .lifecycle.look import Difference, differing, differing_rows, planned_keys
+from .lifecycle.look import Compared, Difference, compare_keys, differing, differing_rows, planned_keys
 from .lifecycle.operate import Answer, Operated
 from .lifecycle.plan import SYSTEM, Outcome, Planned
 from .lifecycle.request import Request, build, checked_instant, checked_note, checked_text, key_of, unit_of
+from .lifecycle.rolling import Outlook, change_interval, front_of_line, outlook
 from .lifecycle.shards import shards_of
 from .lifecycle.view import AttemptInfo, TaskInfo, dead_keys, find, find_many, history
 from .models.schedule_task import DEFAULT_TENANT
@@ -43,6 +44,7 @@ __all__ = [
     "AttemptInfo",
     "Backoff",
     "Cancelled",
+    "Compared",
     "Difference",
     "Finding",
     "Found",
@@ -51,6 +53,7 @@ __all__ = [
     "Operated",
     "Operator",
     "Outcome",
+    "Outlook",
     "PlanConflict",
     "Planned",
     "PunctualError",
@@ -64,8 +67,10 @@ __all__ = [
     "Walked",
     "cancel",
     "cancel_tasks",
+    "change_interval",
     "checked_instant",
     "checked_text",
+    "compare_keys",
     "dead_keys",
     "differing",
     "differing_rows",
@@ -75,9 +80,11 @@ __all__ = [
     "ensure_many",
     "find",
     "find_many",
+    "front_of_line",
     "handler",
     "history",
     "move_tasks",
+    "outlook",
     "planned_keys",
     "register_link",
     "register_scan",

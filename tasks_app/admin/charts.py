@@ -27,6 +27,7 @@ class Chart:
     bottom: str
     unit: str
     filled: bool
+    step: str = "Minute"  # what one value stands for: the head of the table's first column
 
     @property
     def rows(self) -> list[tuple[str, list[float | None]]]:
@@ -35,7 +36,15 @@ class Chart:
         return [(label, list(row)) for label, row in zip(self.labels, columns, strict=True) if any(row)]
 
 
-def bars(name: str, title: str, summary: str, labels: Sequence[str], series: Sequence[Series], unit: str) -> Chart:
+def bars(
+    name: str,
+    title: str,
+    summary: str,
+    labels: Sequence[str],
+    series: Sequence[Series],
+    unit: str,
+    step: str = "Minute",
+) -> Chart:
     """Bars on top of each other."""
     totals = [sum(value or 0 for value in column) for column in zip(*(s.values for s in series), strict=True)]
     highest = _round_up(max(totals, default=0))
@@ -44,7 +53,7 @@ def bars(name: str, title: str, summary: str, labels: Sequence[str], series: Seq
     for one in series:
         drawn.append(Series(one.name, one.css, one.values, _boxes(one.values, below, highest)))
         below = [low + (value or 0) for low, value in zip(below, one.values, strict=True)]
-    return Chart(name, title, summary, drawn, labels, f"{highest:,.0f}", "0", unit, filled=True)
+    return Chart(name, title, summary, drawn, labels, f"{highest:,.0f}", "0", unit, filled=True, step=step)
 
 
 def lines(name: str, title: str, summary: str, labels: Sequence[str], series: Sequence[Series], unit: str) -> Chart:

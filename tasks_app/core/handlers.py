@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from .errors import InvalidConfiguration, InvalidTask, nearest
+from .errors import LONGEST_SECONDS, InvalidConfiguration, InvalidTask, nearest
 from .lanes import DEFAULT_LANE, LANES
 from .limit import Limit, limit_from
 from .retry import DEFAULT_MAX_RETRY, MAX_RETRY_LIMIT, Delays, RetryPolicy, policy_from
@@ -27,6 +27,8 @@ class Handler:
     batch: bool
     apply: Callable | None
     limit: Limit | None = None
+    batch_max: int | None = None  # tasks in one batch, at most; None: BATCH_MAX
+    round_to: float | None = None  # a next roll waits for the next whole multiple of so many seconds
     declared_at: str = field(compare=False, default="")
 
     @property
@@ -111,13 +113,17 @@ def handler(
     rate: float | None = None,
     burst: int | None = None,
     max_running: int | None = None,
+    batch_max: int | None = None,
+    round_to: float | timedelta = 0,
 ) -> Callable[[Callable], Callable]:
     """Declare the decorated function as the handler of task type `name`; returns it unchanged."""
     policy = policy_from(backoff)
     if max_retry is None:
         max_retry = len(policy.seconds) if isinstance(policy, Delays) else DEFAULT_MAX_RETRY
     seconds = timeout.total_seconds() if isinstance(timeout, timedelta) else timeout
+    rounding = round_to.total_seconds() if isinstance(round_to, timedelta) else round_to
     _refuse_bad_options(name, seconds, max_retry, lane, concurrency)
+    _refuse_bad_rolling(name, batch_max, rounding)
     limit = limit_from(name, rate, burst, max_running)
 
     def declare(call: Callable) -> Callable:
@@ -134,6 +140,8 @@ def handler(
                 batch=batch,
                 apply=apply,
                 limit=limit,
+                batch_max=batch_max,
+                round_to=float(rounding) or None,
                 declared_at=f"{call.__module__}.{call.__qualname__}",
             )
         )
@@ -156,6 +164,16 @@ def _refuse_bad_options(name: object, timeout: object, max_retry: object, lane: 
     if isinstance(concurrency, bool) or not isinstance(concurrency, int) or not 1 <= concurrency <= MAX_THREADS:
         raise InvalidConfiguration(
             f"handler {name!r}: concurrency={concurrency!r} must be a whole number from 1 to {MAX_THREADS}."
+        )
+
+
+def _refuse_bad_rolling(name: object, batch_max: object, round_to: object) -> None:
+    if batch_max is not None and (isinstance(batch_max, bool) or not isinstance(batch_max, int) or batch_max < 1):
+        raise InvalidConfiguration(f"handler {name!r}: batch_max={batch_max!r} must be a whole number, 1 or more.")
+    # Written so that a NaN, for which every comparison is false, is refused as well.
+    if isinstance(round_to, bool) or not isinstance(round_to, int | float) or not 0 <= round_to <= LONGEST_SECONDS:
+        raise InvalidConfiguration(
+            f"handler {name!r}: round_to={round_to!r} must be seconds: 0 for none, 86400 for whole days in UTC."
         )
 
 

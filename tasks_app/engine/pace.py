@@ -1,9 +1,10 @@
 """How many tasks of a type go into one batch: about BATCH_TARGET_MS of work by its recent mean."""
 
 import time
+from math import ceil
 
 from tasks_app.conf import conf
-from tasks_app.core.handlers import REGISTRY
+from tasks_app.core.handlers import REGISTRY, Handler
 from tasks_app.sql import run
 
 _REFRESH_SECONDS = 0.1
@@ -15,7 +16,8 @@ _THREADED = 2.5
 class Pace:
     def __init__(self) -> None:
         # Until a type has figures, a batch keeps each of its threads busy once.
-        self._sizes = {one.name: one.concurrency for one in REGISTRY if one.concurrency > conf().BATCH_UNSEEN}
+        first = {one.name: most_of(one, max(one.concurrency, conf().BATCH_UNSEEN)) for one in REGISTRY}
+        self._sizes = {name: size for name, size in first.items() if size != conf().BATCH_UNSEEN}
         self._read_at = float("-inf")
 
     @property
@@ -37,7 +39,16 @@ class Pace:
         self._read_at = time.monotonic()
         for task_type, us_per_task in run("pace", {}):
             handler = REGISTRY.get(task_type)
-            self._sizes[task_type] = size_for(us_per_task, threaded=handler is not None and handler.concurrency > 1)
+            size = size_for(us_per_task, threaded=handler is not None and handler.concurrency > 1)
+            self._sizes[task_type] = size if handler is None else most_of(handler, size)
+
+
+def most_of(handler: Handler, size: int) -> int:
+    """So many, in whole rounds of the handler's threads, as far as it allows so many in a batch."""
+    most = min(handler.batch_max or conf().BATCH_MAX, conf().BATCH_MAX)
+    # A round that is not full takes as long as a full one: 150 calls in 32 threads as long as 160.
+    rounds = ceil(size / handler.concurrency) * handler.concurrency
+    return min(most, rounds if handler.concurrency > 1 else size)
 
 
 def size_for(us_per_task: float, *, threaded: bool = False) -> int:

@@ -15,6 +15,7 @@ class Pruned:
     batches: int
     events: int
     tasks: int
+    attempts: int
     nodes: int
     minutes: int
 
@@ -24,7 +25,8 @@ def prune(steps: int = 20) -> Pruned:
     return Pruned(
         batches=_prune("prune_batches", conf().KEEP_BATCHES_DAYS, steps),
         events=_prune("prune_outbox", conf().KEEP_OUTBOX_DAYS, steps),
-        tasks=_prune_tasks(steps),
+        tasks=_walk("prune_tasks", steps),
+        attempts=_walk("prune_attempts", steps),
         nodes=len(run("prune_nodes", {"keep": KEEP_NODES_SECONDS})),
         minutes=_prune("prune_minutes", KEEP_MINUTES_DAYS, steps),
     )
@@ -40,19 +42,18 @@ def _prune(statement: str, keep_days: float, steps: int) -> int:
     return total
 
 
-_task_cursor = 0  # where the walk over the tasks' ids goes on
+_cursors = {"prune_tasks": 0, "prune_attempts": 0}  # where the walk over the ids goes on
 _VAIN_STEPS = 2  # stretches without anything to delete, before the walk rests until next time
 
 
-def _prune_tasks(steps: int) -> int:
-    global _task_cursor
+def _walk(statement: str, steps: int) -> int:
     total, vain = 0, 0
     for _ in range(steps):
-        params = {"after": _task_cursor, "keep": conf().KEEP_TASKS_DAYS * DAY, "step": conf().PRUNE_STEP}
-        ((last, gone),) = run("prune_tasks", params)
+        params = {"after": _cursors[statement], "keep": conf().KEEP_TASKS_DAYS * DAY, "step": conf().PRUNE_STEP}
+        ((last, gone),) = run(statement, params)
         total += gone
         vain = 0 if gone else vain + 1
-        _task_cursor = last or 0
+        _cursors[statement] = last or 0
         if last is None or vain == _VAIN_STEPS:
             break
     return total

@@ -53,3 +53,16 @@ def planned_keys(task_type: str, where: str, *, tenant: str = DEFAULT_TENANT) ->
     """
     [(count, keys)] = run_on("planned_keys", where, {"task_type": task_type, "tenant": tenant})
     return count, keys
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    wanted: int
+    unplanned: list[str]  # nothing waits for them; they may be running right now
+    unwanted: list[str]  # wait, and are not among the wanted
+
+
+def compare_keys(task_type: str, rows: str, *, tenant: str = DEFAULT_TENANT) -> Compared:
+    """All keys of your own query, which selects them as text, against all that waits of a type. One statement."""
+    [found] = run_on("compare_keys", rows, {"task_type": task_type, "tenant": tenant})
+    return Compared(*found)

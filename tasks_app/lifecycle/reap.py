@@ -20,7 +20,12 @@ class ReapedBatch:
 
 def reap(limit: int = 100) -> list[ReapedBatch]:
     """Finish batches whose lease ran out and make their tasks due again; decided and written in one statement."""
-    params = {"limit": limit, "delays": json.dumps(_own_delays()), "delays_known": _DELAYS_KNOWN}
+    params = {
+        "limit": limit,
+        "delays": json.dumps(_own_delays()),
+        "delays_known": _DELAYS_KNOWN,
+        "rounds": json.dumps({handler.name: handler.round_to for handler in REGISTRY if handler.round_to}),
+    }
     return [ReapedBatch(*row) for row in run("reap", params)]
 
 

@@ -90,6 +90,14 @@ def checked_instant(name: str, at: object) -> datetime:
     return at
 
 
+def checked_seconds(name: str, value: object) -> float:
+    """A length of time of more than nothing, in seconds."""
+    seconds = _seconds(name, value)
+    if seconds is None:
+        raise InvalidTask(f"{name} is missing; it must be a timedelta or a number of seconds.")
+    return seconds
+
+
 def checked_json(name: str, value: object) -> str:
     """The value as JSON text that PostgreSQL can store."""
     return _json_text(value, name) or "null"

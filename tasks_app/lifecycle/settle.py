@@ -98,7 +98,11 @@ def _ids(settled: Sequence[Settled]) -> str:
 
 
 def _success(group: list[Settled], handler: Handler | None) -> dict:
-    return {"begun": array(one.begun_us for one in group), "ended": array(one.ended_us for one in group)}
+    return {
+        "begun": array(one.begun_us for one in group),
+        "ended": array(one.ended_us for one in group),
+        "round_to": handler.round_to if handler else None,
+    }
 
 
 def _failure(group: list[Settled], handler: Handler | None) -> dict:
@@ -113,7 +117,7 @@ def _failure(group: list[Settled], handler: Handler | None) -> dict:
             "message": _clean(one.outcome.message, ERROR_MSG_LENGTH),
         }
         for one in group
-    )
+    ) | {"round_to": handler.round_to if handler else None}
 
 
 def _delay_ms(one: Settled, handler: Handler | None) -> int:

@@ -1,6 +1,7 @@
 -- mark_fail: RUNNING rows of this batch -> FAIL with a next try, or DEAD with a dead letter.
 -- `final` is mark_fail_unrecoverable, else mark_fail_retryable: then the row's own budget decides.
--- A rolling task never dies: after its last failure it rolls. An attempt row is kept for each failure.
+-- A rolling task never dies: after its last failure it rolls, as mark_success has it. An attempt row is kept for each
+-- failure.
 WITH
 --include held
 , given AS MATERIALIZED (
@@ -14,7 +15,10 @@ WITH
     SET status = CASE WHEN (g.final OR t.attempt >= t.max_retry) AND t.repeat_after IS NULL
                       THEN 'DEAD' ELSE 'FAIL' END,
         due_at = CASE WHEN NOT (g.final OR t.attempt >= t.max_retry) THEN clock_timestamp() + g.delay
-                      ELSE b.started_at + g.ended + t.repeat_after END,
+                      ELSE coalesce(date_bin(make_interval(secs => %(round_to)s::float8),
+                                             b.started_at + g.ended + t.repeat_after - interval '1 microsecond', 'epoch')
+                                    + make_interval(secs => %(round_to)s::float8),
+                                    b.started_at + g.ended + t.repeat_after) END,
         attempt = CASE WHEN (g.final OR t.attempt >= t.max_retry) AND t.repeat_after IS NOT NULL
                        THEN 0 ELSE t.attempt + 1 END,
         retry_count = t.retry_count + 1,

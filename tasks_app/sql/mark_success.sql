@@ -1,4 +1,5 @@
--- mark_success: RUNNING rows of this batch -> SUCCESS; a rolling one is due again after its interval.
+-- mark_success: RUNNING rows of this batch -> SUCCESS; a rolling one is due again after its interval, or at the next
+-- whole multiple of `round_to` after that.
 -- Times come as microseconds since the batch's start, which costs far less than a thousand timestamps.
 WITH
 --include held
@@ -7,8 +8,10 @@ WITH
     SET status = 'SUCCESS', batch_no = NULL, solo = FALSE, attempt = 0, error_code = '', error_msg = '',
         start_time = (SELECT started_at FROM b) + (%(begun)s::bigint[])[mine.place] * interval '1 microsecond',
         finish_time = (SELECT started_at FROM b) + (%(ended)s::bigint[])[mine.place] * interval '1 microsecond',
-        due_at = (SELECT started_at FROM b) + (%(ended)s::bigint[])[mine.place] * interval '1 microsecond'
-            + t.repeat_after,
+        due_at = CASE WHEN t.repeat_after IS NOT NULL THEN (
+            SELECT coalesce(date_bin(roll.step, roll.moment - interval '1 microsecond', 'epoch') + roll.step, roll.moment)
+            FROM (SELECT b.started_at + (%(ended)s::bigint[])[mine.place] * interval '1 microsecond' + t.repeat_after AS moment,
+                         make_interval(secs => %(round_to)s::float8) AS step FROM b) AS roll) END,
         updated_at = clock_timestamp()
     FROM mine
     WHERE t.ctid = mine.spot AND t.status = 'RUNNING' AND t.batch_no = %(batch_no)s

@@ -32,7 +32,10 @@ WITH expired AS (
                       WHEN t.attempt < t.max_retry THEN clock_timestamp() + make_interval(secs => coalesce(
                           (%(delays)s::jsonb -> t.task_type ->> least(t.attempt, %(delays_known)s - 1))::float8,
                           least(0.5 * 2 ^ least(t.attempt + 1, 8), 300)))
-                      ELSE clock_timestamp() + t.repeat_after END,
+                      ELSE (SELECT coalesce(date_bin(roll.step, roll.moment - interval '1 microsecond', 'epoch') + roll.step,
+                                            roll.moment)
+                            FROM (SELECT clock_timestamp() + t.repeat_after AS moment, make_interval(
+                                      secs => (%(rounds)s::jsonb ->> t.task_type)::float8) AS step) AS roll) END,
         attempt = CASE WHEN NOT b.alone THEN t.attempt
                        WHEN t.attempt >= t.max_retry AND t.repeat_after IS NOT NULL THEN 0
                        ELSE t.attempt + 1 END,

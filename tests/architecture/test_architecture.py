@@ -32,7 +32,7 @@ def test_nothing_outside_lifecycle_writes_task_rows_through_the_orm():
     pattern = re.compile(r"ScheduleTask\.objects[^\n]*\.(update|create|bulk_create|bulk_update|delete)\(")
     offenders = [
         path.relative_to(ROOT)
-        for folder in ("tasks_app", "articles_app", "demo_app", "scheduler_project")
+        for folder in ("tasks_app", "articles_app", "inventory_app", "demo_app", "scheduler_project")
         for path in (ROOT / folder).rglob("*.py")
         if pattern.search(path.read_text())
     ]
@@ -70,7 +70,7 @@ def test_a_wrong_import_is_refused(tmp_path):
     """The import contracts are alive: a copy with one upward import fails."""
     import shutil
 
-    for name in ("tasks_app", "scheduler_project", "articles_app", "demo_app", "pyproject.toml"):
+    for name in ("tasks_app", "scheduler_project", "articles_app", "inventory_app", "demo_app", "pyproject.toml"):
         source = ROOT / name
         copy = shutil.copytree if source.is_dir() else shutil.copy
         copy(source, tmp_path / name)

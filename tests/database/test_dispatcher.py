@@ -243,7 +243,7 @@ def test_a_type_is_measured_by_its_finished_batches():
 
     pace.note({"T_QUIET"})
 
-    assert pace.sizes == {"T_QUIET": 4}
+    assert pace.sizes["T_QUIET"] == 4
 
 
 def test_the_first_batch_of_an_unseen_type_is_small(dispatcher, broker, worker):

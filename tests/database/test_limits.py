@@ -20,7 +20,7 @@ from tasks_app.engine.listener import Listener
 from tasks_app.engine.read_ahead import ReadAheadDispatcher
 from tasks_app.lifecycle.claim import peek
 from tasks_app.lifecycle.limited import Wanted, claim_limited, declare_limits, limits
-from tasks_app.models import ScheduleTask, TaskBatch, TypeLimit
+from tasks_app.models import Node, ScheduleTask, TaskBatch, TypeLimit
 from tests.support.engine import anybodys, row
 from tests.support.marks import commits
 from tests.support.overlap import overlap, overlap_results
@@ -183,6 +183,25 @@ def test_a_dispatcher_claims_what_the_limits_allow_and_waits_for_the_gate():
 
     assert sum(batch.size for batch in fleet.batches) == 3
     assert 0 < look.wait_seconds <= 0.02
+
+
+def test_a_lane_that_is_full_is_looked_at_again_soon_and_one_without_workers_is_not():
+    """Else short batches of a limited type run out long before the next look."""
+
+    @handler("T_WIDE", rate=100_000, burst=100_000)
+    def wide(task):
+        pass
+
+    try:
+        declare_limits(REGISTRY)
+        age_bucket("T_WIDE", 60)
+        many("T_WIDE", 500)
+        assert 0 < Fleet().look().wait_seconds <= 0.02
+        assert 0 < ScheduleTask.objects.filter(status="RUNNING").count() < 500  # as much as there is room for
+        Node.objects.all().delete()
+        assert Fleet().look().wait_seconds == conf().LOOK_SECONDS
+    finally:
+        REGISTRY.discard("T_WIDE")
 
 
 def test_a_limited_type_is_claimed_by_the_beat_that_holds_its_shard_and_no_other():
@@ -372,7 +391,7 @@ def test_the_beat_started_last_is_right_and_a_type_without_limit_is_claimed_free
 
 
 def test_only_types_with_a_limit_are_declared():
-    assert set(limits()) == {"T_RATED", "T_THREE", "T_SERIAL"}
+    assert set(limits()) == {"T_RATED", "T_THREE", "T_SERIAL", "STOCK_SYNC"}
 
 
 def test_a_replaced_task_stays_under_its_limit():

@@ -1,4 +1,4 @@
-"""`manage.py seed_demo`: the admin user with some tasks and articles to look at, created once."""
+"""`manage.py seed_demo`: the admin user with some tasks, articles and products to look at, created once."""
 
 import os
 from datetime import datetime, timedelta
@@ -9,11 +9,12 @@ from django.db import transaction
 from django.utils import timezone
 
 from articles_app import lifecycle
+from inventory_app.lifecycle import NewProduct, import_products
 from tasks_app.client import schedule, schedule_many
 
 
 class Command(BaseCommand):
-    help = "Creates the admin user (password from PUNCTUAL_ADMIN_PASSWORD), demo tasks and articles, unless they exist."
+    help = "Creates the admin user (password from PUNCTUAL_ADMIN_PASSWORD) and things to look at, unless they exist."
 
     def handle(self, *args, **options) -> None:
         with transaction.atomic():
@@ -21,6 +22,7 @@ class Command(BaseCommand):
             if created:
                 self._tasks()
                 self._articles()
+                self._products()
         self.stdout.write("demo content created" if created else "demo content is there already")
 
     def _admin(self) -> bool:
@@ -52,6 +54,13 @@ class Command(BaseCommand):
         self._submitted("Today only", "Gone in ten minutes.", now + timedelta(minutes=1), now + timedelta(minutes=10))
         self._live("Gone by lunch", "Live for a moment.", now + timedelta(minutes=1), now + timedelta(seconds=90))
         self._draft("Not ready yet", "To be written.", now + timedelta(days=1))
+
+    def _products(self) -> None:
+        """Some that are synced at once, and more that were synced before and have their place in the window."""
+        before = timezone.now() - timedelta(hours=1)
+        new = [NewProduct.of(f"NEW-{n:03}", f"Something new, number {n}") for n in range(1, 51)]
+        known = [NewProduct.of(f"OLD-{n:03}", f"Something known, number {n}", n % 40, before) for n in range(1, 451)]
+        import_products(new + known)
 
     def _draft(self, title: str, body: str, publish_time: datetime, offline_time: datetime | None = None) -> int:
         article = lifecycle.create(

@@ -1,0 +1,99 @@
+"""catalogue: a stack with 1,000,000 rolling tasks that are not due: statements a second, and 100,000 more imported."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+from . import idle
+from .stack import ROOT, Stack, empty_tables, execute, query
+
+GOALS = {"statements_more": {"at_most": 0.2}, "import_s": {"at_most": 10}, "spread": {"at_most": 1.5}}
+PRODUCTS = 1_000_000
+IMPORTED = 100_000
+SECONDS = 30
+
+_PRODUCTS = """
+INSERT INTO product (product_code, name, stock_quantity, stock_synced_at)
+SELECT 'C' || n, 'Product ' || n, n %% 1000, now() FROM generate_series(1, %(number)s) AS n
+"""
+# Written by SQL, since a million products are not what the import is measured with.
+_TASKS = """
+INSERT INTO schedule_task (tenant, task_type, biz_key, status, execute_time, due_at, lane, shard, limited, max_retry,
+                           repeat_after)
+SELECT 'default', 'STOCK_SYNC', 'C' || n, 'SUCCESS', now(), now() + interval '1 day' + n * interval '0.7 seconds',
+       'low', %(shard)s, TRUE, 250, interval '10 days'
+FROM generate_series(1, %(number)s) AS n
+"""
+
+
+def run(stack: Stack) -> dict:
+    empty_tables()
+    without = _idle(stack)
+    _fill()
+    beside = _idle(stack)
+    seconds = _import()
+    return {
+        "statements_per_s": beside,
+        "statements_per_s_without": without,
+        "statements_more": round(beside - without, 2),
+        "import_s": round(seconds, 2),
+        "spread": round(_spread(), 2),
+        "coverage_ms": round(_coverage_ms()),
+    }
+
+
+def _idle(stack: Stack) -> float:
+    stack.start(workers=0)
+    time.sleep(5)
+    before = idle._statements()
+    time.sleep(SECONDS)
+    rate = (idle._statements() - before) / SECONDS
+    stack.stop()
+    return round(rate, 2)
+
+
+def _fill() -> None:
+    from inventory_app.units import STOCK_SYNC
+    from tasks_app.lifecycle.shards import shards_of
+
+    [shard] = shards_of(["default"], [STOCK_SYNC], ["C1"])
+    execute(_PRODUCTS, {"number": PRODUCTS})
+    execute(_TASKS, {"number": PRODUCTS, "shard": shard})
+    execute("VACUUM ANALYZE schedule_task, product")
+
+
+def _import() -> float:
+    """The command, as a person runs it: half of the products were never synced, half come with a sync date."""
+    with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+        file.write("code,name,quantity,synced_at\n")
+        now = query("SELECT clock_timestamp()")[0][0].isoformat()
+        for n in range(IMPORTED):
+            file.write(f"N{n},Product {n},{n % 100},{now}\n" if n % 2 else f"N{n},Product {n},,\n")
+        file.flush()
+        started = time.monotonic()
+        command = [sys.executable, "manage.py", "stock", "import", file.name]
+        done = subprocess.run(command, cwd=ROOT, env=os.environ, capture_output=True, text=True)
+        seconds = time.monotonic() - started
+    if done.returncode or not done.stdout.startswith(f"{IMPORTED:,} added"):
+        raise SystemExit(done.stdout + done.stderr)
+    return seconds
+
+
+def _spread() -> float:
+    """The busiest hour of the imported ones that came with a date, against the mean: 1 is perfectly even."""
+    ((most, mean),) = query(
+        "SELECT max(n), avg(n)::float8 FROM (SELECT count(*) AS n FROM schedule_task WHERE biz_key LIKE 'N%%'"
+        " AND due_at > now() + interval '1 minute' AND due_at < now() + interval '239 hours'"
+        " GROUP BY date_bin('1 hour', due_at, now())) AS hours"
+    )
+    return most / mean
+
+
+def _coverage_ms() -> float:
+    from inventory_app.coverage import read_coverage
+
+    started = time.monotonic()
+    read_coverage()
+    return (time.monotonic() - started) * 1000

@@ -1,0 +1,57 @@
+"""The coverage page: how fresh the catalogue is, what is planned against what is allowed, and why syncs fail."""
+
+from datetime import timedelta
+
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.utils import timezone
+
+from inventory_app.coverage import Coverage, read_coverage
+from tasks_app.admin.charts import Chart, Series, bars
+
+from .words import age, cause, span
+
+
+def coverage_page(request: HttpRequest, admin) -> HttpResponse:
+    coverage = read_coverage()
+    context = admin.admin_site.each_context(request) | {
+        "opts": admin.opts,
+        "title": "Coverage",
+        "coverage": coverage,
+        "problems": coverage.problems(),
+        "tiles": _tiles(coverage),
+        "chart": load_chart("planned", "Planned syncs", coverage.outlook.due, coverage.outlook.steps, coverage.step),
+        "failing": [(cause(code), code, count) for code, count in coverage.outlook.failing.items()],
+        "may_change": admin.has_change_permission(request),
+        "may_see_tasks": request.user.has_perm("tasks_app.view_scheduletask"),
+        "window": span(coverage.window),
+    }
+    return TemplateResponse(request, "inventory_app/coverage.html", context)
+
+
+def _tiles(coverage: Coverage) -> list[tuple[str, str, str]]:
+    """What each says, its figure, and which part of the list it leads to."""
+    failing = sum(coverage.outlook.failing.values())
+    return [
+        (f"synced within {span(coverage.window)}", f"{coverage.share:.1%}", "?show=late"),
+        ("never synced", f"{coverage.never:,}", "?show=never"),
+        ("the oldest", age(coverage.oldest, timezone.now()) if coverage.oldest else "–", "?show=oldest"),
+        ("due and waiting", f"{coverage.outlook.due:,}", "?"),
+        ("failed at their last sync", f"{failing:,}", "?"),
+        (f"planned a second, of {coverage.rate:g} allowed", f"{coverage.planned_rate:.3g}", "?"),
+    ]
+
+
+def load_chart(name: str, title: str, due: int, steps: list[int], step: timedelta) -> Chart:
+    """Bars of what comes due in each step; what is due already is told, since it comes at the allowed rate."""
+    now, each = timezone.now(), "hour" if step == timedelta(hours=1) else span(step)
+    total = sum(steps)
+    summary = (
+        f"{total:,} in all, at most {max(steps):,} in one {each}, {total / len(steps):,.0f} on the whole."
+        if total
+        else "Nothing is planned."
+    )
+    if due:
+        summary += f" Besides, {due:,} are due already and come at the allowed rate."
+    labels = [f"{now + place * step:%d %b %H:%M}" for place in range(len(steps))]
+    return bars(name, f"{title} by {each}", summary, labels, [Series("Due", "pu-next", steps)], "products", each)

@@ -1,0 +1,217 @@
+"""The list of products and the page of one: quantity, age, last outcome, next sync; add, rename, remove, sync now."""
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import BadRequest, PermissionDenied, ValidationError
+from django.db.models import F, QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import path, reverse
+from django.utils import timezone
+from django.utils.html import format_html
+from unfold.admin import ModelAdmin
+from unfold.decorators import display
+from unfold.views import ChangeList
+
+from inventory_app import lifecycle
+from inventory_app.errors import InvalidProduct, StockError
+from inventory_app.lifecycle.products import SYNC_NOW_MOST, checked
+from inventory_app.models import CODE_LENGTH, LOCK_ORDER, NAME_LENGTH, Product
+from inventory_app.units import STOCK_SYNC
+from tasks_app.client import find, find_many
+
+from .coverage import coverage_page
+from .pages import COUNTED, BoundedPaginator
+from .window import window_page
+from .words import TONES, age, next_sync, outcome
+
+
+class ShowFilter(admin.SimpleListFilter):
+    """One question at a time; shown as a row of links above the list."""
+
+    title, parameter_name = "what to show", "show"
+
+    def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[str, str]]:
+        return [("never", "Never synced"), ("late", "Older than the window"), ("oldest", "Oldest first")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet:
+        match self.value():
+            case "never":
+                return queryset.filter(stock_synced_at=None)
+            case "late":
+                window = lifecycle.current_window().length
+                return queryset.filter(stock_synced_at__lt=timezone.now() - window)
+        return queryset
+
+
+class ProductList(ChangeList):
+    def get_queryset(self, *args: object, **options: object) -> QuerySet:
+        queryset = super().get_queryset(*args, **options)
+        self.has_filters = False  # the links above the list are the filter
+        return queryset
+
+    def get_ordering(self, request: HttpRequest, queryset: QuerySet) -> list:
+        if not self.params.get("o") and request.GET.get("show") in ("late", "oldest"):
+            return [F("stock_synced_at").asc(nulls_first=True), "product_code"]
+        return super().get_ordering(request, queryset)
+
+    def get_results(self, request: HttpRequest) -> None:
+        """The tasks of all rows of the page with one statement."""
+        super().get_results(request)
+        self.full_result_count = self.result_count
+        self.is_more = self.result_count == COUNTED
+        self.result_list = list(self.result_list)
+        tasks = find_many([STOCK_SYNC], [product.product_code for product in self.result_list])
+        for product in self.result_list:
+            product.task, product.now = tasks.get((STOCK_SYNC, product.product_code)), timezone.now()
+
+
+class ProductForm(forms.ModelForm):
+    class Meta:
+        model = Product
+        fields = ["product_code", "name"]
+
+    def clean_product_code(self) -> str:
+        return self._checked("code", self.cleaned_data["product_code"], CODE_LENGTH)
+
+    def clean_name(self) -> str:
+        return self._checked("name", self.cleaned_data["name"], NAME_LENGTH)
+
+    def _checked(self, name: str, value: str, longest: int) -> str:
+        try:
+            return checked(name, value, longest)
+        except InvalidProduct as error:
+            raise ValidationError(str(error)) from None
+
+
+@admin.register(Product)
+class ProductAdmin(ModelAdmin):
+    form = ProductForm
+    list_display = ["product_code", "name", "stock_quantity", "aged", "last_outcome", "next"]
+    list_filter = [ShowFilter]
+    list_per_page = 50
+    list_before_template = "inventory_app/list_before.html"
+    search_fields = ["product_code"]
+    search_help_text = "The beginning of a code, or a part of a name"
+    show_full_result_count = False
+    ordering = ["product_code"]
+    paginator = BoundedPaginator
+    actions = ["sync_now"]
+
+    class Media:
+        css = {"all": ["tasks_app/operator.css"]}
+
+    # Columns
+
+    @admin.display(description="Stock is from", ordering="stock_synced_at")
+    def aged(self, product: Product) -> str:
+        when = product.stock_synced_at.isoformat(timespec="seconds") if product.stock_synced_at else ""
+        return format_html('<span title="{}">{}</span>', when, age(product.stock_synced_at, _now(product)))
+
+    @display(description="Last sync", label={tone: tone for tone in TONES})
+    def last_outcome(self, product: Product) -> tuple[str, str]:
+        words, tone = outcome(_task(product))
+        return tone, words
+
+    @admin.display(description="Last sync")
+    def outcome_words(self, product: Product) -> str:
+        return outcome(_task(product))[0]
+
+    @admin.display(description="Next sync")
+    def next(self, product: Product) -> str:
+        return next_sync(_task(product), _now(product))
+
+    @admin.display(description="Remark")
+    def remark(self, product: Product) -> str:
+        task = _task(product)
+        return (task.error_msg if task else "") or "–"
+
+    # The list
+
+    def get_changelist(self, request: HttpRequest, **options: object) -> type[ChangeList]:
+        return ProductList
+
+    def get_search_results(self, request: HttpRequest, queryset: QuerySet, term: str) -> tuple[QuerySet, bool]:
+        term = term.strip().replace("\0", "")
+        if not term:
+            return queryset, False
+        by_code = queryset.filter(product_code__startswith=term)
+        return (by_code if by_code.exists() else queryset.filter(name__icontains=term)), False
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict | None = None) -> HttpResponse:
+        if any("\0" in code for code in request.POST.getlist("_selected_action")):
+            raise BadRequest("a code has no NUL character")
+        return super().changelist_view(request, extra_context)
+
+    @admin.action(description="Sync now", permissions=["change"])
+    def sync_now(self, request: HttpRequest, queryset: QuerySet) -> None:
+        codes = list(queryset.values_list("product_code", flat=True)[: SYNC_NOW_MOST + 1])
+        try:
+            planned = lifecycle.sync_now(codes, actor=request.user.get_username())
+        except StockError as error:
+            messages.error(request, str(error))
+            return
+        running = len(codes) - planned
+        words = f"{planned:,} product{'' if planned == 1 else 's'} will be synced now, at the allowed rate."
+        messages.success(request, words + (f" {running:,} being synced already." if running else ""))
+
+    # One product
+
+    def get_fields(self, request: HttpRequest, obj: Product | None = None) -> list[str]:
+        known = ["stock_quantity", "aged", "outcome_words", "remark", "next"] if obj else []
+        return ["product_code", "name", *known]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Product | None = None) -> list[str]:
+        return ["stock_quantity", "aged", "outcome_words", "remark", "next", "product_code"] if obj else []
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Product | None:
+        return None if "\0" in object_id else super().get_object(request, object_id, from_field)
+
+    def changeform_view(self, request: HttpRequest, *args: object, **options: object) -> HttpResponse:
+        try:
+            return super().changeform_view(request, *args, **options)
+        except StockError as error:  # somebody else has added or removed it a moment ago
+            messages.error(request, f"Nothing was changed: {error}")
+            return HttpResponseRedirect(reverse("admin:inventory_app_product_changelist"))
+
+    def save_model(self, request: HttpRequest, obj: Product, form: ProductForm, change: bool) -> None:
+        if change:
+            lifecycle.rename(obj.product_code, obj.name)
+        else:
+            lifecycle.add(obj.product_code, obj.name)
+
+    def delete_model(self, request: HttpRequest, obj: Product) -> None:
+        lifecycle.remove(obj.product_code, actor=request.user.get_username())
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet) -> None:
+        for code in queryset.order_by(*LOCK_ORDER).values_list("product_code", flat=True):
+            lifecycle.remove(code, actor=request.user.get_username())
+
+    # The other pages
+
+    def get_urls(self) -> list:
+        def page(view, allowed):
+            def guarded(request: HttpRequest) -> HttpResponse:
+                if not allowed(request):
+                    raise PermissionDenied
+                return view(request, self)
+
+            return self.admin_site.admin_view(guarded)
+
+        coverage = page(coverage_page, self.has_view_permission)
+        window = page(window_page, self.has_change_permission)
+        return [
+            path("coverage/", coverage, name="inventory_app_coverage"),
+            path("window/", window, name="inventory_app_window"),
+            *super().get_urls(),
+        ]
+
+
+def _task(product: Product):
+    """Read for all rows of a list together; on a page of its own, for this one."""
+    if not hasattr(product, "task"):
+        product.task = find(STOCK_SYNC, product.product_code)
+    return product.task
+
+
+def _now(product: Product):
+    return getattr(product, "now", None) or timezone.now()

@@ -1,0 +1,99 @@
+"""Another window: the form, a preview of what it does to the load, and then exactly that."""
+
+from datetime import timedelta
+from itertools import accumulate, pairwise
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+
+from inventory_app.conf import LONGEST_WINDOW
+from inventory_app.coverage import Coverage, read_coverage, step_for
+from inventory_app.lifecycle import apply_window, change_window
+
+from .coverage import load_chart
+from .words import span
+
+PATIENCE_SECONDS = 5.0  # the request applies it for so long; the compensation scan ends what is left
+UNITS = {"days": 86_400, "hours": 3_600, "minutes": 60}
+
+
+class WindowForm(forms.Form):
+    days = forms.IntegerField(min_value=0, max_value=3_650, required=False)
+    hours = forms.IntegerField(min_value=0, max_value=1_000, required=False)
+    minutes = forms.IntegerField(min_value=0, max_value=10_000, required=False)
+
+    def clean(self) -> dict:
+        seconds = self.length.total_seconds()
+        if not self.errors and not 0 < seconds <= LONGEST_WINDOW:
+            self.add_error("days", "Type how long: days, hours or minutes, ten years at most.")
+        return self.cleaned_data
+
+    @property
+    def length(self) -> timedelta:
+        return timedelta(seconds=sum((self.cleaned_data.get(name) or 0) * size for name, size in UNITS.items()))
+
+
+def window_page(request: HttpRequest, admin) -> HttpResponse:
+    coverage = read_coverage()
+    form = WindowForm(request.POST if request.method == "POST" else None, initial=_typed(coverage.window))
+    context = admin.admin_site.each_context(request) | {
+        "opts": admin.opts,
+        "title": "Change the window",
+        "form": form,
+        "window": span(coverage.window),
+    }
+    if form.is_bound and form.is_valid():
+        # What is carried out is what was shown: the length of the preview, typed anew or not.
+        shown = request.POST.get("shown")
+        if request.POST.get("step") == "change" and shown == str(form.length.total_seconds()):
+            return _change(request, form.length)
+        context["preview"] = _preview(coverage, form.length)
+        context["changed_since"] = request.POST.get("step") == "change"
+    return TemplateResponse(request, "inventory_app/window.html", context)
+
+
+def _typed(window: timedelta) -> dict[str, int]:
+    seconds = int(window.total_seconds())
+    return {"days": seconds // 86_400, "hours": seconds % 86_400 // 3_600, "minutes": seconds % 3_600 // 60}
+
+
+def _change(request: HttpRequest, length: timedelta) -> HttpResponse:
+    change_window(length, actor=request.user.get_username())
+    moved = apply_window(PATIENCE_SECONDS)
+    messages.success(request, f"The window is {span(length)} now. {moved:,} planned syncs follow it.")
+    return HttpResponseRedirect(reverse("admin:inventory_app_coverage"))
+
+
+def _preview(coverage: Coverage, length: timedelta) -> dict[str, object]:
+    step = step_for(length)
+    planned, ratio = coverage.products / length.total_seconds(), length / coverage.window
+    steps = stretched(coverage.outlook.steps, coverage.step * ratio / step, max(1, -(-length // step)))
+    return {
+        "length": span(length),
+        "seconds": str(length.total_seconds()),
+        "same": length == coverage.window,
+        "before": f"{coverage.planned_rate:.3g}",
+        "after": f"{planned:.3g}",
+        "allowed": f"{coverage.rate:g}",
+        "share": f"{100 * planned / coverage.rate:.3g} %",
+        "too_much": planned > coverage.rate,
+        "before_chart": load_chart("now", "As it is", coverage.outlook.due, coverage.outlook.steps, coverage.step),
+        "after_chart": load_chart("then", "As it would be", coverage.outlook.due, steps, step),
+    }
+
+
+def stretched(steps: list[int], ratio: float, wanted: int) -> list[int]:
+    """Counts by steps, each now `ratio` times as long, counted again by `wanted` steps of the old length."""
+    found = [0.0] * wanted
+    for place, count in enumerate(steps):
+        begin, end = place * ratio, (place + 1) * ratio
+        at = begin
+        while count and at < end:
+            upper = min(end, int(at) + 1.0)
+            found[min(int(at), wanted - 1)] += count * (upper - at) / ratio
+            at = upper
+    ends = [round(sum_) for sum_ in accumulate(found, initial=0.0)]
+    return [after - before for before, after in pairwise(ends)]  # whole products, and none lost by rounding

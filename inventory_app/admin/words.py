@@ -1,0 +1,58 @@
+"""What a product's row says of its task: how old its stock is, how the last sync went, and when the next one is."""
+
+from datetime import datetime, timedelta
+
+from inventory_app import stock
+from tasks_app.client import Status, TaskInfo
+
+CAUSES = {
+    stock.NOT_FOUND: "not known there",
+    stock.REFUSED: "refused",
+    stock.MALFORMED: "answer malformed",
+    stock.BUSY: "too busy",
+    stock.UNAVAILABLE: "unavailable",
+    stock.TIMEOUT: "no answer in time",
+}
+TONES = ("success", "warning", "info", "danger", "primary")  # unfold's colours of an outcome
+
+
+def cause(code: str) -> str:
+    """An error code as people say it; one that is not ours stays as it is."""
+    return CAUSES.get(code, code)
+
+
+def span(length: timedelta) -> str:
+    """To a unit or two: 10 d, 1 d 12 h, 90 min, 30 s."""
+    seconds = round(length.total_seconds())
+    for unit, size, below, part in (("d", 86_400, "h", 3_600), ("h", 3_600, "min", 60), ("min", 60, "s", 1)):
+        if seconds >= size:
+            rest = seconds % size // part
+            return f"{seconds // size} {unit}" + (f" {rest} {below}" if rest and seconds < 10 * size else "")
+    return f"{seconds} s"
+
+
+def age(synced_at: datetime | None, now: datetime) -> str:
+    return "never synced" if synced_at is None else f"{span(max(now - synced_at, timedelta(0)))} ago"
+
+
+def outcome(task: TaskInfo | None) -> tuple[str, str]:
+    """How the last sync went, and which colour that has."""
+    if task is None:
+        return "no task", "danger"
+    match task.status:
+        case Status.SUCCESS:
+            return "synced", "success"
+        case Status.FAIL:
+            return f"failed: {cause(task.error_code)}", "warning"
+        case Status.RUNNING:
+            return "being synced", "info"
+        case Status.CANCELLED | Status.DEAD:
+            return f"not synced any more: {task.status.lower()}", "danger"
+    return "not yet tried", "primary"
+
+
+def next_sync(task: TaskInfo | None, now: datetime) -> str:
+    if task is None or task.due_at is None:
+        return "now" if task is not None and task.status == Status.RUNNING else "–"
+    wait = task.due_at - now
+    return f"in {span(wait)}" if wait > timedelta(0) else "due, waits for its turn"

@@ -1,0 +1,82 @@
+"""The settings of the stock with their units and defaults, read from settings.STOCK and checked."""
+
+from dataclasses import dataclass, fields
+from functools import cache
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core.signals import setting_changed
+from django.dispatch import receiver
+
+from .errors import InvalidStockSettings
+
+SHORTEST_WINDOW, LONGEST_WINDOW = 1.0, 3_650 * 86_400.0
+
+
+@dataclass(frozen=True)
+class Conf:
+    STOCK_URL: str = ""  # of the stock system; the product's code is appended. Empty: there is none
+    STOCK_TOKEN: str = ""  # sent as a bearer token
+    WINDOW_SECONDS: float = 10 * 86_400.0  # every product again so long after it was last synced
+    ROUND_SECONDS: float = 0.0  # the next sync waits for the next multiple of this; 0: it does not
+    BATCH_MAX: int = 1_000  # products in one batch, at most
+    RATE: float = 100.0  # questions a second, at most, over all workers
+    BURST: int = 50  # questions that may come at once after a pause
+    CONCURRENCY: int = 32  # questions at the same time, in each worker process
+    TIMEOUT_SECONDS: float = 5.0  # longest wait for an answer, connecting included
+    ANSWER_MAX_BYTES: int = 65_536
+    RETRY_MAX_SECONDS: float = 3_600.0  # a stock system that is away is asked again for a product this often at least
+
+    def __post_init__(self) -> None:
+        problems = list(self._problems())
+        if problems:
+            raise InvalidStockSettings("\n".join(problems))
+
+    def _problems(self):
+        for field in fields(self):
+            value, kind = getattr(self, field.name), type(field.default)
+            if kind is str:
+                if not isinstance(value, str):
+                    yield f'STOCK["{field.name}"] is {value!r}; it must be a string.'
+            elif not _is_number(value, kind) or not (value > 0 or (value == 0 and field.name == "ROUND_SECONDS")):
+                what = "whole number" if kind is int else "number"
+                yield f'STOCK["{field.name}"] is {value!r}; it must be a {what} of more than 0.'
+        yield from self._out_of_range()
+
+    def _out_of_range(self):
+        parts = urlsplit(self.STOCK_URL) if isinstance(self.STOCK_URL, str) else None
+        if parts and self.STOCK_URL and (parts.scheme not in ("http", "https") or not parts.hostname):
+            yield f"STOCK_URL is {self.STOCK_URL!r}; it must be http://host/path or https://host/path."
+        if _is_number(self.WINDOW_SECONDS, float) and not SHORTEST_WINDOW <= self.WINDOW_SECONDS <= LONGEST_WINDOW:
+            yield f'STOCK["WINDOW_SECONDS"] is {self.WINDOW_SECONDS:g}; it must be from a second to ten years.'
+        if _is_number(self.CONCURRENCY, int) and self.CONCURRENCY > 256:
+            yield f'STOCK["CONCURRENCY"] is {self.CONCURRENCY}; it must be at most 256.'
+        if _is_number(self.BURST, int) and self.BURST > 100_000:
+            yield f'STOCK["BURST"] is {self.BURST}; it must be at most 100000.'
+
+
+def _is_number(value: object, kind: type) -> bool:
+    return (
+        not isinstance(value, bool)
+        and isinstance(value, int if kind is int else int | float)
+        and abs(value) < float("inf")
+    )
+
+
+def from_settings(values: dict) -> Conf:
+    known = {field.name for field in fields(Conf)}
+    for name in values:
+        if name not in known:
+            raise InvalidStockSettings(f'STOCK["{name}"] is no setting; there are {", ".join(sorted(known))}.')
+    return Conf(**values)
+
+
+@cache
+def conf() -> Conf:
+    return from_settings(getattr(settings, "STOCK", {}))
+
+
+@receiver(setting_changed)
+def _forget(*, setting: str, **_: object) -> None:
+    if setting == "STOCK":
+        conf.cache_clear()

@@ -1,0 +1,126 @@
+"""add, rename, remove, sync_now: one product or a few, each with its rolling task in the same transaction."""
+
+from collections.abc import Collection, Iterable
+from datetime import datetime
+
+from django.db import connection, transaction
+
+from inventory_app.errors import DuplicateProduct, InvalidProduct, UnknownProduct
+from inventory_app.models import CODE_LENGTH, LOCK_ORDER, NAME_LENGTH, Product
+from inventory_app.units import INVENTORY, STOCK_SYNC
+from tasks_app.client import (
+    InvalidTask,
+    Status,
+    cancel,
+    checked_text,
+    find_many,
+    front_of_line,
+    reschedule_many,
+    schedule_many,
+)
+
+from .spread import next_sync
+from .window import current_window
+
+SYNC_NOW_MOST = 10_000
+_ADD = "INSERT INTO product (product_code, name) VALUES (%s, %s) ON CONFLICT DO NOTHING RETURNING product_code"
+
+
+def add(code: str, name: str) -> Product:
+    """A new product, synced at once: before everything that waits, at the allowed rate."""
+    code, name = checked("code", code, CODE_LENGTH), checked("name", name, NAME_LENGTH)
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute(_ADD, [code, name])
+            made = cursor.fetchone()
+        if made is None:
+            raise DuplicateProduct(f"there is a product {code!r} already. Rename it, or choose another code.")
+        plan([(code, None)])
+    return Product.objects.get(product_code=code)
+
+
+def plan(products: Iterable[tuple[str, datetime | None]]) -> int:
+    """Give these products, which the caller has just written or holds, their rolling tasks; returns how many are new.
+
+    Those never synced go to the front of the line. Those that come with a sync date get their place in what is left of
+    their window.
+    """
+    window = current_window(hold=True).length
+    never, known = [], []
+    for code, synced_at in products:
+        (never if synced_at is None else known).append((code, synced_at))
+    tasks = []
+    if never:
+        first = front_of_line(STOCK_SYNC)
+        tasks += schedule_many(STOCK_SYNC, [{"key": code} for code, _ in never], at=first, repeat_after=window)
+    if known:
+        now = _database_now()
+        places = [{"key": code, "at": next_sync(code, synced_at, now, window)} for code, synced_at in known]
+        tasks += schedule_many(STOCK_SYNC, places, repeat_after=window)
+    return sum(task.due is not None for task in tasks)
+
+
+def rename(code: str, name: str) -> None:
+    code, name = _known(code), checked("name", name, NAME_LENGTH)
+    if not Product.objects.filter(product_code=code).update(name=name):
+        raise UnknownProduct(f"there is no product {code!r}.")
+
+
+def remove(code: str, *, actor: str) -> None:
+    """Gone, and never synced again: an answer that is on its way is not written."""
+    code, actor = _known(code), checked("actor", actor, 150)
+    with transaction.atomic():
+        gone, _ = Product.objects.filter(product_code=code).delete()
+        if not gone:
+            raise UnknownProduct(f"there is no product {code!r}.")
+        cancel(STOCK_SYNC, code, reason=f"the product was removed by {actor}", by=INVENTORY)
+
+
+def sync_now(codes: Collection[str], *, actor: str) -> int:
+    """Sync these before everything that waits; returns how many. One that is being synced right now is left alone."""
+    if len(codes) > SYNC_NOW_MOST:
+        raise InvalidProduct(f"{len(codes):,} products are too many at once; at most {SYNC_NOW_MOST:,} are allowed.")
+    actor = checked("actor", actor, 150)
+    with transaction.atomic():
+        held = Product.objects.select_for_update(no_key=True).filter(product_code__in=codes).order_by(*LOCK_ORDER)
+        wanted = list(held.values_list("product_code", flat=True))
+        tasks = {key: task for (_, key), task in find_many([STOCK_SYNC], wanted).items()}
+        waiting = [code for code in wanted if code in tasks and tasks[code].live and not _runs(tasks[code])]
+        without = [code for code in wanted if code not in tasks or not tasks[code].live]
+        if waiting:
+            first = front_of_line(STOCK_SYNC)
+            reschedule_many(STOCK_SYNC, [{"key": code, "at": first} for code in waiting], by=actor)
+        if without:
+            plan([(code, None) for code in without])
+    return len(waiting) + len(without)
+
+
+def checked(name: str, value: object, longest: int) -> str:
+    # What is printable has no NUL and no half characters, so that most values are done with here.
+    if type(value) is str and 0 < len(value) <= longest and value.isprintable() and value == value.strip():
+        return value
+    try:
+        text = checked_text(name, value, longest)
+    except InvalidTask as error:
+        raise InvalidProduct(str(error)) from None
+    if not text.isprintable() or text != text.strip():
+        raise InvalidProduct(f"{name} {text[:60]!r} has control characters, or spaces around it. Remove them.")
+    return text
+
+
+def _known(code: object) -> str:
+    """A code that a product could have; nothing else has ever been added."""
+    try:
+        return checked("code", code, CODE_LENGTH)
+    except InvalidProduct as error:
+        raise UnknownProduct(f"there is no such product: {error}") from None
+
+
+def _runs(task) -> bool:
+    return task.status == Status.RUNNING
+
+
+def _database_now() -> datetime:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT clock_timestamp()")
+        return cursor.fetchone()[0]

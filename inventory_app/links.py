@@ -1,0 +1,15 @@
+"""The way from a product's task to the product, for people who look at tasks."""
+
+from django.contrib.admin.utils import quote
+from django.urls import reverse
+
+from tasks_app.client import Link, register_link
+
+from .units import STOCK_SYNC
+
+
+def product_link(key: str) -> Link:
+    return Link(reverse("admin:inventory_app_product_change", args=[quote(key)]), f"Product {key}")
+
+
+register_link(STOCK_SYNC, product_link)

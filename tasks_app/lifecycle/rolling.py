@@ -1,0 +1,63 @@
+"""Rolling tasks of one type as a whole: what is to come, how to be next, and another interval for many."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from tasks_app.core.errors import InvalidTask
+from tasks_app.core.handlers import REGISTRY
+from tasks_app.core.lanes import LANES
+from tasks_app.models.schedule_task import DEFAULT_TENANT
+from tasks_app.sql import run, text_array
+
+from .request import checked_seconds, key_of
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What waits of a type: due already, in each step from now on, and later; and the failures among it."""
+
+    due: int
+    steps: list[int]
+    later: int
+    failing: dict[str, int] = field(default_factory=dict)  # error code -> tasks whose last try failed so
+
+    @property
+    def waiting(self) -> int:
+        return self.due + sum(self.steps) + self.later
+
+
+def outlook(task_type: str, step: timedelta, steps: int, *, tenant: str = DEFAULT_TENANT) -> Outlook:
+    """When the tasks of a type come due, in so many steps of that length. One statement, one pass over its tasks."""
+    rows = run(
+        "outlook",
+        {"task_type": task_type, "tenant": tenant, "step": checked_seconds("step", step), "steps": steps},
+    )
+    counts, failing = [0] * (steps + 2), {}
+    for place, code, count in rows:
+        counts[place] += count
+        if code:
+            failing[code] = failing.get(code, 0) + count
+    return Outlook(counts[0], counts[1:-1], counts[-1], dict(sorted(failing.items(), key=lambda one: -one[1])))
+
+
+def front_of_line(task_type: str) -> datetime:
+    """The `at` for a task of a limited type that is to run before everything that waits of it."""
+    if REGISTRY.require(task_type).limit is None:
+        raise InvalidTask(f"task type {task_type!r} has no limit, so nothing of it waits in line. Use delay=0.")
+    [(moment,)] = run("front_of_line", {"task_type": task_type, "lanes": list(LANES)})
+    return moment
+
+
+def change_interval(
+    task_type: str, keys: Iterable[object], repeat_after: timedelta | float, *, tenant: str = DEFAULT_TENANT
+) -> int:
+    """Let these units roll by another interval, and what waits of them wait in proportion; returns how many changed."""
+    REGISTRY.require(task_type)
+    params = {
+        "task_type": task_type,
+        "tenant": tenant,
+        "keys": text_array([key_of(key) for key in keys]),
+        "repeat_after": checked_seconds("repeat_after", repeat_after),
+    }
+    return len(run("change_interval", params))

@@ -1,0 +1,25 @@
+-- change_interval: live rolling rows of these units roll by another interval from now on.
+-- What waits for its next roll waits in proportion: who would have waited for half of the old interval waits for half of
+-- the new one. So what was spread evenly over the old one is spread evenly over the new one, and nobody waits for longer
+-- than it. What is due, or is to be tried again after a failure, keeps its moment; a RUNNING one rolls by the new one.
+WITH mine AS MATERIALIZED (
+    SELECT t.id
+    FROM schedule_task t JOIN unnest(%(keys)s::text[]) AS u(key) ON t.biz_key = u.key
+    WHERE t.task_type = %(task_type)s AND t.tenant = %(tenant)s AND t.current
+      AND t.repeat_after <> make_interval(secs => %(repeat_after)s::float8)
+      AND (t.due_at IS NOT NULL OR t.status IN ('RUNNING', 'BLOCKED'))
+    ORDER BY t.id
+    FOR NO KEY UPDATE OF t
+), clock AS MATERIALIZED (
+    SELECT clock_timestamp() AS now
+)
+UPDATE schedule_task t
+SET repeat_after = make_interval(secs => %(repeat_after)s::float8),
+    due_at = CASE WHEN t.due_at > clock.now AND t.attempt = 0
+                  THEN clock.now + (t.due_at - clock.now) * (%(repeat_after)s::float8 / extract(epoch FROM t.repeat_after)::float8)
+                  ELSE t.due_at END,
+    updated_at = clock_timestamp()
+FROM mine, clock
+WHERE t.id = mine.id AND t.current AND t.repeat_after <> make_interval(secs => %(repeat_after)s::float8)
+  AND (t.due_at IS NOT NULL OR t.status IN ('RUNNING', 'BLOCKED'))
+RETURNING t.id

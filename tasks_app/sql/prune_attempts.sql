@@ -1,0 +1,13 @@
+-- prune_attempts: failed tries of rolling tasks past their keep, in a small step. Their task stays, so it can't take them
+-- along as others do. Attempts come in order of time, so the walk ends where they are young, and begins anew next time.
+WITH stretch AS (
+    SELECT id, task_id, finished_at FROM task_attempt
+    WHERE id > %(after)s ORDER BY id LIMIT %(step)s
+), gone AS (
+    DELETE FROM task_attempt a USING stretch s, schedule_task t
+    WHERE a.id = s.id AND t.id = s.task_id AND t.repeat_after IS NOT NULL
+      AND s.finished_at < now() - make_interval(secs => %(keep)s)
+    RETURNING a.id
+)
+SELECT (SELECT max(id) FROM stretch HAVING min(finished_at) < now() - make_interval(secs => %(keep)s)),
+       (SELECT count(*) FROM gone)

@@ -1,0 +1,431 @@
+"""Products and their rolling tasks: added, imported, spread, synced, told apart when it fails, removed."""
+
+from collections import Counter
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from threading import Thread
+
+import pytest
+from django.db import connection, connections
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from inventory_app import lifecycle, stock
+from inventory_app.compensation import scan
+from inventory_app.coverage import read_coverage, step_for
+from inventory_app.errors import DuplicateProduct, InvalidProduct, UnknownProduct
+from inventory_app.handlers import write_quantity
+from inventory_app.lifecycle import NewProduct, import_products
+from inventory_app.lifecycle.spread import next_sync, place_of
+from inventory_app.models import Product
+from inventory_app.units import STOCK_SYNC
+from tasks_app.client import RetryableError, UnrecoverableError
+from tasks_app.core.handlers import REGISTRY
+from tasks_app.models import ScheduleTask, TaskAttempt
+from tests.support.engine import claim_due, make_due, run_due
+from tests.support.marks import commits
+from tests.support.stock import ANN, aged, claim_product, known, many, product, stock_service, task_of
+
+NOW = datetime(2027, 3, 1, tzinfo=UTC)
+WINDOW = timedelta(days=10)
+
+
+@pytest.fixture(scope="module")
+def shared_service():
+    with stock_service() as service:
+        yield service
+
+
+@pytest.fixture
+def service(shared_service, settings):
+    shared_service.switch(
+        latency_ms=0, failures=0, timeouts=0, malformed=0, unknown=[], rate=None, down=False, reset=True
+    )
+    settings.STOCK = {"STOCK_URL": shared_service.url, "TIMEOUT_SECONDS": 0.5, "ANSWER_MAX_BYTES": 1000}
+    return shared_service
+
+
+# Which products there are.
+
+
+@pytest.mark.django_db
+def test_a_new_product_is_due_at_once_and_rolls_by_the_window():
+    lifecycle.add("A1", "A thing")
+    task = ScheduleTask.objects.get(task_type=STOCK_SYNC)
+    assert (task.biz_key, task.status, task.repeat_after, task.limited) == ("A1", "INIT", WINDOW, True)
+    assert task.due_at <= timezone.now()
+
+
+@pytest.mark.django_db
+def test_a_new_product_comes_before_everything_that_waits():
+    many(5)
+    lifecycle.add("NEW", "A new one")
+    [batch] = claim_due(size=1, batches=1)[:1]
+    assert ScheduleTask.objects.get(batch_no=batch.batch_no).biz_key == "NEW"
+
+
+@pytest.mark.django_db
+def test_a_removed_product_is_never_synced_again_and_re_added_it_has_a_new_task():
+    lifecycle.add("A1", "A thing")
+    first = task_of("A1")
+    lifecycle.remove("A1", actor=ANN)
+    assert (task_of("A1").status, task_of("A1").error_msg) == ("CANCELLED", "the product was removed by ann")
+    assert claim_due() == [] and not Product.objects.exists()
+
+    lifecycle.add("A1", "A thing again")
+    assert task_of("A1").id != first.id and task_of("A1").live
+
+
+@pytest.mark.django_db
+def test_a_code_that_is_taken_is_refused_and_changes_nothing():
+    lifecycle.add("A1", "A thing")
+    task = task_of("A1")
+    with pytest.raises(DuplicateProduct, match="'A1' already"):
+        lifecycle.add("A1", "Another")
+    assert product("A1").name == "A thing" and task_of("A1") == task
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("code", ["A1", "A\0", "", None, "x" * 10_000])
+def test_what_is_not_there_can_not_be_removed_or_renamed(code):
+    for act in (lambda: lifecycle.remove(code, actor=ANN), lambda: lifecycle.rename(code, "B")):
+        with pytest.raises(UnknownProduct, match="there is no"):
+            act()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("code", ["", "A\0", "x" * 201, "\ud800", "a\nb", " A1", 7, None])
+def test_a_code_that_is_none_is_refused(code):
+    with pytest.raises(InvalidProduct, match="code"):
+        lifecycle.add(code, "A thing")
+    assert not Product.objects.exists() and not ScheduleTask.objects.exists()
+
+
+@pytest.mark.django_db
+def test_any_printable_code_will_do():
+    for code in ("😀", "<script>alert(1)</script>", "a/b?c=d#e%20", "'; DROP TABLE product; --", "商品"):
+        lifecycle.add(code, "A thing")
+        assert task_of(code).live
+
+
+# Many at once.
+
+
+@pytest.mark.django_db
+def test_an_import_plans_new_products_and_renames_known_ones_in_few_statements():
+    lifecycle.add("P000000", "Old name")
+    task = task_of("P000000")
+    products = [NewProduct.of(f"P{n:06}", "New name") for n in range(500)]
+    with CaptureQueriesContext(
+        connection,
+    ) as queries:
+        assert import_products(products) == (499, 1)
+    assert len(queries) <= 8
+    assert ScheduleTask.objects.count() == 500 and product("P000000").name == "New name"
+    assert task_of("P000000") == task
+
+
+@pytest.mark.django_db
+def test_of_a_code_that_is_given_twice_the_later_one_counts():
+    assert import_products([NewProduct.of("A", "first"), NewProduct.of("A", "second")]) == (1, 0)
+    assert product("A").name == "second"
+
+
+@pytest.mark.django_db
+def test_an_imported_quantity_is_written_only_if_it_is_newer():
+    now = timezone.now()
+    import_products([known("A", now - timedelta(hours=1), quantity=5)])
+    import_products([known("A", now - timedelta(hours=2), quantity=9)])
+    assert product("A").stock_quantity == 5
+    import_products([known("A", now, quantity=9)])
+    assert (product("A").stock_quantity, product("A").stock_synced_at) == (9, now)
+
+
+@pytest.mark.django_db
+def test_a_sync_date_in_the_future_is_taken_as_now():
+    import_products([known("A", timezone.now() + timedelta(days=5))])
+    assert product("A").stock_synced_at <= timezone.now()
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        (("A", "x", 1, None), "both, or neither"),
+        (("A", "x", None, NOW), "both, or neither"),
+        (("A", "x", -1, NOW), "no number of things"),
+        (("A", "x", 2**63, NOW), "no number of things"),
+        (("A", "x", 1, datetime(2027, 1, 1)), "naive"),  # noqa: DTZ001
+        (("A", "", 1, NOW), "name is empty"),
+    ],
+)
+def test_a_product_that_is_none_is_refused(values, words):
+    with pytest.raises(InvalidProduct, match=words):
+        NewProduct.of(*values)
+
+
+# Spread.
+
+
+def test_a_product_is_next_synced_between_now_and_a_window_after_its_last_sync():
+    for n in range(1000):
+        synced = NOW - timedelta(days=n % 12)
+        at = next_sync(f"P{n}", synced, NOW, WINDOW)
+        assert NOW <= at <= max(NOW, synced + WINDOW)
+
+
+def test_places_are_even_for_codes_that_count_up_and_stay_the_same():
+    tenths = Counter(int(place_of(f"P{n:06}") * 10) for n in range(10_000))
+    assert len(tenths) == 10 and all(850 < count < 1150 for count in tenths.values())
+    assert place_of("P000001") == pytest.approx(0.6792, abs=1e-4)
+
+
+@pytest.mark.django_db
+def test_a_catalogue_that_was_synced_in_one_go_is_spread_over_the_window():
+    import_products([known(f"P{n}") for n in range(1000)])
+    coverage = read_coverage()
+    days = [sum(coverage.outlook.steps[day * 24 : day * 24 + 24]) for day in range(10)]
+    assert sum(days) == 1000 and all(60 < count < 145 for count in days)
+
+
+# The sync.
+
+
+@commits
+def test_a_sync_writes_the_quantity_and_rolls(service):
+    lifecycle.add("A1", "A thing")
+    service.count("A1", 12)
+    run_due()
+
+    task = task_of("A1")
+    assert product("A1").stock_quantity == 12
+    assert (task.status, task.error_code) == ("SUCCESS", "")
+    assert task.due_at == task.finish_time + WINDOW
+    assert abs(product("A1").stock_synced_at - task.start_time) < timedelta(seconds=1)
+
+
+@commits
+@pytest.mark.parametrize("code", ["a/b?c=d#e", "商品 1", "<script>"])
+def test_any_code_reaches_the_stock_system_as_it_is(service, code):
+    lifecycle.add(code, "A thing")
+    run_due()
+    assert service.asked()["answered"] == {code: 1}
+
+
+@commits
+def test_an_answer_older_than_what_is_there_is_not_written(service):
+    lifecycle.add("A1", "A thing")
+    newer = timezone.now() + timedelta(minutes=1)
+    Product.objects.update(stock_quantity=5, stock_synced_at=newer)
+    run_due()
+    assert (product("A1").stock_quantity, product("A1").stock_synced_at) == (5, newer)
+    assert task_of("A1").status == "SUCCESS"
+
+
+@commits
+@pytest.mark.parametrize(
+    ("switch", "code", "rolls"),
+    [
+        ({"unknown": ["A1"]}, stock.NOT_FOUND, True),
+        ({"malformed": 1}, stock.MALFORMED, False),
+        ({"failures": 1}, stock.UNAVAILABLE, False),
+        ({"down": True}, stock.UNAVAILABLE, False),
+        ({"timeouts": 1}, stock.TIMEOUT, False),
+        ({"rate": 0, "retry_after": 17}, stock.BUSY, False),
+    ],
+)
+def test_what_goes_wrong_is_told_apart(service, switch, code, rolls):
+    lifecycle.add("A1", "A thing")
+    service.switch(**switch)
+    run_due()
+
+    task = task_of("A1")
+    assert (task.status, task.error_code) == ("FAIL", code) and task.error_msg
+    assert (task.due_at > timezone.now() + timedelta(days=9)) == rolls
+    assert product("A1").stock_quantity is None
+
+
+@commits
+def test_a_busy_stock_system_is_asked_again_when_it_says(service):
+    lifecycle.add("A1", "A thing")
+    service.switch(rate=0, retry_after=300)
+    run_due()
+    wait = task_of("A1").due_at - task_of("A1").finish_time
+    assert timedelta(seconds=295) < wait < timedelta(seconds=305)
+
+
+def test_a_malformed_answer_is_asked_for_three_times(service):
+    service.switch(malformed=1)
+    for attempt in (1, 2):
+        with pytest.raises(RetryableError):
+            stock.ask("A1", attempt)
+    with pytest.raises(UnrecoverableError):
+        stock.ask("A1", 3)
+
+
+def test_a_stock_system_that_nobody_named_is_unavailable(settings):
+    settings.STOCK = {}
+    with pytest.raises(RetryableError, match="STOCK_URL is not set") as failed:
+        stock.ask("A1")
+    assert failed.value.code == stock.UNAVAILABLE
+
+
+def test_one_that_can_not_be_reached_is_unavailable(settings):
+    settings.STOCK = {"STOCK_URL": "http://127.0.0.1:9/stock"}
+    with pytest.raises(RetryableError, match="can't be reached"):
+        stock.ask("A1")
+
+
+@commits
+def test_many_are_synced_at_once_and_each_is_counted(service):
+    codes = many(100)
+    service.switch(latency_ms=5)
+    run_due(size=50)
+    assert service.asked()["answered"] == dict.fromkeys(codes, 1)
+    assert not Product.objects.filter(stock_quantity=None).exists()
+
+
+def elsewhere(action) -> None:
+    """On a connection of its own, committed before we go on."""
+
+    def act() -> None:
+        action()
+        connections.close_all()
+
+    thread = Thread(target=act)
+    thread.start()
+    thread.join()
+
+
+@pytest.fixture
+def removes_first():
+    """The code that is removed by somebody else between the two phases of a batch: answered, and not yet written."""
+    declared, removed = REGISTRY.get(STOCK_SYNC), []
+
+    def removing(task, counted) -> None:
+        if not removed:
+            removed.append("P000001")
+            elsewhere(lambda: lifecycle.remove("P000001", actor=ANN))
+        write_quantity(task, counted)
+
+    REGISTRY.discard(STOCK_SYNC)
+    REGISTRY.add(replace(declared, apply=removing))
+    yield removed
+    REGISTRY.discard(STOCK_SYNC)
+    REGISTRY.add(declared)
+
+
+@commits
+def test_a_product_removed_while_its_sync_runs_is_not_written_and_its_neighbours_are(service, removes_first):
+    many(3)
+    run_due()
+
+    assert removes_first == ["P000001"] and service.asked()["answered"]["P000001"] == 1
+    assert not Product.objects.filter(product_code="P000001").exists()
+    assert task_of("P000001").status == "CANCELLED"
+    assert Product.objects.filter(stock_quantity__isnull=False).count() == 2
+
+    lifecycle.add("P000001", "Back again")
+    run_due()
+    assert product("P000001").stock_quantity is not None and task_of("P000001").status == "SUCCESS"
+
+
+# By hand.
+
+
+@pytest.mark.django_db
+def test_sync_now_goes_to_the_front_and_leaves_alone_what_runs():
+    import_products([known("A"), known("B"), known("C")])
+    claim_product("A")
+    aged("C", timedelta(0))
+    ScheduleTask.objects.filter(biz_key="C").delete()
+
+    assert lifecycle.sync_now(["A", "B", "C", "unknown"], actor=ANN) == 2
+
+    assert task_of("A").status == "RUNNING"
+    assert task_of("B").due_at <= timezone.now() and task_of("C").due_at <= timezone.now()
+    assert set(ScheduleTask.objects.values_list("repeat_after", flat=True)) == {WINDOW}
+
+
+# The window.
+
+
+@pytest.mark.django_db
+def test_another_window_moves_what_waits_and_holds_for_new_products():
+    import_products([known(f"P{n}") for n in range(200)])
+    before = dict(ScheduleTask.objects.values_list("biz_key", "due_at"))
+    now = timezone.now()
+
+    lifecycle.change_window(2 * WINDOW, actor=ANN)
+    assert not lifecycle.current_window().applied
+    assert lifecycle.apply_window() == 200
+
+    after = dict(ScheduleTask.objects.values_list("biz_key", "due_at"))
+    assert all(abs((after[code] - now) - 2 * (before[code] - now)) < timedelta(minutes=1) for code in before)
+    assert lifecycle.current_window() == lifecycle.Window(2 * WINDOW, True, ANN)
+    lifecycle.add("NEW", "A new one")
+    assert ScheduleTask.objects.get(biz_key="NEW").repeat_after == 2 * WINDOW
+    assert lifecycle.apply_window() == 0
+
+
+@pytest.mark.django_db
+def test_a_window_in_the_settings_is_applied_by_the_scan(settings):
+    many(3)
+    settings.STOCK = {"WINDOW_SECONDS": 86_400}
+    assert not lifecycle.current_window().applied
+    list(scan(dry_run=True))
+    assert not lifecycle.current_window().applied
+    list(scan(dry_run=False))
+    assert lifecycle.current_window().applied
+    assert set(ScheduleTask.objects.values_list("repeat_after", flat=True)) == {timedelta(days=1)}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("length", [timedelta(0), timedelta(days=-1), timedelta(days=4000), 10, None])
+def test_a_window_out_of_range_is_refused(length):
+    with pytest.raises(InvalidProduct, match="out of range"):
+        lifecycle.change_window(length, actor=ANN)
+    assert lifecycle.current_window().length == WINDOW
+
+
+# Coverage.
+
+
+@pytest.mark.django_db
+def test_coverage_counts_fresh_never_synced_late_and_failing():
+    import_products([known("fresh"), known("late", timezone.now() - timedelta(days=11)), NewProduct.of("new", "New")])
+    ScheduleTask.objects.filter(biz_key="late").update(status="FAIL", error_code=stock.TIMEOUT)
+
+    coverage = read_coverage()
+
+    assert (coverage.products, coverage.fresh, coverage.never) == (3, 1, 1)
+    assert coverage.share == pytest.approx(1 / 3)
+    assert coverage.oldest == product("late").stock_synced_at
+    assert (coverage.outlook.due, coverage.outlook.waiting, coverage.outlook.failing) == (2, 3, {stock.TIMEOUT: 1})
+    assert coverage.problems() == ["1 products were last synced longer ago than the window allows."]
+    assert coverage.as_dict()["share"] == 0.333333
+
+
+@pytest.mark.django_db
+def test_coverage_says_when_the_window_can_not_be_kept(settings):
+    settings.STOCK = {"RATE": 0.000001}
+    import_products([known("A")])
+    assert "the window can't be kept" in read_coverage().problems()[0]
+
+
+@pytest.mark.parametrize(
+    ("window", "step"),
+    [(timedelta(days=10), 3600), (timedelta(days=30), 3 * 3600), (timedelta(hours=1), 60), (timedelta(seconds=10), 1)],
+)
+def test_the_steps_of_a_chart_fit_its_window(window, step):
+    assert step_for(window) == timedelta(seconds=step)
+    assert window / step_for(window) <= 241
+
+
+@commits
+def test_every_failure_leaves_its_remark(service):
+    lifecycle.add("A1", "A thing")
+    service.switch(failures=1)
+    run_due()
+    make_due(task_of("A1").id)
+    run_due()
+    assert [a.error_code for a in TaskAttempt.objects.order_by("id")] == [stock.UNAVAILABLE] * 2

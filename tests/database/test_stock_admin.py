@@ -1,0 +1,171 @@
+"""The pages about products: what they show, what they do, and for whom."""
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Permission
+from django.contrib.messages import get_messages
+from django.test import Client
+from django.utils import timezone
+
+from inventory_app import lifecycle, stock
+from inventory_app.admin.window import stretched
+from inventory_app.lifecycle import NewProduct, import_products
+from inventory_app.models import Product
+from tasks_app.models import ScheduleTask
+from tests.support.stock import known, product, task_of
+
+pytestmark = pytest.mark.django_db
+
+LIST = "/admin/inventory_app/product/"
+ADD, COVERAGE, WINDOW = f"{LIST}add/", f"{LIST}coverage/", f"{LIST}window/"
+SCRIPT = "<script>alert(1)</script>"
+
+
+def person(*may: str) -> Client:
+    user = get_user_model().objects.create_user("pia", is_staff=True)
+    for one in may:
+        user.user_permissions.add(Permission.objects.get(codename=f"{one}_product"))
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def said(answer) -> str:
+    return " ".join(str(message) for message in get_messages(answer.wsgi_request))
+
+
+def test_the_list_shows_quantity_age_outcome_and_next_sync():
+    import_products([known("A", timezone.now() - timedelta(hours=5), quantity=12), NewProduct.of("B", SCRIPT)])
+    ScheduleTask.objects.filter(biz_key="A").update(status="FAIL", error_code=stock.TIMEOUT, error_msg=SCRIPT)
+    page = person("view").get(LIST).content.decode()
+    for words in ("12", "5 h ago", "failed: no answer in time", "never synced", "due, waits for its turn"):
+        assert words in page
+    assert SCRIPT not in page
+
+
+@pytest.mark.parametrize(("asked", "shown"), [("show=never", "B"), ("show=late", "C"), ("q=A", "A"), ("q=hing b", "B")])
+def test_the_list_can_be_asked(asked, shown):
+    import_products([known("A"), NewProduct.of("B", "A thing b"), known("C", timezone.now() - timedelta(days=11))])
+    found = person("view").get(f"{LIST}?{asked}").context["cl"].result_list
+    assert [one.product_code for one in found] == [shown]
+
+
+def test_the_list_asks_for_all_tasks_of_a_page_at_once(django_assert_max_num_queries):
+    import_products([NewProduct.of(f"P{n}", "A thing") for n in range(40)])
+    client = person("view")
+    with django_assert_max_num_queries(12):
+        client.get(LIST)
+
+
+def test_a_product_is_added_renamed_and_removed_with_its_task():
+    client = person("view", "add", "change", "delete")
+    client.post(ADD, {"product_code": "A/1", "name": "A thing"})
+    assert task_of("A/1").live
+    client.post(f"{LIST}A_2F1/change/", {"name": "Another"})
+    assert product("A/1").name == "Another"
+    client.post(f"{LIST}A_2F1/delete/", {"post": "yes"})
+    assert not Product.objects.exists() and task_of("A/1").status == "CANCELLED"
+
+
+def test_removing_a_selection_cancels_their_tasks():
+    import_products([NewProduct.of(code, "A thing") for code in "ABC"])
+    sent = {"action": "delete_selected", "_selected_action": ["A", "B"], "post": "yes"}
+    person("view", "delete").post(LIST, sent)
+    assert [task_of(code).status for code in "ABC"] == ["CANCELLED", "CANCELLED", "INIT"]
+
+
+@pytest.mark.parametrize("code", ["", "x" * 201, " ", "A\0", "A1"])
+def test_a_code_that_will_not_do_is_refused_on_the_page(code):
+    lifecycle.add("A1", "A thing")
+    answer = person("view", "add").post(ADD, {"product_code": code, "name": "Another"})
+    assert answer.status_code == 200 and Product.objects.count() == 1
+
+
+def test_a_code_that_no_product_can_have_is_answered_and_not_an_error():
+    client = person("view", "change", "delete")
+    assert client.get(f"{LIST}A%00/change/").status_code == 302
+    assert client.get(f"{LIST}{'x' * 300}/change/").status_code == 302
+    assert client.get(f"{LIST}?q=%00&show=%00").status_code in (200, 302)
+    sent = {"action": "sync_now", "_selected_action": ["A\0"]}
+    assert client.post(LIST, sent).status_code == 400
+
+
+def test_sync_now_says_what_it_did():
+    import_products([known("A"), known("B")])
+    answer = person("view", "change").post(LIST, {"action": "sync_now", "_selected_action": ["A"]})
+    assert said(answer) == "1 product will be synced now, at the allowed rate."
+    assert task_of("A").due_at <= timezone.now() < task_of("B").due_at
+
+
+def test_coverage_has_figures_a_chart_and_the_causes_of_failures():
+    import_products([known(f"P{n}") for n in range(30)])
+    ScheduleTask.objects.filter(biz_key__in=["P1", "P2"]).update(status="FAIL", error_code=stock.NOT_FOUND)
+    page = person("view").get(COVERAGE).content.decode()
+    for words in ("100.0%", "30 products", "Planned syncs by hour", "not known there", "STOCK_NOT_FOUND"):
+        assert words in page
+    assert (
+        "<script>" not in page.split("<main", 1)[-1]
+        and "style=" not in page.split('class="pu"', 1)[1].split("</main")[0]
+    )
+
+
+def test_coverage_of_nothing_is_a_page_too():
+    assert person("view").get(COVERAGE).status_code == 200
+
+
+def test_a_window_is_changed_after_a_preview_and_only_as_shown():
+    import_products([known(f"P{n}") for n in range(30)])
+    client = person("view", "change")
+    assert client.get(WINDOW).status_code == 200
+    shown = client.post(WINDOW, {"days": "20", "step": "preview"})
+    assert shown.context["preview"]["seconds"] == "1728000.0"
+    assert "Change the window to 20 d" in shown.content.decode()
+    assert lifecycle.current_window().length == timedelta(days=10)
+
+    again = client.post(WINDOW, {"days": "30", "step": "change", "shown": "1728000.0"})
+    assert again.context["changed_since"] and lifecycle.current_window().length == timedelta(days=10)
+
+    done = client.post(WINDOW, {"days": "20", "step": "change", "shown": "1728000.0"})
+    assert said(done) == "The window is 20 d now. 30 planned syncs follow it."
+    assert lifecycle.current_window() == lifecycle.Window(timedelta(days=20), True, "pia")
+
+
+@pytest.mark.parametrize("sent", [{}, {"days": "0"}, {"days": "-1"}, {"days": "99999"}, {"days": "x"}])
+def test_a_window_that_is_none_is_refused(sent):
+    answer = person("view", "change").post(WINDOW, sent | {"step": "change", "shown": "0.0"})
+    assert answer.status_code == 200 and answer.context["form"].errors
+    assert lifecycle.current_window().length == timedelta(days=10)
+
+
+def test_a_preview_says_when_it_is_too_much(settings):
+    settings.STOCK = {"RATE": 0.001}
+    import_products([known(f"P{n}") for n in range(30)])
+    answer = person("view", "change").post(WINDOW, {"minutes": "1", "step": "preview"})
+    assert "more than the stock system may be asked" in answer.content.decode()
+
+
+def test_a_stretched_load_has_the_same_sum():
+    assert stretched([4, 4], 2, 4) == [2, 2, 2, 2]
+    assert stretched([2, 2, 2, 2], 0.5, 2) == [4, 4]
+    assert sum(stretched([10] * 24, 1.5, 36)) == 240
+
+
+@pytest.mark.parametrize("address", [LIST, COVERAGE])
+def test_who_may_not_look_sees_nothing(address):
+    assert person().get(address).status_code == 403
+
+
+def test_who_may_look_can_change_nothing():
+    import_products([known("A")])
+    client, due = person("view"), task_of("A").due_at
+    assert client.get(WINDOW).status_code == 403
+    assert client.post(WINDOW, {"days": "1", "step": "change", "shown": "86400.0"}).status_code == 403
+    assert client.post(ADD, {"product_code": "B", "name": "x"}).status_code == 403
+    assert client.post(f"{LIST}A/delete/", {"post": "yes"}).status_code == 403
+    client.post(f"{LIST}A/change/", {"name": "Mine"})
+    client.post(LIST, {"action": "sync_now", "_selected_action": ["A"]})
+    assert product("A").name == "Product A" and task_of("A").due_at == due
+    assert "Change the window" not in client.get(COVERAGE).content.decode()
+    assert Product.objects.count() == 1

@@ -1,0 +1,211 @@
+"""What the stock system may answer, byte by byte, and what becomes of it; and the connections that are kept."""
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from inventory_app import stock
+from inventory_app.checks import check_settings
+from inventory_app.conf import Conf
+from tasks_app.client import RetryableError, UnrecoverableError
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+END = None  # in a script: hang up
+
+
+@contextmanager
+def server(*script: bytes | None) -> Iterator[tuple[str, list[int]]]:
+    """Answers one question after the other as the script says; which connection each came on."""
+    listener, seen = socket.create_server(("127.0.0.1", 0)), []
+    steps, lock = iter(script), threading.Lock()
+
+    def serve(connection: socket.socket, number: int) -> None:
+        with connection:
+            while connection.recv(65_536):
+                with lock:
+                    seen.append(number)
+                    step = next(steps, END)
+                if step is END:
+                    return
+                connection.sendall(step)
+
+    def accept() -> None:
+        number = 0
+        while True:
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            number += 1
+            threading.Thread(target=serve, args=(connection, number), daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/stock", seen
+    finally:
+        listener.close()
+
+
+def http(body: bytes, status: str = "200 OK", headers: bytes = b"") -> bytes:
+    return b"HTTP/1.1 %b\r\nContent-Length: %d\r\n%b\r\n%b" % (status.encode(), len(body), headers, body)
+
+
+def answer_to(settings, *script: bytes | None, attempt: int = 1, **options: object):
+    """What comes of one question: a quantity, or the error that says what to do."""
+    with server(*script) as (url, _):
+        settings.STOCK = {"STOCK_URL": url, "TIMEOUT_SECONDS": 0.4} | options
+        try:
+            return stock.ask("A1", attempt)
+        except (RetryableError, UnrecoverableError) as error:
+            return type(error), error.code
+
+
+@pytest.mark.parametrize(
+    ("body", "quantity"),
+    [(b'{"quantity": 0}', 0), (b'{"quantity": 7, "more": [1]}', 7), (b'{"quantity": 9223372036854775807}', 2**63 - 1)],
+)
+def test_a_quantity_is_a_whole_number_of_0_or_more(settings, body, quantity):
+    assert answer_to(settings, http(body)) == quantity
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"7",
+        b"null",
+        b"[7]",
+        b"{}",
+        b'{"quantity": null}',
+        b'{"quantity": "7"}',
+        b'{"quantity": 7.5}',
+        b'{"quantity": true}',
+        b'{"quantity": -1}',
+        b'{"quantity": 9223372036854775808}',
+        b"\xff\xfe",
+        b"[" * 100_000,
+    ],
+)
+def test_anything_else_is_malformed(settings, body):
+    answered = answer_to(settings, http(body), ANSWER_MAX_BYTES=200_000)
+    assert answered == (RetryableError, stock.MALFORMED)
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "code"),
+    [
+        ("404 Not Found", UnrecoverableError, stock.NOT_FOUND),
+        ("410 Gone", UnrecoverableError, stock.NOT_FOUND),
+        ("301 Moved", UnrecoverableError, stock.REFUSED),
+        ("401 Who", UnrecoverableError, stock.REFUSED),
+        ("204 Empty", UnrecoverableError, stock.REFUSED),
+        ("429 Busy", RetryableError, stock.BUSY),
+        ("408 Slow", RetryableError, stock.UNAVAILABLE),
+        ("500 Oh", RetryableError, stock.UNAVAILABLE),
+        ("599 Oh", RetryableError, stock.UNAVAILABLE),
+    ],
+)
+def test_every_status_has_its_cause(settings, status, error, code):
+    assert answer_to(settings, http(b"", status)) == (error, code)
+
+
+@pytest.mark.parametrize(
+    "garbage", [b"SSH-2.0-OpenSSH\r\n\r\n", b"HTTP/1.1 abc\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-"]
+)
+def test_what_is_no_http_is_unavailable(settings, garbage):
+    error, code = answer_to(settings, garbage)
+    assert error is RetryableError and code in (stock.UNAVAILABLE, stock.TIMEOUT)
+
+
+def test_a_body_that_is_too_long_is_malformed_and_not_read_to_its_end(settings):
+    assert answer_to(settings, http(b" " * 5000), ANSWER_MAX_BYTES=1000) == (RetryableError, stock.MALFORMED)
+
+
+def test_a_connection_is_kept_and_one_that_died_meanwhile_is_replaced(settings):
+    good = http(b'{"quantity": 1}')
+    with server(good, good, END, good, http(b'{"quantity": 1}', headers=b"Connection: close\r\n"), good) as (url, seen):
+        settings.STOCK = {"STOCK_URL": url}
+        assert [stock.ask("A1") for _ in range(5)] == [1] * 5
+        # The third question finds the connection hung up, and is asked again on a new one; the last but one closes it.
+        assert seen == [1, 1, 1, 2, 2, 3]
+
+
+def test_a_new_connection_that_hangs_up_is_not_tried_for_ever(settings):
+    assert answer_to(settings, END) == (RetryableError, stock.UNAVAILABLE)
+
+
+@pytest.mark.parametrize("begin", [b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n", b"HTTP/1.1 200 OK\r\nX-Slow: "])
+def test_a_call_ends_in_time_however_steadily_its_answer_drips(settings, begin):
+    listener = socket.create_server(("127.0.0.1", 0))
+    ended = threading.Event()
+
+    def drip() -> None:
+        connection, _ = listener.accept()
+        with connection:
+            connection.recv(65_536)
+            connection.sendall(begin)
+            # A byte every 50 ms, each of them in time for a time-out of one read.
+            while not ended.wait(0.05):
+                try:
+                    connection.sendall(b"x")
+                except OSError:
+                    return
+
+    thread = threading.Thread(target=drip, daemon=True)
+    thread.start()
+    settings.STOCK = {"STOCK_URL": f"http://127.0.0.1:{listener.getsockname()[1]}/stock", "TIMEOUT_SECONDS": 0.4}
+    try:
+        with pytest.raises(RetryableError) as failed:
+            stock.ask("A1")
+        assert failed.value.code == stock.TIMEOUT
+    finally:
+        ended.set()
+        thread.join(5)
+        listener.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("RATE", 0),
+        ("RATE", float("nan")),
+        ("BURST", 2.5),
+        ("BURST", 10**6),
+        ("CONCURRENCY", 500),
+        ("WINDOW_SECONDS", 0.1),
+        ("WINDOW_SECONDS", 10**12),
+        ("ROUND_SECONDS", -1),
+        ("BATCH_MAX", True),
+        ("STOCK_URL", "ftp://x"),
+        ("STOCK_URL", 7),
+        ("COLOUR", "red"),
+    ],
+)
+def test_a_setting_that_makes_no_sense_is_refused_by_name(settings, name, value):
+    settings.STOCK = {name: value}
+    problems = [problem.msg for problem in check_settings()]
+    assert len(problems) == 1 and name in problems[0]
+
+
+def test_a_wrong_setting_is_told_by_the_check_and_not_by_a_stack():
+    command = [sys.executable, "manage.py", "check"]
+    environment = os.environ | {"STOCK_RATE": "0", "DJANGO_SETTINGS_MODULE": "scheduler_project.settings"}
+    told = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60)
+    assert told.returncode == 1
+    assert '(stock.E001) STOCK["RATE"] is 0.0; it must be a number of more than 0.' in told.stderr
+
+
+def test_every_setting_is_in_the_docs_with_its_default():
+    page = (ROOT / "docs" / "configuration.md").read_text()
+    section = page.split("## Stock")[1].replace(",", "")
+    for field in fields(Conf):
+        if field.default != "":
+            assert f"| `{field.name}` | {int(field.default)} |" in section, field.name
