@@ -64,7 +64,7 @@ def _parse(text: str) -> Cron:
     fields = _MACROS.get(text.upper(), text.upper()).split()
     if len(fields) not in (5, 6):
         raise InvalidTask(
-            f"cron {text!r} has {len(fields)} fields; give 5 (minute hour day month weekday), 6 (seconds first), or one "
+            f"cron {text!r} has {len(fields)} fields; give 5 (minute hour day month weekday), 6 (seconds first) or one "
             f"of {', '.join(sorted(_MACROS)).lower()}. For example '0 9 * * MON-FRI': at 09:00 on workdays."
         )
     springs = len(fields) == 6

@@ -1,7 +1,7 @@
 """When a job fires: a cron string in a zone, an interval, or one time, as instants.
 
-A clock change is two questions, and a schedule answers both. A time that the clocks skip (`gap`) is left out or comes as
-much later as they were put forward; a time that they show twice (`repeat`) fires the first time only, or both times.
+A clock change is two questions, and a schedule answers both. A time that the clocks skip (`gap`) is left out, or comes
+as much later as they were put forward; a time that they show twice (`repeat`) fires the first time only, or both.
 A cron string that allows every hour follows elapsed time: an hourly job runs once an hour, whatever the clocks do.
 """
 
@@ -36,7 +36,7 @@ class Repeat(StrEnum):
 
 @dataclass(frozen=True)
 class Schedule:
-    """Exactly one of `cron`, `every` and `at`; equal schedules fire at the same times, so one computation does for all."""
+    """Exactly one of `cron`, `every` and `at`. Equal schedules fire at the same times: one computation does for all."""
 
     cron: str = ""
     zone: str = "UTC"
