@@ -16,29 +16,37 @@ from .core.errors import (
     shown,
 )
 from .core.handlers import REGISTRY, handler
+from .core.links import LINKS, Link, MakeLink
 from .core.retry import Backoff
 from .core.scans import SCANS, Finding, Found, Scan, Walked
 from .core.states import Status, is_live
 from .core.task import Task
+from .engine.operate import cancel_tasks, move_tasks, retry_tasks
 from .engine.wakeup import wake_on_commit
 from .engine.writes import write
 from .lifecycle import cancel as _cancel
 from .lifecycle import outbox as _outbox
 from .lifecycle import plan as _plan
+from .lifecycle.audit import Operator
 from .lifecycle.cancel import Cancelled
 from .lifecycle.look import Difference, differing, differing_rows, planned_keys
+from .lifecycle.operate import Answer, Operated
 from .lifecycle.plan import SYSTEM, Outcome, Planned
 from .lifecycle.request import Request, build, checked_instant, checked_note, checked_text, key_of, unit_of
 from .models import ScheduleTask
 from .models.schedule_task import DEFAULT_TENANT
 
 __all__ = [
+    "Answer",
     "Backoff",
     "Cancelled",
     "Difference",
     "Finding",
     "Found",
     "InvalidTask",
+    "Link",
+    "Operated",
+    "Operator",
     "Outcome",
     "PlanConflict",
     "Planned",
@@ -52,6 +60,7 @@ __all__ = [
     "UnrecoverableError",
     "Walked",
     "cancel",
+    "cancel_tasks",
     "checked_instant",
     "checked_text",
     "differing",
@@ -62,10 +71,13 @@ __all__ = [
     "ensure_many",
     "find",
     "handler",
+    "move_tasks",
     "planned_keys",
+    "register_link",
     "register_scan",
     "reschedule",
     "reschedule_many",
+    "retry_tasks",
     "schedule",
     "schedule_many",
     "write",
@@ -191,6 +203,11 @@ def register_scan(name: str, scan: Scan) -> None:
     as it should be, and a Walked now and then. It repairs what it can, unless `dry_run`.
     """
     SCANS.add(name, scan)
+
+
+def register_link(task_type: str, make: MakeLink) -> None:
+    """Show people the way from a task of this type to what it is about: `make(key)` gives Link(url, text), or None."""
+    LINKS.add(task_type, make)
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,6 +69,6 @@ def pytest_runtest_makereport(item, call):
     """A failing process test shows what its processes said."""
     outcome = yield
     report = outcome.get_result()
-    stack = getattr(item, "funcargs", {}).get("stack")
-    if report.when == "call" and report.failed and stack is not None:
-        report.sections.append(("processes", stack.logs()))
+    if report.when == "call" and report.failed:
+        for name in {"stack", "web"} & getattr(item, "funcargs", {}).keys():
+            report.sections.append(("processes", item.funcargs[name].logs()))

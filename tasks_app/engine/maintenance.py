@@ -14,6 +14,7 @@ from tasks_app.sql import run
 
 from . import nodes
 from .compensation import compensate_and_tell
+from .figures import ROLL_UP_SECONDS, roll_up
 from .retention import prune
 
 log = logging.getLogger(__name__)
@@ -55,6 +56,7 @@ def rescue() -> object:
 CHORES = (
     Chore("reap", lambda: conf().REAP_SECONDS, reap_lost),
     Chore("prune", lambda: conf().PRUNE_SECONDS, prune),
+    Chore("roll_up", lambda: ROLL_UP_SECONDS, roll_up),
     # Walks the whole table, and should never find anything.
     Chore("rescue", lambda: 600.0, rescue),
     Chore("compensate", lambda: conf().COMPENSATE_SECONDS, compensate_and_tell, aside=True),

@@ -7,6 +7,7 @@ from tasks_app.sql import run
 
 DAY = 86_400
 KEEP_NODES_SECONDS = 3_600
+KEEP_MINUTES_DAYS = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +16,7 @@ class Pruned:
     events: int
     tasks: int
     nodes: int
+    minutes: int
 
 
 def prune(steps: int = 20) -> Pruned:
@@ -24,6 +26,7 @@ def prune(steps: int = 20) -> Pruned:
         events=_prune("prune_outbox", conf().KEEP_OUTBOX_DAYS, steps),
         tasks=_prune_tasks(steps),
         nodes=len(run("prune_nodes", {"keep": KEEP_NODES_SECONDS})),
+        minutes=_prune("prune_minutes", KEEP_MINUTES_DAYS, steps),
     )
 
 

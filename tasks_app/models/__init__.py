@@ -1,7 +1,9 @@
 """The tables. Rows of schedule_task change their status only through tasks_app.lifecycle."""
 
+from .audit_entry import AuditEntry
 from .dlq_entry import DlqEntry
 from .maintenance_entry import MaintenanceEntry
+from .minute_figures import MinuteFigures
 from .node import Node
 from .outbox_event import OutboxEvent
 from .schedule_task import ScheduleTask
@@ -9,8 +11,10 @@ from .task_attempt import TaskAttempt
 from .task_batch import TaskBatch
 
 __all__ = [
+    "AuditEntry",
     "DlqEntry",
     "MaintenanceEntry",
+    "MinuteFigures",
     "Node",
     "OutboxEvent",
     "ScheduleTask",

@@ -1,16 +1,21 @@
 -- status_lanes: per lane what is due now and since when, batches that wait, and the tasks of open batches.
+-- Due rows are counted up to a bound for each shard; `cut` says that there are more.
 SELECT l.lane,
-       d.due, d.oldest_seconds,
+       d.due, d.cut, d.oldest_seconds,
        coalesce(b.waiting, 0), coalesce(b.running, 0), coalesce(b.tasks, 0)
 FROM unnest(%(lanes)s::text[]) WITH ORDINALITY AS l(lane, place)
 CROSS JOIN LATERAL (
-    SELECT coalesce(sum(s.due), 0)::bigint AS due,
+    SELECT coalesce(sum(s.due), 0)::bigint AS due, coalesce(bool_or(s.due > %(bound)s), FALSE) AS cut,
            extract(epoch FROM clock_timestamp() - min(s.oldest))::float8 AS oldest_seconds
     FROM unnest(%(shards)s::smallint[]) AS h(shard)
     CROSS JOIN LATERAL (
-        SELECT count(*) AS due, min(t.due_at) AS oldest
-        FROM schedule_task t
-        WHERE t.shard = h.shard AND t.lane = l.lane AND t.due_at <= (SELECT clock_timestamp())
+        SELECT count(*) AS due, min(few.due_at) AS oldest
+        FROM (
+            SELECT t.due_at FROM schedule_task t
+            WHERE t.shard = h.shard AND t.lane = l.lane AND t.due_at <= (SELECT clock_timestamp())
+            ORDER BY t.due_at
+            LIMIT %(bound)s + 1
+        ) AS few
     ) AS s
 ) AS d
 LEFT JOIN (

@@ -1,7 +1,8 @@
-"""Real beat and worker processes on the test database, to be killed and stopped."""
+"""Real beat, worker and web processes on the test database, to be killed and stopped."""
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from tasks_app.models import Node
 from tests.support.wait import wait_until
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+CELERY = ("celery", "-A", "scheduler_project")
 
 
 def url_of_test_database() -> str:
@@ -74,16 +76,30 @@ class Stack:
     folder: Path
     settings_module: str = "tests.settings"
     processes: list[Process] = field(default_factory=list)
+    url: str = ""  # of the web process, once there is one
+
+    def web(self, **env: str) -> Process:
+        """The admin, served as in production; with enough threads for pages that poll."""
+        options = ["--bind", "127.0.0.1:0", "--threads", "8", "--no-control-socket", "--graceful-timeout", "1"]
+        process = self._start("web", ["gunicorn", "scheduler_project.wsgi", *options], env)
+        listening = wait_until(
+            lambda: not process.alive or re.search(r"Listening at: (http://\S+)", process.text()),
+            timeout=30,
+            describe=self.logs,
+        )
+        assert process.alive, f"web ended at once:\n{process.text()}"
+        self.url = listening[1]
+        return process
 
     def beat(self, **env: str) -> Process:
-        process = self._start("beat", ["beat"], env)
+        process = self._start("beat", [*CELERY, "beat"], env)
         self._wait_for_node(process, Node.BEAT)
         return process
 
     def worker(self, concurrency: int = 2, queues: str = "", **env: str) -> Process:
         options = ["worker", f"--concurrency={concurrency}", "--without-gossip", "--without-mingle", "-n"]
         options += [f"w{len(self.processes)}@test"] + (["-Q", queues] if queues else [])
-        process = self._start("worker", options, env)
+        process = self._start("worker", [*CELERY, *options], env)
         self._wait_for_node(process, Node.WORKER)
         return process
 
@@ -99,7 +115,7 @@ class Stack:
         log = self.folder / f"{name}-{len(self.processes)}.log"
         with log.open("w") as out:
             popen = subprocess.Popen(
-                [sys.executable, "-m", "celery", "-A", "scheduler_project", *command],
+                [sys.executable, "-m", *command],
                 cwd=ROOT,
                 env=os.environ
                 | {

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from django.core.management.base import BaseCommand
 from django.db import OperationalError
 
-from tasks_app.engine.status import Status, read_status
+from tasks_app.engine.status import DEAD_BOUND, LaneStatus, Status, read_status
 
 
 class Command(BaseCommand):
@@ -36,6 +36,7 @@ class Command(BaseCommand):
 def _as_dict(status: Status) -> dict:
     return asdict(status) | {
         "due": status.due,
+        "due_exact": status.due_exact,
         "running": status.running,
         "oldest_overdue_seconds": status.oldest_overdue_seconds,
         "problems": status.problems(),
@@ -52,7 +53,7 @@ def _as_page(status: Status) -> str:
     ] or ["  none"]
     lines += ["", f"Lanes      {'due':>9} {'oldest':>9} {'waiting':>9} {'running':>9}   (batches)"]
     lines += [
-        f"  {lane.lane:8} {lane.due:9,} {_seconds(lane.oldest_overdue_seconds):>9} {lane.batches_waiting:9,} "
+        f"  {lane.lane:8} {_due(lane):>9} {_seconds(lane.oldest_overdue_seconds):>9} {lane.batches_waiting:9,} "
         f"{lane.batches_running:9,}"
         for lane in status.lanes
     ]
@@ -61,11 +62,19 @@ def _as_page(status: Status) -> str:
         "",
         f"Last {late.window_seconds // 60} minutes: {late.succeeded:,} succeeded, {late.failed:,} failed; "
         f"started late by p50 {_ms(late.p50_ms)}, p95 {_ms(late.p95_ms)}, p99 {_ms(late.p99_ms)}",
-        f"Tasks running: {status.running:,}. Dead letters: {status.dead_letters:,}.",
+        f"Tasks running: {status.running:,}. Dead letters: {_dead(status)}.",
     ]
     problems = status.problems()
     lines += ["", *(f"! {problem}" for problem in problems)] if problems else ["", "All is well."]
     return "\n".join(lines)
+
+
+def _due(lane: LaneStatus) -> str:
+    return f"{lane.due:,}" if lane.due_exact else f"~{lane.due:,}"
+
+
+def _dead(status: Status) -> str:
+    return f"{status.dead_letters:,}" if status.dead_letters <= DEAD_BOUND else f"more than {DEAD_BOUND:,}"
 
 
 def _seconds(value: float | None) -> str:

@@ -1,0 +1,204 @@
+"""Finds tasks for people: by state, type, lane, time and key, among millions, in bounded time, with no status index.
+
+Dead tasks are found through their open dead letters, running ones through the unfinished batches, failed ones through
+the attempts, planned ones through the due index, a key through the units; everything else by walking down the ids.
+"""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from django.utils import timezone
+
+from tasks_app.conf import conf
+from tasks_app.core.errors import InvalidTask
+from tasks_app.core.lanes import LANES
+from tasks_app.core.sharding import SHARD_COUNT
+from tasks_app.core.states import Status
+from tasks_app.sql import run_on
+
+DUE = "DUE"  # beside the states: due now, whatever the state
+STATES = (DUE, *Status)
+FIRST_STEP, LONGEST_STEP = 200, 20_000  # candidates in one statement
+LAST_CHARACTER = "\U0010ffff"
+# A batch is finished after its last task; this is more than any run takes.
+LONGEST_RUN = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    state: str | None = None
+    task_type: str | None = None
+    lane: str | None = None
+    key: str | None = None  # a whole key, or the beginning of one with * after it
+    due_from: datetime | None = None
+    due_to: datetime | None = None
+    ran_from: datetime | None = None
+    ran_to: datetime | None = None
+    newest: int | None = None  # no task younger than this id
+
+    def __post_init__(self) -> None:
+        for name, value, known in (("state", self.state, STATES), ("lane", self.lane, LANES)):
+            if value is not None and value not in known:
+                raise InvalidTask(f"{name} {value!r} is unknown; there are {', '.join(known)}.")
+
+
+class Cursor(NamedTuple):
+    """Where a look goes on: after so many candidates that stand at this place."""
+
+    at: str
+    skip: int
+
+
+class Seen(NamedTuple):
+    id: int
+    status: str
+    due: bool
+    current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    tasks: list[Seen]
+    looked_at: int
+    next: Cursor | None  # None: there is no more
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Candidates: a query of (id, place), in the order of their places; `%(at)s` is the place to go on at.
+
+    `unique`: no two stand at the same place, so the next look begins strictly after it. That is safe even if the last
+    one has left the list meanwhile; skipping so many candidates would then leave one out.
+    """
+
+    rows: str
+    unique: bool = True
+
+
+def browse(
+    wanted: Filter, after: Cursor | None = None, size: int = 50, seconds: float = 0.15, *, steady: bool = False
+) -> Found:
+    """The next `size` tasks that match. Gives up after `seconds` with what it found; `next` says where to go on.
+
+    `steady`: in an order that no retry, move or cancel changes, so that a walk which acts on the tasks misses none.
+    """
+    source, given = _source(wanted, steady), _given(wanted)
+    tasks: list[Seen] = []
+    looked_at, step, deadline = 0, max(FIRST_STEP, size), time.monotonic() + seconds
+    while True:
+        given |= {"at": after.at if after else None, "size": size - len(tasks)}
+        rows = f"{source.rows} LIMIT {step} OFFSET {after.skip if after else 0}"
+        answer = run_on("browse", rows, given)
+        if not answer:
+            return Found(tasks, looked_at, None)
+        seen, *last = answer[0][:3]
+        new = [row[3:] for row in answer if row[3] is not None]
+        tasks += [Seen(*row[3:]) for row in new]
+        if len(tasks) == size:
+            place, *last = new[-1][:3]
+            after = _moved(source, after, *last)
+            return Found(tasks, looked_at + place, None if place == seen < step else after)
+        looked_at, after = looked_at + seen, _moved(source, after, *last)
+        if seen < step:
+            return Found(tasks, looked_at, None)
+        if time.monotonic() > deadline:
+            return Found(tasks, looked_at, after)
+        step = min(step * 4, LONGEST_STEP)
+
+
+def walk(wanted: Filter, size: int = 500, after: Cursor | None = None) -> Iterator[Found]:
+    """All that match, a page at a time, in an order that acting on them does not change."""
+    while True:
+        found = browse(wanted, after, size, seconds=1.0, steady=True)
+        yield found
+        after = found.next
+        if after is None:
+            return
+
+
+def _moved(source: Source, after: Cursor | None, at: str, nth: int) -> Cursor:
+    if source.unique:
+        return Cursor(at, 0)
+    return Cursor(at, nth + (after.skip if after and after.at == at else 0))
+
+
+def _source(wanted: Filter, steady: bool) -> Source:
+    if wanted.key is not None:
+        return _BY_KEY
+    if wanted.state in _BY_STATE and not (wanted.due_from or wanted.due_to):
+        return _BY_STATE[wanted.state]
+    if steady:
+        return _BY_ID
+    if wanted.state in (DUE, Status.INIT) or wanted.due_from or wanted.due_to:
+        return _by_due(wanted)
+    if wanted.ran_from and wanted.ran_from > timezone.now() - timedelta(days=conf().KEEP_BATCHES_DAYS):
+        return _BY_RUN
+    return _BY_ID
+
+
+def _given(wanted: Filter) -> dict[str, object]:
+    key = wanted.key
+    begins = key is not None and key.endswith("*")
+    return {
+        "state": None if wanted.state == DUE else wanted.state,
+        "due_now": wanted.state == DUE,
+        "task_type": wanted.task_type,
+        "lane": wanted.lane,
+        "key_from": key[:-1] if begins else key,
+        # Of one key the next text in order is the key with a NUL, which no text has; \x01 comes after that.
+        "key_to": None if key is None else key[:-1] + LAST_CHARACTER if begins else key + "\x01",
+        "due_from": wanted.due_from,
+        "due_to": wanted.due_to,
+        "ran_from": wanted.ran_from,
+        "ran_to": wanted.ran_to,
+        "run_ends": wanted.ran_to and wanted.ran_to + LONGEST_RUN,
+        "newest": wanted.newest,
+    }
+
+
+_BELOW = "< coalesce(%(at)s::bigint, 9223372036854775807)"
+_BY_ID = Source(f"SELECT id, id FROM schedule_task WHERE id {_BELOW} ORDER BY id DESC")
+_BY_KEY = Source(
+    "SELECT id, biz_key FROM schedule_task"
+    " WHERE current AND biz_key >= coalesce(%(at)s::text, %(key_from)s::text) AND biz_key < %(key_to)s::text"
+    " ORDER BY biz_key, task_type, tenant",
+    unique=False,
+)
+_BY_RUN = Source(
+    "SELECT run.id, b.finished_at FROM task_batch b CROSS JOIN LATERAL unnest(b.ids) AS run(id)"
+    " WHERE b.finished_at >= %(ran_from)s AND b.finished_at <= coalesce(%(at)s::timestamptz, %(run_ends)s, 'infinity')"
+    " ORDER BY b.finished_at DESC",
+    unique=False,
+)
+_BY_STATE = {
+    Status.DEAD: Source(
+        "SELECT task_id, task_id FROM dlq_entry"
+        f" WHERE replay_status = 'OPEN' AND task_id {_BELOW} ORDER BY task_id DESC"
+    ),
+    Status.RUNNING: Source(
+        "SELECT run.id, run.id FROM task_batch b CROSS JOIN LATERAL unnest(b.ids) AS run(id)"
+        f" WHERE b.finished_at IS NULL AND run.id {_BELOW} ORDER BY run.id DESC"
+    ),
+    # A failure leaves an attempt behind; of a task's attempts the latest stands for it.
+    Status.FAIL: Source(
+        f"SELECT a.task_id, a.id FROM task_attempt a WHERE a.id {_BELOW} AND NOT EXISTS"
+        " (SELECT FROM task_attempt later WHERE later.task_id = a.task_id AND later.id > a.id) ORDER BY a.id DESC"
+    ),
+}
+
+
+def _by_due(wanted: Filter) -> Source:
+    """The due index is sorted within a shard and lane; PostgreSQL merges these lists and reads only what it needs."""
+    lists = " UNION ALL ".join(
+        f"(SELECT id, due_at FROM schedule_task WHERE shard = {shard} AND lane = '{lane}'"
+        " AND due_at >= coalesce(%(at)s::timestamptz, %(due_from)s::timestamptz, '-infinity')"
+        " AND due_at < coalesce(%(due_to)s::timestamptz, 'infinity')"
+        + (" AND due_at <= (SELECT clock_timestamp())" if wanted.state == DUE else "")
+        + ")"
+        for shard in range(SHARD_COUNT)
+        for lane in ([wanted.lane] if wanted.lane else LANES)
+    )
+    return Source(f"SELECT id, due_at FROM ({lists}) AS planned(id, due_at) ORDER BY due_at", unique=False)

@@ -1,0 +1,58 @@
+"""audit: what a person did, written in the transaction in which it was done."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+from uuid import UUID, uuid4
+
+from tasks_app.core.errors import InvalidTask
+from tasks_app.sql import run
+
+from .request import checked_text
+
+ACTOR_LENGTH = 150
+REASON_LENGTH = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """Who acts, and why. One operation acts on a subject once, however often it is sent."""
+
+    name: str
+    reason: str
+    operation: UUID = field(default_factory=uuid4)
+
+    def __post_init__(self) -> None:
+        checked_text("operator", self.name, ACTOR_LENGTH)
+        if isinstance(self.reason, str) and not self.reason.strip():
+            raise InvalidTask("the reason is empty; say in a few words why, for whoever looks at it later.")
+        checked_text("reason", self.reason, REASON_LENGTH)
+
+
+class Entry(NamedTuple):
+    """One subject and what became of it."""
+
+    subject: str
+    outcome: str
+    task_id: int | None = None
+    detail: dict | None = None
+
+
+def audit(operator: Operator, verb: str, entries: Sequence[Entry]) -> None:
+    """Call it inside the transaction of the deed: if that rolls back, nobody did anything."""
+    if not entries:
+        return
+    run(
+        "audit",
+        {
+            "operation": operator.operation,
+            "actor": operator.name,
+            "verb": verb,
+            "reason": operator.reason,
+            "subjects": [entry.subject for entry in entries],
+            "task_ids": [entry.task_id for entry in entries],
+            "outcomes": [entry.outcome for entry in entries],
+            "details": [json.dumps(entry.detail) if entry.detail else None for entry in entries],
+        },
+    )

@@ -1,0 +1,134 @@
+"""What an operator may do to tasks: retry now, cancel, move. Decided row by row under its lock, written set-based."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import NamedTuple
+
+from django.db import transaction
+
+from tasks_app.core.errors import InvalidTask
+from tasks_app.core.states import Status, is_live
+from tasks_app.sql import array, run
+
+from . import plan
+from .audit import Entry, Operator, audit
+from .dead_letter import replay
+from .request import Request, checked_instant
+
+
+class Verb(StrEnum):
+    RETRY = "retry"
+    CANCEL = "cancel"
+    MOVE = "move"
+
+
+class Answer(StrEnum):
+    """What became of one task."""
+
+    REPLAYED = "replayed"  # it was dead: starts anew
+    DUE_NOW = "due now"  # it waited for its next try
+    CANCELLED = "cancelled"
+    MOVED = "moved"
+    REPLACED = "replaced"  # moved while it ran: a new task took over
+    RUNNING = "running"  # left alone, as are all below
+    PLANNED = "planned"
+    FINISHED = "finished"
+    SUPERSEDED = "superseded"  # a newer task of its unit stands in its place
+
+    @property
+    def acted(self) -> bool:
+        return self in (Answer.REPLAYED, Answer.DUE_NOW, Answer.CANCELLED, Answer.MOVED, Answer.REPLACED)
+
+
+class Row(NamedTuple):
+    id: int
+    tenant: str
+    task_type: str
+    key: str
+    status: str
+    due: bool
+    current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Operated:
+    answers: dict[int, Answer]  # by task; those that are gone, or were dealt with already, are not in it
+    due: float | None = None  # the earliest moment at which something is due because of it, epoch seconds
+
+    @property
+    def counts(self) -> Counter:
+        return Counter(self.answers.values())
+
+
+def expected(verb: Verb, row: Row) -> Answer:
+    """What the verb does to a row that is as it looks now."""
+    if not row.current:
+        return Answer.SUPERSEDED
+    if verb is Verb.RETRY:
+        return _RETRY.get(Status(row.status), Answer.FINISHED)
+    if not is_live(row.status, row.due):
+        return Answer.FINISHED
+    if verb is Verb.CANCEL:
+        return Answer.CANCELLED
+    return Answer.REPLACED if row.status == Status.RUNNING else Answer.MOVED
+
+
+_RETRY = {
+    Status.DEAD: Answer.REPLAYED,
+    Status.FAIL: Answer.DUE_NOW,
+    Status.RUNNING: Answer.RUNNING,
+    Status.INIT: Answer.PLANNED,
+    Status.BLOCKED: Answer.PLANNED,
+}
+
+
+def operate(verb: Verb, ids: Sequence[int], operator: Operator, at: datetime | None = None) -> Operated:
+    """Do it to each of these tasks that is in a state for it, and write down who did what, why and with what answer."""
+    if verb is Verb.MOVE:
+        if at is None:
+            raise InvalidTask("a new time is missing; give at=<aware datetime>.")
+        checked_instant("at", at)
+    with transaction.atomic(savepoint=False):
+        run("hold_operation", {"operation": operator.operation})
+        rows = [Row(*row) for row in run("lock_tasks", {"ids": array(ids), "operation": operator.operation})]
+        decided = {row.id: expected(verb, row) for row in rows}
+        due = _write(rows, decided, operator, at)
+        detail = {"at": at.isoformat()} if verb is Verb.MOVE else None
+        audit(operator, verb, [Entry(f"task {id_}", answer, id_, detail) for id_, answer in decided.items()])
+    return Operated(decided, due)
+
+
+def _write(rows: Sequence[Row], decided: dict[int, Answer], operator: Operator, at: datetime | None) -> float | None:
+    """The rows are locked, so each write must move exactly what was decided."""
+
+    def chosen(*answers: Answer) -> list[Row]:
+        return [row for row in rows if decided[row.id] in answers]
+
+    dead, failed = chosen(Answer.REPLAYED), chosen(Answer.DUE_NOW)
+    moved, cancelled = chosen(Answer.MOVED, Answer.REPLACED), chosen(Answer.CANCELLED)
+    if dead:
+        _same(replay([row.id for row in dead], operator.name).replayed, dead)
+    if cancelled:
+        params = {"ids": array(row.id for row in cancelled), "reason": operator.reason, "by": operator.name}
+        _same([id_ for (id_,) in run("cancel_tasks", params)], cancelled)
+    planned = _reschedule(failed, None, operator) + _reschedule(moved, at, operator)
+    dues = [answer.due for answer in planned if answer.due is not None]
+    return 0.0 if dead else min(dues, default=None)
+
+
+def _reschedule(rows: Sequence[Row], at: datetime | None, operator: Operator) -> list[plan.Planned]:
+    """The plan's own reschedule: to a time, or to now. What it copies from the old row is left empty here."""
+    requests = [
+        Request((row.tenant, row.task_type, row.key), at, None if at else 0.0, None, "", 0, None, None, None)
+        for row in rows
+    ]
+    return plan.reschedule(requests, operator.name) if requests else []
+
+
+def _same(moved: Iterable[int], wanted: Sequence[Row]) -> None:
+    missing = {row.id for row in wanted} - set(moved)
+    if missing:
+        raise RuntimeError(f"locked tasks {sorted(missing)[:5]} did not move; nothing was written.")

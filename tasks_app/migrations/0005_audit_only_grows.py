@@ -1,0 +1,21 @@
+"""What operators did can only grow."""
+
+from django.db import migrations
+
+SET = """
+CREATE FUNCTION audit_entry_only_grows() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION 'audit_entry is append-only: % is refused', TG_OP USING ERRCODE = 'restrict_violation';
+END $$;
+CREATE TRIGGER audit_entry_only_grows BEFORE UPDATE OR DELETE ON audit_entry
+    FOR EACH STATEMENT EXECUTE FUNCTION audit_entry_only_grows();
+"""
+RESET = """
+DROP TRIGGER audit_entry_only_grows ON audit_entry;
+DROP FUNCTION audit_entry_only_grows();
+"""
+
+
+class Migration(migrations.Migration):
+    dependencies = [("tasks_app", "0004_operator")]
+    operations = [migrations.RunSQL(SET, RESET)]

@@ -1,0 +1,31 @@
+"""What a person did to the scheduler: who, what, why, and what became of it. Written with the deed, never changed."""
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+
+class AuditEntry(models.Model):
+    """One row for each thing acted on; a trigger refuses every change of it."""
+
+    operation = models.UUIDField(help_text="One press of a button, however many tasks it was for.")
+    actor = models.CharField(max_length=150)
+    verb = models.CharField(max_length=20)
+    subject = models.CharField(max_length=250, help_text="What it was done to, as people call it.")
+    task_id = models.BigIntegerField(null=True, help_text="The task, if the subject is one.")
+    outcome = models.CharField(max_length=20)
+    reason = models.TextField()
+    detail = models.JSONField(db_default={})
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "audit_entry"
+        verbose_name_plural = "audit entries"
+        indexes = [models.Index(fields=["task_id"], name="audit_entry_task", condition=Q(task_id__isnull=False))]
+        constraints = [
+            # A form that is sent twice acts once.
+            models.UniqueConstraint(fields=["operation", "subject"], name="audit_entry_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.verb} {self.subject} by {self.actor}"

@@ -1,0 +1,22 @@
+"""The figures of all batches of a type that finished in one minute: charts read these instead of the batches."""
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+
+
+class MinuteFigures(models.Model):
+    pk = models.CompositePrimaryKey("minute", "task_type")
+    minute = models.DateTimeField()
+    task_type = models.CharField(max_length=100, db_collation="C")
+    batches = models.IntegerField()
+    ok = models.IntegerField()
+    failed = models.IntegerField()
+    run_us = models.BigIntegerField()
+    lateness = ArrayField(models.IntegerField(), help_text="Histogram, see core/lateness.py.")
+
+    class Meta:
+        db_table = "minute_figures"
+        verbose_name_plural = "minute figures"
+
+    def __str__(self) -> str:
+        return f"{self.task_type} {self.minute:%H:%M}"

@@ -1,0 +1,15 @@
+-- cancel_tasks: cancel for rows that an operator chose; only what is live of them -> CANCELLED.
+WITH mine AS MATERIALIZED (
+    SELECT id FROM schedule_task WHERE id = ANY (%(ids)s::bigint[]) ORDER BY id FOR NO KEY UPDATE
+), moved AS (
+    UPDATE schedule_task t
+    SET status = 'CANCELLED', due_at = NULL, batch_no = NULL, error_code = 'CANCELLED', error_msg = %(reason)s,
+        cancelled_by = %(by)s, finish_time = clock_timestamp(), updated_at = clock_timestamp()
+    FROM mine
+    WHERE t.id = mine.id AND t.current AND (t.due_at IS NOT NULL OR t.status IN ('RUNNING', 'BLOCKED'))
+    RETURNING t.id, t.tenant
+), told AS (
+    INSERT INTO outbox_event (tenant, event, task_id)
+    SELECT tenant, 'task.cancelled', id FROM moved
+)
+SELECT id FROM moved

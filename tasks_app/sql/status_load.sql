@@ -1,0 +1,18 @@
+-- status_load: how much comes due in each of the next minutes, read off the due index.
+-- Each shard and lane is read up to a bound; `cut` says that one had more, and then the counts are too small.
+SELECT floor(extract(epoch FROM due_at - now.at) / 60)::int AS minute, count(*), bool_or(cut)
+FROM (SELECT clock_timestamp() AS at) AS now
+CROSS JOIN unnest(%(shards)s::smallint[]) AS s(shard)
+CROSS JOIN unnest(%(lanes)s::text[]) AS l(lane)
+CROSS JOIN LATERAL (
+    SELECT due_at, row_number() OVER () > %(bound)s AS cut
+    FROM (
+        SELECT due_at FROM schedule_task t
+        WHERE t.shard = s.shard AND t.lane = l.lane
+          AND t.due_at > now.at AND t.due_at < now.at + make_interval(mins => %(minutes)s)
+        ORDER BY due_at
+        LIMIT %(bound)s + 1
+    ) AS few
+) AS planned
+GROUP BY minute
+ORDER BY minute

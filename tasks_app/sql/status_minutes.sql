@@ -1,0 +1,32 @@
+-- status_minutes: the figures of the last minutes by minute and type: rolled up where they are, else from the batches.
+-- The batches are bounded, the newest first: if nobody rolls up, an hour of them would take longer than anybody waits.
+-- Counts are of all of them; of the histograms, which cost most, about a thousand are enough.
+WITH rolled AS (
+    SELECT minute, task_type, ok::bigint, failed::bigint, lateness::bigint[] FROM minute_figures
+    WHERE minute >= date_trunc('minute', clock_timestamp()) - make_interval(mins => %(minutes)s)
+), recent AS MATERIALIZED (
+    SELECT date_trunc('minute', finished_at) AS minute, task_type, ok, failed, lateness,
+           row_number() OVER (ORDER BY finished_at DESC) AS place, count(*) OVER () AS total
+    FROM (
+        SELECT finished_at, task_type, ok, failed, lateness FROM task_batch
+        WHERE finished_at >= greatest(
+                  coalesce((SELECT max(minute) + interval '1 minute' FROM rolled), '-infinity'),
+                  date_trunc('minute', clock_timestamp()) - make_interval(mins => %(minutes)s))
+        ORDER BY finished_at DESC
+        LIMIT 20000
+    ) AS newest
+), bucket AS (
+    SELECT minute, task_type, h.bucket, sum(h.count)::bigint AS tasks
+    FROM recent CROSS JOIN LATERAL unnest(lateness) WITH ORDINALITY AS h(count, bucket)
+    WHERE place %% (total / 1000 + 1) = 0
+    GROUP BY minute, task_type, h.bucket
+), histogram AS (
+    SELECT minute, task_type, array_agg(tasks ORDER BY bucket) AS lateness FROM bucket GROUP BY minute, task_type
+), figures AS (
+    SELECT minute, task_type, sum(ok)::bigint AS ok, sum(failed)::bigint AS failed FROM recent GROUP BY minute, task_type
+)
+SELECT * FROM rolled
+UNION ALL
+SELECT f.minute, f.task_type, f.ok, f.failed, coalesce(h.lateness, '{}')
+FROM figures f LEFT JOIN histogram h USING (minute, task_type)
+ORDER BY minute, task_type

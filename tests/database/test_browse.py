@@ -1,0 +1,191 @@
+"""Finding tasks: every filter finds what it should through whichever table knows, page by page, in bounded time."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from tasks_app.client import InvalidTask, cancel, schedule, schedule_many
+from tasks_app.engine import browse as engine_browse
+from tasks_app.engine.browse import DUE, Filter, browse, walk
+from tasks_app.lifecycle.operate import Verb, operate
+from tests.support.engine import claim_due, run_due
+from tests.support.marks import commits
+from tests.support.moves import MONDAY, TUESDAY, WEDNESDAY, dead, planned
+from tests.support.operators import operator
+
+pytestmark = commits
+
+
+def found(after=None, size=50, **wanted) -> list[int]:
+    return [task.id for task in browse(Filter(**wanted), after, size).tasks]
+
+
+@pytest.fixture
+def zoo():
+    """One task in each state, by its name."""
+    ids = {"DEAD": dead("dead")[0]}
+    failing = schedule("T_QUIET", "fail", payload={"do": "retry", "after": 3600}).task_id
+    done = schedule("T_PLAIN", "success", lane="low").task_id
+    run_due()
+    ids |= {"FAIL": failing, "SUCCESS": done}
+    ids["RUNNING"] = schedule("T_QUIET", "running", lane="high").task_id
+    claim_due(lanes=["high"])
+    ids["CANCELLED"] = schedule("T_QUIET", "cancelled", at=MONDAY).task_id
+    cancel("T_QUIET", "cancelled", by="me", reason="why not")
+    ids["INIT"] = schedule("T_QUIET", "init", at=MONDAY).task_id
+    return ids
+
+
+@pytest.mark.parametrize("state", ["DEAD", "FAIL", "SUCCESS", "RUNNING", "CANCELLED", "INIT"])
+def test_each_state_is_found(zoo, state):
+    assert found(state=state) == [zoo[state]]
+
+
+def test_without_a_filter_everything_comes_the_newest_first(zoo):
+    assert found() == sorted(zoo.values(), reverse=True)
+
+
+def test_type_and_lane_narrow_what_is_found(zoo):
+    assert found(task_type="T_PLAIN") == [zoo["SUCCESS"]]
+    assert found(lane="high") == [zoo["RUNNING"]]
+    assert found(lane="high", state="DEAD") == []
+    assert found(task_type="T_NOBODY_KNOWS") == []
+
+
+def test_a_whole_key_or_its_beginning_is_found(zoo):
+    planned("key", "key-1", "key-2", "kez", "Key", at=MONDAY)
+
+    assert len(found(key="key")) == 1
+    assert len(found(key="key*")) == 3
+    assert len(found(key="key-*")) == 2
+    assert len(found(key="*")) == 11
+    assert found(key="nobody") == []
+    assert found(key="dead", state="INIT") == []
+
+
+@pytest.mark.parametrize("key", ["<script>alert(1)</script>", "100%", "a_b", "schlüssel 🔑", "it's"])
+def test_any_key_can_be_searched_as_it_is(key):
+    planned(key, "other", at=MONDAY)
+
+    assert len(found(key=key)) == 1
+
+
+def test_due_now_is_what_may_be_claimed(zoo):
+    overdue = schedule("T_QUIET", "overdue").task_id
+
+    assert found(state=DUE) == [overdue]
+
+
+def test_the_due_time_finds_planned_tasks_the_next_first():
+    wednesday, monday, tuesday = (planned(str(at), at=at)[0] for at in (WEDNESDAY, MONDAY, TUESDAY))
+
+    assert found(state="INIT") == [monday, tuesday, wednesday]
+    assert found(due_from=TUESDAY) == [tuesday, wednesday]
+    assert found(due_to=TUESDAY) == [monday]
+    assert found(due_from=MONDAY, due_to=WEDNESDAY, lane="default") == [monday, tuesday]
+
+
+def test_the_time_of_the_last_run_finds_what_ran(zoo):
+    now = timezone.now()
+
+    assert set(found(ran_from=now - timedelta(minutes=5))) == {zoo["DEAD"], zoo["FAIL"], zoo["SUCCESS"]}
+    assert found(ran_from=now + timedelta(minutes=5)) == []
+    assert zoo["SUCCESS"] in found(ran_to=now + timedelta(minutes=5))
+    assert found(ran_to=now - timedelta(minutes=5)) == []
+
+
+@pytest.mark.parametrize("wanted", [{}, {"state": "INIT"}, {"key": "k-*"}, {"due_from": MONDAY}])
+def test_pages_show_every_task_once(wanted):
+    planned(*(f"k-{n:02}" for n in range(25)), at=MONDAY)  # all due at the same moment
+
+    seen, after = [], None
+    while True:
+        page = browse(Filter(**wanted), after, size=4)
+        seen += [task.id for task in page.tasks]
+        after = page.next
+        if after is None:
+            break
+
+    assert len(seen) == len(set(seen)) == 25
+
+
+@pytest.mark.parametrize("state", ["DEAD", "FAIL", "SUCCESS"])
+def test_pages_through_other_tables_show_every_task_once(state):
+    does = {"DEAD": {"do": "die"}, "FAIL": {"do": "retry", "after": 3600}, "SUCCESS": {}}[state]
+    schedule_many("T_QUIET", [{"key": n} for n in range(25)], payload=does)
+    run_due()
+
+    pages = list(walk(Filter(state=state), size=4))
+
+    ids = [task.id for page in pages for task in page.tasks]
+    assert len(ids) == len(set(ids)) == 25
+    recently = walk_shown(Filter(ran_from=timezone.now() - timedelta(minutes=1)))
+    assert sorted(recently) == sorted(ids)
+
+
+def walk_shown(wanted: Filter) -> list[int]:
+    ids, after = [], None
+    while True:
+        page = browse(wanted, after, size=4)
+        ids += [task.id for task in page.tasks]
+        if page.next is None:
+            return ids
+        after = page.next
+
+
+def test_a_walk_that_acts_on_what_it_finds_misses_none():
+    """The last one of each page leaves the list; going on by counting would then skip its neighbour."""
+    ids = dead(*(str(n) for n in range(10)))
+    by = operator()
+
+    for page in walk(Filter(state="DEAD"), size=3):
+        operate(Verb.RETRY, [task.id for task in page.tasks], by)
+
+    assert found(state="DEAD") == []
+    assert sorted(found(state=DUE)) == sorted(ids)
+
+
+def test_a_look_gives_up_in_time_and_says_where_to_go_on(monkeypatch):
+    monkeypatch.setattr(engine_browse, "FIRST_STEP", 10)
+    planned(*(str(n) for n in range(100)), at=MONDAY)
+    oldest = found(key="0")
+
+    first = browse(Filter(task_type="T_NONE"), size=5, seconds=0)
+    assert (first.tasks, first.looked_at) == ([], 10)
+    assert first.next is not None
+
+    rest = browse(Filter(key=None, state="INIT", newest=oldest[0]), size=5)
+    assert [task.id for task in rest.tasks] == oldest
+
+
+def test_a_replaced_row_is_found_by_walking_and_its_successor_by_the_key():
+    schedule("T_QUIET", "unit")
+    run_due()
+    newer = schedule("T_QUIET", "unit", at=MONDAY).task_id
+
+    assert found(key="unit") == [newer]
+    assert len(found(task_type="T_QUIET")) == 2
+
+
+@pytest.mark.parametrize("wanted", [{"state": "SLEEPING"}, {"lane": "fast"}])
+def test_an_unknown_state_or_lane_is_refused(wanted):
+    with pytest.raises(InvalidTask, match="is unknown; there are"):
+        Filter(**wanted)
+
+
+def test_a_page_reads_a_bounded_number_of_rows():
+    """Whatever is asked for, no plan may read the whole table for one page."""
+    planned(*(f"k-{n}" for n in range(5_000)), at=MONDAY)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE schedule_task")
+        cursor.execute("SELECT pg_stat_force_next_flush()")
+        cursor.execute("SELECT coalesce(sum(seq_tup_read), 0) FROM pg_stat_user_tables WHERE relname='schedule_task'")
+        before = cursor.fetchone()[0]
+    for wanted in ({}, {"state": "INIT"}, {"state": "DEAD"}, {"state": DUE}, {"key": "k-77*"}, {"due_from": MONDAY}):
+        found(**wanted)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_stat_force_next_flush()")
+        cursor.execute("SELECT coalesce(sum(seq_tup_read), 0) FROM pg_stat_user_tables WHERE relname='schedule_task'")
+        assert cursor.fetchone()[0] == before

@@ -1,0 +1,131 @@
+"""The figures behind the charts: minutes rolled up from batches, the next hour's load, guesses for great numbers."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from tasks_app.client import schedule, schedule_many
+from tasks_app.engine import figures, status
+from tasks_app.engine.figures import last_hour, next_hour, roll_up
+from tasks_app.engine.retention import prune
+from tasks_app.models import MinuteFigures, TaskBatch
+from tests.support.engine import run_due
+from tests.support.marks import commits
+from tests.support.moves import planned
+
+pytestmark = commits
+
+
+def execute(statement: str, params=None) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, params)
+
+
+def ran(ok: int = 0, failed: int = 0, minutes_ago: int = 0) -> None:
+    """A batch of each kind that finished so long ago."""
+    before = set(TaskBatch.objects.values_list("batch_no", flat=True))
+    key = TaskBatch.objects.count()
+    schedule_many("T_QUIET", [{"key": f"{key}-{n}"} for n in range(ok)])
+    run_due()
+    if failed:
+        broken = {"do": "retry", "after": 3600}
+        schedule_many("T_PLAIN", [{"key": f"{key}-{n}"} for n in range(failed)], payload=broken)
+        run_due()
+    new = set(TaskBatch.objects.values_list("batch_no", flat=True)) - before
+    execute(
+        "UPDATE task_batch SET finished_at = date_trunc('minute', now()) - make_interval(mins => %s) + interval '1 s'"
+        " WHERE batch_no = ANY(%s)",
+        [minutes_ago, list(new)],
+    )
+
+
+def test_whole_minutes_are_rolled_up_once_and_read_instead_of_the_batches():
+    ran(ok=10, failed=2, minutes_ago=3)
+    roll_up()
+    roll_up()
+    assert MinuteFigures.objects.count() == 2  # one for each type
+    TaskBatch.objects.all().delete()
+
+    hour = last_hour()
+
+    assert (hour.last(5).ok, hour.last(5).failed) == (10, 2)
+    assert hour.types["T_PLAIN"].failed == 2
+    assert sum(hour.last(5).lateness) == 12
+    assert hour.last(5).percentile_ms(0.5) > 0
+
+
+def test_a_minute_that_is_still_running_is_not_rolled_up_and_is_read_from_the_batches():
+    ran(ok=10, minutes_ago=2)
+    roll_up()
+    ran(ok=5)
+    roll_up()
+
+    assert MinuteFigures.objects.count() == 1
+    assert last_hour().last(60).ok == 15
+
+
+def test_an_hour_has_every_minute_and_nothing_older():
+    ran(ok=1, minutes_ago=90)
+    ran(ok=3, minutes_ago=30)
+
+    minutes = last_hour().minutes
+
+    assert len(minutes) == 61
+    assert list(minutes) == sorted(minutes)
+    assert [one.ok for one in minutes.values() if one.ok] == [3]
+
+
+def test_old_minutes_are_pruned():
+    ran(ok=1, minutes_ago=3)
+    roll_up()
+    MinuteFigures.objects.update(minute=timezone.now() - timedelta(days=8))
+
+    assert prune().minutes == 1
+    assert not MinuteFigures.objects.exists()
+
+
+def test_the_next_hour_is_counted_minute_by_minute():
+    schedule("T_QUIET", "due already")
+    planned("a", "b", delay=30)
+    planned("c", delay=10 * 60 + 5)
+    planned("tomorrow", delay=86_400)
+
+    load = next_hour()
+
+    assert load.exact
+    assert {minute: count for minute, count in enumerate(load.minutes) if count} == {0: 2, 10: 1}
+
+
+@pytest.fixture
+def many(monkeypatch):
+    """So many tasks that they are guessed instead of counted."""
+    monkeypatch.setattr(figures, "LOAD_BOUND", 5)
+    monkeypatch.setattr(status, "COUNT_BOUND", 5)
+    schedule_many("T_QUIET", [{"key": f"due-{n}"} for n in range(500)])
+    schedule_many("T_QUIET", [{"key": f"soon-{n}"} for n in range(500)], delay=330, lane="low")
+    execute("ANALYZE schedule_task")
+
+
+def test_what_is_too_much_to_count_is_guessed_and_said_to_be(many):
+    load = next_hour()
+    now = status.read_status()
+
+    assert not load.exact
+    assert load.minutes[5] == 500  # the sample of a small table is all of it
+    assert (now.due, now.due_exact) == (500, False)
+
+
+def test_a_sample_of_a_part_is_scaled_up(many, monkeypatch):
+    monkeypatch.setattr(figures, "SAMPLE_ROWS", 500)
+
+    assert 200 < sum(next_hour().minutes) < 900
+
+
+def test_dead_letters_are_counted_up_to_a_bound(monkeypatch):
+    monkeypatch.setattr(status, "DEAD_BOUND", 3)
+    schedule_many("T_QUIET", [{"key": n} for n in range(10)], payload={"do": "die"})
+    run_due()
+
+    assert status.read_status().dead_letters == 4

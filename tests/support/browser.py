@@ -1,0 +1,93 @@
+"""The system's Chromium for tests: pages of people who are logged in, and what the browser complained of."""
+
+import os
+import re
+import shutil
+from dataclasses import dataclass, field
+
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Permission
+from django.test import Client
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Playwright, Request, Response
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+MISSING = (
+    f"there is no browser: none of {', '.join(NAMES)} is on PATH. Install your distribution's package chromium to run "
+    "these tests."
+)
+PASSWORD = "a password for tests"
+# However slow the machine; a test that works never waits for so long.
+PATIENCE_MS = 20_000
+
+
+def find_chromium() -> str | None:
+    return next(filter(None, map(shutil.which, NAMES)), None)
+
+
+def launch(playwright: Playwright, path: str) -> Browser:
+    # Chromium refuses to run as root with its sandbox on; tests open nothing but our own pages.
+    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+    return playwright.chromium.launch(executable_path=path, args=[*arguments, "--disable-dev-shm-usage"])
+
+
+def person(name: str, *permissions: str, staff: bool = True, superuser: bool = False):
+    """A user who may do what `permissions` name, such as "articles_app.change_article"."""
+    user = get_user_model().objects.create_user(name, password=PASSWORD, is_staff=staff, is_superuser=superuser)
+    for permission in permissions:
+        app, codename = permission.split(".")
+        user.user_permissions.add(Permission.objects.get(content_type__app_label=app, codename=codename))
+    return user
+
+
+@dataclass
+class Visits:
+    """Opens pages, one context for each person, and keeps what the browser says against any of them."""
+
+    browser: Browser
+    url: str
+    contexts: list[BrowserContext] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+
+    def page(self, user=None, path: str = "", **options: object) -> Page:
+        """A page, logged in as the user, in a context of its own. `options` are Playwright's, such as `timezone_id`."""
+        context = self.browser.new_context(base_url=self.url, **{"timezone_id": "UTC", **options})
+        context.set_default_timeout(PATIENCE_MS)
+        context.set_default_navigation_timeout(PATIENCE_MS)
+        self.contexts.append(context)
+        if user is not None:
+            client = Client()
+            client.force_login(user)
+            context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": self.url}])
+        page = self.listen(context.new_page())
+        if path:
+            page.goto(path)
+        return page
+
+    def listen(self, page: Page) -> Page:
+        page.on("console", self._on_console)
+        page.on("pageerror", lambda error: self.complaints.append(f"{page.url}: uncaught {error}"))
+        page.on("request", self._on_request)
+        page.on("response", self._on_response)
+        return page
+
+    def forgive(self, pattern: str) -> None:
+        """Complaints that a test asked for, such as the refusal of a page."""
+        self.complaints = [one for one in self.complaints if not re.search(pattern, one)]
+
+    def close(self) -> None:
+        for context in self.contexts:
+            context.close()
+
+    def _on_console(self, message: ConsoleMessage) -> None:
+        # What a Content-Security-Policy forbids is told here too. The icon is asked for by the browser, not by a page.
+        where = message.location.get("url", "")
+        if message.type == "error" and not where.endswith("/favicon.ico"):
+            self.complaints.append(f"{where}: {message.text}")
+
+    def _on_request(self, request: Request) -> None:
+        if not request.url.startswith((self.url, "data:", "blob:")):
+            self.complaints.append(f"{request.url} is asked for, which is not ours")
+
+    def _on_response(self, response: Response) -> None:
+        if response.status >= 500:
+            self.complaints.append(f"{response.url} answered {response.status}")
