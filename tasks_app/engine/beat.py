@@ -9,6 +9,7 @@ from django.db import DatabaseError, InterfaceError, connection
 from .dispatcher import Dispatcher, PublishFailed
 from .maintenance import Maintenance
 from .nodes import new_node_id, process_name
+from .planner import Planner
 from .publisher import publish
 from .wakeup import Listener
 
@@ -28,6 +29,8 @@ class PunctualBeat(Scheduler):
         self._dispatcher = Dispatcher(self._name, publish, self._listener)
         self._maintenance = Maintenance(self._node_id, self._name)
         self._maintenance.start()
+        self._planner = Planner()
+        self._planner.start()
         self._pause = 0.0
         self._stopping = False
         signal.signal(signal.SIGTERM, self._stop)
@@ -50,6 +53,7 @@ class PunctualBeat(Scheduler):
         return 0.0
 
     def close(self) -> None:
+        self._planner.stop()
         self._maintenance.stop()
         self._listener.close()
         connection.close()

@@ -2,6 +2,8 @@
 
 from .audit_entry import AuditEntry
 from .dlq_entry import DlqEntry
+from .job_cursor import JobCursor
+from .job_definition import JobDefinition
 from .maintenance_entry import MaintenanceEntry
 from .minute_figures import MinuteFigures
 from .node import Node
@@ -13,6 +15,8 @@ from .task_batch import TaskBatch
 __all__ = [
     "AuditEntry",
     "DlqEntry",
+    "JobCursor",
+    "JobDefinition",
     "MaintenanceEntry",
     "MinuteFigures",
     "Node",

@@ -1,0 +1,175 @@
+"""The instances of jobs: planned for many jobs at once, topped up for one, taken back, triggered by hand."""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from django.db import transaction
+
+from tasks_app.core.firings import INSTANT, Firing, firings
+from tasks_app.core.jobs import OnResume
+from tasks_app.core.schedule import Gap, Repeat, Schedule
+from tasks_app.models import JobDefinition, ScheduleTask
+from tasks_app.sql import array, run, run_on, text_array
+
+# A firing planned so late is a missed one: until then its planner was merely slow.
+MISSED_SECONDS = 60
+CURSORS = 500  # schedules in one step
+PAGE = 5_000  # jobs of one schedule in one step
+INSTANCES = 10_000  # in one step, about
+
+_TOO_OLD = 10**9
+_OF_CURSOR = "d.cursor = f.cursor AND d.id > f.low AND d.id <= f.high"
+_OF_JOB = "d.id = f.high"
+
+
+class Cursor(NamedTuple):
+    id: int
+    next_fire: datetime
+    after_job: int
+
+    def planned_until(self, job_id: int) -> datetime:
+        """Firings up to this instant are planned, for a job that has been there all the time."""
+        return self.next_fire if job_id <= self.after_job else self.next_fire - INSTANT
+
+
+@dataclass(frozen=True, slots=True)
+class Planning:
+    """What one step of the planner did."""
+
+    cursors: int = 0
+    instances: int = 0
+    due: float | None = None  # the earliest of them, epoch seconds
+    more: bool = False  # there may be more to do at once
+
+
+class _Step(NamedTuple):
+    """What is planned of one schedule: firings for jobs from `low` (not included) to `high`, and where it goes on."""
+
+    cursor: int
+    firings: list[Firing]
+    low: int
+    high: int
+    next_fire: datetime
+    after_job: int
+
+
+def plan_due(shards: Sequence[int], ahead: float) -> Planning:
+    """Plan what fires within `ahead` seconds, one step of a bounded size, in one transaction."""
+    with transaction.atomic(savepoint=False):
+        rows = run("due_cursors", {"shards": list(shards), "ahead": ahead, "most": CURSORS})
+        if not rows:
+            return Planning()
+        now = rows[0][-1]
+        pages = run(
+            "cursor_pages",
+            {"cursors": array(row[0] for row in rows), "afters": array(row[8] for row in rows), "page": PAGE},
+        )
+        steps, empty, size = [], [], 0
+        for row, (jobs, last, most_missed, counted) in zip(rows, pages, strict=True):
+            if not jobs and not row[8]:
+                empty.append(row[0])
+                continue
+            step = _step(row, jobs, last, most_missed, counted, now, now + timedelta(seconds=ahead))
+            steps.append(step)
+            size += jobs * len(step.firings)
+            if size >= INSTANCES:
+                break
+        planned, due = _insert(
+            [(step.cursor, firing, step.low, step.high) for step in steps for firing in step.firings], _OF_CURSOR
+        )
+        run(
+            "advance_cursors",
+            {
+                "cursors": array(step.cursor for step in steps),
+                "nexts": [step.next_fire for step in steps],
+                "afters": array(step.after_job for step in steps),
+                "empty": array(empty),
+            },
+        )
+    return Planning(len(rows), planned, due, more=True)
+
+
+def _step(row: tuple, jobs: int, last: int | None, most_missed: int, counted: bool, now, horizon) -> _Step:
+    id_, cron, zone, gap, repeat, every, phase, next_fire, after_job, _ = row
+    schedule = Schedule(cron=cron, zone=zone, gap=Gap(gap), repeat=Repeat(repeat), every=every, phase=phase)
+    one_by_one = jobs == PAGE or after_job or counted
+    found = firings(
+        schedule,
+        next_fire - INSTANT,
+        horizon,
+        missed_before=now - timedelta(seconds=MISSED_SECONDS),
+        most_missed=most_missed,
+        most=1 if one_by_one else INSTANCES,
+    )
+    if after_job and not (found and found[0].at == next_fire):
+        found = [Firing(next_fire, _TOO_OLD)]  # it got so old between two pages that nobody wants it any more
+    # So many jobs, or some that count their runs: one firing at a time, page by page.
+    found = found[: 1 if one_by_one else max(1, INSTANCES // jobs)]
+    if jobs == PAGE and found:
+        return _Step(id_, found, after_job, last, found[0].at, last)
+    planned_until = found[-1].at if found else now - timedelta(seconds=MISSED_SECONDS)
+    [following] = schedule.next(max(planned_until, next_fire - INSTANT), 1)
+    return _Step(id_, found, after_job, last or 0, following, 0)
+
+
+def top_up(job: JobDefinition, cursor: Cursor | None, now: datetime, mode: OnResume | None = None) -> float | None:
+    """Plan for one job what the others of its schedule have already; `mode` says what to do with what lies in the past.
+
+    Returns the earliest moment at which something of it is due. The caller holds the job and its cursor.
+    """
+    missed_before = now if mode else now - timedelta(seconds=MISSED_SECONDS)
+    until = now + timedelta(days=40_000) if cursor is None else cursor.planned_until(job.id)
+    wanted = firings(
+        job.schedule,
+        job.plan_from,
+        until,
+        missed_before=missed_before,
+        most_missed=1 if mode is OnResume.LATEST else job.catch_up_most,
+        most=INSTANCES,
+    )
+    due = None
+    # A job that counts its runs gets them one by one, so that the count is looked at each time.
+    for part in [wanted] if job.max_runs is None else [[one] for one in wanted]:
+        _, first = _insert([(0, firing, 0, job.id) for firing in part], _OF_JOB, mode)
+        due = first if due is None else due
+    return due
+
+
+def _insert(
+    wanted: list[tuple[int, Firing, int, int]], of: str, mode: OnResume | None = None
+) -> tuple[int, float | None]:
+    if not wanted:
+        return 0, None
+    cursors, fired, lows, highs = zip(*wanted, strict=True)
+    params = {
+        "cursors": array(cursors),
+        "fires": [firing.at for firing in fired],
+        "labels": text_array(firing.label for firing in fired),
+        "missed": array(firing.missed for firing in fired),
+        "lows": array(lows),
+        "highs": array(highs),
+        "page": PAGE,
+        "salt": secrets.token_hex(16),
+        "mode": None if mode is None else str(mode),
+    }
+    return run_on("plan_instances", of, params)[0]
+
+
+def take_back(job: JobDefinition) -> datetime | None:
+    """Undo the planning of what nobody has claimed; the earliest firing of it. Counted runs are given back."""
+    ((count, earliest),) = run("take_back", {"job": job.id})
+    if job.max_runs is not None:
+        job.runs -= count
+    return earliest
+
+
+def trigger(job_id: int, tenant: str, key: str, payload: str | None) -> tuple[int, bool]:
+    """An instance that is due now; (its id, whether it is new). The caller holds the job."""
+    rows = run("trigger_job", {"job": job_id, "key": key, "payload": payload})
+    if rows:
+        return rows[0][0], True
+    kept = ScheduleTask.objects.filter(tenant=tenant, idem_key=f"{job_id}:m:{key}").values_list("id", flat=True)
+    return kept[0], False
