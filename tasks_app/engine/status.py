@@ -96,6 +96,10 @@ def read_status(hour: Hour | None = None, sample: Sample | None = None) -> Statu
     return Status(_nodes(), _lanes(sample), _lateness(hour or last_hour()), _dead_letters())
 
 
+def dispatcher_is_alive() -> bool:
+    return any(node.kind == Node.BEAT and node.live for node in _nodes())
+
+
 def _nodes() -> list[NodeView]:
     # Asked of the database: this process's clock may differ.
     rows = Node.objects.annotate(age=Now() - F("seen_at")).order_by("kind", "name")

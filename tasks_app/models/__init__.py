@@ -1,7 +1,9 @@
 """The tables. Rows of schedule_task change their status only through tasks_app.lifecycle."""
 
+from .api_token import ApiToken
 from .audit_entry import AuditEntry
 from .dlq_entry import DlqEntry
+from .idempotency_record import IdempotencyRecord
 from .job_cursor import JobCursor
 from .job_definition import JobDefinition
 from .maintenance_entry import MaintenanceEntry
@@ -11,10 +13,13 @@ from .outbox_event import OutboxEvent
 from .schedule_task import ScheduleTask
 from .task_attempt import TaskAttempt
 from .task_batch import TaskBatch
+from .unit_revision import UnitRevision
 
 __all__ = [
+    "ApiToken",
     "AuditEntry",
     "DlqEntry",
+    "IdempotencyRecord",
     "JobCursor",
     "JobDefinition",
     "MaintenanceEntry",
@@ -24,4 +29,5 @@ __all__ = [
     "ScheduleTask",
     "TaskAttempt",
     "TaskBatch",
+    "UnitRevision",
 ]

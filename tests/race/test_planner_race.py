@@ -1,9 +1,10 @@
-"""A planner beside an edit, a pause, a deletion, a claim and another planner: nothing fires by an old rule, or twice."""
+"""A planner beside an edit, a pause, a deletion, a claim, another planner: nothing fires by an old rule, or twice."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
-from django.db import connection
+from django.db import connection, connections, transaction
 
 from tasks_app.core.errors import UnknownJob
 from tasks_app.core.jobs import JobStatus
@@ -11,6 +12,7 @@ from tasks_app.engine.planner import plan_once
 from tasks_app.lifecycle import jobs
 from tasks_app.lifecycle.instances import plan_due
 from tasks_app.models import JobCursor, JobDefinition, ScheduleTask
+from tasks_app.sql import execute
 from tests.support.contend import contend
 from tests.support.engine import claim_due, make_due
 from tests.support.jobs import by, expected, fire_times, instances, make, now
@@ -159,6 +161,28 @@ def test_two_edits_of_one_revision_are_one():
     assert first.error is None
     assert "somebody changed it" in str(second.error)
     assert JobDefinition.objects.get().every == 20
+
+
+def test_a_pause_that_waited_for_an_edit_holds_the_schedule_that_the_job_has_now():
+    job = make(every=10)
+    pool = ThreadPoolExecutor(1)
+
+    def is_free() -> bool:
+        try:
+            now_its = JobCursor.objects.get(every=20).id
+            return bool(execute("SELECT 1 FROM job_cursor WHERE id = %s FOR UPDATE SKIP LOCKED", [now_its]))
+        finally:
+            connections.close_all()
+
+    def pause_and_look() -> bool:
+        with transaction.atomic():
+            jobs.pause(job.id, by())
+            return pool.submit(is_free).result(10)
+
+    _, free = overlap(lambda: jobs.edit(job.id, {"every": 20}, by()), pause_and_look)
+
+    assert not free
+    assert instances(job) == []
 
 
 def test_a_trigger_waits_for_a_deletion_and_finds_no_job():
