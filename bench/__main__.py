@@ -10,7 +10,7 @@ from pathlib import Path
 from .stack import fresh_stack
 
 NAMES = ("floor", "drain", "size", "punctual", "herd", "enqueue", "effects", "io", "idle")
-NAMES += ("midnight", "edits", "compensate")
+NAMES += ("midnight", "edits", "compensate", "planner", "api")
 
 
 def main() -> int:

@@ -4,6 +4,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from typing import NamedTuple
 
 from django.db import transaction
@@ -17,6 +18,7 @@ from tasks_app.sql import array, run, run_on, text_array
 # A firing planned so late is a missed one: until then its planner was merely slow.
 MISSED_SECONDS = 60
 CURSORS = 500  # schedules in one step
+CURSORS_COUNTED = 32  # of which the jobs are counted at a time: what is over a step's size is not counted in vain
 PAGE = 5_000  # jobs of one schedule in one step
 INSTANCES = 10_000  # in one step, about
 
@@ -42,7 +44,19 @@ class Planning:
     cursors: int = 0
     instances: int = 0
     due: float | None = None  # the earliest of them, epoch seconds
-    more: bool = False  # there may be more to do at once
+
+
+class _Times:
+    """One computation for each distinct schedule of a step, though it has a cursor in every shard."""
+
+    def __init__(self, now: datetime, horizon: datetime) -> None:
+        self.missed_before = now - timedelta(seconds=MISSED_SECONDS)
+        self.firings = cache(
+            lambda schedule, after, most_missed, most: firings(
+                schedule, after, horizon, missed_before=self.missed_before, most_missed=most_missed, most=most
+            )
+        )
+        self.following = cache(lambda schedule, after: schedule.next(after, 1)[0])
 
 
 class _Step(NamedTuple):
@@ -63,20 +77,7 @@ def plan_due(shards: Sequence[int], ahead: float) -> Planning:
         if not rows:
             return Planning()
         now = rows[0][-1]
-        pages = run(
-            "cursor_pages",
-            {"cursors": array(row[0] for row in rows), "afters": array(row[8] for row in rows), "page": PAGE},
-        )
-        steps, empty, size = [], [], 0
-        for row, (jobs, last, most_missed, counted) in zip(rows, pages, strict=True):
-            if not jobs and not row[8]:
-                empty.append(row[0])
-                continue
-            step = _step(row, jobs, last, most_missed, counted, now, now + timedelta(seconds=ahead))
-            steps.append(step)
-            size += jobs * len(step.firings)
-            if size >= INSTANCES:
-                break
+        steps, empty = _steps(rows, now, now + timedelta(seconds=ahead))
         planned, due = _insert(
             [(step.cursor, firing, step.low, step.high) for step in steps for firing in step.firings], _OF_CURSOR
         )
@@ -89,30 +90,40 @@ def plan_due(shards: Sequence[int], ahead: float) -> Planning:
                 "empty": array(empty),
             },
         )
-    return Planning(len(rows), planned, due, more=True)
+    return Planning(len(rows), planned, due)
 
 
-def _step(row: tuple, jobs: int, last: int | None, most_missed: int, counted: bool, now, horizon) -> _Step:
+def _steps(rows: list[tuple], now: datetime, horizon: datetime) -> tuple[list[_Step], list[int]]:
+    """What to plan of these schedules, up to about INSTANCES; and those that no active job has."""
+    steps, empty, size, times = [], [], 0, _Times(now, horizon)
+    for first in range(0, len(rows), CURSORS_COUNTED):
+        part = rows[first : first + CURSORS_COUNTED]
+        counted = {"cursors": array(row[0] for row in part), "afters": array(row[8] for row in part), "page": PAGE}
+        for row, page in zip(part, run("cursor_pages", counted), strict=True):
+            jobs, after_job = page[0], row[8]
+            if not jobs and not after_job:
+                empty.append(row[0])
+                continue
+            steps.append(_step(row, *page, times))
+            size += jobs * len(steps[-1].firings)
+        if size >= INSTANCES:
+            break
+    return steps, empty
+
+
+def _step(row: tuple, jobs: int, last: int | None, most_missed: int, counted: bool, times: _Times) -> _Step:
     id_, cron, zone, gap, repeat, every, phase, next_fire, after_job, _ = row
     schedule = Schedule(cron=cron, zone=zone, gap=Gap(gap), repeat=Repeat(repeat), every=every, phase=phase)
     one_by_one = jobs == PAGE or after_job or counted
-    found = firings(
-        schedule,
-        next_fire - INSTANT,
-        horizon,
-        missed_before=now - timedelta(seconds=MISSED_SECONDS),
-        most_missed=most_missed,
-        most=1 if one_by_one else INSTANCES,
-    )
+    found = times.firings(schedule, next_fire - INSTANT, most_missed, 1 if one_by_one else INSTANCES)
     if after_job and not (found and found[0].at == next_fire):
         found = [Firing(next_fire, _TOO_OLD)]  # it got so old between two pages that nobody wants it any more
     # So many jobs, or some that count their runs: one firing at a time, page by page.
     found = found[: 1 if one_by_one else max(1, INSTANCES // jobs)]
     if jobs == PAGE and found:
         return _Step(id_, found, after_job, last, found[0].at, last)
-    planned_until = found[-1].at if found else now - timedelta(seconds=MISSED_SECONDS)
-    [following] = schedule.next(max(planned_until, next_fire - INSTANT), 1)
-    return _Step(id_, found, after_job, last or 0, following, 0)
+    planned_until = found[-1].at if found else max(times.missed_before, next_fire - INSTANT)
+    return _Step(id_, found, after_job, last or 0, times.following(schedule, planned_until), 0)
 
 
 def top_up(job: JobDefinition, cursor: Cursor | None, now: datetime, mode: OnResume | None = None) -> float | None:
