@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from math import ceil
 
+from tasks_app.core.celery_call import CELERY_TASK, celery_call
 from tasks_app.core.errors import InvalidTask, nearest, refuse_absurd_instant, shown
 from tasks_app.core.handlers import REGISTRY, refuse_bad_lane, refuse_bad_max_retry
 from tasks_app.core.jobs import CatchUp
@@ -80,6 +81,8 @@ def columns(request: JobRequest, now: datetime, was: JobDefinition | None = None
     max_retry = handler.max_retry if request.max_retry is None else request.max_retry
     refuse_bad_max_retry(max_retry, InvalidTask)
     _refuse_bad_limits(request)
+    if request.task_type == CELERY_TASK:
+        celery_call(request.payload)
     schedule = _schedule(request, now, was)
     _refuse_what_never_fires(request, schedule, now, was)
     return {
