@@ -62,6 +62,8 @@ class _Times:
 class _Step(NamedTuple):
     """What is planned of one schedule: firings for jobs from `low` (not included) to `high`, and where it goes on."""
 
+    counted: bool  # one of the jobs counts its runs
+
     cursor: int
     firings: list[Firing]
     low: int
@@ -79,7 +81,9 @@ def plan_due(shards: Sequence[int], ahead: float) -> Planning:
         now = rows[0][-1]
         steps, empty = _steps(rows, now, now + timedelta(seconds=ahead))
         planned, due = _insert(
-            [(step.cursor, firing, step.low, step.high) for step in steps for firing in step.firings], _OF_CURSOR
+            [(step.cursor, firing, step.low, step.high) for step in steps for firing in step.firings],
+            _OF_CURSOR,
+            counted=any(step.counted for step in steps),
         )
         run(
             "advance_cursors",
@@ -98,8 +102,13 @@ def _steps(rows: list[tuple], now: datetime, horizon: datetime) -> tuple[list[_S
     steps, empty, size, times = [], [], 0, _Times(now, horizon)
     for first in range(0, len(rows), CURSORS_COUNTED):
         part = rows[first : first + CURSORS_COUNTED]
-        counted = {"cursors": array(row[0] for row in part), "afters": array(row[8] for row in part), "page": PAGE}
-        for row, page in zip(part, run("cursor_pages", counted), strict=True):
+        asked = {
+            "cursors": array(row[0] for row in part),
+            "afters": array(row[8] for row in part),
+            "late": [row[7] < times.missed_before for row in part],
+            "page": PAGE,
+        }
+        for row, page in zip(part, run("cursor_pages", asked), strict=True):
             jobs, after_job = page[0], row[8]
             if not jobs and not after_job:
                 empty.append(row[0])
@@ -111,19 +120,19 @@ def _steps(rows: list[tuple], now: datetime, horizon: datetime) -> tuple[list[_S
     return steps, empty
 
 
-def _step(row: tuple, jobs: int, last: int | None, most_missed: int, counted: bool, times: _Times) -> _Step:
+def _step(row: tuple, jobs: int, last: int | None, counted: bool, most_missed: int | None, times: _Times) -> _Step:
     id_, cron, zone, gap, repeat, every, phase, next_fire, after_job, _ = row
     schedule = Schedule(cron=cron, zone=zone, gap=Gap(gap), repeat=Repeat(repeat), every=every, phase=phase)
     one_by_one = jobs == PAGE or after_job or counted
-    found = times.firings(schedule, next_fire - INSTANT, most_missed, 1 if one_by_one else INSTANCES)
+    found = times.firings(schedule, next_fire - INSTANT, most_missed or 0, 1 if one_by_one else INSTANCES)
     if after_job and not (found and found[0].at == next_fire):
         found = [Firing(next_fire, _TOO_OLD)]  # it got so old between two pages that nobody wants it any more
     # So many jobs, or some that count their runs: one firing at a time, page by page.
     found = found[: 1 if one_by_one else max(1, INSTANCES // jobs)]
     if jobs == PAGE and found:
-        return _Step(id_, found, after_job, last, found[0].at, last)
+        return _Step(counted, id_, found, after_job, last, found[0].at, last)
     planned_until = found[-1].at if found else max(times.missed_before, next_fire - INSTANT)
-    return _Step(id_, found, after_job, last or 0, times.following(schedule, planned_until), 0)
+    return _Step(counted, id_, found, after_job, last or 0, times.following(schedule, planned_until), 0)
 
 
 def top_up(job: JobDefinition, cursor: Cursor | None, now: datetime, mode: OnResume | None = None) -> float | None:
@@ -144,13 +153,13 @@ def top_up(job: JobDefinition, cursor: Cursor | None, now: datetime, mode: OnRes
     due = None
     # A job that counts its runs gets them one by one, so that the count is looked at each time.
     for part in [wanted] if job.max_runs is None else [[one] for one in wanted]:
-        _, first = _insert([(0, firing, 0, job.id) for firing in part], _OF_JOB, mode)
+        _, first = _insert([(0, firing, 0, job.id) for firing in part], _OF_JOB, mode, counted=job.max_runs is not None)
         due = first if due is None else due
     return due
 
 
 def _insert(
-    wanted: list[tuple[int, Firing, int, int]], of: str, mode: OnResume | None = None
+    wanted: list[tuple[int, Firing, int, int]], of: str, mode: OnResume | None = None, *, counted: bool
 ) -> tuple[int, float | None]:
     if not wanted:
         return 0, None
@@ -165,6 +174,7 @@ def _insert(
         "page": PAGE,
         "salt": secrets.token_hex(16),
         "mode": None if mode is None else str(mode),
+        "counted": counted,
     }
     return run_on("plan_instances", of, params)[0]
 

@@ -166,6 +166,10 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='jobdefinition',
+            index=models.Index(condition=models.Q(('max_runs__isnull', False), ('status', tasks_app.core.jobs.JobStatus['ACTIVE'])), fields=['cursor'], name='job_definition_counted'),
+        ),
+        migrations.AddIndex(
+            model_name='jobdefinition',
             index=models.Index(condition=models.Q(('paused_until__isnull', False)), fields=['paused_until'], name='job_definition_resumes'),
         ),
         migrations.AddConstraint(

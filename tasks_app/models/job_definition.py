@@ -65,6 +65,11 @@ class JobDefinition(models.Model):
         indexes = [
             models.Index(fields=["cursor", "id"], name="job_definition_planned", condition=Q(status=JobStatus.ACTIVE)),
             models.Index(
+                fields=["cursor"],
+                name="job_definition_counted",
+                condition=Q(status=JobStatus.ACTIVE, max_runs__isnull=False),
+            ),
+            models.Index(
                 fields=["paused_until"], name="job_definition_resumes", condition=Q(paused_until__isnull=False)
             ),
         ]

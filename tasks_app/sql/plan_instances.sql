@@ -1,6 +1,7 @@
 -- plan_instances: a task for each job of these schedules and each of their firings; the unit is `job:fire_time`.
 -- An instance that is there already is left alone: a planner that is run again, or beside another, fires nothing twice.
 -- Jobs are looked up by their cursor in order of id; LIMIT keeps the look-up a look-up in a table of millions.
+-- In the order of their keys: an index takes neighbours a fifth cheaper. Runs are counted only where somebody counts.
 -- Tokens are made from one random salt: PostgreSQL's own opens a random device for each.
 WITH new AS (
     INSERT INTO schedule_task (tenant, task_type, biz_key, idem_key, token, job, fire_time, status, execute_time, due_at,
@@ -24,10 +25,11 @@ WITH new AS (
               WHEN 'latest' THEN f.missed = 1 WHEN 'all' THEN f.missed <= j.catch_up_most ELSE FALSE END
           AND (%(mode)s::text IS NOT NULL
                OR f.fire >= clock_timestamp() - make_interval(secs => j.catch_up_window))
+    ORDER BY (j.id || ':' || f.label) COLLATE "C"
     ON CONFLICT DO NOTHING
     RETURNING id, job, due_at
 ), counted AS (
     UPDATE job_definition d SET runs = d.runs + 1
-    FROM new WHERE d.id = new.job AND d.max_runs IS NOT NULL
+    FROM new WHERE %(counted)s AND d.id = new.job AND d.max_runs IS NOT NULL
 )
 SELECT count(*), date_part('epoch', min(due_at)) FROM new

@@ -1,6 +1,7 @@
 """Jobs and the planner: what is made of a rule, when, and what a change of the rule does to what was planned."""
 
 from datetime import UTC, datetime, timedelta
+from uuid import UUID
 
 import pytest
 
@@ -8,12 +9,14 @@ from tasks_app.core.errors import InvalidTask, NameTaken, StaleRevision, Unknown
 from tasks_app.engine.planner import plan_once
 from tasks_app.lifecycle import instances as planning
 from tasks_app.lifecycle import jobs
+from tasks_app.lifecycle.dead_letter import replay
 from tasks_app.lifecycle.job_request import JobRequest
+from tasks_app.lifecycle.start import start
 from tasks_app.models import AuditEntry, JobCursor, JobDefinition, ScheduleTask
 from tests.support.engine import claim_due, make_due, run_due
 from tests.support.jobs import by, expected, fire_times, instances, make, now, was_down
 from tests.support.marks import commits
-from tests.support.moves import RETRY, settled, started
+from tests.support.moves import FINAL, RETRY, settled, started
 
 pytestmark = commits
 
@@ -234,10 +237,6 @@ def test_what_is_running_or_waits_for_a_retry_goes_on():
     first, second = (task.id for task in instances(job)[:2])
     make_due(first)
     [batch] = claim_due()
-    from uuid import UUID
-
-    from tasks_app.lifecycle.start import start
-
     settled(start(UUID(batch.batch_no), "w"), RETRY)
     make_due(second)
     claim_due()
@@ -245,6 +244,19 @@ def test_what_is_running_or_waits_for_a_retry_goes_on():
     jobs.pause(job.id, by("stop"))
 
     assert [(task.id, task.status) for task in instances(job)] == [(first, "FAIL"), (second, "RUNNING")]
+
+
+def test_what_a_person_has_replayed_is_not_taken_back():
+    job = make(every=10)
+    first = instances(job)[0].id
+    make_due(first)
+    [batch] = claim_due()
+    settled(start(UUID(batch.batch_no), "w"), FINAL)
+    replay([first], "bob")
+
+    jobs.pause(job.id, by("stop"))
+
+    assert [(task.id, task.status) for task in instances(job)] == [(first, "INIT")]
 
 
 def test_a_stale_edit_a_wrong_tenant_and_a_taken_name_change_nothing():
