@@ -38,6 +38,7 @@ def test_a_key_belongs_to_one_request_of_one_tenant(caller):
     assert (other.status, other.code) == (422, "SCH_422_KEY_REUSED")
     assert elsewhere.code == "SCH_422_KEY_REUSED"
     assert acme.status == 201
+    assert set(JobDefinition.objects.values_list("tenant", flat=True)) == {"default", "acme"}
 
 
 @pytest.mark.parametrize("key", ["", "a b", "ü", "x" * 151])

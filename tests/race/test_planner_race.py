@@ -84,6 +84,16 @@ def test_a_planner_leaves_alone_what_is_being_changed_and_comes_back(unplanned, 
     check(unplanned, change, happened=commit)
 
 
+def test_a_planner_holds_its_schedules_until_it_has_moved_their_cursors(unplanned):
+    def hold_the_cursors_in_place() -> None:
+        execute("LOCK TABLE job_cursor IN SHARE MODE")
+
+    planned, paused = contend(hold_the_cursors_in_place, lambda: plan_due(ALL, 60), lambda: CHANGES["pause"](unplanned))
+
+    assert (planned.waited, paused.waited) == (True, True)
+    assert planned.value.instances >= 5 and instances(unplanned) == []
+
+
 @every_change
 def test_what_is_claimed_first_runs_and_what_is_changed_first_does_not(change):
     job = make(every=10, payload={"rule": "old"})
