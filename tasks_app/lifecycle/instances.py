@@ -1,5 +1,6 @@
 """The instances of jobs: planned for many jobs at once, topped up for one, taken back, triggered by hand."""
 
+import logging
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from typing import NamedTuple
 
 from django.db import transaction
 
+from tasks_app.core.errors import InvalidTask
 from tasks_app.core.firings import INSTANT, Firing, firings
 from tasks_app.core.jobs import OnResume
 from tasks_app.core.schedule import Gap, Repeat, Schedule
@@ -21,6 +23,10 @@ CURSORS = 500  # schedules in one step
 CURSORS_COUNTED = 32  # of which the jobs are counted at a time: what is over a step's size is not counted in vain
 PAGE = 5_000  # jobs of one schedule in one step
 INSTANCES = 10_000  # in one step, about
+
+UNREADABLE = timedelta(minutes=10)  # a schedule that can't be read is looked at again after this
+
+log = logging.getLogger(__name__)
 
 _TOO_OLD = 10**9
 _OF_CURSOR = "d.cursor = f.cursor AND d.id > f.low AND d.id <= f.high"
@@ -113,7 +119,12 @@ def _steps(rows: list[tuple], now: datetime, horizon: datetime) -> tuple[list[_S
             if not jobs and not after_job:
                 empty.append(row[0])
                 continue
-            steps.append(_step(row, *page, times))
+            try:
+                steps.append(_step(row, *page, times))
+            except InvalidTask as error:
+                # A zone that this machine does not know any more, say: the others must not wait for it.
+                log.error("cursor.unreadable cursor=%d error=%r", row[0], str(error))
+                steps.append(_Step(False, row[0], [], 0, 0, now + UNREADABLE, 0))
             size += jobs * len(steps[-1].firings)
         if size >= INSTANCES:
             break

@@ -85,6 +85,17 @@ def test_a_schedule_without_jobs_is_dropped_and_comes_back_with_the_next_job():
     assert fire_times(make(every=10))
 
 
+def test_a_schedule_that_can_not_be_read_does_not_hold_up_the_others():
+    lost, job = make("lost", cron="*/10 * * * * *", timezone="Europe/Berlin"), make(every=10)
+    ScheduleTask.objects.all().delete()
+    JobCursor.objects.update(next_fire=job.schedule.next(now(), 1)[0])
+    JobCursor.objects.filter(id=lost.cursor).update(timezone="Europe/Atlantis")
+
+    plan_once()
+
+    assert fire_times(job) and not fire_times(lost)
+
+
 def test_many_jobs_of_one_schedule_are_planned_page_by_page(monkeypatch):
     monkeypatch.setattr(planning, "PAGE", 3)
     made = [make(f"report-{n}", cron="*/20 * * * * *") for n in range(80)]
