@@ -7,11 +7,14 @@ from uuid import UUID
 
 from .core.errors import (
     InvalidTask,
+    NameTaken,
     PlanConflict,
     PunctualError,
     RetryableError,
     Skip,
     Snooze,
+    StaleRevision,
+    UnknownJob,
     UnrecoverableError,
     shown,
 )
@@ -21,6 +24,7 @@ from .core.retry import Backoff
 from .core.scans import SCANS, Finding, Found, Scan, Walked
 from .core.states import Status, is_live
 from .core.task import Task
+from .engine.jobs import create_job, delete_job, edit_job, pause_job, resume_job, trigger_job
 from .engine.operate import cancel_tasks, move_tasks, retry_tasks
 from .engine.wakeup import wake_on_commit
 from .engine.writes import write
@@ -29,6 +33,7 @@ from .lifecycle import outbox as _outbox
 from .lifecycle import plan as _plan
 from .lifecycle.audit import Operator
 from .lifecycle.cancel import Cancelled
+from .lifecycle.job_request import JobRequest
 from .lifecycle.look import Difference, differing, differing_rows, planned_keys
 from .lifecycle.operate import Answer, Operated
 from .lifecycle.plan import SYSTEM, Outcome, Planned
@@ -44,7 +49,9 @@ __all__ = [
     "Finding",
     "Found",
     "InvalidTask",
+    "JobRequest",
     "Link",
+    "NameTaken",
     "Operated",
     "Operator",
     "Outcome",
@@ -54,17 +61,22 @@ __all__ = [
     "RetryableError",
     "Skip",
     "Snooze",
+    "StaleRevision",
     "Status",
     "Task",
     "TaskInfo",
+    "UnknownJob",
     "UnrecoverableError",
     "Walked",
     "cancel",
     "cancel_tasks",
     "checked_instant",
     "checked_text",
+    "create_job",
+    "delete_job",
     "differing",
     "differing_rows",
+    "edit_job",
     "emit",
     "emit_many",
     "ensure",
@@ -72,14 +84,17 @@ __all__ = [
     "find",
     "handler",
     "move_tasks",
+    "pause_job",
     "planned_keys",
     "register_link",
     "register_scan",
     "reschedule",
     "reschedule_many",
+    "resume_job",
     "retry_tasks",
     "schedule",
     "schedule_many",
+    "trigger_job",
     "write",
 ]
 

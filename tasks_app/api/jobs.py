@@ -8,10 +8,9 @@ from typing import Annotated
 from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router
 
+from tasks_app.engine import jobs
 from tasks_app.engine.status import dispatcher_is_alive
-from tasks_app.engine.wakeup import wake_on_commit
 from tasks_app.engine.why import why_job
-from tasks_app.lifecycle import jobs
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.job_look import coming, in_words, state_in_words
 from tasks_app.lifecycle.job_request import JobRequest
@@ -58,8 +57,8 @@ def create_job(request: HttpRequest, body: JobIn, idempotency_key: Key = None):
         if given.get("at") is not None:
             raise Problem("SCH_422_INVALID", "at and delay were both given; give the one that is meant.")
         given["at"] = run("clock", {})[0][0] + timedelta(seconds=delay)
-    done = jobs.create(JobRequest(**given), operator(request, body.reason), caller(request).tenant)
-    return 201, _changed(done)
+    made = jobs.create_job(JobRequest(**given), operator(request, body.reason), tenant=caller(request).tenant)
+    return 201, JobOut.of(made)
 
 
 @router.get("", response=JobPage, summary="List jobs, by name")
@@ -90,41 +89,41 @@ def read_job(request: HttpRequest, response: HttpResponse, job_id: Id):
 @router.patch("/{job_id}", response=JobOut, summary="Change a job")
 @mutation
 def edit_job(request: HttpRequest, job_id: Id, body: JobPatch, if_match: Revision, idempotency_key: Key = None):
-    done = jobs.edit(
+    job = jobs.edit_job(
         job_id,
         _given(body),
         operator(request, body.reason),
         tenant=caller(request).tenant,
         revision=int(if_match.strip('"')),
     )
-    return 200, _changed(done)
+    return 200, JobOut.of(job)
 
 
 @router.delete("/{job_id}", response={204: None}, summary="Delete a job; its history stays")
 @mutation
 def delete_job(request: HttpRequest, job_id: Id, idempotency_key: Key = None):
-    jobs.delete(job_id, operator(request), tenant=caller(request).tenant)
+    jobs.delete_job(job_id, operator(request), tenant=caller(request).tenant)
     return 204, None
 
 
 @router.post("/{job_id}/pause", response=JobOut, summary="Pause a job")
 @mutation
 def pause_job(request: HttpRequest, job_id: Id, body: PauseIn, idempotency_key: Key = None):
-    done = jobs.pause(
+    job = jobs.pause_job(
         job_id,
         operator(request, body.reason),
         tenant=caller(request).tenant,
         until=body.until,
         on_resume=body.on_resume,
     )
-    return 200, _changed(done)
+    return 200, JobOut.of(job)
 
 
 @router.post("/{job_id}/resume", response=JobOut, summary="Resume a job")
 @mutation
 def resume_job(request: HttpRequest, job_id: Id, body: ResumeIn, idempotency_key: Key = None):
     by = operator(request, body.reason)
-    return 200, _changed(jobs.resume(job_id, by, tenant=caller(request).tenant, on_resume=body.on_resume))
+    return 200, JobOut.of(jobs.resume_job(job_id, by, tenant=caller(request).tenant, on_resume=body.on_resume))
 
 
 @router.post("/{job_id}/trigger", response={201: TriggerOut}, summary="Run a job now, beside its schedule")
@@ -133,14 +132,13 @@ def trigger_job(request: HttpRequest, job_id: Id, body: TriggerIn, idempotency_k
     if not dispatcher_is_alive():
         _job(request, job_id)
         raise Problem("SCH_503_DISPATCHER_DOWN", "No beat is alive, so nothing would run now. Try again in a moment.")
-    done = jobs.trigger(
+    done = jobs.trigger_job(
         job_id,
         idempotency_key,
         operator(request, body.reason),
         tenant=caller(request).tenant,
         payload=body.payload,
     )
-    wake_on_commit(done.due)
     return 201, TriggerOut(task_id=done.task_id, new=done.new)
 
 
@@ -197,12 +195,6 @@ def _given(body: JobPatch) -> dict:
     """The fields that were sent; null means the default."""
     sent = body.model_dump(exclude_unset=True, exclude={"reason"})
     return {name: _DEFAULTS.get(name) if value is None else value for name, value in sent.items()}
-
-
-def _changed(done: jobs.Changed) -> JobOut:
-    if done.due is not None:
-        wake_on_commit(done.due)
-    return JobOut.of(done.job)
 
 
 def _place(after: str) -> tuple[datetime, int]:

@@ -5,6 +5,7 @@ from uuid import UUID
 
 import pytest
 
+from tasks_app.client import create_job, edit_job, trigger_job
 from tasks_app.core.errors import InvalidTask, NameTaken, StaleRevision, UnknownJob
 from tasks_app.engine.planner import plan_once
 from tasks_app.lifecycle import instances as planning
@@ -217,6 +218,19 @@ def test_one_time_is_planned_when_the_job_is_made():
 
     assert fire_times(job) == [LATER]
     assert job.cursor is None
+
+
+def test_a_job_that_is_due_at_once_wakes_the_dispatcher(redis):
+    create_job(JobRequest(name="now", task_type="T_QUIET", at=now()), by())
+    assert redis.llen("punctual:signal") == 1
+
+    redis.flushall()
+    job = make(every=3600)
+    redis.set("punctual:next_look", repr(now().timestamp() + 1))
+    edit_job(job.id, {"payload": {}}, by())
+    assert redis.llen("punctual:signal") == 0  # nothing of it is due before the next look
+    trigger_job(job.id, "k", by())
+    assert redis.llen("punctual:signal") == 1
 
 
 def test_an_edit_takes_back_what_was_planned_and_plans_by_the_new_rule():
