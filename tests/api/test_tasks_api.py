@@ -1,8 +1,10 @@
 """/tasks, /scheduler/health and /live."""
 
+from datetime import timedelta
 from uuid import uuid4
 
 import pytest
+from django.utils import timezone
 
 from tasks_app.client import schedule
 from tasks_app.models import Node, ScheduleTask
@@ -134,7 +136,8 @@ def test_changes_that_arrive_out_of_order_end_with_the_newest(api):
 
 
 def test_health_is_the_worse_of_what_started_and_what_did_not(api):
-    Node.objects.create(node_id=uuid4(), kind=Node.WORKER, name="w", slots=2, lanes=["default"])
+    soon = timezone.now() + timedelta(hours=1)
+    Node.objects.create(node_id=uuid4(), kind=Node.WORKER, name="w", slots=2, lanes=["default"], seen_at=soon)
     well = api.get("/scheduler/health").body
     task = schedule("T_QUIET", "late").task_id
     make_due(task)

@@ -6,6 +6,7 @@ from uuid import UUID, uuid4
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
 from tasks_app.client import cancel, schedule
 from tasks_app.core.handlers import REGISTRY, handler
@@ -19,15 +20,18 @@ from tests.support.moves import FINAL, RETRY, settled, started
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+# However slow the machine, no process falls silent before the test has ended.
+SOON = timezone.now() + timedelta(hours=1)
+
 
 @pytest.fixture
 def beat():
-    Node.objects.create(node_id=uuid4(), kind=Node.BEAT, name="b")
+    Node.objects.create(node_id=uuid4(), kind=Node.BEAT, name="b", seen_at=SOON)
 
 
 @pytest.fixture
 def worker(beat):
-    Node.objects.create(node_id=uuid4(), kind=Node.WORKER, name="w", slots=1, lanes=["default"])
+    Node.objects.create(node_id=uuid4(), kind=Node.WORKER, name="w", slots=1, lanes=["default"], seen_at=SOON)
 
 
 def due(lane: str | None = None) -> ScheduleTask:
@@ -50,9 +54,9 @@ def test_a_due_task_needs_a_beat_a_worker_and_a_slot(beat):
     task = due()
     Node.objects.all().update(seen_at=now() - timedelta(hours=1))
     assert why(task) == "no_dispatcher"
-    Node.objects.all().update(seen_at=now())
+    Node.objects.all().update(seen_at=SOON)
     assert why(task) == "no_worker"
-    Node.objects.create(node_id=uuid4(), kind=Node.WORKER, name="w", slots=1, lanes=["default"])
+    Node.objects.create(node_id=uuid4(), kind=Node.WORKER, name="w", slots=1, lanes=["default"], seen_at=SOON)
     assert why(task) == "about_to_run"
     for _ in range(4):
         TaskBatch.objects.create(
