@@ -42,7 +42,7 @@ class Conf:
 
     # Jobs.
     PLAN_AHEAD_SECONDS: float = 60.0  # instances of jobs are made so long before they are due
-    PLAN_SECONDS: float = 5.0  # longest wait between two looks of a planner
+    PLAN_SECONDS: float = 10.0  # longest wait between two looks of a planner
 
     # Compensation.
     COMPENSATE_SECONDS: float = 60.0  # how often the apps' scans look for rows whose task was lost
