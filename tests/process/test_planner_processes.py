@@ -1,0 +1,70 @@
+"""Jobs through real beats and workers, killed in the middle of planning."""
+
+from datetime import timedelta
+
+from django.db import connection, connections, transaction
+
+from tasks_app.lifecycle import jobs
+from tasks_app.models import ScheduleTask
+from tests.support.jobs import by, expected, fire_times, instances, make, now
+from tests.support.wait import wait_until
+
+# What holds up a planner in each of its statements: the tables' locks, and the statement it then waits in.
+HOLDS = (
+    ("LOCK TABLE job_definition IN ACCESS EXCLUSIVE MODE", "-- cursor_pages%"),
+    ("LOCK TABLE schedule_task IN SHARE MODE", "-- plan_instances%"),
+    ("LOCK TABLE job_cursor IN SHARE MODE", "-- advance_cursors%"),
+    ("LOCK TABLE schedule_task IN SHARE MODE", "-- plan_instances%"),
+    ("LOCK TABLE job_cursor IN SHARE MODE", "-- advance_cursors%"),
+)
+
+
+def waits_in(statement: str) -> bool:
+    with connections["default"].cursor() as cursor:
+        cursor.execute("SELECT pg_stat_clear_snapshot()")  # within a transaction it would be the same for ever
+        cursor.execute(
+            "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE query LIKE %s AND wait_event_type = 'Lock')", [statement]
+        )
+        return cursor.fetchone()[0]
+
+
+def test_five_planners_killed_at_the_tick_leave_every_fire_time_exactly_once(stack, settings):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"PLAN_AHEAD_SECONDS": 1.0, "PLAN_SECONDS": 0.1}
+    stack.settings_module = "tests.planner_settings"
+    made = [make(f"tick-{n}", cron="* * * * * *", task_type="T_QUIET") for n in range(20)]
+    made.append(make("counted", cron="* * * * * *", max_runs=10_000))
+    first = now()
+    for lock, statement in HOLDS:
+        beat = stack.beat()
+        wait_until(lambda: fire_times(made[0]), describe=stack.logs)
+        with transaction.atomic():
+            with connection.cursor() as cursor:
+                cursor.execute(lock)
+            wait_until(lambda s=statement: waits_in(s), 20, describe=stack.logs)
+            beat.kill()
+    stack.beat()
+    end = now() + timedelta(seconds=1)
+    wait_until(lambda: all(fire_times(job)[-1] > end for job in made), 20, describe=stack.logs)
+
+    for job in made:
+        times = [at for at in fire_times(job) if first + timedelta(seconds=1) < at <= end]
+        assert times == expected(job, first + timedelta(seconds=1), end)
+    made[-1].refresh_from_db()
+    assert made[-1].runs == len(instances(made[-1]))
+
+
+def test_a_job_fires_on_time_and_can_be_triggered_beside(stack, settings):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"PLAN_AHEAD_SECONDS": 1.0, "PLAN_SECONDS": 0.1}
+    stack.settings_module = "tests.planner_settings"
+    stack.beat()
+    stack.worker()
+    job = make("every second", cron="* * * * * *")
+    manual = jobs.trigger(job.id, "now", by())
+
+    def done() -> bool:
+        return ScheduleTask.objects.filter(job=job.id, status="SUCCESS").count() >= 4
+
+    wait_until(done, 20, describe=stack.logs)
+
+    assert ScheduleTask.objects.get(id=manual.task_id).status == "SUCCESS"
+    assert all(task.start_time >= task.fire_time for task in instances(job) if task.status == "SUCCESS")
