@@ -8,6 +8,7 @@ from pydantic import AwareDatetime, StringConstraints
 
 from tasks_app.core.lanes import LANES
 from tasks_app.core.states import Status
+from tasks_app.lifecycle.job_look import schedule_in_words
 from tasks_app.models import JobDefinition, ScheduleTask
 
 LARGEST_ID = 2**63 - 1
@@ -46,6 +47,8 @@ class JobPatch(Model):
     dst_repeat: Literal["once", "twice"] | None = None
     lane: LaneName | None = None
     max_retry: int | None = None
+    backoff: list[float] | None = Field(None, description="Seconds before each retry, the last repeats")
+    timeout: float | None = Field(None, description="Seconds")
     expires_after: float | None = Field(None, description="Seconds; an instance later than this is not run")
     start_at: AwareDatetime | None = None
     end_at: AwareDatetime | None = None
@@ -124,6 +127,8 @@ class JobOut(Schema):
     dst_repeat: str
     lane: str
     max_retry: int
+    backoff: list[float] | None
+    timeout: float | None
     expires_after: float | None
     start_at: datetime | None
     end_at: datetime | None
@@ -147,7 +152,7 @@ class JobOut(Schema):
         return cls(
             **plain
             | {"cron": job.cron or None, "every": job.every or None, "at": job.run_at}
-            | {"expires_after": seconds, "words": job.schedule.words}
+            | {"expires_after": seconds, "words": schedule_in_words(job)}
         )
 
 

@@ -29,6 +29,10 @@ def zone_of(name: str) -> ZoneInfo:
     return ZoneInfo(name)
 
 
+def is_known(name: str) -> bool:
+    return name in _known()
+
+
 @cache
 def _known() -> frozenset[str]:
     return frozenset(available_timezones())

@@ -3,10 +3,14 @@
 from datetime import datetime, timedelta
 from itertools import islice
 
+from tasks_app.core.errors import InvalidTask
 from tasks_app.core.jobs import JobStatus
 from tasks_app.core.schedule import in_zone
+from tasks_app.core.zones import is_known
 from tasks_app.models import JobDefinition, ScheduleTask
 from tasks_app.sql import run
+
+from .job_request import JobRequest, columns
 
 
 def coming(job: JobDefinition, count: int = 10, after: datetime | None = None) -> list[datetime]:
@@ -20,6 +24,22 @@ def coming(job: JobDefinition, count: int = 10, after: datetime | None = None) -
     return [at for at in times if job.end_at is None or at <= job.end_at]
 
 
+def preview(request: JobRequest, was: JobDefinition | None, count: int = 10) -> list[str]:
+    """When a job of these fields would fire, in words; refuses what creating it would refuse."""
+    now = run("clock", {})[0][0]
+    values = columns(request, now, was=was)
+    job = JobDefinition(**values, runs=was.runs if was else 0)
+    return in_words(job, coming(job, count, now))
+
+
+def schedule_in_words(job: JobDefinition) -> str:
+    """When it fires; a schedule that can't be read any more, say of a zone that is gone, says so instead."""
+    try:
+        return job.schedule.words
+    except InvalidTask as error:
+        return f"It can't be read: {error}"
+
+
 def in_words(job: JobDefinition, times: list[datetime]) -> list[str]:
     return [in_zone(at, job.timezone) for at in times]
 
@@ -27,11 +47,18 @@ def in_words(job: JobDefinition, times: list[datetime]) -> list[str]:
 def state_in_words(job: JobDefinition) -> str:
     """One sentence: does it fire, and if not, why not."""
     if job.status == JobStatus.PAUSED:
-        until = f" until {in_zone(job.paused_until, job.timezone)}" if job.paused_until else ""
+        until = f" until {in_zone(job.paused_until, _zone(job))}" if job.paused_until else ""
         return f"Paused by {job.paused_by}{until}: {job.pause_reason}"
-    times = coming(job, 1)
+    try:
+        times = coming(job, 1)
+    except InvalidTask as error:
+        return f"Does not fire: {error}"
     if times:
         return f"Fires next on {in_words(job, times)[0]}."
     if job.max_runs is not None and job.runs >= job.max_runs:
         return f"Fires no more: it has had its {job.max_runs:,} runs."
     return "Fires no more: its last time has passed."
+
+
+def _zone(job: JobDefinition) -> str:
+    return job.timezone if is_known(job.timezone) else "UTC"

@@ -2,7 +2,7 @@
 
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -10,7 +10,7 @@ from math import ceil
 
 from tasks_app.core.celery_call import CELERY_TASK, celery_call
 from tasks_app.core.errors import InvalidTask, nearest, refuse_absurd_instant, shown
-from tasks_app.core.handlers import REGISTRY, refuse_bad_lane, refuse_bad_max_retry
+from tasks_app.core.handlers import REGISTRY, Handler, refuse_bad_lane, refuse_bad_max_retry
 from tasks_app.core.jobs import CatchUp
 from tasks_app.core.schedule import Gap, Repeat, Schedule
 from tasks_app.models import JobDefinition
@@ -20,7 +20,9 @@ from .request import checked_instant, checked_json, checked_text
 
 DAY = 86_400
 LONGEST_WINDOW = 366 * DAY
+LONGEST_TIMEOUT = 7 * DAY
 MOST_CAUGHT_UP = 1_000
+MOST_DELAYS = 100
 _WHEN = ("cron", "every", "at")
 
 
@@ -38,7 +40,9 @@ class JobRequest:
     dst_gap: str = Gap.SHIFT
     dst_repeat: str = Repeat.ONCE
     lane: str = ""  # empty: the handler's
-    max_retry: int | None = None  # None: the handler's
+    max_retry: int | None = None  # None: the handler's, or the number of delays in backoff
+    backoff: Sequence[float] | None = None  # seconds before each retry, the last repeats; None: the handler's
+    timeout: float | None = None  # seconds; None: the handler's
     expires_after: float | None = None  # seconds
     start_at: datetime | None = None
     end_at: datetime | None = None
@@ -78,8 +82,11 @@ def columns(request: JobRequest, now: datetime, was: JobDefinition | None = None
     name = checked_text("name", request.name, NAME_LENGTH)
     lane = request.lane or handler.lane
     refuse_bad_lane(lane, InvalidTask)
-    max_retry = handler.max_retry if request.max_retry is None else request.max_retry
+    backoff = _backoff(request)
+    usual = handler.max_retry if backoff is None else len(backoff)
+    max_retry = usual if request.max_retry is None else request.max_retry
     refuse_bad_max_retry(max_retry, InvalidTask)
+    _refuse_bad_timeout(request, handler)
     _refuse_bad_limits(request)
     if request.task_type == CELERY_TASK:
         celery_call(request.payload)
@@ -91,6 +98,8 @@ def columns(request: JobRequest, now: datetime, was: JobDefinition | None = None
         "payload": {} if request.payload is None else json.loads(checked_json("payload", request.payload)),
         "lane": lane,
         "max_retry": max_retry,
+        "backoff": backoff,
+        "timeout": request.timeout,
         "expires_after": None if request.expires_after is None else timedelta(seconds=request.expires_after),
         "cron": schedule.cron,
         "every": schedule.every,
@@ -151,10 +160,38 @@ def _refuse_bad_limits(request: JobRequest) -> None:
     if request.catch_up not in list(CatchUp):
         raise InvalidTask(f"catch_up={shown(request.catch_up)} is unknown; use {', '.join(CatchUp)}.")
     seconds = request.expires_after
-    if seconds is not None and (
-        isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= LONGEST_WINDOW
-    ):
+    if seconds is not None and not (_is_number(seconds) and 0 < seconds <= LONGEST_WINDOW):
         raise InvalidTask(f"expires_after={shown(seconds)} must be more than 0 seconds and at most a year.")
+
+
+def _backoff(request: JobRequest) -> list[float] | None:
+    delays = request.backoff
+    if delays is None:
+        return None
+    if not isinstance(delays, list | tuple) or not 0 < len(delays) <= MOST_DELAYS:
+        raise InvalidTask(
+            f"backoff={shown(delays)} must be a list of 1 to {MOST_DELAYS} delays in seconds, such as [1, 5, 30]."
+        )
+    for one in delays:
+        if not (_is_number(one) and 0 <= one <= LONGEST_WINDOW):
+            raise InvalidTask(f"backoff has {shown(one)}; each delay must be 0 seconds or more, and at most a year.")
+    return [float(one) for one in delays]
+
+
+def _refuse_bad_timeout(request: JobRequest, handler: Handler) -> None:
+    if request.timeout is None:
+        return
+    if not (_is_number(request.timeout) and 0 < request.timeout <= LONGEST_TIMEOUT):
+        raise InvalidTask(f"timeout={shown(request.timeout)} must be more than 0 seconds and at most a week.")
+    if handler.batch:
+        raise InvalidTask(
+            f"timeout={request.timeout:g}: {handler.name} makes one call for many tasks, so a job can't have a "
+            "time-out of its own. Leave it out; the handler's holds."
+        )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _whole(name: str, value: object, low: int, high: int) -> None:

@@ -1,5 +1,6 @@
 """A job: the rule by which tasks come into being. Its instances are tasks with `job` and `fire_time`."""
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -23,6 +24,10 @@ class JobDefinition(models.Model):
     payload = models.JSONField(db_default={})
     lane = models.CharField(max_length=8, db_collation="C", db_default=DEFAULT_LANE)
     max_retry = models.SmallIntegerField()
+    backoff = ArrayField(
+        models.FloatField(), null=True, help_text="Seconds before each retry; the last repeats. Empty: the handler's."
+    )
+    timeout = models.FloatField(null=True, help_text="Seconds; empty: the handler's.")
     expires_after = models.DurationField(null=True, help_text="An instance later than this is not run any more.")
 
     # When: a cron string, an interval in seconds, or one time.
@@ -69,6 +74,9 @@ class JobDefinition(models.Model):
                 name="job_definition_counted",
                 condition=Q(status=JobStatus.ACTIVE, max_runs__isnull=False),
             ),
+            # For lists: of a type, and of what is paused.
+            models.Index(fields=["tenant", "task_type", "name"], name="job_definition_type"),
+            models.Index(fields=["tenant", "name"], name="job_definition_paused", condition=Q(status=JobStatus.PAUSED)),
             models.Index(
                 fields=["paused_until"], name="job_definition_resumes", condition=Q(paused_until__isnull=False)
             ),
@@ -83,7 +91,8 @@ class JobDefinition(models.Model):
                 name="job_definition_one_time_has_no_cursor",
             ),
         ]
-        permissions = [("operate_jobdefinition", "Can pause, resume and trigger jobs")]
+        default_permissions = ("view",)
+        permissions = [("operate_jobdefinition", "Can create, edit, pause, resume, trigger and delete jobs")]
 
     def __str__(self) -> str:
         return self.name

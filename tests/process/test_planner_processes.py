@@ -5,7 +5,7 @@ from datetime import timedelta
 from django.db import connection, connections, transaction
 
 from tasks_app.lifecycle import jobs
-from tasks_app.models import ScheduleTask
+from tasks_app.models import ScheduleTask, TaskAttempt
 from tests.support.jobs import by, expected, fire_times, instances, make, now
 from tests.support.wait import wait_until
 
@@ -68,3 +68,24 @@ def test_a_job_fires_on_time_and_can_be_triggered_beside(stack, settings):
 
     assert ScheduleTask.objects.get(id=manual.task_id).status == "SUCCESS"
     assert all(task.start_time >= task.fire_time for task in instances(job) if task.status == "SUCCESS")
+
+
+def test_a_job_has_its_own_time_out_in_every_mode(stack):
+    stack.beat()
+    stack.worker()
+    slow = {"do": "sleep", "seconds": 20}
+    made = [
+        make(kind, task_type=kind, every=3600, timeout=0.3, payload=slow)
+        for kind in ("T_QUIET", "T_THREADS", "T_EFFECT", "T_TWO_PHASE")
+    ]
+    patient = make("patient", task_type="T_PLAIN", every=3600, timeout=30, payload={"do": "sleep", "seconds": 2.5})
+    ended = [jobs.trigger(job.id, "now", by()).task_id for job in made]
+    lasting = jobs.trigger(patient.id, "now", by()).task_id  # longer than its handler's two seconds
+
+    def done() -> bool:
+        return (
+            TaskAttempt.objects.filter(task_id__in=ended, error_msg__contains="longer than 0.3 s").count() >= len(ended)
+            and ScheduleTask.objects.get(id=lasting).status == "SUCCESS"
+        )
+
+    wait_until(done, 40, describe=stack.logs)
