@@ -1,8 +1,8 @@
 """The planner of a beat: turns jobs into instances a little ahead of their time, in a thread of its own.
 
-Each plans the shards that its beat dispatches, and all of them while it dispatches none: a beat that has lost its broker
-can still plan. Any number of planners may do the same: each holds the schedules it works on, and an instance is unique in
-the database.
+Each plans the shards that its beat dispatches, and all of them while it dispatches none: a beat that has lost its
+broker can still plan. Any number of planners may do the same: each holds the schedules it works on, and an instance is
+unique in the database.
 """
 
 import logging
@@ -17,6 +17,7 @@ from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.instances import plan_due
 from tasks_app.lifecycle.jobs import resume_due
 from tasks_app.lifecycle.shards import all_shards
+from tasks_app.sql import array, run
 
 from .leases import Leases
 from .wakeup import SENDER
@@ -35,10 +36,14 @@ class Look:
 
 def plan_once(shards: Iterable[int] = ()) -> Look:
     """Resume what was paused until now, and plan what fires soon in these shards, or in all; step by step."""
-    shards = list(shards) or all_shards()
+    shards, ahead = list(shards) or all_shards(), conf().PLAN_AHEAD_SECONDS
+    if not run("to_plan", {"shards": array(shards), "ahead": ahead})[0][0]:
+        return Look(0, 0, done=True)
     resumed, instances = resume_due(Operator("planner", "the pause has ended")), 0
+    if resumed:
+        SENDER.wake_all()  # some of what fell into the pause may be due
     for _ in range(STEPS):
-        step = plan_due(shards, conf().PLAN_AHEAD_SECONDS)
+        step = plan_due(shards, ahead)
         instances += step.instances
         SENDER.wake(step.dues)
         if not step.cursors:
