@@ -9,12 +9,13 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router
 
 from tasks_app.engine import jobs
+from tasks_app.engine.job_browse import JobFilter, Place, page_of_instances, page_of_jobs
 from tasks_app.engine.status import somebody_dispatches
 from tasks_app.engine.why import why_job
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.job_look import coming, in_words, state_in_words
 from tasks_app.lifecycle.job_request import JobRequest
-from tasks_app.models import JobDefinition, ScheduleTask
+from tasks_app.models import JobDefinition
 from tasks_app.sql import run
 
 from .auth import caller
@@ -70,13 +71,9 @@ def list_jobs(
     after: Annotated[Text | None, Query(description="`next` of the page before")] = None,
     limit: Limit = PAGE,
 ):
-    rows = JobDefinition.objects.filter(tenant=caller(request).tenant).order_by("name")
-    for field, value in (("status", status), ("task_type", task_type), ("name", name), ("name__gt", after)):
-        if value is not None:
-            rows = rows.filter(**{field: value})
-    found = list(rows[: limit + 1])
-    more = found[limit - 1].name if len(found) > limit else None
-    return {"items": [JobOut.of(job) for job in found[:limit]], "next": more}
+    wanted = JobFilter(caller(request).tenant, status, task_type, name)
+    found, more = page_of_jobs(wanted, after, limit)
+    return {"items": [JobOut.of(job) for job in found], "next": more}
 
 
 @router.get("/{job_id}", response=JobOut, summary="Read a job")
@@ -150,16 +147,11 @@ def list_instances(
     after: Annotated[Text | None, Query(description="`next` of the page before")] = None,
     limit: Limit = PAGE,
 ):
-    rows = ScheduleTask.objects.filter(job=_job(request, job_id).id, tenant=caller(request).tenant)
-    if status is not None:
-        rows = rows.filter(status=status)
-    if after is not None:
-        rows = rows.filter(fire_time__lte=(place := _place(after))[0]).exclude(fire_time=place[0], id__gte=place[1])
-    found = list(rows.order_by("-fire_time", "-id")[: limit + 1])
-    last = found[limit - 1] if len(found) > limit else None
+    job = _job(request, job_id)
+    found, last = page_of_instances(job.id, None if after is None else _place(after), limit, status)
     return {
-        "items": [TaskOut.of(task) for task in found[:limit]],
-        "next": last and json.dumps([last.fire_time.isoformat(), last.id]),
+        "items": [TaskOut.of(task) for task in found],
+        "next": last and json.dumps([last.fire_time.isoformat(), last.task_id]),
     }
 
 
@@ -197,7 +189,7 @@ def _given(body: JobPatch) -> dict:
     return {name: _DEFAULTS.get(name) if value is None else value for name, value in sent.items()}
 
 
-def _place(after: str) -> tuple[datetime, int]:
+def _place(after: str) -> Place:
     try:
         at, id_ = json.loads(after)
         place = datetime.fromisoformat(at)
@@ -205,4 +197,4 @@ def _place(after: str) -> tuple[datetime, int]:
             raise ValueError(after)
     except (ValueError, TypeError, RecursionError):
         raise Problem("SCH_422_INVALID", "after: give `next` of the page before, as it was.") from None
-    return place, id_
+    return Place(place, id_)

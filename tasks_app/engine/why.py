@@ -106,7 +106,9 @@ def _due(task: ScheduleTask, now: datetime) -> Reason:
         or _over_its_limit(task)
         or _workers_busy(task)
         or _worker_deaf(task)
-        or Reason("about_to_run", f"It is due since {span(now - task.due_at)}; nothing holds it: the next look claims it.")
+        or Reason(
+            "about_to_run", f"It is due since {span(now - task.due_at)}; nothing holds it: the next look claims it."
+        )
     )
 
 
@@ -170,7 +172,7 @@ def _worker_deaf(task: ScheduleTask) -> Reason | None:
     silent = span(timedelta(seconds=canary.age_seconds))
     return Reason(
         "worker_deaf",
-        f"A worker says that it consumes lane {task.lane!r}, but nothing has come back from it for {silent}. Restart it.",
+        f"A worker says that it consumes lane {task.lane!r}, but nothing has come back for {silent}. Restart it.",
     )
 
 

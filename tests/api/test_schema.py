@@ -15,8 +15,8 @@ from tasks_app.api import api as the_api
 from tasks_app.api.problems import CODES
 from tasks_app.client import schedule
 from tests.support.api import Api
-from tests.support.live import a_beat_is_alive
 from tests.support.jobs import make
+from tests.support.live import a_beat_is_alive
 from tests.support.marks import commits
 
 PAGE = Path(__file__).resolve().parent.parent.parent / "docs" / "api.md"

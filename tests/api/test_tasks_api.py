@@ -1,8 +1,5 @@
 """/tasks, /scheduler/health and /live."""
 
-from datetime import timedelta
-from uuid import uuid4
-
 import pytest
 
 from tasks_app.client import schedule
