@@ -1,9 +1,9 @@
-"""The operator's pages: the overview, the tasks, what was done to them by whom, and the batches."""
+"""The operator's pages: the overview, the tasks, the jobs, what was done to them by whom, and the batches."""
 
 from django.contrib import admin
 
-from . import audit, batches, tasks
+from . import audit, batches, jobs, tasks
 
-__all__ = ["audit", "batches", "tasks"]
+__all__ = ["audit", "batches", "jobs", "tasks"]
 
 admin.site.index_template = "tasks_app/index.html"

@@ -1,7 +1,9 @@
 """Jobs as callers see them: each change, and a wake-up after its commit if something is due by it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
+
+from django.db import transaction
 
 from tasks_app.core.jobs import OnResume
 from tasks_app.lifecycle import jobs
@@ -9,10 +11,18 @@ from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.instances import Triggered
 from tasks_app.lifecycle.job_request import JobRequest
 from tasks_app.lifecycle.jobs import Changed
-from tasks_app.models import JobDefinition
+from tasks_app.models import AuditEntry, JobDefinition
 from tasks_app.models.schedule_task import DEFAULT_TENANT
+from tasks_app.sql import run
 
 from .wakeup import wake_on_commit
+
+
+def once(operator: Operator, deed: Callable[[], object]) -> object | None:
+    """Do it, and answer with what it says; None if this very operation was done before: a form may be sent twice."""
+    with transaction.atomic():
+        run("hold_operation", {"operation": operator.operation})
+        return None if AuditEntry.objects.filter(operation=operator.operation).exists() else deed()
 
 
 def create_job(request: JobRequest, operator: Operator, *, tenant: str = DEFAULT_TENANT) -> JobDefinition:
