@@ -4,7 +4,6 @@ import json
 import re
 from dataclasses import MISSING, fields
 from uuid import uuid4
-from zoneinfo import available_timezones
 
 from django import forms
 
@@ -13,6 +12,7 @@ from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.jobs import CatchUp, JobStatus, OnResume
 from tasks_app.core.lanes import LANES
 from tasks_app.core.schedule import Gap, Repeat
+from tasks_app.core.zones import known_zones
 from tasks_app.engine.job_browse import JobFilter
 from tasks_app.lifecycle.audit import REASON_LENGTH
 from tasks_app.lifecycle.job_request import JobRequest, as_request
@@ -158,7 +158,7 @@ class JobForm(forms.Form):
 
     @property
     def zones(self) -> list[str]:
-        return sorted(available_timezones())
+        return sorted(known_zones())
 
 
 def _initial(job: JobDefinition | None) -> dict:

@@ -21,20 +21,17 @@ class Change(NamedTuple):
 @lru_cache(maxsize=1000)
 def zone_of(name: str) -> ZoneInfo:
     # ZoneInfo itself reads files by name; only names of the list get that far.
-    if not isinstance(name, str) or name not in _known():
+    if not isinstance(name, str) or name not in known_zones():
         raise InvalidTask(
-            f"time zone {shown(name)} is not known.{nearest(str(name)[:60], _known())} "
+            f"time zone {shown(name)} is not known.{nearest(str(name)[:60], known_zones())} "
             "Use an IANA name such as 'Europe/Berlin' or 'UTC'."
         )
     return ZoneInfo(name)
 
 
-def is_known(name: str) -> bool:
-    return name in _known()
-
-
 @cache
-def _known() -> frozenset[str]:
+def known_zones() -> frozenset[str]:
+    """Every name there is; looked for on disk once."""
     return frozenset(available_timezones())
 
 

@@ -6,7 +6,7 @@ from itertools import islice
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.jobs import JobStatus
 from tasks_app.core.schedule import in_zone
-from tasks_app.core.zones import is_known
+from tasks_app.core.zones import known_zones
 from tasks_app.models import JobDefinition, ScheduleTask
 from tasks_app.sql import run
 
@@ -61,4 +61,4 @@ def state_in_words(job: JobDefinition) -> str:
 
 
 def _zone(job: JobDefinition) -> str:
-    return job.timezone if is_known(job.timezone) else "UTC"
+    return job.timezone if job.timezone in known_zones() else "UTC"
