@@ -15,6 +15,9 @@ class LaneHealth(Schema):
     oldestOverdueSeconds: float | None
     batchesWaiting: int
     batchesRunning: int
+    slots: int
+    paused: str | None
+    canarySeconds: float | None
 
 
 class HealthOut(Schema):
@@ -33,6 +36,8 @@ class HealthOut(Schema):
     beats: int
     workers: int
     slots: int
+    shards: int
+    shardsWithoutDispatcher: int
     lanes: list[LaneHealth]
     problems: list[str]
 
@@ -70,6 +75,8 @@ def health(request: HttpRequest):
         beats=sum(node.kind == Node.BEAT for node in alive),
         workers=len(workers),
         slots=sum(node.slots for node in workers),
+        shards=len(status.shards),
+        shardsWithoutDispatcher=sum(view.holder is None for view in status.shards),
         lanes=[
             LaneHealth(
                 lane=lane.lane,
@@ -77,6 +84,9 @@ def health(request: HttpRequest):
                 oldestOverdueSeconds=lane.oldest_overdue_seconds,
                 batchesWaiting=lane.batches_waiting,
                 batchesRunning=lane.batches_running,
+                slots=lane.slots,
+                paused=lane.paused and f"by {lane.paused.by}: {lane.paused.reason}",
+                canarySeconds=lane.canary_seconds,
             )
             for lane in status.lanes
         ],

@@ -157,6 +157,7 @@ def test_a_user_who_is_no_operator_gets_nothing():
 def test_the_page_of_the_api_is_for_operators_and_loads_nothing_from_elsewhere(operator):
     client = Client()
     assert client.get("/api/v1/docs").status_code == 302
+    assert client.get("/api/v1/openapi.json").status_code == 302
     client.force_login(operator)
 
     page = client.get("/api/v1/docs").content.decode()

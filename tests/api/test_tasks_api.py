@@ -3,7 +3,8 @@
 import pytest
 
 from tasks_app.client import schedule
-from tasks_app.models import ScheduleTask
+from tasks_app.engine import lanes
+from tasks_app.models import ScheduleTask, ShardLease
 from tests.support.api import Api
 from tests.support.engine import claim_due, make_due, run_due
 from tests.support.live import a_worker_is_alive
@@ -135,12 +136,16 @@ def test_changes_that_arrive_out_of_order_end_with_the_newest(api):
 def test_health_is_the_worse_of_what_started_and_what_did_not(api):
     a_worker_is_alive("default", slots=2)
     well = api.get("/scheduler/health").body
+    lanes.pause("low", reason="the warehouse", by="olga")
+    ShardLease.objects.filter(shard__lt=3).update(holder=None)
     task = schedule("T_QUIET", "late").task_id
     make_due(task)
     ScheduleTask.objects.filter(id=task).update(due_at="2020-01-01T00:00:00Z")
     late = api.get("/scheduler/health").body
 
     assert (well["status"], well["triggerDelayP95Ms"], well["beats"], well["slots"]) == ("ok", 0, 1, 2)
+    assert (well["shards"], well["shardsWithoutDispatcher"], late["shardsWithoutDispatcher"]) == (16, 0, 3)
+    assert {lane["lane"]: lane["paused"] for lane in late["lanes"]}["low"] == "by olga: the warehouse"
     assert late["triggerDelayP95Ms"] > 100_000
     assert late["triggerDelayP95Ms"] == late["oldestOverdueMs"]
     assert late["status"] == "trouble" and late["problems"]
