@@ -23,6 +23,14 @@ from tasks_app.models.schedule_task import DEFAULT_TENANT, TENANT_LENGTH
 from .forms import UtcField
 
 _DEFAULTS = {field.name: field.default for field in fields(JobRequest) if field.default is not MISSING}
+_GROUPS = {
+    "What runs": ("tenant", "name", "task_type", "lane", "payload"),
+    "When it fires": ("cron", "every", "at", "timezone", "dst_gap", "dst_repeat"),
+    "Within which bounds": ("start_at", "end_at", "max_runs", "jitter"),
+    "When it fails, or is late": ("timeout", "max_retry", "backoff", "expires_after"),
+    "When nobody was there to plan it": ("catch_up", "catch_up_window", "catch_up_most"),
+    "Why": ("reason",),
+}
 _RESUME_WORDS = {
     OnResume.SKIP: "Skip what fell into the pause",
     OnResume.LATEST: "Run the latest of it",
@@ -129,8 +137,14 @@ class JobForm(forms.Form):
         super().__init__(*args, initial=_initial(job), **kwargs)
         self.fields["task_type"].widget.attrs |= {"list": "task-types", "autocomplete": "off"}
         self.fields["timezone"].widget.attrs |= {"list": "time-zones", "autocomplete": "off"}
+        self.fields["reason"].required = not self.previews
         if job is not None:
             del self.fields["tenant"]  # a job stays where it is
+
+    @property
+    def previews(self) -> bool:
+        """Whether somebody wants to see the times, and not to save anything."""
+        return "preview" in self.data
 
     @property
     def request(self) -> JobRequest:
@@ -151,6 +165,11 @@ class JobForm(forms.Form):
     def _values(self, names) -> dict:
         given = {name: self.cleaned_data[name] for name in names}
         return {name: _DEFAULTS.get(name) if value in (None, "") else value for name, value in given.items()}
+
+    @property
+    def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
+        """The fields as the page shows them, under their headings."""
+        return [(words, [self[name] for name in names if name in self.fields]) for words, names in _GROUPS.items()]
 
     @property
     def types(self) -> list[str]:

@@ -110,7 +110,7 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
         form, times, status = JobForm(request.POST or None, job=job), None, 200
         if request.method == "POST":
             status = 400
-            if form.is_valid() and "preview" in request.POST:
+            if form.is_valid() and form.previews:
                 times, status = _previewed(form, job)
             elif form.is_valid():
                 saved = _carried_out(form, lambda operator: _save(form, job, operator), request)

@@ -181,7 +181,7 @@ def test_a_job_is_made_with_a_form(operator):
 
 
 def test_the_next_times_can_be_seen_before_anything_is_saved(operator):
-    answer = operator.post(f"{LIST}add/", form(preview="1"))
+    answer = operator.post(f"{LIST}add/", form(preview="1", reason=""))
 
     assert answer.status_code == 200
     assert len(answer.context["times"]) == 10
