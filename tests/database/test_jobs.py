@@ -18,7 +18,7 @@ from tasks_app.models import AuditEntry, JobCursor, JobDefinition, ScheduleTask
 from tests.support.engine import claim_due, make_due, run_due
 from tests.support.jobs import by, expected, fire_times, instances, make, now, was_down
 from tests.support.marks import commits
-from tests.support.moves import FINAL, RETRY, settled, started
+from tests.support.moves import FINAL, RETRY, RETURN, SNOOZE, settled, started
 
 pytestmark = commits
 
@@ -270,6 +270,21 @@ def test_what_is_running_or_waits_for_a_retry_goes_on():
     jobs.pause(job.id, by("stop"))
 
     assert [(task.id, task.status) for task in instances(job)] == [(first, "FAIL"), (second, "RUNNING")]
+
+
+def test_what_has_snoozed_goes_on_and_what_came_back_unstarted_does_not():
+    job = make(every=10)
+    snoozed, returned, moved = (task.id for task in instances(job)[:3])
+    for id_, outcome in ((snoozed, SNOOZE), (returned, RETURN)):
+        make_due(id_)
+        [batch] = claim_due()
+        settled(start(UUID(batch.batch_no), "w"), outcome)
+        ScheduleTask.objects.filter(id=id_).update(due_at=LATER)  # so that the next claim does not take it too
+    ScheduleTask.objects.filter(id=moved).update(execute_time=LATER, due_at=LATER)
+
+    jobs.pause(job.id, by("stop"))
+
+    assert [(task.id, task.status) for task in instances(job)] == [(snoozed, "INIT")]
 
 
 def test_what_a_person_has_replayed_is_not_taken_back():
