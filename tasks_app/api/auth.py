@@ -9,6 +9,9 @@ from tasks_app.models.schedule_task import DEFAULT_TENANT
 
 from .problems import Problem
 
+# The API has both jobs and tasks, so an operator needs the rights to both.
+VIEW = ("tasks_app.view_jobdefinition", "tasks_app.view_scheduletask")
+OPERATE = ("tasks_app.operate_jobdefinition", "tasks_app.operate_scheduletask")
 TENANT_HEADER = "X-Tenant"  # for operators only; a token has a tenant of its own
 
 
@@ -29,9 +32,9 @@ class Session(APIKeyCookie):
         return super()._get_key(request)
 
     def authenticate(self, request: HttpRequest, key: str | None) -> Caller | None:
-        if key is None or not request.user.is_staff or not request.user.has_perm("tasks_app.view_jobdefinition"):
+        if key is None or not request.user.is_staff or not request.user.has_perms(VIEW):
             return None
-        can_write = request.user.has_perm("tasks_app.operate_jobdefinition")
+        can_write = request.user.has_perms(OPERATE)
         return Caller(request.user.get_username(), request.headers.get(TENANT_HEADER) or DEFAULT_TENANT, can_write)
 
 

@@ -122,11 +122,17 @@ def test_tokens_by_command():
         call_command("api_token", "issue", "ci", "--days", "-1")
 
 
+VIEW, OPERATE = ["view_jobdefinition", "view_scheduletask"], ["operate_jobdefinition", "operate_scheduletask"]
+
+
+def allow(user: User, *codenames: str) -> User:
+    user.user_permissions.set(Permission.objects.filter(codename__in=codenames))
+    return User.objects.get(id=user.id)
+
+
 @pytest.fixture
 def operator():
-    user = User.objects.create_user("olga", password="x", is_staff=True)
-    user.user_permissions.add(Permission.objects.get(codename="view_jobdefinition"))
-    return user
+    return allow(User.objects.create_user("olga", password="x", is_staff=True), *VIEW)
 
 
 def test_an_operators_session_reads_and_with_the_permission_writes(operator):
@@ -140,11 +146,18 @@ def test_an_operators_session_reads_and_with_the_permission_writes(operator):
     assert forged.status_code == 403
 
     trusting = Client()
-    trusting.force_login(operator)
-    assert trusting.post("/api/v1/jobs", JOB, content_type="application/json").status_code == 403
-    operator.user_permissions.add(Permission.objects.get(codename="operate_jobdefinition"))
-    trusting.force_login(User.objects.get(id=operator.id))
-    assert trusting.post("/api/v1/jobs", JOB, content_type="application/json").status_code == 201
+    for allowed, status in ((VIEW, 403), ([*VIEW, OPERATE[0]], 403), ([*VIEW, OPERATE[1]], 403), (VIEW + OPERATE, 201)):
+        trusting.force_login(allow(operator, *allowed))
+        assert trusting.post("/api/v1/jobs", JOB, content_type="application/json").status_code == status
+
+
+@pytest.mark.parametrize("missing", VIEW)
+def test_a_session_needs_the_right_to_look_at_jobs_and_at_tasks(operator, missing):
+    client = Client()
+    client.force_login(allow(operator, *(set(VIEW + OPERATE) - {missing})))
+
+    assert client.get("/api/v1/jobs").status_code == 401
+    assert client.get("/api/v1/tasks").status_code == 401
 
 
 def test_a_user_who_is_no_operator_gets_nothing():
