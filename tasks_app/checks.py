@@ -29,7 +29,7 @@ def check_configuration(**_: object) -> list[checks.CheckMessage]:
         found.append(
             checks.Warning(
                 "CELERY_BEAT_SCHEDULE has entries, but Punctual's beat does not run them. "
-                "Plan them with schedule(..., repeat_after=...).",
+                "Make them jobs; docs/jobs.md says how.",
                 id="punctual.W001",
             )
         )

@@ -7,11 +7,14 @@ from uuid import UUID
 from .conf import conf
 from .core.errors import (
     InvalidTask,
+    NameTaken,
     PlanConflict,
     PunctualError,
     RetryableError,
     Skip,
     Snooze,
+    StaleRevision,
+    UnknownJob,
     UnrecoverableError,
     shown,
 )
@@ -22,6 +25,7 @@ from .core.scans import SCANS, Finding, Found, Scan, Walked
 from .core.states import Status
 from .core.task import Task
 from .engine.alive import who_is_missing
+from .engine.jobs import create_job, delete_job, edit_job, pause_job, resume_job, trigger_job
 from .engine.operate import cancel_tasks, move_tasks, retry_tasks
 from .engine.wakeup import wake_on_commit
 from .engine.writes import write
@@ -30,6 +34,7 @@ from .lifecycle import outbox as _outbox
 from .lifecycle import plan as _plan
 from .lifecycle.audit import Operator
 from .lifecycle.cancel import Cancelled
+from .lifecycle.job_request import JobRequest
 from .lifecycle.look import Compared, Difference, compare_keys, differing, differing_rows, planned_keys
 from .lifecycle.operate import Answer, Operated
 from .lifecycle.plan import SYSTEM, Outcome, Planned
@@ -49,7 +54,9 @@ __all__ = [
     "Finding",
     "Found",
     "InvalidTask",
+    "JobRequest",
     "Link",
+    "NameTaken",
     "Operated",
     "Operator",
     "Outcome",
@@ -60,9 +67,11 @@ __all__ = [
     "RetryableError",
     "Skip",
     "Snooze",
+    "StaleRevision",
     "Status",
     "Task",
     "TaskInfo",
+    "UnknownJob",
     "UnrecoverableError",
     "Walked",
     "cancel",
@@ -71,9 +80,12 @@ __all__ = [
     "checked_instant",
     "checked_text",
     "compare_keys",
+    "create_job",
     "dead_keys",
+    "delete_job",
     "differing",
     "differing_rows",
+    "edit_job",
     "emit",
     "emit_many",
     "ensure",
@@ -85,14 +97,17 @@ __all__ = [
     "history",
     "move_tasks",
     "outlook",
+    "pause_job",
     "planned_keys",
     "register_link",
     "register_scan",
     "reschedule",
     "reschedule_many",
+    "resume_job",
     "retry_tasks",
     "schedule",
     "schedule_many",
+    "trigger_job",
     "who_is_missing",
     "write",
 ]

@@ -50,6 +50,10 @@ class Conf:
     WAKEUP_MS: float = 50.0  # schedule() waits for Redis no longer than this
     WAKEUP_PAUSE_SECONDS: float = 5.0  # and does not try again for so long after a failure
 
+    # Jobs.
+    PLAN_AHEAD_SECONDS: float = 60.0  # instances of jobs are made so long before they are due
+    PLAN_SECONDS: float = 10.0  # longest wait between two looks of a planner
+
     # Compensation.
     COMPENSATE_SECONDS: float = 60.0  # how often the apps' scans look for rows whose task was lost
 
@@ -92,6 +96,12 @@ class Conf:
             yield (
                 f'PUNCTUAL["SHARDS"] is {self.SHARDS}; at most {MOST_SHARDS} are allowed, since every look asks each '
                 "shard. A few times the number of beats is plenty."
+            )
+        if self.PLAN_AHEAD_SECONDS < 2 * self.PLAN_SECONDS:
+            yield (
+                f'PUNCTUAL["PLAN_AHEAD_SECONDS"] is {self.PLAN_AHEAD_SECONDS:g} but PLAN_SECONDS is '
+                f"{self.PLAN_SECONDS:g}; a planner must look twice before a firing is due. "
+                f"Set it to {2 * self.PLAN_SECONDS:g} or more."
             )
         if self.BATCH_UNSEEN > self.BATCH_MAX:
             yield (

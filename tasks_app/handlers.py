@@ -1,7 +1,11 @@
-"""The scheduler's own handler: the canary, a task that goes the whole way and does nothing."""
+"""The task types that Punctual brings along."""
+
+from celery import current_app
+from celery.exceptions import Ignore, Reject, Retry
 
 from .conf import conf
-from .core.errors import Skip
+from .core.celery_call import CELERY_TASK, celery_call
+from .core.errors import InvalidTask, RetryableError, Skip, UnrecoverableError
 from .core.handlers import handler
 from .core.task import Task
 from .engine.canary import CANARY
@@ -9,5 +13,35 @@ from .engine.canary import CANARY
 
 @handler(CANARY, timeout=10)
 def canary(task: Task) -> None:
+    """Goes the whole way and does nothing."""
     if not conf().CANARY_SECONDS:
         raise Skip("canaries are turned off")
+
+
+@handler(CELERY_TASK, timeout=3600)
+def run_celery_task(task: Task) -> None:
+    """An existing Celery task by its name, with our retries, history and limits instead of Celery's.
+
+    It runs here, in this worker's process; `self.request` has its args, the token as id and the number of retries.
+    """
+    try:
+        call = celery_call(task.payload)
+    except InvalidTask as error:
+        raise UnrecoverableError(str(error), code="BAD_PAYLOAD") from None
+    celery_task = current_app.tasks.get(call.task)
+    if celery_task is None:
+        # A worker of an older deploy, or a wrong name: tried again, and then dead and visible.
+        raise RetryableError(f"this worker knows no Celery task {call.task!r}", code="UNKNOWN_CELERY_TASK")
+    celery_task.push_request(
+        id=str(task.token), args=call.args, kwargs=call.kwargs, retries=task.attempt - 1, called_directly=True
+    )
+    try:
+        celery_task.run(*call.args, **call.kwargs)
+    except Retry as error:
+        raise RetryableError(str(error) or "the task asked for a retry", code="RETRY") from error
+    except Ignore as error:
+        raise Skip(str(error) or "the task asked to be ignored", code="IGNORED") from error
+    except Reject as error:
+        raise UnrecoverableError(str(error) or "the task rejected itself", code="REJECTED") from error
+    finally:
+        celery_task.pop_request()

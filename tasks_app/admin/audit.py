@@ -28,7 +28,11 @@ class AuditEntryAdmin(LookOnly, ModelAdmin):
 
     @admin.display(description="what")
     def about(self, entry: AuditEntry):
-        if entry.task_id is None:
+        kind, _, number = entry.subject.partition(" ")
+        if kind == "job" and number.isdecimal():
+            url = reverse("admin:tasks_app_jobdefinition_change", args=[number])
+        elif entry.task_id is not None:
+            url = reverse("admin:tasks_app_scheduletask_change", args=[entry.task_id])
+        else:
             return entry.subject
-        url = reverse("admin:tasks_app_scheduletask_change", args=[entry.task_id])
         return format_html('<a href="{}">{}</a>', url, entry.subject)

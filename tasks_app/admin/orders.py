@@ -27,6 +27,7 @@ from tasks_app.engine.operate import (
     preview_matching,
     preview_tasks,
 )
+from tasks_app.lifecycle.operate import Answer
 from tasks_app.models import AuditEntry, ScheduleTask
 
 from .forms import FilterForm, OrderForm, ReasonForm, written_cursor
@@ -99,12 +100,17 @@ def report(pages, request: HttpRequest, operation: UUID) -> HttpResponse:
         "title": VERBS.get(first.verb, first.verb),
         "first": first,
         "times": entries.aggregate(begun=Min("created_at"), ended=Max("created_at")),
-        "acted": [(count, DONE[answer]) for answer, count in acted.items()],
+        "acted": [(count, DONE[answer]) for answer, count in acted.items()] + _of_jobs(counts),
         "left": [(count, LEFT[answer]) for answer, count in left.items()],
         "entries": entries.order_by("id")[:EXAMPLES],
         "more": max(sum(counts.values()) - EXAMPLES, 0),
     }
     return TemplateResponse(request, "tasks_app/operation.html", context)
+
+
+def _of_jobs(counts: Counter) -> list[tuple[int, str]]:
+    """What became of jobs and lanes is written as it is said."""
+    return [(count, outcome) for outcome, count in counts.items() if outcome not in list(Answer)]
 
 
 def _foreseen(order: dict) -> Preview:

@@ -7,6 +7,8 @@ from django.http import HttpRequest, HttpResponseNotAllowed
 
 VIEW = "tasks_app.view_scheduletask"
 OPERATE = "tasks_app.operate_scheduletask"
+VIEW_JOBS = "tasks_app.view_jobdefinition"
+OPERATE_JOBS = "tasks_app.operate_jobdefinition"
 
 
 def may_view(request: HttpRequest) -> bool:
@@ -15,6 +17,14 @@ def may_view(request: HttpRequest) -> bool:
 
 def may_operate(request: HttpRequest) -> bool:
     return may_view(request) and request.user.has_perm(OPERATE)
+
+
+def may_view_jobs(request: HttpRequest) -> bool:
+    return request.user.has_perm(VIEW_JOBS)
+
+
+def may_operate_jobs(request: HttpRequest) -> bool:
+    return may_view_jobs(request) and request.user.has_perm(OPERATE_JOBS)
 
 
 def requires(allowed, methods: tuple[str, ...] = ("GET", "HEAD", "POST")):

@@ -14,9 +14,10 @@ from unfold.admin import ModelAdmin
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.links import LINKS
 from tasks_app.engine.browse import browse
+from tasks_app.engine.why import why_task
 from tasks_app.lifecycle.operate import Row, Verb, expected
 from tasks_app.lifecycle.view import history
-from tasks_app.models import AuditEntry, DlqEntry, ScheduleTask, TaskAttempt, TaskBatch
+from tasks_app.models import AuditEntry, DlqEntry, JobDefinition, ScheduleTask, TaskAttempt, TaskBatch
 
 from . import orders, overview
 from .forms import FilterForm, parse_cursor, written_cursor
@@ -51,6 +52,7 @@ class ScheduleTaskAdmin(LookOnly, ModelAdmin):
     def change_view(self, request: HttpRequest, object_id: str, form_url="", extra_context=None) -> HttpResponse:
         task = _task(object_id)
         context = self.page(request) | _told(task) | {"title": f"Task {task.id}", "original": task}
+        context["why"] = why_task(task) if "why" in request.GET else None
         return TemplateResponse(request, "tasks_app/task.html", context)
 
     @requires(may_view)
@@ -117,6 +119,7 @@ def _told(task: ScheduleTask) -> dict:
         "task": task,
         "doing": doing(task, timezone.now()),
         "link": LINKS.find(task.task_type, task.biz_key),
+        "job": JobDefinition.objects.filter(id=task.job).first() if task.job else None,
         "verbs": [(verb, words) for verb, words in VERBS.items() if expected(Verb(verb), row).acted],
         "late": _late(task),
         "attempts": TaskAttempt.objects.filter(task_id=task.id).order_by("-id")[:HISTORY],

@@ -24,6 +24,18 @@ class PlanConflict(PunctualError):
     """Others kept changing the unit while we decided; the caller's transaction should roll back."""
 
 
+class UnknownJob(PunctualError):
+    """There is no such job, or it is another tenant's."""
+
+
+class StaleRevision(PunctualError):
+    """Somebody else changed the job first; nothing was written."""
+
+
+class NameTaken(PunctualError):
+    """Another job of the tenant has this name; nothing was written."""
+
+
 class RetryableError(PunctualError):
     """Raised by a handler: this try failed, try again after the back-off, or after `after`."""
 

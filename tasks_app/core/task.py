@@ -5,12 +5,22 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import UUID
 
+from .retry import RetryPolicy
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """What the job of a task says instead of the task's handler; None: what the handler says."""
+
+    timeout: float | None  # seconds
+    policy: RetryPolicy | None
+
 
 class Task:
     """One task to do. What a handler rarely reads is made only when it is read."""
 
     __slots__ = ("_execute_time", "_payload", "_payload_text", "_token", "attempt", "deadline", "due", "id", "key")
-    __slots__ += ("lane", "tenant", "type")
+    __slots__ += ("_own", "job", "lane", "tenant", "type")
 
     def __init__(
         self,
@@ -23,6 +33,7 @@ class Task:
         deadline: float | None,
         token: str,
         payload_text: str,
+        job: int | None,
         type: str,
         lane: str,
     ) -> None:
@@ -30,6 +41,7 @@ class Task:
         self.tenant = tenant
         self.type = type
         self.key = key
+        self.job = job  # the job it is an instance of
         self.lane = lane
         self.attempt = attempt  # 1 for the first try since the last success, roll or replay
         self.due = due  # when this try was due, epoch seconds
@@ -54,6 +66,15 @@ class Task:
     def token(self) -> UUID:
         """Stays the same over retries and replacement: send it as idempotency key to other systems."""
         return UUID(self._token)
+
+    @property
+    def own(self) -> Own | None:
+        """Set for the few that have it: the others must not pay for it."""
+        return getattr(self, "_own", None)
+
+    @own.setter
+    def own(self, value: Own) -> None:
+        self._own = value
 
     def __repr__(self) -> str:
         return f"<Task {self.id} {self.type} {self.key!r} attempt {self.attempt}>"

@@ -30,6 +30,7 @@ class BatchRun:
         self.gone: set[int] = set()  # ids that are no longer ours; filled by the heartbeat
         self.lost = False  # the whole batch is no longer ours
         self.begun: dict[int, float] = {}  # id -> monotonic time at which its handler was called
+        self.calling: Task | None = None  # whose handler is called now, where one is called at a time
         self.done: list[Settled] = []  # outcomes not written yet
         self.written = 0
         self.finished = False  # the batch row is closed
@@ -48,6 +49,11 @@ class BatchRun:
 
     def expired(self, task: Task) -> bool:
         return task.deadline is not None and self.batch.clock.now() > task.deadline
+
+    def timeout_of(self, task: Task | None) -> float:
+        """Seconds: its job's own, or the handler's."""
+        own = None if task is None else task.own
+        return self.handler.timeout if own is None or own.timeout is None else own.timeout
 
     def begin(self, task: Task) -> None:
         self.begun[task.id] = time.monotonic()

@@ -14,6 +14,7 @@ from .leases import Leases
 from .listener import Listener, Woken
 from .maintenance import Maintenance
 from .nodes import new_node_id, process_name
+from .planner import Planner
 from .publisher import PublishFailed, ask_broker, publish
 from .read_ahead import ReadAheadDispatcher
 from .wakeup import SENDER
@@ -36,6 +37,7 @@ class PunctualBeat(Scheduler):
         self._dispatcher = kind(self._name, publish, self._listener)
         self._broker_lost = False
         self._maintenance = Maintenance(self._node_id, self._name)
+        self._planner = Planner(self._leases)
         self._maintained = False
         self._pause = 0.0
         self._next_look = 0.0  # monotonic
@@ -69,6 +71,7 @@ class PunctualBeat(Scheduler):
                 self._next_look = 0.0
         if not self._maintained:
             self._maintenance.start()
+            self._planner.start()
             self._maintained = True
         if time.monotonic() >= self._next_look:
             look = self._dispatcher.run_once(self._leases.held, self._leases.total)
@@ -85,6 +88,7 @@ class PunctualBeat(Scheduler):
 
     def close(self) -> None:
         self._hand_over()
+        self._planner.stop()
         self._maintenance.stop()
         self._listener.close()
         connection.close()

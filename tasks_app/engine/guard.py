@@ -88,8 +88,9 @@ class Guard(threading.Thread):
             self._end_process(run, reason)
 
     def _reason_to_end(self, run: BatchRun, now: float) -> Interrupted | None:
-        if now - self._call_since > run.handler.timeout:
-            return Interrupted(TIMEOUT, f"timeout: ran longer than {run.handler.timeout:g} s")
+        timeout = run.timeout_of(run.calling)
+        if now - self._call_since > timeout:
+            return Interrupted(TIMEOUT, f"timeout: ran longer than {timeout:g} s")
         if shutdown.requested():
             self._shutdown_since = self._shutdown_since or now
             limit = conf().SHUTDOWN_SECONDS

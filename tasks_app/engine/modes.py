@@ -40,6 +40,7 @@ def _call_in_turn(run: BatchRun, tasks, interrupter: MainThreadInterrupter, keep
             run.expire(task)
             continue
         begun[task.id] = now()
+        run.calling = task
         interrupter.enter()
         try:
             answer = call(task)
@@ -81,8 +82,9 @@ def run_in_threads(run: BatchRun, keep=None) -> None:
 
 
 def _give_up_overdue(run: BatchRun, crew: Crew, shift: Shift, stop_by: float | None) -> None:
-    now, timeout = time.monotonic(), run.handler.timeout
+    now = time.monotonic()
     for task in shift.working:
+        timeout = run.timeout_of(task)
         overdue = now - run.begun[task.id] > timeout
         if not overdue and (stop_by is None or now < stop_by):
             continue

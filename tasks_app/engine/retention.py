@@ -8,6 +8,7 @@ from tasks_app.sql import run
 DAY = 86_400
 KEEP_NODES_SECONDS = 3_600
 KEEP_MINUTES_DAYS = 7
+KEEP_ANSWERS_DAYS = 1  # of keyed requests to the API
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,7 @@ class Pruned:
     attempts: int
     nodes: int
     minutes: int
+    answers: int
 
 
 def prune(steps: int = 20) -> Pruned:
@@ -29,6 +31,7 @@ def prune(steps: int = 20) -> Pruned:
         attempts=_walk("prune_attempts", steps),
         nodes=len(run("prune_nodes", {"keep": KEEP_NODES_SECONDS})),
         minutes=_prune("prune_minutes", KEEP_MINUTES_DAYS, steps),
+        answers=_prune("prune_idempotency", KEEP_ANSWERS_DAYS, steps),
     )
 
 

@@ -144,7 +144,7 @@ class Status:
 
 def read_status(hour: Hour | None = None, sample: Callable[[], Sample] | None = None) -> Status:
     """Everything at a glance. What the caller has read already need not be read again."""
-    nodes, shards, types = _nodes(), fleet_status.shards(), limited_types()
+    nodes, shards, types = read_nodes(), fleet_status.shards(), limited_types()
     return Status(
         nodes=nodes,
         lanes=_lanes(nodes, types, sample),
@@ -156,7 +156,12 @@ def read_status(hour: Hour | None = None, sample: Callable[[], Sample] | None = 
     )
 
 
-def _nodes() -> list[NodeView]:
+def somebody_dispatches() -> bool:
+    """Whether a beat is alive and renews its shards; one that can't reach the broker does not."""
+    return any(node.live and node.dispatching for node in read_nodes())
+
+
+def read_nodes() -> list[NodeView]:
     # Asked of the database: this process's clock may differ.
     rows = Node.objects.annotate(age=Now() - F("seen_at"), renewed=Now() - F("renewed_at")).order_by("kind", "name")
     ttl, lease = conf().NODE_TTL_SECONDS, conf().SHARD_LEASE_SECONDS

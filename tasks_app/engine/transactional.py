@@ -226,6 +226,7 @@ class EffectsRun:
 
     def _interruptible(self, about: list[Task], argument):
         self._now = about
+        self._run.calling = about[0] if len(about) == 1 else None
         begun = self._run.begun
         for task in about:
             if task.id not in begun:

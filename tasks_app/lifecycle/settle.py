@@ -123,7 +123,11 @@ def _failure(group: list[Settled], handler: Handler | None) -> dict:
 def _delay_ms(one: Settled, handler: Handler | None) -> int:
     if one.outcome.after is not None:
         return int(one.outcome.after * 1000)
-    return int(handler.policy.delay(one.task.attempt) * 1000) if handler else 0
+    if handler is None:
+        return 0
+    own = one.task.own
+    policy = own.policy if own is not None and own.policy is not None else handler.policy
+    return int(policy.delay(one.task.attempt) * 1000)
 
 
 def _not_yet(group: list[Settled], handler: Handler | None) -> dict:

@@ -8,7 +8,8 @@ from uuid import UUID
 
 from tasks_app.conf import conf
 from tasks_app.core.clock import DatabaseClock
-from tasks_app.core.task import Task
+from tasks_app.core.retry import policy_from
+from tasks_app.core.task import Own, Task
 from tasks_app.sql import array, run
 
 from .claim import return_batches
@@ -42,14 +43,26 @@ def start(batch_no: UUID, worker: str) -> StartedBatch | None:
     task_type, lane, started = rows[0][:3]
     clock.learn(started, asked, time.monotonic())
     tasks = [
-        Task(id_, tenant, key, attempt + 1, execute_time, due, deadline, token, payload, task_type, lane)
-        for _, _, _, id_, tenant, key, attempt, execute_time, due, deadline, token, payload in rows
+        Task(id_, tenant, key, attempt + 1, execute_time, due, deadline, token, payload, job, task_type, lane)
+        for _, _, _, id_, tenant, key, attempt, execute_time, due, deadline, token, payload, job in rows
         if id_ is not None
     ]
     if not tasks:
         # Everything in it was cancelled or re-planned. Finished now, or it would wait for the reaper.
         finish_batch(batch_no)
+    jobs = {task.job for task in tasks} - {None}
+    if jobs:
+        _hand_out_own(tasks, jobs)
     return StartedBatch(batch_no, task_type, tasks, started, clock)
+
+
+def _hand_out_own(tasks: list[Task], jobs: set[int]) -> None:
+    """Time-outs and delays that jobs have of their own, as they are now."""
+    rows = run("job_options", {"jobs": array(jobs)})
+    own = {job: Own(timeout, policy_from(backoff) if backoff else None) for job, timeout, backoff in rows}
+    for task in tasks if own else ():
+        if task.job in own:
+            task.own = own[task.job]
 
 
 def heartbeat(batch_no: UUID, ids: Sequence[int]) -> set[int] | None:

@@ -1,7 +1,11 @@
 """The tables. Rows of schedule_task change their status only through tasks_app.lifecycle."""
 
+from .api_token import ApiToken
 from .audit_entry import AuditEntry
 from .dlq_entry import DlqEntry
+from .idempotency_record import IdempotencyRecord
+from .job_cursor import JobCursor
+from .job_definition import JobDefinition
 from .lane_pause import LanePause
 from .maintenance_entry import MaintenanceEntry
 from .minute_figures import MinuteFigures
@@ -12,10 +16,15 @@ from .shard_lease import ShardLease
 from .task_attempt import TaskAttempt
 from .task_batch import TaskBatch
 from .type_limit import TypeLimit
+from .unit_revision import UnitRevision
 
 __all__ = [
+    "ApiToken",
     "AuditEntry",
     "DlqEntry",
+    "IdempotencyRecord",
+    "JobCursor",
+    "JobDefinition",
     "LanePause",
     "MaintenanceEntry",
     "MinuteFigures",
@@ -26,4 +35,5 @@ __all__ = [
     "TaskAttempt",
     "TaskBatch",
     "TypeLimit",
+    "UnitRevision",
 ]

@@ -22,7 +22,10 @@ class AuditEntry(models.Model):
         db_table = "audit_entry"
         default_permissions = ()  # who may see tasks may see these; nobody writes them by hand
         verbose_name_plural = "audit entries"
-        indexes = [models.Index(fields=["task_id"], name="audit_entry_task", condition=Q(task_id__isnull=False))]
+        indexes = [
+            models.Index(fields=["task_id"], name="audit_entry_task", condition=Q(task_id__isnull=False)),
+            models.Index(fields=["subject", "id"], name="audit_entry_subject"),
+        ]
         constraints = [
             # A form that is sent twice acts once.
             models.UniqueConstraint(fields=["operation", "subject"], name="audit_entry_once"),

@@ -25,6 +25,10 @@ class ScheduleTask(models.Model):
         db_default=RandomUUID(), help_text="Stays the same over retries and replacement; for other systems."
     )
 
+    # The job that fired it, and for which time. Empty, and without cost, for all other tasks.
+    job = models.BigIntegerField(null=True)
+    fire_time = models.DateTimeField(null=True)
+
     status = models.CharField(max_length=9, choices=[(s.value, s.value) for s in Status])
     execute_time = models.DateTimeField(help_text="What the user asked for.")
     due_at = models.DateTimeField(null=True, help_text="May be claimed from this moment on; empty: never.")
@@ -69,6 +73,7 @@ class ScheduleTask(models.Model):
                 name="schedule_task_limited",
                 condition=Q(due_at__isnull=False, limited=True),
             ),
+            models.Index(fields=["job", "fire_time"], name="schedule_task_job", condition=Q(job__isnull=False)),
         ]
         constraints = [
             models.UniqueConstraint(

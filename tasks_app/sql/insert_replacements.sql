@@ -1,11 +1,12 @@
 -- insert_replacements: a new INIT row that takes over from a retired one, with its settings and a fresh budget.
 -- `solo` is copied: a task that may be poisonous does not become harmless by being moved.
 -- The token is handed on unless the old row had succeeded: then this is a new intent.
-INSERT INTO schedule_task (tenant, task_type, biz_key, replaces, idem_key, token, status, execute_time, due_at, lane,
-                           shard, limited, solo, max_retry, repeat_after, expires_after, payload)
+INSERT INTO schedule_task (tenant, task_type, biz_key, replaces, idem_key, token, job, fire_time, status, execute_time,
+                           due_at, lane, shard, limited, solo, max_retry, repeat_after, expires_after, payload)
 SELECT old.tenant, old.task_type, old.biz_key, old.id, u.idem_key,
-       CASE WHEN u.hand_on THEN old.token ELSE gen_random_uuid() END, 'INIT', u.run_at, u.run_at, old.lane, old.shard,
-       old.limited, old.solo, old.max_retry, old.repeat_after, old.expires_after, coalesce(u.payload::jsonb, old.payload)
+       CASE WHEN u.hand_on THEN old.token ELSE gen_random_uuid() END, old.job, old.fire_time, 'INIT', u.run_at,
+       u.run_at, old.lane, old.shard, old.limited, old.solo, old.max_retry, old.repeat_after, old.expires_after,
+       coalesce(u.payload::jsonb, old.payload)
 FROM (
     SELECT given.*, coalesce(given.at, (SELECT clock_timestamp()) + make_interval(secs => given.delay)) AS run_at
     FROM unnest(%(ids)s::bigint[], %(ats)s::timestamptz[], %(delays)s::float8[], %(payloads)s::text[],

@@ -13,7 +13,7 @@ WITH b AS (
 )
 SELECT b.task_type, b.lane, date_part('epoch', b.started_at), t.id, t.tenant, t.biz_key, t.attempt,
        date_part('epoch', t.execute_time), date_part('epoch', t.claimed_due),
-       date_part('epoch', t.execute_time + t.expires_after), t.token::text, t.payload::text
+       date_part('epoch', t.execute_time + t.expires_after), t.token::text, t.payload::text, t.job
 FROM b
 LEFT JOIN schedule_task t ON t.id = ANY (b.ids) AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
 ORDER BY t.claimed_due, t.id

@@ -1,12 +1,14 @@
 """How the operator's pages write times, states and errors. Everything is escaped; times are in UTC and say so."""
 
 import json
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 
 from django import template
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 
+from tasks_app.core.jobs import JobStatus
 from tasks_app.core.phrases import first_line, milliseconds, span
 from tasks_app.core.states import Status
 
@@ -19,6 +21,18 @@ LABELS = {
     Status.DEAD: "danger",
     Status.RUNNING: "info",
     Status.INIT: "primary",
+    JobStatus.ACTIVE: "success",
+    JobStatus.PAUSED: "warning",
+}
+# What became of a run, in a word.
+RUN_WORDS = {
+    Status.SUCCESS: "succeeded",
+    Status.FAIL: "failed, to be tried again",
+    Status.DEAD: "gave up",
+    Status.CANCELLED: "cancelled",
+    Status.RUNNING: "running",
+    Status.INIT: "waiting",
+    Status.BLOCKED: "waiting",
 }
 
 
@@ -64,6 +78,29 @@ def state(status: str):
 
 
 @register.filter
+def runs_bar(runs):
+    """The latest runs of a job as a row of small bars, the oldest first; in words for who can't see it."""
+    if not runs:
+        return "–"
+    counts = Counter(RUN_WORDS[one.status] for one in runs)
+    words = ", ".join(f"{count} {word}" for word, count in counts.items())
+    bars = format_html_join(
+        "",
+        '<i class="pu-is-{}" title="{} UTC: {}"></i>',
+        (
+            (
+                LABELS.get(one.status, "plain"),
+                f"{one.fire_time.astimezone(UTC):%Y-%m-%d %H:%M:%S}",
+                RUN_WORDS[one.status],
+            )
+            for one in runs
+        ),
+    )
+    title = f"The last {len(runs)} runs: {words}"
+    return format_html('<span class="pu-runs" role="img" aria-label="{}">{}</span>', title, bars)
+
+
+@register.filter
 def headline(text: str) -> str:
     """The first line of an error."""
     return first_line(text)
@@ -73,6 +110,24 @@ def headline(text: str) -> str:
 def stack(text: str) -> str:
     """The rest of an error, which is its stack."""
     return text.strip().partition("\n")[2].strip("\n")
+
+
+@register.filter
+def changes(detail: dict) -> list[tuple[str, str, str]]:
+    """What an edit has changed: field, before, after."""
+    before, after = detail.get("before") or {}, detail.get("after") or {}
+    if not before or not after:
+        return []
+    return [
+        (name, _brief(before.get(name)), _brief(value))
+        for name, value in after.items()
+        if name != "revision" and before.get(name) != value
+    ]
+
+
+def _brief(value: object) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 200 else f"{text[:200]}…"
 
 
 @register.filter

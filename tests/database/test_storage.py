@@ -51,6 +51,13 @@ def test_no_index_has_a_column_that_settle_writes():
         assert not words & written, name
 
 
+def test_a_task_without_a_job_costs_the_index_of_jobs_nothing():
+    schedule_many("T_QUIET", [{"key": n} for n in range(500)])
+    run_due()
+
+    assert query("SELECT pg_relation_size('schedule_task_job')") == [(8192,)]  # its first page, and nothing in it
+
+
 def test_a_claim_reads_what_is_due_and_not_what_is_planned():
     schedule_many("T_QUIET", [{"key": f"later-{n}"} for n in range(20_000)], delay=86_400)
     schedule_many("T_QUIET", [{"key": f"due-{n}"} for n in range(10)])

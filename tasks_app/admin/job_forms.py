@@ -1,0 +1,211 @@
+"""What people type into the pages of jobs: the filter of the list, a job, and an order with its reason."""
+
+import json
+import re
+from dataclasses import MISSING, fields
+from uuid import uuid4
+
+from django import forms
+
+from tasks_app.core.errors import NameTaken, PunctualError
+from tasks_app.core.handlers import REGISTRY
+from tasks_app.core.jobs import CatchUp, JobStatus, OnResume
+from tasks_app.core.lanes import LANES
+from tasks_app.core.schedule import Gap, Repeat
+from tasks_app.core.zones import known_zones
+from tasks_app.engine.job_browse import JobFilter
+from tasks_app.lifecycle.audit import REASON_LENGTH
+from tasks_app.lifecycle.job_request import JobRequest, as_request
+from tasks_app.models import JobDefinition
+from tasks_app.models.job_definition import NAME_LENGTH
+from tasks_app.models.schedule_task import DEFAULT_TENANT, TENANT_LENGTH
+
+from .forms import UtcField
+
+_DEFAULTS = {field.name: field.default for field in fields(JobRequest) if field.default is not MISSING}
+_GROUPS = {
+    "What runs": ("tenant", "name", "task_type", "lane", "payload"),
+    "When it fires": ("cron", "every", "at", "timezone", "dst_gap", "dst_repeat"),
+    "Within which bounds": ("start_at", "end_at", "max_runs", "jitter"),
+    "When it fails, or is late": ("timeout", "max_retry", "backoff", "expires_after"),
+    "When nobody was there to plan it": ("catch_up", "catch_up_window", "catch_up_most"),
+    "Why": ("reason",),
+}
+_RESUME_WORDS = {
+    OnResume.SKIP: "Skip what fell into the pause",
+    OnResume.LATEST: "Run the latest of it",
+    OnResume.ALL: "Run all of it",
+}
+
+
+def _utc(label: str) -> UtcField:
+    widget = forms.DateTimeInput(format="%Y-%m-%dT%H:%M:%S", attrs={"type": "datetime-local", "step": 1})
+    return UtcField(label=f"{label} (UTC)", required=False, widget=widget)
+
+
+def _reason() -> forms.CharField:
+    return forms.CharField(
+        label="Reason",
+        max_length=REASON_LENGTH,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        error_messages={"required": "Say in a few words why, for whoever looks at it later."},
+    )
+
+
+class JsonField(forms.CharField):
+    """Any JSON; empty is None."""
+
+    widget = forms.Textarea(attrs={"rows": 4, "spellcheck": "false"})
+
+    def clean(self, value: object) -> object:
+        text = super().clean(value)
+        if not text:
+            return None
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise forms.ValidationError(f'It is no JSON: {error}. Write it like {{"customer": 7}}.') from None
+
+
+class DelaysField(forms.CharField):
+    """Seconds, with commas between them; empty is None."""
+
+    def clean(self, value: object) -> list[float] | None:
+        text = super().clean(value)
+        if not text:
+            return None
+        try:
+            return [float(one) for one in text.split(",")]
+        except ValueError:
+            raise forms.ValidationError(f"{text[:40]!r} are no seconds; write them like 1, 5, 30.") from None
+
+
+class JobFilterForm(forms.Form):
+    tenant = forms.CharField(label="Tenant", required=False, max_length=TENANT_LENGTH)
+    name = forms.CharField(label="Name begins with", required=False, max_length=NAME_LENGTH, strip=False)
+    status = forms.ChoiceField(
+        label="State", required=False, choices=[("", "Any"), *((one, one.title()) for one in map(str, JobStatus))]
+    )
+    type = forms.CharField(label="Type", required=False, max_length=100)
+
+    def __init__(self, *args, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["tenant"].widget.attrs["placeholder"] = DEFAULT_TENANT
+        self.fields["type"].widget.attrs |= {"list": "task-types", "autocomplete": "off"}
+
+    @property
+    def filter(self) -> JobFilter:
+        given = {name: value or None for name, value in self.cleaned_data.items()}
+        tenant = given["tenant"] or DEFAULT_TENANT
+        return JobFilter(tenant, given["status"], given["type"], prefix=given["name"])
+
+
+class JobForm(forms.Form):
+    """A job as its fields. What makes no sense is told by the same rules as everywhere, beside its field."""
+
+    tenant = forms.CharField(label="Tenant", max_length=TENANT_LENGTH, initial=DEFAULT_TENANT)
+    name = forms.CharField(label="Name", max_length=NAME_LENGTH)
+    task_type = forms.CharField(label="Task type", max_length=100)
+    payload = JsonField(label="Payload (JSON)", required=False)
+    cron = forms.CharField(label="Cron string", required=False, max_length=256)
+    every = forms.IntegerField(label="or every so many seconds", required=False)
+    at = _utc("or once, at")
+    timezone = forms.CharField(label="Time zone", max_length=64)
+    dst_gap = forms.ChoiceField(label="A time that the clocks skip", choices=[(str(one), str(one)) for one in Gap])
+    dst_repeat = forms.ChoiceField(
+        label="A time that they show twice", choices=[(str(one), str(one)) for one in Repeat]
+    )
+    lane = forms.ChoiceField(
+        label="Lane", required=False, choices=[("", "The handler's"), *((one, one) for one in LANES)]
+    )
+    timeout = forms.FloatField(label="Time-out in seconds; empty: the handler's", required=False)
+    max_retry = forms.IntegerField(label="Retries; empty: the handler's", required=False)
+    backoff = DelaysField(label="Seconds before each retry; empty: the handler's", required=False, max_length=2000)
+    expires_after = forms.FloatField(label="Not run if later than so many seconds", required=False)
+    start_at = _utc("No firing before")
+    end_at = _utc("No firing after")
+    max_runs = forms.IntegerField(label="Fires so many times at most", required=False)
+    jitter = forms.IntegerField(label="Spread over so many seconds", required=False)
+    catch_up = forms.ChoiceField(label="Missed firings", choices=[(str(one), str(one)) for one in CatchUp])
+    catch_up_window = forms.IntegerField(label="caught up within so many seconds", required=False)
+    catch_up_most = forms.IntegerField(label="at most so many", required=False)
+    reason = _reason()
+    operation = forms.UUIDField(widget=forms.HiddenInput)
+    revision = forms.IntegerField(required=False, widget=forms.HiddenInput)
+
+    def __init__(self, *args, job: JobDefinition | None = None, **kwargs) -> None:
+        super().__init__(*args, initial=_initial(job), **kwargs)
+        self.fields["task_type"].widget.attrs |= {"list": "task-types", "autocomplete": "off"}
+        self.fields["timezone"].widget.attrs |= {"list": "time-zones", "autocomplete": "off"}
+        self.fields["reason"].required = not self.previews
+        if job is not None:
+            del self.fields["tenant"]  # a job stays where it is
+
+    @property
+    def previews(self) -> bool:
+        """Whether somebody wants to see the times, and not to save anything."""
+        return "preview" in self.data
+
+    @property
+    def request(self) -> JobRequest:
+        return JobRequest(**self._values(_DEFAULTS.keys() | {"name", "task_type"}))
+
+    @property
+    def changes(self) -> dict:
+        """What differs from the job that the form was made of."""
+        return self._values(name for name in self.changed_data if name in _DEFAULTS or name in ("name", "task_type"))
+
+    def blame(self, error: PunctualError) -> None:
+        """Tell what is wrong, beside the field that the error names."""
+        beginning = str(error)[:40].replace("time zone", "timezone").replace("task type", "task_type")
+        seen = {field.name for field in self.visible_fields()}
+        named = next((word for word in re.findall(r"\w+", beginning) if word in seen), None)
+        self.add_error("name" if isinstance(error, NameTaken) else named, str(error))
+
+    def _values(self, names) -> dict:
+        given = {name: self.cleaned_data[name] for name in names}
+        return {name: _DEFAULTS.get(name) if value in (None, "") else value for name, value in given.items()}
+
+    @property
+    def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
+        """The fields as the page shows them, under their headings."""
+        return [(words, [self[name] for name in names if name in self.fields]) for words, names in _GROUPS.items()]
+
+    @property
+    def types(self) -> list[str]:
+        return sorted(handler.name for handler in REGISTRY)
+
+    @property
+    def zones(self) -> list[str]:
+        return sorted(known_zones())
+
+
+def _initial(job: JobDefinition | None) -> dict:
+    if job is None:
+        shown = {name: value for name, value in _DEFAULTS.items() if value}
+        return shown | {"operation": uuid4(), "jitter": 0}
+    request = as_request(job)
+    shown = {name: getattr(request, name) for name in ("name", "task_type", *_DEFAULTS)}
+    for name in ("at", "start_at", "end_at"):
+        # As the field shows it: else it would differ from itself.
+        shown[name] = shown[name] and shown[name].replace(microsecond=0)
+    shown["payload"] = json.dumps(request.payload, indent=2, ensure_ascii=False)
+    shown["backoff"] = ", ".join(f"{one:g}" for one in request.backoff or ())
+    return shown | {"every": request.every or None, "operation": uuid4(), "revision": job.revision}
+
+
+class JobOrderForm(forms.Form):
+    """Pause, resume, trigger or delete one job, and why."""
+
+    until = _utc("Resumes by itself at")
+    on_resume = forms.ChoiceField(label="Then", required=False, choices=[(str(k), v) for k, v in _RESUME_WORDS.items()])
+    payload = JsonField(label="Payload (JSON); empty: the job's own", required=False)
+    reason = _reason()
+    operation = forms.UUIDField(widget=forms.HiddenInput)
+
+    ASKED = {"pause": ("until", "on_resume"), "resume": ("on_resume",), "trigger": ("payload",), "delete": ()}
+
+    def __init__(self, verb: str, job: JobDefinition, *args, **kwargs) -> None:
+        super().__init__(*args, initial={"operation": uuid4(), "on_resume": job.on_resume}, **kwargs)
+        for name in {"until", "on_resume", "payload"} - set(self.ASKED[verb]):
+            del self.fields[name]

@@ -1,0 +1,240 @@
+"""The pages of jobs: the list, one job with its times and its history, the form, and orders with a reason."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+from django.contrib import admin, messages
+from django.core.exceptions import BadRequest
+from django.db import OperationalError
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import path, reverse
+from django.utils import timezone
+from unfold.admin import ModelAdmin
+
+from tasks_app.core.errors import InvalidTask, PunctualError, UnknownJob
+from tasks_app.core.jobs import JobStatus
+from tasks_app.engine import jobs
+from tasks_app.engine.job_browse import Place, entries_of, last_runs, page_of_instances, page_of_jobs
+from tasks_app.engine.status import somebody_dispatches
+from tasks_app.engine.why import why_job
+from tasks_app.lifecycle.audit import Operator
+from tasks_app.lifecycle.job_look import coming, in_words, preview, schedule_in_words, state_in_words
+from tasks_app.models import JobDefinition
+
+from .job_forms import JobFilterForm, JobForm, JobOrderForm
+from .rights import LookOnly, may_operate_jobs, may_view, may_view_jobs, requires
+
+PAGE = 50
+HISTORY = 30
+LIST = "admin:tasks_app_jobdefinition_changelist"
+ONE = "admin:tasks_app_jobdefinition_change"
+# What the button says, what the page before it says will happen, and what is said afterwards.
+VERBS = {
+    "pause": (
+        "Pause",
+        "What is planned and not yet claimed is taken back; what runs, or waits for a retry, goes on.",
+        "is paused",
+    ),
+    "resume": ("Resume", "It fires again by its schedule.", "fires again"),
+    "trigger": ("Run now", "One instance runs now, beside the schedule.", "runs now, once"),
+    "delete": (
+        "Delete",
+        "It fires no more. What is planned and not yet claimed is taken back; its history stays.",
+        "is deleted",
+    ),
+}
+
+
+@admin.register(JobDefinition)
+class JobDefinitionAdmin(LookOnly, ModelAdmin):
+    def has_module_permission(self, request) -> bool:
+        return may_view_jobs(request)
+
+    def has_view_permission(self, request, obj=None) -> bool:
+        return may_view_jobs(request)
+
+    def has_add_permission(self, request, obj=None) -> bool:
+        return may_operate_jobs(request)
+
+    def get_urls(self) -> list:
+        pages = [
+            ("<int:job_id>/edit/", self.edit_view, "edit"),
+            ("<int:job_id>/order/<slug:verb>/", self.order_view, "order"),
+        ]
+        own = [
+            path(where, self.admin_site.admin_view(view), name=f"tasks_app_job_{name}") for where, view, name in pages
+        ]
+        return own + super().get_urls()
+
+    @requires(may_view_jobs)
+    def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
+        return TemplateResponse(request, "tasks_app/jobs.html", self.page(request) | _listed(request))
+
+    @requires(may_view_jobs)
+    def change_view(self, request: HttpRequest, object_id: str, form_url="", extra_context=None) -> HttpResponse:
+        job = _job(object_id)
+        context = self.page(request) | _told(job, _place(request)) | {"title": job.name, "original": job}
+        context["why"] = why_job(job) if "why" in request.GET else None
+        context["sees_tasks"] = may_view(request)
+        return TemplateResponse(request, "tasks_app/job.html", context)
+
+    @requires(may_operate_jobs)
+    def add_view(self, request: HttpRequest, form_url="", extra_context=None) -> HttpResponse:
+        return self._form_page(request, None)
+
+    @requires(may_operate_jobs)
+    def edit_view(self, request: HttpRequest, job_id: int) -> HttpResponse:
+        return self._form_page(request, _job(job_id))
+
+    @requires(may_operate_jobs)
+    def order_view(self, request: HttpRequest, job_id: int, verb: str) -> HttpResponse:
+        if verb not in VERBS:
+            raise Http404(f"Nothing is called {verb[:20]!r} here.")
+        job = _job(job_id)
+        form = JobOrderForm(verb, job, request.POST or None)
+        status = 200
+        if request.method == "POST":
+            if form.is_valid() and _carried_out(
+                form, lambda operator: _act(verb, job, form.cleaned_data, operator), request
+            ):
+                messages.success(request, f"{job.name} {VERBS[verb][2]}.")
+                return HttpResponseRedirect(reverse(LIST) if verb == "delete" else reverse(ONE, args=[job.id]))
+            status = 400
+        button, will, _ = VERBS[verb]
+        context = self.page(request) | {"title": f"{button}: {job.name}", "job": job, "form": form, "verb": verb}
+        context |= {"button": button, "will": will}
+        return TemplateResponse(request, "tasks_app/job_order.html", context, status=status)
+
+    def _form_page(self, request: HttpRequest, job: JobDefinition | None) -> HttpResponse:
+        form, times, status = JobForm(request.POST or None, job=job), None, 200
+        if request.method == "POST":
+            status = 400
+            if form.is_valid() and form.previews:
+                times, status = _previewed(form, job)
+            elif form.is_valid():
+                saved = _carried_out(form, lambda operator: _save(form, job, operator), request)
+                if saved:
+                    messages.success(request, f"{form.cleaned_data['name']} is saved.")
+                    known = isinstance(saved, JobDefinition)
+                    return HttpResponseRedirect(reverse(ONE, args=[saved.id]) if known else reverse(LIST))
+        title = "New job" if job is None else f"Edit: {job.name}"
+        context = self.page(request) | {"title": title, "form": form, "job": job, "times": times}
+        return TemplateResponse(request, "tasks_app/job_form.html", context, status=status)
+
+    def page(self, request: HttpRequest) -> dict:
+        """What every page of ours needs."""
+        return self.admin_site.each_context(request) | {
+            "opts": self.opts,
+            "title": "Jobs",
+            "may_operate": may_operate_jobs(request),
+            "now": timezone.now(),
+        }
+
+
+def _listed(request: HttpRequest) -> dict:
+    form = JobFilterForm(request.GET)
+    if not form.is_valid():
+        return {"form": form, "found": None}
+    found, more = page_of_jobs(form.filter, request.GET.get("after") or None, PAGE)
+    runs = last_runs([job.id for job in found])
+    query = request.GET.copy()
+    query["after"] = more or ""
+    rows = [(job, schedule_in_words(job), state_in_words(job), runs.get(job.id)) for job in found]
+    return {"form": form, "found": rows, "next": query.urlencode() if more else "", "tenant": form.filter.tenant}
+
+
+def _told(job: JobDefinition, after: Place | None) -> dict:
+    found, more = page_of_instances(job.id, after, HISTORY)
+    return {
+        "job": job,
+        "words": schedule_in_words(job),
+        "state": state_in_words(job),
+        "times": _times(job),
+        "runs": last_runs([job.id]).get(job.id),
+        "instances": found,
+        "after": after,
+        "next": more and f"{more.fire_time.isoformat()}~{more.task_id}",
+        "entries": entries_of(job.id, HISTORY),
+        "verbs": [(verb, VERBS[verb][0]) for verb in _offered(job)],
+    }
+
+
+def _times(job: JobDefinition) -> list[str]:
+    try:
+        return in_words(job, coming(job))
+    except InvalidTask:
+        return []  # its state says why
+
+
+def _offered(job: JobDefinition) -> list[str]:
+    return ["resume" if job.status == JobStatus.PAUSED else "pause", "trigger", "delete"]
+
+
+def _act(verb: str, job: JobDefinition, given: dict, operator: Operator) -> object:
+    match verb:
+        case "pause":
+            how = {"until": given["until"], "on_resume": given["on_resume"] or job.on_resume}
+            return jobs.pause_job(job.id, operator, tenant=job.tenant, **how)
+        case "resume":
+            return jobs.resume_job(job.id, operator, tenant=job.tenant, on_resume=given["on_resume"] or None)
+        case "trigger":
+            if not somebody_dispatches():
+                raise PunctualError("no beat dispatches, so nothing would run now. Start one, and try again.")
+            key = str(operator.operation)
+            return jobs.trigger_job(job.id, key, operator, tenant=job.tenant, payload=given["payload"])
+    return jobs.delete_job(job.id, operator, tenant=job.tenant)
+
+
+def _save(form: JobForm, job: JobDefinition | None, operator: Operator) -> JobDefinition:
+    given = form.cleaned_data
+    if job is None:
+        return jobs.create_job(form.request, operator, tenant=given["tenant"])
+    if not form.changes:
+        raise PunctualError("nothing differs from what is saved; there is nothing to do.")
+    # A form without its revision was not made by us; none is older than this.
+    return jobs.edit_job(job.id, form.changes, operator, tenant=job.tenant, revision=given["revision"] or 0)
+
+
+def _carried_out(form, deed: Callable[[Operator], object], request: HttpRequest) -> object:
+    """What the deed says, or True if this form was sent before; False, and the form says why, if it can't be done."""
+    try:
+        operator = Operator(request.user.get_username(), form.cleaned_data["reason"], form.cleaned_data["operation"])
+        return jobs.once(operator, lambda: deed(operator)) or True
+    except UnknownJob as error:
+        raise Http404(str(error)) from None
+    except PunctualError as error:
+        form.blame(error) if isinstance(form, JobForm) else form.add_error(None, str(error))
+    except OperationalError as error:
+        # A lock that somebody held for too long.
+        form.add_error(None, f"It could not be done: {str(error).splitlines()[0]} Nothing was changed; try again.")
+    return False
+
+
+def _previewed(form: JobForm, job: JobDefinition | None) -> tuple[list[str] | None, int]:
+    try:
+        return preview(form.request, job), 200
+    except PunctualError as error:
+        form.blame(error)
+        return None, 400
+
+
+def _place(request: HttpRequest) -> Place | None:
+    given = request.GET.get("after", "")
+    if not given:
+        return None
+    at, _, id_ = given.partition("~")
+    try:
+        place = Place(datetime.fromisoformat(at), int(id_))
+    except (ValueError, OverflowError):
+        raise BadRequest(f"{given[:40]!r} is no place in this list.") from None
+    if place.fire_time.tzinfo is None or not 0 <= place.task_id < 2**63:
+        raise BadRequest(f"{given[:40]!r} is no place in this list.")
+    return place
+
+
+def _job(object_id: object) -> JobDefinition:
+    try:
+        return JobDefinition.objects.get(id=int(object_id))
+    except (ValueError, OverflowError, JobDefinition.DoesNotExist):
+        raise Http404(f"There is no job {str(object_id)[:40]!r}.") from None

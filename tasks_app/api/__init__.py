@@ -1,0 +1,36 @@
+"""The REST API, /api/v1: entry points only; every decision is in lifecycle and engine."""
+
+from django.contrib.admin.views.decorators import staff_member_required
+from ninja import NinjaAPI
+
+from . import health, jobs, tasks
+from .auth import Session, Token
+from .problems import CODES, MEDIA_TYPE, ProblemOut, handle_all
+
+
+class PunctualAPI(NinjaAPI):
+    def get_openapi_schema(self, **options):
+        """Every operation may answer with a problem; the schema says so in one place instead of in each view."""
+        schema = super().get_openapi_schema(**options)
+        schema.setdefault("components", {}).setdefault("schemas", {})["Problem"] = ProblemOut.model_json_schema()
+        problem = {"content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}}
+        for operations in schema["paths"].values():
+            for operation in operations.values():
+                for status in sorted({code.split("_")[1] for code in CODES}):
+                    codes = [code for code in CODES if code.split("_")[1] == status]
+                    operation["responses"][int(status)] = {"description": " or ".join(codes)} | problem
+        return schema
+
+
+api = PunctualAPI(
+    title="Punctual",
+    version="1",
+    description="Jobs, tasks and the state of the scheduler. docs/api.md explains keys, revisions and errors.",
+    urls_namespace="api",
+    auth=[Token(), Session()],
+    docs_decorator=staff_member_required,
+)
+handle_all(api)
+api.add_router("/jobs", jobs.router)
+api.add_router("/tasks", tasks.router)
+api.add_router("", health.router)

@@ -1,0 +1,48 @@
+"""Who may call: the bearer of a token, or an operator who is logged in to the admin."""
+
+from django.conf import settings
+from django.http import HttpRequest
+from ninja.security import APIKeyCookie, HttpBearer
+
+from tasks_app.engine.tokens import Caller, known
+from tasks_app.models.schedule_task import DEFAULT_TENANT
+
+from .problems import Problem
+
+# The API has both jobs and tasks, so an operator needs the rights to both.
+VIEW = ("tasks_app.view_jobdefinition", "tasks_app.view_scheduletask")
+OPERATE = ("tasks_app.operate_jobdefinition", "tasks_app.operate_scheduletask")
+TENANT_HEADER = "X-Tenant"  # for operators only; a token has a tenant of its own
+
+
+class Token(HttpBearer):
+    def authenticate(self, request: HttpRequest, token: str) -> Caller | None:
+        return known(token)
+
+
+class Session(APIKeyCookie):
+    """The admin's own pages; the CSRF token is checked, as everywhere in Django."""
+
+    param_name = settings.SESSION_COOKIE_NAME
+
+    def _get_key(self, request: HttpRequest) -> str | None:
+        # Nobody is logged in: no session to protect, and the caller should hear of the token instead.
+        if not getattr(request, "user", None) or not request.user.is_authenticated:
+            return None
+        return super()._get_key(request)
+
+    def authenticate(self, request: HttpRequest, key: str | None) -> Caller | None:
+        if key is None or not request.user.is_staff or not request.user.has_perms(VIEW):
+            return None
+        can_write = request.user.has_perms(OPERATE)
+        return Caller(request.user.get_username(), request.headers.get(TENANT_HEADER) or DEFAULT_TENANT, can_write)
+
+
+def caller(request: HttpRequest) -> Caller:
+    return request.auth
+
+
+def writer(request: HttpRequest) -> Caller:
+    if not request.auth.can_write:
+        raise Problem("SCH_403_FORBIDDEN", "This token may read and not write. Ask for one that may write.")
+    return request.auth

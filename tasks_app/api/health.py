@@ -1,0 +1,94 @@
+"""/scheduler/health for a panel, and /live for whoever asks only whether this process answers."""
+
+from django.http import HttpRequest
+from ninja import Router, Schema
+
+from tasks_app.engine.status import read_status
+from tasks_app.models import Node
+
+router = Router(tags=["scheduler"])
+
+
+class LaneHealth(Schema):
+    lane: str
+    due: int
+    oldestOverdueSeconds: float | None
+    batchesWaiting: int
+    batchesRunning: int
+    slots: int
+    paused: str | None
+    canarySeconds: float | None
+
+
+class HealthOut(Schema):
+    status: str
+    triggerDelayP95Ms: float
+    startedP50Ms: float | None
+    startedP95Ms: float | None
+    startedP99Ms: float | None
+    oldestOverdueMs: float
+    windowSeconds: int
+    succeeded: int
+    failed: int
+    due: int
+    running: int
+    deadLetters: int
+    beats: int
+    workers: int
+    slots: int
+    shards: int
+    shardsWithoutDispatcher: int
+    lanes: list[LaneHealth]
+    problems: list[str]
+
+
+class LiveOut(Schema):
+    status: str
+
+
+@router.get("/live", response=LiveOut, auth=None, summary="Does this process answer?")
+def live(request: HttpRequest):
+    return LiveOut(status="ok")
+
+
+@router.get("/scheduler/health", response=HealthOut, summary="Who is alive, what is due, what is late")
+def health(request: HttpRequest):
+    status = read_status()
+    overdue = (status.oldest_overdue_seconds or 0.0) * 1000
+    alive = [node for node in status.nodes if node.live]
+    workers = [node for node in alive if node.kind == Node.WORKER]
+    problems = status.problems()
+    return HealthOut(
+        status="trouble" if problems else "ok",
+        # What started says nothing about what does not start at all: the worse of both.
+        triggerDelayP95Ms=max(status.lateness.p95_ms or 0.0, overdue),
+        startedP50Ms=status.lateness.p50_ms,
+        startedP95Ms=status.lateness.p95_ms,
+        startedP99Ms=status.lateness.p99_ms,
+        oldestOverdueMs=overdue,
+        windowSeconds=status.lateness.window_seconds,
+        succeeded=status.lateness.succeeded,
+        failed=status.lateness.failed,
+        due=status.due,
+        running=status.running,
+        deadLetters=status.dead_letters,
+        beats=sum(node.kind == Node.BEAT for node in alive),
+        workers=len(workers),
+        slots=sum(node.slots for node in workers),
+        shards=len(status.shards),
+        shardsWithoutDispatcher=sum(view.holder is None for view in status.shards),
+        lanes=[
+            LaneHealth(
+                lane=lane.lane,
+                due=lane.due,
+                oldestOverdueSeconds=lane.oldest_overdue_seconds,
+                batchesWaiting=lane.batches_waiting,
+                batchesRunning=lane.batches_running,
+                slots=lane.slots,
+                paused=lane.paused and f"by {lane.paused.by}: {lane.paused.reason}",
+                canarySeconds=lane.canary_seconds,
+            )
+            for lane in status.lanes
+        ],
+        problems=problems,
+    )

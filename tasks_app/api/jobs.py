@@ -1,0 +1,200 @@
+"""/jobs: create, list, read, change, delete, pause, resume, trigger, history, preview."""
+
+import json
+from dataclasses import MISSING, fields
+from datetime import datetime, timedelta
+from typing import Annotated
+
+from django.http import HttpRequest, HttpResponse
+from ninja import Query, Router
+
+from tasks_app.engine import jobs
+from tasks_app.engine.job_browse import JobFilter, Place, page_of_instances, page_of_jobs
+from tasks_app.engine.status import somebody_dispatches
+from tasks_app.engine.why import why_job
+from tasks_app.lifecycle.audit import Operator
+from tasks_app.lifecycle.job_look import coming, in_words, state_in_words
+from tasks_app.lifecycle.job_request import JobRequest
+from tasks_app.models import JobDefinition
+from tasks_app.sql import run
+
+from .auth import caller
+from .idempotency import mutation
+from .problems import Problem
+from .schemas import (
+    PAGE,
+    Firing,
+    Id,
+    JobIn,
+    JobOut,
+    JobPage,
+    JobPatch,
+    Key,
+    Limit,
+    NeededKey,
+    PauseIn,
+    PreviewOut,
+    ResumeIn,
+    Revision,
+    StatusName,
+    TaskOut,
+    TaskPage,
+    Text,
+    TriggerIn,
+    TriggerOut,
+    WhyOut,
+)
+
+router = Router(tags=["jobs"])
+_DEFAULTS = {field.name: field.default for field in fields(JobRequest) if field.default is not MISSING}
+
+
+@router.post("", response={201: JobOut}, summary="Create a job")
+@mutation
+def create_job(request: HttpRequest, body: JobIn, idempotency_key: Key = None):
+    given = _given(body)
+    delay = given.pop("delay", None)
+    if delay is not None:
+        if given.get("at") is not None:
+            raise Problem("SCH_422_INVALID", "at and delay were both given; give the one that is meant.")
+        given["at"] = run("clock", {})[0][0] + timedelta(seconds=delay)
+    made = jobs.create_job(JobRequest(**given), operator(request, body.reason), tenant=caller(request).tenant)
+    return 201, JobOut.of(made)
+
+
+@router.get("", response=JobPage, summary="List jobs, by name")
+def list_jobs(
+    request: HttpRequest,
+    status: Annotated[str | None, Query(pattern="^(ACTIVE|PAUSED)$")] = None,
+    task_type: Annotated[Text | None, Query()] = None,
+    name: Annotated[Text | None, Query()] = None,
+    after: Annotated[Text | None, Query(description="`next` of the page before")] = None,
+    limit: Limit = PAGE,
+):
+    wanted = JobFilter(caller(request).tenant, status, task_type, name)
+    found, more = page_of_jobs(wanted, after, limit)
+    return {"items": [JobOut.of(job) for job in found], "next": more}
+
+
+@router.get("/{job_id}", response=JobOut, summary="Read a job")
+def read_job(request: HttpRequest, response: HttpResponse, job_id: Id):
+    job = _job(request, job_id)
+    response["ETag"] = f'"{job.revision}"'
+    return JobOut.of(job)
+
+
+@router.patch("/{job_id}", response=JobOut, summary="Change a job")
+@mutation
+def edit_job(request: HttpRequest, job_id: Id, body: JobPatch, if_match: Revision, idempotency_key: Key = None):
+    job = jobs.edit_job(
+        job_id,
+        _given(body),
+        operator(request, body.reason),
+        tenant=caller(request).tenant,
+        revision=int(if_match.strip('"')),
+    )
+    return 200, JobOut.of(job)
+
+
+@router.delete("/{job_id}", response={204: None}, summary="Delete a job; its history stays")
+@mutation
+def delete_job(request: HttpRequest, job_id: Id, idempotency_key: Key = None):
+    jobs.delete_job(job_id, operator(request), tenant=caller(request).tenant)
+    return 204, None
+
+
+@router.post("/{job_id}/pause", response=JobOut, summary="Pause a job")
+@mutation
+def pause_job(request: HttpRequest, job_id: Id, body: PauseIn, idempotency_key: Key = None):
+    job = jobs.pause_job(
+        job_id,
+        operator(request, body.reason),
+        tenant=caller(request).tenant,
+        until=body.until,
+        on_resume=body.on_resume,
+    )
+    return 200, JobOut.of(job)
+
+
+@router.post("/{job_id}/resume", response=JobOut, summary="Resume a job")
+@mutation
+def resume_job(request: HttpRequest, job_id: Id, body: ResumeIn, idempotency_key: Key = None):
+    by = operator(request, body.reason)
+    return 200, JobOut.of(jobs.resume_job(job_id, by, tenant=caller(request).tenant, on_resume=body.on_resume))
+
+
+@router.post("/{job_id}/trigger", response={201: TriggerOut}, summary="Run a job now, beside its schedule")
+@mutation
+def trigger_job(request: HttpRequest, job_id: Id, body: TriggerIn, idempotency_key: NeededKey):
+    if not somebody_dispatches():
+        _job(request, job_id)
+        raise Problem("SCH_503_DISPATCHER_DOWN", "No beat dispatches, so nothing would run now. Try again in a moment.")
+    done = jobs.trigger_job(
+        job_id,
+        idempotency_key,
+        operator(request, body.reason),
+        tenant=caller(request).tenant,
+        payload=body.payload,
+    )
+    return 201, TriggerOut(task_id=done.task_id, new=done.new)
+
+
+@router.get("/{job_id}/instances", response=TaskPage, summary="The history of a job, the newest first")
+def list_instances(
+    request: HttpRequest,
+    job_id: Id,
+    status: Annotated[StatusName | None, Query()] = None,
+    after: Annotated[Text | None, Query(description="`next` of the page before")] = None,
+    limit: Limit = PAGE,
+):
+    job = _job(request, job_id)
+    found, last = page_of_instances(job.id, None if after is None else _place(after), limit, status)
+    return {
+        "items": [TaskOut.of(task) for task in found],
+        "next": last and json.dumps([last.fire_time.isoformat(), last.task_id]),
+    }
+
+
+@router.get("/{job_id}/preview", response=PreviewOut, summary="When a job fires next")
+def preview_job(request: HttpRequest, job_id: Id, count: Annotated[int, Query(ge=1, le=100)] = 10):
+    job = _job(request, job_id)
+    times = coming(job, count)
+    words = in_words(job, times)
+    return PreviewOut(
+        words=job.schedule.words,
+        state=state_in_words(job),
+        times=[Firing(at=at, words=one) for at, one in zip(times, words, strict=True)],
+    )
+
+
+@router.get("/{job_id}/why", response=WhyOut, summary="Why is this not running?")
+def explain_job(request: HttpRequest, job_id: Id):
+    return WhyOut.of(why_job(_job(request, job_id)))
+
+
+def operator(request: HttpRequest, reason: str | None = None) -> Operator:
+    return Operator(caller(request).name, (reason or "").strip() or "through the API")
+
+
+def _job(request: HttpRequest, job_id: int) -> JobDefinition:
+    job = JobDefinition.objects.filter(tenant=caller(request).tenant, id=job_id).first()
+    if job is None:
+        raise Problem("SCH_404_NOT_FOUND", f"There is no job {job_id}.")
+    return job
+
+
+def _given(body: JobPatch) -> dict:
+    """The fields that were sent; null means the default."""
+    sent = body.model_dump(exclude_unset=True, exclude={"reason"})
+    return {name: _DEFAULTS.get(name) if value is None else value for name, value in sent.items()}
+
+
+def _place(after: str) -> Place:
+    try:
+        at, id_ = json.loads(after)
+        place = datetime.fromisoformat(at)
+        if isinstance(id_, bool) or not isinstance(id_, int) or place.tzinfo is None:
+            raise ValueError(after)
+    except (ValueError, TypeError, RecursionError):
+        raise Problem("SCH_422_INVALID", "after: give `next` of the page before, as it was.") from None
+    return Place(place, id_)

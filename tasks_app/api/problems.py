@@ -1,0 +1,132 @@
+"""Errors of the REST API: problem+json (RFC 9457) with a code for programs and a sentence for people."""
+
+import logging
+
+from django.db import DatabaseError, InterfaceError, OperationalError
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from ninja import NinjaAPI, Schema
+from ninja.errors import AuthenticationError, HttpError, ValidationError
+
+from tasks_app.core.errors import InvalidTask, NameTaken, PlanConflict, StaleRevision, UnknownJob
+
+log = logging.getLogger(__name__)
+
+MEDIA_TYPE = "application/problem+json"
+
+# Every code there is, with its title; docs/api.md lists the same, and a test compares them.
+CODES = {
+    "SCH_400_MALFORMED": "The request can't be read",
+    "SCH_400_IDEMPOTENCY_KEY_MISSING": "Idempotency-Key is missing",
+    "SCH_401_UNAUTHENTICATED": "A valid token is missing",
+    "SCH_403_FORBIDDEN": "The caller may not do this",
+    "SCH_404_NOT_FOUND": "There is no such thing",
+    "SCH_409_DUPLICATE": "The name or the unit is taken",
+    "SCH_409_IN_PROGRESS": "The first request with this Idempotency-Key is still running",
+    "SCH_409_CONFLICT": "Others keep changing it",
+    "SCH_412_STALE": "It was changed since it was read",
+    "SCH_422_INVALID": "The request makes no sense",
+    "SCH_422_KEY_REUSED": "The Idempotency-Key was used for another request",
+    "SCH_428_IF_MATCH_MISSING": "If-Match is missing",
+    "SCH_429_RETRY_LIMITED": "The task was retried too often",
+    "SCH_500_INTERNAL": "Something is broken here",
+    "SCH_503_DISPATCHER_DOWN": "No dispatcher is alive",
+    "SCH_503_DATABASE_DOWN": "The database does not answer",
+}
+
+
+class ProblemOut(Schema):
+    type: str
+    title: str
+    status: int
+    code: str
+    detail: str
+
+
+class Problem(Exception):
+    """Raised by a view: the answer is this problem."""
+
+    def __init__(self, code: str, detail: str, *, retry_after: int | None = None) -> None:
+        super().__init__(detail)
+        self.code, self.detail, self.retry_after = code, detail, retry_after
+        self.status = int(code.split("_")[1])
+
+    def as_dict(self) -> dict:
+        return {
+            "type": "about:blank",
+            "title": CODES[self.code],
+            "status": self.status,
+            "code": self.code,
+            "detail": self.detail,
+        }
+
+
+def respond(problem: Problem) -> HttpResponse:
+    response = JsonResponse(problem.as_dict(), status=problem.status, content_type=MEDIA_TYPE)
+    if problem.status == 401:
+        response["WWW-Authenticate"] = 'Bearer realm="punctual"'
+    if problem.retry_after is not None:
+        response["Retry-After"] = str(problem.retry_after)
+    return response
+
+
+_OURS = {
+    UnknownJob: "SCH_404_NOT_FOUND",
+    NameTaken: "SCH_409_DUPLICATE",
+    PlanConflict: "SCH_409_CONFLICT",
+    StaleRevision: "SCH_412_STALE",
+    InvalidTask: "SCH_422_INVALID",
+}
+_BY_STATUS = {
+    400: "SCH_400_MALFORMED",
+    401: "SCH_401_UNAUTHENTICATED",
+    403: "SCH_403_FORBIDDEN",
+    404: "SCH_404_NOT_FOUND",
+}
+
+
+def problem_of(error: Exception) -> Problem:
+    """What to answer to whatever was raised."""
+    if isinstance(error, Problem):
+        return error
+    for kind, code in _OURS.items():
+        if isinstance(error, kind):
+            return Problem(code, str(error))
+    if isinstance(error, ValidationError):
+        return _invalid(error)
+    if isinstance(error, AuthenticationError):
+        return Problem("SCH_401_UNAUTHENTICATED", "Send a token that is valid: Authorization: Bearer pnc_…")
+    if isinstance(error, Http404):
+        return Problem("SCH_404_NOT_FOUND", "There is nothing at this address.")
+    if isinstance(error, HttpError):
+        return Problem(_BY_STATUS.get(error.status_code, "SCH_400_MALFORMED"), error.message)
+    if isinstance(error, OperationalError | InterfaceError):
+        log.error("api.no_database error=%r", str(error).strip())
+        return Problem("SCH_503_DATABASE_DOWN", "The database does not answer, or keeps one waiting. Try again.")
+    log.error("api.failed error=%r", str(error), exc_info=error)
+    return Problem("SCH_500_INTERNAL", "The server's log says what happened.")
+
+
+_MISSING = {
+    "Idempotency-Key": (
+        "SCH_400_IDEMPOTENCY_KEY_MISSING",
+        "Send a header Idempotency-Key; a repeat then does nothing.",
+    ),
+    "If-Match": ("SCH_428_IF_MATCH_MISSING", "Send a header If-Match with the revision that you have read."),
+}
+
+
+def _invalid(error: ValidationError) -> Problem:
+    for one in error.errors:
+        if one.get("type") == "missing" and one["loc"][0] == "header" and one["loc"][-1] in _MISSING:
+            return Problem(*_MISSING[one["loc"][-1]])
+    told = [f"{'.'.join(str(part) for part in one['loc'][1:])}: {one['msg']}" for one in error.errors[:5]]
+    return Problem("SCH_422_INVALID", "; ".join(told)[:1000])
+
+
+def handle_all(api: NinjaAPI) -> None:
+    def handler(request: HttpRequest, error: Exception) -> HttpResponse:
+        return respond(problem_of(error))
+
+    kinds = (Problem, ValidationError, AuthenticationError, HttpError, Http404, *_OURS)
+    for kind in (*kinds, DatabaseError, InterfaceError, Exception):
+        api.add_exception_handler(kind, handler)

@@ -1,0 +1,161 @@
+"""When a job fires: a cron string in a zone, an interval, or one time, as instants.
+
+A clock change is two questions, and a schedule answers both. A time that the clocks skip (`gap`) is left out, or comes
+as much later as they were put forward; a time that they show twice (`repeat`) fires the first time only, or both.
+A cron string that allows every hour follows elapsed time: an hourly job runs once an hour, whatever the clocks do.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from heapq import merge
+from itertools import islice
+
+from .cron import Cron, parse
+from .errors import InvalidTask, shown
+from .zones import Change, changes, offset, zone_of
+
+SHORTEST_SECONDS, LONGEST_SECONDS = 1, 366 * 86_400
+SECOND = timedelta(seconds=1)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_STRIDE = timedelta(days=400)
+# The longest gap there ever was: Samoa left out the 30th of December 2011.
+_LONGEST_GAP = timedelta(days=1)
+
+
+class Gap(StrEnum):
+    SKIP = "skip"
+    SHIFT = "shift"
+
+
+class Repeat(StrEnum):
+    ONCE = "once"
+    TWICE = "twice"
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Exactly one of `cron`, `every` and `at`. Equal schedules fire at the same times: one computation does for all."""
+
+    cron: str = ""
+    zone: str = "UTC"
+    gap: Gap = Gap.SHIFT
+    repeat: Repeat = Repeat.ONCE
+    every: int = 0  # seconds
+    phase: int = 0  # seconds after a multiple of `every` since 1970
+    at: datetime | None = None
+
+    def __post_init__(self) -> None:
+        if sum(map(bool, (self.cron, self.every, self.at))) != 1:
+            raise InvalidTask("a schedule has exactly one of cron, every and at; give the one that is meant.")
+        zone_of(self.zone)
+        if self.cron:
+            object.__setattr__(self, "cron", parse(self.cron).text)
+        if self.every and not _is_whole(self.every, SHORTEST_SECONDS, LONGEST_SECONDS):
+            raise InvalidTask(
+                f"every={shown(self.every)} must be a whole number of seconds, from 1 to {LONGEST_SECONDS:,} (a year)."
+            )
+        for name, kind in (("gap", Gap), ("repeat", Repeat)):
+            if getattr(self, name) not in list(kind):
+                raise InvalidTask(f"{name}={shown(getattr(self, name))} is unknown; use {' or '.join(kind)}.")
+
+    @property
+    def words(self) -> str:
+        """For people, in the schedule's own zone."""
+        if self.at is not None:
+            return f"Once, on {in_zone(self.at, self.zone)}"
+        if self.every:
+            return f"Every {_duration(self.every)}"
+        return parse(self.cron).words + ("" if self.zone == "UTC" else f", {self.zone} time")
+
+    def after(self, instant: datetime) -> Iterator[datetime]:
+        """Every firing after this instant, in order, in UTC."""
+        if self.at is not None:
+            return iter([self.at] if self.at > instant else [])
+        if self.every:
+            return self._intervals(instant)
+        return self._crons(parse(self.cron), instant.astimezone(UTC))
+
+    def next(self, instant: datetime, count: int) -> list[datetime]:
+        return list(islice(self.after(instant), count))
+
+    def until(self, instant: datetime, last: datetime, most: int) -> list[datetime]:
+        """The firings after the first instant and up to the second, no more than `most`."""
+        found = []
+        for fire in self.after(instant):
+            if fire > last or len(found) == most:
+                break
+            found.append(fire)
+        return found
+
+    def _intervals(self, instant: datetime) -> Iterator[datetime]:
+        passed = (instant - _EPOCH - timedelta(seconds=self.phase)) // timedelta(seconds=self.every)
+        number = passed + 1
+        while True:
+            yield _EPOCH + timedelta(seconds=self.phase + number * self.every)
+            number += 1
+
+    def _crons(self, cron: Cron, low: datetime) -> Iterator[datetime]:
+        """Stretch by stretch of constant offset from UTC: within one, wall clock and instants go side by side."""
+        zone = zone_of(self.zone)
+        lately = changes(zone, low - _LONGEST_GAP, low)
+        change = lately[-1] if lately else None
+        start = low
+        while True:
+            ahead = changes(zone, start, start + _STRIDE)
+            end = ahead[0].at if ahead else start + _STRIDE
+            yield from self._stretch(cron, low, end, offset(zone, start), change)
+            change = ahead[0] if ahead else None
+            start, low = end, end - SECOND  # the next stretch begins with the change itself
+
+    def _stretch(
+        self, cron: Cron, low: datetime, end: datetime, ahead_of_utc: timedelta, change: Change | None
+    ) -> Iterator[datetime]:
+        """The firings after `low` and before `end`; `change` is the one that began the stretch, if it matters still."""
+        plain = _instants(cron, low, end, ahead_of_utc)
+        if change is None or cron.every_hour:
+            return plain
+        moved = change.after - change.before
+        if moved < timedelta(0) and self.repeat is Repeat.ONCE:
+            return (fire for fire in plain if fire >= change.at - moved)
+        if moved > timedelta(0) and self.gap is Gap.SHIFT:
+            # A time within the gap, read by the old offset: 02:30 becomes 03:30.
+            shifted = _instants(cron, max(low, change.at - SECOND), min(end, change.at + moved), change.before)
+            return _unique(merge(shifted, plain))
+        return plain
+
+
+def in_zone(instant: datetime, zone: str) -> str:
+    """The instant as the clocks there show it: 'Mon 2 Nov 2026 09:00 EST'."""
+    local = instant.astimezone(zone_of(zone))
+    clock = f"{local:%H:%M:%S}" if local.second else f"{local:%H:%M}"
+    return f"{local:%a} {local.day} {local:%b %Y} {clock} {local.tzname()}"
+
+
+def _instants(cron: Cron, low: datetime, end: datetime, ahead_of_utc: timedelta) -> Iterator[datetime]:
+    for wall in cron.walls(low + ahead_of_utc):
+        fire = wall.replace(tzinfo=UTC) - ahead_of_utc
+        if fire >= end:
+            return
+        yield fire
+
+
+def _unique(ordered: Iterator[datetime]) -> Iterator[datetime]:
+    last = None
+    for one in ordered:
+        if one != last:
+            yield one
+        last = one
+
+
+def _is_whole(value: object, low: int, high: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+
+
+def _duration(seconds: int) -> str:
+    for size, word in ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second")):
+        if seconds % size == 0:
+            count = seconds // size
+            return word if count == 1 else f"{count:,} {word}s"
+    raise AssertionError("every number of seconds is a multiple of one second")

@@ -1,0 +1,67 @@
+"""Tokens of the REST API: issued once, known by their hash, of one tenant."""
+
+import hashlib
+import secrets
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db.models import Q
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from tasks_app.core.errors import InvalidTask
+from tasks_app.lifecycle.request import checked_text
+from tasks_app.models import ApiToken
+from tasks_app.models.schedule_task import TENANT_LENGTH
+
+PREFIX = "pnc_"
+LONGEST_DAYS = 3_660
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks, for which tenant, and whether it may change anything."""
+
+    name: str
+    tenant: str
+    can_write: bool
+
+
+def issue(name: str, tenant: str, *, can_write: bool = False, days: float | None = None) -> tuple[ApiToken, str]:
+    """A new token and its text, which is shown this once and kept nowhere."""
+    checked_text("name", name, 100)
+    checked_text("tenant", tenant, TENANT_LENGTH)
+    if days is not None and not 0 < days <= LONGEST_DAYS:
+        raise InvalidTask(f"days={days!r} must be more than 0 and at most {LONGEST_DAYS:,}.")
+    text = PREFIX + secrets.token_urlsafe(32)
+    token = ApiToken.objects.create(
+        name=name,
+        tenant=tenant,
+        digest=_digest(text),
+        hint=text[:8],
+        can_write=can_write,
+        expires_at=None if days is None else timezone.now() + timedelta(days=days),
+    )
+    return token, text
+
+
+def known(text: str) -> Caller | None:
+    """Whose token this is; None if it is nobody's, or any more."""
+    if not text.startswith(PREFIX) or len(text) > 100:
+        return None
+    # By its hash: nothing of the token is compared character by character.
+    token = (
+        ApiToken.objects.filter(digest=_digest(text), revoked_at__isnull=True)
+        .filter(Q(expires_at__isnull=True) | Q(expires_at__gt=Now()))
+        .first()
+    )
+    return None if token is None else Caller(f"token {token.name}", token.tenant, token.can_write)
+
+
+def revoke(token_id: int) -> bool:
+    """From now on it opens nothing; False if there is no such token, or it was revoked before."""
+    return bool(ApiToken.objects.filter(id=token_id, revoked_at__isnull=True).update(revoked_at=Now()))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,206 @@
+"""Why is this not running? The one rule that holds a task or a job, in words a person can act on. Reads only."""
+
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from tasks_app.conf import conf
+from tasks_app.core.handlers import REGISTRY
+from tasks_app.core.jobs import JobStatus
+from tasks_app.core.phrases import first_line, span
+from tasks_app.core.schedule import in_zone
+from tasks_app.core.sharding import home_of
+from tasks_app.core.states import Status
+from tasks_app.lifecycle.job_look import state_in_words
+from tasks_app.models import JobDefinition, ScheduleTask, TaskBatch
+from tasks_app.sql import run
+
+from . import fleet_status
+from .canary import canaries
+from .status import read_nodes
+
+COUNTED = 10_000  # tasks before this one, at most
+INSTANCES = 200  # of a job that are looked at, the newest
+
+
+class Reason(NamedTuple):
+    rule: str  # for programs
+    words: str  # for people
+
+
+def why_task(task: ScheduleTask) -> Reason:
+    if task.status == Status.RUNNING:
+        return _running(task)
+    if task.status == Status.BLOCKED:
+        return Reason("blocked", "It waits for the tasks before it.")
+    if task.due_at is None:
+        return _finished(task)
+    if task.error_code == "UNKNOWN_HANDLER":
+        return _unknown_handler(task)
+    now = run("clock", {})[0][0]
+    return _not_due(task) if task.due_at > now else _due(task, now)
+
+
+def why_job(job: JobDefinition) -> Reason:
+    words = state_in_words(job)
+    if job.status == JobStatus.PAUSED:
+        return Reason("job_paused", words if words.endswith((".", "!", "?")) else f"{words}.")
+    newest = list(ScheduleTask.objects.filter(job=job.id).order_by("-fire_time")[:INSTANCES])
+    open_ones = [task for task in reversed(newest) if task.due_at is not None or task.status == Status.RUNNING]
+    # What waits is asked about; what runs is a reason only if nothing does.
+    held = next((task for task in open_ones if task.status != Status.RUNNING), open_ones[0] if open_ones else None)
+    if held is not None:
+        reason = why_task(held)
+        when = in_zone(held.fire_time, job.timezone)
+        return Reason(reason.rule, f"Its instance {held.id} of {when}: {reason.words}")
+    if words.startswith("Fires no more"):
+        return Reason("ended", words)
+    if REGISTRY.get(job.task_type) is None:
+        return Reason("unknown_handler", f"There is no handler {job.task_type!r} here. Deploy the code that has it.")
+    return _no_dispatcher() or Reason("not_due", words)
+
+
+def _finished(task: ScheduleTask) -> Reason:
+    if task.status == Status.SUCCESS:
+        return Reason("done", f"It has run: {_instant(task.start_time)}.")
+    if not task.current:
+        return Reason("superseded", "It is over: a newer task stands in its place.")
+    if task.status == Status.DEAD:
+        return Reason(
+            "dead", f"It gave up after {task.attempt} failures: {task.error_code}: {_message(task)}. Retry it."
+        )
+    by = f" by {task.cancelled_by}" if task.cancelled_by else ""
+    return Reason("cancelled", f"It was cancelled{by}: {_message(task) or task.error_code}.")
+
+
+def _running(task: ScheduleTask) -> Reason:
+    batch = TaskBatch.objects.filter(batch_no=task.batch_no).first()
+    if batch is None or batch.finished_at is not None:
+        return Reason(
+            "lost", "Its batch is gone; it is due again within ten minutes, when the beats look for such tasks."
+        )
+    if batch.started_at is not None:
+        return Reason("running", f"It runs since {_instant(batch.started_at)} on {batch.worker}.")
+    return (
+        _lane_paused(task)
+        or _no_worker(task)
+        or Reason("waits_for_slot", f"It is claimed since {_instant(batch.claimed_at)} and waits for a worker.")
+    )
+
+
+def _not_due(task: ScheduleTask) -> Reason:
+    until = _instant(task.due_at)
+    if task.status == Status.FAIL:
+        return Reason("waits_for_retry", f"It failed ({task.error_code}) and is tried again at {until}.")
+    if task.status == Status.SUCCESS:
+        return Reason("not_due", f"It has run, and is due again at {until}.")
+    return Reason("not_due", f"It is not due until {until}.")
+
+
+def _due(task: ScheduleTask, now: datetime) -> Reason:
+    """What holds a due task, the plainest first: what a person has decided, then who is missing, then the queue."""
+    return (
+        _lane_paused(task)
+        or _no_dispatcher()
+        or _shard_without_dispatcher(task)
+        or _no_worker(task)
+        or _over_its_limit(task)
+        or _workers_busy(task)
+        or _worker_deaf(task)
+        or Reason(
+            "about_to_run", f"It is due since {span(now - task.due_at)}; nothing holds it: the next look claims it."
+        )
+    )
+
+
+def _lane_paused(task: ScheduleTask) -> Reason | None:
+    pause = fleet_status.pauses().get(task.lane)
+    if pause is None:
+        return None
+    since = span(timedelta(seconds=pause.seconds_ago))
+    words = f"Lane {task.lane!r} is paused since {since} by {pause.by}: {pause.reason.rstrip('.')}."
+    return Reason("lane_paused", f"{words} `manage.py lane resume {task.lane}` ends it.")
+
+
+def _no_dispatcher() -> Reason | None:
+    if any(node.live and node.dispatching for node in read_nodes()):
+        return None
+    return Reason("no_dispatcher", "Nobody dispatches: no beat is alive. Start `celery -A scheduler_project beat`.")
+
+
+def _shard_without_dispatcher(task: ScheduleTask) -> Reason | None:
+    shard = home_of(task.task_type, conf().SHARDS) if task.limited else task.shard
+    known = {view.shard: view.holder for view in fleet_status.shards()}
+    if known.get(shard):
+        return None
+    rest = "it is taken over within seconds." if shard in known else "no beat knows it. Give SHARDS to the beats too."
+    return Reason("shard_without_dispatcher", f"Nobody dispatches its shard {shard}; {rest}")
+
+
+def _no_worker(task: ScheduleTask) -> Reason | None:
+    if _slots(task.lane):
+        return None
+    state = f"due since {_instant(task.due_at)}" if task.due_at else "claimed"
+    return Reason("no_worker", f"It is {state}, but no worker consumes lane {task.lane!r}.")
+
+
+def _over_its_limit(task: ScheduleTask) -> Reason | None:
+    if not task.limited:
+        return None
+    view = next((one for one in fleet_status.limits([task.task_type], 0) if one.task_type == task.task_type), None)
+    if view is None:
+        return None  # it had a limit once
+    if view.max_running is not None and view.running >= view.max_running:
+        words = f"{view.running:,} tasks of type {task.task_type} are running, and at most {view.max_running:,} may."
+        return Reason("waits_for_slot", f"{words} {_before(task)}")
+    if view.rate is not None and _ahead(task) + 1 > view.tokens:
+        words = f"Type {task.task_type} may start {view.rate:g} a second, in bursts of {view.burst:g}."
+        return Reason("over_rate", f"{words} {_before(task)}")
+    return None
+
+
+def _workers_busy(task: ScheduleTask) -> Reason | None:
+    waiting = TaskBatch.objects.filter(finished_at=None, started_at=None, lane=task.lane).count()
+    if waiting < _slots(task.lane) * conf().BATCHES_AHEAD:
+        return None
+    return Reason("waits_for_slot", f"Every worker of lane {task.lane!r} is busy. {_before(task)}")
+
+
+def _worker_deaf(task: ScheduleTask) -> Reason | None:
+    canary = canaries().get(task.lane)
+    if canary is None or not canary.missing:
+        return None
+    silent = span(timedelta(seconds=canary.age_seconds))
+    return Reason(
+        "worker_deaf",
+        f"A worker says that it consumes lane {task.lane!r}, but nothing has come back for {silent}. Restart it.",
+    )
+
+
+def _unknown_handler(task: ScheduleTask) -> Reason:
+    return Reason(
+        "unknown_handler", f"No worker that took it has a handler {task.task_type!r}. Deploy the code that has it."
+    )
+
+
+def _slots(lane: str) -> int:
+    return sum(node.slots for node in read_nodes() if node.live and lane in node.lanes)
+
+
+def _before(task: ScheduleTask) -> str:
+    ahead = _ahead(task)
+    where = "its type" if task.limited else "its shard"
+    return f"{ahead:,}{' or more' if ahead == COUNTED else ''} tasks of {where} are due before it."
+
+
+def _ahead(task: ScheduleTask) -> int:
+    """Tasks that are claimed before this one; each kind by its own index."""
+    same = {"limited": True, "task_type": task.task_type} if task.limited else {"limited": False, "shard": task.shard}
+    return ScheduleTask.objects.filter(lane=task.lane, due_at__lt=task.due_at, **same)[:COUNTED].count()
+
+
+def _instant(at: datetime | None) -> str:
+    return "-" if at is None else in_zone(at, "UTC")
+
+
+def _message(task: ScheduleTask) -> str:
+    return first_line(task.error_msg).rstrip(".")

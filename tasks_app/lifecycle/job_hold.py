@@ -1,0 +1,87 @@
+"""A job and the cursor of its schedule: held together, taken out of the planner's hands, and given back to it.
+
+Locks: first the cursor, in share mode, so that no planner is at work on it; then the job; then its tasks.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from tasks_app.conf import conf
+from tasks_app.core.errors import PlanConflict, StaleRevision, UnknownJob, shown
+from tasks_app.core.firings import INSTANT
+from tasks_app.core.jobs import JobStatus, OnResume
+from tasks_app.models import JobCursor, JobDefinition
+from tasks_app.sql import execute, run
+
+from .instances import Cursor, Dues, take_back, top_up
+from .plan import ROUNDS
+
+
+def hold(tenant: str, job_id: int, revision: int | None = None) -> tuple[JobDefinition, Cursor | None]:
+    """The job and its cursor, locked in this order; looked at again if it got another cursor meanwhile."""
+    for _ in range(ROUNDS):
+        known = JobDefinition.objects.filter(tenant=tenant, id=number_of(job_id)).values_list("cursor", flat=True)
+        if not known:
+            raise unknown(job_id)
+        cursor = _lock_cursor({"id": known[0]}) if known[0] is not None else None
+        job = JobDefinition.objects.select_for_update().filter(tenant=tenant, id=job_id).first()
+        if job is None:
+            raise unknown(job_id)
+        if job.cursor == (cursor and cursor.id):
+            if revision is not None and job.revision != revision:
+                raise StaleRevision(
+                    f"job {job_id} has revision {job.revision} and not {revision}: somebody changed it. Read it again."
+                )
+            return job, cursor
+    raise PlanConflict(f"job {job_id} was changed by others {ROUNDS} times meanwhile. Try again.")
+
+
+def leave(job: JobDefinition, cursor: Cursor | None, now: datetime) -> datetime:
+    """Take back what nobody has claimed. Returns the instant after which the job's firings are open again."""
+    earliest = take_back(job)
+    if job.status != JobStatus.ACTIVE:
+        return job.plan_from
+    if job.run_at is not None:
+        return job.plan_from if earliest else max(job.plan_from, job.run_at)
+    planned_until = cursor.planned_until(job.id) if cursor else now
+    open_from = min(now, planned_until, earliest - INSTANT if earliest else now)
+    return max(open_from, job.plan_from)
+
+
+def join(job: JobDefinition, now: datetime, mode: OnResume | None) -> Dues:
+    """Have the planner plan the job from now on, and plan at once what the planner has behind it already."""
+    cursor = None
+    if job.run_at is None:
+        key = JobCursor.key_of(job.schedule) | {"shard": job.shard}
+        horizon = now + timedelta(seconds=conf().PLAN_AHEAD_SECONDS)
+        for _ in range(ROUNDS):
+            cursor = _lock_cursor(key)
+            if cursor is not None:
+                break
+            [following] = job.schedule.next(horizon, 1)
+            JobCursor.objects.bulk_create([JobCursor(**key, next_fire=following)], ignore_conflicts=True)
+        else:
+            raise PlanConflict(f"the schedule of job {job.id} was dropped {ROUNDS} times meanwhile. Try again.")
+    job.cursor = cursor and cursor.id
+    JobDefinition.objects.filter(id=job.id).update(
+        cursor=job.cursor, plan_from=job.plan_from, shard=job.shard, status=job.status, runs=job.runs
+    )
+    return top_up(job, cursor, now, mode)
+
+
+def _lock_cursor(key: Mapping[str, object]) -> Cursor | None:
+    where = " AND ".join(f"{name} = %({name})s" for name in key)
+    rows = execute(f"SELECT id, next_fire, after_job FROM job_cursor WHERE {where} FOR SHARE", key)
+    return Cursor(*rows[0]) if rows else None
+
+
+def database_now() -> datetime:
+    return run("clock", {})[0][0]
+
+
+def number_of(job_id: object) -> int:
+    return job_id if isinstance(job_id, int) and 0 < job_id < 2**63 else -1
+
+
+def unknown(job_id: object) -> UnknownJob:
+    return UnknownJob(f"there is no job {shown(job_id)}.")

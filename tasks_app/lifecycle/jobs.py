@@ -1,0 +1,227 @@
+"""What can be done to a job: create, edit, pause, resume, trigger, delete; each with an audit entry in its transaction.
+
+Each holds the cursor of the job's schedule and the job (job_hold). So what was planned by the old rule and not claimed
+is taken back, and nothing is planned by it any more.
+"""
+
+import logging
+from collections.abc import Mapping
+from datetime import datetime
+from types import MappingProxyType
+from typing import NamedTuple
+
+from django.db import IntegrityError, transaction
+
+from tasks_app.core.errors import InvalidTask, NameTaken, PunctualError, UnknownJob, shown
+from tasks_app.core.firings import INSTANT
+from tasks_app.core.jobs import JobStatus, OnResume
+from tasks_app.models import JobDefinition
+from tasks_app.models.schedule_task import DEFAULT_TENANT, TENANT_LENGTH
+from tasks_app.sql import execute
+
+from .audit import Entry, Operator, audit
+from .instances import Dues, Triggered
+from .instances import trigger as _trigger
+from .job_hold import database_now, hold, join, leave, number_of, unknown
+from .job_request import JobRequest, changed, columns, shown_fields
+from .request import checked_instant, checked_json, checked_text
+from .shards import shards_of
+
+KEY_LENGTH = 150
+
+log = logging.getLogger(__name__)
+
+
+class Changed(NamedTuple):
+    """A job after a change, and when something is due because of it."""
+
+    job: JobDefinition
+    dues: Dues = MappingProxyType({})
+
+
+def create(request: JobRequest, operator: Operator, tenant: str = DEFAULT_TENANT) -> Changed:
+    """A new job, active from now on."""
+    tenant = checked_text("tenant", tenant, TENANT_LENGTH)
+    with transaction.atomic(savepoint=False):
+        now = database_now()
+        values = columns(request, now)
+        values |= {"plan_from": _start(values, now), "created_by": operator.name, "updated_at": now, "shard": 0}
+        try:
+            with transaction.atomic():
+                job = JobDefinition.objects.create(tenant=tenant, **values)
+        except IntegrityError as error:
+            raise _name_taken(error, tenant, values["name"]) from None
+        [job.shard] = shards_of([tenant], ["job"], [str(job.id)])
+        dues = join(job, now, OnResume.ALL if job.run_at else None)
+        _audit(operator, "create", job, {"after": shown_fields(job)})
+    return Changed(_fresh(job), dues)
+
+
+def edit(
+    job_id: int,
+    changes: Mapping[str, object],
+    operator: Operator,
+    *,
+    tenant: str = DEFAULT_TENANT,
+    revision: int | None = None,
+) -> Changed:
+    """The job by its new rule, from the first firing on that nobody has claimed; `revision` is what the caller saw."""
+    with transaction.atomic(savepoint=False):
+        job, cursor = hold(tenant, job_id, revision)
+        before, now = shown_fields(job), database_now()
+        values = columns(changed(job, changes), now, was=job)
+        open_from = leave(job, cursor, now)
+        again = None
+        if values["run_at"] != job.run_at:
+            # A new time, or another kind of schedule: nothing before it counts.
+            open_from, again = now, OnResume.ALL if values["run_at"] else None
+        job.plan_from = _start(values, open_from) if again or not job.run_at else open_from
+        for name, value in values.items():
+            setattr(job, name, value)
+        job.revision += 1
+        try:
+            with transaction.atomic():
+                job.save()
+        except IntegrityError as error:
+            raise _name_taken(error, tenant, values["name"]) from None
+        dues = join(job, now, again) if job.status == JobStatus.ACTIVE else {}
+        _audit(operator, "edit", job, {"before": before, "after": shown_fields(job)})
+    return Changed(_fresh(job), dues)
+
+
+def pause(
+    job_id: int,
+    operator: Operator,
+    *,
+    tenant: str = DEFAULT_TENANT,
+    until: datetime | None = None,
+    on_resume: str = OnResume.SKIP,
+) -> Changed:
+    """Nothing fires until somebody resumes it, or `until`; what is running or waits for a retry goes on."""
+    _refuse_unknown("on_resume", on_resume)
+    with transaction.atomic(savepoint=False):
+        job, cursor = hold(tenant, job_id)
+        now = database_now()
+        if until is not None and checked_instant("until", until) <= now:
+            raise InvalidTask(f"until={until.isoformat()} has passed; a pause ends in the future, or when told.")
+        if job.status == JobStatus.ACTIVE:
+            job.plan_from = leave(job, cursor, now)
+            job.paused_at = now
+        job.status, job.cursor = JobStatus.PAUSED, None
+        job.pause_reason, job.paused_by, job.paused_until, job.on_resume = (
+            operator.reason,
+            operator.name,
+            until,
+            on_resume,
+        )
+        job.revision += 1
+        job.save()
+        detail = {"until": until and until.isoformat(), "on_resume": str(on_resume)}
+        _audit(operator, "pause", job, detail)
+    return Changed(job)
+
+
+def resume(job_id: int, operator: Operator, *, tenant: str = DEFAULT_TENANT, on_resume: str | None = None) -> Changed:
+    """Active again; firings that fell into the pause are skipped, or the latest or all of them run now."""
+    if on_resume is not None:
+        _refuse_unknown("on_resume", on_resume)
+    with transaction.atomic(savepoint=False):
+        job, _ = hold(tenant, job_id)
+        if job.status == JobStatus.ACTIVE:
+            return Changed(job)
+        return _resume(job, operator, OnResume(on_resume or job.on_resume))
+
+
+def resume_due(operator: Operator) -> int:
+    """Resume the jobs whose pause has ended by itself; how many."""
+    resumed = 0
+    for tenant, job_id in execute(
+        "SELECT tenant, id FROM job_definition WHERE paused_until <= clock_timestamp() ORDER BY paused_until LIMIT 100"
+    ):
+        try:
+            resumed += _resume_if_due(tenant, job_id, operator)
+        except UnknownJob:
+            pass  # deleted meanwhile
+        except PunctualError as error:
+            # A zone that this machine does not know any more, say: the others must not wait for it.
+            log.error("job.not_resumed job=%d error=%r", job_id, str(error))
+    return resumed
+
+
+def _resume_if_due(tenant: str, job_id: int, operator: Operator) -> bool:
+    with transaction.atomic():
+        job, _ = hold(tenant, job_id)
+        # Looked at again under the lock: somebody may have resumed it, or paused it for longer.
+        if job.status != JobStatus.PAUSED or job.paused_until is None or job.paused_until > database_now():
+            return False
+        _resume(job, operator, OnResume(job.on_resume))
+        return True
+
+
+def trigger(
+    job_id: int, key: str, operator: Operator, *, tenant: str = DEFAULT_TENANT, payload: object = None
+) -> Triggered:
+    """One instance now, beside the schedule and whether or not it is paused; the same key is the same instance."""
+    key = checked_text("key", key, KEY_LENGTH)
+    with transaction.atomic(savepoint=False):
+        job = JobDefinition.objects.select_for_update(no_key=True).filter(tenant=tenant, id=number_of(job_id)).first()
+        if job is None:
+            raise unknown(job_id)
+        done = _trigger(job, key, None if payload is None else checked_json("payload", payload))
+        if done.new:
+            audit(operator, "trigger", [Entry(f"job {job.id}", "triggered", done.task_id, {"key": key})])
+    return done
+
+
+def delete(
+    job_id: int, operator: Operator, *, tenant: str = DEFAULT_TENANT, revision: int | None = None
+) -> JobDefinition:
+    """The job is gone and fires no more; its instances that were claimed or triggered stay, as its history."""
+    with transaction.atomic(savepoint=False):
+        job, cursor = hold(tenant, job_id, revision)
+        before = shown_fields(job)
+        leave(job, cursor, database_now())
+        JobDefinition.objects.filter(id=job.id).delete()
+        _audit(operator, "delete", job, {"before": before})
+    return job
+
+
+def _resume(job: JobDefinition, operator: Operator, how: OnResume) -> Changed:
+    now = database_now()
+    if how is OnResume.SKIP:
+        job.plan_from = max(job.plan_from, now)
+    missed_from = job.plan_from
+    job.status, job.revision = JobStatus.ACTIVE, job.revision + 1
+    job.pause_reason = job.paused_by = ""
+    job.paused_at = job.paused_until = None
+    job.save()
+    dues = join(job, now, None if how is OnResume.SKIP else how)
+    _audit(operator, "resume", job, {"on_resume": str(how), "from": missed_from.isoformat()})
+    return Changed(_fresh(job), dues)
+
+
+def _start(values: Mapping[str, object], now: datetime) -> datetime:
+    """Only firings after this instant are the job's."""
+    if values["run_at"] is not None:
+        return values["run_at"] - INSTANT
+    return max(now, values["start_at"] - INSTANT) if values["start_at"] else now
+
+
+def _audit(operator: Operator, verb: str, job: JobDefinition, detail: dict) -> None:
+    outcome = verb.removesuffix("e") + "ed"
+    audit(operator, verb, [Entry(f"job {job.id}", outcome, None, detail | {"tenant": job.tenant, "name": job.name})])
+
+
+def _fresh(job: JobDefinition) -> JobDefinition:
+    return JobDefinition.objects.get(id=job.id)
+
+
+def _name_taken(error: IntegrityError, tenant: str, name: str) -> Exception:
+    if "job_definition_name" not in str(error):
+        return error
+    return NameTaken(f"tenant {tenant!r} has a job named {name!r} already. Choose another name, or edit that one.")
+
+
+def _refuse_unknown(name: str, value: object) -> None:
+    if value not in list(OnResume):
+        raise InvalidTask(f"{name}={shown(value)} is unknown; use {', '.join(OnResume)}.")

@@ -1,0 +1,47 @@
+"""`manage.py api_token issue NAME --tenant T [--write] [--days N]`, `list` and `revoke ID`: keys to the REST API."""
+
+from django.core.management.base import BaseCommand, CommandError
+
+from tasks_app.core.errors import InvalidTask
+from tasks_app.engine import tokens
+from tasks_app.models import ApiToken
+from tasks_app.models.schedule_task import DEFAULT_TENANT
+
+
+class Command(BaseCommand):
+    help = "Issues, lists and revokes tokens of the REST API. A token is shown once, when it is issued."
+
+    def add_arguments(self, parser) -> None:
+        verbs = parser.add_subparsers(dest="verb", required=True)
+        issue = verbs.add_parser("issue", help="a new token")
+        issue.add_argument("name", help="who will use it")
+        issue.add_argument("--tenant", default=DEFAULT_TENANT)
+        issue.add_argument("--write", action="store_true", help="it may change things, not only read them")
+        issue.add_argument("--days", type=float, help="it expires after so many days")
+        verbs.add_parser("list", help="all tokens, without their text")
+        revoke = verbs.add_parser("revoke", help="from now on it opens nothing")
+        revoke.add_argument("id", type=int)
+
+    def handle(self, *args, **options) -> None:
+        getattr(self, f"_{options['verb']}")(options)
+
+    def _issue(self, options) -> None:
+        try:
+            token, text = tokens.issue(
+                options["name"], options["tenant"], can_write=options["write"], days=options["days"]
+            )
+        except InvalidTask as error:
+            raise CommandError(str(error)) from None
+        self.stdout.write(text)
+        self.stderr.write(f"Token {token.id} of tenant {token.tenant!r}. Keep it: it is not shown again.")
+
+    def _list(self, options) -> None:
+        for token in ApiToken.objects.order_by("id"):
+            state = "revoked" if token.revoked_at else f"until {token.expires_at:%Y-%m-%d}" if token.expires_at else ""
+            rights = "write" if token.can_write else "read"
+            self.stdout.write(f"{token.id:6}  {token.hint}…  {token.tenant:20} {rights:5}  {token.name}  {state}")
+
+    def _revoke(self, options) -> None:
+        if not tokens.revoke(options["id"]):
+            raise CommandError(f"there is no token {options['id']} that could be revoked; see `api_token list`.")
+        self.stdout.write(f"Token {options['id']} opens nothing any more.")

@@ -1,0 +1,36 @@
+"""`manage.py plan --preview JOB`: the next times of a job, in words and in its own zone. `manage.py plan`: plan now."""
+
+from django.core.management.base import BaseCommand, CommandError
+
+from tasks_app.engine.planner import plan_once
+from tasks_app.lifecycle.job_look import coming, in_words, state_in_words
+from tasks_app.models import JobDefinition
+from tasks_app.models.schedule_task import DEFAULT_TENANT
+
+
+class Command(BaseCommand):
+    help = "Shows when a job fires next; without --preview, plans at once what the beats would plan within seconds."
+
+    def add_arguments(self, parser) -> None:
+        parser.add_argument("--preview", metavar="JOB", help="the id or the name of a job")
+        parser.add_argument("--tenant", default=DEFAULT_TENANT)
+        parser.add_argument("--count", type=int, default=10, choices=range(1, 1001), metavar="1-1000")
+
+    def handle(self, *args, **options) -> None:
+        if options["preview"] is None:
+            self.stdout.write(f"{plan_once().instances:,} instances planned.")
+            return
+        job = self._job(options["tenant"], options["preview"])
+        self.stdout.write(f"{job.name}: {job.schedule.words}")
+        self.stdout.write(state_in_words(job))
+        for words in in_words(job, coming(job, options["count"])):
+            self.stdout.write(f"  {words}")
+
+    def _job(self, tenant: str, wanted: str) -> JobDefinition:
+        jobs = JobDefinition.objects.filter(tenant=tenant)
+        job = jobs.filter(name=wanted).first()
+        if job is None and wanted.isascii() and wanted.isdigit() and len(wanted) < 19:
+            job = jobs.filter(id=int(wanted)).first()
+        if job is None:
+            raise CommandError(f"tenant {tenant!r} has no job with the id or name {wanted!r}.")
+        return job

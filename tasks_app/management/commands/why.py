@@ -1,0 +1,22 @@
+"""`manage.py why ID`: why is this task, or with --job this job, not running?"""
+
+from django.core.management.base import BaseCommand, CommandError
+
+from tasks_app.engine.why import why_job, why_task
+from tasks_app.models import JobDefinition, ScheduleTask
+
+
+class Command(BaseCommand):
+    help = "Names the one rule that holds a task or a job."
+
+    def add_arguments(self, parser) -> None:
+        parser.add_argument("id", type=int, help="of a task; with --job, of a job")
+        parser.add_argument("--job", action="store_true", help="the id is that of a job")
+
+    def handle(self, *args, **options) -> None:
+        model = JobDefinition if options["job"] else ScheduleTask
+        row = model.objects.filter(id=options["id"]).first()
+        if row is None:
+            raise CommandError(f"there is no {model._meta.verbose_name} {options['id']}.")
+        reason = why_job(row) if options["job"] else why_task(row)
+        self.stdout.write(f"{reason.rule}: {reason.words}")

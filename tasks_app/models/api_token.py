@@ -1,0 +1,24 @@
+"""A key to the REST API: of one tenant, to read or to write; only its hash is kept."""
+
+from django.db import models
+from django.db.models.functions import Now
+
+from .schedule_task import TENANT_LENGTH
+
+
+class ApiToken(models.Model):
+    name = models.CharField(max_length=100, help_text="Who uses it; this is who the audit names.")
+    tenant = models.CharField(max_length=TENANT_LENGTH, db_collation="C")
+    digest = models.CharField(max_length=64, unique=True, db_collation="C")
+    hint = models.CharField(max_length=12, help_text="How it begins, to tell one from another.")
+    can_write = models.BooleanField(db_default=False)
+    created_at = models.DateTimeField(db_default=Now())
+    expires_at = models.DateTimeField(null=True)
+    revoked_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "api_token"
+        verbose_name = "API token"
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.hint}…)"

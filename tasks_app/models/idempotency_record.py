@@ -1,0 +1,20 @@
+"""What the API answered to a keyed request, written in the transaction of what it did."""
+
+from django.db import models
+from django.db.models.functions import Now
+
+from .schedule_task import TENANT_LENGTH
+
+
+class IdempotencyRecord(models.Model):
+    tenant = models.CharField(max_length=TENANT_LENGTH, db_collation="C")
+    key = models.CharField(max_length=150, db_collation="C")
+    fingerprint = models.CharField(max_length=64, help_text="Of the request: the same key with another one is refused.")
+    status = models.SmallIntegerField()
+    answer = models.JSONField(null=True)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "idempotency_record"
+        constraints = [models.UniqueConstraint(fields=["tenant", "key"], name="idempotency_record_key")]
+        indexes = [models.Index(fields=["created_at"], name="idempotency_record_age")]

@@ -1,0 +1,45 @@
+"""How far a schedule is planned: one row for each distinct schedule and shard, whatever the number of its jobs."""
+
+from django.db import models
+
+from tasks_app.core.schedule import Gap, Repeat, Schedule
+
+
+class JobCursor(models.Model):
+    """Whoever changes a job holds its cursor in share mode; the planner holds it alone."""
+
+    cron = models.CharField(max_length=256, db_collation="C", db_default="")
+    timezone = models.CharField(max_length=64, db_collation="C", db_default="UTC")
+    dst_gap = models.CharField(max_length=5, db_default=Gap.SHIFT)
+    dst_repeat = models.CharField(max_length=5, db_default=Repeat.ONCE)
+    every = models.IntegerField(db_default=0)
+    phase = models.IntegerField(db_default=0)
+    shard = models.SmallIntegerField()
+    next_fire = models.DateTimeField(help_text="Every firing before this one is planned.")
+    after_job = models.BigIntegerField(
+        db_default=0, help_text="Of this firing, the instances of jobs up to this one are planned too."
+    )
+
+    class Meta:
+        db_table = "job_cursor"
+        indexes = [models.Index(fields=["shard", "next_fire"], name="job_cursor_due")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["cron", "every", "phase", "timezone", "dst_gap", "dst_repeat", "shard"],
+                name="job_cursor_schedule",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.cron or self.every} {self.timezone}, shard {self.shard}"
+
+    @staticmethod
+    def key_of(schedule: Schedule) -> dict:
+        return {
+            "cron": schedule.cron,
+            "timezone": schedule.zone,
+            "dst_gap": str(schedule.gap),
+            "dst_repeat": str(schedule.repeat),
+            "every": schedule.every,
+            "phase": schedule.phase,
+        }

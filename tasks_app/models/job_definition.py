@@ -1,0 +1,110 @@
+"""A job: the rule by which tasks come into being. Its instances are tasks with `job` and `fire_time`."""
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from tasks_app.core.jobs import CatchUp, JobStatus, OnResume
+from tasks_app.core.lanes import DEFAULT_LANE, LANES
+from tasks_app.core.schedule import Gap, Repeat, Schedule
+
+from .schedule_task import DEFAULT_TENANT, TENANT_LENGTH
+
+NAME_LENGTH = 150
+
+
+class JobDefinition(models.Model):
+    tenant = models.CharField(max_length=TENANT_LENGTH, db_collation="C", db_default=DEFAULT_TENANT)
+    name = models.CharField(max_length=NAME_LENGTH, db_collation="C")
+    revision = models.IntegerField(db_default=1, help_text="Grows with every change; an edit names the one it saw.")
+
+    # What runs.
+    task_type = models.CharField(max_length=100, db_collation="C")
+    payload = models.JSONField(db_default={})
+    lane = models.CharField(max_length=8, db_collation="C", db_default=DEFAULT_LANE)
+    max_retry = models.SmallIntegerField()
+    backoff = ArrayField(
+        models.FloatField(), null=True, help_text="Seconds before each retry; the last repeats. Empty: the handler's."
+    )
+    timeout = models.FloatField(null=True, help_text="Seconds; empty: the handler's.")
+    expires_after = models.DurationField(null=True, help_text="An instance later than this is not run any more.")
+
+    # When: a cron string, an interval in seconds, or one time.
+    cron = models.CharField(max_length=256, db_default="")
+    every = models.IntegerField(db_default=0)
+    phase = models.IntegerField(db_default=0)
+    run_at = models.DateTimeField(null=True)
+    timezone = models.CharField(max_length=64, db_default="UTC")
+    dst_gap = models.CharField(max_length=5, db_default=Gap.SHIFT)
+    dst_repeat = models.CharField(max_length=5, db_default=Repeat.ONCE)
+    start_at = models.DateTimeField(null=True, help_text="No firing before this.")
+    end_at = models.DateTimeField(null=True, help_text="No firing after this.")
+    max_runs = models.IntegerField(null=True)
+    runs = models.IntegerField(db_default=0, help_text="Firings planned so far; counted where max_runs is set.")
+    jitter = models.IntegerField(db_default=0, help_text="Seconds over which equal schedules are spread.")
+    jitter_offset = models.IntegerField(db_default=0, help_text="This job's own share of it, always the same.")
+    catch_up = models.CharField(max_length=6, db_default=CatchUp.LATEST)
+    catch_up_window = models.IntegerField(help_text="Seconds; what was missed longer ago stays missed.")
+    catch_up_most = models.IntegerField(help_text="Missed firings that are made up for, at most.")
+
+    status = models.CharField(max_length=6, db_default=JobStatus.ACTIVE)
+    pause_reason = models.TextField(db_default="")
+    paused_by = models.CharField(max_length=150, db_default="")
+    paused_at = models.DateTimeField(null=True)
+    paused_until = models.DateTimeField(null=True, help_text="Resumes by itself then; empty: when told.")
+    on_resume = models.CharField(max_length=6, db_default=OnResume.SKIP)
+
+    # How far it is planned.
+    shard = models.SmallIntegerField()
+    cursor = models.BigIntegerField(null=True, help_text="The job_cursor of its schedule; empty for one time.")
+    plan_from = models.DateTimeField(help_text="Only firings after this are this job's.")
+
+    created_by = models.CharField(max_length=150, db_default="")
+    created_at = models.DateTimeField(db_default=Now())
+    updated_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "job_definition"
+        verbose_name = "job"
+        indexes = [
+            models.Index(fields=["cursor", "id"], name="job_definition_planned", condition=Q(status=JobStatus.ACTIVE)),
+            models.Index(
+                fields=["cursor"],
+                name="job_definition_counted",
+                condition=Q(status=JobStatus.ACTIVE, max_runs__isnull=False),
+            ),
+            # For lists: of a type, and of what is paused.
+            models.Index(fields=["tenant", "task_type", "name"], name="job_definition_type"),
+            models.Index(fields=["tenant", "name"], name="job_definition_paused", condition=Q(status=JobStatus.PAUSED)),
+            models.Index(
+                fields=["paused_until"], name="job_definition_resumes", condition=Q(paused_until__isnull=False)
+            ),
+        ]
+        constraints = [
+            models.UniqueConstraint(fields=["tenant", "name"], name="job_definition_name"),
+            models.CheckConstraint(condition=Q(lane__in=LANES), name="job_definition_lane"),
+            models.CheckConstraint(condition=Q(status__in=list(JobStatus)), name="job_definition_status"),
+            models.CheckConstraint(condition=Q(catch_up__in=list(CatchUp)), name="job_definition_catch_up"),
+            models.CheckConstraint(
+                condition=(Q(run_at__isnull=False) & Q(cursor__isnull=True)) | Q(run_at__isnull=True),
+                name="job_definition_one_time_has_no_cursor",
+            ),
+        ]
+        default_permissions = ("view",)
+        permissions = [("operate_jobdefinition", "Can create, edit, pause, resume, trigger and delete jobs")]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def schedule(self) -> Schedule:
+        return Schedule(
+            cron=self.cron,
+            zone=self.timezone,
+            gap=Gap(self.dst_gap),
+            repeat=Repeat(self.dst_repeat),
+            every=self.every,
+            phase=self.phase,
+            at=self.run_at,
+        )

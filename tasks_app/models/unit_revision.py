@@ -1,0 +1,16 @@
+"""The last change of a unit's time that was applied, by the sender's own count: events may arrive out of order."""
+
+from django.db import models
+
+from .schedule_task import KEY_LENGTH, TENANT_LENGTH
+
+
+class UnitRevision(models.Model):
+    tenant = models.CharField(max_length=TENANT_LENGTH, db_collation="C")
+    task_type = models.CharField(max_length=100, db_collation="C")
+    biz_key = models.CharField(max_length=KEY_LENGTH, db_collation="C")
+    revision = models.BigIntegerField()
+
+    class Meta:
+        db_table = "unit_revision"
+        constraints = [models.UniqueConstraint(fields=["biz_key", "task_type", "tenant"], name="unit_revision_unit")]

@@ -1,0 +1,2 @@
+-- clock: the database's time, by which everything is decided.
+SELECT clock_timestamp()

@@ -1,0 +1,10 @@
+-- take_back: scheduled instances of a job that nobody has claimed yet are gone, as if they had never been planned.
+-- One that is being claimed right now is waited for, and then it is RUNNING and stays. What was triggered by hand
+-- stays, and so does what has been tried and then got another time: it was snoozed, or a person replayed it.
+WITH gone AS (
+    DELETE FROM schedule_task t
+    WHERE t.job = %(job)s AND t.status = 'INIT' AND (t.claimed_due IS NULL OR t.execute_time = t.fire_time)
+      AND t.biz_key NOT LIKE %(job)s || ':m:%%'
+    RETURNING t.fire_time
+)
+SELECT count(*), min(fire_time) FROM gone

@@ -1,0 +1,179 @@
+"""Who may see and do what: tokens, tenants and sessions. The endpoints are taken from the schema: none is forgotten."""
+
+import io
+import re
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.utils import timezone
+
+from tasks_app.api import api as the_api
+from tasks_app.client import schedule
+from tasks_app.engine.tokens import issue, known, revoke
+from tasks_app.models import ApiToken, JobDefinition, ScheduleTask
+from tests.support.api import JOB, Api
+from tests.support.jobs import make
+
+pytestmark = pytest.mark.django_db
+
+OPERATIONS = [
+    (method.upper(), path, operation)
+    for path, operations in the_api.get_openapi_schema()["paths"].items()
+    for method, operation in operations.items()
+]
+PROTECTED = [(method, path) for method, path, _ in OPERATIONS if not path.endswith("/live")]
+WITH_ID = [(method, path) for method, path in PROTECTED if "{" in path]
+BODIES = {
+    "/pause": {"reason": "x"},
+    "/reschedule": {"at": "2090-01-01T00:00:00Z"},
+}
+
+
+def body_of(path: str) -> dict:
+    return next((body for end, body in BODIES.items() if path.endswith(end)), {})
+
+
+def test_the_schema_has_the_endpoints_there_are():
+    assert len(PROTECTED) >= 19 and len(WITH_ID) >= 14
+
+
+@pytest.mark.parametrize(("method", "path"), PROTECTED)
+@pytest.mark.parametrize("token", ["", "pnc_wrong", "Bearer", "x" * 5000], ids=["none", "wrong", "word", "long"])
+def test_nobody_gets_in_without_a_valid_token(method, path, token):
+    api = Api(token="none")
+    api.token = token
+
+    answer = api.call(method, re.sub(r"\{\w+\}", "1", path), {}, If_Match="1", Idempotency_Key="k")
+
+    assert (answer.status, answer.code) == (401, "SCH_401_UNAUTHENTICATED")
+
+
+@pytest.mark.parametrize(("method", "path"), WITH_ID)
+def test_what_belongs_to_another_tenant_does_not_exist(api, method, path):
+    job, task = make("theirs", tenant="acme"), schedule("T_QUIET", "theirs", tenant="acme", delay=3600)
+    before = list(JobDefinition.objects.values()), list(ScheduleTask.objects.order_by("id").values())
+    url = path.replace("{job_id}", str(job.id)).replace("{task_id}", str(task.task_id))
+    assert "{" not in url
+
+    theirs = api.call(method, url, body_of(path), If_Match="1", Idempotency_Key="k")
+    nothing = api.call(method, re.sub(r"\d+(?=/|$)", "987654321", url.split("v1")[1]), body_of(path), If_Match="1")
+
+    assert (theirs.status, theirs.code) == (404, "SCH_404_NOT_FOUND")
+    assert (list(JobDefinition.objects.values()), list(ScheduleTask.objects.order_by("id").values())) == before
+    assert nothing.status in (404, 400)
+
+
+@pytest.mark.parametrize("path", [path for method, path in PROTECTED if method == "GET" and "{" not in path])
+def test_a_list_has_nothing_of_another_tenant(api, path):
+    make("secret-name", tenant="acme")
+    schedule("T_QUIET", "secret-key", tenant="acme", delay=3600)
+
+    answer = api.get(path)
+
+    assert answer.status == 200
+    assert "secret" not in str(answer.body)
+
+
+@pytest.mark.parametrize(("method", "path"), [one for one in PROTECTED if one[0] != "GET"])
+def test_a_token_to_read_changes_nothing(api, method, path):
+    job, task = make(), schedule("T_QUIET", "mine", delay=3600)
+    url = path.replace("{job_id}", str(job.id)).replace("{task_id}", str(task.task_id))
+    body = body_of(path)
+    if path.endswith("/jobs"):
+        body = JOB
+    elif path.endswith(("/tasks", "/tasks/reschedule")):
+        body = body | {"task_type": "T_QUIET", "key": "k"}
+
+    answer = Api(can_write=False).call(method, url, body, If_Match="1", Idempotency_Key="k")
+
+    assert (answer.status, answer.code) == (403, "SCH_403_FORBIDDEN")
+
+
+def test_a_token_is_shown_once_kept_as_a_hash_and_ends():
+    token, text = issue("ci", "acme", days=1)
+
+    assert text.startswith("pnc_") and len(text) > 40
+    assert text not in str(ApiToken.objects.values().get())
+    assert known(text).tenant == "acme" and not known(text).can_write
+    ApiToken.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    assert known(text) is None
+    ApiToken.objects.update(expires_at=None)
+    assert revoke(token.id) and not revoke(token.id)
+    assert known(text) is None
+
+
+def test_tokens_by_command():
+    out = io.StringIO()
+    call_command("api_token", "issue", "ci", "--tenant", "acme", "--write", stdout=out, stderr=io.StringIO())
+    text = out.getvalue().strip()
+    assert known(text).can_write
+
+    out = io.StringIO()
+    call_command("api_token", "list", stdout=out)
+    assert "acme" in out.getvalue() and text not in out.getvalue()
+    call_command("api_token", "revoke", str(ApiToken.objects.get().id), stdout=io.StringIO())
+    assert known(text) is None
+    with pytest.raises(CommandError, match="no token"):
+        call_command("api_token", "revoke", "99999")
+    with pytest.raises(CommandError, match="days"):
+        call_command("api_token", "issue", "ci", "--days", "-1")
+
+
+VIEW, OPERATE = ["view_jobdefinition", "view_scheduletask"], ["operate_jobdefinition", "operate_scheduletask"]
+
+
+def allow(user: User, *codenames: str) -> User:
+    user.user_permissions.set(Permission.objects.filter(codename__in=codenames))
+    return User.objects.get(id=user.id)
+
+
+@pytest.fixture
+def operator():
+    return allow(User.objects.create_user("olga", password="x", is_staff=True), *VIEW)
+
+
+def test_an_operators_session_reads_and_with_the_permission_writes(operator):
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(operator)
+    make("acme's", tenant="acme")
+
+    assert client.get("/api/v1/jobs").json()["items"] == []
+    assert len(client.get("/api/v1/jobs", headers={"X-Tenant": "acme"}).json()["items"]) == 1
+    forged = client.post("/api/v1/jobs", JOB, content_type="application/json")
+    assert forged.status_code == 403
+
+    trusting = Client()
+    for allowed, status in ((VIEW, 403), ([*VIEW, OPERATE[0]], 403), ([*VIEW, OPERATE[1]], 403), (VIEW + OPERATE, 201)):
+        trusting.force_login(allow(operator, *allowed))
+        assert trusting.post("/api/v1/jobs", JOB, content_type="application/json").status_code == status
+
+
+@pytest.mark.parametrize("missing", VIEW)
+def test_a_session_needs_the_right_to_look_at_jobs_and_at_tasks(operator, missing):
+    client = Client()
+    client.force_login(allow(operator, *(set(VIEW + OPERATE) - {missing})))
+
+    assert client.get("/api/v1/jobs").status_code == 401
+    assert client.get("/api/v1/tasks").status_code == 401
+
+
+def test_a_user_who_is_no_operator_gets_nothing():
+    client = Client()
+    client.force_login(User.objects.create_user("sam"))
+
+    assert client.get("/api/v1/jobs").status_code == 401
+
+
+def test_the_page_of_the_api_is_for_operators_and_loads_nothing_from_elsewhere(operator):
+    client = Client()
+    assert client.get("/api/v1/docs").status_code == 302
+    assert client.get("/api/v1/openapi.json").status_code == 302
+    client.force_login(operator)
+
+    page = client.get("/api/v1/docs").content.decode()
+
+    assert "swagger" in page.lower() and "http://" not in page and "https://" not in page
+    assert client.get("/api/v1/openapi.json").json()["info"]["title"] == "Punctual"

@@ -1,0 +1,128 @@
+"""Idempotency-Key: a request that is sent again, at once or at the same time, happens once."""
+
+import threading
+
+import pytest
+from django.db import connection, connections
+
+from tasks_app.models import AuditEntry, IdempotencyRecord, JobDefinition, ScheduleTask
+from tests.support.api import JOB, Api
+from tests.support.jobs import make
+from tests.support.live import a_beat_is_alive, nobody_is_alive
+from tests.support.marks import commits
+from tests.support.overlap import overlap_results
+
+pytestmark = commits
+
+
+@pytest.fixture
+def caller():
+    a_beat_is_alive()
+    return Api()
+
+
+def test_a_repeated_request_gets_the_stored_answer_and_does_nothing(caller):
+    first = caller.post("/jobs", JOB, Idempotency_Key="abc")
+    second = caller.post("/jobs", JOB, Idempotency_Key="abc")
+
+    assert (first.status, second.status, second.body) == (201, 201, first.body)
+    assert JobDefinition.objects.count() == AuditEntry.objects.count() == 1
+
+
+def test_a_key_belongs_to_one_request_of_one_tenant(caller):
+    caller.post("/jobs", JOB, Idempotency_Key="abc")
+
+    other = caller.post("/jobs", JOB | {"name": "other"}, Idempotency_Key="abc")
+    elsewhere = caller.post("/tasks", {"task_type": "T_QUIET", "key": "k"}, Idempotency_Key="abc")
+    acme = Api("acme").post("/jobs", JOB, Idempotency_Key="abc")
+
+    assert (other.status, other.code) == (422, "SCH_422_KEY_REUSED")
+    assert elsewhere.code == "SCH_422_KEY_REUSED"
+    assert acme.status == 201
+    assert set(JobDefinition.objects.values_list("tenant", flat=True)) == {"default", "acme"}
+
+
+@pytest.mark.parametrize("key", ["", "a b", "ü", "x" * 151])
+def test_a_key_has_printable_characters_without_spaces(caller, key):
+    answer = caller.post("/jobs", JOB, Idempotency_Key=key)
+
+    assert (answer.status, answer.code) == (422, "SCH_422_INVALID")
+    assert not JobDefinition.objects.exists()
+
+
+def test_a_callers_mistake_is_kept_and_what_it_did_before_is_undone(caller):
+    job = make()
+    first = caller.patch(f"/jobs/{job.id}", {"every": 5}, If_Match="9", Idempotency_Key="abc")
+    JobDefinition.objects.update(revision=9)
+    second = caller.patch(f"/jobs/{job.id}", {"every": 5}, If_Match="9", Idempotency_Key="abc")
+
+    assert (first.status, second.status, second.body) == (412, 412, first.body)
+    assert JobDefinition.objects.get().every == 60
+
+
+def test_a_server_error_is_not_kept(caller):
+    job = make()
+    nobody_is_alive()
+    down = caller.post(f"/jobs/{job.id}/trigger", Idempotency_Key="abc")
+    a_beat_is_alive()
+    up = caller.post(f"/jobs/{job.id}/trigger", Idempotency_Key="abc")
+
+    assert (down.status, up.status) == (503, 201)
+
+
+def test_the_record_and_the_deed_are_one_transaction(caller):
+    """If the answer can't be stored, nothing was done."""
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE idempotency_record ADD CONSTRAINT no_more CHECK (key <> 'abc')")
+    try:
+        answer = caller.post("/jobs", JOB, Idempotency_Key="abc")
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("ALTER TABLE idempotency_record DROP CONSTRAINT no_more")
+
+    assert answer.status == 500
+    assert not JobDefinition.objects.exists() and not IdempotencyRecord.objects.exists()
+
+
+def test_a_request_while_the_first_is_running_is_told_so(caller):
+    first, second = overlap_results(
+        lambda: caller.post("/jobs", JOB, Idempotency_Key="abc"),
+        lambda: Api(token=caller.token).post("/jobs", JOB, Idempotency_Key="abc"),
+    )
+
+    assert first.value.status == 201
+    assert (second.value.status, second.value.code, second.waited) == (409, "SCH_409_IN_PROGRESS", False)
+
+
+def test_the_same_trigger_fifty_times_at_once_is_one_instance(caller):
+    job = make(every=3600)
+    gate, answers = threading.Barrier(10), []
+
+    def trigger() -> None:
+        api = Api(token=caller.token)
+        gate.wait(20)
+        for _ in range(5):
+            answers.append(api.post(f"/jobs/{job.id}/trigger", Idempotency_Key="once"))
+        connections.close_all()
+
+    threads = [threading.Thread(target=trigger) for _ in range(10)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+
+    assert len(answers) == 50
+    assert {answer.status for answer in answers} <= {201, 409}
+    assert len({answer.body["task_id"] for answer in answers if answer.status == 201}) == 1
+    assert ScheduleTask.objects.filter(biz_key__contains=":m:").count() == 1
+
+
+def test_old_answers_are_pruned():
+    from tasks_app.engine.retention import prune
+
+    IdempotencyRecord.objects.create(tenant="default", key="new", fingerprint="", status=200)
+    old = IdempotencyRecord.objects.create(tenant="default", key="old", fingerprint="", status=200)
+    IdempotencyRecord.objects.filter(id=old.id).update(created_at="2020-01-01T00:00:00Z")
+
+    assert prune().answers == 1
+    assert IdempotencyRecord.objects.get().key == "new"

@@ -1,0 +1,160 @@
+"""/tasks, /scheduler/health and /live."""
+
+import pytest
+
+from tasks_app.client import schedule
+from tasks_app.engine import lanes
+from tasks_app.models import ScheduleTask, ShardLease
+from tests.support.api import Api
+from tests.support.engine import claim_due, make_due, run_due
+from tests.support.live import a_worker_is_alive
+from tests.support.moves import dead
+
+pytestmark = pytest.mark.django_db
+
+TASK = {"task_type": "T_QUIET", "key": "article-1", "at": "2090-01-02T09:00:00Z", "payload": {"n": 1}}
+
+
+def test_a_task_is_created_once_for_its_unit(api):
+    first = api.post("/tasks", TASK)
+    second = api.post("/tasks", TASK)
+
+    assert (first.status, first.body["status"], first.body["live"]) == (201, "INIT", True)
+    assert (second.status, second.code) == (409, "SCH_409_DUPLICATE")
+    assert api.get(f"/tasks/{first.body['id']}").body == first.body
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"task_type": "NOPE"},
+        {"key": ""},
+        {"key": "x" * 10_000},
+        {"key": "a\0"},
+        {"at": "2090-01-02T09:00:00"},
+        {"at": "9999-01-01T00:00:00Z"},
+        {"at": None, "delay": -1},
+        {"delay": 5},
+        {"lane": "fast"},
+        {"max_retry": -1},
+        {"expires_after": 0},
+    ],
+)
+def test_a_task_that_makes_no_sense_is_refused(api, change):
+    answer = api.post("/tasks", TASK | change)
+
+    assert (answer.status, answer.code) == (422, "SCH_422_INVALID")
+    assert not ScheduleTask.objects.exists()
+
+
+def test_tasks_are_listed_the_newest_first_and_filtered(api):
+    ids = [schedule("T_QUIET", n).task_id for n in range(5)]
+    schedule("T_QUIET", "acme's", tenant="acme")
+    run_due()
+    later = schedule("T_PLAIN", "later", delay=3600).task_id
+
+    first = api.get("/tasks?limit=4").body
+    second = api.get(f"/tasks?limit=4&after={first['next']}").body
+
+    assert [task["id"] for task in first["items"] + second["items"]] == [later, *ids[::-1]]
+    assert second["next"] is None
+    assert [task["id"] for task in api.get("/tasks?status=INIT").body["items"]] == [later]
+    assert [task["id"] for task in api.get("/tasks?task_type=T_PLAIN").body["items"]] == [later]
+    assert [task["id"] for task in api.get("/tasks?task_type=T_QUIET&key=3").body["items"]] == [ids[3]]
+    assert api.get("/tasks?key=3").status == 422
+    assert api.get("/tasks?status=NEW").status == 422
+
+
+def test_a_page_that_finds_little_is_short_and_goes_on(api, monkeypatch):
+    from tasks_app.api import tasks
+
+    monkeypatch.setattr(tasks, "STRETCH", 3)
+    wanted = schedule("T_PLAIN", "wanted", delay=60).task_id
+    for n in range(7):
+        schedule("T_QUIET", n, delay=60)
+
+    seen, after, pages = [], "", 0
+    while after is not None:
+        page = api.get(f"/tasks?task_type=T_PLAIN{after}").body
+        seen += [task["id"] for task in page["items"]]
+        after, pages = page["next"] and f"&after={page['next']}", pages + 1
+
+    assert (seen, pages) == ([wanted], 3)
+
+
+def test_cancel_and_retry_say_what_they_did(api):
+    task = api.post("/tasks", TASK).body["id"]
+
+    assert api.post(f"/tasks/{task}/retry").body == {"answer": "planned", "acted": False}
+    assert api.post(f"/tasks/{task}/cancel", {"reason": "no more"}).body == {"answer": "cancelled", "acted": True}
+    assert api.post(f"/tasks/{task}/cancel").body == {"answer": "finished", "acted": False}
+    assert ScheduleTask.objects.get(id=task).error_msg == "no more"
+
+
+def test_a_dead_task_can_be_retried_but_not_all_the_time(api):
+    [task] = dead("a")
+
+    answers = [api.post(f"/tasks/{task}/retry") for _ in range(6)]
+
+    assert answers[0].body == {"answer": "replayed", "acted": True}
+    assert [answer.status for answer in answers] == [200] * 5 + [429]
+    assert (answers[-1].code, answers[-1].headers["Retry-After"]) == ("SCH_429_RETRY_LIMITED", "60")
+
+
+def test_a_reschedule_by_unit_or_id_says_what_became_of_it(api):
+    unit = {"task_type": "T_QUIET", "key": "article-1"}
+    first = api.post("/tasks/reschedule", unit | {"at": "2090-01-02T09:00:00Z"}).body
+    second = api.post(f"/tasks/{first['task_id']}/reschedule", {"at": "2090-01-03T09:00:00Z"}).body
+    make_due(first["task_id"])
+    claim_due()
+    third = api.post("/tasks/reschedule", unit | {"at": "2090-01-04T09:00:00Z"}).body
+    old = api.post(f"/tasks/{first['task_id']}/reschedule", {"at": "2090-01-05T09:00:00Z"}).body
+
+    assert [first["outcome"], second["outcome"], third["outcome"]] == ["CREATED", "UPDATED", "REPLACED"]
+    assert old["outcome"] == "SUPERSEDED"
+    assert ScheduleTask.objects.get(id=third["task_id"]).execute_time.day == 4
+
+
+def test_changes_that_arrive_out_of_order_end_with_the_newest(api):
+    unit = {"task_type": "T_QUIET", "key": "article-1"}
+
+    def send(revision: int, day: int) -> str:
+        return api.post("/tasks/reschedule", unit | {"at": f"2090-01-{day:02}T09:00:00Z", "revision": revision}).body[
+            "outcome"
+        ]
+
+    assert [send(1, 1), send(3, 3), send(2, 2), send(3, 3), send(4, 4)] == [
+        "CREATED",
+        "UPDATED",
+        "SUPERSEDED",
+        "UPDATED",
+        "UPDATED",
+    ]
+    assert ScheduleTask.objects.get(current=True).execute_time.day == 4
+
+
+def test_health_is_the_worse_of_what_started_and_what_did_not(api):
+    a_worker_is_alive("default", slots=2)
+    well = api.get("/scheduler/health").body
+    lanes.pause("low", reason="the warehouse", by="olga")
+    ShardLease.objects.filter(shard__lt=3).update(holder=None)
+    task = schedule("T_QUIET", "late").task_id
+    make_due(task)
+    ScheduleTask.objects.filter(id=task).update(due_at="2020-01-01T00:00:00Z")
+    late = api.get("/scheduler/health").body
+
+    assert (well["status"], well["triggerDelayP95Ms"], well["beats"], well["slots"]) == ("ok", 0, 1, 2)
+    assert (well["shards"], well["shardsWithoutDispatcher"], late["shardsWithoutDispatcher"]) == (16, 0, 3)
+    assert {lane["lane"]: lane["paused"] for lane in late["lanes"]}["low"] == "by olga: the warehouse"
+    assert late["triggerDelayP95Ms"] > 100_000
+    assert late["triggerDelayP95Ms"] == late["oldestOverdueMs"]
+    assert late["status"] == "trouble" and late["problems"]
+
+
+def test_anonymous_callers_get_liveness_only():
+    nobody = Api(token="")
+    nobody.token = ""
+
+    assert nobody.get("/live").body == {"status": "ok"}
+    assert nobody.get("/scheduler/health").code == "SCH_401_UNAUTHENTICATED"
+    assert nobody.get("/jobs").headers["WWW-Authenticate"].startswith("Bearer")

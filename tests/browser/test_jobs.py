@@ -1,0 +1,45 @@
+"""What an operator does with jobs in the browser: make one, see when it fires, pause it, ask why."""
+
+from playwright.sync_api import expect
+
+from tasks_app.models import JobDefinition
+from tests.support.browser import person
+
+VIEW, OPERATE = "tasks_app.view_jobdefinition", "tasks_app.operate_jobdefinition"
+LIST = "/admin/tasks_app/jobdefinition/"
+
+
+def test_a_job_is_made_seen_and_paused_on_a_narrow_screen(visits):
+    page = visits.page(person("olga", VIEW, OPERATE), LIST, viewport={"width": 400, "height": 800})
+
+    page.get_by_role("link", name="New job").click()
+    page.get_by_label("Name", exact=True).fill("weekly report")
+    page.get_by_label("Task type").fill("T_QUIET")
+    page.get_by_label("Cron string").fill("0 9 * * MOM")
+    page.get_by_label("Time zone").fill("Europe/Berlin")
+    page.get_by_label("Reason").fill("wanted")
+    page.get_by_role("button", name="Show the next times").click()
+    expect(page.get_by_role("alert")).to_contain_text("MOM")
+    page.get_by_label("Cron string").fill("0 9 * * MON")
+    page.get_by_role("button", name="Show the next times").click()
+    expect(page.get_by_text("Nothing is saved yet.")).to_be_visible()
+    page.get_by_role("button", name="Save").click()
+
+    expect(page.get_by_text("At 09:00 on Monday, Europe/Berlin time")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    page.get_by_role("link", name="Pause …").click()
+    page.get_by_label("Reason").fill("the mail server is being moved")
+    page.get_by_role("button", name="Pause").click()
+    page.get_by_role("link", name="Why is it not running?").click()
+    expect(page.locator("#why")).to_contain_text("Paused by olga: the mail server is being moved.")
+    page.goto(LIST)
+    expect(page.get_by_role("link", name="weekly report")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    assert JobDefinition.objects.get().status == "PAUSED"
+    visits.forgive("400")  # what the first form was answered with
+
+
+def test_the_page_of_the_api_works_under_our_policy(visits):
+    page = visits.page(person("olga", VIEW), "/api/v1/docs")
+
+    expect(page.get_by_text("Run a job now, beside its schedule")).to_be_visible()

@@ -1,0 +1,397 @@
+"""The pages of jobs, asked as a browser would and by hand: what they show, who may do what, and bad input."""
+
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from django.test import Client
+
+from tasks_app.client import schedule
+from tasks_app.lifecycle import jobs
+from tasks_app.models import AuditEntry, JobDefinition, ScheduleTask
+from tests.support.browser import person
+from tests.support.engine import make_due, run_due
+from tests.support.jobs import by, fire_times, instances, make
+from tests.support.live import a_beat_is_alive
+
+pytestmark = pytest.mark.django_db
+
+VIEW, OPERATE = "tasks_app.view_jobdefinition", "tasks_app.operate_jobdefinition"
+LIST = "/admin/tasks_app/jobdefinition/"
+SCRIPT = "<script>alert(1)</script>"
+FORM = {
+    "tenant": "default",
+    "name": "report",
+    "task_type": "T_QUIET",
+    "payload": '{"n": 1}',
+    "cron": "0 9 * * MON-FRI",
+    "timezone": "Europe/Berlin",
+    "dst_gap": "shift",
+    "dst_repeat": "once",
+    "catch_up": "latest",
+    "backoff": "1, 5, 30",
+    "timeout": "20",
+    "reason": "wanted",
+}
+
+
+def client_of(user) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+@pytest.fixture
+def operator():
+    return client_of(person("olga", VIEW, OPERATE))
+
+
+@pytest.fixture
+def viewer():
+    return client_of(person("vera", VIEW))
+
+
+def page(client: Client, path: str, code: int = 200, **data) -> str:
+    answer = client.get(path, data)
+    assert answer.status_code == code
+    return answer.content.decode()
+
+
+def form(**more) -> dict:
+    return FORM | {"operation": str(uuid4())} | more
+
+
+def order(**more) -> dict:
+    return {"reason": "it has to be", "operation": str(uuid4())} | more
+
+
+def order_path(job: JobDefinition, verb: str) -> str:
+    return f"{LIST}{job.id}/order/{verb}/"
+
+
+def ran(job: JobDefinition, *outcomes: str) -> None:
+    """The job's first instances end like this, one after the other."""
+    for task, outcome in zip(instances(job), outcomes, strict=False):
+        ScheduleTask.objects.filter(id=task.id).update(
+            payload={"do": outcome, "after": 60}, fire_time=task.fire_time - timedelta(hours=1)
+        )
+        make_due(task.id)
+        run_due()
+
+
+def test_the_list_shows_schedules_in_words_states_and_last_runs(viewer):
+    job = make("weekly report", cron="0 9 * * MON", timezone="Europe/Berlin")
+    often = make("often", every=10)
+    ran(often, "ok", "retry", "die")
+    jobs.pause(job.id, by("too loud", "bob"))
+    make("acme's", tenant="acme")
+
+    text = page(viewer, LIST)
+
+    assert "At 09:00 on Monday, Europe/Berlin time" in text
+    assert "Paused by bob: too loud" in text
+    assert "The last 3 runs: 1 succeeded, 1 failed, to be tried again, 1 gave up" in text
+    assert text.index("often") < text.index("weekly report")
+    assert "acme&#x27;s" not in text
+    assert "acme&#x27;s" in page(viewer, LIST, tenant="acme")
+    assert "often" not in page(viewer, LIST, status="PAUSED")
+    assert "weekly" not in page(viewer, LIST, name="of")
+    assert "matches" in page(viewer, LIST, type="T_NONE")
+
+
+def test_every_page_of_the_list_is_linked_until_the_last(viewer, monkeypatch):
+    monkeypatch.setattr("tasks_app.admin.jobs.PAGE", 2)
+    for n in range(5):
+        make(f"job-{n}", cron="0 3 1 1 *")
+
+    seen, path = [], LIST
+    while path:
+        answer = viewer.get(path)
+        seen += [row[0].name for row in answer.context["found"]]
+        path = answer.context["next"] and f"{LIST}?{answer.context['next']}"
+
+    assert seen == [f"job-{n}" for n in range(5)]
+
+
+def test_a_page_tells_all_of_a_job(viewer, monkeypatch):
+    monkeypatch.setattr("tasks_app.admin.jobs.HISTORY", 4)
+    job = make(every=10, timeout=20, backoff=[1, 5], max_retry=7)
+    jobs.edit(job.id, {"payload": {"n": 2}}, by("for n", "bob"))
+    ran(job, "retry")
+
+    answer = viewer.get(f"{LIST}{job.id}/change/")
+    text = answer.content.decode()
+
+    assert len(answer.context["times"]) == 10
+    for word in ("Every 10 seconds", "Fires next on", "for n", "bob", "after 1.0, 5.0 s", "20 s", "The last 1 runs"):
+        assert word in text
+    assert "<code>payload</code>" in text
+    older = viewer.get(f"{LIST}{job.id}/change/?after={answer.context['next'].replace('+', '%2B')}")
+    shown = [task.id for task in [*answer.context["instances"], *older.context["instances"]]]
+    assert shown == [task.id for task in reversed(instances(job))][: len(shown)]
+    assert len(shown) > 4
+
+
+def test_the_button_says_why_a_job_and_a_task_are_not_running(viewer):
+    job = make(every=3600)
+    task = schedule("T_QUIET", "a", delay=3600).task_id
+    person_of_both = client_of(person("ida", VIEW, "tasks_app.view_scheduletask"))
+    [path, task_path] = [f"{LIST}{job.id}/change/", f"/admin/tasks_app/scheduletask/{task}/change/"]
+
+    for client, where, words in ((viewer, path, "no beat is alive"), (person_of_both, task_path, "not due until")):
+        assert "Why is it not running?" in page(client, where)
+        assert words not in page(client, where)
+        assert words in page(client, where, why="1")
+
+
+def test_an_instance_links_to_its_job():
+    job = make(every=10)
+    client = client_of(person("ida", VIEW, "tasks_app.view_scheduletask"))
+    task = instances(job)[0]
+
+    assert f'<a href="{LIST}{job.id}/change/">report</a>' in page(
+        client, f"/admin/tasks_app/scheduletask/{task.id}/change/"
+    )
+    assert f"/admin/tasks_app/scheduletask/{task.id}/change/" in page(client, f"{LIST}{job.id}/change/")
+
+
+def test_a_script_is_shown_and_not_run(viewer, operator):
+    job = make(SCRIPT, every=10, payload={"x": SCRIPT})
+    jobs.pause(job.id, by(SCRIPT, SCRIPT))
+
+    for client, path in (
+        (viewer, LIST),
+        (viewer, f"{LIST}{job.id}/change/"),
+        (operator, f"{LIST}{job.id}/edit/"),
+        (operator, order_path(job, "resume")),
+    ):
+        text = page(client, path)
+        assert SCRIPT not in text
+        assert "&lt;script&gt;" in text
+
+
+def test_a_job_is_made_with_a_form(operator):
+    answer = operator.post(f"{LIST}add/", form())
+
+    job = JobDefinition.objects.get()
+    assert answer.url == f"{LIST}{job.id}/change/"
+    assert (job.cron, job.payload, job.backoff, job.timeout) == ("0 9 * * MON-FRI", {"n": 1}, [1, 5, 30], 20)
+    entry = AuditEntry.objects.get()
+    assert (entry.actor, entry.verb, entry.reason) == ("olga", "create", "wanted")
+
+
+def test_the_next_times_can_be_seen_before_anything_is_saved(operator):
+    answer = operator.post(f"{LIST}add/", form(preview="1", reason=""))
+
+    assert answer.status_code == 200
+    assert len(answer.context["times"]) == 10
+    assert "09:00 CE" in answer.context["times"][0]
+    assert not JobDefinition.objects.exists()
+    refused = operator.post(f"{LIST}add/", form(preview="1", cron="0 0 30 2 *"))
+    assert refused.status_code == 400
+    assert b"never fires" in refused.content
+
+
+@pytest.mark.parametrize(
+    ("bad", "field", "words"),
+    [
+        ({"name": ""}, "name", "required"),
+        ({"name": "x" * 10_000}, "name", "150"),
+        ({"name": "a\0b"}, "name", "Null characters"),
+        ({"name": "taken"}, "name", "already"),
+        ({"reason": " "}, "reason", "why"),
+        ({"cron": "0 0 30 2 *"}, "cron", "never fires"),
+        ({"cron": "* * *"}, "cron", "3 fields"),
+        ({"cron": "", "every": ""}, "cron", "exactly one"),
+        ({"every": "60"}, "cron", "exactly one"),
+        ({"cron": "", "every": "-5"}, "every", "whole number"),
+        ({"timezone": "Mars/Olympus"}, "timezone", "not known"),
+        ({"task_type": "T_QUIT"}, "task_type", "T_QUIET"),
+        ({"payload": "{"}, "payload", "no JSON"),
+        ({"payload": '{"a": "\\u0000"}'}, "payload", "NUL"),
+        ({"backoff": "1; 2"}, "backoff", "1, 5, 30"),
+        ({"backoff": "-1"}, "backoff", "0 seconds or more"),
+        ({"backoff": "nan"}, "backoff", "0 seconds or more"),
+        ({"timeout": "0"}, "timeout", "more than 0"),
+        ({"timeout": "5", "task_type": "T_BATCH"}, "timeout", "one call for many"),
+        ({"max_retry": "-1"}, "max_retry", "max_retry"),
+        ({"jitter": "999999"}, "jitter", "jitter"),
+        ({"catch_up": "maybe"}, "catch_up", "maybe"),
+        ({"start_at": "soon"}, "start_at", "is no time"),
+        ({"start_at": "2090-01-02T00:00", "end_at": "2090-01-01T00:00"}, "end_at", "never fire"),
+        ({"operation": "x"}, "operation", "UUID"),
+        ({"tenant": "x" * 64}, "tenant", "63"),
+    ],
+    ids=str,
+)
+def test_a_bad_job_is_refused_beside_the_field_and_nothing_is_written(operator, bad, field, words):
+    make("taken", cron="0 3 1 1 *")
+
+    answer = operator.post(f"{LIST}add/", form(**bad))
+
+    assert answer.status_code == 400
+    assert words in " ".join(answer.context["form"].errors[field])
+    assert b'role="alert"' in answer.content
+    assert JobDefinition.objects.count() == AuditEntry.objects.count() == 1
+
+
+def test_an_edit_changes_what_was_changed_and_nothing_else(operator):
+    job = make(every=60, start_at=None, payload={"n": 1})
+    before = fire_times(job)
+    shown = operator.get(f"{LIST}{job.id}/edit/").context["form"]
+    given = {name: shown[name].value() for name in shown.fields}
+    given = {name: "" if value is None else value for name, value in given.items()}
+
+    same = operator.post(f"{LIST}{job.id}/edit/", given | {"reason": "nothing"})
+    assert b"nothing differs" in same.content
+    saved = operator.post(f"{LIST}{job.id}/edit/", given | {"reason": "louder", "lane": "high"})
+
+    assert saved.status_code == 302
+    job.refresh_from_db()
+    assert (job.lane, job.every, job.payload, job.revision) == ("high", 60, {"n": 1}, 2)
+    assert fire_times(job) == before
+    entry = AuditEntry.objects.get(verb="edit")
+    assert (entry.actor, entry.detail["before"]["lane"], entry.detail["after"]["lane"]) == ("olga", "default", "high")
+
+
+def test_an_edit_of_what_somebody_else_has_changed_is_refused(operator):
+    job = make(every=60)
+    given = form(tenant="", cron="", every="90", revision="1", backoff="", timeout="")
+    jobs.edit(job.id, {"every": 70}, by())
+
+    for revision in ("1", ""):
+        answer = operator.post(f"{LIST}{job.id}/edit/", given | {"revision": revision, "operation": str(uuid4())})
+        assert answer.status_code == 400
+        assert b"somebody changed it" in answer.content
+    assert JobDefinition.objects.get().every == 70
+
+
+def test_a_job_is_paused_resumed_triggered_and_deleted_with_a_reason(operator):
+    a_beat_is_alive()
+    job = make(every=10)
+
+    operator.post(order_path(job, "pause"), order(until="2090-01-01T09:00", on_resume="latest"))
+    job.refresh_from_db()
+    assert (job.status, job.pause_reason, job.paused_by, job.on_resume) == ("PAUSED", "it has to be", "olga", "latest")
+    assert "Resume …" in page(operator, f"{LIST}{job.id}/change/")
+
+    operator.post(order_path(job, "trigger"), order(payload='{"n": 9}'))
+    [task] = instances(job)
+    assert (task.payload, ":m:" in task.biz_key) == ({"n": 9}, True)
+
+    operator.post(order_path(job, "resume"), order(on_resume="skip"))
+    job.refresh_from_db()
+    assert job.status == "ACTIVE"
+    answer = operator.post(order_path(job, "delete"), order())
+
+    assert answer.url == LIST
+    assert not JobDefinition.objects.exists()
+    verbs = AuditEntry.objects.order_by("id").values_list("verb", "actor")
+    assert list(verbs)[1:] == [(verb, "olga") for verb in ("pause", "trigger", "resume", "delete")]
+
+
+def test_an_order_that_is_sent_twice_acts_once(operator):
+    a_beat_is_alive()
+    job = make(every=3600)
+    given, made = order(), form(name="twice")
+
+    for _ in range(2):
+        assert operator.post(order_path(job, "trigger"), given).status_code == 302
+        assert operator.post(f"{LIST}add/", made).status_code == 302
+
+    assert AuditEntry.objects.filter(verb="trigger").count() == 1
+    assert ScheduleTask.objects.filter(biz_key__contains=":m:").count() == 1
+    assert JobDefinition.objects.filter(name="twice").count() == 1
+
+
+def test_a_trigger_while_nobody_dispatches_is_refused(operator):
+    job = make(every=3600)
+
+    answer = operator.post(order_path(job, "trigger"), order())
+
+    assert answer.status_code == 400
+    assert b"no beat dispatches" in answer.content
+    assert instances(job) == []
+
+
+@pytest.mark.parametrize(
+    ("verb", "bad"),
+    [
+        ("pause", {"reason": ""}),
+        ("pause", {"reason": "a\0b"}),
+        ("pause", {"reason": "x" * 1001}),
+        ("pause", {"operation": ""}),
+        ("pause", {"until": "later"}),
+        ("pause", {"until": "2000-01-01T00:00"}),
+        ("pause", {"on_resume": "maybe"}),
+        ("trigger", {"payload": "{"}),
+    ],
+)
+def test_a_bad_order_is_refused_and_changes_nothing(operator, verb, bad):
+    a_beat_is_alive()
+    job = make(every=10)
+    before = fire_times(job)
+
+    answer = operator.post(order_path(job, verb), order() | bad)
+
+    assert answer.status_code == 400
+    assert b'role="alert"' in answer.content
+    assert fire_times(job) == before
+    assert AuditEntry.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    "path", ["999999/change/", "x/change/", "999999/edit/", "999999/order/pause/", "1/order/sing/"]
+)
+def test_what_is_not_there_is_not_found(operator, path):
+    page(operator, LIST + path, code=404)
+
+
+@pytest.mark.parametrize("after", ["x", "2026-01-01T00:00:00~1", "2026-01-01T00:00:00+00:00~x", "~", "2~-1"])
+def test_a_place_that_is_none_is_refused(viewer, after):
+    page(viewer, f"{LIST}{make().id}/change/", code=400, after=after)
+
+
+# ---- rights ----
+
+
+def test_without_the_right_to_view_there_is_nothing_to_see():
+    job = make()
+    for client in (client_of(person("sam")), client_of(person("tom", "tasks_app.view_scheduletask"))):
+        for path in (LIST, f"{LIST}{job.id}/change/", f"{LIST}add/", f"{LIST}{job.id}/edit/", order_path(job, "pause")):
+            page(client, path, code=403)
+        assert "jobdefinition" not in page(client, "/admin/")
+
+
+@pytest.mark.parametrize("who", [(VIEW,), (OPERATE,)], ids=["viewer", "operate alone"])
+def test_who_may_not_operate_changes_nothing_even_by_hand(who):
+    a_beat_is_alive()
+    job = make(every=10)
+    client, before = client_of(person("vera", *who)), fire_times(job)
+
+    for verb in ("pause", "resume", "trigger", "delete"):
+        assert client.post(order_path(job, verb), order()).status_code == 403
+    assert client.post(f"{LIST}add/", form(name="mine")).status_code == 403
+    assert client.post(f"{LIST}{job.id}/edit/", form(tenant="", revision="1")).status_code == 403
+    client.post(f"{LIST}{job.id}/delete/", {"post": "yes"})
+
+    assert fire_times(job) == before
+    assert AuditEntry.objects.count() == 1
+
+
+def test_who_may_only_look_is_offered_nothing_to_do(viewer, operator):
+    job = make()
+    for path in (LIST, f"{LIST}{job.id}/change/"):
+        words = "New job" if path == LIST else "/order/pause/"
+        assert words not in page(viewer, path)
+        assert words in page(operator, path)
+
+
+def test_an_order_needs_a_form_of_ours():
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(person("olga", VIEW, OPERATE))
+    job = make(every=10)
+
+    assert client.post(order_path(job, "pause"), order()).status_code == 403
+    assert client.post(f"{LIST}add/", form()).status_code == 403
+    assert JobDefinition.objects.get().status == "ACTIVE"

@@ -1,0 +1,245 @@
+"""Why is this not running? One rule, in words; and the commands that say it."""
+
+import io
+from datetime import timedelta
+from uuid import UUID, uuid4
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from tasks_app.client import cancel, schedule, schedule_many
+from tasks_app.core.handlers import REGISTRY, handler
+from tasks_app.core.sharding import home_of
+from tasks_app.engine import canary, lanes
+from tasks_app.engine.why import why_job, why_task
+from tasks_app.lifecycle import jobs
+from tasks_app.lifecycle.limited import declare_limits
+from tasks_app.lifecycle.start import start
+from tasks_app.models import JobDefinition, Node, ScheduleTask, ShardLease, TaskBatch, TypeLimit
+from tests.support.engine import claim_due, make_due, row, run_due
+from tests.support.jobs import by, instances, make, now
+from tests.support.live import a_beat_is_alive, a_worker_is_alive, nobody_is_alive
+from tests.support.moves import FINAL, RETRY, settled, started
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def beat():
+    a_beat_is_alive()
+
+
+@pytest.fixture
+def worker(beat):
+    a_worker_is_alive("default")
+
+
+def due(lane: str | None = None) -> ScheduleTask:
+    task = schedule("T_QUIET", "a", lane=lane).task_id
+    make_due(task)
+    return row(task)
+
+
+def why(task: ScheduleTask | int) -> str:
+    return why_task(row(getattr(task, "id", task))).rule
+
+
+def test_a_task_that_is_not_due_says_when_it_will_be():
+    reason = why_task(row(schedule("T_QUIET", "a", delay=3600).task_id))
+
+    assert reason.rule == "not_due" and "not due until" in reason.words
+
+
+def open_batches(number: int, task_type: str = "T_QUIET", *, started: bool = False) -> None:
+    for _ in range(number):
+        TaskBatch.objects.create(
+            batch_no=uuid4(),
+            task_type=task_type,
+            lane="default",
+            ids=[1],
+            dispatcher="d",
+            claimed_at=now(),
+            started_at=now() if started else None,
+            lease_until=now() + timedelta(hours=1),
+        )
+
+
+def test_a_due_task_needs_a_beat_a_worker_and_a_slot(beat):
+    task = due()
+    Node.objects.update(renewed_at=now() - timedelta(hours=1))
+    assert why(task) == "no_dispatcher"  # it lives, and dispatches nothing
+    nobody_is_alive()
+    assert why(task) == "no_dispatcher"
+    a_beat_is_alive()
+    assert why(task) == "no_worker"
+    a_worker_is_alive("low")
+    assert why(task) == "no_worker"
+    a_worker_is_alive("default")
+    assert why(task) == "about_to_run"
+    open_batches(4)
+    assert why(task) == "waits_for_slot"
+
+
+def test_a_shard_that_nobody_dispatches(worker):
+    task = due()
+    ShardLease.objects.exclude(shard=task.shard).update(holder=None)
+    assert why(task) == "about_to_run"
+    ShardLease.objects.filter(shard=task.shard).update(holder=None)
+    assert "shard " + str(task.shard) in why_task(row(task.id)).words
+    a_beat_is_alive()
+    ShardLease.objects.filter(shard=task.shard).update(lease_until=now() - timedelta(seconds=1))
+    assert why(task) == "shard_without_dispatcher"
+    ShardLease.objects.filter(shard=task.shard).delete()
+    assert "SHARDS" in why_task(row(task.id)).words
+
+
+def test_a_paused_lane_says_who_and_why_before_anything_else(beat):
+    task = due()
+    lanes.pause("low", reason="the warehouse", by="bob")
+    assert why(task) == "no_worker"
+    lanes.pause("default", reason="the warehouse is down", by="olga")
+
+    reason = why_task(row(task.id))
+
+    assert reason.rule == "lane_paused"
+    assert "by olga: the warehouse is down." in reason.words
+    nobody_is_alive()
+    assert why(task) == "lane_paused"
+    claim_due()
+    assert why(task) == "lane_paused"  # claimed, and given back when its message comes
+
+
+@pytest.fixture
+def limits():
+    declare_limits(REGISTRY)
+
+
+def late(task_type: str, number: int) -> list[ScheduleTask]:
+    """So many due tasks of a type, each due a second after the one before."""
+    ids = [one.task_id for one in schedule_many(task_type, [{"key": n} for n in range(number)])]
+    make_due(*ids)
+    for place, id_ in enumerate(ids):
+        ScheduleTask.objects.filter(id=id_).update(due_at=now() - timedelta(seconds=number - place))
+    return [row(id_) for id_ in ids]
+
+
+def test_a_type_over_its_rate(worker, limits):
+    TypeLimit.objects.filter(task_type="T_RATED").update(tokens=2.5, filled_at=now() + timedelta(hours=1), rate=1e-9)
+    first, second, third = late("T_RATED", 3)
+
+    assert (why(first), why(second)) == ("about_to_run", "about_to_run")
+    reason = why_task(row(third.id))
+    assert reason.rule == "over_rate"
+    assert "2 tasks of its type are due before it" in reason.words
+    home = home_of("T_RATED", 16)
+    ScheduleTask.objects.filter(id=third.id).update(shard=(home + 1) % 16)  # planned before its type got the limit
+    ShardLease.objects.filter(shard=home).update(holder=None)
+    assert why(third) == "shard_without_dispatcher"
+
+
+def test_a_type_of_which_enough_are_running(worker, limits):
+    [task] = late("T_THREE", 1)
+    open_batches(2, "T_THREE", started=True)
+    assert why(task) == "about_to_run"
+    open_batches(1, "T_THREE", started=True)
+
+    reason = why_task(row(task.id))
+
+    assert reason.rule == "waits_for_slot"
+    assert "3 tasks of type T_THREE are running, and at most 3 may" in reason.words
+
+
+def test_a_worker_that_says_it_is_there_and_takes_nothing(worker, settings):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"CANARY_SECONDS": 10.0}
+    canary.send_canaries()
+    task = due()
+    assert why(task) == "about_to_run"
+    ScheduleTask.objects.filter(task_type=canary.CANARY).update(created_at=now() - timedelta(hours=1))
+
+    assert why(task) == "worker_deaf"
+
+
+def test_a_claimed_task_waits_for_a_worker_and_then_runs(worker):
+    task = due()
+    [batch] = claim_due()
+    assert why(task) == "waits_for_slot"
+    start(UUID(batch.batch_no), "w1")
+    reason = why_task(row(task.id))
+    assert reason.rule == "running" and "w1" in reason.words
+    TaskBatch.objects.update(finished_at=now())
+    assert why(task) == "lost"
+
+
+def test_a_claimed_task_of_a_lane_without_workers(beat):
+    task = due("low")
+    claim_due()
+
+    assert why(task) == "no_worker"
+
+
+def test_what_has_ended_says_how(worker):
+    failed = started("failed")
+    settled(failed, RETRY)
+    assert why(failed.tasks[0].id) == "waits_for_retry"
+    dead = started("dead")
+    settled(dead, FINAL)
+    assert why(dead.tasks[0].id) == "dead"
+    done = schedule("T_QUIET", "done").task_id
+    run_due()
+    assert why(done) == "done"
+    gone = schedule("T_QUIET", "gone", delay=60).task_id
+    cancel("T_QUIET", "gone", reason="not wanted", by="bob")
+    assert why_task(row(gone)).words == "It was cancelled by bob: not wanted."
+
+
+def test_a_type_that_no_worker_knows(worker):
+    handler("T_GONE")(lambda task: None)
+    try:
+        task = schedule("T_GONE", "a").task_id
+    finally:
+        REGISTRY.discard("T_GONE")
+    run_due()
+
+    assert why(task) == "unknown_handler"
+
+
+def test_a_job_says_what_holds_it(worker):
+    job = make(every=3600)
+    assert why_job(job).rule == "not_due"
+    nobody_is_alive()
+    assert why_job(job).rule == "no_dispatcher"
+    a_beat_is_alive()
+    assert "not due until" in why_job(jobs.edit(job.id, {"every": 30}, by()).job).words
+    paused = jobs.pause(job.id, by("too loud", "bob")).job
+    assert why_job(paused).words == "Paused by bob: too loud."
+    ended = make("ended", every=10, max_runs=1)
+    make_due(instances(ended)[0].id)
+    run_due()
+    assert why_job(JobDefinition.objects.get(id=ended.id)).rule == "ended"
+    gone = make("gone", cron="0 3 1 1 *")
+    JobDefinition.objects.filter(id=gone.id).update(task_type="T_GONE")
+    assert why_job(JobDefinition.objects.get(id=gone.id)).rule == "unknown_handler"
+
+
+def told(*command: str) -> str:
+    out = io.StringIO()
+    call_command(*command, stdout=out)
+    return out.getvalue()
+
+
+def test_the_commands_say_it(beat):
+    job = make("report", cron="0 9 * * *", timezone="Europe/Berlin")
+    task = schedule("T_QUIET", "a", delay=3600).task_id
+
+    assert told("why", str(task)).startswith("not_due: ")
+    assert told("why", str(job.id), "--job").startswith("not_due: Fires next on")
+    for name in ("report", str(job.id)):
+        lines = told("plan", "--preview", name).splitlines()
+        assert lines[0] == "report: At 09:00 every day, Europe/Berlin time"
+        assert len(lines) == 12 and all(" 09:00 CE" in line for line in lines[2:])
+    assert told("plan") == "0 instances planned.\n"
+    for command in (["why", "99999"], ["why", "99999", "--job"], ["plan", "--preview", "nope"]):
+        with pytest.raises(CommandError, match="no "):
+            told(*command)
+    with pytest.raises(CommandError, match="no job"):
+        told("plan", "--preview", "report", "--tenant", "acme")

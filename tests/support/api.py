@@ -1,0 +1,57 @@
+"""A caller of the REST API: a token of a tenant, JSON in and out."""
+
+import json
+from dataclasses import dataclass
+
+from django.test import Client
+
+from tasks_app.engine.tokens import issue
+
+ROOT = "/api/v1"
+
+
+@dataclass
+class Answer:
+    status: int
+    body: object
+    headers: dict
+
+    @property
+    def code(self) -> str:
+        return self.body["code"]
+
+
+class Api:
+    def __init__(self, tenant: str = "default", *, can_write: bool = True, token: str | None = None) -> None:
+        self.token = token or issue(f"of {tenant}", tenant, can_write=can_write)[1]
+        self._client = Client(raise_request_exception=False)
+
+    def call(self, method: str, path: str, body: object = None, *, text: str | None = None, **headers: str) -> Answer:
+        if text is None and body is not None:
+            text = json.dumps(body)
+        if self.token:
+            headers = {"Authorization": f"Bearer {self.token}"} | headers
+        answer = self._client.generic(
+            method,
+            path if path.startswith("/") and path.startswith(ROOT) else ROOT + path,
+            text or "",
+            content_type="application/json",
+            headers={name.replace("_", "-"): value for name, value in headers.items()},
+        )
+        content = answer.content.decode()
+        return Answer(answer.status_code, json.loads(content) if content else None, dict(answer.headers))
+
+    def get(self, path: str, **headers: str) -> Answer:
+        return self.call("GET", path, **headers)
+
+    def post(self, path: str, body: object = None, **headers: str) -> Answer:
+        return self.call("POST", path, {} if body is None else body, **headers)
+
+    def patch(self, path: str, body: object, **headers: str) -> Answer:
+        return self.call("PATCH", path, body, **headers)
+
+    def delete(self, path: str, **headers: str) -> Answer:
+        return self.call("DELETE", path, **headers)
+
+
+JOB = {"name": "report", "task_type": "T_QUIET", "cron": "0 9 * * MON-FRI", "timezone": "Europe/Berlin"}
