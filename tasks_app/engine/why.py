@@ -149,6 +149,9 @@ def _over_its_limit(task: ScheduleTask) -> Reason | None:
     view = next((one for one in fleet_status.limits([task.task_type], 0) if one.task_type == task.task_type), None)
     if view is None:
         return None  # it had a limit once
+    if not view.declared:
+        words = f"No beat knows the limit of type {task.task_type}, so nobody claims its tasks."
+        return Reason("limit_unknown", f"{words} Restart the beats with the code that has its handler.")
     if view.max_running is not None and view.running >= view.max_running:
         words = f"{view.running:,} tasks of type {task.task_type} are running, and at most {view.max_running:,} may."
         return Reason("waits_for_slot", f"{words} {_before(task)}")

@@ -137,6 +137,12 @@ def test_a_type_over_its_rate(worker, limits):
     assert why(third) == "shard_without_dispatcher"
 
 
+def test_a_type_whose_limit_no_beat_knows(worker):
+    [task] = late("T_RATED", 1)
+
+    assert why(task) == "limit_unknown"
+
+
 def test_a_type_of_which_enough_are_running(worker, limits):
     [task] = late("T_THREE", 1)
     open_batches(2, "T_THREE", started=True)

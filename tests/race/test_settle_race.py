@@ -1,8 +1,10 @@
 """settle against settle, heartbeat and ensure: an outcome is written once, and no intent is swallowed by it."""
 
+from datetime import timedelta
+
 import pytest
 
-from tasks_app.client import Outcome, ensure, schedule
+from tasks_app.client import Outcome, change_interval, ensure, schedule
 from tasks_app.core.task import Failure
 from tasks_app.lifecycle.start import heartbeat
 from tasks_app.models import DlqEntry
@@ -50,6 +52,17 @@ def test_a_row_that_somebody_changes_while_it_runs_is_settled_all_the_same(outco
     assert moved == 2
     assert all(row(task).batch_no is None for task in ids_of(batch))
     assert batch_row(batch).finished_at is not None
+
+
+def test_another_interval_that_commits_while_a_rolling_task_settles_is_the_one_it_rolls_by():
+    batch = started("a", repeat_after=3600)
+    [task] = ids_of(batch)
+
+    changed, moved = overlap(lambda: change_interval(TYPE, ["a"], 60), lambda: settled(batch))
+
+    assert (changed, moved) == (1, 1)
+    assert state(task).status == "SUCCESS"
+    assert row(task).due_at - row(task).finish_time == timedelta(seconds=60)
 
 
 # settle and settle.
