@@ -1,4 +1,7 @@
-"""What a job says instead of its handler (time-out, delays before retries), limits of its type, and who plans it."""
+"""Delays before retries that a job has of its own, limits of its type, and who plans it.
+
+Its own time-out takes a real worker: tests/process/test_planner_processes.py.
+"""
 
 from datetime import timedelta
 from uuid import UUID
@@ -11,8 +14,8 @@ from tasks_app.core.task import Failure
 from tasks_app.engine.planner import Planner, plan_once
 from tasks_app.lifecycle import jobs
 from tasks_app.lifecycle.start import start
-from tasks_app.models import JobCursor, JobDefinition, ScheduleTask, ShardLease, TaskAttempt
-from tests.support.engine import claim_due, make_due, row, run_due
+from tasks_app.models import JobCursor, JobDefinition, ScheduleTask, ShardLease
+from tests.support.engine import claim_due, make_due, row
 from tests.support.jobs import by, fire_times, instances, make, now
 from tests.support.marks import commits
 from tests.support.moves import settled
@@ -75,17 +78,6 @@ def test_a_task_beside_it_keeps_what_its_handler_says():
 
     assert round(waits(mine)) == 100
     assert waits(other) < 60
-
-
-def test_a_job_may_have_its_own_time_out_in_threads():
-    """Where one call is made at a time, the guard ends it: tests/process/test_planner_processes.py."""
-    job = make(every=3600, task_type="T_TWO_PHASE_THREADS", timeout=0.2, payload={"do": "sleep", "seconds": 1.0})
-    task = triggered(job)
-
-    run_due()
-
-    assert row(task).status == "FAIL"
-    assert "longer than 0.2 s" in TaskAttempt.objects.get(task_id=task).error_msg
 
 
 # ---- limits ----

@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass
 
+import django.contrib.auth.middleware  # noqa: F401  (now: a test with real commits sees only some of the apps)
 from django.test import Client
 
 from tasks_app.engine.tokens import issue
