@@ -153,7 +153,9 @@ def test_a_paused_lane_waits_until_an_operator_lets_it_go_on(visits, operator, s
     wait_until(lambda: state(goes).status == "SUCCESS", describe=stack.logs)
     assert state(waits).status == "INIT"
     # The page sees by itself that something waits in it.
-    expect(page.get_by_role("row", name=re.compile("low paused .* the warehouse is down 1 "))).to_be_visible()
+    expect(
+        page.get_by_role("row", name=re.compile("low paused .* the warehouse is down.* Resume low 1 "))
+    ).to_be_visible()
     page.get_by_role("link", name="Resume low").click()
     page.get_by_label("Reason").fill("it is up again")
     page.get_by_role("button", name="Resume lane low").click()
