@@ -8,8 +8,9 @@ RUNTIME := $(VENV)/.installed-runtime
 DEV := $(VENV)/.installed-dev
 PEERS_VENV := .venv-peers
 PEERS := $(PEERS_VENV)/.installed
-# Two at a time, each with servers of its own; one at a time where a server is given, since they would share it.
-SIDE_BY_SIDE := $(if $(DATABASE_URL)$(REDIS_URL),,-n 2 --dist loadfile)
+# Three at a time, each with servers of its own: they wait nearly as much as they work. One at a time where a server is
+# given, since they would share it.
+SIDE_BY_SIDE := $(if $(DATABASE_URL)$(REDIS_URL),,-n 3 --dist loadfile)
 
 # A .venv whose Python is gone, say after an upgrade of the system, is made anew whatever the stamps say.
 ifneq ($(shell test -x $(RUN) && echo there),there)
@@ -19,6 +20,9 @@ endif
 ifneq ($(shell test -x $(PEERS_VENV)/bin/python && echo there),there)
 .PHONY: $(PEERS)
 endif
+
+# Every test of processes starts a few: they should not have to compile the same modules again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup up demo test prove chaos lint bench bench-peers clean

@@ -42,7 +42,7 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "django.contrib.postgres",
-    "ninja",  # its page of the API, from here and not from somebody else's server
+    "tasks_app.api_page.ApiPageConfig",  # from here and not from somebody else's server
     "tasks_app",
     "articles_app",
     "inventory_app",

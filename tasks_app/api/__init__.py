@@ -1,11 +1,23 @@
 """The REST API, /api/v1: entry points only; every decision is in lifecycle and engine."""
 
+import json
+
 from django.contrib.admin.views.decorators import staff_member_required
+from django.shortcuts import render
 from ninja import NinjaAPI
+from ninja.openapi.docs import Swagger
 
 from . import health, jobs, tasks
 from .auth import Session, Token
 from .problems import CODES, MEDIA_TYPE, ProblemOut, handle_all
+
+
+class Page(Swagger):
+    def render_page(self, request, api, **options):
+        """With the scripts of api_page.py; its parent would take them from elsewhere."""
+        self.settings["url"] = self.get_openapi_url(api, options)
+        context = {"swagger_settings": json.dumps(self.settings), "api": api, "add_csrf": True}
+        return render(request, self.template, context)
 
 
 class PunctualAPI(NinjaAPI):
@@ -28,6 +40,7 @@ api = PunctualAPI(
     description="Jobs, tasks and the state of the scheduler. docs/api.md explains keys, revisions and errors.",
     urls_namespace="api",
     auth=[Token(), Session()],
+    docs=Page(),
     docs_decorator=staff_member_required,
 )
 handle_all(api)
