@@ -32,8 +32,10 @@ def pytest_configure(config) -> None:
 
 
 def pytest_collection_modifyitems(items) -> None:
-    """Tests without a database first: one of their files takes long, and at the end all but one would wait for it."""
-    items.sort(key=lambda item: "unit" not in item.path.parts)
+    """What needs no database in its own process first: some of it takes long, and at the end all others would wait."""
+    items.sort(
+        key=lambda item: bool(item.get_closest_marker("django_db") or {"db", "transactional_db"} & {*item.fixturenames})
+    )
 
 
 def pytest_unconfigure(config) -> None:
