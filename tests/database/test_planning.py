@@ -1,6 +1,5 @@
 """The decision table of schedule, reschedule, ensure, cancel and replay: what each does in each state of the unit."""
 
-import os
 import time
 from datetime import timedelta
 from uuid import UUID
@@ -23,7 +22,6 @@ from tasks_app.client import (
 )
 from tasks_app.core.sharding import shard_of
 from tasks_app.core.states import Status
-from tasks_app.engine import wakeup
 from tasks_app.engine.wakeup import NEXT_LOOK_KEY, SIGNAL_KEY
 from tasks_app.lifecycle.dead_letter import Replayed, replay
 from tasks_app.lifecycle.start import start
@@ -654,11 +652,8 @@ def test_a_reschedule_gives_a_task_its_allowance_anew():
 
 
 @pytest.fixture
-def signals(redis, monkeypatch):
-    """How many signals are pending; by a sender that waits for Redis longer than a loaded machine needs."""
-    sender = wakeup.Sender()
-    sender._client, sender._pid = wakeup.client(timeout=5), os.getpid()
-    monkeypatch.setattr(wakeup, "SENDER", sender)
+def signals(redis):
+    """How many signals are pending."""
     return lambda: len(redis.keys(f"{SIGNAL_KEY}*"))
 
 

@@ -197,7 +197,7 @@ class StalledRedis:
 @pytest.fixture
 def stalled_redis():
     server = StalledRedis()
-    with override_settings(PUNCTUAL=settings.PUNCTUAL | {"REDIS_URL": server.url}):
+    with override_settings(PUNCTUAL=settings.PUNCTUAL | {"REDIS_URL": server.url, "WAKEUP_MS": 50.0}):
         yield server
     server.close()
 
