@@ -8,6 +8,7 @@ from celery.beat import Scheduler
 from django.db import DatabaseError, InterfaceError, connection
 
 from tasks_app.conf import conf
+from tasks_app.core.memory import keep_what_is_loaded
 
 from .dispatcher import Dispatcher
 from .leases import Leases
@@ -44,6 +45,7 @@ class PunctualBeat(Scheduler):
         self._stopping = False
         signal.signal(signal.SIGTERM, self._stop)
         signal.signal(signal.SIGINT, self._stop)
+        keep_what_is_loaded()
         log.info("beat.started name=%s", self._name)
 
     def tick(self) -> float:

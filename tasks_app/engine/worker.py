@@ -1,6 +1,5 @@
 """A Celery worker's life: it reports its slots and lanes, and tells its children to stop."""
 
-import gc
 import logging
 import threading
 
@@ -8,6 +7,7 @@ from celery.signals import worker_init, worker_process_init, worker_ready, worke
 from django.db import DatabaseError, InterfaceError, connection
 
 from tasks_app.conf import conf
+from tasks_app.core.memory import keep_what_is_loaded
 
 from . import nodes, shutdown
 from .wakeup import SENDER
@@ -66,9 +66,7 @@ def refuse_other_pools(sender, **_: object) -> None:
 @worker_process_init.connect
 def warm_up(**_: object) -> None:
     """A child has its database connection before its first batch, which would be late by the time that takes."""
-    # What is loaded by now stays: the garbage collector need not walk all of Django after every few batches.
-    gc.collect()
-    gc.freeze()
+    keep_what_is_loaded()
     try:
         connection.ensure_connection()
     except (DatabaseError, InterfaceError) as error:

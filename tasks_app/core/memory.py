@@ -1,0 +1,25 @@
+"""The garbage collector: keeps it from walking all of Django again and again."""
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+def keep_what_is_loaded() -> None:
+    """What is loaded by now stays for the life of the process: it need not be walked after every few batches."""
+    gc.collect()
+    gc.freeze()
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """For a call that makes many objects at once, nearly all of which it keeps: walking them and all the rest of the
+    process would find nothing, and took a tenth of the time of planning 20,000 tasks."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
