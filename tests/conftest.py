@@ -7,6 +7,7 @@ from pathlib import Path
 
 import django
 import pytest
+from django.test import TransactionTestCase
 
 from scheduler_project import embedded
 
@@ -29,6 +30,9 @@ def pytest_configure(config) -> None:
     os.environ.setdefault("SECRET_KEY", "only-for-tests")
     os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
     django.setup()
+    from tests.support.tables import empty_tables
+
+    TransactionTestCase._fixture_teardown = lambda case: empty_tables()
 
 
 def pytest_collection_modifyitems(items) -> None:
