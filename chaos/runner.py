@@ -43,7 +43,7 @@ class Result:
 
     @property
     def slow(self) -> list[Recovery]:
-        return [one for one in self.recoveries if not one.in_time]
+        return [one for one in self.recoveries if self.scenario.judges_recovery and not one.in_time]
 
     @property
     def passed(self) -> bool:

@@ -7,7 +7,7 @@ import pytest
 
 from chaos import scenarios, workload
 from chaos.faults import Faults
-from chaos.scenarios import ALL, BEATS, QUIET_END, WORKERS
+from chaos.scenarios import ALL, BEATS, FULL, QUIET_END, WORKERS
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -65,3 +65,7 @@ def test_the_plans_know_the_lease_of_the_settings():
     from chaos import settings
 
     assert settings.PUNCTUAL["RUN_LEASE_SECONDS"] == scenarios.RUN_LEASE_SECONDS
+
+
+def test_all_but_the_small_one_are_judged_by_how_long_the_service_was_away():
+    assert {name for name, scenario in ALL.items() if scenario.judges_recovery} == set(FULL)
