@@ -1,10 +1,9 @@
 """The door: everything another app needs of the scheduler, and the only module of it that another app imports."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from .conf import conf
 from .core.errors import (
     InvalidTask,
     NameTaken,
@@ -16,7 +15,6 @@ from .core.errors import (
     StaleRevision,
     UnknownJob,
     UnrecoverableError,
-    shown,
 )
 from .core.handlers import REGISTRY, handler
 from .core.links import LINKS, Link, MakeLink
@@ -27,7 +25,7 @@ from .core.task import Task
 from .engine.alive import who_is_missing
 from .engine.jobs import create_job, delete_job, edit_job, pause_job, resume_job, trigger_job
 from .engine.operate import cancel_tasks, move_tasks, retry_tasks
-from .engine.wakeup import wake_on_commit
+from .engine.planning import planned, requests_of
 from .engine.writes import write
 from .lifecycle import cancel as _cancel
 from .lifecycle import outbox as _outbox
@@ -38,9 +36,8 @@ from .lifecycle.job_request import JobRequest
 from .lifecycle.look import Compared, Difference, compare_keys, differing, differing_rows, planned_keys
 from .lifecycle.operate import Answer, Operated
 from .lifecycle.plan import SYSTEM, Outcome, Planned
-from .lifecycle.request import Request, build, checked_instant, checked_note, checked_text, key_of, unit_of
+from .lifecycle.request import Request, build, checked_instant, checked_note, checked_text, unit_of
 from .lifecycle.rolling import Outlook, change_interval, front_of_line, outlook
-from .lifecycle.shards import shards_of
 from .lifecycle.view import AttemptInfo, TaskInfo, dead_keys, find, find_many, history
 from .models.schedule_task import DEFAULT_TENANT
 
@@ -148,7 +145,7 @@ def schedule(
         idem_key=idem_key,
         tenant=tenant,
     )
-    return _planned(_plan.schedule, [request])[0]
+    return planned(_plan.schedule, [request])[0]
 
 
 def schedule_many(task_type: str, tasks: Iterable[Mapping[str, object]], **common: object) -> list[Planned]:
@@ -156,7 +153,7 @@ def schedule_many(task_type: str, tasks: Iterable[Mapping[str, object]], **commo
 
     All inputs are checked before anything is written; the answers come in the order of the tasks.
     """
-    return _planned(_plan.schedule, _requests(build, task_type, tasks, common))
+    return planned(_plan.schedule, requests_of(build, task_type, tasks, common))
 
 
 def reschedule(
@@ -174,14 +171,14 @@ def reschedule(
     Raises PlanConflict if others keep changing the unit; let it roll back your own change too.
     """
     request = _timed(task_type, key, at=at, delay=delay, payload=payload, tenant=tenant)
-    return _planned(_plan.reschedule, [request], _by(by))[0]
+    return planned(_plan.reschedule, [request], _by(by))[0]
 
 
 def reschedule_many(
     task_type: str, tasks: Iterable[Mapping[str, object]], *, by: str = SYSTEM, **common: object
 ) -> list[Planned]:
     """reschedule for many units of one type in a few statements; each mapping has `key`, and `at` or `delay`."""
-    return _planned(_plan.reschedule, _requests(_timed, task_type, tasks, common), _by(by))
+    return planned(_plan.reschedule, requests_of(_timed, task_type, tasks, common), _by(by))
 
 
 def ensure(
@@ -196,14 +193,14 @@ def ensure(
 ) -> Planned:
     """From now on this must run at this time: like reschedule, but a unit that succeeded is planned anew."""
     request = _timed(task_type, key, at=at, delay=delay, payload=payload, tenant=tenant)
-    return _planned(_plan.ensure, [request], _by(by))[0]
+    return planned(_plan.ensure, [request], _by(by))[0]
 
 
 def ensure_many(
     task_type: str, tasks: Iterable[Mapping[str, object]], *, by: str = SYSTEM, **common: object
 ) -> list[Planned]:
     """ensure for many units of one type in a few statements; each mapping has `key`, and `at` or `delay`."""
-    return _planned(_plan.ensure, _requests(_timed, task_type, tasks, common), _by(by))
+    return planned(_plan.ensure, requests_of(_timed, task_type, tasks, common), _by(by))
 
 
 def cancel(task_type: str, key: Key, *, reason: str = "", by: str = SYSTEM, tenant: str = DEFAULT_TENANT) -> Cancelled:
@@ -254,47 +251,5 @@ def _timed(
     return build(task_type, key, at=at, delay=delay, payload=payload, tenant=tenant)
 
 
-_KEY_ONLY = {"key"}
-
-
-def _requests(one_request, task_type: str, tasks: Iterable[Mapping[str, object]], common: Mapping) -> list[Request]:
-    """Every input checked; an error says which one it was."""
-    requests: list[Request] = []
-    like: Request | None = None
-    for number, one in enumerate(tasks):
-        try:
-            if like is not None and type(one) is dict and one.keys() == _KEY_ONLY:
-                # Nothing but its key: the rest was checked with the first such task.
-                requests.append(Request((*like.unit[:2], key_of(one["key"])), *like[1:]))
-                continue
-            requests.append(one_request(task_type, **{**common, **one}))
-            if one.keys() == _KEY_ONLY:
-                like = requests[-1]
-        except (InvalidTask, TypeError) as error:
-            words = str(error).replace(f"{one_request.__name__}()", "a task")
-            raise InvalidTask(f"task number {number} ({shown(one)}): {words}") from None
-    return requests
-
-
 def _by(by: str) -> str:
     return checked_note("by", by, BY_LENGTH)
-
-
-# More tasks than this in one call lie in nearly all shards: not worth asking each in which.
-_FEW = 16
-
-
-def _planned(verb, requests: Sequence[Request], *by: str) -> Sequence[Planned]:
-    """Plan, and wake those who have to look earlier for it, once the caller has committed."""
-    answers = verb(requests, *by)
-    dues = [answer.due for answer in answers if answer.due is not None]
-    if len(dues) > _FEW:
-        wake_on_commit(dict.fromkeys(range(conf().SHARDS), min(dues)))
-    elif dues:
-        earliest: dict[int, float] = {}
-        shards = shards_of(*zip(*(request.unit for request in requests), strict=True))
-        for shard, answer in zip(shards, answers, strict=True):
-            if answer.due is not None:
-                earliest[shard] = min(answer.due, earliest.get(shard, answer.due))
-        wake_on_commit(earliest)
-    return answers

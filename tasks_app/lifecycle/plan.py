@@ -8,7 +8,6 @@ from django.db import transaction
 
 from tasks_app.core.errors import InvalidTask, PlanConflict
 from tasks_app.core.handlers import REGISTRY
-from tasks_app.core.memory import collector_paused
 from tasks_app.core.states import Status, is_live
 from tasks_app.core.tokens import random_uuids
 from tasks_app.sql import array, run, text_array
@@ -88,7 +87,7 @@ def _plan(requests: Sequence[Request], decide, by: str) -> list[Planned]:
     for request in requests:
         if first.setdefault(request.unit, request) is not request and decide is not _decide_schedule:
             raise InvalidTask(f"unit {request.unit!r} is given twice in one call; which time is meant?")
-    with collector_paused(), transaction.atomic(savepoint=False):
+    with transaction.atomic(savepoint=False):
         open_requests = list(first.values())
         if decide is _decide_schedule:
             # Most scheduled units are new: insert first, and look only at what was in the way.

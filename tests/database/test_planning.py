@@ -1,5 +1,6 @@
 """The decision table of schedule, reschedule, ensure, cancel and replay: what each does in each state of the unit."""
 
+import gc
 import time
 from datetime import timedelta
 from uuid import UUID
@@ -760,3 +761,20 @@ def test_an_idem_key_of_one_tenant_says_nothing_to_another():
 
     assert again.task_id != first.task_id
     assert fresh.outcome == Outcome.CREATED
+
+
+def test_the_garbage_collector_does_not_walk_the_process_while_many_are_planned():
+    tasks = [{"key": n} for n in range(2_000)]
+    walks = []
+
+    def note(phase: str, info: dict[str, int]) -> None:
+        if phase == "start":
+            walks.append(info["generation"])
+
+    gc.callbacks.append(note)
+    try:
+        schedule_many(TYPE, tasks)
+    finally:
+        gc.callbacks.remove(note)
+
+    assert len(walks) <= 4  # between its two steps and after them, and not each time that 700 objects more were made
