@@ -28,14 +28,13 @@ class Outlook:
 
 
 def outlook(task_type: str, step: timedelta, steps: int, *, tenant: str = DEFAULT_TENANT) -> Outlook:
-    """When the tasks of a type come due, in so many steps of that length. One statement, one pass over its tasks."""
-    rows = run(
-        "outlook",
-        {"task_type": task_type, "tenant": tenant, "step": checked_seconds("step", step), "steps": steps},
-    )
+    """When the tasks of a type come due, in so many steps of that length. One statement."""
+    seconds = checked_seconds("step", step)
+    given = {"task_type": task_type, "tenant": tenant, "step": seconds, "steps": steps, "lanes": list(LANES)}
     counts, failing = [0] * (steps + 2), {}
-    for place, code, count in rows:
-        counts[place] += count
+    for place, code, count in run("outlook", given):
+        if place is not None:  # else it failed, and was counted among those with a limit
+            counts[place] += count
         if code:
             failing[code] = failing.get(code, 0) + count
     return Outlook(counts[0], counts[1:-1], counts[-1], dict(sorted(failing.items(), key=lambda one: -one[1])))

@@ -193,14 +193,18 @@ def test_the_front_of_the_line_is_before_everything_that_waits():
         REGISTRY.discard("T_GATED")
 
 
-def test_the_outlook_counts_what_is_due_what_comes_when_and_what_failed():
+@pytest.mark.parametrize("limited", [False, True])
+def test_the_outlook_counts_what_is_due_what_comes_when_and_what_failed(limited):
+    """A row has its own mark of a limit: what was planned before its type got one is counted all the same."""
     now = timezone.now()
     schedule("T_PLAIN", "due")
-    for minutes in (30, 90, 95, 600):
-        schedule("T_PLAIN", minutes, at=now + timedelta(minutes=minutes), repeat_after=DAY)
+    for minutes, lane in ((30, "low"), (90, "low"), (95, "high"), (600, "low")):
+        schedule("T_PLAIN", minutes, at=now + timedelta(minutes=minutes), repeat_after=DAY, lane=lane)
     schedule("T_THREADS", "another type", delay=30)
+    schedule("T_PLAIN", "another tenant", delay=30, tenant="other")
     failing = schedule("T_PLAIN", "failing", repeat_after=DAY, delay=1800)
     ScheduleTask.objects.filter(id=failing.task_id).update(status="FAIL", error_code="AWAY")
+    ScheduleTask.objects.exclude(biz_key="90").update(limited=limited)
 
     seen = outlook("T_PLAIN", timedelta(hours=1), 3)
 

@@ -406,6 +406,24 @@ def test_coverage_counts_fresh_never_synced_late_and_failing():
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("age", "rounding", "overdue"),
+    [
+        (WINDOW + timedelta(minutes=1), 0, 0),  # its turn has come, and a sync takes its time
+        (WINDOW + timedelta(hours=3), 0, 1),
+        (WINDOW + timedelta(hours=20), 86_400, 0),  # waits for its rounding
+        (WINDOW + timedelta(hours=30), 86_400, 1),
+    ],
+)
+def test_a_product_whose_turn_has_just_come_is_no_problem(settings, age, rounding, overdue):
+    settings.STOCK = {"ROUND_SECONDS": rounding}
+    import_products([known("A")])
+    aged("A", age)
+    coverage = read_coverage()
+    assert (coverage.fresh, coverage.overdue, len(coverage.problems())) == (0, overdue, overdue)
+
+
+@pytest.mark.django_db
 def test_coverage_says_when_the_window_can_not_be_kept(settings):
     settings.STOCK = {"RATE": 0.000001}
     import_products([known("A")])
