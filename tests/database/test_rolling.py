@@ -19,6 +19,7 @@ from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidConfiguration
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.task import Failure
+from tasks_app.engine.browse import Filter, browse
 from tasks_app.engine.pace import Pace, most_of
 from tasks_app.engine.retention import prune
 from tasks_app.lifecycle.reap import reap
@@ -226,3 +227,18 @@ def test_old_failures_of_a_rolling_task_are_pruned_and_those_of_others_stay_with
     assert prune().attempts == 0
 
     assert list(TaskAttempt.objects.order_by("id").values_list("task_id", flat=True)) == [once, rolling]
+
+
+def test_the_last_failure_of_a_rolling_task_that_still_fails_is_kept():
+    """By it the task is found among those that fail; a window may be longer than failures are kept."""
+    task = schedule("T_PLAIN", "rolling", repeat_after=30 * DAY, payload={"do": "retry", "after": 600}).task_id
+    for _ in range(2):
+        make_due(task)
+        run_due()
+    TaskAttempt.objects.update(finished_at=timezone.now() - timedelta(days=15))
+
+    assert prune().attempts == 1
+    assert [seen.id for seen in browse(Filter(state="FAIL")).tasks] == [task]
+
+    ScheduleTask.objects.update(status="SUCCESS")
+    assert prune().attempts == 1
