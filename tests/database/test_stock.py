@@ -4,6 +4,7 @@ from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from threading import Thread
+from time import monotonic
 
 import pytest
 from django.db import connection, connections
@@ -15,7 +16,7 @@ from inventory_app.compensation import scan
 from inventory_app.coverage import read_coverage, step_for
 from inventory_app.errors import DuplicateProduct, InvalidProduct, UnknownProduct
 from inventory_app.handlers import write_quantity
-from inventory_app.lifecycle import NewProduct, import_products
+from inventory_app.lifecycle import NewProduct, import_products, window
 from inventory_app.lifecycle.spread import next_sync, place_of
 from inventory_app.models import Product
 from inventory_app.units import STOCK_SYNC
@@ -43,6 +44,32 @@ def service(shared_service, settings):
     )
     settings.STOCK = {"STOCK_URL": shared_service.url, "TIMEOUT_SECONDS": 0.5, "ANSWER_MAX_BYTES": 1000}
     return shared_service
+
+
+def elsewhere(action) -> None:
+    """On a connection of its own, committed before we go on."""
+
+    def act() -> None:
+        action()
+        connections.close_all()
+
+    thread = Thread(target=act)
+    thread.start()
+    thread.join()
+
+
+@pytest.fixture
+def applying():
+    """Lets something else be done between the two phases of a batch: answered, and not yet written."""
+    declared = REGISTRY.get(STOCK_SYNC)
+
+    def install(apply) -> None:
+        REGISTRY.discard(STOCK_SYNC)
+        REGISTRY.add(replace(declared, apply=apply))
+
+    yield install
+    REGISTRY.discard(STOCK_SYNC)
+    REGISTRY.add(declared)
 
 
 # Which products there are.
@@ -222,6 +249,20 @@ def test_an_answer_older_than_what_is_there_is_not_written(service):
 
 
 @commits
+def test_an_answer_is_not_newer_because_it_had_to_wait_before_it_was_written(service, applying):
+    """The engine sends the writes of a batch together, and each may have to wait for a lock of another's."""
+
+    def overtaken(task, counted) -> None:
+        write_quantity(task, counted._replace(asked=monotonic()))
+        elsewhere(lambda: import_products([known("A1", timezone.now(), quantity=9_999)]))
+
+    applying(overtaken)
+    lifecycle.add("A1", "A thing")
+    run_due()
+    assert task_of("A1").status == "SUCCESS" and product("A1").stock_quantity == 9_999
+
+
+@commits
 @pytest.mark.parametrize(
     ("switch", "code", "rolls"),
     [
@@ -251,6 +292,18 @@ def test_a_busy_stock_system_is_asked_again_when_it_says(service):
     run_due()
     wait = task_of("A1").due_at - task_of("A1").finish_time
     assert timedelta(seconds=295) < wait < timedelta(seconds=305)
+
+
+@pytest.mark.parametrize("switch", [{"rate": 0, "retry_after": 1}, {"rate": 0, "retry_after": 0}])
+def test_a_stock_system_that_is_busy_for_long_is_asked_ever_later(service, switch):
+    """Or else a few minutes of "in a second, please" would use up all tries of a window."""
+    service.switch(**switch)
+    waits = []
+    for attempt in (1, 5, 250):
+        with pytest.raises(RetryableError) as failed:
+            stock.ask("A1", attempt)
+        waits.append(failed.value.after)
+    assert 1 <= waits[0] < 5 and 30 < waits[1] < 40 and waits[2] == 3600
 
 
 def test_a_malformed_answer_is_asked_for_three_times(service):
@@ -284,22 +337,9 @@ def test_many_are_synced_at_once_and_each_is_counted(service):
     assert not Product.objects.filter(stock_quantity=None).exists()
 
 
-def elsewhere(action) -> None:
-    """On a connection of its own, committed before we go on."""
-
-    def act() -> None:
-        action()
-        connections.close_all()
-
-    thread = Thread(target=act)
-    thread.start()
-    thread.join()
-
-
-@pytest.fixture
-def removes_first():
-    """The code that is removed by somebody else between the two phases of a batch: answered, and not yet written."""
-    declared, removed = REGISTRY.get(STOCK_SYNC), []
+@commits
+def test_a_product_removed_while_its_sync_runs_is_not_written_and_its_neighbours_are(service, applying):
+    removed = []
 
     def removing(task, counted) -> None:
         if not removed:
@@ -307,19 +347,11 @@ def removes_first():
             elsewhere(lambda: lifecycle.remove("P000001", actor=ANN))
         write_quantity(task, counted)
 
-    REGISTRY.discard(STOCK_SYNC)
-    REGISTRY.add(replace(declared, apply=removing))
-    yield removed
-    REGISTRY.discard(STOCK_SYNC)
-    REGISTRY.add(declared)
-
-
-@commits
-def test_a_product_removed_while_its_sync_runs_is_not_written_and_its_neighbours_are(service, removes_first):
+    applying(removing)
     many(3)
     run_due()
 
-    assert removes_first == ["P000001"] and service.asked()["answered"]["P000001"] == 1
+    assert removed == ["P000001"] and service.asked()["answered"]["P000001"] == 1
     assert not Product.objects.filter(product_code="P000001").exists()
     assert task_of("P000001").status == "CANCELLED"
     assert Product.objects.filter(stock_quantity__isnull=False).count() == 2
@@ -365,6 +397,28 @@ def test_another_window_moves_what_waits_and_holds_for_new_products():
     lifecycle.add("NEW", "A new one")
     assert ScheduleTask.objects.get(biz_key="NEW").repeat_after == 2 * WINDOW
     assert lifecycle.apply_window() == 0
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("by", ["a person", "the settings"])
+def test_a_window_that_is_changed_back_before_it_was_applied_to_all_is_applied_again(monkeypatch, settings, by):
+    monkeypatch.setattr(window, "PAGE", 2)
+    import_products([known(f"P{n}") for n in range(6)])
+
+    def change(length: timedelta) -> None:
+        if by == "a person":
+            lifecycle.change_window(length, actor=ANN)
+        else:
+            settings.STOCK = {"WINDOW_SECONDS": length.total_seconds()}
+
+    change(2 * WINDOW)
+    assert lifecycle.apply_window(seconds=0) == 2
+    change(WINDOW)
+
+    assert not lifecycle.current_window().applied
+    assert lifecycle.apply_window() == 2
+    assert lifecycle.current_window().applied
+    assert set(ScheduleTask.objects.values_list("repeat_after", flat=True)) == {WINDOW}
 
 
 @pytest.mark.django_db
