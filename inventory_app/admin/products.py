@@ -17,10 +17,10 @@ from inventory_app.errors import InvalidProduct, StockError
 from inventory_app.lifecycle.products import SYNC_NOW_MOST, checked
 from inventory_app.models import CODE_LENGTH, LOCK_ORDER, NAME_LENGTH, Product
 from inventory_app.units import STOCK_SYNC
+from tasks_app.admin.pages import COUNTED, BoundedPaginator
 from tasks_app.client import find, find_many
 
 from .coverage import coverage_page
-from .pages import COUNTED, BoundedPaginator
 from .window import window_page
 from .words import TONES, age, next_sync, outcome
 
