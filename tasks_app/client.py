@@ -39,7 +39,7 @@ from .lifecycle.look import Compared, Difference, compare_keys, differing, diffe
 from .lifecycle.operate import Answer, Operated
 from .lifecycle.plan import SYSTEM, Outcome, Planned
 from .lifecycle.request import Request, build, checked_instant, checked_note, checked_text, key_of, unit_of
-from .lifecycle.rolling import Outlook, change_interval, front_of_line, outlook
+from .lifecycle.rolling import Outlook, change_interval, failing_keys, front_of_line, outlook
 from .lifecycle.shards import shards_of
 from .lifecycle.view import AttemptInfo, TaskInfo, dead_keys, find, find_many, history
 from .models.schedule_task import DEFAULT_TENANT
@@ -90,6 +90,7 @@ __all__ = [
     "emit_many",
     "ensure",
     "ensure_many",
+    "failing_keys",
     "find",
     "find_many",
     "front_of_line",
@@ -113,8 +114,7 @@ __all__ = [
 ]
 
 Key = str | int | UUID
-BY_LENGTH = 150
-REASON_LENGTH = 1000
+BY_LENGTH, REASON_LENGTH = 150, 1000
 
 
 def schedule(

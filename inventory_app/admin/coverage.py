@@ -37,7 +37,7 @@ def _tiles(coverage: Coverage) -> list[tuple[str, str, str]]:
         ("never synced", f"{coverage.never:,}", "?show=never"),
         ("the oldest", age(coverage.oldest, timezone.now()) if coverage.oldest else "–", "?show=oldest"),
         ("due and waiting", f"{coverage.outlook.due:,}", "?"),
-        ("failed at their last sync", f"{failing:,}", "?"),
+        ("failed at their last sync", f"{failing:,}", "?show=failing"),
         (f"planned a second, of {coverage.rate:g} allowed", f"{coverage.planned_rate:.3g}", "?"),
     ]
 

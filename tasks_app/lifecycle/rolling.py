@@ -10,7 +10,8 @@ from tasks_app.core.lanes import LANES
 from tasks_app.models.schedule_task import DEFAULT_TENANT
 from tasks_app.sql import run, text_array
 
-from .request import checked_seconds, key_of
+from .request import checked_seconds, checked_text, key_of
+from .settle import ERROR_CODE_LENGTH
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,13 @@ def outlook(task_type: str, step: timedelta, steps: int, *, tenant: str = DEFAUL
         if code:
             failing[code] = failing.get(code, 0) + count
     return Outlook(counts[0], counts[1:-1], counts[-1], dict(sorted(failing.items(), key=lambda one: -one[1])))
+
+
+def failing_keys(task_type: str, code: str | None = None, *, most: int, tenant: str = DEFAULT_TENANT) -> list[str]:
+    """The keys of units that wait after a failed try: with this error code, or any; so many of them at most."""
+    code = None if code is None else checked_text("code", code, ERROR_CODE_LENGTH)
+    given = {"task_type": task_type, "tenant": tenant, "code": code, "most": most}
+    return [key for (key,) in run("failing_keys", given)]
 
 
 def front_of_line(task_type: str) -> datetime:

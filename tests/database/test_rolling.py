@@ -8,6 +8,7 @@ from django.utils import timezone
 from tasks_app.client import (
     InvalidTask,
     change_interval,
+    failing_keys,
     find,
     front_of_line,
     handler,
@@ -211,6 +212,20 @@ def test_the_outlook_counts_what_is_due_what_comes_when_and_what_failed(limited)
 
     assert (seen.due, seen.steps, seen.later, seen.failing) == (1, [2, 2, 0], 1, {"AWAY": 1})
     assert seen.waiting == 6
+
+
+def test_failing_units_are_found_by_their_error_code():
+    for key, code in (("a", "AWAY"), ("b", "AWAY"), ("c", "BUSY")):
+        failed = schedule("T_PLAIN", key, repeat_after=DAY, delay=600).task_id
+        ScheduleTask.objects.filter(id=failed).update(status="FAIL", error_code=code)
+    schedule("T_PLAIN", "well", repeat_after=DAY, delay=600)
+
+    assert sorted(failing_keys("T_PLAIN", most=10)) == ["a", "b", "c"]
+    assert sorted(failing_keys("T_PLAIN", "AWAY", most=10)) == ["a", "b"]
+    assert len(failing_keys("T_PLAIN", most=2)) == 2
+    assert failing_keys("T_PLAIN", most=10, tenant="other") == failing_keys("T_THREADS", most=10) == []
+    with pytest.raises(InvalidTask, match="code"):
+        failing_keys("T_PLAIN", "A\0", most=10)
 
 
 def test_old_failures_of_a_rolling_task_are_pruned_and_those_of_others_stay_with_their_task():
