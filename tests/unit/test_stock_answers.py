@@ -248,6 +248,17 @@ def test_a_call_ends_in_time_however_steadily_its_answer_drips(settings, begin):
         ("BATCH_MAX", True),
         ("STOCK_URL", "ftp://x"),
         ("STOCK_URL", 7),
+        ("STOCK_URL", "http://[x"),
+        ("STOCK_URL", "http://x:99999/stock"),
+        ("STOCK_URL", "http://x:0/stock"),
+        ("STOCK_URL", "http://a..b/stock"),
+        ("STOCK_URL", "http://x/my stock"),
+        ("STOCK_URL", "http://x/bestände"),
+        ("STOCK_URL", "http://x/stock\n"),
+        ("STOCK_URL", "http://me:secret@x/stock"),
+        ("STOCK_URL", "http://x/stock?code="),
+        ("STOCK_TOKEN", "a\r\nb"),
+        ("STOCK_TOKEN", "schlüssel"),
         ("COLOUR", "red"),
     ],
 )
@@ -255,6 +266,14 @@ def test_a_setting_that_makes_no_sense_is_refused_by_name(settings, name, value)
     settings.STOCK = {name: value}
     problems = [problem.msg for problem in check_settings()]
     assert len(problems) == 1 and name in problems[0]
+
+
+@pytest.mark.parametrize(
+    "url", ["http://x", "https://stock.example:8443/v1/stock/", "http://[::1]:80/s", "http://10.0.0.1/"]
+)
+def test_an_address_is_taken_as_it_is(settings, url):
+    settings.STOCK = {"STOCK_URL": url, "STOCK_TOKEN": "pnc_abc.DEF-123=="}
+    assert check_settings() == []
 
 
 def test_a_wrong_setting_is_told_by_the_check_and_not_by_a_stack():
