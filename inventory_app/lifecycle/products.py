@@ -1,6 +1,7 @@
 """add, rename, remove, sync_now: one product or a few, each with its rolling task in the same transaction."""
 
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from datetime import datetime
 
 from django.db import connection, transaction
@@ -80,7 +81,7 @@ def sync_now(codes: Collection[str], *, actor: str) -> int:
     """Sync these before everything that waits; returns how many. One that is being synced right now is left alone."""
     if len(codes) > SYNC_NOW_MOST:
         raise InvalidProduct(f"{len(codes):,} products are too many at once; at most {SYNC_NOW_MOST:,} are allowed.")
-    actor = checked("actor", actor, 150)
+    actor, codes = checked("actor", actor, 150), [code for code in codes if _could_be_known(code)]
     with transaction.atomic():
         held = Product.objects.select_for_update(no_key=True).filter(product_code__in=codes).order_by(*LOCK_ORDER)
         wanted = list(held.values_list("product_code", flat=True))
@@ -114,6 +115,12 @@ def _known(code: object) -> str:
         return checked("code", code, CODE_LENGTH)
     except InvalidProduct as error:
         raise UnknownProduct(f"there is no such product: {error}") from None
+
+
+def _could_be_known(code: object) -> bool:
+    with suppress(UnknownProduct):
+        return bool(_known(code))
+    return False
 
 
 def _runs(task) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from threading import Thread
 from time import monotonic
+from urllib.error import HTTPError
 
 import pytest
 from django.db import connection, connections
@@ -181,6 +182,10 @@ def test_a_sync_date_in_the_future_is_taken_as_now():
         (("A", "x", None, NOW), "both, or neither"),
         (("A", "x", -1, NOW), "no number of things"),
         (("A", "x", 2**63, NOW), "no number of things"),
+        (("A", "x", 7.5, NOW), "no number of things"),
+        (("A", "x", "7", NOW), "no number of things"),
+        (("A", "x", True, NOW), "no number of things"),
+        ((7, "x", 1, None), "must be a string"),
         (("A", "x", 1, datetime(2027, 1, 1)), "naive"),  # noqa: DTZ001
         (("A", "", 1, NOW), "name is empty"),
     ],
@@ -315,6 +320,27 @@ def test_a_malformed_answer_is_asked_for_three_times(service):
         stock.ask("A1", 3)
 
 
+@pytest.mark.parametrize(
+    "switch",
+    [
+        {"failures": "often"},
+        {"failures": 2},
+        {"latency_ms": -1},
+        {"unknown": 5},
+        {"unknown": [5]},
+        {"down": 1},
+        {"rate": True},
+        {"colour": 1},
+        [],
+    ],
+)
+def test_a_switch_of_the_example_that_makes_no_sense_is_refused_and_nothing_changes(service, switch):
+    before = service.told()
+    with pytest.raises(HTTPError, match="400"):
+        service._request("/switch", switch)
+    assert service.told() == before
+
+
 def test_a_stock_system_that_nobody_named_is_unavailable(settings):
     settings.STOCK = {}
     with pytest.raises(RetryableError, match="STOCK_URL is not set") as failed:
@@ -371,7 +397,7 @@ def test_sync_now_goes_to_the_front_and_leaves_alone_what_runs():
     aged("C", timedelta(0))
     ScheduleTask.objects.filter(biz_key="C").delete()
 
-    assert lifecycle.sync_now(["A", "B", "C", "unknown"], actor=ANN) == 2
+    assert lifecycle.sync_now(["A", "B", "C", "unknown", "A\0", None], actor=ANN) == 2
 
     assert task_of("A").status == "RUNNING"
     assert task_of("B").due_at <= timezone.now() and task_of("C").due_at <= timezone.now()
