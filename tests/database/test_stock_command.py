@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 from django.core.management import call_command
+from django.db import connection
 
 from inventory_app.csv_file import BadLine, read_products
 from inventory_app.errors import InvalidProduct
@@ -14,6 +15,7 @@ from inventory_app.lifecycle import NewProduct, import_products
 from inventory_app.management.commands import stock as command
 from inventory_app.models import Product
 from tasks_app.models import ScheduleTask
+from tests.support.marks import commits
 from tests.support.stock import known, product, task_of
 
 pytestmark = pytest.mark.django_db
@@ -66,6 +68,27 @@ def test_an_import_is_read_in_chunks_and_can_be_repeated(tmp_path, monkeypatch):
     code, said, _ = stock("import", str(file))
     assert code == 0 and said.startswith("0 added, 30 known already, 0 bad lines")
     assert ScheduleTask.objects.count() == 30
+
+
+@commits
+def test_a_database_that_goes_away_is_told_with_what_was_imported(tmp_path, monkeypatch):
+    file = tmp_path / "products.csv"
+    file.write_text("code,name\n" + "".join(f"P{n},Product {n}\n" for n in range(30)))
+    chunks = []
+
+    def going(products):
+        if len(chunks) == 2:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+        chunks.append(products)
+        return import_products(products)
+
+    monkeypatch.setattr(command, "CHUNK", 10)
+    monkeypatch.setattr(command, "import_products", going)
+    code, said, complaints = stock("import", str(file))
+    connection.close()
+    assert (code, said) == (2, "") and complaints.startswith("The database went away after 20 products: ")
+    assert Product.objects.count() == ScheduleTask.objects.count() == 20
 
 
 @pytest.mark.parametrize(

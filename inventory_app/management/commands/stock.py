@@ -72,6 +72,9 @@ class Command(BaseCommand):
                 bar.clear()
         except (OSError, InvalidProduct) as error:
             self._give_up(f"{name}: {error}")
+        except OperationalError as error:
+            words = str(error).strip().splitlines()[0]
+            self._give_up(f"The database went away after {sum(total):,} products: {words}. Import the file again.")
         seconds = time.monotonic() - started
         self.stdout.write(
             f"{total.added:,} added, {total.known:,} known already, {bad:,} bad lines, in {seconds:.1f} s."
