@@ -36,6 +36,11 @@ class Coverage:
         return self.fresh / self.products if self.products else 1.0
 
     @property
+    def share_words(self) -> str:
+        """Only all of them are 100 %."""
+        return f"{min(self.share, 1.0 if self.fresh == self.products else 0.999):.1%}"
+
+    @property
     def planned_rate(self) -> float:
         """Questions a second that the window asks for."""
         return self.products / self.window.total_seconds()

@@ -504,6 +504,15 @@ def test_a_product_whose_turn_has_just_come_is_no_problem(settings, age, roundin
 
 
 @pytest.mark.django_db
+def test_only_all_products_are_a_hundred_percent():
+    many(10_000)
+    Product.objects.exclude(product_code="P000000").update(stock_quantity=1, stock_synced_at=timezone.now())
+    assert read_coverage().share_words == "99.9%"
+    aged("P000000", timedelta(0))
+    assert read_coverage().share_words == "100.0%"
+
+
+@pytest.mark.django_db
 def test_coverage_says_when_the_window_can_not_be_kept(settings):
     settings.STOCK = {"RATE": 0.000001}
     import_products([known("A")])

@@ -142,8 +142,9 @@ class _Bar:
 
 def as_page(coverage: Coverage) -> str:
     now_due, later = coverage.outlook.due, coverage.outlook.waiting - coverage.outlook.due
+    of_all = f"{coverage.fresh:,} of {coverage.products:,} products ({coverage.share_words})"
     lines = [
-        f"{coverage.fresh:,} of {coverage.products:,} products ({coverage.share:.1%}) synced within {coverage.window}.",
+        f"{of_all} synced within {coverage.window}.",
         f"  never synced      {coverage.never:,}",
         f"  oldest            {coverage.oldest.isoformat(timespec='seconds') if coverage.oldest else '-'}",
         f"  due, to come      {now_due:,}, {later:,}",
