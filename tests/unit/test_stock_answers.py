@@ -2,6 +2,7 @@
 
 import os
 import socket
+import ssl
 import subprocess
 import sys
 import threading
@@ -19,18 +20,19 @@ from tasks_app.client import RetryableError, UnrecoverableError
 from tests.support.wait import wait_until
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+CERTIFICATE = ROOT / "tests" / "support" / "localhost.pem"  # with its key: for tests only
 END = None  # in a script: hang up
 Step = bytes | None | tuple[bytes | threading.Event | None, ...]  # a tuple: one after the other; an Event is waited for
 
 
 @contextmanager
-def server(*script: Step) -> Iterator[tuple[str, list[int]]]:
+def server(*script: Step, tls: ssl.SSLContext | None = None) -> Iterator[tuple[str, list[int]]]:
     """Answers one question after the other as the script says; which connection each came on."""
     listener, seen = socket.create_server(("127.0.0.1", 0)), []
     steps, lock = iter(script), threading.Lock()
 
     def serve(connection: socket.socket, number: int) -> None:
-        with connection, suppress(OSError):  # hung up on, with something unread
+        with suppress(OSError), tls.wrap_socket(connection, server_side=True) if tls else connection as connection:
             while connection.recv(65_536):
                 with lock:
                     seen.append(number)
@@ -55,7 +57,10 @@ def server(*script: Step) -> Iterator[tuple[str, list[int]]]:
 
     threading.Thread(target=accept, daemon=True).start()
     try:
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}/stock", seen
+        address = (
+            f"https://localhost:{listener.getsockname()[1]}" if tls else f"http://127.0.0.1:{listener.getsockname()[1]}"
+        )
+        yield f"{address}/stock", seen
     finally:
         listener.close()
 
@@ -171,6 +176,24 @@ def test_a_question_is_asked_once_even_if_a_kept_connection_is_hung_up(settings)
             stock.ask("A1")
         assert failed.value.code == stock.UNAVAILABLE and seen == [1, 1]
         assert stock.ask("A1") == 1 and seen == [1, 1, 2]
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_over_https_a_connection_is_kept_too_and_only_a_known_one_is_trusted(settings, monkeypatch, trusted):
+    # Made for a hundred years by: openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes
+    #   -days 36500 -subj /CN=localhost -addext subjectAltName=DNS:localhost
+    tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    tls.load_cert_chain(CERTIFICATE)
+    if trusted:
+        monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
+    with server(http(b'{"quantity": 1}'), http(b'{"quantity": 2}'), tls=tls) as (url, seen):
+        settings.STOCK = {"STOCK_URL": url}
+        if trusted:
+            assert [stock.ask("A1"), stock.ask("A1")] == [1, 2] and seen == [1, 1]
+        else:
+            with pytest.raises(RetryableError, match="CERTIFICATE_VERIFY_FAILED") as failed:
+                stock.ask("A1")
+            assert failed.value.code == stock.UNAVAILABLE and seen == []
 
 
 def test_a_new_connection_that_hangs_up_is_not_tried_for_ever(settings):
