@@ -115,6 +115,8 @@ __all__ = [
 
 Key = str | int | UUID
 BY_LENGTH, REASON_LENGTH = 150, 1000
+_KEY_ONLY = {"key"}
+_FEW = 16  # more tasks in one call lie in nearly all shards: not worth asking each in which
 
 
 def schedule(
@@ -178,10 +180,14 @@ def reschedule(
 
 
 def reschedule_many(
-    task_type: str, tasks: Iterable[Mapping[str, object]], *, by: str = SYSTEM, **common: object
+    task_type: str, tasks: Iterable[Mapping], *, by: str = SYSTEM, leave_running: bool = False, **common: object
 ) -> list[Planned]:
-    """reschedule for many units of one type in a few statements; each mapping has `key`, and `at` or `delay`."""
-    return _planned(_plan.reschedule, _requests(_timed, task_type, tasks, common), _by(by))
+    """reschedule for many units of one type in a few statements; each mapping has `key`, and `at` or `delay`.
+
+    `leave_running`: one that runs is not replaced; the answer is EXISTS.
+    """
+    verb = _plan.hasten if leave_running else _plan.reschedule
+    return _planned(verb, _requests(_timed, task_type, tasks, common), _by(by))
 
 
 def ensure(
@@ -254,9 +260,6 @@ def _timed(
     return build(task_type, key, at=at, delay=delay, payload=payload, tenant=tenant)
 
 
-_KEY_ONLY = {"key"}
-
-
 def _requests(one_request, task_type: str, tasks: Iterable[Mapping[str, object]], common: Mapping) -> list[Request]:
     """Every input checked; an error says which one it was."""
     requests: list[Request] = []
@@ -278,10 +281,6 @@ def _requests(one_request, task_type: str, tasks: Iterable[Mapping[str, object]]
 
 def _by(by: str) -> str:
     return checked_note("by", by, BY_LENGTH)
-
-
-# More tasks than this in one call lie in nearly all shards: not worth asking each in which.
-_FEW = 16
 
 
 def _planned(verb, requests: Sequence[Request], *by: str) -> Sequence[Planned]:

@@ -26,7 +26,7 @@ from tasks_app.core.handlers import REGISTRY
 from tasks_app.models import ScheduleTask, TaskAttempt
 from tests.support.engine import claim_due, make_due, run_due
 from tests.support.marks import commits
-from tests.support.stock import ANN, aged, claim_product, known, many, product, stock_service, task_of
+from tests.support.stock import ANN, aged, claim_product, known, many, product, run, stock_service, task_of
 
 NOW = datetime(2027, 3, 1, tzinfo=UTC)
 WINDOW = timedelta(days=10)
@@ -385,6 +385,28 @@ def test_a_product_removed_while_its_sync_runs_is_not_written_and_its_neighbours
     lifecycle.add("P000001", "Back again")
     run_due()
     assert product("P000001").stock_quantity is not None and task_of("P000001").status == "SUCCESS"
+
+
+@commits
+def test_a_product_removed_and_added_again_while_its_sync_runs_gets_an_answer_of_its_own(service, applying):
+    replaced = []
+
+    def replacing(task, counted) -> None:
+        if not replaced:
+            replaced.append(task.key)
+            elsewhere(lambda: lifecycle.remove("A1", actor=ANN))
+            elsewhere(lambda: lifecycle.add("A1", "Another thing"))
+            service.count("A1", 77)
+        write_quantity(task, counted)
+
+    applying(replacing)
+    lifecycle.add("A1", "A thing")
+    first = claim_product("A1")
+    run(first)
+    assert product("A1").stock_quantity is None and task_of("A1").status == "INIT"
+
+    run_due()
+    assert product("A1").stock_quantity == 77 and service.asked()["answered"] == {"A1": 2}
 
 
 # By hand.
