@@ -4,7 +4,8 @@ The contract: GET <STOCK_URL>/<code>; the answer is 200 with {"quantity": 7}. Wh
 
 not found      STOCK_NOT_FOUND     404, 410: there is no such product there. Asked again in the next window.
 refused        STOCK_REFUSED       another 3xx or 4xx: a wrong address or token. Asked again in the next window.
-malformed      STOCK_MALFORMED     200, but no JSON object with a quantity, or a body without end. Three tries.
+malformed      STOCK_MALFORMED     200, but no JSON object with a quantity, or a body without end. Three tries; in an
+                                   outage as many as for one that is unavailable.
 too busy       STOCK_BUSY          429: asked again after Retry-After, and ever later.
 unavailable    STOCK_UNAVAILABLE   5xx, 408, 425, or it can't be reached. Asked again, ever later.
 silent         STOCK_TIMEOUT       no whole answer within TIMEOUT_SECONDS. The same.
@@ -103,8 +104,11 @@ def _quantity(body: bytes, attempt: int) -> int:
 
 
 def _malformed(words: str, attempt: int) -> Exception:
-    """A proxy's page in place of an answer goes away soon; a system that speaks another language does not."""
-    error = RetryableError if attempt < MALFORMED_TRIES else UnrecoverableError
+    """A proxy's page in place of an answer goes away soon; a system that speaks another language does not.
+
+    Later tries come only after failures of another kind: then the page is a part of an outage, and goes away with it.
+    """
+    error = UnrecoverableError if attempt == MALFORMED_TRIES else RetryableError
     return error(f"the stock system gave no quantity: {words}", code=MALFORMED)
 
 

@@ -320,6 +320,13 @@ def test_a_malformed_answer_is_asked_for_three_times(service):
         stock.ask("A1", 3)
 
 
+def test_a_page_of_a_proxy_in_an_outage_does_not_end_its_tries(service):
+    """The product would have to wait for a whole window more, although the stock system is coming back."""
+    service.switch(malformed=1)
+    with pytest.raises(RetryableError):
+        stock.ask("A1", 4)
+
+
 @pytest.mark.parametrize(
     "switch",
     [
