@@ -45,6 +45,16 @@ SWITCHES = {
     "retry_after": 1,
     "down": False,
 }
+EXAMPLES = {
+    "latency_ms": "100",
+    "failures": "0.01",
+    "timeouts": "0.01",
+    "malformed": "0.01",
+    "unknown": '["A1", "X-*"]',
+    "rate": "50, or null for no limit",
+    "retry_after": "30",
+    "down": "true",
+}
 LARGEST_QUESTION = 65_536
 NEVER = 3_600.0
 
@@ -60,9 +70,14 @@ class Stock:
         self.forget()
 
     def set(self, wanted: dict) -> None:
+        if not isinstance(wanted, dict):
+            raise ValueError('switches are an object such as {"latency_ms": 100}')
         unknown = [name for name in wanted if name not in (*SWITCHES, "seed", "reset")]
         if unknown:
             raise ValueError(f"no switch {unknown[0]!r}; there are {', '.join(SWITCHES)}, seed and reset")
+        for name, value in wanted.items():
+            if name in SWITCHES and not _fits(name, value):
+                raise ValueError(f"{name} is {value!r}; give something like {EXAMPLES[name]}")
         if "seed" in wanted:
             self._dice = random.Random(wanted["seed"])
         if wanted.get("reset"):
@@ -109,6 +124,17 @@ class Stock:
 
     def told(self) -> dict:
         return {**self.switches, "asked": self.asked, "busiest_second": self.busiest, "statuses": self.statuses}
+
+
+def _fits(name: str, value: object) -> bool:
+    if name == "down":
+        return isinstance(value, bool)
+    if name == "unknown":
+        return isinstance(value, str) or (isinstance(value, list) and all(isinstance(one, str) for one in value))
+    if name == "rate" and value is None:
+        return True
+    most = 1 if name in ("failures", "timeouts", "malformed") else 10**6
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= most
 
 
 async def serve(stock: Stock, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

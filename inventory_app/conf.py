@@ -44,15 +44,29 @@ class Conf:
         yield from self._out_of_range()
 
     def _out_of_range(self):
-        parts = urlsplit(self.STOCK_URL) if isinstance(self.STOCK_URL, str) else None
-        if parts and self.STOCK_URL and (parts.scheme not in ("http", "https") or not parts.hostname):
-            yield f"STOCK_URL is {self.STOCK_URL!r}; it must be http://host/path or https://host/path."
+        if isinstance(self.STOCK_URL, str) and self.STOCK_URL and not _is_address(self.STOCK_URL):
+            yield f"STOCK_URL is {self.STOCK_URL!r}; it must be http://host/path or https://host/path, and no more."
+        if isinstance(self.STOCK_TOKEN, str) and not (self.STOCK_TOKEN.isascii() and self.STOCK_TOKEN.isprintable()):
+            yield "STOCK_TOKEN has characters that no header can have; it must be printable ASCII on one line."
         if _is_number(self.WINDOW_SECONDS, float) and not SHORTEST_WINDOW <= self.WINDOW_SECONDS <= LONGEST_WINDOW:
             yield f'STOCK["WINDOW_SECONDS"] is {self.WINDOW_SECONDS:g}; it must be from a second to ten years.'
         if _is_number(self.CONCURRENCY, int) and self.CONCURRENCY > 256:
             yield f'STOCK["CONCURRENCY"] is {self.CONCURRENCY}; it must be at most 256.'
         if _is_number(self.BURST, int) and self.BURST > 100_000:
             yield f'STOCK["BURST"] is {self.BURST}; it must be at most 100000.'
+
+
+def _is_address(url: str) -> bool:
+    """One that a question can be sent to as it is: what is left out of it, a user say, would be missed silently."""
+    try:
+        parts = urlsplit(url)
+        host = (parts.hostname or "").encode("idna")
+        port = parts.port
+    except ValueError:
+        return False
+    plain = url.isascii() and url.isprintable() and " " not in url
+    known = parts.scheme in ("http", "https") and host and port != 0
+    return bool(plain and known and not (parts.query or parts.fragment or "@" in parts.netloc))
 
 
 def _is_number(value: object, kind: type) -> bool:

@@ -6,6 +6,7 @@ system that sends a byte now and then would hold a call for ever. So every read 
 
 import http.client
 import io
+import select
 import socket
 import ssl
 import time
@@ -36,29 +37,27 @@ class Pool:
 
     def get(self, target: str, headers: Mapping[str, str], *, seconds: float, most: int) -> Answer:
         """Raises TimeoutError after so many seconds in all, OSError, http.client.HTTPException, or TooLong."""
-        ends = time.monotonic() + seconds
-        while True:
-            kept = self._take()
-            connection = kept or _Connection(self._host, self._port, self._tls)
-            try:
-                answer = connection.get(target, headers, ends, most)
-            except (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError):
-                connection.close()
-                if kept is None:
-                    raise
-                continue  # it had died since it was last used; a question that was not read can be asked again
-            except BaseException:
-                connection.close()
-                raise
-            if connection.reusable:
-                self._free.append(connection)
-            return answer
+        connection = self._take() or _Connection(self._host, self._port, self._tls)
+        try:
+            answer = connection.get(target, headers, time.monotonic() + seconds, most)
+        except BaseException:
+            # Even if it was hung up: the question may have been read, and whoever called may ask only so often.
+            connection.close()
+            raise
+        if connection.reusable:
+            self._free.append(connection)
+        return answer
 
     def _take(self) -> "_Connection | None":
-        try:
-            return self._free.pop()
-        except IndexError:
-            return None
+        """One that is free and alive; those that the server has closed meanwhile are dropped."""
+        while True:
+            try:
+                connection = self._free.pop()
+            except IndexError:
+                return None
+            if connection.silent:
+                return connection
+            connection.close()
 
 
 class _Connection:
@@ -67,11 +66,19 @@ class _Connection:
         kind = http.client.HTTPSConnection if tls else http.client.HTTPConnection
         options = {"context": tls} if tls else {}
         self._http = kind(host, port, **options)
+        self._http._create_connection = self._reach
         self._ends = 0.0
 
     @property
     def reusable(self) -> bool:
         return self._http.sock is not None  # http.client drops it if the server closes after its answer
+
+    @property
+    def silent(self) -> bool:
+        """Whether nothing has come since the last answer: an end, or bytes that would be taken for the next answer."""
+        poll = select.poll()
+        poll.register(self._http.sock.fileno(), select.POLLIN)
+        return not poll.poll(0)
 
     def get(self, target: str, headers: Mapping[str, str], ends: float, most: int) -> Answer:
         self._ends = ends
@@ -96,6 +103,20 @@ class _Connection:
         self._http.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._http.sock = _TimedSocket(self._http.sock, self)
 
+    def _reach(self, address: tuple[str, int], *_: object) -> socket.socket:
+        """The first of the host's addresses that answers; Python's own would give each of them the whole time."""
+        failed: OSError = OSError(f"{address[0]} has no address")
+        for family, kind, protocol, _name, where in socket.getaddrinfo(*address, type=socket.SOCK_STREAM):
+            sock = socket.socket(family, kind, protocol)
+            try:
+                sock.settimeout(left_until(self._ends))
+                sock.connect(where)
+                return sock
+            except OSError as error:
+                sock.close()
+                failed = error
+        raise failed
+
     @property
     def ends(self) -> float:
         return self._ends
@@ -107,6 +128,7 @@ class _TimedSocket:
     def __init__(self, sock: socket.socket, call: _Connection) -> None:
         self._sock, self._call = sock, call
         self.settimeout, self.sendall, self.close = sock.settimeout, sock.sendall, sock.close
+        self.fileno = sock.fileno
 
     def makefile(self, mode: str) -> io.BufferedReader:
         return io.BufferedReader(_TimedReader(self._sock, self._call))

@@ -13,6 +13,9 @@ from .units import STOCK_SYNC
 
 HOUR = timedelta(hours=1)
 MOST_STEPS = 240  # of a chart; ten days of hours
+# Of the window: a sync begins when the window is over, and takes its turn, its time and perhaps a second try. Nobody
+# should be alarmed by that; nor by a next sync that waits for its rounding.
+SLACK = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +23,7 @@ class Coverage:
     products: int
     fresh: int  # synced within the window
     never: int  # never synced
+    overdue: int  # last synced longer ago than the window, by more than a sync may take
     oldest: datetime | None  # of those that were synced
     window: timedelta
     window_applied: bool
@@ -30,6 +34,11 @@ class Coverage:
     @property
     def share(self) -> float:
         return self.fresh / self.products if self.products else 1.0
+
+    @property
+    def share_words(self) -> str:
+        """Only all of them are 100 %."""
+        return f"{min(self.share, 1.0 if self.fresh == self.products else 0.999):.1%}"
 
     @property
     def planned_rate(self) -> float:
@@ -54,9 +63,8 @@ class Coverage:
             )
         if not self.window_applied:
             found.append("The window was changed, and not all products follow it yet.")
-        late = self.products - self.fresh - self.never
-        if late:
-            found.append(f"{late:,} products were last synced longer ago than the window allows.")
+        if self.overdue:
+            found.append(f"{self.overdue:,} products were last synced longer ago than the window allows.")
         return found
 
     def as_dict(self) -> dict:
@@ -65,6 +73,7 @@ class Coverage:
             "products": self.products,
             "fresh": self.fresh,
             "never_synced": self.never,
+            "overdue": self.overdue,
             "share": round(self.share, 6),
             "oldest": self.oldest.isoformat() if self.oldest else None,
             "window_s": self.window.total_seconds(),
@@ -78,29 +87,32 @@ class Coverage:
         }
 
 
-# The counts go by the index of sync times.
+# By the index of sync times; a volatile clock in the condition would make it a pass over all products.
 _COUNTS = """
 SELECT (SELECT count(*) FROM product),
-       (SELECT count(*) FROM product WHERE stock_synced_at > clock_timestamp() - %(window)s),
        (SELECT count(*) FROM product WHERE stock_synced_at IS NULL),
+       (SELECT count(*) FROM product WHERE stock_synced_at <= (SELECT clock_timestamp()) - %(window)s),
+       (SELECT count(*) FROM product WHERE stock_synced_at <= (SELECT clock_timestamp()) - %(window)s - %(slack)s),
        (SELECT min(stock_synced_at) FROM product)
 """
 
 
 def read_coverage() -> Coverage:
-    window = current_window()
+    window, settings = current_window(), conf()
+    slack = window.length * SLACK + timedelta(seconds=settings.ROUND_SECONDS)
     with connection.cursor() as cursor:
-        cursor.execute(_COUNTS, {"window": window.length})
-        products, fresh, never, oldest = cursor.fetchone()
+        cursor.execute(_COUNTS, {"window": window.length, "slack": slack})
+        products, never, older, overdue, oldest = cursor.fetchone()
     step = step_for(window.length)
     return Coverage(
         products=products,
-        fresh=fresh,
+        fresh=products - never - older,
         never=never,
+        overdue=overdue,
         oldest=oldest,
         window=window.length,
         window_applied=window.applied,
-        rate=conf().RATE,
+        rate=settings.RATE,
         step=step,
         outlook=outlook(STOCK_SYNC, step, max(1, -(-window.length // step))),
     )

@@ -7,12 +7,14 @@ Columns by their names in the first line: code and name; and, if a product was s
 import csv
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from itertools import islice
 from typing import NamedTuple
 
 from .errors import InvalidProduct
 from .lifecycle import NewProduct
 
 REQUIRED, OPTIONAL = ("code", "name"), ("quantity", "synced_at")
+LONGEST_VALUE = 50  # lines; a quote that is not closed by then never is
 
 
 class BadLine(NamedTuple):
@@ -22,25 +24,60 @@ class BadLine(NamedTuple):
 
 def read_products(lines: Iterable[str]) -> Iterator[NewProduct | BadLine]:
     """Every line as a product or as what is wrong with it; raises InvalidProduct if the first line has no names."""
-    reader = csv.reader(lines, strict=True)
-    try:
-        columns = _columns(next(reader, []))
-    except csv.Error as error:
-        raise InvalidProduct(f"line 1: {error}") from None
-    while True:
-        try:
-            values = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            yield BadLine(reader.line_num, f"is no CSV: {error}")
+    records = _records(lines)
+    _, names = next(records, (1, []))
+    columns = _columns(names)
+    for number, values in records:
+        if isinstance(values, str):
+            yield BadLine(number, values)
+        elif values:
+            yield _product(columns, values, number)
+
+
+def _records(lines: Iterable[str]) -> Iterator[tuple[int, list[str] | str]]:
+    """The values of each line, or what is wrong with it, and its number.
+
+    A quote that is never closed would make the lines after it a part of its value; they are read for themselves.
+    """
+    lines, again, number = iter(lines), [], 0
+    while (line := again.pop() if again else next(lines, None)) is not None:
+        number += 1
+        if number == 1:
+            line = line.removeprefix("\ufeff")
+        if not _is_utf8(line):
+            yield number, "is not in UTF-8"
             continue
-        if values:
-            yield _product(columns, values, reader.line_num)
+        try:
+            yield number, next(csv.reader((line,), strict=True), [])
+        except csv.Error as error:
+            following = [*reversed(again), *islice(lines, max(0, LONGEST_VALUE - len(again)))]
+            more = _lines_of_value(line, following)
+            yield number, f"has a value of {1 + more} lines" if more else f"is no CSV: {error}"
+            again, number = following[more:][::-1], number + more
 
 
-def _columns(names: list[str]) -> list[str]:
-    columns = [name.strip().lstrip("\ufeff").lower() for name in names]
+def _is_utf8(line: str) -> bool:
+    """Bytes that are not were read as halves of characters."""
+    try:
+        return line.isascii() or bool(line.encode())
+    except UnicodeEncodeError:
+        return False
+
+
+def _lines_of_value(line: str, following: list[str]) -> int:
+    """Into how many of the following lines a quoted value goes on, if it ends there as it should."""
+    reader = csv.reader([line, *following], strict=True)
+    try:
+        next(reader)
+    except csv.Error:
+        return 0
+    return reader.line_num - 1
+
+
+def _columns(names: list[str] | str) -> list[str]:
+    if isinstance(names, str):
+        raise InvalidProduct(f"line 1 {names}")
+    columns = [name.strip().lower() for name in names]
     missing = [name for name in REQUIRED if name not in columns]
     unknown = [name for name in columns if name not in REQUIRED + OPTIONAL]
     if missing or unknown or len(set(columns)) != len(columns):

@@ -3,11 +3,11 @@
 import time
 from typing import NamedTuple
 
-from tasks_app.client import Backoff, Task, handler, write
+from tasks_app.client import Task, handler, write
 
 from .conf import Conf, conf
 from .errors import InvalidStockSettings
-from .stock import ask
+from .stock import ask, backoff
 from .units import STOCK_SYNC
 
 
@@ -19,9 +19,11 @@ class Counted(NamedTuple):
 
 
 # A product that was removed meanwhile is not there to be written; its task was cancelled with it: this is rolled back.
+# Counted from the transaction's begin, which lies before write_quantity is called: the statement itself may have waited
+# for another product's lock, and what was asked for would look so much newer than it is.
 _WRITE = """
 UPDATE product SET stock_quantity = %s, stock_synced_at = asked.at
-FROM (SELECT clock_timestamp() - make_interval(secs => %s) AS at) AS asked
+FROM (SELECT transaction_timestamp() - make_interval(secs => %s) AS at) AS asked
 WHERE product_code = %s AND (stock_synced_at IS NULL OR stock_synced_at < asked.at)
 """
 
@@ -48,7 +50,7 @@ _declared = _settings()
     STOCK_SYNC,
     concurrency=_declared.CONCURRENCY,
     timeout=2 * _declared.TIMEOUT_SECONDS + 5,
-    backoff=Backoff(base=1.0, doublings=12, jitter=(0.0, 1.0), cap=_declared.RETRY_MAX_SECONDS),
+    backoff=backoff(_declared),
     max_retry=250,
     rate=_declared.RATE,
     burst=_declared.BURST,

@@ -4,8 +4,9 @@ The contract: GET <STOCK_URL>/<code>; the answer is 200 with {"quantity": 7}. Wh
 
 not found      STOCK_NOT_FOUND     404, 410: there is no such product there. Asked again in the next window.
 refused        STOCK_REFUSED       another 3xx or 4xx: a wrong address or token. Asked again in the next window.
-malformed      STOCK_MALFORMED     200, but no JSON object with a quantity, or a body without end. Three tries.
-too busy       STOCK_BUSY          429: asked again after Retry-After.
+malformed      STOCK_MALFORMED     200, but no JSON object with a quantity, or a body without end. Three tries; in an
+                                   outage as many as for one that is unavailable.
+too busy       STOCK_BUSY          429: asked again after Retry-After, and ever later.
 unavailable    STOCK_UNAVAILABLE   5xx, 408, 425, or it can't be reached. Asked again, ever later.
 silent         STOCK_TIMEOUT       no whole answer within TIMEOUT_SECONDS. The same.
 """
@@ -16,7 +17,7 @@ import os
 from functools import cache
 from urllib.parse import quote, urlsplit
 
-from tasks_app.client import RetryableError, UnrecoverableError
+from tasks_app.client import Backoff, RetryableError, UnrecoverableError
 
 from .conf import Conf, conf
 from .connections import Answer, Pool, TooLong
@@ -42,8 +43,13 @@ def ask(code: str, attempt: int = 1) -> int:
         raise _malformed(f"more than {settings.ANSWER_MAX_BYTES:,} bytes", attempt) from None
     except (OSError, http.client.HTTPException) as error:
         raise RetryableError(f"the stock system can't be reached: {error!r}", code=UNAVAILABLE) from None
-    _refuse_status(answer, code, settings)
+    _refuse_status(answer, code, attempt, settings)
     return _quantity(answer.body, attempt)
+
+
+def backoff(settings: Conf) -> Backoff:
+    """Ever later, but every RETRY_MAX_SECONDS at least."""
+    return Backoff(base=1.0, doublings=12, jitter=(0.0, 1.0), cap=settings.RETRY_MAX_SECONDS)
 
 
 def _get(settings: Conf, code: str) -> Answer:
@@ -62,23 +68,28 @@ def _pool(url: str, pid: int) -> tuple[Pool, str]:
     return Pool(url), urlsplit(url).path.rstrip("/")
 
 
-def _refuse_status(answer: Answer, code: str, settings: Conf) -> None:
+def _refuse_status(answer: Answer, code: str, attempt: int, settings: Conf) -> None:
     status, words = answer.status, f"the stock system answered {answer.status}: {_shown(answer.body)}"
     if status == 200:
         return
     if status in GONE:
         raise UnrecoverableError(f"the stock system knows no product {code!r} ({status})", code=NOT_FOUND)
     if status == 429:
-        raise RetryableError(words, code=BUSY, after=_retry_after(answer, settings))
+        raise RetryableError(words, code=BUSY, after=_retry_after(answer, attempt, settings))
     if status >= 500 or status in LATER:
-        raise RetryableError(words, code=UNAVAILABLE, after=_retry_after(answer, settings))
+        raise RetryableError(words, code=UNAVAILABLE, after=_retry_after(answer, attempt, settings))
     raise UnrecoverableError(f"{words}. Check STOCK_URL and STOCK_TOKEN.", code=REFUSED)
 
 
-def _retry_after(answer: Answer, settings: Conf) -> float | None:
-    """In seconds, as most give it; a date is not read, and the back-off decides then."""
+def _retry_after(answer: Answer, attempt: int, settings: Conf) -> float | None:
+    """In seconds, as most give it; a date is not read, and the back-off decides then.
+
+    Not before the back-off either: one that says "in a second" for minutes would use up all tries of a window.
+    """
     text = (answer.headers.get("Retry-After") or "").strip()
-    return min(float(text), settings.RETRY_MAX_SECONDS) if text.isascii() and text.isdecimal() else None
+    if not (text.isascii() and text.isdecimal()):
+        return None
+    return max(min(float(text), settings.RETRY_MAX_SECONDS), backoff(settings).delay(attempt))
 
 
 def _quantity(body: bytes, attempt: int) -> int:
@@ -93,8 +104,11 @@ def _quantity(body: bytes, attempt: int) -> int:
 
 
 def _malformed(words: str, attempt: int) -> Exception:
-    """A proxy's page in place of an answer goes away soon; a system that speaks another language does not."""
-    error = RetryableError if attempt < MALFORMED_TRIES else UnrecoverableError
+    """A proxy's page in place of an answer goes away soon; a system that speaks another language does not.
+
+    Later tries come only after failures of another kind: then the page is a part of an outage, and goes away with it.
+    """
+    error = UnrecoverableError if attempt == MALFORMED_TRIES else RetryableError
     return error(f"the stock system gave no quantity: {words}", code=MALFORMED)
 
 

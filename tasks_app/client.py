@@ -37,7 +37,7 @@ from .lifecycle.look import Compared, Difference, compare_keys, differing, diffe
 from .lifecycle.operate import Answer, Operated
 from .lifecycle.plan import SYSTEM, Outcome, Planned
 from .lifecycle.request import Request, build, checked_instant, checked_note, checked_text, unit_of
-from .lifecycle.rolling import Outlook, change_interval, front_of_line, outlook
+from .lifecycle.rolling import Outlook, change_interval, failing_keys, front_of_line, outlook
 from .lifecycle.view import AttemptInfo, TaskInfo, dead_keys, find, find_many, history
 from .models.schedule_task import DEFAULT_TENANT
 
@@ -87,6 +87,7 @@ __all__ = [
     "emit_many",
     "ensure",
     "ensure_many",
+    "failing_keys",
     "find",
     "find_many",
     "front_of_line",
@@ -112,6 +113,7 @@ __all__ = [
 Key = str | int | UUID
 BY_LENGTH = 150
 REASON_LENGTH = 1000
+_FEW = 16  # more tasks in one call lie in nearly all shards: not worth asking each in which
 
 
 def schedule(
@@ -175,10 +177,14 @@ def reschedule(
 
 
 def reschedule_many(
-    task_type: str, tasks: Iterable[Mapping[str, object]], *, by: str = SYSTEM, **common: object
+    task_type: str, tasks: Iterable[Mapping], *, by: str = SYSTEM, leave_running: bool = False, **common: object
 ) -> list[Planned]:
-    """reschedule for many units of one type in a few statements; each mapping has `key`, and `at` or `delay`."""
-    return planned(_plan.reschedule, requests_of(_timed, task_type, tasks, common), _by(by))
+    """reschedule for many units of one type in a few statements; each mapping has `key`, and `at` or `delay`.
+
+    `leave_running`: one that runs is not replaced; the answer is EXISTS.
+    """
+    verb = _plan.hasten if leave_running else _plan.reschedule
+    return planned(verb, requests_of(_timed, task_type, tasks, common), _by(by))
 
 
 def ensure(

@@ -16,13 +16,13 @@ from unfold.views import ChangeList
 from articles_app.models import Article
 from articles_app.states import Status
 from articles_app.units import AUDIT, OFFLINE, PUBLISH
+from tasks_app.admin.pages import COUNTED, BoundedPaginator
 from tasks_app.client import dead_keys
 
 from .bulk import MOST, bulk_move
 from .hints import LABELS, hints, overdue_since
 from .live import live
 from .page import article_page
-from .pages import COUNTED, BoundedPaginator
 from .search import FOUND, search
 from .times import database_now, in_utc, local_only
 from .zones import choose_zone, zone_of

@@ -33,11 +33,11 @@ def _tiles(coverage: Coverage) -> list[tuple[str, str, str]]:
     """What each says, its figure, and which part of the list it leads to."""
     failing = sum(coverage.outlook.failing.values())
     return [
-        (f"synced within {span(coverage.window)}", f"{coverage.share:.1%}", "?show=late"),
+        (f"synced within {span(coverage.window)}", coverage.share_words, "?show=late"),
         ("never synced", f"{coverage.never:,}", "?show=never"),
         ("the oldest", age(coverage.oldest, timezone.now()) if coverage.oldest else "–", "?show=oldest"),
         ("due and waiting", f"{coverage.outlook.due:,}", "?"),
-        ("failed at their last sync", f"{failing:,}", "?"),
+        ("failed at their last sync", f"{failing:,}", "?show=failing"),
         (f"planned a second, of {coverage.rate:g} allowed", f"{coverage.planned_rate:.3g}", "?"),
     ]
 
@@ -47,7 +47,7 @@ def load_chart(name: str, title: str, due: int, steps: list[int], step: timedelt
     now, each = timezone.now(), "hour" if step == timedelta(hours=1) else span(step)
     total = sum(steps)
     summary = (
-        f"{total:,} in all, at most {max(steps):,} in one {each}, {total / len(steps):,.0f} on the whole."
+        f"{total:,} in all, at most {max(steps):,} in one {each}, {total / len(steps):,.0f} on average."
         if total
         else "Nothing is planned."
     )

@@ -1,5 +1,7 @@
 """The list of products and the page of one: quantity, age, last outcome, next sync; add, rename, remove, sync now."""
 
+from contextlib import suppress
+
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import BadRequest, PermissionDenied, ValidationError
@@ -13,34 +15,55 @@ from unfold.decorators import display
 from unfold.views import ChangeList
 
 from inventory_app import lifecycle
-from inventory_app.errors import InvalidProduct, StockError
+from inventory_app.errors import InvalidProduct, StockError, UnknownProduct
 from inventory_app.lifecycle.products import SYNC_NOW_MOST, checked
 from inventory_app.models import CODE_LENGTH, LOCK_ORDER, NAME_LENGTH, Product
 from inventory_app.units import STOCK_SYNC
-from tasks_app.client import find, find_many
+from tasks_app.admin.pages import COUNTED, BoundedPaginator
+from tasks_app.client import InvalidTask, failing_keys, find, find_many
 
 from .coverage import coverage_page
-from .pages import COUNTED, BoundedPaginator
 from .window import window_page
-from .words import TONES, age, next_sync, outcome
+from .words import CAUSES, TONES, age, next_sync, outcome
+
+FAILING = "failing"  # or failing:CODE
 
 
 class ShowFilter(admin.SimpleListFilter):
-    """One question at a time; shown as a row of links above the list."""
+    """One question at a time; shown as a row of links above the list, and a second one for the causes of failures."""
 
     title, parameter_name = "what to show", "show"
 
     def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[str, str]]:
-        return [("never", "Never synced"), ("late", "Older than the window"), ("oldest", "Oldest first")]
+        return [
+            ("never", "Never synced"),
+            ("late", "Older than the window"),
+            ("oldest", "Oldest first"),
+            (FAILING, "Failing"),
+        ]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet:
-        match self.value():
-            case "never":
+        match (self.value() or "").split(":", 1):
+            case ["never"]:
                 return queryset.filter(stock_synced_at=None)
-            case "late":
+            case ["late"]:
                 window = lifecycle.current_window().length
                 return queryset.filter(stock_synced_at__lt=timezone.now() - window)
+            case [shown, *cause] if shown == FAILING:
+                return queryset.filter(product_code__in=_failing(*cause))
         return queryset
+
+    def causes(self) -> list[tuple[str, str]]:
+        if (self.value() or "").split(":", 1)[0] != FAILING:
+            return []
+        return [(FAILING, "By any cause"), *((f"{FAILING}:{code}", words) for code, words in CAUSES.items())]
+
+
+def _failing(cause: str | None = None) -> list[str]:
+    try:
+        return failing_keys(STOCK_SYNC, cause, most=COUNTED)
+    except InvalidTask:
+        return []  # no failure has such a code
 
 
 class ProductList(ChangeList):
@@ -89,6 +112,7 @@ class ProductAdmin(ModelAdmin):
     list_display = ["product_code", "name", "stock_quantity", "aged", "last_outcome", "next"]
     list_filter = [ShowFilter]
     list_per_page = 50
+    sortable_by = ["product_code"]  # what else could be sorted by has no index, and a million rows
     list_before_template = "inventory_app/list_before.html"
     search_fields = ["product_code"]
     search_help_text = "The beginning of a code, or a part of a name"
@@ -180,11 +204,12 @@ class ProductAdmin(ModelAdmin):
             lifecycle.add(obj.product_code, obj.name)
 
     def delete_model(self, request: HttpRequest, obj: Product) -> None:
-        lifecycle.remove(obj.product_code, actor=request.user.get_username())
+        with suppress(UnknownProduct):  # somebody else has removed it a moment ago: it is gone, as it should be
+            lifecycle.remove(obj.product_code, actor=request.user.get_username())
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet) -> None:
-        for code in queryset.order_by(*LOCK_ORDER).values_list("product_code", flat=True):
-            lifecycle.remove(code, actor=request.user.get_username())
+        for product in queryset.order_by(*LOCK_ORDER):
+            self.delete_model(request, product)
 
     # The other pages
 

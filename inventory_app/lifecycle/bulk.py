@@ -25,17 +25,18 @@ class NewProduct(NamedTuple):
     @classmethod
     def of(cls, code: str, name: str, quantity: int | None = None, synced_at: datetime | None = None) -> "NewProduct":
         """Checked: raises InvalidProduct, which names the value and the rule."""
+        code, name = checked("code", code, CODE_LENGTH), checked("name", name, NAME_LENGTH)
         if (quantity is None) != (synced_at is None):
             raise InvalidProduct(
                 f"product {code[:60]!r} has a quantity or a sync date without the other; give both, or neither."
             )
-        if quantity is not None and (isinstance(quantity, bool) or not 0 <= quantity <= MOST):
+        if quantity is not None and (type(quantity) is not int or not 0 <= quantity <= MOST):
             raise InvalidProduct(f"quantity {quantity!r} is no number of things; it must be a whole number, 0 or more.")
         try:
             synced_at = None if synced_at is None else checked_instant("synced_at", synced_at)
         except InvalidTask as error:
             raise InvalidProduct(str(error)) from None
-        return cls(checked("code", code, CODE_LENGTH), checked("name", name, NAME_LENGTH), quantity, synced_at)
+        return cls(code, name, quantity, synced_at)
 
 
 class Imported(NamedTuple):

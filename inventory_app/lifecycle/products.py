@@ -1,6 +1,7 @@
 """add, rename, remove, sync_now: one product or a few, each with its rolling task in the same transaction."""
 
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from datetime import datetime
 
 from django.db import connection, transaction
@@ -10,7 +11,6 @@ from inventory_app.models import CODE_LENGTH, LOCK_ORDER, NAME_LENGTH, Product
 from inventory_app.units import INVENTORY, STOCK_SYNC
 from tasks_app.client import (
     InvalidTask,
-    Status,
     cancel,
     checked_text,
     find_many,
@@ -80,19 +80,17 @@ def sync_now(codes: Collection[str], *, actor: str) -> int:
     """Sync these before everything that waits; returns how many. One that is being synced right now is left alone."""
     if len(codes) > SYNC_NOW_MOST:
         raise InvalidProduct(f"{len(codes):,} products are too many at once; at most {SYNC_NOW_MOST:,} are allowed.")
-    actor = checked("actor", actor, 150)
+    actor, codes = checked("actor", actor, 150), [code for code in codes if _could_be_known(code)]
     with transaction.atomic():
         held = Product.objects.select_for_update(no_key=True).filter(product_code__in=codes).order_by(*LOCK_ORDER)
         wanted = list(held.values_list("product_code", flat=True))
         tasks = {key: task for (_, key), task in find_many([STOCK_SYNC], wanted).items()}
-        waiting = [code for code in wanted if code in tasks and tasks[code].live and not _runs(tasks[code])]
         without = [code for code in wanted if code not in tasks or not tasks[code].live]
-        if waiting:
-            first = front_of_line(STOCK_SYNC)
-            reschedule_many(STOCK_SYNC, [{"key": code, "at": first} for code in waiting], by=actor)
-        if without:
-            plan([(code, None) for code in without])
-    return len(waiting) + len(without)
+        planned = plan([(code, None) for code in without]) if without else 0
+        first = front_of_line(STOCK_SYNC)
+        waiting = [{"key": code, "at": first} for code in wanted if code in tasks and tasks[code].live]
+        moved = reschedule_many(STOCK_SYNC, waiting, by=actor, leave_running=True)
+    return planned + sum(one.due is not None for one in moved)
 
 
 def checked(name: str, value: object, longest: int) -> str:
@@ -116,8 +114,10 @@ def _known(code: object) -> str:
         raise UnknownProduct(f"there is no such product: {error}") from None
 
 
-def _runs(task) -> bool:
-    return task.status == Status.RUNNING
+def _could_be_known(code: object) -> bool:
+    with suppress(UnknownProduct):
+        return bool(_known(code))
+    return False
 
 
 def _database_now() -> datetime:

@@ -63,6 +63,9 @@ def apply_window(seconds: float = float("inf")) -> int:
     """
     window, changed, after = current_window(), 0, ""
     ends = time.monotonic() + seconds
+    if not window.applied:
+        # From here on some roll by it and some don't: even the one before is not applied to all any more.
+        SyncWindow.objects.filter(id=_ONLY).update(applied=None)
     while not window.applied:
         with transaction.atomic():
             if current_window(hold=True).length != window.length:

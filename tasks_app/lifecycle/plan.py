@@ -54,6 +54,11 @@ def reschedule(requests: Sequence[Request], by: str = SYSTEM) -> list[Planned]:
     return _plan(requests, _decide_reschedule, by)
 
 
+def hasten(requests: Sequence[Request], by: str = SYSTEM) -> list[Planned]:
+    """reschedule of what waits; a unit that runs is left alone."""
+    return _plan(requests, _decide_hasten, by)
+
+
 def ensure(requests: Sequence[Request], by: str = SYSTEM) -> list[Planned]:
     """From now on each unit will run: like reschedule, but a unit that succeeded is planned anew."""
     return _plan(requests, _decide_ensure, by)
@@ -73,6 +78,11 @@ def _decide_reschedule(row: _Row | None) -> Outcome:
     if row.status == Status.SUCCESS and not row.due:
         return Outcome.IGNORED
     return Outcome.UPDATED
+
+
+def _decide_hasten(row: _Row | None) -> Outcome:
+    decided = _decide_reschedule(row)
+    return Outcome.EXISTS if decided is Outcome.REPLACED else decided
 
 
 def _decide_ensure(row: _Row | None) -> Outcome:

@@ -10,7 +10,8 @@ from tasks_app.core.lanes import LANES
 from tasks_app.models.schedule_task import DEFAULT_TENANT
 from tasks_app.sql import run, text_array
 
-from .request import checked_seconds, key_of
+from .request import checked_seconds, checked_text, key_of
+from .settle import ERROR_CODE_LENGTH
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,17 +29,23 @@ class Outlook:
 
 
 def outlook(task_type: str, step: timedelta, steps: int, *, tenant: str = DEFAULT_TENANT) -> Outlook:
-    """When the tasks of a type come due, in so many steps of that length. One statement, one pass over its tasks."""
-    rows = run(
-        "outlook",
-        {"task_type": task_type, "tenant": tenant, "step": checked_seconds("step", step), "steps": steps},
-    )
+    """When the tasks of a type come due, in so many steps of that length. One statement."""
+    seconds = checked_seconds("step", step)
+    given = {"task_type": task_type, "tenant": tenant, "step": seconds, "steps": steps, "lanes": list(LANES)}
     counts, failing = [0] * (steps + 2), {}
-    for place, code, count in rows:
-        counts[place] += count
+    for place, code, count in run("outlook", given):
+        if place is not None:  # else it failed, and was counted among those with a limit
+            counts[place] += count
         if code:
             failing[code] = failing.get(code, 0) + count
     return Outlook(counts[0], counts[1:-1], counts[-1], dict(sorted(failing.items(), key=lambda one: -one[1])))
+
+
+def failing_keys(task_type: str, code: str | None = None, *, most: int, tenant: str = DEFAULT_TENANT) -> list[str]:
+    """The keys of units that wait after a failed try: with this error code, or any; so many of them at most."""
+    code = None if code is None else checked_text("code", code, ERROR_CODE_LENGTH)
+    given = {"task_type": task_type, "tenant": tenant, "code": code, "most": most}
+    return [key for (key,) in run("failing_keys", given)]
 
 
 def front_of_line(task_type: str) -> datetime:

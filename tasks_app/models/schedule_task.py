@@ -67,9 +67,11 @@ class ScheduleTask(models.Model):
                 name="schedule_task_due",
                 condition=Q(due_at__isnull=False, limited=False),
             ),
-            # Apart, so that a backlog that may not be claimed now is not stepped over in every look for the rest.
+            # Apart, so that a backlog that may not be claimed now is not stepped over in every look for the rest. With
+            # the tenant, so that a million of them can be counted without reading their rows.
             models.Index(
                 fields=["task_type", "lane", "due_at"],
+                include=["tenant"],
                 name="schedule_task_limited",
                 condition=Q(due_at__isnull=False, limited=True),
             ),

@@ -11,10 +11,10 @@ from django.utils import timezone
 
 from articles_app import lifecycle
 from articles_app.admin import list as list_page
-from articles_app.admin import pages
 from articles_app.admin.hints import hints, why
 from articles_app.models import EditorPreference
 from articles_app.states import Status
+from tasks_app.admin import pages
 from tasks_app.client import cancel
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.task import Failure

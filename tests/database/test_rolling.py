@@ -8,6 +8,7 @@ from django.utils import timezone
 from tasks_app.client import (
     InvalidTask,
     change_interval,
+    failing_keys,
     find,
     front_of_line,
     handler,
@@ -19,6 +20,7 @@ from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidConfiguration
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.task import Failure
+from tasks_app.engine.browse import Filter, browse
 from tasks_app.engine.pace import Pace, most_of
 from tasks_app.engine.retention import prune
 from tasks_app.lifecycle.reap import reap
@@ -193,19 +195,37 @@ def test_the_front_of_the_line_is_before_everything_that_waits():
         REGISTRY.discard("T_GATED")
 
 
-def test_the_outlook_counts_what_is_due_what_comes_when_and_what_failed():
+@pytest.mark.parametrize("limited", [False, True])
+def test_the_outlook_counts_what_is_due_what_comes_when_and_what_failed(limited):
+    """A row has its own mark of a limit: what was planned before its type got one is counted all the same."""
     now = timezone.now()
     schedule("T_PLAIN", "due")
-    for minutes in (30, 90, 95, 600):
-        schedule("T_PLAIN", minutes, at=now + timedelta(minutes=minutes), repeat_after=DAY)
+    for minutes, lane in ((30, "low"), (90, "low"), (95, "high"), (600, "low")):
+        schedule("T_PLAIN", minutes, at=now + timedelta(minutes=minutes), repeat_after=DAY, lane=lane)
     schedule("T_THREADS", "another type", delay=30)
+    schedule("T_PLAIN", "another tenant", delay=30, tenant="other")
     failing = schedule("T_PLAIN", "failing", repeat_after=DAY, delay=1800)
     ScheduleTask.objects.filter(id=failing.task_id).update(status="FAIL", error_code="AWAY")
+    ScheduleTask.objects.exclude(biz_key="90").update(limited=limited)
 
     seen = outlook("T_PLAIN", timedelta(hours=1), 3)
 
     assert (seen.due, seen.steps, seen.later, seen.failing) == (1, [2, 2, 0], 1, {"AWAY": 1})
     assert seen.waiting == 6
+
+
+def test_failing_units_are_found_by_their_error_code():
+    for key, code in (("a", "AWAY"), ("b", "AWAY"), ("c", "BUSY")):
+        failed = schedule("T_PLAIN", key, repeat_after=DAY, delay=600).task_id
+        ScheduleTask.objects.filter(id=failed).update(status="FAIL", error_code=code)
+    schedule("T_PLAIN", "well", repeat_after=DAY, delay=600)
+
+    assert sorted(failing_keys("T_PLAIN", most=10)) == ["a", "b", "c"]
+    assert sorted(failing_keys("T_PLAIN", "AWAY", most=10)) == ["a", "b"]
+    assert len(failing_keys("T_PLAIN", most=2)) == 2
+    assert failing_keys("T_PLAIN", most=10, tenant="other") == failing_keys("T_THREADS", most=10) == []
+    with pytest.raises(InvalidTask, match="code"):
+        failing_keys("T_PLAIN", "A\0", most=10)
 
 
 def test_old_failures_of_a_rolling_task_are_pruned_and_those_of_others_stay_with_their_task():
@@ -222,3 +242,18 @@ def test_old_failures_of_a_rolling_task_are_pruned_and_those_of_others_stay_with
     assert prune().attempts == 0
 
     assert list(TaskAttempt.objects.order_by("id").values_list("task_id", flat=True)) == [once, rolling]
+
+
+def test_the_last_failure_of_a_rolling_task_that_still_fails_is_kept():
+    """By it the task is found among those that fail; a window may be longer than failures are kept."""
+    task = schedule("T_PLAIN", "rolling", repeat_after=30 * DAY, payload={"do": "retry", "after": 600}).task_id
+    for _ in range(2):
+        make_due(task)
+        run_due()
+    TaskAttempt.objects.update(finished_at=timezone.now() - timedelta(days=15))
+
+    assert prune().attempts == 1
+    assert [seen.id for seen in browse(Filter(state="FAIL")).tasks] == [task]
+
+    ScheduleTask.objects.update(status="SUCCESS")
+    assert prune().attempts == 1

@@ -4,6 +4,8 @@ from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from threading import Thread
+from time import monotonic
+from urllib.error import HTTPError
 
 import pytest
 from django.db import connection, connections
@@ -15,7 +17,7 @@ from inventory_app.compensation import scan
 from inventory_app.coverage import read_coverage, step_for
 from inventory_app.errors import DuplicateProduct, InvalidProduct, UnknownProduct
 from inventory_app.handlers import write_quantity
-from inventory_app.lifecycle import NewProduct, import_products
+from inventory_app.lifecycle import NewProduct, import_products, window
 from inventory_app.lifecycle.spread import next_sync, place_of
 from inventory_app.models import Product
 from inventory_app.units import STOCK_SYNC
@@ -24,7 +26,7 @@ from tasks_app.core.handlers import REGISTRY
 from tasks_app.models import ScheduleTask, TaskAttempt
 from tests.support.engine import claim_due, make_due, run_due
 from tests.support.marks import commits
-from tests.support.stock import ANN, aged, claim_product, known, many, product, stock_service, task_of
+from tests.support.stock import ANN, aged, claim_product, known, many, product, run, stock_service, task_of
 
 NOW = datetime(2027, 3, 1, tzinfo=UTC)
 WINDOW = timedelta(days=10)
@@ -43,6 +45,32 @@ def service(shared_service, settings):
     )
     settings.STOCK = {"STOCK_URL": shared_service.url, "TIMEOUT_SECONDS": 0.5, "ANSWER_MAX_BYTES": 1000}
     return shared_service
+
+
+def elsewhere(action) -> None:
+    """On a connection of its own, committed before we go on."""
+
+    def act() -> None:
+        action()
+        connections.close_all()
+
+    thread = Thread(target=act)
+    thread.start()
+    thread.join()
+
+
+@pytest.fixture
+def applying():
+    """Lets something else be done between the two phases of a batch: answered, and not yet written."""
+    declared = REGISTRY.get(STOCK_SYNC)
+
+    def install(apply) -> None:
+        REGISTRY.discard(STOCK_SYNC)
+        REGISTRY.add(replace(declared, apply=apply))
+
+    yield install
+    REGISTRY.discard(STOCK_SYNC)
+    REGISTRY.add(declared)
 
 
 # Which products there are.
@@ -154,6 +182,10 @@ def test_a_sync_date_in_the_future_is_taken_as_now():
         (("A", "x", None, NOW), "both, or neither"),
         (("A", "x", -1, NOW), "no number of things"),
         (("A", "x", 2**63, NOW), "no number of things"),
+        (("A", "x", 7.5, NOW), "no number of things"),
+        (("A", "x", "7", NOW), "no number of things"),
+        (("A", "x", True, NOW), "no number of things"),
+        ((7, "x", 1, None), "must be a string"),
         (("A", "x", 1, datetime(2027, 1, 1)), "naive"),  # noqa: DTZ001
         (("A", "", 1, NOW), "name is empty"),
     ],
@@ -222,6 +254,20 @@ def test_an_answer_older_than_what_is_there_is_not_written(service):
 
 
 @commits
+def test_an_answer_is_not_newer_because_it_had_to_wait_before_it_was_written(service, applying):
+    """The engine sends the writes of a batch together, and each may have to wait for a lock of another's."""
+
+    def overtaken(task, counted) -> None:
+        write_quantity(task, counted._replace(asked=monotonic()))
+        elsewhere(lambda: import_products([known("A1", timezone.now(), quantity=9_999)]))
+
+    applying(overtaken)
+    lifecycle.add("A1", "A thing")
+    run_due()
+    assert task_of("A1").status == "SUCCESS" and product("A1").stock_quantity == 9_999
+
+
+@commits
 @pytest.mark.parametrize(
     ("switch", "code", "rolls"),
     [
@@ -253,6 +299,18 @@ def test_a_busy_stock_system_is_asked_again_when_it_says(service):
     assert timedelta(seconds=295) < wait < timedelta(seconds=305)
 
 
+@pytest.mark.parametrize("switch", [{"rate": 0, "retry_after": 1}, {"rate": 0, "retry_after": 0}])
+def test_a_stock_system_that_is_busy_for_long_is_asked_ever_later(service, switch):
+    """Or else a few minutes of "in a second, please" would use up all tries of a window."""
+    service.switch(**switch)
+    waits = []
+    for attempt in (1, 5, 250):
+        with pytest.raises(RetryableError) as failed:
+            stock.ask("A1", attempt)
+        waits.append(failed.value.after)
+    assert 1 <= waits[0] < 5 and 30 < waits[1] < 40 and waits[2] == 3600
+
+
 def test_a_malformed_answer_is_asked_for_three_times(service):
     service.switch(malformed=1)
     for attempt in (1, 2):
@@ -260,6 +318,34 @@ def test_a_malformed_answer_is_asked_for_three_times(service):
             stock.ask("A1", attempt)
     with pytest.raises(UnrecoverableError):
         stock.ask("A1", 3)
+
+
+def test_a_page_of_a_proxy_in_an_outage_does_not_end_its_tries(service):
+    """The product would have to wait for a whole window more, although the stock system is coming back."""
+    service.switch(malformed=1)
+    with pytest.raises(RetryableError):
+        stock.ask("A1", 4)
+
+
+@pytest.mark.parametrize(
+    "switch",
+    [
+        {"failures": "often"},
+        {"failures": 2},
+        {"latency_ms": -1},
+        {"unknown": 5},
+        {"unknown": [5]},
+        {"down": 1},
+        {"rate": True},
+        {"colour": 1},
+        [],
+    ],
+)
+def test_a_switch_of_the_example_that_makes_no_sense_is_refused_and_nothing_changes(service, switch):
+    before = service.told()
+    with pytest.raises(HTTPError, match="400"):
+        service._request("/switch", switch)
+    assert service.told() == before
 
 
 def test_a_stock_system_that_nobody_named_is_unavailable(settings):
@@ -284,22 +370,9 @@ def test_many_are_synced_at_once_and_each_is_counted(service):
     assert not Product.objects.filter(stock_quantity=None).exists()
 
 
-def elsewhere(action) -> None:
-    """On a connection of its own, committed before we go on."""
-
-    def act() -> None:
-        action()
-        connections.close_all()
-
-    thread = Thread(target=act)
-    thread.start()
-    thread.join()
-
-
-@pytest.fixture
-def removes_first():
-    """The code that is removed by somebody else between the two phases of a batch: answered, and not yet written."""
-    declared, removed = REGISTRY.get(STOCK_SYNC), []
+@commits
+def test_a_product_removed_while_its_sync_runs_is_not_written_and_its_neighbours_are(service, applying):
+    removed = []
 
     def removing(task, counted) -> None:
         if not removed:
@@ -307,19 +380,11 @@ def removes_first():
             elsewhere(lambda: lifecycle.remove("P000001", actor=ANN))
         write_quantity(task, counted)
 
-    REGISTRY.discard(STOCK_SYNC)
-    REGISTRY.add(replace(declared, apply=removing))
-    yield removed
-    REGISTRY.discard(STOCK_SYNC)
-    REGISTRY.add(declared)
-
-
-@commits
-def test_a_product_removed_while_its_sync_runs_is_not_written_and_its_neighbours_are(service, removes_first):
+    applying(removing)
     many(3)
     run_due()
 
-    assert removes_first == ["P000001"] and service.asked()["answered"]["P000001"] == 1
+    assert removed == ["P000001"] and service.asked()["answered"]["P000001"] == 1
     assert not Product.objects.filter(product_code="P000001").exists()
     assert task_of("P000001").status == "CANCELLED"
     assert Product.objects.filter(stock_quantity__isnull=False).count() == 2
@@ -327,6 +392,28 @@ def test_a_product_removed_while_its_sync_runs_is_not_written_and_its_neighbours
     lifecycle.add("P000001", "Back again")
     run_due()
     assert product("P000001").stock_quantity is not None and task_of("P000001").status == "SUCCESS"
+
+
+@commits
+def test_a_product_removed_and_added_again_while_its_sync_runs_gets_an_answer_of_its_own(service, applying):
+    replaced = []
+
+    def replacing(task, counted) -> None:
+        if not replaced:
+            replaced.append(task.key)
+            elsewhere(lambda: lifecycle.remove("A1", actor=ANN))
+            elsewhere(lambda: lifecycle.add("A1", "Another thing"))
+            service.count("A1", 77)
+        write_quantity(task, counted)
+
+    applying(replacing)
+    lifecycle.add("A1", "A thing")
+    first = claim_product("A1")
+    run(first)
+    assert product("A1").stock_quantity is None and task_of("A1").status == "INIT"
+
+    run_due()
+    assert product("A1").stock_quantity == 77 and service.asked()["answered"] == {"A1": 2}
 
 
 # By hand.
@@ -339,7 +426,7 @@ def test_sync_now_goes_to_the_front_and_leaves_alone_what_runs():
     aged("C", timedelta(0))
     ScheduleTask.objects.filter(biz_key="C").delete()
 
-    assert lifecycle.sync_now(["A", "B", "C", "unknown"], actor=ANN) == 2
+    assert lifecycle.sync_now(["A", "B", "C", "unknown", "A\0", None], actor=ANN) == 2
 
     assert task_of("A").status == "RUNNING"
     assert task_of("B").due_at <= timezone.now() and task_of("C").due_at <= timezone.now()
@@ -365,6 +452,28 @@ def test_another_window_moves_what_waits_and_holds_for_new_products():
     lifecycle.add("NEW", "A new one")
     assert ScheduleTask.objects.get(biz_key="NEW").repeat_after == 2 * WINDOW
     assert lifecycle.apply_window() == 0
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("by", ["a person", "the settings"])
+def test_a_window_that_is_changed_back_before_it_was_applied_to_all_is_applied_again(monkeypatch, settings, by):
+    monkeypatch.setattr(window, "PAGE", 2)
+    import_products([known(f"P{n}") for n in range(6)])
+
+    def change(length: timedelta) -> None:
+        if by == "a person":
+            lifecycle.change_window(length, actor=ANN)
+        else:
+            settings.STOCK = {"WINDOW_SECONDS": length.total_seconds()}
+
+    change(2 * WINDOW)
+    assert lifecycle.apply_window(seconds=0) == 2
+    change(WINDOW)
+
+    assert not lifecycle.current_window().applied
+    assert lifecycle.apply_window() == 2
+    assert lifecycle.current_window().applied
+    assert set(ScheduleTask.objects.values_list("repeat_after", flat=True)) == {WINDOW}
 
 
 @pytest.mark.django_db
@@ -403,6 +512,33 @@ def test_coverage_counts_fresh_never_synced_late_and_failing():
     assert (coverage.outlook.due, coverage.outlook.waiting, coverage.outlook.failing) == (2, 3, {stock.TIMEOUT: 1})
     assert coverage.problems() == ["1 products were last synced longer ago than the window allows."]
     assert coverage.as_dict()["share"] == 0.333333
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("age", "rounding", "overdue"),
+    [
+        (WINDOW + timedelta(minutes=1), 0, 0),  # its turn has come, and a sync takes its time
+        (WINDOW + timedelta(hours=3), 0, 1),
+        (WINDOW + timedelta(hours=20), 86_400, 0),  # waits for its rounding
+        (WINDOW + timedelta(hours=30), 86_400, 1),
+    ],
+)
+def test_a_product_whose_turn_has_just_come_is_no_problem(settings, age, rounding, overdue):
+    settings.STOCK = {"ROUND_SECONDS": rounding}
+    import_products([known("A")])
+    aged("A", age)
+    coverage = read_coverage()
+    assert (coverage.fresh, coverage.overdue, len(coverage.problems())) == (0, overdue, overdue)
+
+
+@pytest.mark.django_db
+def test_only_all_products_are_a_hundred_percent():
+    many(10_000)
+    Product.objects.exclude(product_code="P000000").update(stock_quantity=1, stock_synced_at=timezone.now())
+    assert read_coverage().share_words == "99.9%"
+    aged("P000000", timedelta(0))
+    assert read_coverage().share_words == "100.0%"
 
 
 @pytest.mark.django_db

@@ -10,9 +10,11 @@ from django.test import Client
 from django.utils import timezone
 
 from inventory_app import lifecycle, stock
+from inventory_app.admin import products as products_page
 from inventory_app.admin.window import stretched
 from inventory_app.lifecycle import NewProduct, import_products
 from inventory_app.models import Product
+from tasks_app.admin import pages
 from tasks_app.models import ScheduleTask
 from tests.support.stock import known, product, task_of
 
@@ -52,6 +54,49 @@ def test_the_list_can_be_asked(asked, shown):
     assert [one.product_code for one in found] == [shown]
 
 
+@pytest.mark.parametrize(
+    ("asked", "shown"),
+    [
+        ("failing", ["A", "B", "C"]),
+        (f"failing:{stock.TIMEOUT}", ["A"]),
+        (f"failing:{stock.NOT_FOUND}", ["B"]),
+        ("failing:LOST", ["C"]),
+        ("failing:", []),
+        ("failing:%00", []),
+        (f"failing:{'x' * 10_000}", []),
+        ("failing:<script>", []),
+    ],
+)
+def test_failing_products_are_found_by_their_cause(asked, shown):
+    import_products([known(code) for code in "ABCD"])
+    for code, cause in (("A", stock.TIMEOUT), ("B", stock.NOT_FOUND), ("C", "LOST")):
+        ScheduleTask.objects.filter(biz_key=code).update(status="FAIL", error_code=cause)
+    answer = person("view").get(f"{LIST}?show={asked}")
+    assert [one.product_code for one in answer.context["cl"].result_list] == shown
+    page = answer.content.decode()
+    assert "?show=failing%3ASTOCK_TIMEOUT" in page and "failing:<script>" not in page
+
+
+def test_what_the_coverage_says_of_failures_leads_to_them():
+    import_products([known("A"), known("B")])
+    ScheduleTask.objects.filter(biz_key="A").update(status="FAIL", error_code=stock.TIMEOUT)
+    client = person("view")
+    page = client.get(COVERAGE).content.decode()
+    for link in ("?show=failing", f"?show=failing:{stock.TIMEOUT}"):
+        assert f'href="{LIST}{link}"' in page
+        assert [one.product_code for one in client.get(LIST + link).context["cl"].result_list] == ["A"]
+
+
+def test_counting_stops_at_a_bound_and_says_so(monkeypatch):
+    import_products([known(code) for code in "ABC"])
+    client = person("view")
+    assert "3 products" in client.get(LIST).content.decode()
+    assert "1 product\n" in client.get(f"{LIST}?q=A").content.decode()
+    monkeypatch.setattr(pages, "COUNTED", 2)
+    monkeypatch.setattr(products_page, "COUNTED", 2)
+    assert "2 or more products" in client.get(LIST).content.decode()
+
+
 def test_the_list_asks_for_all_tasks_of_a_page_at_once(django_assert_max_num_queries):
     import_products([NewProduct.of(f"P{n}", "A thing") for n in range(40)])
     client = person("view")
@@ -74,6 +119,22 @@ def test_removing_a_selection_cancels_their_tasks():
     sent = {"action": "delete_selected", "_selected_action": ["A", "B"], "post": "yes"}
     person("view", "delete").post(LIST, sent)
     assert [task_of(code).status for code in "ABC"] == ["CANCELLED", "CANCELLED", "INIT"]
+
+
+@pytest.mark.parametrize("address", [f"{LIST}A/delete/", LIST])
+def test_what_somebody_else_has_removed_a_moment_ago_is_gone_and_no_error(address, monkeypatch):
+    import_products([NewProduct.of(code, "A thing") for code in "AB"])
+    remove = lifecycle.remove
+
+    def second(code: str, actor: str) -> None:
+        if code == "A":
+            remove(code, actor="somebody else")
+        remove(code, actor=actor)
+
+    monkeypatch.setattr(lifecycle, "remove", second)
+    sent = {"action": "delete_selected", "_selected_action": ["A", "B"], "post": "yes"}
+    assert person("view", "delete").post(address, sent).status_code == 302
+    assert [task_of(code).status for code in "AB"] == ["CANCELLED", "INIT" if "delete" in address else "CANCELLED"]
 
 
 @pytest.mark.parametrize("code", ["", "x" * 201, " ", "A\0", "A1"])

@@ -2,9 +2,12 @@
 
 import io
 import json
+import sys
+from contextlib import contextmanager
 
 import pytest
 from django.core.management import call_command
+from django.db import connection
 
 from inventory_app.csv_file import BadLine, read_products
 from inventory_app.errors import InvalidProduct
@@ -12,6 +15,7 @@ from inventory_app.lifecycle import NewProduct, import_products
 from inventory_app.management.commands import stock as command
 from inventory_app.models import Product
 from tasks_app.models import ScheduleTask
+from tests.support.marks import commits
 from tests.support.stock import known, product, task_of
 
 pytestmark = pytest.mark.django_db
@@ -66,13 +70,37 @@ def test_an_import_is_read_in_chunks_and_can_be_repeated(tmp_path, monkeypatch):
     assert ScheduleTask.objects.count() == 30
 
 
+@commits
+def test_a_database_that_goes_away_is_told_with_what_was_imported(tmp_path, monkeypatch):
+    file = tmp_path / "products.csv"
+    file.write_text("code,name\n" + "".join(f"P{n},Product {n}\n" for n in range(30)))
+    chunks = []
+
+    def going(products):
+        if len(chunks) == 2:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+        chunks.append(products)
+        return import_products(products)
+
+    monkeypatch.setattr(command, "CHUNK", 10)
+    monkeypatch.setattr(command, "import_products", going)
+    code, said, complaints = stock("import", str(file))
+    connection.close()
+    assert (code, said) == (2, "") and complaints.startswith("The database went away after 20 products: ")
+    assert Product.objects.count() == ScheduleTask.objects.count() == 20
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [
         (b"name\nA\n", "must name the columns"),
         (b"", "must name the columns"),
         (b"code,name,colour\n", "must name the columns"),
-        (b"code,name\nA,\xff\n", "codec can't decode"),
+        (b"code,\xff\nA,x\n", "line 1 is not in UTF-8"),
+        ("code,name\nA,x\n".encode("utf-16"), "line 1 is not in UTF-8"),
+        (b'code,"name\nA,x\n', "line 1 is no CSV"),
+        (b"code;name\nA;x\n", "must name the columns"),
     ],
 )
 def test_a_file_that_is_none_is_refused_in_one_sentence(tmp_path, content, words):
@@ -87,9 +115,65 @@ def test_a_file_that_is_not_there_is_told():
     assert stock("import", "/nowhere/at/all.csv")[0] == 2
 
 
-def test_a_quote_that_never_ends_is_a_bad_line():
-    read = list(read_products(["code,name\n", "A,good\n", 'B,"never ends\n', "C,more\n"]))
-    assert read[0].code == "A" and isinstance(read[1], BadLine) and len(read) == 2
+def read(*lines: str) -> list[str]:
+    """The codes that are read, and the numbers of bad lines with their reasons."""
+    found = read_products(["code,name\n", *lines])
+    return [f"{one.number}: {one.reason}" if isinstance(one, BadLine) else one.code for one in found]
+
+
+@pytest.mark.parametrize("after", [["C,more\n"], ['C,"more, of it"\n'], [f"C{n},more\n" for n in range(200)]])
+def test_a_quote_that_never_ends_spoils_its_own_line_only(after):
+    assert read("A,good\n", 'B,"never ends\n', *after) == [
+        "A",
+        "3: is no CSV: unexpected end of data",
+        *(line.split(",")[0] for line in after),
+    ]
+
+
+def test_every_quote_that_never_ends_is_told():
+    lines = [f'B{n},"never ends\n' if n % 3 else f"B{n},good\n" for n in range(300)]
+    found = read(*lines)
+    assert [one for one in found if one.startswith("B")] == [f"B{n}" for n in range(0, 300, 3)]
+    assert [int(one.split(":")[0]) for one in found if not one.startswith("B")] == [n + 2 for n in range(300) if n % 3]
+
+
+def test_a_value_of_several_lines_is_one_bad_line_and_not_another_product():
+    assert read('A,"two\n', 'B,lines"\n', "C,more\n") == ["2: has a value of 2 lines", "C"]
+
+
+def test_a_quote_inside_a_value_is_a_part_of_it():
+    assert read('A,19" rack\n', 'B,"19"" rack"\n', 'C,"a"b\n', "D,x\n")[:2] == ["A", "B"]
+
+
+def test_a_line_that_is_not_in_utf8_is_told_and_the_rest_is_imported(tmp_path):
+    file = tmp_path / "products.csv"
+    file.write_bytes("code,name\nA,good\nB,Käse\nC,Brötchen\n".encode().replace("ä".encode(), b"\xe4"))
+    code, said, complaints = stock("import", str(file))
+    assert (code, complaints) == (1, "line 3: is not in UTF-8\n") and said.startswith("2 added")
+    assert product("C").name == "Brötchen"
+
+
+def test_every_bad_line_is_told(tmp_path):
+    file = tmp_path / "products.csv"
+    file.write_text("code,name\n" + ",no code\n" * 150)
+    assert len(stock("import", str(file))[2].splitlines()) == 150
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_file_of_any_system_can_be_read_from_a_pipe(tmp_path, end):
+    file = tmp_path / "products.csv"
+    file.write_bytes(("\ufeff" + end.join(('"code","name"', 'A,"x"', "", "Ö,y"))).encode())
+    with file.open() as pipe, redirected(pipe):
+        assert stock("import", "-")[1].startswith("2 added, 0 known already, 0 bad lines")
+
+
+@contextmanager
+def redirected(file):
+    before, sys.stdin = sys.stdin, file
+    try:
+        yield
+    finally:
+        sys.stdin = before
 
 
 def test_a_byte_order_mark_and_capitals_are_forgiven():

@@ -126,3 +126,16 @@ def test_a_good_batch_is_settled_in_one_statement(django_assert_num_queries):
 
     with django_assert_num_queries(4):  # the types of the claim, the claim, the start, the settle
         run_due()
+
+
+def test_what_is_planned_of_a_limited_type_is_counted_in_its_index_alone():
+    """A million rows are half a gigabyte, and their index a tenth of that."""
+    schedule_many("T_QUIET", [{"key": n} for n in range(5_000)], delay=86_400)
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE schedule_task SET limited = TRUE")
+        cursor.execute("VACUUM ANALYZE schedule_task")
+        given = {"task_type": "T_QUIET", "tenant": "default", "step": 3600.0, "steps": 24, "lanes": ["default"]}
+        cursor.execute("EXPLAIN " + _text("outlook"), given)
+        plan = "\n".join(line for (line,) in cursor.fetchall())
+
+    assert "Index Only Scan using schedule_task_limited" in plan

@@ -65,7 +65,7 @@ def roll_twice(stack, service, settings, *, products: int, window: float, rate: 
 
 def assert_rolled(service, *, products: int, window: float, rate: int, burst: int, most_lost: int) -> None:
     closest = ask(
-        "SELECT min(extract(epoch FROM asked - before)) FROM (SELECT asked,"
+        "SELECT min(extract(epoch FROM written - before)) FROM (SELECT written,"
         " lag(asked) OVER (PARTITION BY code ORDER BY asked) AS before FROM stock_write) AS w"
     )[0]
     assert closest >= window  # never twice within a window

@@ -5,6 +5,7 @@ from time import monotonic
 
 import pytest
 from django.db import transaction
+from django.utils import timezone
 
 from inventory_app import lifecycle
 from inventory_app.compensation import scan
@@ -20,6 +21,7 @@ from tasks_app.lifecycle.settle import BatchLost, Settled, settle
 from tasks_app.lifecycle.start import start
 from tasks_app.models import ScheduleTask
 from tests.support.contend import contend
+from tests.support.engine import claim_due
 from tests.support.marks import commits
 from tests.support.overlap import overlap, overlap_results
 from tests.support.stock import ANN, claim_product, known, many, product, task_of
@@ -94,6 +96,14 @@ def test_products_are_locked_in_one_order_by_everybody(second):
     others = {"sync now": lambda: lifecycle.sync_now(["A9", "A10"], actor=ANN), "scan": lambda: list(scan(False))}
     results = contend(hold, lambda: import_products(products), others[second])
     assert [one.error for one in results] == [None, None] and all(one.waited for one in results)
+
+
+def test_sync_now_leaves_alone_what_is_claimed_at_that_moment():
+    many(2)
+    ScheduleTask.objects.filter(biz_key="P000001").update(due_at=timezone.now() + timedelta(days=1))
+    claimed, hurried = overlap_results(claim_due, lambda: lifecycle.sync_now(["P000000", "P000001"], actor=ANN))
+    assert len(claimed.value) == 1 and hurried.waited and hurried.value == 1
+    assert task_of("P000000").status == "RUNNING" and ScheduleTask.objects.count() == 2
 
 
 def test_two_scans_mend_a_product_once():

@@ -106,7 +106,7 @@ def log_writes() -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             """
-            CREATE TABLE stock_write (code text, asked timestamptz);
+            CREATE TABLE stock_write (code text, asked timestamptz, written timestamptz DEFAULT clock_timestamp());
             CREATE FUNCTION stock_was_written() RETURNS trigger LANGUAGE plpgsql AS $$
             BEGIN
                 INSERT INTO stock_write VALUES (NEW.product_code, NEW.stock_synced_at);

@@ -2,11 +2,12 @@
 
 import os
 import socket
+import ssl
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import fields
 from pathlib import Path
 
@@ -16,26 +17,33 @@ from inventory_app import stock
 from inventory_app.checks import check_settings
 from inventory_app.conf import Conf
 from tasks_app.client import RetryableError, UnrecoverableError
+from tests.support.wait import wait_until
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+CERTIFICATE = ROOT / "tests" / "support" / "localhost.pem"  # with its key: for tests only
 END = None  # in a script: hang up
+Step = bytes | None | tuple[bytes | threading.Event | None, ...]  # a tuple: one after the other; an Event is waited for
 
 
 @contextmanager
-def server(*script: bytes | None) -> Iterator[tuple[str, list[int]]]:
+def server(*script: Step, tls: ssl.SSLContext | None = None) -> Iterator[tuple[str, list[int]]]:
     """Answers one question after the other as the script says; which connection each came on."""
     listener, seen = socket.create_server(("127.0.0.1", 0)), []
     steps, lock = iter(script), threading.Lock()
 
     def serve(connection: socket.socket, number: int) -> None:
-        with connection:
+        with suppress(OSError), tls.wrap_socket(connection, server_side=True) if tls else connection as connection:
             while connection.recv(65_536):
                 with lock:
                     seen.append(number)
                     step = next(steps, END)
-                if step is END:
-                    return
-                connection.sendall(step)
+                for part in step if isinstance(step, tuple) else (step,):
+                    if part is END:
+                        return
+                    if isinstance(part, threading.Event):
+                        part.wait(10)
+                    else:
+                        connection.sendall(part)
 
     def accept() -> None:
         number = 0
@@ -49,7 +57,10 @@ def server(*script: bytes | None) -> Iterator[tuple[str, list[int]]]:
 
     threading.Thread(target=accept, daemon=True).start()
     try:
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}/stock", seen
+        address = (
+            f"https://localhost:{listener.getsockname()[1]}" if tls else f"http://127.0.0.1:{listener.getsockname()[1]}"
+        )
+        yield f"{address}/stock", seen
     finally:
         listener.close()
 
@@ -58,7 +69,12 @@ def http(body: bytes, status: str = "200 OK", headers: bytes = b"") -> bytes:
     return b"HTTP/1.1 %b\r\nContent-Length: %d\r\n%b\r\n%b" % (status.encode(), len(body), headers, body)
 
 
-def answer_to(settings, *script: bytes | None, attempt: int = 1, **options: object):
+def free_connection(url: str):
+    pool, _ = stock._pool(url, os.getpid())
+    return pool._free[-1]
+
+
+def answer_to(settings, *script: Step, attempt: int = 1, **options: object):
     """What comes of one question: a quantity, or the error that says what to do."""
     with server(*script) as (url, _):
         settings.STOCK = {"STOCK_URL": url, "TIMEOUT_SECONDS": 0.4} | options
@@ -129,17 +145,86 @@ def test_a_body_that_is_too_long_is_malformed_and_not_read_to_its_end(settings):
     assert answer_to(settings, http(b" " * 5000), ANSWER_MAX_BYTES=1000) == (RetryableError, stock.MALFORMED)
 
 
-def test_a_connection_is_kept_and_one_that_died_meanwhile_is_replaced(settings):
+def test_a_connection_is_kept_and_one_that_the_server_closed_meanwhile_is_replaced(settings):
     good = http(b'{"quantity": 1}')
-    with server(good, good, END, good, http(b'{"quantity": 1}', headers=b"Connection: close\r\n"), good) as (url, seen):
+    last = http(b'{"quantity": 1}', headers=b"Connection: close\r\n")
+    with server(good, good, (good, END), good, last, good) as (url, seen):
         settings.STOCK = {"STOCK_URL": url}
-        assert [stock.ask("A1") for _ in range(5)] == [1] * 5
-        # The third question finds the connection hung up, and is asked again on a new one; the last but one closes it.
+        assert [stock.ask("A1") for _ in range(3)] == [1] * 3
+        wait_until(lambda: not free_connection(url).silent)
+        assert [stock.ask("A1") for _ in range(3)] == [1] * 3
         assert seen == [1, 1, 1, 2, 2, 3]
+
+
+def test_what_comes_after_an_answer_is_not_taken_for_the_next_one(settings):
+    """An answer that is sent twice would otherwise be another product's quantity."""
+    good, read = http(b'{"quantity": 1}'), threading.Event()
+    with server((good, read, http(b'{"quantity": 99}')), good) as (url, seen):
+        settings.STOCK = {"STOCK_URL": url}
+        assert stock.ask("A1") == 1
+        read.set()
+        wait_until(lambda: not free_connection(url).silent)
+        assert stock.ask("A2") == 1 and seen == [1, 2]
+
+
+def test_a_question_is_asked_once_even_if_a_kept_connection_is_hung_up(settings):
+    """Asking again on the next kept one, and the next, would be more questions than the rate allows."""
+    with server(http(b'{"quantity": 1}'), END, http(b'{"quantity": 1}')) as (url, seen):
+        settings.STOCK = {"STOCK_URL": url}
+        assert stock.ask("A1") == 1
+        with pytest.raises(RetryableError) as failed:
+            stock.ask("A1")
+        assert failed.value.code == stock.UNAVAILABLE and seen == [1, 1]
+        assert stock.ask("A1") == 1 and seen == [1, 1, 2]
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_over_https_a_connection_is_kept_too_and_only_a_known_one_is_trusted(settings, monkeypatch, trusted):
+    # Made for a hundred years by: openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes
+    #   -days 36500 -subj /CN=localhost -addext subjectAltName=DNS:localhost
+    tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    tls.load_cert_chain(CERTIFICATE)
+    if trusted:
+        monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
+    with server(http(b'{"quantity": 1}'), http(b'{"quantity": 2}'), tls=tls) as (url, seen):
+        settings.STOCK = {"STOCK_URL": url}
+        if trusted:
+            assert [stock.ask("A1"), stock.ask("A1")] == [1, 2] and seen == [1, 1]
+        else:
+            with pytest.raises(RetryableError, match="CERTIFICATE_VERIFY_FAILED") as failed:
+                stock.ask("A1")
+            assert failed.value.code == stock.UNAVAILABLE and seen == []
 
 
 def test_a_new_connection_that_hangs_up_is_not_tried_for_ever(settings):
     assert answer_to(settings, END) == (RetryableError, stock.UNAVAILABLE)
+
+
+@pytest.fixture
+def silent_port() -> Iterator[int]:
+    """One that neither takes nor refuses a connection: its queue is full."""
+    listener = socket.create_server(("127.0.0.1", 0), backlog=0)
+    waiting = [socket.socket() for _ in range(4)]
+    for one in waiting:
+        one.setblocking(False)
+        one.connect_ex(listener.getsockname())
+    yield listener.getsockname()[1]
+    for one in (*waiting, listener):
+        one.close()
+
+
+def test_all_addresses_of_a_host_share_the_time_of_a_call(settings, silent_port, monkeypatch):
+    kind = (socket.AF_INET, socket.SOCK_STREAM, 6, "")
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        addresses = [(*kind, ("127.0.0.1", silent_port)), (*kind, other.getsockname())]
+        monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: addresses)
+        settings.STOCK = {"STOCK_URL": "http://stock.example/stock", "TIMEOUT_SECONDS": 0.3}
+        with pytest.raises(RetryableError) as failed:
+            stock.ask("A1")
+        assert failed.value.code == stock.TIMEOUT
+        other.setblocking(False)
+        with pytest.raises(BlockingIOError):  # the first address had used up the time, so nobody came here
+            other.accept()
 
 
 @pytest.mark.parametrize("begin", [b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n", b"HTTP/1.1 200 OK\r\nX-Slow: "])
@@ -186,6 +271,17 @@ def test_a_call_ends_in_time_however_steadily_its_answer_drips(settings, begin):
         ("BATCH_MAX", True),
         ("STOCK_URL", "ftp://x"),
         ("STOCK_URL", 7),
+        ("STOCK_URL", "http://[x"),
+        ("STOCK_URL", "http://x:99999/stock"),
+        ("STOCK_URL", "http://x:0/stock"),
+        ("STOCK_URL", "http://a..b/stock"),
+        ("STOCK_URL", "http://x/my stock"),
+        ("STOCK_URL", "http://x/bestände"),
+        ("STOCK_URL", "http://x/stock\n"),
+        ("STOCK_URL", "http://me:secret@x/stock"),
+        ("STOCK_URL", "http://x/stock?code="),
+        ("STOCK_TOKEN", "a\r\nb"),
+        ("STOCK_TOKEN", "schlüssel"),
         ("COLOUR", "red"),
     ],
 )
@@ -193,6 +289,14 @@ def test_a_setting_that_makes_no_sense_is_refused_by_name(settings, name, value)
     settings.STOCK = {name: value}
     problems = [problem.msg for problem in check_settings()]
     assert len(problems) == 1 and name in problems[0]
+
+
+@pytest.mark.parametrize(
+    "url", ["http://x", "https://stock.example:8443/v1/stock/", "http://[::1]:80/s", "http://10.0.0.1/"]
+)
+def test_an_address_is_taken_as_it_is(settings, url):
+    settings.STOCK = {"STOCK_URL": url, "STOCK_TOKEN": "pnc_abc.DEF-123=="}
+    assert check_settings() == []
 
 
 def test_a_wrong_setting_is_told_by_the_check_and_not_by_a_stack():

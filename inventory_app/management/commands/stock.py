@@ -23,7 +23,6 @@ from inventory_app.errors import InvalidProduct
 from inventory_app.lifecycle import Imported, NewProduct, import_products
 
 CHUNK = 5_000  # products in one transaction
-TOLD_BAD = 100  # lines; of more only the number is told
 BAR = 30
 Chunk = tuple[list[NewProduct], list[BadLine]]
 
@@ -66,15 +65,16 @@ class Command(BaseCommand):
                     done = import_products(products)
                     total = Imported(total.added + done.added, total.known + done.known)
                     bar.clear()
-                    for line in wrong[: max(0, TOLD_BAD - bad)]:
+                    for line in wrong:
                         self.stderr.write(f"line {line.number}: {line.reason}")
                     bad += len(wrong)
                     bar.show(lines.characters, sum(total))
                 bar.clear()
-        except (OSError, UnicodeDecodeError, InvalidProduct) as error:
+        except (OSError, InvalidProduct) as error:
             self._give_up(f"{name}: {error}")
-        if bad > TOLD_BAD:
-            self.stderr.write(f"… and {bad - TOLD_BAD:,} more bad lines.")
+        except OperationalError as error:
+            words = str(error).strip().splitlines()[0]
+            self._give_up(f"The database went away after {sum(total):,} products: {words}. Import the file again.")
         seconds = time.monotonic() - started
         self.stdout.write(
             f"{total.added:,} added, {total.known:,} known already, {bad:,} bad lines, in {seconds:.1f} s."
@@ -104,11 +104,10 @@ def _ahead(chunks: Iterator[Chunk]) -> Iterator[Chunk]:
 
 @contextmanager
 def _opened(name: str) -> Iterator[tuple[TextIO, int | None]]:
-    if name == "-":
-        yield sys.stdin, None
-        return
-    with Path(name).open(encoding="utf-8", newline="") as file:
-        yield file, Path(name).stat().st_size
+    source = sys.stdin.fileno() if name == "-" else name
+    # What is no UTF-8 is for the reader to tell, with the number of its line.
+    with open(source, encoding="utf-8", errors="surrogateescape", newline="", closefd=name != "-") as file:
+        yield file, None if name == "-" else Path(name).stat().st_size
 
 
 class _Counted:
@@ -143,8 +142,9 @@ class _Bar:
 
 def as_page(coverage: Coverage) -> str:
     now_due, later = coverage.outlook.due, coverage.outlook.waiting - coverage.outlook.due
+    of_all = f"{coverage.fresh:,} of {coverage.products:,} products ({coverage.share_words})"
     lines = [
-        f"{coverage.fresh:,} of {coverage.products:,} products ({coverage.share:.1%}) synced within {coverage.window}.",
+        f"{of_all} synced within {coverage.window}.",
         f"  never synced      {coverage.never:,}",
         f"  oldest            {coverage.oldest.isoformat(timespec='seconds') if coverage.oldest else '-'}",
         f"  due, to come      {now_due:,}, {later:,}",
