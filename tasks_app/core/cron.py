@@ -123,6 +123,8 @@ def _item(text: str, place: int, item: str) -> str:
         )
     if found["step"] is not None and not 1 <= int(found["step"]) <= high:
         raise InvalidTask(f"cron {text!r}: the step of {_NAMES[place]} {item!r} must be from 1 to {high}.")
+    if found["high"] is not None and start == end:
+        return str(start)  # with a step, cronsim would take 11-11/5 for 11/5: from 11 on
     values = "*" if found["low"] == "*" else str(start) if found["high"] is None else f"{start}-{end}"
     return values if found["step"] is None else f"{values}/{int(found['step'])}"
 
