@@ -71,6 +71,11 @@ class Schedule:
             return f"Every {_duration(self.every)}"
         return parse(self.cron).words + ("" if self.zone == "UTC" else f", {self.zone} time")
 
+    @property
+    def closest(self) -> timedelta:
+        """The shortest time between two firings by the wall clock, whatever the time is now."""
+        return timedelta(seconds=self.every) if self.every else parse(self.cron).closest()
+
     def after(self, instant: datetime) -> Iterator[datetime]:
         """Every firing after this instant, in order, in UTC."""
         if self.at is not None:

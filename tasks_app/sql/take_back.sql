@@ -7,4 +7,4 @@ WITH gone AS (
       AND t.biz_key NOT LIKE %(job)s || ':m:%%'
     RETURNING t.fire_time
 )
-SELECT count(*), min(fire_time) FROM gone
+SELECT fire_time FROM gone ORDER BY fire_time
