@@ -125,6 +125,8 @@ def _steps(rows: list[tuple], now: datetime, horizon: datetime) -> tuple[list[_S
             "page": PAGE,
         }
         for row, page in zip(part, run("cursor_pages", asked), strict=True):
+            if size >= INSTANCES:
+                return steps, empty
             jobs, after_job = page[0], row[8]
             if not jobs and not after_job:
                 empty.append(row[0])
@@ -139,8 +141,6 @@ def _steps(rows: list[tuple], now: datetime, horizon: datetime) -> tuple[list[_S
                 unreadable[row[0]] = time.monotonic() + UNREADABLE_SECONDS
                 continue
             size += jobs * len(steps[-1].firings)
-        if size >= INSTANCES:
-            break
     return steps, empty
 
 

@@ -172,6 +172,20 @@ def test_a_schedule_whose_computation_breaks_does_not_hold_up_the_others():
     assert fire_times(job) and not fire_times(broken)
 
 
+def test_a_step_of_the_planner_is_of_a_bounded_size_however_many_jobs_fire_at_once(monkeypatch):
+    made = [make(f"report-{n}", cron="* * * * *", start_at=now() + DAY) for n in range(60)]
+    fire = made[0].schedule.next(now(), 1)[0]
+    JobDefinition.objects.update(plan_from=fire - SECOND, start_at=None)
+    JobCursor.objects.update(next_fire=fire)
+    most = max(sum(one.cursor == job.cursor for one in made) for job in made)
+    monkeypatch.setattr(planning, "INSTANCES", 10)
+
+    sizes = [planning.plan_due(range(16), (fire - now()).total_seconds() + 1).instances for _ in range(12)]
+
+    assert sum(sizes) == 60
+    assert max(sizes) < 10 + most < 60, sizes
+
+
 def test_a_job_that_has_ended_costs_the_planner_nothing_more():
     counted, ended = make("counted", every=10, max_runs=2), make("ended", every=10, end_at=now() + 15 * SECOND)
     still = make("still", cron="*/7 * * * * *")
