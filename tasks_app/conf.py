@@ -64,6 +64,7 @@ class Conf:
     KEEP_BATCHES_DAYS: float = 1.0
     KEEP_OUTBOX_DAYS: float = 7.0
     KEEP_TASKS_DAYS: float = 14.0
+    KEEP_REVISIONS_DAYS: float = 90.0  # longer than any change of a unit can be late
     PRUNE_STEP: int = 5_000  # rows deleted in one statement, at most
     PRUNE_SECONDS: float = 60.0
 

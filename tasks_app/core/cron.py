@@ -8,8 +8,9 @@ import copy
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import lru_cache
+from itertools import islice, pairwise, takewhile
 
 from cronsim import CronSim, CronSimError
 from cronsim.explain import Expression
@@ -51,6 +52,12 @@ class Cron:
         engine = copy.copy(self._engine)
         engine.dt = after.replace(microsecond=0, tzinfo=None)
         return engine
+
+    def closest(self) -> timedelta:
+        """The shortest time between two firings; the same whenever it is asked."""
+        two_years = takewhile(lambda wall: wall.year < 2002, self.walls(_FIRST_DAY))
+        pairs = pairwise(islice(two_years, 1000))
+        return min((later - earlier for earlier, later in pairs), default=timedelta(days=365))
 
 
 def parse(text: str) -> Cron:
@@ -123,6 +130,8 @@ def _item(text: str, place: int, item: str) -> str:
         )
     if found["step"] is not None and not 1 <= int(found["step"]) <= high:
         raise InvalidTask(f"cron {text!r}: the step of {_NAMES[place]} {item!r} must be from 1 to {high}.")
+    if found["high"] is not None and start == end:
+        return str(start)  # with a step, cronsim would take 11-11/5 for 11/5: from 11 on
     values = "*" if found["low"] == "*" else str(start) if found["high"] is None else f"{start}-{end}"
     return values if found["step"] is None else f"{values}/{int(found['step'])}"
 

@@ -22,6 +22,8 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _STRIDE = timedelta(days=400)
 # The longest gap there ever was: Samoa left out the 30th of December 2011.
 _LONGEST_GAP = timedelta(days=1)
+# No wall clock is so far from UTC, and no time is put off by so much.
+_MARGIN = timedelta(days=3)
 
 
 class Gap(StrEnum):
@@ -69,6 +71,11 @@ class Schedule:
             return f"Every {_duration(self.every)}"
         return parse(self.cron).words + ("" if self.zone == "UTC" else f", {self.zone} time")
 
+    @property
+    def closest(self) -> timedelta:
+        """The shortest time between two firings by the wall clock, whatever the time is now."""
+        return timedelta(seconds=self.every) if self.every else parse(self.cron).closest()
+
     def after(self, instant: datetime) -> Iterator[datetime]:
         """Every firing after this instant, in order, in UTC."""
         if self.at is not None:
@@ -99,15 +106,15 @@ class Schedule:
     def _crons(self, cron: Cron, low: datetime) -> Iterator[datetime]:
         """Stretch by stretch of constant offset from UTC: within one, wall clock and instants go side by side."""
         zone = zone_of(self.zone)
-        lately = changes(zone, low - _LONGEST_GAP, low)
-        change = lately[-1] if lately else None
-        start = low
         while True:
+            low = max(low, _quiet_until(cron, low))
+            lately = changes(zone, low - _LONGEST_GAP, low + SECOND)
+            change = lately[-1] if lately else None
+            start = max(low, change.at) if change else low
             ahead = changes(zone, start, start + _STRIDE)
             end = ahead[0].at if ahead else start + _STRIDE
             yield from self._stretch(cron, low, end, offset(zone, start), change)
-            change = ahead[0] if ahead else None
-            start, low = end, end - SECOND  # the next stretch begins with the change itself
+            low = end - SECOND  # the next stretch begins with the change itself
 
     def _stretch(
         self, cron: Cron, low: datetime, end: datetime, ahead_of_utc: timedelta, change: Change | None
@@ -131,6 +138,12 @@ def in_zone(instant: datetime, zone: str) -> str:
     local = instant.astimezone(zone_of(zone))
     clock = f"{local:%H:%M:%S}" if local.second else f"{local:%H:%M}"
     return f"{local:%a} {local.day} {local:%b %Y} {clock} {local.tzname()}"
+
+
+def _quiet_until(cron: Cron, low: datetime) -> datetime:
+    """Nothing fires until then. Or a day of every fortieth year would be looked for after each change of the clocks."""
+    following = next(cron.walls(low - _MARGIN))
+    return following.replace(tzinfo=UTC) - _MARGIN
 
 
 def _instants(cron: Cron, low: datetime, end: datetime, ahead_of_utc: timedelta) -> Iterator[datetime]:

@@ -3,8 +3,10 @@
 import json
 import re
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from fractions import Fraction
 
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import timezone
 
 from tasks_app.core.celery_call import CELERY_TASK, celery_call
@@ -13,9 +15,12 @@ from tasks_app.core.lanes import LANES
 from tasks_app.lifecycle import jobs
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.job_request import JobRequest, columns
+from tasks_app.models import JobDefinition
 
 TABLE = "django_celery_beat_periodictask"
-_PERIODS = {"days": 86_400, "hours": 3_600, "minutes": 60, "seconds": 1}
+LEFT_ALONE = "left alone"
+_THERE = f"a job of this name is there already; {LEFT_ALONE}"
+_PERIODS = {"days": 86_400, "hours": 3_600, "minutes": 60, "seconds": 1, "microseconds": Fraction(1, 1_000_000)}
 _ROWS = f"""
 SELECT to_jsonb(p), to_jsonb(c), to_jsonb(i), to_jsonb(k), k.clocked_time, p.start_time, p.expires
 FROM {TABLE} p
@@ -48,16 +53,25 @@ def read() -> list[Carried]:
     return [_carried(*row) for row in rows]
 
 
+def leave_what_is_there(found: list[Carried], tenant: str) -> None:
+    """A job that is there already is left alone, so that the command can be run again."""
+    there = set(JobDefinition.objects.filter(tenant=tenant).values_list("name", flat=True))
+    for one in found:
+        if one.request is not None and one.name in there:
+            one.refused, one.request = _THERE, None
+
+
 def carry_over(found: Carried, tenant: str, operator: Operator) -> None:
-    """Create the job; one that is there already is left alone, so that the command can be run again."""
+    """Create the job. One that is disabled is paused in the same transaction, so that nothing of it can run."""
     if found.request is None:
         return
     try:
-        job = jobs.create(found.request, operator, tenant).job
-        if not found.enabled:
-            jobs.pause(job.id, Operator(operator.name, "disabled in django-celery-beat"), tenant=tenant)
+        with transaction.atomic():
+            job = jobs.create(found.request, operator, tenant).job
+            if not found.enabled:
+                jobs.pause(job.id, Operator(operator.name, "disabled in django-celery-beat"), tenant=tenant)
     except NameTaken:
-        found.refused = "a job of this name is there already; left alone"
+        found.refused, found.request = _THERE, None
 
 
 def _carried(task, crontab, interval, clocked, clocked_time, start_time, expires) -> Carried:
@@ -67,6 +81,8 @@ def _carried(task, crontab, interval, clocked, clocked_time, start_time, expires
         payload["kwargs"] = json.loads(task["kwargs"] or "{}")
         celery_call(payload)
         when = _when(crontab, interval, clocked_time if clocked else None)
+        if clocked and not found.enabled and clocked_time <= timezone.now():
+            raise InvalidTask(f"its one time has passed, and it is disabled; {LEFT_ALONE}")
     except (InvalidTask, ValueError) as error:
         found.refused = str(error)
         return found
@@ -74,7 +90,7 @@ def _carried(task, crontab, interval, clocked, clocked_time, start_time, expires
     if task["queue"] and not lane:
         found.lost.append(f"queue {task['queue']!r} is no lane; the default lane is used")
     for name in ("exchange", "routing_key", "priority"):
-        if task.get(name):
+        if task.get(name) not in (None, ""):
             found.lost.append(f"{name} {task[name]!r}")
     if task.get("headers") not in (None, "", "{}"):
         found.lost.append("headers")
@@ -83,11 +99,10 @@ def _carried(task, crontab, interval, clocked, clocked_time, start_time, expires
         task_type=CELERY_TASK,
         payload=payload,
         lane=lane,
-        start_at=start_time,
+        start_at=_next_run(task, when) or start_time,
         end_at=expires,
         expires_after=task.get("expire_seconds"),
         max_runs=1 if task["one_off"] and not clocked else None,
-        catch_up="none" if interval else "latest",
         **when,
     )
     try:
@@ -97,13 +112,21 @@ def _carried(task, crontab, interval, clocked, clocked_time, start_time, expires
     return found
 
 
+def _next_run(task: dict, when: dict) -> datetime | None:
+    """An interval goes on from its last run, as it does in Celery: one of a week does not begin anew."""
+    if "every" not in when or not task.get("last_run_at"):
+        return None
+    return datetime.fromisoformat(task["last_run_at"]) + timedelta(seconds=when["every"])
+
+
 def _when(crontab: dict | None, interval: dict | None, clocked_time) -> dict:
     if clocked_time is not None:
         return {"at": clocked_time}
     if interval is not None:
-        if interval["period"] not in _PERIODS:
-            raise InvalidTask(f"an interval of {interval['every']} {interval['period']} is shorter than a second")
-        return {"every": interval["every"] * _PERIODS[interval["period"]]}
+        seconds = interval["every"] * _PERIODS[interval["period"]]
+        if seconds.denominator != 1:
+            raise InvalidTask(f"an interval of {interval['every']} {interval['period']} is no whole number of seconds")
+        return {"every": int(seconds)}
     if crontab is None:
         raise InvalidTask("a solar schedule has no counterpart here")
     names = ("minute", "hour", "day_of_month", "month_of_year", "day_of_week")

@@ -15,7 +15,7 @@ from django.db import DatabaseError, InterfaceError, connection
 from tasks_app.conf import conf
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.instances import plan_due
-from tasks_app.lifecycle.jobs import resume_due
+from tasks_app.lifecycle.jobs import RESUMED, resume_due
 from tasks_app.lifecycle.shards import all_shards
 from tasks_app.sql import array, run
 
@@ -47,7 +47,7 @@ def plan_once(shards: Iterable[int] = ()) -> Look:
         instances += step.instances
         SENDER.wake(step.dues)
         if not step.cursors:
-            return Look(instances, resumed, done=True)
+            return Look(instances, resumed, done=resumed < RESUMED)
     return Look(instances, resumed, done=False)
 
 

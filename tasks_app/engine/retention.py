@@ -20,6 +20,7 @@ class Pruned:
     nodes: int
     minutes: int
     answers: int
+    revisions: int
 
 
 def prune(steps: int = 20) -> Pruned:
@@ -27,11 +28,12 @@ def prune(steps: int = 20) -> Pruned:
     return Pruned(
         batches=_prune("prune_batches", conf().KEEP_BATCHES_DAYS, steps),
         events=_prune("prune_outbox", conf().KEEP_OUTBOX_DAYS, steps),
-        tasks=_walk("prune_tasks", steps),
-        attempts=_walk("prune_attempts", steps),
+        tasks=_walk("prune_tasks", conf().KEEP_TASKS_DAYS, steps),
+        attempts=_walk("prune_attempts", conf().KEEP_TASKS_DAYS, steps),
         nodes=len(run("prune_nodes", {"keep": KEEP_NODES_SECONDS})),
         minutes=_prune("prune_minutes", KEEP_MINUTES_DAYS, steps),
         answers=_prune("prune_idempotency", KEEP_ANSWERS_DAYS, steps),
+        revisions=_walk("prune_revisions", conf().KEEP_REVISIONS_DAYS, steps),
     )
 
 
@@ -45,14 +47,14 @@ def _prune(statement: str, keep_days: float, steps: int) -> int:
     return total
 
 
-_cursors = {"prune_tasks": 0, "prune_attempts": 0}  # where the walk over the ids goes on
+_cursors = {"prune_tasks": 0, "prune_attempts": 0, "prune_revisions": 0}  # where the walk over the ids goes on
 _VAIN_STEPS = 2  # stretches without anything to delete, before the walk rests until next time
 
 
-def _walk(statement: str, steps: int) -> int:
+def _walk(statement: str, keep_days: float, steps: int) -> int:
     total, vain = 0, 0
     for _ in range(steps):
-        params = {"after": _cursors[statement], "keep": conf().KEEP_TASKS_DAYS * DAY, "step": conf().PRUNE_STEP}
+        params = {"after": _cursors[statement], "keep": keep_days * DAY, "step": conf().PRUNE_STEP}
         ((last, gone),) = run(statement, params)
         total += gone
         vain = 0 if gone else vain + 1

@@ -2,7 +2,8 @@
 
 import logging
 import secrets
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cache
@@ -14,7 +15,6 @@ from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.firings import INSTANT, Firing, firings
 from tasks_app.core.handlers import REGISTRY
-from tasks_app.core.jobs import OnResume
 from tasks_app.core.schedule import Gap, Repeat, Schedule
 from tasks_app.core.sharding import home_of
 from tasks_app.models import JobDefinition, ScheduleTask
@@ -27,11 +27,13 @@ CURSORS_COUNTED = 32  # of which the jobs are counted at a time: what is over a 
 PAGE = 5_000  # jobs of one schedule in one step
 INSTANCES = 10_000  # in one step, about
 
-UNREADABLE = timedelta(minutes=10)  # a schedule that can't be read is looked at again after this
+UNREADABLE_SECONDS = 600  # a schedule that this process can't read is looked at again after this
+unreadable: dict[int, float] = {}  # the cursors of such schedules, and when by the monotonic clock
 
 log = logging.getLogger(__name__)
 
 _TOO_OLD = 10**9
+_WANTED = -1  # whatever the job says about missed firings
 _OF_CURSOR = "d.cursor = f.cursor AND d.id > f.low AND d.id <= f.high"
 _OF_JOB = "d.id = f.high"
 
@@ -87,7 +89,9 @@ class _Step(NamedTuple):
 def plan_due(shards: Iterable[int], ahead: float) -> Planning:
     """Plan what fires within `ahead` seconds, one step of a bounded size, in one transaction."""
     with transaction.atomic(savepoint=False):
-        rows = run("due_cursors", {"shards": array(shards), "ahead": ahead, "most": CURSORS})
+        passed_by = [cursor for cursor, until in unreadable.items() if time.monotonic() < until]
+        asked = {"shards": array(shards), "ahead": ahead, "most": CURSORS, "but": array(passed_by)}
+        rows = run("due_cursors", asked)
         if not rows:
             return Planning()
         now = rows[0][-1]
@@ -121,19 +125,22 @@ def _steps(rows: list[tuple], now: datetime, horizon: datetime) -> tuple[list[_S
             "page": PAGE,
         }
         for row, page in zip(part, run("cursor_pages", asked), strict=True):
+            if size >= INSTANCES:
+                return steps, empty
             jobs, after_job = page[0], row[8]
             if not jobs and not after_job:
                 empty.append(row[0])
                 continue
             try:
                 steps.append(_step(row, *page, times))
-            except InvalidTask as error:
-                # A zone that this machine does not know any more, say: the others must not wait for it.
-                log.error("cursor.unreadable cursor=%d error=%r", row[0], str(error))
-                steps.append(_Step(False, row[0], [], 0, 0, now + UNREADABLE, 0))
+            except Exception as error:
+                # A zone that this machine does not know any more, say: the others must not wait for it. It stays where
+                # it is: another planner may know the zone, or this one after an update, and then nothing is lost.
+                known = isinstance(error, InvalidTask)
+                log.error("cursor.unreadable cursor=%d error=%r", row[0], str(error), exc_info=not known)
+                unreadable[row[0]] = time.monotonic() + UNREADABLE_SECONDS
+                continue
             size += jobs * len(steps[-1].firings)
-        if size >= INSTANCES:
-            break
     return steps, empty
 
 
@@ -152,32 +159,31 @@ def _step(row: tuple, jobs: int, last: int | None, counted: bool, most_missed: i
     return _Step(counted, id_, found, after_job, last or 0, times.following(schedule, planned_until), 0)
 
 
-def top_up(job: JobDefinition, cursor: Cursor | None, now: datetime, mode: OnResume | None = None) -> Dues:
-    """Plan for one job what the others of its schedule have already; `mode` says what to do with what lies in the past.
+def top_up(job: JobDefinition, cursor: Cursor | None, now: datetime, again: Sequence[datetime] = ()) -> Dues:
+    """Plan for one job what the others of its schedule have already, and `again` what is to run in any case.
 
     Returns when something of it is due. The caller holds the job and its cursor.
     """
-    missed_before = now if mode else now - timedelta(seconds=MISSED_SECONDS)
     until = now + timedelta(days=40_000) if cursor is None else cursor.planned_until(job.id)
-    wanted = firings(
+    others = firings(
         job.schedule,
         job.plan_from,
         until,
-        missed_before=missed_before,
-        most_missed=1 if mode is OnResume.LATEST else job.catch_up_most,
+        missed_before=now - timedelta(seconds=MISSED_SECONDS),
+        most_missed=job.catch_up_most,
         most=INSTANCES,
     )
+    wanted = {firing.at: firing for firing in others} | {at: Firing(at, _WANTED) for at in again}
+    ordered = [wanted[at] for at in sorted(wanted)]
     dues: Dues = {}
     # A job that counts its runs gets them one by one, so that the count is looked at each time.
-    for part in [wanted] if job.max_runs is None else [[one] for one in wanted]:
-        _, first = _insert([(0, firing, 0, job.id) for firing in part], _OF_JOB, mode, counted=job.max_runs is not None)
+    for part in [ordered] if job.max_runs is None else [[one] for one in ordered]:
+        _, first = _insert([(0, firing, 0, job.id) for firing in part], _OF_JOB, counted=job.max_runs is not None)
         dues = dues or first
     return dues
 
 
-def _insert(
-    wanted: list[tuple[int, Firing, int, int]], of: str, mode: OnResume | None = None, *, counted: bool
-) -> tuple[int, Dues]:
+def _insert(wanted: list[tuple[int, Firing, int, int]], of: str, *, counted: bool) -> tuple[int, Dues]:
     if not wanted:
         return 0, {}
     cursors, fired, lows, highs = zip(*wanted, strict=True)
@@ -190,7 +196,6 @@ def _insert(
         "highs": array(highs),
         "page": PAGE,
         "salt": secrets.token_hex(16),
-        "mode": None if mode is None else str(mode),
         "counted": counted,
     } | _homes()
     rows = run_on("plan_instances", of, params)
@@ -203,12 +208,12 @@ def _homes() -> dict[str, list]:
     return {"limited": limited, "homes": [home_of(name, conf().SHARDS) for name in limited]}
 
 
-def take_back(job: JobDefinition) -> datetime | None:
-    """Undo the planning of what nobody has claimed; the earliest firing of it. Counted runs are given back."""
-    ((count, earliest),) = run("take_back", {"job": job.id})
+def take_back(job: JobDefinition) -> list[datetime]:
+    """Undo the planning of what nobody has claimed; the firings of it, in order. Counted runs are given back."""
+    taken = [fire_time for (fire_time,) in run("take_back", {"job": job.id})]
     if job.max_runs is not None:
-        job.runs -= count
-    return earliest
+        job.runs -= len(taken)
+    return taken
 
 
 class Triggered(NamedTuple):

@@ -3,13 +3,14 @@
 Locks: first the cursor, in share mode, so that no planner is at work on it; then the job; then its tasks.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from tasks_app.conf import conf
 from tasks_app.core.errors import PlanConflict, StaleRevision, UnknownJob, shown
 from tasks_app.core.firings import INSTANT
-from tasks_app.core.jobs import JobStatus, OnResume
+from tasks_app.core.jobs import JobStatus
 from tasks_app.models import JobCursor, JobDefinition
 from tasks_app.sql import execute, run
 
@@ -36,22 +37,36 @@ def hold(tenant: str, job_id: int, revision: int | None = None) -> tuple[JobDefi
     raise PlanConflict(f"job {job_id} was changed by others {ROUNDS} times meanwhile. Try again.")
 
 
-def leave(job: JobDefinition, cursor: Cursor | None, now: datetime) -> datetime:
-    """Take back what nobody has claimed. Returns the instant after which the job's firings are open again."""
-    earliest = take_back(job)
+class Left(NamedTuple):
+    """A job that the planner has let go."""
+
+    decided: datetime  # what becomes of firings up to this instant is decided
+    taken: list[datetime]  # except for these, which were planned and are taken back
+
+    @property
+    def open_from(self) -> datetime:
+        """The firings after this instant are open again, whatever the new rule."""
+        return min(self.decided, self.taken[0] - INSTANT) if self.taken else self.decided
+
+
+def leave(job: JobDefinition, cursor: Cursor | None, now: datetime) -> Left:
+    """Take back what nobody has claimed."""
+    taken = take_back(job)
     if job.status != JobStatus.ACTIVE:
-        return job.plan_from
+        return Left(job.plan_from, [])
     if job.run_at is not None:
-        return job.plan_from if earliest else max(job.plan_from, job.run_at)
+        return Left(max(job.plan_from, job.run_at), taken)
     planned_until = cursor.planned_until(job.id) if cursor else now
-    open_from = min(now, planned_until, earliest - INSTANT if earliest else now)
-    return max(open_from, job.plan_from)
+    return Left(max(job.plan_from, min(now, planned_until)), taken)
 
 
-def join(job: JobDefinition, now: datetime, mode: OnResume | None) -> Dues:
-    """Have the planner plan the job from now on, and plan at once what the planner has behind it already."""
+def join(job: JobDefinition, now: datetime, again: Sequence[datetime] = ()) -> Dues:
+    """Have the planner plan the job from now on, and plan at once what the planner has behind it already, and `again`.
+
+    A job that has had its runs gets no cursor: no planner need look at it.
+    """
     cursor = None
-    if job.run_at is None:
+    if job.run_at is None and (job.max_runs is None or job.runs < job.max_runs):
         key = JobCursor.key_of(job.schedule) | {"shard": job.shard}
         horizon = now + timedelta(seconds=conf().PLAN_AHEAD_SECONDS)
         for _ in range(ROUNDS):
@@ -66,7 +81,7 @@ def join(job: JobDefinition, now: datetime, mode: OnResume | None) -> Dues:
     JobDefinition.objects.filter(id=job.id).update(
         cursor=job.cursor, plan_from=job.plan_from, shard=job.shard, status=job.status, runs=job.runs
     )
-    return top_up(job, cursor, now, mode)
+    return top_up(job, cursor, now, again) if cursor or job.run_at else {}
 
 
 def _lock_cursor(key: Mapping[str, object]) -> Cursor | None:

@@ -5,11 +5,11 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 from math import ceil
 
 from tasks_app.core.celery_call import CELERY_TASK, celery_call
 from tasks_app.core.errors import InvalidTask, nearest, refuse_absurd_instant, shown
+from tasks_app.core.firings import INSTANT
 from tasks_app.core.handlers import REGISTRY, Handler, refuse_bad_lane, refuse_bad_max_retry
 from tasks_app.core.jobs import CatchUp
 from tasks_app.core.schedule import Gap, Repeat, Schedule
@@ -205,17 +205,30 @@ def _refuse_what_never_fires(request: JobRequest, schedule: Schedule, now: datet
             f"end_at={request.end_at} is not after start_at={request.start_at}; the job would never fire."
         )
     if schedule.at is not None:
+        _refuse_time_out_of_bounds(request, schedule.at)
         return
-    coming = schedule.next(max(now, request.start_at or now), 4)
-    if request.end_at is not None and was is None and coming[0] > request.end_at:
+    # The start itself may be a firing.
+    [coming] = schedule.next(now if request.start_at is None else max(now, request.start_at - INSTANT), 1)
+    if request.end_at is not None and was is None and coming > request.end_at:
         raise InvalidTask(
-            f"the job would never fire: its next time is {coming[0].isoformat()}, "
+            f"the job would never fire: its next time is {coming.isoformat()}, "
             f"after end_at={request.end_at.isoformat()}."
         )
-    closest = min((b - a).total_seconds() for a, b in pairwise(coming))
-    if request.jitter and request.jitter >= closest:
+    if request.jitter and request.jitter >= schedule.closest.total_seconds():
         raise InvalidTask(
-            f"jitter={request.jitter} is not shorter than the {closest:g} s between two firings; "
-            "they would overtake each other. Lower it."
+            f"jitter={request.jitter} is not shorter than the {schedule.closest.total_seconds():g} s that may lie "
+            "between two firings; each would be spread over the next. Lower it."
         )
-    refuse_absurd_instant("the next time", coming[0])
+    refuse_absurd_instant("the next time", coming)
+
+
+def _refuse_time_out_of_bounds(request: JobRequest, at: datetime) -> None:
+    for name, word, out in (
+        ("start_at", "before", request.start_at is not None and at < request.start_at),
+        ("end_at", "after", request.end_at is not None and at > request.end_at),
+    ):
+        if out:
+            raise InvalidTask(
+                f"the job would never fire: at={at.isoformat()} is {word} {name}={getattr(request, name).isoformat()}. "
+                f"Leave {name} out, or move one of them."
+            )

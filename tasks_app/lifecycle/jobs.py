@@ -5,7 +5,7 @@ is taken back, and nothing is planned by it any more.
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence, Set
 from datetime import datetime
 from types import MappingProxyType
 from typing import NamedTuple
@@ -13,21 +13,23 @@ from typing import NamedTuple
 from django.db import IntegrityError, transaction
 
 from tasks_app.core.errors import InvalidTask, NameTaken, PunctualError, UnknownJob, shown
-from tasks_app.core.firings import INSTANT
+from tasks_app.core.firings import INSTANT, newest
 from tasks_app.core.jobs import JobStatus, OnResume
 from tasks_app.models import JobDefinition
 from tasks_app.models.schedule_task import DEFAULT_TENANT, TENANT_LENGTH
-from tasks_app.sql import execute
+from tasks_app.sql import run
 
 from .audit import Entry, Operator, audit
 from .instances import Dues, Triggered
 from .instances import trigger as _trigger
-from .job_hold import database_now, hold, join, leave, number_of, unknown
+from .job_hold import Left, database_now, hold, join, leave, number_of, unknown
 from .job_request import JobRequest, changed, columns, shown_fields
 from .request import checked_instant, checked_json, checked_text
 from .shards import shards_of
 
 KEY_LENGTH = 150
+RESUMED = 100  # pauses that one look ends, at most
+_TIMES = ("cron", "every", "phase", "run_at", "timezone", "dst_gap", "dst_repeat")
 
 log = logging.getLogger(__name__)
 
@@ -45,14 +47,19 @@ def create(request: JobRequest, operator: Operator, tenant: str = DEFAULT_TENANT
     with transaction.atomic(savepoint=False):
         now = database_now()
         values = columns(request, now)
-        values |= {"plan_from": _start(values, now), "created_by": operator.name, "updated_at": now, "shard": 0}
+        values |= {
+            "plan_from": _start(values["run_at"], values["start_at"], now),
+            "created_by": operator.name,
+            "updated_at": now,
+            "shard": 0,
+        }
         try:
             with transaction.atomic():
                 job = JobDefinition.objects.create(tenant=tenant, **values)
         except IntegrityError as error:
             raise _name_taken(error, tenant, values["name"]) from None
         [job.shard] = shards_of([tenant], ["job"], [str(job.id)])
-        dues = join(job, now, OnResume.ALL if job.run_at else None)
+        dues = join(job, now, [job.run_at] if job.run_at else ())
         _audit(operator, "create", job, {"after": shown_fields(job)})
     return Changed(_fresh(job), dues)
 
@@ -70,14 +77,10 @@ def edit(
         job, cursor = hold(tenant, job_id, revision)
         before, now = shown_fields(job), database_now()
         values = columns(changed(job, changes), now, was=job)
-        open_from = leave(job, cursor, now)
-        again = None
-        if values["run_at"] != job.run_at:
-            # A new time, or another kind of schedule: nothing before it counts.
-            open_from, again = now, OnResume.ALL if values["run_at"] else None
-        job.plan_from = _start(values, open_from) if again or not job.run_at else open_from
+        left, new_times = leave(job, cursor, now), {name for name in _TIMES if values[name] != getattr(job, name)}
         for name, value in values.items():
             setattr(job, name, value)
+        job.plan_from, again = _open_again(job, new_times, left, now)
         job.revision += 1
         try:
             with transaction.atomic():
@@ -105,7 +108,7 @@ def pause(
         if until is not None and checked_instant("until", until) <= now:
             raise InvalidTask(f"until={until.isoformat()} has passed; a pause ends in the future, or when told.")
         if job.status == JobStatus.ACTIVE:
-            job.plan_from = leave(job, cursor, now)
+            job.plan_from = leave(job, cursor, now).open_from
             job.paused_at = now
         job.status, job.cursor = JobStatus.PAUSED, None
         job.pause_reason, job.paused_by, job.paused_until, job.on_resume = (
@@ -133,18 +136,21 @@ def resume(job_id: int, operator: Operator, *, tenant: str = DEFAULT_TENANT, on_
 
 
 def resume_due(operator: Operator) -> int:
-    """Resume the jobs whose pause has ended by itself; how many."""
-    resumed = 0
-    for tenant, job_id in execute(
-        "SELECT tenant, id FROM job_definition WHERE paused_until <= clock_timestamp() ORDER BY paused_until LIMIT 100"
-    ):
-        try:
-            resumed += _resume_if_due(tenant, job_id, operator)
-        except UnknownJob:
-            pass  # deleted meanwhile
-        except PunctualError as error:
-            # A zone that this machine does not know any more, say: the others must not wait for it.
-            log.error("job.not_resumed job=%d error=%r", job_id, str(error))
+    """Resume the jobs whose pause has ended by itself, up to RESUMED; how many."""
+    resumed, after = 0, 0
+    while resumed < RESUMED:
+        page = run("ended_pauses", {"after": after, "most": RESUMED - resumed})
+        if not page:
+            break
+        for tenant, job_id in page:
+            try:
+                resumed += _resume_if_due(tenant, job_id, operator)
+            except UnknownJob:
+                pass  # deleted meanwhile
+            except PunctualError as error:
+                # A zone that this machine does not know any more, say: the others must not wait for it.
+                log.error("job.not_resumed job=%d error=%r", job_id, str(error))
+        after = page[-1][1]
     return resumed
 
 
@@ -188,23 +194,47 @@ def delete(
 
 def _resume(job: JobDefinition, operator: Operator, how: OnResume) -> Changed:
     now = database_now()
-    if how is OnResume.SKIP:
-        job.plan_from = max(job.plan_from, now)
-    missed_from = job.plan_from
+    # What came after the end of the pause was missed as in any other job, however late the end is noticed.
+    ended = min(now, job.paused_until or now)
+    missed_from, again = job.plan_from, _within(job, ended, how)
+    job.plan_from = max(job.plan_from, ended)
     job.status, job.revision = JobStatus.ACTIVE, job.revision + 1
     job.pause_reason = job.paused_by = ""
     job.paused_at = job.paused_until = None
     job.save()
-    dues = join(job, now, None if how is OnResume.SKIP else how)
+    dues = join(job, now, again)
     _audit(operator, "resume", job, {"on_resume": str(how), "from": missed_from.isoformat()})
     return Changed(_fresh(job), dues)
 
 
-def _start(values: Mapping[str, object], now: datetime) -> datetime:
+def _within(job: JobDefinition, ended: datetime, how: OnResume) -> list[datetime]:
+    """The firings within a pause that are to run after all."""
+    if how is OnResume.SKIP:
+        return []
+    last = ended if job.end_at is None else min(ended, job.end_at)
+    return newest(job.schedule, job.plan_from, last, 1 if how is OnResume.LATEST else job.catch_up_most)
+
+
+def _open_again(
+    job: JobDefinition, new_times: Set[str], left: Left, now: datetime
+) -> tuple[datetime, Sequence[datetime]]:
+    """For a job that was edited: only firings after this instant are its own, and those that are planned again."""
+    if "run_at" in new_times:
+        # A new time, or another kind of schedule: nothing before it counts.
+        return _start(job.run_at, job.start_at, now), [job.run_at] if job.run_at else ()
+    if job.run_at:
+        return left.decided, left.taken
+    if new_times:
+        return _start(None, job.start_at, left.open_from), ()
+    # The same times by other rules: what was planned before is planned again, and none of it is missed.
+    return _start(None, job.start_at, left.decided), [at for at in left.taken if not job.start_at or at >= job.start_at]
+
+
+def _start(run_at: datetime | None, start_at: datetime | None, now: datetime) -> datetime:
     """Only firings after this instant are the job's."""
-    if values["run_at"] is not None:
-        return values["run_at"] - INSTANT
-    return max(now, values["start_at"] - INSTANT) if values["start_at"] else now
+    if run_at is not None:
+        return run_at - INSTANT
+    return max(now, start_at - INSTANT) if start_at else now
 
 
 def _audit(operator: Operator, verb: str, job: JobDefinition, detail: dict) -> None:

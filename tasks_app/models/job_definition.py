@@ -74,6 +74,12 @@ class JobDefinition(models.Model):
                 name="job_definition_counted",
                 condition=Q(status=JobStatus.ACTIVE, max_runs__isnull=False),
             ),
+            # What has had its last firing.
+            models.Index(
+                fields=["cursor", "end_at"],
+                name="job_definition_ending",
+                condition=Q(status=JobStatus.ACTIVE, end_at__isnull=False),
+            ),
             # For lists: of a type, and of what is paused.
             models.Index(fields=["tenant", "task_type", "name"], name="job_definition_type"),
             models.Index(fields=["tenant", "name"], name="job_definition_paused", condition=Q(status=JobStatus.PAUSED)),

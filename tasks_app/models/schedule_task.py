@@ -76,6 +76,10 @@ class ScheduleTask(models.Model):
                 condition=Q(due_at__isnull=False, limited=True),
             ),
             models.Index(fields=["job", "fire_time"], name="schedule_task_job", condition=Q(job__isnull=False)),
+            # What a change of a job takes back, without a look at its history.
+            models.Index(
+                fields=["job"], name="schedule_task_planned", condition=Q(job__isnull=False, due_at__isnull=False)
+            ),
         ]
         constraints = [
             models.UniqueConstraint(

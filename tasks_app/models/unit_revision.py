@@ -1,6 +1,7 @@
 """The last change of a unit's time that was applied, by the sender's own count: events may arrive out of order."""
 
 from django.db import models
+from django.db.models.functions import Now
 
 from .schedule_task import KEY_LENGTH, TENANT_LENGTH
 
@@ -10,6 +11,7 @@ class UnitRevision(models.Model):
     task_type = models.CharField(max_length=100, db_collation="C")
     biz_key = models.CharField(max_length=KEY_LENGTH, db_collation="C")
     revision = models.BigIntegerField()
+    changed_at = models.DateTimeField(db_default=Now())
 
     class Meta:
         db_table = "unit_revision"

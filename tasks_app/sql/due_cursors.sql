@@ -3,6 +3,7 @@
 SELECT id, cron, timezone, dst_gap, dst_repeat, every, phase, next_fire, after_job, clock_timestamp()
 FROM job_cursor
 WHERE shard = ANY (%(shards)s::smallint[]) AND next_fire <= clock_timestamp() + make_interval(secs => %(ahead)s)
+  AND id <> ALL (%(but)s::bigint[])
 ORDER BY next_fire
 LIMIT %(most)s
 FOR UPDATE SKIP LOCKED

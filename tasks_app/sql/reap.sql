@@ -1,7 +1,8 @@
 -- reap: batches whose lease ran out are finished, and their RUNNING rows are due again, in one statement.
 -- LIMIT and SKIP LOCKED on batch rows only: skipping a locked task would leave it RUNNING for ever.
 -- Never started: due again, no retry used. Lost in company: the same, but alone from now on, so that a
--- poisonous task can't take its neighbours along. Lost while alone: one failure, by the row's own budget.
+-- poisonous task can't take its neighbours along. Lost while alone: one failure, by the row's own budget; the next try
+-- after the delay that its job has, or its handler.
 WITH expired AS (
     SELECT batch_no FROM task_batch
     WHERE finished_at IS NULL AND lease_until < clock_timestamp()
@@ -30,6 +31,8 @@ WITH expired AS (
                       ELSE 'INIT' END,
         due_at = CASE WHEN NOT b.alone THEN t.claimed_due
                       WHEN t.attempt < t.max_retry THEN clock_timestamp() + make_interval(secs => coalesce(
+                          (SELECT d.backoff[least(t.attempt + 1, cardinality(d.backoff))]
+                           FROM job_definition d WHERE d.id = t.job),
                           (%(delays)s::jsonb -> t.task_type ->> least(t.attempt, %(delays_known)s - 1))::float8,
                           least(0.5 * 2 ^ least(t.attempt + 1, 8), 300)))
                       ELSE (SELECT coalesce(date_bin(roll.step, roll.moment - interval '1 microsecond', 'epoch') + roll.step,

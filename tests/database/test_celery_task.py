@@ -1,7 +1,7 @@
 """CELERY_TASK: a Celery task run by us; and django-celery-beat's tables as jobs."""
 
 import io
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from celery import shared_task
@@ -119,13 +119,15 @@ def celery_beat():
                 args text DEFAULT '[]', kwargs text DEFAULT '{}', queue varchar(200), exchange varchar(200),
                 routing_key varchar(200), headers text DEFAULT '{}', priority int, expires timestamptz,
                 expire_seconds int, one_off bool DEFAULT false, start_time timestamptz, enabled bool DEFAULT true,
-                crontab_id int, interval_id int, clocked_id int, solar_id int);
+                last_run_at timestamptz, crontab_id int, interval_id int, clocked_id int, solar_id int);
             INSERT INTO django_celery_beat_crontabschedule (minute, hour, day_of_month, month_of_year, day_of_week,
                 timezone)
                 VALUES ('30', '7', '*', '*', 'monday,fri', 'Europe/Berlin'), ('0', '0', '13', '*', '5', 'UTC'),
                        ('bad', '*', '*', '*', '*', 'UTC');
-            INSERT INTO django_celery_beat_intervalschedule (every, period) VALUES (10, 'minutes'), (5, 'microseconds');
-            INSERT INTO django_celery_beat_clockedschedule (clocked_time) VALUES ('2090-01-02T09:00:00Z');
+            INSERT INTO django_celery_beat_intervalschedule (every, period) VALUES (10, 'minutes'), (5, 'microseconds'),
+                (7, 'days'), (2000000, 'microseconds');
+            INSERT INTO django_celery_beat_clockedschedule (clocked_time)
+                VALUES ('2090-01-02T09:00:00Z'), ('2026-01-02T09:00:00Z');
         """)
         cursor.execute("""
             INSERT INTO django_celery_beat_periodictask (name, task, crontab_id, interval_id, clocked_id, solar_id,
@@ -170,7 +172,15 @@ def test_periodic_tasks_become_jobs_and_what_is_lost_is_told(celery_beat):
     assert (jobs["sync"].every, jobs["sync"].status) == (600, "PAUSED")
     assert jobs["once"].run_at == datetime(2090, 1, 2, 9, tzinfo=UTC)
     assert jobs["first"].max_runs == 1
-    for words in ("queue 'fast' is no lane", "priority 3", "solar", "shorter than a second", "'BAD'", "own", "5 of 10"):
+    for words in (
+        "queue 'fast' is no lane",
+        "priority 3",
+        "solar",
+        "no whole number of seconds",
+        "'BAD'",
+        "own",
+        "5 of 10",
+    ):
         assert words in told, told
 
 
@@ -181,8 +191,53 @@ def test_a_dry_run_creates_nothing_and_a_second_run_adds_nothing(celery_beat):
 
     imported()
     before = list(JobDefinition.objects.values_list("id", "revision"))
-    assert "there already" in imported()[1]
+    for again in (imported(), imported("--dry-run")):
+        assert "there already" in again[1] and "0 of 10" in again[1]
     assert list(JobDefinition.objects.values_list("id", "revision")) == before
+
+
+def add(name: str, **values: object) -> None:
+    values = {"name": name, "task": "testapp.note"} | values
+    names, places = ", ".join(values), ", ".join(["%s"] * len(values))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"INSERT INTO django_celery_beat_periodictask ({names}) VALUES ({places})", list(values.values())
+        )
+
+
+def test_odd_periodic_tasks_are_carried_over_as_celery_runs_them(celery_beat):
+    last = datetime.now(UTC) - timedelta(days=5)
+    add("weekly", interval_id=3, last_run_at=last)
+    add("whole", interval_id=4)
+    add("done", clocked_id=2, one_off=True, enabled=False)
+    add("expired", interval_id=1, expires=last)
+    add("first of all", interval_id=1, priority=0)
+
+    told = imported()[1]
+
+    jobs = {job.name: job for job in JobDefinition.objects.all()}
+    [following] = jobs["weekly"].schedule.next(datetime.now(UTC), 1)
+    assert abs(following - last - timedelta(days=7)) <= timedelta(seconds=1)  # and not seven days from now
+    assert jobs["weekly"].catch_up == "latest"  # as Celery runs what is overdue
+    assert jobs["whole"].every == 2
+    assert "done" not in jobs and "- done: its one time has passed" in told  # a table is full of such
+    assert "expired" not in jobs and "- expired: the job would never fire" in told
+    assert "first of all: testapp.note, every 600 s UTC (not carried over: priority 0)" in told
+
+
+def test_a_disabled_task_is_paused_in_the_transaction_that_creates_its_job(celery_beat):
+    class Fault(Exception):
+        pass
+
+    def fail_to_pause(execute, sql, params, many, context):
+        if "take_back" in sql:
+            raise Fault
+        return execute(sql, params, many, context)
+
+    with pytest.raises(Fault), connection.execute_wrapper(fail_to_pause):
+        imported()
+
+    assert not JobDefinition.objects.filter(name="sync").exists()
 
 
 def test_without_the_tables_there_is_nothing_to_import():

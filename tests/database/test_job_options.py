@@ -8,14 +8,16 @@ from uuid import UUID
 
 import pytest
 
+from tasks_app.client import schedule
 from tasks_app.conf import conf
 from tasks_app.core.sharding import home_of
 from tasks_app.core.task import Failure
 from tasks_app.engine.planner import Planner, plan_once
 from tasks_app.lifecycle import jobs
+from tasks_app.lifecycle.reap import reap
 from tasks_app.lifecycle.start import start
 from tasks_app.models import JobCursor, JobDefinition, ScheduleTask, ShardLease
-from tests.support.engine import claim_due, make_due, row
+from tests.support.engine import claim_due, expire_lease, make_due, row
 from tests.support.jobs import by, fire_times, instances, make, now
 from tests.support.marks import commits
 from tests.support.moves import settled
@@ -51,6 +53,24 @@ def test_a_job_may_have_its_own_delays_before_retries_and_the_last_repeats():
     assert row(task).status == "DEAD"
 
 
+def test_its_own_delays_hold_after_the_loss_of_a_worker_too():
+    job = make(every=3600, backoff=[100, 200], max_retry=3)
+    mine, other = triggered(job), schedule("T_QUIET", "other").task_id
+
+    seen = []
+    for _ in range(4):
+        make_due(mine, other)
+        for batch in claim_due(size=1):
+            start(UUID(batch.batch_no), "a worker that dies")
+            expire_lease(batch)
+        reap()
+        seen.append(round(waits(mine)) if row(mine).due_at else None)
+        assert waits(other) < 60  # the handler's
+
+    assert seen == [100, 200, 200, None]
+    assert row(mine).status == "DEAD"
+
+
 def test_an_edit_of_the_delays_holds_for_what_waits_for_a_retry_too():
     job = make(every=3600, backoff=[100], max_retry=5)
     task = triggered(job)
@@ -69,8 +89,6 @@ def test_an_edit_of_the_delays_holds_for_what_waits_for_a_retry_too():
 
 
 def test_a_task_beside_it_keeps_what_its_handler_says():
-    from tasks_app.client import schedule
-
     job = make(every=3600, backoff=[100])
     mine, other = triggered(job), schedule("T_QUIET", "other").task_id
     [batch] = claim_due()

@@ -182,8 +182,8 @@ def test_a_job_ends_after_its_runs():
     job = make(every=10, max_runs=3)
     assert len(fire_times(job)) == 3
 
+    JobDefinition.objects.update(runs=1, cursor=JobCursor.objects.get().id)
     was_down(job, timedelta(seconds=30))
-    JobDefinition.objects.update(runs=1)
     plan_once()
 
     assert len(fire_times(job)) == 2
@@ -462,7 +462,11 @@ def test_every_deed_is_written_down_with_who_why_before_and_after():
         ({"every": 60, "payload": "x" * 100_000}, "bytes"),
         ({"every": 60, "expires_after": -1}, "expires_after"),
         ({"every": 60, "expires_after": float("nan")}, "expires_after"),
-        ({"every": 60, "jitter": 60}, "overtake"),
+        ({"every": 60, "jitter": 60}, "spread over the next"),
+        # Two of its firings are a minute apart, whatever the time is now.
+        ({"cron": "0,1,10,20,30,40,50 * * * *", "jitter": 120}, "60 s that may lie between"),
+        ({"at": LATER, "end_at": LATER - DAY}, "is after end_at"),
+        ({"at": LATER, "start_at": LATER + DAY}, "is before start_at"),
         ({"every": 60, "jitter": -1}, "jitter"),
         ({"every": 60, "catch_up": "some"}, "catch_up"),
         ({"every": 60, "catch_up_window": 1}, "catch_up_window"),

@@ -20,6 +20,7 @@ from tasks_app.engine.retention import prune
 from tasks_app.engine.status import read_status
 from tasks_app.lifecycle.limited import Wanted, claim_limited, declare_limits, limits
 from tasks_app.lifecycle.start import start
+from tasks_app.lifecycle.unit_revision import is_newest
 from tasks_app.models import DlqEntry, MaintenanceEntry, Node, OutboxEvent, ScheduleTask, TaskAttempt, TaskBatch
 from tasks_app.testing import assert_not_scheduled, assert_scheduled, move_time, run_due
 from tests.support.engine import claim_due, expire_lease, make_due, row
@@ -209,6 +210,22 @@ def test_a_pruned_task_takes_its_attempts_along():
     assert not ScheduleTask.objects.exists()
     assert not TaskAttempt.objects.exists()
     assert not DlqEntry.objects.exists()
+
+
+def test_a_revision_is_pruned_when_it_is_old_and_its_unit_has_no_task():
+    units = [("default", "T_QUIET", key) for key in ("old", "fresh", "planned", "done", "again")]
+    for unit in units:
+        assert is_newest(unit, 5)
+    schedule("T_QUIET", "done")
+    run_due()
+    schedule("T_QUIET", "planned", delay=60)
+    execute("UPDATE unit_revision SET changed_at = now() - interval '91 days' WHERE biz_key <> 'fresh'")
+    assert is_newest(units[4], 5)  # its newest change came once more
+
+    assert prune().revisions == 1
+
+    assert not any(is_newest(unit, 4) for unit in units[1:])
+    assert is_newest(units[0], 4)
 
 
 def test_a_long_history_is_pruned_in_small_steps(settings):

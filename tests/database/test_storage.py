@@ -6,6 +6,7 @@ from django.db import connection
 from tasks_app.client import schedule_many
 from tasks_app.sql import _text
 from tests.support.engine import claim_due, run_due
+from tests.support.jobs import make
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -55,7 +56,56 @@ def test_a_task_without_a_job_costs_the_index_of_jobs_nothing():
     schedule_many("T_QUIET", [{"key": n} for n in range(500)])
     run_due()
 
-    assert query("SELECT pg_relation_size('schedule_task_job')") == [(8192,)]  # its first page, and nothing in it
+    for index in ("schedule_task_job", "schedule_task_planned"):
+        assert query("SELECT pg_relation_size(%s)", [index]) == [(8192,)]  # its first page, and nothing in it
+
+
+def test_a_change_of_a_job_does_not_look_at_its_history():
+    job = make(every=10)
+    copies(
+        "schedule_task",
+        4_000,
+        status="'SUCCESS'",
+        due_at="NULL",
+        claimed_due="fire_time",
+        biz_key="'old:' || n",
+        idem_key="'old:' || n",
+        fire_time="fire_time - n * interval '10 s'",
+    )
+
+    plan = explained("take_back", {"job": job.id})
+
+    assert _rows_touched(plan) < 100, plan
+
+
+def test_what_has_ended_is_found_without_a_look_at_what_has_not():
+    job = make(every=10)
+    copies("job_definition", 4_000, name="'copy ' || n")
+
+    plan = explained("advance_cursors", {"cursors": [job.cursor], "nexts": ["2090-01-01"], "afters": [0], "empty": []})
+
+    assert _rows_touched(plan) < 100, plan
+
+
+def copies(table: str, count: int, **values: str) -> None:
+    """Many rows like one of those that are there, but for these columns."""
+    names = [
+        name
+        for (name,) in query("SELECT attname FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0", [table])
+    ]
+    names = [name for name in names if name not in ("id", "token")]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"INSERT INTO {table} ({', '.join(names)}) SELECT {', '.join(values.get(name, name) for name in names)}"
+            f" FROM (SELECT * FROM {table} ORDER BY id LIMIT 1) AS one, generate_series(1, {count}) AS n"
+        )
+        cursor.execute(f"ANALYZE {table}")
+
+
+def explained(statement: str, params: dict) -> dict:
+    with connection.cursor() as cursor:
+        cursor.execute("EXPLAIN (ANALYZE, FORMAT JSON) " + _text(statement), params)
+        return cursor.fetchone()[0][0]["Plan"]
 
 
 def test_a_claim_reads_what_is_due_and_not_what_is_planned():

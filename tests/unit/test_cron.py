@@ -2,6 +2,7 @@
 
 # ruff: noqa: DTZ001  (wall clocks have no zone)
 
+import calendar
 from datetime import datetime, timedelta
 from itertools import islice
 
@@ -25,6 +26,7 @@ def walls(text: str, count: int = 3, after: datetime = MONDAY) -> list[str]:
         ("0 9 * * MON-FRI", ["Mon 02 Nov 2026 09:00:00", "Tue 03 Nov 2026 09:00:00"]),
         ("*/20 * * * *", ["Mon 02 Nov 2026 00:20:00", "Mon 02 Nov 2026 00:40:00"]),
         ("5/20 * * * *", ["Mon 02 Nov 2026 00:05:00", "Mon 02 Nov 2026 00:25:00"]),
+        ("5-5/20 * * * *", ["Mon 02 Nov 2026 00:05:00", "Mon 02 Nov 2026 01:05:00"]),
         # Both days restricted: either will do in cron, both must match in Spring and Quartz.
         ("0 0 13 * FRI", ["Fri 06 Nov 2026 00:00:00", "Fri 13 Nov 2026 00:00:00"]),
         ("0 0 0 13 * FRI", ["Fri 13 Nov 2026 00:00:00", "Fri 13 Aug 2027 00:00:00"]),
@@ -166,6 +168,120 @@ def test_the_times_are_those_a_walk_over_every_minute_finds(values, springs, sta
             break
         fires.append(fire)
     assert fires == found
+
+
+# The same for days, with every form that an item may have (names, ranges, steps, L, LW, MON#2), drawn with its rule.
+MONTHS = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"]
+DAYS = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"]
+
+
+def last_of_month(day: datetime) -> datetime:
+    return day.replace(day=calendar.monthrange(day.year, day.month)[1])
+
+
+def last_weekday(day: datetime) -> int:
+    last = last_of_month(day)
+    return last.day - max(0, last.isoweekday() - 5)
+
+
+@st.composite
+def numbers(draw, low: int, high: int, names=(), first: int = 0):
+    """An item of a field, and the numbers that it means."""
+
+    def word(number: int) -> str:
+        named = number - first < len(names) and draw(st.booleans())
+        return names[number - first] if named else str(number)
+
+    start = draw(st.integers(low, high))
+    end, step = draw(st.integers(start, high)), draw(st.integers(1, high))
+    return draw(
+        st.sampled_from(
+            [
+                (word(start), {start}),
+                (f"{word(start)}-{word(end)}", set(range(start, end + 1))),
+                (f"*/{step}", set(range(low, high + 1, step))),
+                (f"{word(start)}/{step}", set(range(start, high + 1, step))),
+                (f"{word(start)}-{word(end)}/{step}", set(range(start, end + 1, step))),
+            ]
+        )
+    )
+
+
+@st.composite
+def day_items(draw):
+    text, meant = draw(numbers(1, 31))
+    return draw(
+        st.sampled_from(
+            [
+                (text, lambda day: day.day in meant),
+                ("L", lambda day: day == last_of_month(day)),
+                ("LW", lambda day: day.day == last_weekday(day)),
+            ]
+        )
+    )
+
+
+@st.composite
+def weekday_items(draw):
+    text, meant = draw(numbers(0, 7, DAYS))
+    wanted, nth = draw(st.integers(0, 7)), draw(st.integers(1, 5))
+    word = DAYS[wanted % 7] if draw(st.booleans()) else str(wanted)
+    is_it = lambda day: day.isoweekday() % 7 == wanted % 7  # noqa: E731
+    return draw(
+        st.sampled_from(
+            [
+                (text, lambda day: day.isoweekday() in meant or day.isoweekday() % 7 in meant),
+                (f"{word}L", lambda day: is_it(day) and day.day + 7 > last_of_month(day).day),
+                (f"{word}#{nth}", lambda day: is_it(day) and (day.day + 6) // 7 == nth),
+            ]
+        )
+    )
+
+
+@st.composite
+def month_items(draw):
+    text, meant = draw(numbers(1, 12, MONTHS, first=1))
+    return text, lambda day: day.month in meant
+
+
+def listed(items):
+    """A whole field: its text, and the rule that any of its items fits."""
+    anything = st.just(("*", lambda day: True))
+    some = st.lists(items, min_size=1, max_size=3).map(
+        lambda drawn: (",".join(text for text, _ in drawn), lambda day: any(rule(day) for _, rule in drawn))
+    )
+    return st.one_of(anything, some)
+
+
+@settings(max_examples=80, deadline=None)
+@given(listed(day_items()), listed(month_items()), listed(weekday_items()), st.booleans(), st.integers(0, 1500))
+def test_the_days_are_those_a_walk_over_every_day_finds(day, month, weekday, springs, start):
+    text = f"{'0 ' if springs else ''}0 0 {day[0]} {month[0]} {weekday[0]}"
+    both = springs or day[0][0] == "*" or weekday[0][0] == "*"
+
+    def fits(one: datetime) -> bool:
+        fitting = (day[1](one), weekday[1](one))
+        return month[1](one) and (all(fitting) if both else any(fitting))
+
+    after = MONDAY + timedelta(days=start)
+    wanted = [one for n in range(1, 2000) if fits(one := after + timedelta(days=n))][:8]
+    try:
+        fires = list(islice(parse(text).walls(after), len(wanted)))
+    except InvalidTask as refused:
+        assert "never fires" in str(refused)
+        fires = []
+
+    assert fires == wanted
+
+
+@settings(max_examples=100)
+@given(numbers(0, 23), numbers(0, 59), numbers(0, 59))
+def test_the_times_of_a_day_are_those_that_its_items_name(hour, minute, second):
+    cron = parse(f"{second[0]} {minute[0]} {hour[0]} * * *")
+
+    wanted = ((h, m, s) for h in sorted(hour[1]) for m in sorted(minute[1]) for s in sorted(second[1]))
+    fires = [(at.hour, at.minute, at.second) for at in islice(cron.walls(MONDAY - timedelta(seconds=1)), 30)]
+    assert fires[: len(hour[1]) * len(minute[1]) * len(second[1])] == list(islice(wanted, 30))
 
 
 @given(st.text(max_size=40))

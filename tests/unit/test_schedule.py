@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tasks_app.core.cron import Cron
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.schedule import Gap, Repeat, Schedule, in_zone
 from tasks_app.core.zones import changes, zone_of
@@ -111,6 +112,17 @@ def test_an_hourly_job_runs_every_hour_whatever_the_clocks_do(zone, month):
     fires = Schedule(cron="0 * * * *", zone=zone).next(datetime(2026, month, 1, tzinfo=UTC), 24 * 30)
 
     assert {b - a for a, b in itertools.pairwise(fires)} == {timedelta(hours=1)}
+
+
+def test_a_day_that_comes_once_in_forty_years_is_not_looked_for_between_any_two_changes(monkeypatch):
+    looks = []
+    walls = Cron.walls
+    monkeypatch.setattr(Cron, "walls", lambda cron, after: looks.append(after) or walls(cron, after))
+
+    fires = Schedule(cron="0 0 0 29 2 MON", zone=BERLIN).next(datetime(2026, 11, 2, tzinfo=UTC), 3)
+
+    assert [fire.astimezone(zone_of(BERLIN)).year for fire in fires] == [2044, 2072, 2112]
+    assert len(looks) < 20  # and not twice a year
 
 
 def test_an_interval_is_elapsed_time_from_its_phase():

@@ -1,13 +1,13 @@
 """`manage.py import_celery_beat [--dry-run]`: django-celery-beat's periodic tasks become jobs.
 
-Exit code 0: all of them did, or were there already. 1: some could not be carried over, and the lines say why.
+Exit code 0: all of them did, were there already or are over. 1: some could not be carried over, and the lines say why.
 """
 
 import sys
 
 from django.core.management.base import BaseCommand, CommandError
 
-from tasks_app.engine.celery_beat import TABLE, Carried, carry_over, read, tables_exist
+from tasks_app.engine.celery_beat import LEFT_ALONE, TABLE, Carried, carry_over, leave_what_is_there, read, tables_exist
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.models.schedule_task import DEFAULT_TENANT
 
@@ -24,14 +24,15 @@ class Command(BaseCommand):
             raise CommandError(f"this database has no table {TABLE}; there is nothing to import.")
         operator = Operator("import_celery_beat", "carried over from django-celery-beat")
         found = read()
+        leave_what_is_there(found, options["tenant"])
         for one in found:
             if not options["dry_run"]:
                 carry_over(one, options["tenant"], operator)
             self.stdout.write(self._line(one))
-        refused = [one for one in found if one.refused and "left alone" not in one.refused]
-        verb = "would become jobs" if options["dry_run"] else "are jobs now"
-        self.stdout.write(f"{len(found) - len(refused)} of {len(found)} {verb}.")
-        if refused:
+        carried = [one for one in found if not one.refused]
+        verb = "would become jobs" if options["dry_run"] else "became jobs"
+        self.stdout.write(f"{len(carried)} of {len(found)} {verb}.")
+        if any(one.refused and LEFT_ALONE not in one.refused for one in found):
             sys.exit(1)
 
     def _line(self, one: Carried) -> str:

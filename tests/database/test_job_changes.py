@@ -1,0 +1,220 @@
+"""Changes of jobs in unusual hours: a backlog, beats that were away, a pause that ended meanwhile, many at once."""
+
+from datetime import timedelta
+
+import pytest
+
+from tasks_app.engine import planner
+from tasks_app.engine.planner import plan_once
+from tasks_app.lifecycle import instances as planning
+from tasks_app.lifecycle import jobs
+from tasks_app.models import JobCursor, JobDefinition, ScheduleTask
+from tests.support.jobs import by, expected, fire_times, instances, make, now, was_down
+from tests.support.marks import commits
+
+pytestmark = commits
+
+SECOND, MINUTE, HOUR, DAY = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+LATER = 30 * DAY
+
+
+@pytest.fixture(autouse=True)
+def every_schedule_can_be_read():
+    planning.unreadable.clear()
+
+
+def hourly() -> str:
+    """A cron string whose firings are half an hour away, so that no test depends on the time of day."""
+    return f"{(now() + HOUR / 2).minute} * * * *"
+
+
+def backlog(catch_up: str = "latest", **options) -> JobDefinition:
+    """A job of which ten minutes were planned and nothing was claimed: its lane was paused, say."""
+    job = make(every=10, catch_up=catch_up, **options)
+    begin = now() - 10 * MINUTE
+    JobDefinition.objects.update(plan_from=begin)
+    planned = expected(job, begin, now())
+    for at in planned:
+        planning._insert([(0, planning.Firing(at), 0, job.id)], planning._OF_JOB, counted=job.max_runs is not None)
+    return JobDefinition.objects.get()
+
+
+def paused(until: timedelta, ago: timedelta, on_resume: str, **options) -> JobDefinition:
+    """A job that was paused so long ago, until then; it shares its schedule with another that was not."""
+    job = make(**options)
+    jobs.pause(job.id, by(), until=now() + LATER, on_resume=on_resume)
+    JobDefinition.objects.filter(id=job.id).update(plan_from=now() - ago, paused_until=now() - until)
+    return job
+
+
+@pytest.mark.parametrize("catch_up", ["none", "latest"])
+def test_an_edit_of_something_else_brings_back_all_that_it_took_back(catch_up):
+    job = backlog(catch_up)
+    before = fire_times(job)
+    assert len(before) > 60
+
+    jobs.edit(job.id, {"payload": {"n": 2}}, by())
+
+    assert fire_times(job)[: len(before)] == before
+    assert {task.payload.get("n") for task in instances(job)} == {2}
+
+
+def test_an_edit_of_a_job_that_counts_its_runs_brings_them_back_and_counts_them():
+    job = backlog(max_runs=1000)
+    before = fire_times(job)
+
+    jobs.edit(job.id, {"lane": "low"}, by())
+
+    assert fire_times(job)[: len(before)] == before
+    assert JobDefinition.objects.get().runs == len(fire_times(job))
+
+
+def test_an_edit_of_one_time_that_is_overdue_does_not_lose_it():
+    at = now() - HOUR
+    job = make(at=at, catch_up="none")
+    assert fire_times(job) == [at]
+
+    jobs.edit(job.id, {"payload": {"n": 2}}, by())
+
+    assert fire_times(job) == [at]
+
+
+def test_an_edit_that_ends_a_job_earlier_takes_back_what_comes_after():
+    job = backlog()
+    end = now() - 5 * MINUTE
+
+    jobs.edit(job.id, {"end_at": end}, by())
+
+    assert fire_times(job) == [at for at in expected(job, end - 10 * MINUTE, end) if at > job.plan_from]
+
+
+def test_a_firing_after_the_end_of_a_pause_that_nobody_noticed_was_missed_and_is_no_part_of_the_pause():
+    job = paused(2 * HOUR, 2 * DAY, "skip", cron=hourly())
+
+    plan_once()
+
+    missed = expected(job, now() - 2 * HOUR, now() - MINUTE)
+    assert [at for at in fire_times(job) if at < now() - MINUTE] == missed[-1:]
+
+
+@pytest.mark.parametrize(("on_resume", "count"), [("skip", 0), ("latest", 1), ("all", 6)])
+def test_a_pause_that_ends_while_the_beats_are_away_is_made_up_for_as_it_said(on_resume, count):
+    other = make("other", cron=hourly(), catch_up="none")
+    job = paused(SECOND, 6 * HOUR, on_resume, name="report", cron=hourly(), catch_up="none")
+    for one in (other, job):
+        JobDefinition.objects.filter(id=one.id).update(shard=other.shard)
+    JobCursor.objects.update(next_fire=other.schedule.next(now() - 8 * HOUR, 1)[0])  # the beats were away
+
+    plan_once()
+
+    wanted = expected(job, now() - 6 * HOUR, now())
+    assert [at for at in fire_times(job) if at <= now()] == wanted[-count:] * (count > 0)
+
+
+def test_a_resume_while_the_beats_are_away_runs_the_latest_once():
+    other = make("other", cron=hourly(), catch_up="latest")
+    job = make("report", cron=hourly(), catch_up="latest")
+    jobs.pause(job.id, by(), on_resume="latest")
+    JobDefinition.objects.filter(id=job.id).update(plan_from=now() - 9 * HOUR, shard=other.shard)
+    JobCursor.objects.update(next_fire=other.schedule.next(now() - 4 * HOUR, 1)[0])
+
+    jobs.resume(job.id, by())
+    plan_once()
+
+    assert [at for at in fire_times(job) if at <= now()] == expected(job, now() - HOUR, now())
+
+
+def test_pauses_that_can_not_end_do_not_hold_up_the_others_however_many_they_are(monkeypatch):
+    monkeypatch.setattr(jobs, "RESUMED", 3)
+    made = [make(f"report-{n}", every=3600) for n in range(5)]
+    for job in made:
+        jobs.pause(job.id, by(), until=now() + LATER)
+    JobDefinition.objects.update(paused_until=now() - SECOND)
+    JobDefinition.objects.filter(id__in=[job.id for job in made[:4]]).update(timezone="Europe/Atlantis")
+
+    plan_once()
+
+    assert JobDefinition.objects.get(status="ACTIVE").id == made[4].id
+
+
+def test_more_pauses_that_end_than_one_look_ends_are_looked_at_again_at_once(monkeypatch):
+    for place in (jobs, planner):
+        monkeypatch.setattr(place, "RESUMED", 3)
+    for n in range(4):
+        jobs.pause(make(f"report-{n}", every=3600).id, by(), until=now() + LATER)
+    JobDefinition.objects.update(paused_until=now() - SECOND)
+
+    assert [(look.resumed, look.done) for look in (plan_once(), plan_once())] == [(3, False), (1, True)]
+
+
+def test_a_schedule_that_can_be_read_again_has_lost_nothing():
+    job = make(cron=hourly(), timezone="Europe/Berlin")
+    was_down(job, 3 * HOUR)
+    JobCursor.objects.update(timezone="Europe/Atlantis")
+    assert plan_once().done
+    assert not fire_times(job)
+
+    JobCursor.objects.update(timezone="Europe/Berlin")
+    planning.unreadable.clear()  # ten minutes later, or another process
+    plan_once()
+
+    assert [at for at in fire_times(job) if at <= now()] == expected(job, now() - HOUR, now())
+
+
+def test_a_schedule_whose_computation_breaks_does_not_hold_up_the_others():
+    broken, job = make("broken", cron="*/10 * * * * *"), make(every=10)
+    ScheduleTask.objects.all().delete()
+    JobCursor.objects.update(next_fire=job.schedule.next(now(), 1)[0])
+    JobCursor.objects.filter(id=broken.cursor).update(dst_gap="leap")
+
+    plan_once()
+
+    assert fire_times(job) and not fire_times(broken)
+
+
+def test_a_step_of_the_planner_is_of_a_bounded_size_however_many_jobs_fire_at_once(monkeypatch):
+    made = [make(f"report-{n}", cron="* * * * *", start_at=now() + DAY) for n in range(60)]
+    fire = made[0].schedule.next(now(), 1)[0]
+    JobDefinition.objects.update(plan_from=fire - SECOND, start_at=None)
+    JobCursor.objects.update(next_fire=fire)
+    most = max(sum(one.cursor == job.cursor for one in made) for job in made)
+    monkeypatch.setattr(planning, "INSTANCES", 10)
+
+    sizes = [planning.plan_due(range(16), (fire - now()).total_seconds() + 1).instances for _ in range(12)]
+
+    assert sum(sizes) == 60
+    assert max(sizes) < 10 + most < 60, sizes
+
+
+def test_a_job_that_has_ended_costs_the_planner_nothing_more():
+    counted, ended = make("counted", every=10, max_runs=2), make("ended", every=10, end_at=now() + 15 * SECOND)
+    still = make("still", cron="*/7 * * * * *")
+    JobCursor.objects.update(next_fire=now() + 20 * SECOND)
+    plan_once()
+    JobCursor.objects.update(next_fire=now() + 20 * SECOND)
+    plan_once()
+
+    assert list(JobCursor.objects.values_list("id", flat=True)) == [still.cursor]
+    assert len(fire_times(counted)) == 2
+    jobs.edit(counted.id, {"max_runs": 3}, by())
+    jobs.edit(ended.id, {"end_at": now() + DAY}, by())
+    assert len(fire_times(counted)) == 3 and len(fire_times(ended)) >= 5
+
+
+def test_a_job_may_begin_and_end_with_one_firing():
+    start = now().replace(microsecond=0) + HOUR
+
+    assert make("interval", every=3600, start_at=start, end_at=start + MINUTE)
+    at_nine = (now() + 2 * DAY).replace(hour=9, minute=0, second=0, microsecond=0)
+    assert make("cron", cron="0 9 * * *", start_at=at_nine, end_at=at_nine + MINUTE)
+
+
+def test_a_time_to_live_begins_after_the_jitter():
+    made = [
+        make(f"report-{n}", every=3600, start_at=now() + 30 * SECOND, jitter=600, expires_after=60) for n in range(9)
+    ]
+
+    tasks = [task for job in made for task in instances(job)]
+    assert len(tasks) == 9
+    assert all(task.execute_time + task.expires_after == task.due_at + MINUTE for task in tasks)
+    assert any(task.due_at > task.fire_time + MINUTE for task in tasks)
