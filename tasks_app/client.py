@@ -113,7 +113,6 @@ __all__ = [
 Key = str | int | UUID
 BY_LENGTH = 150
 REASON_LENGTH = 1000
-_FEW = 16  # more tasks in one call lie in nearly all shards: not worth asking each in which
 
 
 def schedule(

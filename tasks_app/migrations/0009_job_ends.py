@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('tasks_app', '0007_jobs'),
+        ('tasks_app', "0008_count_what_is_limited"),
     ]
 
     operations = [
