@@ -151,6 +151,16 @@ def test_an_operators_session_reads_and_with_the_permission_writes(operator):
         assert trusting.post("/api/v1/jobs", JOB, content_type="application/json").status_code == status
 
 
+def test_a_tenant_that_can_not_be_is_refused(operator):
+    client = Client()
+    client.force_login(allow(operator, *VIEW, *OPERATE))
+
+    answer = client.delete("/api/v1/jobs/1", headers={"X-Tenant": "x" * 64, "Idempotency-Key": "k"})
+
+    assert (answer.status_code, answer.json()["code"]) == (422, "SCH_422_INVALID")
+    assert "X-Tenant" in answer.json()["detail"]
+
+
 @pytest.mark.parametrize("missing", VIEW)
 def test_a_session_needs_the_right_to_look_at_jobs_and_at_tasks(operator, missing):
     client = Client()

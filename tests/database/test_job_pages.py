@@ -347,9 +347,15 @@ def test_what_is_not_there_is_not_found(operator, path):
     page(operator, LIST + path, code=404)
 
 
-@pytest.mark.parametrize("after", ["x", "2026-01-01T00:00:00~1", "2026-01-01T00:00:00+00:00~x", "~", "2~-1"])
+@pytest.mark.parametrize(
+    "after", ["x", "2026-01-01T00:00:00~1", "2026-01-01T00:00:00+00:00~x", "~", "2~-1", "0001-01-01T00:00:00+23:59~1"]
+)
 def test_a_place_that_is_none_is_refused(viewer, after):
     page(viewer, f"{LIST}{make().id}/change/", code=400, after=after)
+
+
+def test_a_name_with_a_nul_is_no_place_in_the_list(viewer):
+    page(viewer, LIST, code=400, after="a\0")
 
 
 # ---- rights ----
