@@ -121,13 +121,8 @@ def test_a_reschedule_is_audited_with_its_reason(api):
     moved = api.post("/tasks/reschedule", unit | {"at": "2090-01-03T09:00:00Z", "reason": "later", "revision": 3}).body
     api.post("/tasks/reschedule", unit | {"at": "2090-01-01T09:00:00Z", "revision": 1})
 
-    created, updated = AuditEntry.objects.order_by("id")
-    assert (created.verb, created.outcome, created.reason, created.task_id) == (
-        "move",
-        "created",
-        "a new date",
-        moved["task_id"],
-    )
+    created, updated = AuditEntry.objects.filter(verb="move").order_by("id")
+    assert (created.outcome, created.reason, created.task_id) == ("created", "a new date", moved["task_id"])
     assert (updated.outcome, updated.reason, updated.actor) == ("moved", "later", "token of default")
     assert updated.detail == {"at": "2090-01-03T09:00:00+00:00", "revision": 3}
 
