@@ -15,11 +15,15 @@ from tasks_app.lifecycle.audit import Entry, Operator, audit
 from tasks_app.lifecycle.request import checked_text
 from tasks_app.models import ApiToken
 from tasks_app.models.schedule_task import TENANT_LENGTH
+from tasks_app.sql import run
 
 PREFIX = "pnc_"
 NAME_LENGTH = 100
 LONGEST_DAYS = 3_660
-_NOTED = timedelta(minutes=1)  # so that a busy token is not written at every call
+# To the minute, so that a busy token is not written at every call.
+_UNNOTED = ExpressionWrapper(
+    Q(last_used_at__isnull=True) | Q(last_used_at__lt=Now() - timedelta(minutes=1)), BooleanField()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +65,13 @@ def known(text: str) -> Caller | None:
     token = (
         ApiToken.objects.filter(digest=_digest(text), revoked_at__isnull=True)
         .filter(Q(expires_at__isnull=True) | Q(expires_at__gt=Now()))
-        .annotate(unnoted=ExpressionWrapper(_unnoted(), BooleanField()))
+        .annotate(unnoted=_UNNOTED)
         .first()
     )
     if token is None:
         return None
     if token.unnoted:
-        ApiToken.objects.filter(_unnoted(), id=token.id).update(last_used_at=Now())
+        run("note_use", {"token": token.id})
     return Caller(f"token {token.name}", token.tenant, token.can_write)
 
 
@@ -78,10 +82,6 @@ def revoke(token_id: int, operator: Operator) -> bool:
             return False
         _audit(operator, "revoke", ApiToken.objects.get(id=token_id), "revoked")
     return True
-
-
-def _unnoted() -> Q:
-    return Q(last_used_at__isnull=True) | Q(last_used_at__lt=Now() - _NOTED)
 
 
 def _audit(operator: Operator, verb: str, token: ApiToken, outcome: str) -> None:
