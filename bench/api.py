@@ -17,9 +17,10 @@ CLIENTS, REQUESTS = 50, 20  # of each kind
 
 def run(stack: Stack) -> dict:
     from tasks_app.engine.tokens import issue
+    from tasks_app.lifecycle.audit import Operator
 
     stack.start()
-    token = issue("bench", "default", can_write=True)[1]
+    token = issue("bench", "default", Operator("bench", "to measure"), can_write=True)[1]
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

@@ -1,9 +1,9 @@
-"""The operator's pages: the overview, tasks, jobs, what was done to them by whom, batches, and the fleet."""
+"""The operator's pages: the overview, tasks, jobs, what was done to them by whom, batches, the fleet, and tokens."""
 
 from django.contrib import admin
 
-from . import audit, batches, fleet, jobs, tasks
+from . import audit, batches, fleet, jobs, tasks, tokens
 
-__all__ = ["audit", "batches", "fleet", "jobs", "tasks"]
+__all__ = ["audit", "batches", "fleet", "jobs", "tasks", "tokens"]
 
 admin.site.index_template = "tasks_app/index.html"

@@ -15,10 +15,10 @@ from tasks_app.core.lanes import LANES
 from tasks_app.engine import lanes
 from tasks_app.engine.fleet_status import ShardView, Takeover
 from tasks_app.engine.status import LaneStatus, Status, read_status
-from tasks_app.lifecycle.audit import REASON_LENGTH
 from tasks_app.models import Node
 
 from . import overview
+from .forms import reason_field
 from .rights import LookOnly, may_operate, may_view, requires
 from .words import tasks
 
@@ -34,12 +34,7 @@ TAKEN = {
 class LaneForm(forms.Form):
     # What the person saw: a lane that somebody else has paused meanwhile is not resumed by a press on "Pause".
     verb = forms.ChoiceField(choices=[(PAUSE, PAUSE), (RESUME, RESUME)], widget=forms.HiddenInput)
-    reason = forms.CharField(
-        label="Reason",
-        max_length=REASON_LENGTH,
-        widget=forms.Textarea(attrs={"rows": 2}),
-        error_messages={"required": "Say in a few words why, for whoever looks at it later."},
-    )
+    reason = reason_field()
 
 
 @admin.register(Node)

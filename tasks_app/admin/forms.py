@@ -42,12 +42,21 @@ class UtcField(forms.Field):
             typed = datetime.fromisoformat(str(value).strip())
             instant = typed.replace(tzinfo=UTC) if typed.tzinfo is None else typed.astimezone(UTC)
             return checked_instant("time", instant)
+        except InvalidTask as error:  # which is a ValueError too
+            raise forms.ValidationError(str(error)) from None
         except (ValueError, OverflowError):
             raise forms.ValidationError(
                 f"{str(value)[:40]!r} is no time; write it like 2027-03-01T09:00, in UTC."
             ) from None
-        except InvalidTask as error:
-            raise forms.ValidationError(str(error)) from None
+
+
+def reason_field() -> forms.CharField:
+    return forms.CharField(
+        label="Reason",
+        max_length=REASON_LENGTH,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        error_messages={"required": "Say in a few words why, for whoever looks at it later."},
+    )
 
 
 class FilterForm(forms.Form):
@@ -158,12 +167,7 @@ class ReasonForm(OrderForm):
     """An order that is to be carried out."""
 
     at = UtcField(label="New time (UTC)", required=False)
-    reason = forms.CharField(
-        label="Reason",
-        max_length=REASON_LENGTH,
-        widget=forms.Textarea(attrs={"rows": 2}),
-        error_messages={"required": "Say in a few words why, for whoever looks at it later."},
-    )
+    reason = reason_field()
 
     def clean(self) -> dict:
         cleaned = super().clean()

@@ -14,13 +14,12 @@ from tasks_app.core.lanes import LANES
 from tasks_app.core.schedule import Gap, Repeat
 from tasks_app.core.zones import known_zones
 from tasks_app.engine.job_browse import JobFilter
-from tasks_app.lifecycle.audit import REASON_LENGTH
 from tasks_app.lifecycle.job_request import JobRequest, as_request
 from tasks_app.models import JobDefinition
 from tasks_app.models.job_definition import NAME_LENGTH
 from tasks_app.models.schedule_task import DEFAULT_TENANT, TENANT_LENGTH
 
-from .forms import UtcField
+from .forms import UtcField, reason_field
 
 _DEFAULTS = {field.name: field.default for field in fields(JobRequest) if field.default is not MISSING}
 _GROUPS = {
@@ -41,15 +40,6 @@ _RESUME_WORDS = {
 def _utc(label: str) -> UtcField:
     widget = forms.DateTimeInput(format="%Y-%m-%dT%H:%M:%S", attrs={"type": "datetime-local", "step": 1})
     return UtcField(label=f"{label} (UTC)", required=False, widget=widget)
-
-
-def _reason() -> forms.CharField:
-    return forms.CharField(
-        label="Reason",
-        max_length=REASON_LENGTH,
-        widget=forms.Textarea(attrs={"rows": 2}),
-        error_messages={"required": "Say in a few words why, for whoever looks at it later."},
-    )
 
 
 class JsonField(forms.CharField):
@@ -129,7 +119,7 @@ class JobForm(forms.Form):
     catch_up = forms.ChoiceField(label="Missed firings", choices=[(str(one), str(one)) for one in CatchUp])
     catch_up_window = forms.IntegerField(label="caught up within so many seconds", required=False)
     catch_up_most = forms.IntegerField(label="at most so many", required=False)
-    reason = _reason()
+    reason = reason_field()
     operation = forms.UUIDField(widget=forms.HiddenInput)
     revision = forms.IntegerField(required=False, widget=forms.HiddenInput)
 
@@ -200,7 +190,7 @@ class JobOrderForm(forms.Form):
     until = _utc("Resumes by itself at")
     on_resume = forms.ChoiceField(label="Then", required=False, choices=[(str(k), v) for k, v in _RESUME_WORDS.items()])
     payload = JsonField(label="Payload (JSON); empty: the job's own", required=False)
-    reason = _reason()
+    reason = reason_field()
     operation = forms.UUIDField(widget=forms.HiddenInput)
 
     ASKED = {"pause": ("until", "on_resume"), "resume": ("on_resume",), "trigger": ("payload",), "delete": ()}

@@ -1,7 +1,7 @@
 """The pages of jobs: the list, one job with its times and its history, the form, and orders with a reason."""
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 
 from django.contrib import admin, messages
 from django.core.exceptions import BadRequest
@@ -20,6 +20,7 @@ from tasks_app.engine.status import somebody_dispatches
 from tasks_app.engine.why import why_job
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.job_look import coming, in_words, preview, schedule_in_words, state_in_words
+from tasks_app.lifecycle.request import checked_instant
 from tasks_app.models import JobDefinition
 
 from .job_forms import JobFilterForm, JobForm, JobOrderForm
@@ -136,7 +137,10 @@ def _listed(request: HttpRequest) -> dict:
     form = JobFilterForm(request.GET)
     if not form.is_valid():
         return {"form": form, "found": None}
-    found, more = page_of_jobs(form.filter, request.GET.get("after") or None, PAGE)
+    after = request.GET.get("after") or None
+    if after and "\0" in after:
+        raise BadRequest(f"{after[:40]!r} is no name of a job.")
+    found, more = page_of_jobs(form.filter, after, PAGE)
     runs = last_runs([job.id for job in found])
     query = request.GET.copy()
     query["after"] = more or ""
@@ -225,10 +229,10 @@ def _place(request: HttpRequest) -> Place | None:
         return None
     at, _, id_ = given.partition("~")
     try:
-        place = Place(datetime.fromisoformat(at), int(id_))
+        place = Place(checked_instant("after", datetime.fromisoformat(at)).astimezone(UTC), int(id_))
     except (ValueError, OverflowError):
         raise BadRequest(f"{given[:40]!r} is no place in this list.") from None
-    if place.fire_time.tzinfo is None or not 0 <= place.task_id < 2**63:
+    if not 0 <= place.task_id < 2**63:
         raise BadRequest(f"{given[:40]!r} is no place in this list.")
     return place
 

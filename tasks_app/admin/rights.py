@@ -9,6 +9,8 @@ VIEW = "tasks_app.view_scheduletask"
 OPERATE = "tasks_app.operate_scheduletask"
 VIEW_JOBS = "tasks_app.view_jobdefinition"
 OPERATE_JOBS = "tasks_app.operate_jobdefinition"
+VIEW_TOKENS = "tasks_app.view_apitoken"
+OPERATE_TOKENS = "tasks_app.operate_apitoken"
 
 
 def may_view(request: HttpRequest) -> bool:
@@ -25,6 +27,14 @@ def may_view_jobs(request: HttpRequest) -> bool:
 
 def may_operate_jobs(request: HttpRequest) -> bool:
     return may_view_jobs(request) and request.user.has_perm(OPERATE_JOBS)
+
+
+def may_view_tokens(request: HttpRequest) -> bool:
+    return request.user.has_perm(VIEW_TOKENS)
+
+
+def may_operate_tokens(request: HttpRequest) -> bool:
+    return may_view_tokens(request) and request.user.has_perm(OPERATE_TOKENS)
 
 
 def requires(allowed, methods: tuple[str, ...] = ("GET", "HEAD", "POST")):

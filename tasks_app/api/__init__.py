@@ -4,11 +4,13 @@ import json
 
 from django.contrib.admin.views.decorators import staff_member_required
 from django.shortcuts import render
+from django.urls import re_path
 from ninja import NinjaAPI
 from ninja.openapi.docs import Swagger
 
 from . import health, jobs, tasks
 from .auth import Session, Token
+from .edges import StrictParser, nothing_here, spoken
 from .problems import CODES, MEDIA_TYPE, ProblemOut, handle_all
 
 
@@ -33,6 +35,12 @@ class PunctualAPI(NinjaAPI):
                     operation["responses"][int(status)] = {"description": " or ".join(codes)} | problem
         return schema
 
+    def _get_urls(self) -> list:
+        *own, root = super()._get_urls()
+        for one in own:
+            one.callback = spoken(one.callback)
+        return [*own, re_path("", nothing_here, name=root.name)]
+
 
 api = PunctualAPI(
     title="Punctual",
@@ -40,6 +48,7 @@ api = PunctualAPI(
     description="Jobs, tasks and the state of the scheduler. docs/api.md explains keys, revisions and errors.",
     urls_namespace="api",
     auth=[Token(), Session()],
+    parser=StrictParser(),
     docs=Page(),
     docs_decorator=staff_member_required,
 )

@@ -5,7 +5,8 @@ from django.http import HttpRequest
 from ninja.security import APIKeyCookie, HttpBearer
 
 from tasks_app.engine.tokens import Caller, known
-from tasks_app.models.schedule_task import DEFAULT_TENANT
+from tasks_app.lifecycle.request import checked_text
+from tasks_app.models.schedule_task import DEFAULT_TENANT, TENANT_LENGTH
 
 from .problems import Problem
 
@@ -34,8 +35,8 @@ class Session(APIKeyCookie):
     def authenticate(self, request: HttpRequest, key: str | None) -> Caller | None:
         if key is None or not request.user.is_staff or not request.user.has_perms(VIEW):
             return None
-        can_write = request.user.has_perms(OPERATE)
-        return Caller(request.user.get_username(), request.headers.get(TENANT_HEADER) or DEFAULT_TENANT, can_write)
+        tenant = checked_text(TENANT_HEADER, request.headers.get(TENANT_HEADER) or DEFAULT_TENANT, TENANT_LENGTH)
+        return Caller(request.user.get_username(), tenant, request.user.has_perms(OPERATE))
 
 
 def caller(request: HttpRequest) -> Caller:
@@ -44,5 +45,5 @@ def caller(request: HttpRequest) -> Caller:
 
 def writer(request: HttpRequest) -> Caller:
     if not request.auth.can_write:
-        raise Problem("SCH_403_FORBIDDEN", "This token may read and not write. Ask for one that may write.")
+        raise Problem("SCH_403_FORBIDDEN", "You may read and not write. Ask for a token, or the permissions, to write.")
     return request.auth

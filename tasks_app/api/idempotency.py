@@ -1,6 +1,7 @@
 """Mutations: each is one transaction, and with an Idempotency-Key it happens once, however often it is sent."""
 
 import hashlib
+import json
 from collections.abc import Callable
 from functools import wraps
 
@@ -15,13 +16,15 @@ from .auth import writer
 from .problems import Problem, problem_of, respond
 
 HEADER = "Idempotency-Key"
+_PASSING = ("SCH_409_CONFLICT", "SCH_429_RETRY_LIMITED")  # the next try may well succeed
 _TRY_HOLD = "SELECT pg_try_advisory_xact_lock(hashtextextended(%(key)s::text, 7))"
 
 
 def mutation(view: Callable) -> Callable:
     """Wraps a view that returns (status, schema): the answer is stored in the transaction of what it did.
 
-    An answer below 500 is given again to the same key and request; a server error is not kept: it may be tried again.
+    An answer below 500 is given again to the same key and request. A server error is not kept, nor is what passes by
+    itself: it may be tried again.
     """
 
     @wraps(view)
@@ -60,7 +63,7 @@ def _answer(view: Callable, request: HttpRequest, given: dict) -> tuple[int, obj
             return _plain(*view(request, **given))
     except Exception as error:
         problem = problem_of(error)
-        if problem.status >= 500 or problem.status == 429:
+        if problem.status >= 500 or problem.code in _PASSING:
             raise problem from error
         return problem.status, problem.as_dict()
 
@@ -71,5 +74,13 @@ def _plain(status: int, answer) -> tuple[int, object]:
 
 def _fingerprint(request: HttpRequest) -> str:
     seen = hashlib.sha256(f"{request.method} {request.get_full_path()} {request.headers.get('If-Match')}\n".encode())
-    seen.update(request.body)
+    seen.update(_meant(request.body))
     return seen.hexdigest()
+
+
+def _meant(body: bytes) -> bytes:
+    """The body without what means nothing in JSON: spaces, and the order of names, which a client may not keep."""
+    try:
+        return json.dumps(json.loads(body), sort_keys=True).encode()
+    except (ValueError, RecursionError):
+        return body

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import MISSING, fields
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
 from django.http import HttpRequest, HttpResponse
@@ -15,6 +15,7 @@ from tasks_app.engine.why import why_job
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.job_look import coming, in_words, state_in_words
 from tasks_app.lifecycle.job_request import JobRequest
+from tasks_app.lifecycle.request import checked_instant
 from tasks_app.models import JobDefinition
 from tasks_app.sql import run
 
@@ -32,6 +33,7 @@ from .schemas import (
     Key,
     Limit,
     NeededKey,
+    NeededRevision,
     PauseIn,
     PreviewOut,
     ResumeIn,
@@ -85,21 +87,21 @@ def read_job(request: HttpRequest, response: HttpResponse, job_id: Id):
 
 @router.patch("/{job_id}", response=JobOut, summary="Change a job")
 @mutation
-def edit_job(request: HttpRequest, job_id: Id, body: JobPatch, if_match: Revision, idempotency_key: Key = None):
+def edit_job(request: HttpRequest, job_id: Id, body: JobPatch, if_match: NeededRevision, idempotency_key: Key = None):
     job = jobs.edit_job(
         job_id,
         _given(body),
         operator(request, body.reason),
         tenant=caller(request).tenant,
-        revision=int(if_match.strip('"')),
+        revision=_revision(if_match),
     )
     return 200, JobOut.of(job)
 
 
 @router.delete("/{job_id}", response={204: None}, summary="Delete a job; its history stays")
 @mutation
-def delete_job(request: HttpRequest, job_id: Id, idempotency_key: Key = None):
-    jobs.delete_job(job_id, operator(request), tenant=caller(request).tenant)
+def delete_job(request: HttpRequest, job_id: Id, if_match: Revision = None, idempotency_key: Key = None):
+    jobs.delete_job(job_id, operator(request), tenant=caller(request).tenant, revision=_revision(if_match))
     return 204, None
 
 
@@ -183,6 +185,10 @@ def _job(request: HttpRequest, job_id: int) -> JobDefinition:
     return job
 
 
+def _revision(etag: str | None) -> int | None:
+    return None if etag is None else int(etag.removeprefix("W/").strip('"'))
+
+
 def _given(body: JobPatch) -> dict:
     """The fields that were sent; null means the default."""
     sent = body.model_dump(exclude_unset=True, exclude={"reason"})
@@ -192,9 +198,9 @@ def _given(body: JobPatch) -> dict:
 def _place(after: str) -> Place:
     try:
         at, id_ = json.loads(after)
-        place = datetime.fromisoformat(at)
-        if isinstance(id_, bool) or not isinstance(id_, int) or place.tzinfo is None:
+        place = checked_instant("after", datetime.fromisoformat(at)).astimezone(UTC)
+        if isinstance(id_, bool) or not isinstance(id_, int):
             raise ValueError(after)
-    except (ValueError, TypeError, RecursionError):
+    except (ValueError, TypeError, OverflowError, RecursionError):
         raise Problem("SCH_422_INVALID", "after: give `next` of the page before, as it was.") from None
     return Place(place, id_)

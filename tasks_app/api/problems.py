@@ -2,6 +2,8 @@
 
 import logging
 
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
 from django.db import DatabaseError, InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from ninja import NinjaAPI, Schema
@@ -20,10 +22,12 @@ CODES = {
     "SCH_401_UNAUTHENTICATED": "A valid token is missing",
     "SCH_403_FORBIDDEN": "The caller may not do this",
     "SCH_404_NOT_FOUND": "There is no such thing",
+    "SCH_405_METHOD_NOT_ALLOWED": "The address does not know this method",
     "SCH_409_DUPLICATE": "The name or the unit is taken",
     "SCH_409_IN_PROGRESS": "The first request with this Idempotency-Key is still running",
     "SCH_409_CONFLICT": "Others keep changing it",
     "SCH_412_STALE": "It was changed since it was read",
+    "SCH_413_TOO_LARGE": "The request is too large",
     "SCH_422_INVALID": "The request makes no sense",
     "SCH_422_KEY_REUSED": "The Idempotency-Key was used for another request",
     "SCH_428_IF_MATCH_MISSING": "If-Match is missing",
@@ -98,12 +102,20 @@ def problem_of(error: Exception) -> Problem:
     if isinstance(error, Http404):
         return Problem("SCH_404_NOT_FOUND", "There is nothing at this address.")
     if isinstance(error, HttpError):
-        return Problem(_BY_STATUS.get(error.status_code, "SCH_400_MALFORMED"), error.message)
+        return Problem(_BY_STATUS.get(error.status_code, "SCH_400_MALFORMED"), _told(error))
+    if isinstance(error, RequestDataTooBig):
+        most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        return Problem("SCH_413_TOO_LARGE", f"The body has more than {most:,} bytes. Send ids instead of data.")
     if isinstance(error, OperationalError | InterfaceError):
         log.error("api.no_database error=%r", str(error).strip())
         return Problem("SCH_503_DATABASE_DOWN", "The database does not answer, or keeps one waiting. Try again.")
     log.error("api.failed error=%r", str(error), exc_info=error)
     return Problem("SCH_500_INTERNAL", "The server's log says what happened.")
+
+
+def _told(error: HttpError) -> str:
+    """A body that can't be read is told with the reason, which is in what it was raised from."""
+    return error.message if error.__cause__ is None else f"The body is no JSON: {str(error.__cause__)[:300]}."
 
 
 _MISSING = {
@@ -114,12 +126,19 @@ _MISSING = {
     "If-Match": ("SCH_428_IF_MATCH_MISSING", "Send a header If-Match with the revision that you have read."),
 }
 
+_RULES = {
+    "Idempotency-Key": "it has 1 to 150 printable ASCII characters, without spaces",
+    "If-Match": 'give one revision, the one that you have read, as in If-Match: "3"',
+}
+
 
 def _invalid(error: ValidationError) -> Problem:
     for one in error.errors:
         if one.get("type") == "missing" and one["loc"][0] == "header" and one["loc"][-1] in _MISSING:
             return Problem(*_MISSING[one["loc"][-1]])
-    told = [f"{'.'.join(str(part) for part in one['loc'][1:])}: {one['msg']}" for one in error.errors[:5]]
+    told = [
+        f"{'.'.join(map(str, one['loc'][1:]))}: {_RULES.get(one['loc'][-1], one['msg'])}" for one in error.errors[:5]
+    ]
     return Problem("SCH_422_INVALID", "; ".join(told)[:1000])
 
 

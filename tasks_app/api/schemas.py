@@ -23,7 +23,10 @@ Key = Annotated[
 NeededKey = Annotated[
     Annotated[str, StringConstraints(pattern=r"^[\x21-\x7e]{1,150}$")], Header(alias="Idempotency-Key")
 ]
-Revision = Annotated[Annotated[str, StringConstraints(pattern=r'^"?[0-9]{1,9}"?$')], Header(alias="If-Match")]
+# W/ is what a proxy that compresses makes of an ETag.
+_ETAG = Annotated[str, StringConstraints(pattern=r'^(W/)?("[0-9]{1,9}"|[0-9]{1,9})$')]
+Revision = Annotated[_ETAG | None, Header(alias="If-Match")]
+NeededRevision = Annotated[_ETAG, Header(alias="If-Match")]
 Limit = Annotated[int, Query(ge=1, le=LARGEST_PAGE)]
 StatusName = Literal[tuple(str(status) for status in Status)]
 LaneName = Literal[LANES]

@@ -7,9 +7,11 @@ from django.db.models.functions import Now
 from django.http import HttpRequest
 from ninja import Query, Router
 
+from tasks_app.client import Answer, cancel_tasks, reschedule, retry_tasks, schedule
 from tasks_app.client import Outcome as PlanOutcome
-from tasks_app.client import cancel_tasks, reschedule, retry_tasks, schedule
 from tasks_app.engine.why import why_task
+from tasks_app.lifecycle.audit import Entry, audit
+from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.request import unit_of
 from tasks_app.lifecycle.unit_revision import is_newest
 from tasks_app.models import AuditEntry, ScheduleTask
@@ -42,6 +44,11 @@ router = Router(tags=["tasks"])
 STRETCH = 5_000  # tasks looked at for one page
 RETRIES_A_MINUTE = 5  # of one task, by hand
 _MINUTE = timedelta(minutes=1)
+_AUDITED = {
+    PlanOutcome.CREATED: "created",
+    PlanOutcome.UPDATED: Answer.MOVED,
+    PlanOutcome.REPLACED: Answer.REPLACED,
+}
 
 
 @router.post("", response={201: TaskOut}, summary="Schedule a task")
@@ -61,7 +68,7 @@ def list_tasks(
     request: HttpRequest,
     status: Annotated[StatusName | None, Query()] = None,
     task_type: Annotated[Text | None, Query()] = None,
-    key: Annotated[Text | None, Query(description="With task_type: the rows of this unit")] = None,
+    key: Annotated[Text | None, Query(description="With task_type: the task that stands for this unit")] = None,
     after: Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="`next` of the page before")] = None,
     limit: Limit = PAGE,
 ):
@@ -115,7 +122,7 @@ def reschedule_task(request: HttpRequest, task_id: Id, body: RescheduleIn, idemp
     task = _task(request, task_id)
     if not task.current:
         return 200, PlannedOut(outcome="SUPERSEDED", task_id=task.id)
-    return 200, _reschedule(request, task.task_type, task.biz_key, body)
+    return 200, _reschedule(request, task.task_type, task.biz_key, body, only=task.id)
 
 
 @router.get("/{task_id}/why", response=WhyOut, summary="Why is this not running?")
@@ -138,9 +145,24 @@ def _operated(order, request: HttpRequest, task_id: int, reason: str | None) -> 
     return OperatedOut(answer=answer, acted=answer.acted)
 
 
-def _reschedule(request: HttpRequest, task_type: str, key: str, body: RescheduleIn) -> PlannedOut:
+def _reschedule(
+    request: HttpRequest, task_type: str, key: str, body: RescheduleIn, only: int | None = None
+) -> PlannedOut:
+    """Move a unit, and write down who did it and why; `only` if this task of it is still the current one."""
     asked = caller(request)
     if body.revision is not None and not is_newest(unit_of(task_type, key, asked.tenant), body.revision):
         return PlannedOut(outcome="SUPERSEDED", task_id=None)
+    # Locked after the revision, as in a move by unit: the other way round the two could wait for each other.
+    if only is not None and not _still_current(only):
+        return PlannedOut(outcome="SUPERSEDED", task_id=only)
     done = reschedule(task_type, key, at=body.at, tenant=asked.tenant, by=asked.name)
+    if done.outcome in _AUDITED:
+        detail = {"at": body.at.isoformat(), "revision": body.revision}
+        entry = Entry(f"task {done.task_id}", _AUDITED[done.outcome], done.task_id, detail)
+        audit(operator(request, body.reason), Verb.MOVE, [entry])
     return PlannedOut(outcome=done.outcome, task_id=done.task_id)
+
+
+def _still_current(task_id: int) -> bool:
+    rows = ScheduleTask.objects.select_for_update().filter(id=task_id, current=True)
+    return bool(rows.values_list("id"))

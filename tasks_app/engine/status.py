@@ -102,13 +102,8 @@ class Status:
         """What is wrong, in words an operator can act on; empty when all is well."""
         found = []
         live = [node for node in self.nodes if node.live]
-        if not any(node.kind == Node.BEAT for node in live):
-            found.append("Nobody dispatches: no beat is alive. Start `celery -A scheduler_project beat`.")
-        elif not any(node.dispatching for node in live):
-            found.append(
-                "Nobody dispatches: beats are alive, but none renews its shards. Either they can't reach the broker, "
-                "or their dispatchers hang; their logs tell. Restart those that say nothing."
-            )
+        if missing := nobody_dispatches(self.nodes):
+            found.append(missing)
         if not any(node.kind == Node.WORKER for node in live):
             found.append("Nobody runs tasks: no worker is alive. Start `celery -A scheduler_project worker`.")
         if any(lane.queued is None for lane in self.lanes):
@@ -158,7 +153,20 @@ def read_status(hour: Hour | None = None, sample: Callable[[], Sample] | None = 
 
 def somebody_dispatches() -> bool:
     """Whether a beat is alive and renews its shards; one that can't reach the broker does not."""
-    return any(node.live and node.dispatching for node in read_nodes())
+    return nobody_dispatches(read_nodes()) is None
+
+
+def nobody_dispatches(nodes: list[NodeView]) -> str | None:
+    """Who is missing, in a sentence; None if a beat dispatches."""
+    live = [node for node in nodes if node.live]
+    if any(node.dispatching for node in live):
+        return None
+    if not any(node.kind == Node.BEAT for node in live):
+        return "Nobody dispatches: no beat is alive. Start `celery -A scheduler_project beat`."
+    return (
+        "Nobody dispatches: beats are alive, but none renews its shards. Either they can't reach the broker, "
+        "or their dispatchers hang; their logs tell. Restart those that say nothing."
+    )
 
 
 def read_nodes() -> list[NodeView]:

@@ -10,15 +10,16 @@ from tasks_app.core.phrases import first_line, span
 from tasks_app.core.schedule import in_zone
 from tasks_app.core.sharding import home_of
 from tasks_app.core.states import Status
-from tasks_app.lifecycle.job_look import state_in_words
+from tasks_app.lifecycle.job_look import known_zone, state_in_words
 from tasks_app.models import JobDefinition, ScheduleTask, TaskBatch
 from tasks_app.sql import run
 
 from . import fleet_status
 from .canary import canaries
-from .status import read_nodes
+from .status import nobody_dispatches, read_nodes
 
 COUNTED = 10_000  # tasks before this one, at most
+UNKNOWN = "UNKNOWN_HANDLER"
 INSTANCES = 200  # of a job that are looked at, the newest
 
 
@@ -34,10 +35,8 @@ def why_task(task: ScheduleTask) -> Reason:
         return Reason("blocked", "It waits for the tasks before it.")
     if task.due_at is None:
         return _finished(task)
-    if task.error_code == "UNKNOWN_HANDLER":
-        return _unknown_handler(task)
     now = run("clock", {})[0][0]
-    return _not_due(task) if task.due_at > now else _due(task, now)
+    return _not_due(task, now) if task.due_at > now else _due(task, now)
 
 
 def why_job(job: JobDefinition) -> Reason:
@@ -50,13 +49,15 @@ def why_job(job: JobDefinition) -> Reason:
     held = next((task for task in open_ones if task.status != Status.RUNNING), open_ones[0] if open_ones else None)
     if held is not None:
         reason = why_task(held)
-        when = in_zone(held.fire_time, job.timezone)
+        when = in_zone(held.fire_time, known_zone(job))
         return Reason(reason.rule, f"Its instance {held.id} of {when}: {reason.words}")
     if words.startswith("Fires no more"):
         return Reason("ended", words)
+    if words.startswith("Does not fire"):
+        return Reason("schedule_unreadable", words)
     if REGISTRY.get(job.task_type) is None:
         return Reason("unknown_handler", f"There is no handler {job.task_type!r} here. Deploy the code that has it.")
-    return _no_dispatcher() or Reason("not_due", words)
+    return _no_dispatcher() or _shard_without_dispatcher(job.shard) or Reason("not_due", words)
 
 
 def _finished(task: ScheduleTask) -> Reason:
@@ -65,9 +66,8 @@ def _finished(task: ScheduleTask) -> Reason:
     if not task.current:
         return Reason("superseded", "It is over: a newer task stands in its place.")
     if task.status == Status.DEAD:
-        return Reason(
-            "dead", f"It gave up after {task.attempt} failures: {task.error_code}: {_message(task)}. Retry it."
-        )
+        tries = "1 failure" if task.attempt == 1 else f"{task.attempt} failures"
+        return Reason("dead", f"It gave up after {tries}: {task.error_code}: {_message(task)}. Retry it.")
     by = f" by {task.cancelled_by}" if task.cancelled_by else ""
     return Reason("cancelled", f"It was cancelled{by}: {_message(task) or task.error_code}.")
 
@@ -79,7 +79,7 @@ def _running(task: ScheduleTask) -> Reason:
             "lost", "Its batch is gone; it is due again within ten minutes, when the beats look for such tasks."
         )
     if batch.started_at is not None:
-        return Reason("running", f"It runs since {_instant(batch.started_at)} on {batch.worker}.")
+        return _started(batch)
     return (
         _lane_paused(task)
         or _no_worker(task)
@@ -87,8 +87,20 @@ def _running(task: ScheduleTask) -> Reason:
     )
 
 
-def _not_due(task: ScheduleTask) -> Reason:
+def _started(batch: TaskBatch) -> Reason:
+    since = f"since {_instant(batch.started_at)} on {batch.worker}"
+    if batch.lease_until < run("clock", {})[0][0]:
+        silent = f"It ran {since}, but that worker has not been heard of and its lease has run out"
+        return Reason("worker_silent", f"{silent}: it is due again within seconds, when a beat looks.")
+    if len(batch.ids) == 1:
+        return Reason("running", f"It runs {since}.")
+    return Reason("running", f"Its batch of {len(batch.ids):,} runs {since}: it runs, or its turn comes.")
+
+
+def _not_due(task: ScheduleTask, now: datetime) -> Reason:
     until = _instant(task.due_at)
+    if task.error_code == UNKNOWN and task.due_at - now <= timedelta(seconds=conf().UNKNOWN_HANDLER_SECONDS):
+        return _unknown_handler(task)
     if task.status == Status.FAIL:
         return Reason("waits_for_retry", f"It failed ({task.error_code}) and is tried again at {until}.")
     if task.status == Status.SUCCESS:
@@ -101,11 +113,12 @@ def _due(task: ScheduleTask, now: datetime) -> Reason:
     return (
         _lane_paused(task)
         or _no_dispatcher()
-        or _shard_without_dispatcher(task)
+        or _shard_without_dispatcher(_shard_of(task))
         or _no_worker(task)
         or _over_its_limit(task)
         or _workers_busy(task)
         or _worker_deaf(task)
+        or (_unknown_handler(task) if task.error_code == UNKNOWN else None)
         or Reason(
             "about_to_run", f"It is due since {span(now - task.due_at)}; nothing holds it: the next look claims it."
         )
@@ -122,13 +135,15 @@ def _lane_paused(task: ScheduleTask) -> Reason | None:
 
 
 def _no_dispatcher() -> Reason | None:
-    if any(node.live and node.dispatching for node in read_nodes()):
-        return None
-    return Reason("no_dispatcher", "Nobody dispatches: no beat is alive. Start `celery -A scheduler_project beat`.")
+    missing = nobody_dispatches(read_nodes())
+    return Reason("no_dispatcher", missing) if missing else None
 
 
-def _shard_without_dispatcher(task: ScheduleTask) -> Reason | None:
-    shard = home_of(task.task_type, conf().SHARDS) if task.limited else task.shard
+def _shard_of(task: ScheduleTask) -> int:
+    return home_of(task.task_type, conf().SHARDS) if task.limited else task.shard
+
+
+def _shard_without_dispatcher(shard: int) -> Reason | None:
     known = {view.shard: view.holder for view in fleet_status.shards()}
     if known.get(shard):
         return None

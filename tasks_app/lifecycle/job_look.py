@@ -47,7 +47,7 @@ def in_words(job: JobDefinition, times: list[datetime]) -> list[str]:
 def state_in_words(job: JobDefinition) -> str:
     """One sentence: does it fire, and if not, why not."""
     if job.status == JobStatus.PAUSED:
-        until = f" until {in_zone(job.paused_until, _zone(job))}" if job.paused_until else ""
+        until = f" until {in_zone(job.paused_until, known_zone(job))}" if job.paused_until else ""
         return f"Paused by {job.paused_by}{until}: {job.pause_reason}"
     try:
         times = coming(job, 1)
@@ -60,5 +60,6 @@ def state_in_words(job: JobDefinition) -> str:
     return "Fires no more: its last time has passed."
 
 
-def _zone(job: JobDefinition) -> str:
+def known_zone(job: JobDefinition) -> str:
+    """Its time zone, or UTC where that is not known any more."""
     return job.timezone if job.timezone in known_zones() else "UTC"

@@ -104,6 +104,7 @@ def pause(
     _refuse_unknown("on_resume", on_resume)
     with transaction.atomic(savepoint=False):
         job, cursor = hold(tenant, job_id)
+        before = _pause_of(job)
         now = database_now()
         if until is not None and checked_instant("until", until) <= now:
             raise InvalidTask(f"until={until.isoformat()} has passed; a pause ends in the future, or when told.")
@@ -119,8 +120,7 @@ def pause(
         )
         job.revision += 1
         job.save()
-        detail = {"until": until and until.isoformat(), "on_resume": str(on_resume)}
-        _audit(operator, "pause", job, detail)
+        _audit(operator, "pause", job, {"before": before, "after": _pause_of(job)})
     return Changed(job)
 
 
@@ -199,11 +199,13 @@ def _resume(job: JobDefinition, operator: Operator, how: OnResume) -> Changed:
     missed_from, again = job.plan_from, _within(job, ended, how)
     job.plan_from = max(job.plan_from, ended)
     job.status, job.revision = JobStatus.ACTIVE, job.revision + 1
+    before = _pause_of(job)
     job.pause_reason = job.paused_by = ""
     job.paused_at = job.paused_until = None
     job.save()
     dues = join(job, now, again)
-    _audit(operator, "resume", job, {"on_resume": str(how), "from": missed_from.isoformat()})
+    detail = {"before": before, "after": _pause_of(job), "on_resume": str(how), "from": missed_from.isoformat()}
+    _audit(operator, "resume", job, detail)
     return Changed(_fresh(job), dues)
 
 
@@ -235,6 +237,13 @@ def _start(run_at: datetime | None, start_at: datetime | None, now: datetime) ->
     if run_at is not None:
         return run_at - INSTANT
     return max(now, start_at - INSTANT) if start_at else now
+
+
+def _pause_of(job: JobDefinition) -> dict:
+    """What an audit entry keeps of a job's pause, before and after."""
+    until = job.paused_until and job.paused_until.isoformat()
+    fields = {"pause_reason": job.pause_reason, "paused_by": job.paused_by, "paused_until": until}
+    return fields | {"on_resume": str(job.on_resume)}
 
 
 def _audit(operator: Operator, verb: str, job: JobDefinition, detail: dict) -> None:

@@ -11,6 +11,7 @@ from tasks_app.core.errors import LONGEST_SECONDS, InvalidTask, refuse_absurd_in
 from tasks_app.core.handlers import REGISTRY, refuse_bad_lane, refuse_bad_max_retry
 from tasks_app.models.schedule_task import DEFAULT_TENANT, KEY_LENGTH, TENANT_LENGTH
 
+DEEPEST = 201  # lists and objects in one another; what writes our answers gives up at 255
 _ESCAPED_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
 Unit = tuple[str, str, str]  # tenant, task type, business key
@@ -164,7 +165,23 @@ def _json_text(payload: object, name: str = "payload") -> str | None:
         )
     if _ESCAPED_NUL.search(text):
         raise InvalidTask(f"{name} contains a NUL character, which PostgreSQL can't store. Remove it.")
+    # Each level takes two characters, so most payloads need no closer look.
+    if size > 2 * DEEPEST and _is_deeper(payload, DEEPEST):
+        raise InvalidTask(
+            f"{name} has lists or objects more than {DEEPEST} levels deep. Keep such data in a table of your own "
+            "and schedule its id."
+        )
     return text
+
+
+def _is_deeper(value: object, most: int) -> bool:
+    level = [value]
+    for _ in range(most + 1):
+        level = [one for one in level if isinstance(one, dict | list | tuple)]
+        if not level:
+            return False
+        level = [inner for one in level for inner in (one.values() if isinstance(one, dict) else one)]
+    return True
 
 
 def _encodable(text: str) -> bool:

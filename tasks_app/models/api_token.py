@@ -15,10 +15,13 @@ class ApiToken(models.Model):
     created_at = models.DateTimeField(db_default=Now())
     expires_at = models.DateTimeField(null=True)
     revoked_at = models.DateTimeField(null=True)
+    last_used_at = models.DateTimeField(null=True, help_text="To the minute.")
 
     class Meta:
         db_table = "api_token"
         verbose_name = "API token"
+        default_permissions = ("view",)
+        permissions = [("operate_apitoken", "Can issue and revoke tokens of the REST API")]
 
     def __str__(self) -> str:
         return f"{self.name} ({self.hint}…)"

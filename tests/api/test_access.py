@@ -13,9 +13,10 @@ from django.utils import timezone
 from tasks_app.api import api as the_api
 from tasks_app.client import schedule
 from tasks_app.engine.tokens import issue, known, revoke
-from tasks_app.models import ApiToken, JobDefinition, ScheduleTask
+from tasks_app.models import ApiToken, AuditEntry, JobDefinition, ScheduleTask
 from tests.support.api import JOB, Api
-from tests.support.jobs import make
+from tests.support.clients import client_of
+from tests.support.jobs import by, make
 
 pytestmark = pytest.mark.django_db
 
@@ -93,7 +94,7 @@ def test_a_token_to_read_changes_nothing(api, method, path):
 
 
 def test_a_token_is_shown_once_kept_as_a_hash_and_ends():
-    token, text = issue("ci", "acme", days=1)
+    token, text = issue("ci", "acme", by(), days=1)
 
     assert text.startswith("pnc_") and len(text) > 40
     assert text not in str(ApiToken.objects.values().get())
@@ -101,13 +102,28 @@ def test_a_token_is_shown_once_kept_as_a_hash_and_ends():
     ApiToken.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
     assert known(text) is None
     ApiToken.objects.update(expires_at=None)
-    assert revoke(token.id) and not revoke(token.id)
+    assert revoke(token.id, by()) and not revoke(token.id, by())
     assert known(text) is None
+
+
+def test_the_last_use_of_a_token_is_known_to_the_minute_and_not_written_at_every_call(api, django_assert_num_queries):
+    assert ApiToken.objects.get().last_used_at is None
+    api.get("/live")
+    assert ApiToken.objects.get().last_used_at is None  # nobody asked who it was
+    api.get("/jobs")
+    first = ApiToken.objects.get().last_used_at
+    assert first is not None
+    with django_assert_num_queries(1):
+        known(api.token)
+    ApiToken.objects.update(last_used_at=first - timedelta(minutes=2))
+    api.get("/jobs")
+    assert ApiToken.objects.get().last_used_at >= first
 
 
 def test_tokens_by_command():
     out = io.StringIO()
-    call_command("api_token", "issue", "ci", "--tenant", "acme", "--write", stdout=out, stderr=io.StringIO())
+    options = ("--tenant", "acme", "--write", "--by", "olga")
+    call_command("api_token", "issue", "ci", *options, stdout=out, stderr=io.StringIO())
     text = out.getvalue().strip()
     assert known(text).can_write
 
@@ -116,6 +132,9 @@ def test_tokens_by_command():
     assert "acme" in out.getvalue() and text not in out.getvalue()
     call_command("api_token", "revoke", str(ApiToken.objects.get().id), stdout=io.StringIO())
     assert known(text) is None
+    issued, revoked = AuditEntry.objects.order_by("id")
+    assert (issued.actor, issued.verb, issued.detail["may"]) == ("olga", "issue", "write")
+    assert (revoked.subject, revoked.verb) == (issued.subject, "revoke")
     with pytest.raises(CommandError, match="no token"):
         call_command("api_token", "revoke", "99999")
     with pytest.raises(CommandError, match="days"):
@@ -136,8 +155,7 @@ def operator():
 
 
 def test_an_operators_session_reads_and_with_the_permission_writes(operator):
-    client = Client(enforce_csrf_checks=True)
-    client.force_login(operator)
+    client = client_of(operator, enforce_csrf_checks=True)
     make("acme's", tenant="acme")
 
     assert client.get("/api/v1/jobs").json()["items"] == []
@@ -145,34 +163,39 @@ def test_an_operators_session_reads_and_with_the_permission_writes(operator):
     forged = client.post("/api/v1/jobs", JOB, content_type="application/json")
     assert forged.status_code == 403
 
-    trusting = Client()
     for allowed, status in ((VIEW, 403), ([*VIEW, OPERATE[0]], 403), ([*VIEW, OPERATE[1]], 403), (VIEW + OPERATE, 201)):
-        trusting.force_login(allow(operator, *allowed))
+        trusting = client_of(allow(operator, *allowed))
         assert trusting.post("/api/v1/jobs", JOB, content_type="application/json").status_code == status
+
+
+def test_a_tenant_that_can_not_be_is_refused(operator):
+    client = client_of(allow(operator, *VIEW, *OPERATE))
+
+    answer = client.delete("/api/v1/jobs/1", headers={"X-Tenant": "x" * 64, "Idempotency-Key": "k"})
+
+    assert (answer.status_code, answer.json()["code"]) == (422, "SCH_422_INVALID")
+    assert "X-Tenant" in answer.json()["detail"]
 
 
 @pytest.mark.parametrize("missing", VIEW)
 def test_a_session_needs_the_right_to_look_at_jobs_and_at_tasks(operator, missing):
-    client = Client()
-    client.force_login(allow(operator, *(set(VIEW + OPERATE) - {missing})))
+    client = client_of(allow(operator, *(set(VIEW + OPERATE) - {missing})))
 
     assert client.get("/api/v1/jobs").status_code == 401
     assert client.get("/api/v1/tasks").status_code == 401
 
 
 def test_a_user_who_is_no_operator_gets_nothing():
-    client = Client()
-    client.force_login(User.objects.create_user("sam"))
+    client = client_of(User.objects.create_user("sam"))
 
     assert client.get("/api/v1/jobs").status_code == 401
 
 
 def test_the_page_of_the_api_is_for_operators_and_loads_nothing_from_elsewhere(operator):
-    client = Client()
-    assert client.get("/api/v1/docs").status_code == 302
-    assert client.get("/api/v1/openapi.json").status_code == 302
-    client.force_login(operator)
+    nobody, client = Client(), client_of(operator)
 
+    assert nobody.get("/api/v1/docs").status_code == 302
+    assert nobody.get("/api/v1/openapi.json").status_code == 302
     page = client.get("/api/v1/docs").content.decode()
 
     assert "swagger" in page.lower() and "http://" not in page and "https://" not in page

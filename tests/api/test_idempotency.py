@@ -1,10 +1,12 @@
 """Idempotency-Key: a request that is sent again, at once or at the same time, happens once."""
 
+import json
 import threading
 
 import pytest
 from django.db import connection, connections
 
+from tasks_app.lifecycle import job_hold
 from tasks_app.models import AuditEntry, IdempotencyRecord, JobDefinition, ScheduleTask
 from tests.support.api import JOB, Api
 from tests.support.jobs import make
@@ -26,7 +28,7 @@ def test_a_repeated_request_gets_the_stored_answer_and_does_nothing(caller):
     second = caller.post("/jobs", JOB, Idempotency_Key="abc")
 
     assert (first.status, second.status, second.body) == (201, 201, first.body)
-    assert JobDefinition.objects.count() == AuditEntry.objects.count() == 1
+    assert JobDefinition.objects.count() == AuditEntry.objects.filter(verb="create").count() == 1
 
 
 def test_a_key_belongs_to_one_request_of_one_tenant(caller):
@@ -40,6 +42,21 @@ def test_a_key_belongs_to_one_request_of_one_tenant(caller):
     assert elsewhere.code == "SCH_422_KEY_REUSED"
     assert acme.status == 201
     assert set(JobDefinition.objects.values_list("tenant", flat=True)) == {"default", "acme"}
+
+
+def test_the_same_body_may_be_written_otherwise(caller):
+    """Not every client writes the names of an object in the same order twice."""
+    first = caller.call("POST", "/jobs", text=json.dumps(JOB), Idempotency_Key="abc")
+    second = caller.call("POST", "/jobs", text=json.dumps(dict(reversed(JOB.items())), indent=1), Idempotency_Key="abc")
+
+    assert (first.status, second.status, second.body) == (201, 201, first.body)
+
+
+def test_a_delete_with_a_body_that_nobody_reads_is_the_same_as_long_as_that_is(caller):
+    job = make()
+    answers = [caller.call("DELETE", f"/jobs/{job.id}", text=text, Idempotency_Key="abc") for text in ("{", "{", "}")]
+
+    assert [answer.status for answer in answers] == [204, 204, 422]
 
 
 @pytest.mark.parametrize("key", ["", "a b", "ü", "x" * 151])
@@ -68,6 +85,17 @@ def test_a_server_error_is_not_kept(caller):
     up = caller.post(f"/jobs/{job.id}/trigger", Idempotency_Key="abc")
 
     assert (down.status, up.status) == (503, 201)
+
+
+def test_what_may_well_succeed_the_next_time_is_not_kept(caller, monkeypatch):
+    """Others kept changing it: the caller is told to send it again, and does, with the same key."""
+    job = make()
+    monkeypatch.setattr(job_hold, "ROUNDS", 0)
+    lost = caller.patch(f"/jobs/{job.id}", {"every": 5}, If_Match="1", Idempotency_Key="abc")
+    monkeypatch.undo()
+    again = caller.patch(f"/jobs/{job.id}", {"every": 5}, If_Match="1", Idempotency_Key="abc")
+
+    assert (lost.status, lost.code, again.status) == (409, "SCH_409_CONFLICT", 200)
 
 
 def test_the_record_and_the_deed_are_one_transaction(caller):

@@ -75,10 +75,67 @@ def test_a_job_that_makes_no_sense_is_a_problem_with_a_reason(api, body, words):
     assert not JobDefinition.objects.exists()
 
 
-def test_what_is_no_json_is_malformed(api):
-    answer = api.call("POST", "/jobs", text='{"name": ')
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"name": ', "line 1 column 10"),
+        ('{"name": "a", "name": "b"}', "'name' is in one object twice"),
+        ('{"name": "a", "payload": {"n": NaN}}', "NaN is no number"),
+        ('{"name": "a", "payload": ' + "[" * 100_000 + "]" * 100_000 + "}", "recursion"),
+    ],
+    ids=["cut", "twice", "NaN", "deep"],
+)
+def test_what_is_no_json_is_malformed_and_told_why(api, text, words):
+    answer = api.call("POST", "/jobs", text=text)
 
     assert (answer.status, answer.code) == (400, "SCH_400_MALFORMED")
+    assert words in answer.body["detail"]
+
+
+def test_a_body_that_is_too_large_is_told_so(api):
+    answer = api.post("/jobs", JOB | {"payload": "x" * 3_000_000})
+
+    assert (answer.status, answer.code) == (413, "SCH_413_TOO_LARGE")
+    assert "2,621,440" in answer.body["detail"]
+
+
+def nested(depth: int) -> list:
+    value = []
+    for _ in range(depth - 1):
+        value = [value]
+    return value
+
+
+def test_a_payload_is_as_deep_as_it_can_be_shown(api):
+    job = created(api, payload=nested(201))
+    deeper = api.post("/jobs", JOB | {"name": "deeper", "payload": nested(202)})
+
+    assert api.get(f"/jobs/{job['id']}").body["payload"] == api.get("/jobs").body["items"][0]["payload"] == nested(201)
+    assert (deeper.status, deeper.code) == (422, "SCH_422_INVALID")
+    assert api.get(f"/jobs/{job['id']}/instances").status == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [("GET", "/nothing"), ("GET", "/jobs/"), ("POST", "/jobs/"), ("GET", "/jobs/1/x"), ("GET", "/")]
+)
+def test_an_address_with_nothing_at_it_is_a_problem_too(api, method, path):
+    answer = api.call(method, path)
+
+    assert (answer.status, answer.code) == (404, "SCH_404_NOT_FOUND")
+
+
+def test_a_method_that_is_not_there_is_a_problem_too_and_head_is_a_short_get(api):
+    answer = api.call("PUT", "/jobs", {})
+
+    assert (answer.status, answer.code, answer.headers["Allow"]) == (
+        405,
+        "SCH_405_METHOD_NOT_ALLOWED",
+        "GET, HEAD, POST",
+    )
+    assert api.call("OPTIONS", "/jobs/1/pause").headers["Allow"] == "POST"
+    for path in ("/live", "/jobs"):
+        head = api.call("HEAD", path)
+        assert (head.status, head.body) == (200, None)
 
 
 def test_a_name_is_taken_once(api):
@@ -102,6 +159,28 @@ def test_an_edit_names_the_revision_it_saw(api):
     assert (stale.status, stale.code) == (412, "SCH_412_STALE")
     assert api.patch(path, {"every": 60}, If_Match="2").body["cron"] is None
     assert AuditEntry.objects.filter(verb="edit", reason="earlier").count() == 1
+
+
+def test_if_match_may_be_weak_but_is_one_revision(api):
+    """A proxy that compresses makes a weak one of the ETag that it passes on."""
+    path = f"/jobs/{created(api)['id']}"
+
+    for wrong in ("*", '"1", "2"', '"1', "x", ""):
+        answer = api.patch(path, {"max_retry": 1}, If_Match=wrong)
+        assert (answer.status, answer.code) == (422, "SCH_422_INVALID")
+        assert "one revision" in answer.body["detail"]
+    assert api.patch(path, {"max_retry": 1}, If_Match='W/"1"').body["revision"] == 2
+
+
+def test_a_delete_that_names_a_revision_deletes_no_other(api):
+    path = f"/jobs/{created(api)['id']}"
+    api.patch(path, {"max_retry": 1}, If_Match="1")
+
+    stale = api.delete(path, If_Match='"1"')
+
+    assert (stale.status, stale.code) == (412, "SCH_412_STALE")
+    assert api.get(path).status == 200
+    assert api.delete(path, If_Match='"2"').status == 204
 
 
 def test_pause_resume_and_delete(api):
@@ -144,7 +223,10 @@ def test_the_history_comes_in_pages_the_newest_first(api):
         after = f"&after={page['next']}".replace("+", "%2B").replace(" ", "%20").replace('"', "%22")
 
     assert seen == ids[::-1]
-    assert api.get(f"/jobs/{job.id}/instances?after=nonsense").code == "SCH_422_INVALID"
+    for wrong in ("nonsense", '["0001-01-01T00:00:00%2B23:59",1]', '["9999-12-31T23:59:59-23:59",1]'):
+        assert api.get(f"/jobs/{job.id}/instances?after={wrong}").code == "SCH_422_INVALID"
+    odd = '["2026-01-01T00:00:00%2B23:59:59.999999",1]'
+    assert api.get(f"/jobs/{job.id}/instances?after={odd}").status == 200
 
 
 def test_jobs_are_listed_by_name_in_pages_and_filtered(api):

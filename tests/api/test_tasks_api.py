@@ -4,7 +4,7 @@ import pytest
 
 from tasks_app.client import schedule
 from tasks_app.engine import lanes
-from tasks_app.models import ScheduleTask, ShardLease
+from tasks_app.models import AuditEntry, ScheduleTask, ShardLease
 from tests.support.api import Api
 from tests.support.engine import claim_due, make_due, run_due
 from tests.support.live import a_worker_is_alive
@@ -113,6 +113,18 @@ def test_a_reschedule_by_unit_or_id_says_what_became_of_it(api):
     assert [first["outcome"], second["outcome"], third["outcome"]] == ["CREATED", "UPDATED", "REPLACED"]
     assert old["outcome"] == "SUPERSEDED"
     assert ScheduleTask.objects.get(id=third["task_id"]).execute_time.day == 4
+
+
+def test_a_reschedule_is_audited_with_its_reason(api):
+    unit = {"task_type": "T_QUIET", "key": "article-1"}
+    api.post("/tasks/reschedule", unit | {"at": "2090-01-02T09:00:00Z", "reason": "a new date", "revision": 2})
+    moved = api.post("/tasks/reschedule", unit | {"at": "2090-01-03T09:00:00Z", "reason": "later", "revision": 3}).body
+    api.post("/tasks/reschedule", unit | {"at": "2090-01-01T09:00:00Z", "revision": 1})
+
+    created, updated = AuditEntry.objects.filter(verb="move").order_by("id")
+    assert (created.outcome, created.reason, created.task_id) == ("created", "a new date", moved["task_id"])
+    assert (updated.outcome, updated.reason, updated.actor) == ("moved", "later", "token of default")
+    assert updated.detail == {"at": "2090-01-03T09:00:00+00:00", "revision": 3}
 
 
 def test_changes_that_arrive_out_of_order_end_with_the_newest(api):

@@ -43,3 +43,27 @@ def test_the_page_of_the_api_works_under_our_policy(visits):
     page = visits.page(person("olga", VIEW), "/api/v1/docs")
 
     expect(page.get_by_text("Run a job now, beside its schedule")).to_be_visible()
+
+
+def test_a_token_is_issued_used_and_revoked(visits):
+    rights = [VIEW, OPERATE, "tasks_app.view_scheduletask", "tasks_app.operate_scheduletask"]
+    rights += ["tasks_app.view_apitoken", "tasks_app.operate_apitoken"]
+    page = visits.page(person("olga", *rights), "/admin/tasks_app/apitoken/", viewport={"width": 400, "height": 800})
+
+    page.get_by_role("link", name="New API token").first.click()
+    page.get_by_label("Who will use it").fill("billing")
+    page.get_by_label("It may").select_option("write")
+    page.get_by_label("Reason").fill("they asked")
+    page.get_by_role("button", name="Issue the token").click()
+    token = {"Authorization": f"Bearer {page.locator('#token').inner_text()}"}
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    assert page.request.get("/api/v1/jobs", headers=token).json()["items"] == []
+    page.get_by_role("link", name="All tokens").click()
+    page.get_by_role("link", name="Revoke billing …").click()
+    page.get_by_label("Reason").fill("it leaked")
+    page.get_by_role("button", name="Revoke").click()
+
+    expect(page.get_by_text("billing opens nothing any more.")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    stranger = visits.page()
+    assert stranger.request.get("/api/v1/jobs", headers=token).status == 401

@@ -187,6 +187,8 @@ BAD_PAYLOADS = {
     "infinite": ([math.inf], ["JSON", "float"]),
     "circular": (circular(), ["JSON", "Circular"]),
     "deeply nested": (nested(20_000), ["JSON", "recursion"]),
+    "more than 201 levels": (nested(201), ["201 levels", "schedule its id"]),
+    "more than 201 levels of objects": ({"a": [{"b": nested(199)}]}, ["201 levels"]),
     "a number of 5000 digits": ({"n": 10**5000}, ["JSON", "digits"]),
     "NUL": ({"text": "a\0b"}, ["NUL", "PostgreSQL", "Remove it"]),
     "NUL in a key": ({"a\0b": 1}, ["NUL", "Remove it"]),

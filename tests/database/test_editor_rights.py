@@ -8,6 +8,7 @@ from articles_app.admin.verbs import VERBS
 from articles_app.models import Article
 from articles_app.states import Status
 from tests.support.articles import IN_STATE, draft, row
+from tests.support.clients import client_of
 from tests.support.editor import ADD, EDIT, LIST, MOVE, page, person, text_of, url
 
 pytestmark = pytest.mark.django_db
@@ -79,8 +80,7 @@ def test_nobody_may_delete():
 
 
 def test_who_is_not_staff_is_asked_to_log_in():
-    client, article = Client(), draft()
-    client.force_login(get_user_model().objects.create_user("paul"))
+    client, article = client_of(get_user_model().objects.create_user("paul")), draft()
     for address in (LIST, ADD, MOVE, url(article), f"{LIST}live/?ids={article}", f"{LIST}zone/"):
         assert "/login/" in client.get(address).url
         assert "/login/" in client.post(address, {"verb": "submit"}).url
@@ -89,8 +89,7 @@ def test_who_is_not_staff_is_asked_to_log_in():
 def test_a_request_without_the_csrf_token_is_refused():
     article = draft()
     person("ann", *EDIT)
-    client = Client(enforce_csrf_checks=True)
-    client.force_login(get_user_model().objects.get(username="ann"))
+    client = client_of(get_user_model().objects.get(username="ann"), enforce_csrf_checks=True)
     for address in (url(article), ADD, MOVE, f"{LIST}zone/"):
         assert client.post(address, page(article) | {"verb": "submit"}).status_code == 403
     assert row(article).revision == 1

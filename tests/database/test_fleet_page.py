@@ -12,6 +12,7 @@ from tasks_app.lifecycle.limited import declare_limits
 from tasks_app.models import AuditEntry, LanePause, Node
 from tasks_app.sql import execute
 from tests.support.browser import person
+from tests.support.clients import client_of
 
 pytestmark = pytest.mark.django_db
 
@@ -21,20 +22,14 @@ PARTS, LOW = f"{FLEET}parts/", f"{FLEET}lane/low/"
 SCRIPT = "<script>alert(1)</script> 🛑"
 
 
-def client_of(name: str, *permissions: str) -> Client:
-    client = Client()
-    client.force_login(person(name, *permissions))
-    return client
-
-
 @pytest.fixture
 def operator():
-    return client_of("olga", VIEW, OPERATE)
+    return client_of(person("olga", VIEW, OPERATE))
 
 
 @pytest.fixture
 def viewer():
-    return client_of("vera", VIEW)
+    return client_of(person("vera", VIEW))
 
 
 @pytest.fixture
@@ -155,8 +150,8 @@ def test_who_may_only_look_is_offered_nothing_and_changes_nothing_by_hand(viewer
 
 @pytest.mark.parametrize("path", [FLEET, PARTS, LOW])
 def test_without_the_right_to_view_there_is_nothing_to_see(path):
-    text(client_of("sam"), path, status=403)
-    text(client_of("otto", OPERATE), path, status=403)
+    text(client_of(person("sam")), path, status=403)
+    text(client_of(person("otto", OPERATE)), path, status=403)
 
 
 @pytest.mark.parametrize(

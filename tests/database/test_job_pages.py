@@ -10,6 +10,7 @@ from tasks_app.client import schedule
 from tasks_app.lifecycle import jobs
 from tasks_app.models import AuditEntry, JobDefinition, ScheduleTask
 from tests.support.browser import person
+from tests.support.clients import client_of
 from tests.support.engine import make_due, run_due
 from tests.support.jobs import by, fire_times, instances, make
 from tests.support.live import a_beat_is_alive
@@ -33,12 +34,6 @@ FORM = {
     "timeout": "20",
     "reason": "wanted",
 }
-
-
-def client_of(user) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 @pytest.fixture
@@ -218,6 +213,7 @@ def test_the_next_times_can_be_seen_before_anything_is_saved(operator):
         ({"jitter": "999999"}, "jitter", "jitter"),
         ({"catch_up": "maybe"}, "catch_up", "maybe"),
         ({"start_at": "soon"}, "start_at", "is no time"),
+        ({"start_at": "9999-12-31T23:59"}, "start_at", "a hundred years ahead"),
         ({"start_at": "2090-01-02T00:00", "end_at": "2090-01-01T00:00"}, "end_at", "never fire"),
         ({"operation": "x"}, "operation", "UUID"),
         ({"tenant": "x" * 64}, "tenant", "63"),
@@ -347,9 +343,15 @@ def test_what_is_not_there_is_not_found(operator, path):
     page(operator, LIST + path, code=404)
 
 
-@pytest.mark.parametrize("after", ["x", "2026-01-01T00:00:00~1", "2026-01-01T00:00:00+00:00~x", "~", "2~-1"])
+@pytest.mark.parametrize(
+    "after", ["x", "2026-01-01T00:00:00~1", "2026-01-01T00:00:00+00:00~x", "~", "2~-1", "0001-01-01T00:00:00+23:59~1"]
+)
 def test_a_place_that_is_none_is_refused(viewer, after):
     page(viewer, f"{LIST}{make().id}/change/", code=400, after=after)
+
+
+def test_a_name_with_a_nul_is_no_place_in_the_list(viewer):
+    page(viewer, LIST, code=400, after="a\0")
 
 
 # ---- rights ----
@@ -388,8 +390,7 @@ def test_who_may_only_look_is_offered_nothing_to_do(viewer, operator):
 
 
 def test_an_order_needs_a_form_of_ours():
-    client = Client(enforce_csrf_checks=True)
-    client.force_login(person("olga", VIEW, OPERATE))
+    client = client_of(person("olga", VIEW, OPERATE), enforce_csrf_checks=True)
     job = make(every=10)
 
     assert client.post(order_path(job, "pause"), order()).status_code == 403

@@ -435,15 +435,19 @@ def test_every_deed_is_written_down_with_who_why_before_and_after():
     job = make(every=60)
     jobs.edit(job.id, {"every": 120}, by("slower", "bob"))
     jobs.pause(job.id, by("rest"))
+    jobs.pause(job.id, by("for longer", "bob"), on_resume="all")
     jobs.resume(job.id, by("go on"), on_resume="skip")
     jobs.delete(job.id, by("enough"))
 
     entries = list(AuditEntry.objects.order_by("id"))
 
-    assert [entry.verb for entry in entries] == ["create", "edit", "pause", "resume", "delete"]
+    assert [entry.verb for entry in entries] == ["create", "edit", "pause", "pause", "resume", "delete"]
     assert {entry.subject for entry in entries} == {f"job {job.id}"}
     assert (entries[1].actor, entries[1].reason) == ("bob", "slower")
     assert (entries[1].detail["before"]["every"], entries[1].detail["after"]["every"]) == (60, 120)
+    told = [[entry.detail[when]["pause_reason"] for when in ("before", "after")] for entry in entries[2:5]]
+    assert told == [["", "rest"], ["rest", "for longer"], ["for longer", ""]]
+    assert [entries[3].detail[when]["on_resume"] for when in ("before", "after")] == ["skip", "all"]
 
 
 @pytest.mark.parametrize(

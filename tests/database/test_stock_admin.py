@@ -16,6 +16,7 @@ from inventory_app.lifecycle import NewProduct, import_products
 from inventory_app.models import Product
 from tasks_app.admin import pages
 from tasks_app.models import ScheduleTask
+from tests.support.clients import client_of
 from tests.support.stock import known, product, task_of
 
 pytestmark = pytest.mark.django_db
@@ -29,9 +30,7 @@ def person(*may: str) -> Client:
     user = get_user_model().objects.create_user("pia", is_staff=True)
     for one in may:
         user.user_permissions.add(Permission.objects.get(codename=f"{one}_product"))
-    client = Client()
-    client.force_login(user)
-    return client
+    return client_of(user)
 
 
 def said(answer) -> str:

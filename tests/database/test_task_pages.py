@@ -9,6 +9,7 @@ from tasks_app.client import Link, Operator, cancel_tasks, register_link, schedu
 from tasks_app.core.links import LINKS
 from tasks_app.models import AuditEntry, ScheduleTask
 from tests.support.browser import person
+from tests.support.clients import client_of
 from tests.support.engine import claim_due, run_due
 from tests.support.moves import MONDAY, TUESDAY, dead, planned, state
 
@@ -18,12 +19,6 @@ VIEW, OPERATE = "tasks_app.view_scheduletask", "tasks_app.operate_scheduletask"
 LIST = "/admin/tasks_app/scheduletask/"
 ORDER, RUN, OVERVIEW = f"{LIST}order/", f"{LIST}order/run/", f"{LIST}overview/"
 SCRIPT = "<script>alert(1)</script>"
-
-
-def client_of(user) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 @pytest.fixture
@@ -210,8 +205,7 @@ def test_nobody_adds_changes_or_deletes_a_task_in_a_form(operator):
 
 @pytest.mark.parametrize("path", [ORDER, RUN])
 def test_an_order_needs_a_form_of_ours(path):
-    client = Client(enforce_csrf_checks=True)
-    client.force_login(person("olga", VIEW, OPERATE))
+    client = client_of(person("olga", VIEW, OPERATE), enforce_csrf_checks=True)
     [task_id] = planned("a", at=MONDAY)
 
     assert client.post(path, order("cancel", [task_id])).status_code == 403

@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 import pytest
 from django.core.management import CommandError, call_command
 
-from tasks_app.client import cancel, schedule, schedule_many
+from tasks_app.client import cancel, move_tasks, schedule, schedule_many
 from tasks_app.core.handlers import REGISTRY, handler
 from tasks_app.core.sharding import home_of
 from tasks_app.engine import canary, lanes
@@ -67,7 +67,9 @@ def open_batches(number: int, task_type: str = "T_QUIET", *, started: bool = Fal
 def test_a_due_task_needs_a_beat_a_worker_and_a_slot(beat):
     task = due()
     Node.objects.update(renewed_at=now() - timedelta(hours=1))
-    assert why(task) == "no_dispatcher"  # it lives, and dispatches nothing
+    reason = why_task(row(task.id))
+    assert reason.rule == "no_dispatcher"  # it lives, and dispatches nothing
+    assert "no beat is alive" not in reason.words and "can't reach the broker" in reason.words
     nobody_is_alive()
     assert why(task) == "no_dispatcher"
     a_beat_is_alive()
@@ -172,6 +174,9 @@ def test_a_claimed_task_waits_for_a_worker_and_then_runs(worker):
     start(UUID(batch.batch_no), "w1")
     reason = why_task(row(task.id))
     assert reason.rule == "running" and "w1" in reason.words
+    TaskBatch.objects.update(lease_until=now() - timedelta(seconds=3))
+    silent = why_task(row(task.id))
+    assert silent.rule == "worker_silent" and "w1" in silent.words
     TaskBatch.objects.update(finished_at=now())
     assert why(task) == "lost"
 
@@ -207,6 +212,34 @@ def test_a_type_that_no_worker_knows(worker):
     run_due()
 
     assert why(task) == "unknown_handler"
+    make_due(task)
+    assert why(task) == "unknown_handler"
+    nobody_is_alive()
+    assert why(task) == "no_dispatcher"
+    move_tasks([task], now() + timedelta(days=3), by())
+    assert why(task) == "not_due"  # what it met once says nothing about then
+
+
+def test_a_task_in_a_batch_of_many_runs_or_waits_for_its_turn(worker):
+    batch = started("a", "b", "c")
+
+    assert "batch of 3" in why_task(row(batch.tasks[2].id)).words
+
+
+def test_a_job_whose_schedule_can_not_be_read_any_more(worker):
+    waiting, far = make("waiting", every=10), make("far", cron="0 3 1 1 *")
+    JobDefinition.objects.update(timezone="Mars/Olympus")
+
+    assert why_job(JobDefinition.objects.get(id=waiting.id)).rule == "not_due"  # one is planned already
+    reason = why_job(JobDefinition.objects.get(id=far.id))
+    assert reason.rule == "schedule_unreadable" and "Mars/Olympus" in reason.words
+
+
+def test_a_job_whose_shard_nobody_plans(worker):
+    job = make(cron="0 3 1 1 *")
+    ShardLease.objects.filter(shard=job.shard).update(holder=None)
+
+    assert why_job(job).rule == "shard_without_dispatcher"
 
 
 def test_a_job_says_what_holds_it(worker):

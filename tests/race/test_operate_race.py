@@ -4,12 +4,12 @@ from uuid import uuid4
 
 import pytest
 from django.db import connection
-from django.test import Client
 
 from tasks_app.client import Answer, cancel_tasks, move_tasks, retry_tasks, schedule
 from tasks_app.models import AuditEntry
 from tasks_app.sql import execute
 from tests.support.browser import person
+from tests.support.clients import client_of
 from tests.support.engine import claim_due, make_due, run_due
 from tests.support.marks import commits
 from tests.support.moves import (
@@ -136,8 +136,7 @@ def test_an_order_that_waits_too_long_for_somebody_is_told_and_changes_nothing()
     user = person("olga", "tasks_app.view_scheduletask", "tasks_app.operate_scheduletask")
     given = {"verb": "cancel", "scope": "chosen", "ids": task, "reason": "it has to be", "operation": uuid4()}
 
-    client = Client()
-    client.force_login(user)
+    client = client_of(user)
     somebody = connection.copy()
     somebody.set_autocommit(False)
     with somebody.cursor() as cursor:

@@ -7,6 +7,7 @@ import django.contrib.auth.middleware  # noqa: F401  (now: a test with real comm
 from django.test import Client
 
 from tasks_app.engine.tokens import issue
+from tests.support.operators import operator
 
 ROOT = "/api/v1"
 
@@ -24,7 +25,7 @@ class Answer:
 
 class Api:
     def __init__(self, tenant: str = "default", *, can_write: bool = True, token: str | None = None) -> None:
-        self.token = token or issue(f"of {tenant}", tenant, can_write=can_write)[1]
+        self.token = token or issue(f"of {tenant}", tenant, operator(), can_write=can_write)[1]
         self._client = Client(raise_request_exception=False)
 
     def call(self, method: str, path: str, body: object = None, *, text: str | None = None, **headers: str) -> Answer:

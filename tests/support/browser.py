@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
-from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Playwright, Request, Response, expect
+
+from tests.support.clients import client_of
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 MISSING = (
@@ -56,9 +57,8 @@ class Visits:
         context.set_default_navigation_timeout(PATIENCE_MS)
         self.contexts.append(context)
         if user is not None:
-            client = Client()
-            client.force_login(user)
-            context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": self.url}])
+            session = client_of(user).cookies["sessionid"].value
+            context.add_cookies([{"name": "sessionid", "value": session, "url": self.url}])
         page = self.listen(context.new_page())
         if path:
             page.goto(path)

@@ -12,6 +12,7 @@ from articles_app.admin.form import EDITABLE, digest, shown_values
 from articles_app.admin.zones import UTC
 from articles_app.models import Article
 from articles_app.states import Status
+from tests.support.clients import client_of
 
 LIST = "/admin/articles_app/article/"
 ADD = f"{LIST}add/"
@@ -24,9 +25,7 @@ def person(name: str = "ann", *may: str) -> Client:
     user = get_user_model().objects.create_user(name, is_staff=True)
     for one in may:
         user.user_permissions.add(Permission.objects.get(codename=f"{one}_article"))
-    client = Client()
-    client.force_login(user)
-    return client
+    return client_of(user)
 
 
 def editor(name: str = "ann") -> Client:

@@ -1,9 +1,12 @@
 """`manage.py api_token issue NAME --tenant T [--write] [--days N]`, `list` and `revoke ID`: keys to the REST API."""
 
+import getpass
+
 from django.core.management.base import BaseCommand, CommandError
 
 from tasks_app.core.errors import InvalidTask
 from tasks_app.engine import tokens
+from tasks_app.lifecycle.audit import Operator
 from tasks_app.models import ApiToken
 from tasks_app.models.schedule_task import DEFAULT_TENANT
 
@@ -21,17 +24,19 @@ class Command(BaseCommand):
         verbs.add_parser("list", help="all tokens, without their text")
         revoke = verbs.add_parser("revoke", help="from now on it opens nothing")
         revoke.add_argument("id", type=int)
+        for verb in (issue, revoke):
+            verb.add_argument("--by", default=getpass.getuser(), help="who does it; default: the system's user")
+            verb.add_argument("--reason", default="no reason was given", help="why, for the audit")
 
     def handle(self, *args, **options) -> None:
-        getattr(self, f"_{options['verb']}")(options)
-
-    def _issue(self, options) -> None:
         try:
-            token, text = tokens.issue(
-                options["name"], options["tenant"], can_write=options["write"], days=options["days"]
-            )
+            getattr(self, f"_{options['verb']}")(options)
         except InvalidTask as error:
             raise CommandError(str(error)) from None
+
+    def _issue(self, options) -> None:
+        how = {"can_write": options["write"], "days": options["days"]}
+        token, text = tokens.issue(options["name"], options["tenant"], _operator(options), **how)
         self.stdout.write(text)
         self.stderr.write(f"Token {token.id} of tenant {token.tenant!r}. Keep it: it is not shown again.")
 
@@ -39,9 +44,15 @@ class Command(BaseCommand):
         for token in ApiToken.objects.order_by("id"):
             state = "revoked" if token.revoked_at else f"until {token.expires_at:%Y-%m-%d}" if token.expires_at else ""
             rights = "write" if token.can_write else "read"
-            self.stdout.write(f"{token.id:6}  {token.hint}…  {token.tenant:20} {rights:5}  {token.name}  {state}")
+            used = f"used {token.last_used_at:%Y-%m-%d}" if token.last_used_at else "never used"
+            about = f"{token.hint}…  {token.tenant:20} {rights:5}  {used:15}  {token.name}  {state}"
+            self.stdout.write(f"{token.id:6}  {about}")
 
     def _revoke(self, options) -> None:
-        if not tokens.revoke(options["id"]):
+        if not tokens.revoke(options["id"], _operator(options)):
             raise CommandError(f"there is no token {options['id']} that could be revoked; see `api_token list`.")
         self.stdout.write(f"Token {options['id']} opens nothing any more.")
+
+
+def _operator(options) -> Operator:
+    return Operator(options["by"], options["reason"])

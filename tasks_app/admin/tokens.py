@@ -1,0 +1,160 @@
+"""The page of the API's tokens: issue one, whose text is shown this once; see which are in use; revoke one."""
+
+from uuid import uuid4
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import path, reverse
+from django.utils import timezone
+from unfold.admin import ModelAdmin
+
+from tasks_app.core.errors import PunctualError
+from tasks_app.engine import tokens
+from tasks_app.engine.jobs import once
+from tasks_app.lifecycle.audit import Operator
+from tasks_app.models import ApiToken
+from tasks_app.models.schedule_task import DEFAULT_TENANT, TENANT_LENGTH
+
+from .forms import reason_field
+from .rights import (
+    LookOnly,
+    may_operate,
+    may_operate_jobs,
+    may_operate_tokens,
+    may_view,
+    may_view_jobs,
+    may_view_tokens,
+    requires,
+)
+
+SHOWN = 500
+LIST = "admin:tasks_app_apitoken_changelist"
+READ, WRITE = "read", "write"
+
+
+class RevokeForm(forms.Form):
+    reason = reason_field()
+    operation = forms.UUIDField(widget=forms.HiddenInput)
+
+    def __init__(self, *args, **kwargs) -> None:
+        super().__init__(*args, initial={"operation": uuid4()}, **kwargs)
+
+
+class TokenForm(RevokeForm):
+    name = forms.CharField(label="Who will use it", max_length=tokens.NAME_LENGTH)
+    tenant = forms.CharField(label="Tenant", max_length=TENANT_LENGTH)
+    may = forms.ChoiceField(label="It may", choices=())
+    days = forms.FloatField(label="Expires after so many days; empty: never", required=False)
+    field_order = ("name", "tenant", "may", "days", "reason", "operation")
+
+    def __init__(self, choices: list[tuple[str, str]], *args, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["may"].choices = choices
+        self.initial |= {"tenant": DEFAULT_TENANT, "days": 365}
+
+
+@admin.register(ApiToken)
+class ApiTokenAdmin(LookOnly, ModelAdmin):
+    def has_module_permission(self, request) -> bool:
+        return may_view_tokens(request)
+
+    def has_view_permission(self, request, obj=None) -> bool:
+        return may_view_tokens(request)
+
+    def has_add_permission(self, request, obj=None) -> bool:
+        return may_operate_tokens(request) and bool(_rights(request))
+
+    def get_urls(self) -> list:
+        pages = [
+            ("", self.changelist_view, "changelist"),
+            ("add/", self.add_view, "add"),
+            ("<int:token_id>/revoke/", self.revoke_view, "revoke"),
+        ]
+        return [
+            path(where, self.admin_site.admin_view(view), name=f"tasks_app_apitoken_{name}")
+            for where, view, name in pages
+        ]
+
+    @requires(may_view_tokens)
+    def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
+        found = list(ApiToken.objects.defer("digest").order_by("-id")[:SHOWN])
+        now = timezone.now()
+        context = self._page(request, "API tokens") | {
+            "found": [(token, _state(token, now)) for token in found],
+            "shown": SHOWN if len(found) == SHOWN else None,
+            "may_issue": self.has_add_permission(request),
+            "may_operate": may_operate_tokens(request),
+        }
+        return TemplateResponse(request, "tasks_app/tokens.html", context)
+
+    @requires(may_operate_tokens)
+    def add_view(self, request: HttpRequest, form_url="", extra_context=None) -> HttpResponse:
+        rights = _rights(request)
+        if not rights:
+            raise PermissionDenied
+        form = TokenForm(rights, request.POST or None)
+        if request.method == "POST" and form.is_valid() and (answer := self._issued(request, form)):
+            return answer
+        context = self._page(request, "New API token") | {"form": form}
+        status = 400 if request.method == "POST" else 200
+        return TemplateResponse(request, "tasks_app/token_form.html", context, status=status)
+
+    @requires(may_operate_tokens)
+    def revoke_view(self, request: HttpRequest, token_id: int) -> HttpResponse:
+        token = ApiToken.objects.defer("digest").filter(id=token_id).first() if token_id < 2**63 else None
+        if token is None:
+            raise Http404("There is no such token.")
+        form = RevokeForm(request.POST or None)
+        if request.method == "POST" and form.is_valid():
+            operator = _operator(request, form)
+            if once(operator, lambda: tokens.revoke(token.id, operator)):
+                messages.success(request, f"{token.name} opens nothing any more.")
+            else:
+                messages.warning(request, f"{token.name} was revoked before; nothing was changed.")
+            return HttpResponseRedirect(reverse(LIST))
+        context = self._page(request, f"Revoke: {token.name}") | {"form": form, "token": token}
+        status = 400 if request.method == "POST" else 200
+        return TemplateResponse(request, "tasks_app/token_revoke.html", context, status=status)
+
+    def _issued(self, request: HttpRequest, form: TokenForm) -> HttpResponse | None:
+        """The page with its text, which is nowhere else; None if it was refused, and the form says why."""
+        given = form.cleaned_data
+        how = {"can_write": given["may"] == WRITE, "days": given["days"]}
+        try:
+            operator = _operator(request, form)
+            made = once(operator, lambda: tokens.issue(given["name"], given["tenant"], operator, **how))
+        except PunctualError as error:
+            form.add_error(None, str(error))
+            return None
+        if made is None:
+            messages.warning(request, "This form was sent before, and the token was shown then. Issue another one.")
+            return HttpResponseRedirect(reverse(LIST))
+        token, text = made
+        context = self._page(request, "New API token") | {"token": token, "text": text}
+        return TemplateResponse(request, "tasks_app/token.html", context)
+
+    def _page(self, request: HttpRequest, title: str) -> dict:
+        return self.admin_site.each_context(request) | {"opts": self.opts, "title": title}
+
+
+def _rights(request: HttpRequest) -> list[tuple[str, str]]:
+    """What a token of this person may do: nobody hands out more than they have."""
+    found = []
+    if may_view(request) and may_view_jobs(request):
+        found.append((READ, "read"))
+        if may_operate(request) and may_operate_jobs(request):
+            found.append((WRITE, "read and write"))
+    return found
+
+
+def _operator(request: HttpRequest, form: RevokeForm) -> Operator:
+    return Operator(request.user.get_username(), form.cleaned_data["reason"], form.cleaned_data["operation"])
+
+
+def _state(token: ApiToken, now) -> str:
+    if token.revoked_at:
+        return "revoked"
+    return "expired" if token.expires_at and token.expires_at <= now else "valid"
