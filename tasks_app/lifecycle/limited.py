@@ -12,7 +12,7 @@ from tasks_app.core.limit import MOST, Limit
 from tasks_app.models import TypeLimit
 from tasks_app.sql import run
 
-from .claim import ClaimedBatch
+from .claim import ClaimedBatch, claim_with
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,19 +106,11 @@ def claim_unmetered(types: Iterable[str], sizes: Mapping[str, int], dispatcher: 
 def _claim(
     wanted: Sequence[Wanted], allowed: Mapping[str, int], sizes: Mapping[str, int], dispatcher: str
 ) -> list[ClaimedBatch]:
-    rows = run(
-        "claim_limited",
-        {
-            "gate_types": [one.task_type for one in wanted],
-            "gate_lanes": [LANES.index(one.lane) + 1 for one in wanted],
-            "gate_rows": [min(allowed[one.task_type], MOST, one.batches * conf().BATCH_MAX) for one in wanted],
-            "lanes": list(LANES),
-            "allowed": [max((one.batches for one in wanted if one.lane == lane), default=0) for lane in LANES],
-            "types": list(sizes),
-            "sizes": list(sizes.values()),
-            "unseen": conf().BATCH_UNSEEN,
-            "dispatcher": dispatcher,
-            "lease": conf().DISPATCH_LEASE_SECONDS,
-        },
-    )
-    return [ClaimedBatch(*row) for row in rows]
+    asked = {
+        "gate_types": [one.task_type for one in wanted],
+        "gate_lanes": [LANES.index(one.lane) + 1 for one in wanted],
+        "gate_rows": [min(allowed[one.task_type], MOST, one.batches * conf().BATCH_MAX) for one in wanted],
+        "lanes": list(LANES),
+        "allowed": [max((one.batches for one in wanted if one.lane == lane), default=0) for lane in LANES],
+    }
+    return claim_with("claim_limited", asked, sizes, dispatcher)
