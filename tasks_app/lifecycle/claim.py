@@ -124,3 +124,8 @@ def return_batches(batch_nos: Sequence[str], *, limited: bool = False) -> int:
     `limited`: their types have a limit, and from now on they are claimed by type.
     """
     return len(run("return_batch", {"batch_nos": list(batch_nos), "limited": limited}))
+
+
+def return_unstarted(dispatchers: Iterable[str]) -> int:
+    """What these beats claimed and nobody has started is due again, published or not. Returns how many tasks."""
+    return len(run("return_unstarted", {"dispatchers": list(dispatchers), "limited": False}))

@@ -4,7 +4,7 @@ import threading
 from uuid import UUID
 
 import pytest
-from django.db import connection, connections
+from django.db import DatabaseError, connection, connections
 
 from tasks_app.client import schedule_many
 from tasks_app.conf import conf
@@ -15,7 +15,7 @@ from tasks_app.lifecycle.claim import LaneShare, claim
 from tasks_app.lifecycle.shards import all_shards
 from tasks_app.models import ScheduleTask, ShardLease
 from tasks_app.sql import _text, execute, run
-from tests.support.engine import batch_row
+from tests.support.engine import batch_row, row
 from tests.support.marks import commits
 from tests.support.moves import planned
 from tests.support.overlap import overlap, overlap_results
@@ -123,6 +123,35 @@ def test_shards_of_a_beat_that_died_are_taken_over_and_the_status_says_from_whom
     taken = ShardLease.objects.filter(taken_how=ShardLease.EXPIRED)
     assert {lease.shard for lease in taken} == two.leases.held.keys()
     assert {lease.taken_from for lease in taken} == {"beat-1"}
+
+
+def test_whoever_takes_over_from_a_beat_that_died_returns_what_it_had_claimed_and_nobody_started():
+    one, two = beats(2)
+    tasks = planned(*(f"k{n}" for n in range(50)))
+    claim(SHARES, {}, "beat-1", dict.fromkeys(all_shards()))
+
+    one.look()
+    assert {row(task).status for task in tasks} == {"RUNNING"}
+
+    let_expire(two)
+    one.look()
+    assert {(row(task).status, row(task).due_at is None) for task in tasks} == {("INIT", False)}
+
+
+def test_unstarted_batches_that_could_not_be_returned_at_once_are_returned_with_the_next_look():
+    one, two = beats(2)
+    [task] = planned("a")
+    claim(SHARES, {}, "beat-1", dict.fromkeys(all_shards()))
+    let_expire(two)
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE task_batch RENAME TO task_batch_gone")
+        with pytest.raises(DatabaseError):
+            one.look()
+        cursor.execute("ALTER TABLE task_batch_gone RENAME TO task_batch")
+
+    one.look()
+
+    assert row(task).status == "INIT"
 
 
 def test_a_lease_that_has_not_run_out_is_not_taken():
