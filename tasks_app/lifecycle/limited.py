@@ -90,11 +90,16 @@ def claim_limited(
 
 def _usage(types: list[str]) -> dict[str, tuple[int, int]]:
     """By type: tasks RUNNING, and those of them whose handler was not called yet."""
-    handlers = [REGISTRY.get(name) for name in types]
-    threads = [handler.concurrency if handler is not None else 1 for handler in handlers]
-    rows = run("limit_usage", {"types": types, "threads": threads})
+    rows = run("limit_usage", {"types": types, "at_once": [_called_at_once(REGISTRY.get(name)) for name in types]})
     found = {name: (running, waiting) for name, running, waiting in rows}
     return {name: found.get(name, (0, 0)) for name in types}
+
+
+def _called_at_once(handler: Handler | None) -> int:
+    """For how many tasks of a batch the handler is called when it starts."""
+    if handler is None:
+        return 1
+    return MOST if handler.batch else handler.concurrency
 
 
 def claim_unmetered(types: Iterable[str], sizes: Mapping[str, int], dispatcher: str) -> list[ClaimedBatch]:

@@ -114,6 +114,26 @@ def test_tasks_of_a_batch_whose_handlers_were_not_called_yet_count_as_waiting(be
     assert take("T_RATED").tasks == BURST - waiting
 
 
+def test_tasks_of_a_batch_that_is_one_call_have_all_been_called():
+    """Else a long call would keep its bucket from filling up."""
+
+    @handler("T_ONE_CALL", rate=100, burst=50, batch=True)
+    def one_call(tasks):
+        pass
+
+    try:
+        declare_limits(REGISTRY)
+        many("T_ONE_CALL", 10)
+        claim_limited([Wanted("T_ONE_CALL", "default", 100)], limits(), {"T_ONE_CALL": 10}, "test")
+        start_all()
+        schedule_many("T_ONE_CALL", [{"key": f"more {n}"} for n in range(500)])
+        age_bucket("T_ONE_CALL", 3600)
+
+        assert take("T_ONE_CALL").tasks == BURST
+    finally:
+        REGISTRY.discard("T_ONE_CALL")
+
+
 def test_no_more_run_at_once_than_max_running():
     many("T_THREE", 10)
 
