@@ -1,7 +1,7 @@
 """The limits of a task type: how many start in a second, and how many run at the same time."""
 
 from dataclasses import dataclass
-from math import ceil, inf
+from math import ceil, floor, inf
 
 from .errors import InvalidConfiguration
 
@@ -21,7 +21,9 @@ class Limit:
         """
         if self.rate is None:
             return None
-        room = max(1.0, self.burst - self.rate * LOOKED_AT_SECONDS)
+        # In a second there are whole tasks only: a part of one does no harm, and with a low rate that is what flows in.
+        flows = max(ceil(self.rate), self.rate * (1 + LOOKED_AT_SECONDS))
+        room = max(1.0, floor(self.rate + self.burst) + 0.99 - flows)
         return min(tokens, max(0.0, room - waiting))
 
     def allowance(self, filled: float | None, running: int) -> int:

@@ -9,6 +9,7 @@ from django.db import DatabaseError, InterfaceError, connection
 
 from tasks_app.conf import conf
 from tasks_app.core.memory import keep_what_is_loaded
+from tasks_app.lifecycle.claim import return_unstarted
 
 from .dispatcher import Dispatcher
 from .leases import Leases
@@ -37,6 +38,7 @@ class PunctualBeat(Scheduler):
         kind = ReadAheadDispatcher if conf().READ_AHEAD_SECONDS else Dispatcher
         self._dispatcher = kind(self._name, publish, self._listener)
         self._broker_lost = False
+        self._in_doubt = False  # whether a worker will hear of all that was claimed
         self._maintenance = Maintenance(self._node_id, self._name)
         self._planner = Planner(self._leases)
         self._maintained = False
@@ -67,6 +69,9 @@ class PunctualBeat(Scheduler):
         if self._broker_lost:
             ask_broker()
             self._broker_lost = False
+        if self._in_doubt:
+            return_unstarted([self._name])
+            self._in_doubt = False
         if self._leases.wait_seconds <= 0:
             before = self._leases.held
             if self._leases.run_once() != before:
@@ -102,12 +107,15 @@ class PunctualBeat(Scheduler):
         if isinstance(error, PublishFailed):
             if not self._broker_lost:
                 # Another beat may reach the broker. This one contends again when it does.
-                self._broker_lost = True
+                # And it may have lost what it had taken.
+                self._broker_lost = self._in_doubt = True
                 self._hand_over()
             return self._pause  # told where it happened
         # A database that is away is an everyday fault and one line; anything else shows where it came from.
         known = isinstance(error, DatabaseError | InterfaceError)
         log.error("dispatch.failed error=%r pause_seconds=%g", str(error), self._pause, exc_info=not known)
+        if connection.connection is None or connection.connection.closed:
+            self._in_doubt = True  # the answer to a claim may have been lost with it
         connection.close()
         return self._pause
 

@@ -9,6 +9,7 @@ from tasks_app.conf import conf
 from tasks_app.core.lanes import LANES
 from tasks_app.lifecycle import plan
 from tasks_app.lifecycle.request import build
+from tasks_app.lifecycle.rolling import change_interval
 from tasks_app.models.schedule_task import DEFAULT_TENANT
 from tasks_app.sql import run
 
@@ -23,7 +24,7 @@ _MISSED = 3
 class Canary:
     lane: str
     age_seconds: float  # since it last came back, or since it was sent for the first time
-    every_seconds: float  # as it was sent: it keeps its interval when CANARY_SECONDS changes
+    every_seconds: float  # as it was sent; another CANARY_SECONDS reaches it with the next chore
 
     @property
     def missing(self) -> bool:
@@ -31,13 +32,15 @@ class Canary:
 
 
 def send_canaries() -> object:
-    """One in every lane that is not paused and has a live worker. They roll, so this only replaces what is missing."""
+    """One in every lane that is not paused and has a live worker. They roll, so this only replaces what is missing, and
+    lets those that fly already do so as often as they should by now."""
     lanes = [lane for (lane,) in run("canary_lanes", {"node_ttl": conf().NODE_TTL_SECONDS})]
     requests = [build(CANARY, lane, lane=lane, repeat_after=conf().CANARY_SECONDS) for lane in lanes]
     sent = [answer for answer in plan.schedule(requests) if answer.outcome is plan.Outcome.CREATED]
     if sent:
         SENDER.wake_all()
-    return f"{len(sent)} sent"
+    changed = change_interval(CANARY, LANES, conf().CANARY_SECONDS)
+    return f"{len(sent)} sent, {changed} changed"
 
 
 def canaries() -> dict[str, Canary]:

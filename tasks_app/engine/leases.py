@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable
 from uuid import UUID
 
 from tasks_app.conf import conf
+from tasks_app.lifecycle.claim import return_unstarted
+from tasks_app.models import ShardLease
 from tasks_app.sql import run
 
 log = logging.getLogger(__name__)
@@ -24,6 +26,7 @@ class Leases:
         self._name = name
         self._tell = tell  # other beats, by their node ids, that they should look at their leases now
         self._declared = False
+        self._silent: set[str] = set()  # beats whose lease ran out: their unstarted batches go back
         self._fences: dict[int, int] = {}
         self._until = 0.0  # monotonic: held no longer than this without a renewal
         self._next = 0.0  # monotonic: when to run again
@@ -59,6 +62,8 @@ class Leases:
         self._next = asked + min(ttl / 3, soon)
         self._log_changes(before, held)
         self._tell({holder for _, _, _, holder, _ in held if holder is not None})
+        self._silent |= {holder_name for _, _, found, _, holder_name in held if found == ShardLease.EXPIRED}
+        self._return_unstarted()
         return self._fences
 
     def release(self) -> None:
@@ -67,6 +72,15 @@ class Leases:
         others = run("release_shards", {"node_id": self._node_id, "ttl": conf().SHARD_LEASE_SECONDS})
         # One of them takes all that is free; it is told first, and the others take their share of it.
         self._tell([node_id for (node_id,) in others])
+
+    def _return_unstarted(self) -> None:
+        """A beat that died may have claimed what it could not publish any more: nobody should wait for that."""
+        if not self._silent:
+            return
+        tasks = return_unstarted(self._silent)
+        if tasks:
+            log.info("batch.orphaned name=%s of=%s tasks_returned=%d", self._name, sorted(self._silent), tasks)
+        self._silent.clear()
 
     def _log_changes(self, before: dict[int, int], held: list[tuple]) -> None:
         lost = sorted(before.keys() - self._fences.keys())

@@ -42,7 +42,7 @@ class ReadAheadDispatcher(Dispatcher):
         ids = self._wheel.pop(self._clock.now()) if self._clock.known else []
         if not ids:
             return []
-        fired = claim_ids(ids, self._room(), self._pace.sizes, self._name)
+        fired = claim_ids(ids, self._room(), self._pace.sizes, self._name, self._shards)
         if sum(batch.size for batch in fired) < len(ids):
             # Moved, cancelled, locked by somebody, or no room: a look will tell.
             self._next_read = min(self._next_read, self._clock.now() + LOCKED_POLL_SECONDS)

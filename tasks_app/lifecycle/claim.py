@@ -72,22 +72,12 @@ def claim(
 
     `shards` come with their fencing numbers: one that has another holder by now gives nothing. None asks nobody.
     """
-    rows = run(
-        "claim",
-        {
-            "lanes": [share.lane for share in shares],
-            "rows": [share.rows_per_shard for share in shares],
-            "allowed": [share.batches for share in shares],
-            "shards": array(shards),
-            "fences": array("NULL" if fence is None else fence for fence in shards.values()),
-            "types": list(sizes),
-            "sizes": list(sizes.values()),
-            "unseen": conf().BATCH_UNSEEN,
-            "dispatcher": dispatcher,
-            "lease": conf().DISPATCH_LEASE_SECONDS,
-        },
-    )
-    return [ClaimedBatch(*row) for row in rows]
+    wanted = {
+        "lanes": [share.lane for share in shares],
+        "rows": [share.rows_per_shard for share in shares],
+        "allowed": [share.batches for share in shares],
+    }
+    return claim_with("claim", wanted | _held(shards), sizes, dispatcher)
 
 
 def read_ahead(shards: Iterable[int], lanes: Sequence[str], until: float, most: int) -> list[tuple[float, int]]:
@@ -96,23 +86,36 @@ def read_ahead(shards: Iterable[int], lanes: Sequence[str], until: float, most: 
 
 
 def claim_ids(
-    ids: Sequence[int], room: Mapping[str, int], sizes: Mapping[str, int], dispatcher: str
+    ids: Sequence[int],
+    room: Mapping[str, int],
+    sizes: Mapping[str, int],
+    dispatcher: str,
+    shards: Mapping[int, int | None],
 ) -> list[ClaimedBatch]:
-    """Claim those of the rows that are due now, at most `room` batches a lane."""
-    rows = run(
-        "claim_ids",
-        {
-            "ids": array(ids),
-            "lanes": list(room),
-            "allowed": list(room.values()),
-            "types": list(sizes),
-            "sizes": list(sizes.values()),
-            "unseen": conf().BATCH_UNSEEN,
-            "dispatcher": dispatcher,
-            "lease": conf().DISPATCH_LEASE_SECONDS,
-        },
-    )
-    return [ClaimedBatch(*row) for row in rows]
+    """Claim those of the rows that are due now, at most `room` batches a lane; `shards` as for claim."""
+    wanted = {"ids": array(ids), "lanes": list(room), "allowed": list(room.values())}
+    return claim_with("claim_ids", wanted | _held(shards), sizes, dispatcher)
+
+
+def claim_with(
+    statement: str, wanted: Mapping[str, object], sizes: Mapping[str, int], dispatcher: str
+) -> list[ClaimedBatch]:
+    """Run a statement that claims what is `wanted`, and cuts it into batches of `sizes` tasks by type."""
+    batching = {
+        "types": list(sizes),
+        "sizes": list(sizes.values()),
+        "unseen": conf().BATCH_UNSEEN,
+        "dispatcher": dispatcher,
+        "lease": conf().DISPATCH_LEASE_SECONDS,
+    }
+    return [ClaimedBatch(*row) for row in run(statement, {**wanted, **batching})]
+
+
+def _held(shards: Mapping[int, int | None]) -> dict[str, str]:
+    return {
+        "shards": array(shards),
+        "fences": array("NULL" if fence is None else fence for fence in shards.values()),
+    }
 
 
 def return_batches(batch_nos: Sequence[str], *, limited: bool = False) -> int:
@@ -121,3 +124,8 @@ def return_batches(batch_nos: Sequence[str], *, limited: bool = False) -> int:
     `limited`: their types have a limit, and from now on they are claimed by type.
     """
     return len(run("return_batch", {"batch_nos": list(batch_nos), "limited": limited}))
+
+
+def return_unstarted(dispatchers: Iterable[str]) -> int:
+    """What these beats claimed and nobody has started is due again, published or not. Returns how many tasks."""
+    return len(run("return_unstarted", {"dispatchers": list(dispatchers), "limited": False}))

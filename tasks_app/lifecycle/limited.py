@@ -12,7 +12,7 @@ from tasks_app.core.limit import MOST, Limit
 from tasks_app.models import TypeLimit
 from tasks_app.sql import run
 
-from .claim import ClaimedBatch
+from .claim import ClaimedBatch, claim_with
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +90,16 @@ def claim_limited(
 
 def _usage(types: list[str]) -> dict[str, tuple[int, int]]:
     """By type: tasks RUNNING, and those of them whose handler was not called yet."""
-    handlers = [REGISTRY.get(name) for name in types]
-    threads = [handler.concurrency if handler is not None else 1 for handler in handlers]
-    rows = run("limit_usage", {"types": types, "threads": threads})
+    rows = run("limit_usage", {"types": types, "at_once": [_called_at_once(REGISTRY.get(name)) for name in types]})
     found = {name: (running, waiting) for name, running, waiting in rows}
     return {name: found.get(name, (0, 0)) for name in types}
+
+
+def _called_at_once(handler: Handler | None) -> int:
+    """For how many tasks of a batch the handler is called when it starts."""
+    if handler is None:
+        return 1
+    return MOST if handler.batch else handler.concurrency
 
 
 def claim_unmetered(types: Iterable[str], sizes: Mapping[str, int], dispatcher: str) -> list[ClaimedBatch]:
@@ -106,19 +111,11 @@ def claim_unmetered(types: Iterable[str], sizes: Mapping[str, int], dispatcher: 
 def _claim(
     wanted: Sequence[Wanted], allowed: Mapping[str, int], sizes: Mapping[str, int], dispatcher: str
 ) -> list[ClaimedBatch]:
-    rows = run(
-        "claim_limited",
-        {
-            "gate_types": [one.task_type for one in wanted],
-            "gate_lanes": [LANES.index(one.lane) + 1 for one in wanted],
-            "gate_rows": [min(allowed[one.task_type], MOST, one.batches * conf().BATCH_MAX) for one in wanted],
-            "lanes": list(LANES),
-            "allowed": [max((one.batches for one in wanted if one.lane == lane), default=0) for lane in LANES],
-            "types": list(sizes),
-            "sizes": list(sizes.values()),
-            "unseen": conf().BATCH_UNSEEN,
-            "dispatcher": dispatcher,
-            "lease": conf().DISPATCH_LEASE_SECONDS,
-        },
-    )
-    return [ClaimedBatch(*row) for row in rows]
+    asked = {
+        "gate_types": [one.task_type for one in wanted],
+        "gate_lanes": [LANES.index(one.lane) + 1 for one in wanted],
+        "gate_rows": [min(allowed[one.task_type], MOST, one.batches * conf().BATCH_MAX) for one in wanted],
+        "lanes": list(LANES),
+        "allowed": [max((one.batches for one in wanted if one.lane == lane), default=0) for lane in LANES],
+    }
+    return claim_with("claim_limited", asked, sizes, dispatcher)

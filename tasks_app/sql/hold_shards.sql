@@ -2,6 +2,8 @@
 -- from those who hold more than theirs.
 -- Nobody waits for anybody (SKIP LOCKED). Shares that two newcomers take at once are made even again by the next look,
 -- and a claim needs no lease to be right.
+-- A beat that renewed at a moment far ahead did so before the clock was set back, and not since: its lease may have an hour
+-- to go, but counts as run out. If it is alive, it contends again within a third of its lease.
 WITH
 --include report_beat
 , total AS MATERIALIZED (
@@ -12,13 +14,16 @@ WITH
     FROM total, (
         SELECT node_id FROM node
         WHERE kind = 'BEAT' AND renewed_at > clock_timestamp() - make_interval(secs => %(ttl)s)
+          AND renewed_at < clock_timestamp() + make_interval(secs => %(ttl)s)
         UNION SELECT %(node_id)s::uuid
     ) AS contending
 ), seen AS MATERIALIZED (
     SELECT l.shard, l.holder, l.lease_until,
            CASE WHEN l.holder = %(node_id)s THEN 'OWN' WHEN l.holder IS NULL THEN 'FREE'
-                WHEN l.lease_until < clock_timestamp() THEN 'EXPIRED' ELSE 'HELD' END AS found
-    FROM shard_lease l
+                WHEN l.lease_until < clock_timestamp()
+                  OR n.renewed_at > clock_timestamp() + make_interval(secs => %(ttl)s) THEN 'EXPIRED'
+                ELSE 'HELD' END AS found
+    FROM shard_lease l LEFT JOIN node n ON n.node_id = l.holder
 ), spare AS (
     SELECT s.shard, s.nth
     FROM (
@@ -28,9 +33,9 @@ WITH
     LEFT JOIN fleet ON fleet.node_id = s.holder
     WHERE s.nth <= s.held - coalesce(fleet.share, 0)
 ), wanted AS MATERIALIZED (
-    SELECT shard, found FROM seen WHERE found <> 'HELD'
+    SELECT shard, found, lease_until FROM seen WHERE found <> 'HELD'
     UNION ALL (
-        SELECT shard, 'SHARED' FROM spare
+        SELECT shard, 'SHARED', NULL FROM spare
         ORDER BY nth, shard
         LIMIT greatest(0, (SELECT share FROM fleet WHERE node_id = %(node_id)s)
                           - (SELECT count(*) FROM seen WHERE found <> 'HELD'))
@@ -40,7 +45,7 @@ WITH
     FROM wanted w JOIN shard_lease l ON l.shard = w.shard
     -- Asked again under the lock: whoever took it since the look keeps it, and its fencing number is his alone.
     WHERE CASE w.found WHEN 'OWN' THEN l.holder = %(node_id)s WHEN 'FREE' THEN l.holder IS NULL
-                       WHEN 'EXPIRED' THEN l.lease_until < clock_timestamp() ELSE TRUE END
+                       WHEN 'EXPIRED' THEN l.lease_until = w.lease_until ELSE TRUE END
     ORDER BY l.shard
     FOR UPDATE OF l SKIP LOCKED
 ), held AS (

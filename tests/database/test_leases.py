@@ -1,10 +1,11 @@
 """Shard leases: fair shares, renewal, take-over, hand-over; and that nothing but efficiency depends on them."""
 
 import threading
+from collections.abc import Callable
 from uuid import UUID
 
 import pytest
-from django.db import connection, connections
+from django.db import DatabaseError, connection, connections
 
 from tasks_app.client import schedule_many
 from tasks_app.conf import conf
@@ -15,7 +16,7 @@ from tasks_app.lifecycle.claim import LaneShare, claim
 from tasks_app.lifecycle.shards import all_shards
 from tasks_app.models import ScheduleTask, ShardLease
 from tasks_app.sql import _text, execute, run
-from tests.support.engine import batch_row
+from tests.support.engine import batch_row, row
 from tests.support.marks import commits
 from tests.support.moves import planned
 from tests.support.overlap import overlap, overlap_results
@@ -125,10 +126,76 @@ def test_shards_of_a_beat_that_died_are_taken_over_and_the_status_says_from_whom
     assert {lease.taken_from for lease in taken} == {"beat-1"}
 
 
+def test_whoever_takes_over_from_a_beat_that_died_returns_what_it_had_claimed_and_nobody_started():
+    one, two = beats(2)
+    tasks = planned(*(f"k{n}" for n in range(50)))
+    claim(SHARES, {}, "beat-1", dict.fromkeys(all_shards()))
+
+    one.look()
+    assert {row(task).status for task in tasks} == {"RUNNING"}
+
+    let_expire(two)
+    one.look()
+    assert {(row(task).status, row(task).due_at is None) for task in tasks} == {("INIT", False)}
+
+
+def test_unstarted_batches_that_could_not_be_returned_at_once_are_returned_with_the_next_look():
+    one, two = beats(2)
+    [task] = planned("a")
+    claim(SHARES, {}, "beat-1", dict.fromkeys(all_shards()))
+    let_expire(two)
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE task_batch RENAME TO task_batch_gone")
+        with pytest.raises(DatabaseError):
+            one.look()
+        cursor.execute("ALTER TABLE task_batch_gone RENAME TO task_batch")
+
+    one.look()
+
+    assert row(task).status == "INIT"
+
+
 def test_a_lease_that_has_not_run_out_is_not_taken():
     one, two = beats(2)
 
     assert one.look().keys().isdisjoint(two.leases.held)
+
+
+def set_clock_back(beat: Beat) -> None:
+    """What this beat wrote was written an hour ahead."""
+    with connection.cursor() as cursor:
+        for change in ("shard_lease SET lease_until = lease_until", "node SET renewed_at = renewed_at"):
+            column = "holder" if change.startswith("shard") else "node_id"
+            cursor.execute(f"UPDATE {change} + interval '1 hour' WHERE {column} = %s", [beat.node_id])
+
+
+def test_a_beat_that_died_before_the_clock_was_set_back_does_not_keep_its_shards_until_it_has_caught_up():
+    one, two, three = beats(3)
+    set_clock_back(two)
+
+    assert len(one.look()) > 8  # what that beat held, whatever the share
+    assert [len(beat.look()) for beat in (three, one)] == [8, 8]  # and it counts for none
+
+
+def test_a_long_lease_of_a_beat_that_renews_is_not_taken_for_one_of_a_clock_that_was_set_back():
+    """Two settings of SHARD_LEASE_SECONDS side by side."""
+    one, two = beats(2)
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE shard_lease SET lease_until = lease_until + interval '1 hour'")
+
+    assert one.look().keys().isdisjoint(two.leases.held)
+
+
+def test_a_beat_that_is_alive_when_the_clock_is_set_back_gets_its_share_again():
+    one, two = beats(2)
+    for beat in (one, two):
+        set_clock_back(beat)
+
+    for _ in range(2):
+        for beat in (one, two):
+            beat.look()
+
+    assert [len(beat.look()) for beat in (one, two)] == [8, 8]
 
 
 def test_a_beat_looks_when_the_lease_of_another_runs_out_and_not_a_third_of_its_own_later():
@@ -271,27 +338,45 @@ def test_two_beats_convinced_that_they_hold_the_same_shards_claim_every_task_onc
 def test_renewing_a_shard_that_was_taken_since_the_look_leaves_it_and_its_number_to_whoever_took_it():
     [one] = beats(1)
     two = Beat("two")
-    # The look of the first one takes a while, and the second one comes between it and the lock.
+
+    renewed, taken = look_slowly(one, two.look)
+
+    assert len(taken) == conf().SHARDS // 2
+    assert taken.keys().isdisjoint(renewed)
+    assert {shard for shard, holder in holders().items() if holder == two.node_id} == taken.keys()
+
+
+def test_taking_over_a_shard_that_was_renewed_since_the_look_leaves_it_to_its_holder():
+    one, two = beats(2)
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE shard_lease SET lease_until = now() - interval '1 s' WHERE holder = %s", [two.node_id])
+
+    taken, renewed = look_slowly(one, two.look)
+
+    assert len(renewed) == 8
+    assert renewed.keys().isdisjoint(taken)
+    assert {shard for shard, holder in holders().items() if holder == two.node_id} == renewed.keys()
+
+
+def look_slowly(beat: Beat, meanwhile: Callable[[], dict[int, int]]) -> tuple[set[int], dict[int, int]]:
+    """The shards that this beat gets if something happens between its look and its locks; and what that gave."""
     slow = _text("hold_shards").replace(
         "FROM wanted w JOIN", "FROM (SELECT w.* FROM wanted w, pg_sleep(0.5)) AS w JOIN"
     )
     assert "pg_sleep" in slow
-    renewed: list[tuple] = []
+    got: set[int] = set()
 
-    def renew() -> None:
-        ask = {"node_id": one.node_id, "name": "one", "ttl": 60.0, "dispatching": True}
-        renewed.extend(row for row in execute(slow, ask) if row[2] is not None)
+    def look() -> None:
+        ask = {"node_id": beat.node_id, "name": "slow", "ttl": 60.0, "dispatching": True}
+        got.update(row[2] for row in execute(slow, ask) if row[2] is not None)
         connections.close_all()
 
-    thread = threading.Thread(target=renew)
+    thread = threading.Thread(target=look)
     thread.start()
     wait_until(lambda: _asleep())
-    taken = two.look()
+    given = meanwhile()
     thread.join()
-
-    assert len(taken) == conf().SHARDS // 2
-    assert taken.keys().isdisjoint(row[2] for row in renewed)
-    assert {shard for shard, holder in holders().items() if holder == two.node_id} == taken.keys()
+    return got, given
 
 
 def _asleep() -> bool:

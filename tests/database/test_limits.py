@@ -11,6 +11,7 @@ from tasks_app.client import handler, planned_keys, reschedule, schedule, schedu
 from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidConfiguration
 from tasks_app.core.handlers import REGISTRY
+from tasks_app.core.lanes import LANES
 from tasks_app.core.limit import Limit
 from tasks_app.core.sharding import home_of
 from tasks_app.engine import nodes
@@ -18,10 +19,10 @@ from tasks_app.engine.dispatcher import Dispatcher
 from tasks_app.engine.executor import run_batch
 from tasks_app.engine.listener import Listener
 from tasks_app.engine.read_ahead import ReadAheadDispatcher
-from tasks_app.lifecycle.claim import peek
+from tasks_app.lifecycle.claim import claim_ids, peek, read_ahead
 from tasks_app.lifecycle.limited import Wanted, claim_limited, declare_limits, limits
 from tasks_app.models import Node, ScheduleTask, TaskBatch, TypeLimit
-from tests.support.engine import anybodys, row
+from tests.support.engine import anybodys, batch_row, row
 from tests.support.marks import commits
 from tests.support.overlap import overlap, overlap_results
 from tests.support.wait import wait_until
@@ -111,6 +112,26 @@ def test_tasks_of_a_batch_whose_handlers_were_not_called_yet_count_as_waiting(be
     age_bucket("T_RATED", 3600)
 
     assert take("T_RATED").tasks == BURST - waiting
+
+
+def test_tasks_of_a_batch_that_is_one_call_have_all_been_called():
+    """Else a long call would keep its bucket from filling up."""
+
+    @handler("T_ONE_CALL", rate=100, burst=50, batch=True)
+    def one_call(tasks):
+        pass
+
+    try:
+        declare_limits(REGISTRY)
+        many("T_ONE_CALL", 10)
+        claim_limited([Wanted("T_ONE_CALL", "default", 100)], limits(), {"T_ONE_CALL": 10}, "test")
+        start_all()
+        schedule_many("T_ONE_CALL", [{"key": f"more {n}"} for n in range(500)])
+        age_bucket("T_ONE_CALL", 3600)
+
+        assert take("T_ONE_CALL").tasks == BURST
+    finally:
+        REGISTRY.discard("T_ONE_CALL")
 
 
 def test_no_more_run_at_once_than_max_running():
@@ -381,6 +402,24 @@ def test_tasks_planned_by_who_did_not_know_the_limit_come_under_it(kind, setting
     assert sum(batch.size for batch in fleet.batches) == 8
     assert not ScheduleTask.objects.filter(task_type="T_THREE", limited=False).exists()
     assert not ScheduleTask.objects.filter(task_type="T_QUIET", limited=True).exists()
+
+
+def test_what_has_a_limit_is_not_read_ahead():
+    many("T_THREE", 3, delay=1)
+    other = schedule("T_QUIET", "other", delay=1).task_id
+
+    read = read_ahead(anybodys(), LANES, time.time() + 3600, 100)
+
+    assert [task_id for _, task_id in read] == [other]
+
+
+def test_what_was_read_ahead_and_has_got_a_limit_since_is_left_to_its_gate():
+    tasks = [schedule("T_QUIET", key).task_id for key in ("limited", "other")]
+    ScheduleTask.objects.filter(id=tasks[0]).update(limited=True)
+
+    [batch] = claim_ids(tasks, {"default": 100}, {}, "test", anybodys())
+
+    assert batch_row(batch).ids == [tasks[1]]
 
 
 def test_the_beat_started_last_is_right_and_a_type_without_limit_is_claimed_freely():

@@ -13,12 +13,13 @@ from tasks_app.client import schedule, schedule_many
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lanes import LANES
 from tasks_app.engine import lanes, nodes
-from tasks_app.engine.canary import send_canaries
+from tasks_app.engine.canary import CANARY, send_canaries
 from tasks_app.engine.leases import Leases
 from tasks_app.engine.maintenance import Maintenance
 from tasks_app.engine.retention import prune
 from tasks_app.engine.status import read_status
 from tasks_app.lifecycle.limited import Wanted, claim_limited, declare_limits, limits
+from tasks_app.lifecycle.reap import reap
 from tasks_app.lifecycle.start import start
 from tasks_app.lifecycle.unit_revision import is_newest
 from tasks_app.models import DlqEntry, MaintenanceEntry, Node, OutboxEvent, ScheduleTask, TaskAttempt, TaskBatch
@@ -398,6 +399,44 @@ def test_a_canary_of_an_earlier_setting_is_not_missing(fleet, canaries_fly, sett
     settings.PUNCTUAL = settings.PUNCTUAL | {"CANARY_SECONDS": seconds}
 
     assert read_status().problems() == []
+
+
+def test_a_canary_that_was_reaped_has_not_come_back(fleet, canaries_fly):
+    send_canaries()
+    run_due()
+    execute("UPDATE schedule_task SET start_time = now() - interval '1 hour', due_at = now()")
+    for batch in claim_due():
+        start(batch.batch_no, "a worker that dies")
+        expire_lease(batch)
+    assert len(reap()) == 5
+
+    assert all(lane.canary_seconds > 3000 for lane in read_status().lanes)
+    assert sum("has not come back" in problem for problem in read_status().problems()) == 5
+
+
+def test_canaries_that_fly_already_do_so_as_often_as_the_setting_says_now(fleet, canaries_fly, settings):
+    beat = Maintenance(nodes.new_node_id(), "beat-1")
+    assert "canary" in beat.run_once()
+    run_due()
+    assert "canary" not in beat.run_once()
+
+    settings.PUNCTUAL = settings.PUNCTUAL | {"CANARY_SECONDS": 5.0}
+
+    assert "canary" in beat.run_once()  # and not when it was to be by the old setting
+    beat.wait_aside()
+    rows = ScheduleTask.objects.filter(task_type=CANARY)
+    assert {row.repeat_after for row in rows} == {timedelta(seconds=5)}
+    assert all(row.due_at - row.finish_time <= timedelta(seconds=6) for row in rows)
+
+
+def test_a_clock_that_was_set_back_puts_off_no_chore(fleet):
+    beat = Maintenance(nodes.new_node_id(), "beat-1")
+    beat.run_once()
+    execute("UPDATE maintenance_entry SET next_at = now() + interval '1 day'")
+
+    assert {"prune", "roll_up", "rescue", "compensate"} <= set(beat.run_once())
+    beat.wait_aside()
+    assert not {"prune", "roll_up", "rescue", "compensate"} & set(beat.run_once())
 
 
 def test_a_canary_that_waits_for_busy_slots_asks_for_workers_and_not_for_a_restart(fleet, canaries_fly):

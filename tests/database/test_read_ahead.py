@@ -13,7 +13,8 @@ from tasks_app.engine.dispatcher import LOCKED_POLL_SECONDS
 from tasks_app.engine.listener import Listener, Woken
 from tasks_app.engine.read_ahead import ReadAheadDispatcher
 from tasks_app.engine.wakeup import NEXT_LOOK_KEY
-from tasks_app.models import ScheduleTask, TaskBatch
+from tasks_app.models import ScheduleTask, ShardLease, TaskBatch
+from tasks_app.sql import run
 from tests.support.engine import anybodys, row
 from tests.support.marks import commits
 from tests.support.overlap import overlap
@@ -190,6 +191,22 @@ def test_a_shard_that_was_lost_is_not_in_the_wheel_any_more(beat):
     beat.dispatcher.run_once(others, conf().SHARDS)
 
     assert claimed() == set()
+
+
+def test_a_shard_that_has_another_holder_gives_the_wheel_of_its_old_one_nothing_even_before_he_has_noticed(beat):
+    mine, other = (schedule("T_QUIET", key, delay=0.2).task_id for key in ("mine", "other's"))
+    assert row(mine).shard != row(other).shard
+    run("declare_shards", {"shards": conf().SHARDS})
+    held = dict.fromkeys(range(conf().SHARDS), 7)
+    ShardLease.objects.update(fence=7)
+    beat.dispatcher.run_once(held, conf().SHARDS)
+    due = max(row(task).due_at.timestamp() for task in (mine, other))
+    ShardLease.objects.filter(shard=row(other).shard).update(fence=8)
+    wait_until(lambda: beat.dispatcher._clock.now() >= due)
+
+    beat.dispatcher.run_once(held, conf().SHARDS)
+
+    assert claimed() == {"mine"}
 
 
 def test_a_task_that_comes_between_two_readings_sends_a_signal_although_the_wheel_turns_earlier(beat, redis):

@@ -3,9 +3,11 @@
 import signal
 
 from tasks_app.client import schedule_many
-from tasks_app.models import ScheduleTask
+from tasks_app.models import ScheduleTask, TaskBatch
 from tests.support.fleet import Load, most_at_once, most_in_a_second, shards_of, shared_by
+from tests.support.processes import wait_for
 from tests.support.stack import database_proxy, redis_proxy, through
+from tests.support.testapp.models import Effect
 from tests.support.wait import wait_until
 
 
@@ -47,3 +49,20 @@ def test_beats_that_are_killed_frozen_and_cut_off_lose_and_double_nothing_and_ke
     assert not ScheduleTask.objects.filter(retry_count__gt=0).exists()
     broker.close()
     database.close()
+
+
+def test_what_beats_claimed_and_could_not_publish_runs_without_waiting_for_its_lease(stack):
+    """One is killed in between, the other loses its connection before it has the answer."""
+    stack.settings_module = "tests.patient_settings"
+    killed, forgetful = (stack.beat(TEST_BEAT=f"tests.support.failing_beats:{name}") for name in ("Dying", "Forgetful"))
+    stack.worker(concurrency=1)
+    wait_until(lambda: shared_by(killed.pid, forgetful.pid), describe=stack.logs)
+    schedule_many("T_PLAIN", [{"key": n} for n in range(50)])
+
+    wait_for(stack)
+
+    for beat in (killed, forgetful):
+        claimed = TaskBatch.objects.filter(dispatcher__endswith=f":{beat.pid}")
+        assert claimed.filter(started_at=None, finished_at__isnull=False, reaped=False).exists()
+    assert not killed.alive
+    assert ScheduleTask.objects.filter(status="SUCCESS", retry_count=0).count() == Effect.objects.count() == 50

@@ -1,6 +1,7 @@
 """claim against claim and against the return of a batch: a due row belongs to one batch, and nobody waits for it."""
 
 from datetime import timedelta
+from uuid import UUID
 
 from django.db import connection, transaction
 
@@ -8,7 +9,7 @@ from tasks_app.conf import conf
 from tasks_app.core.lanes import DEFAULT_LANE
 from tasks_app.core.sharding import shard_of
 from tasks_app.core.task import Failure
-from tasks_app.lifecycle.claim import LaneShare, claim, return_batches
+from tasks_app.lifecycle.claim import LaneShare, claim, return_batches, return_unstarted
 from tasks_app.lifecycle.start import start
 from tasks_app.models import ScheduleTask, TaskBatch
 from tests.support.engine import anybodys, batch_row, claim_due, make_due, row
@@ -143,6 +144,48 @@ def test_of_two_returns_of_a_batch_one_counts():
     first, second = overlap(lambda: return_batches([str(number)]), lambda: return_batches([str(number)]))
 
     assert (first, second) == (2, 0)
+
+
+def unstarted() -> int:
+    return return_unstarted(["test"])
+
+
+def test_what_is_started_while_its_beat_is_taken_over_stays_started():
+    number = claimed("a")
+
+    batch, returned = overlap_results(lambda: start(number, "worker"), unstarted)
+
+    assert (returned.value, returned.waited) == (0, False)
+    assert settled(batch.value) == 1
+
+
+def test_a_start_waits_for_a_takeover_and_then_finds_the_batch_finished():
+    number = claimed("a")
+
+    returned, batch = overlap(unstarted, lambda: start(number, "worker"))
+
+    assert (returned, batch) == (1, None)
+    assert len(claim_due()) == 1
+
+
+def test_of_two_takeovers_one_returns_what_was_not_started_and_the_other_does_not_wait():
+    claimed("a", "b")
+
+    first, second = overlap_results(unstarted, unstarted)
+
+    assert (first.value, second.value, second.waited) == (2, 0, False)
+
+
+def test_a_takeover_returns_what_one_beat_claimed_and_nothing_that_started_or_is_another_beats():
+    running, other, lost = started("a"), str(claimed("b")), claimed("c")
+    TaskBatch.objects.filter(batch_no=other).update(dispatcher="another beat")
+
+    assert unstarted() == 1
+
+    assert batch_row(str(lost)).finished_at is not None
+    assert TaskBatch.objects.filter(finished_at=None).count() == 2
+    assert settled(running) == 1
+    assert start(UUID(other), "worker") is not None
 
 
 def test_a_batch_that_was_returned_stays_finished_when_it_was():

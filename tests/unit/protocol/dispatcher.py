@@ -84,10 +84,21 @@ def publish_fails(state: State, rules: Rules, scope: Scope) -> Moves:
             yield Move("publish", number, note="but the answer is lost"), sent._replace(left=left)
 
 
-def return_batch(state: State, rules: Rules, number: int, verb: str = "return the unpublished") -> Moves:
+def taken_over(state: State, rules: Rules, scope: Scope) -> Moves:
+    """Another beat returns what nobody has started, published or not; and its dispatcher, which was perhaps only
+    frozen, may publish it later."""
+    if scope.takeovers:
+        for number, batch in enumerate(state.batches):
+            if batch is not None and not batch.finished:
+                yield from return_batch(state, rules, number, "return the unstarted", unsent=batch.unsent)
+
+
+def return_batch(
+    state: State, rules: Rules, number: int, verb: str = "return the unpublished", *, unsent: bool = False
+) -> Moves:
     """UPDATE task_batch SET finished_at WHERE batch_no = :b AND started_at IS NULL AND finished_at IS NULL; and
     its tasks are due again, no retry used."""
-    batch = state.batches[number]._replace(unsent=False)
+    batch = state.batches[number]._replace(unsent=unsent)
     if batch_locked(state, number) or any(row_locked(state, i) for i in batch.ids):
         return
     if batch.finished or (batch.started and rules.return_batch_requires_started_at_null):

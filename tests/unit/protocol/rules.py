@@ -92,6 +92,7 @@ class Scope:
     doubles: int = 0  # messages delivered twice
     doubts: int = 0  # commits that succeed although the caller sees an error, and does it again
     refusals: int = 0  # publishes that the broker does not answer; the dispatcher then takes the batch back
+    takeovers: bool = False  # at any time another beat may return what was claimed and is not started
     pauses: bool = False  # at any delivery the lane may be paused: then the batch goes back instead of starting
     timeouts: bool = False
     wheel: bool = False  # claims by id, from memory, beside claims by due_at

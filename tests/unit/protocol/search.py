@@ -22,6 +22,7 @@ CALM = (
 REST = (
     dispatcher.claim,
     dispatcher.publish_fails,
+    dispatcher.taken_over,
     dispatcher.messages_stray,
     worker.goes_astray,
     people.edit_opens,

@@ -47,6 +47,10 @@ SCOPES = {
         Scope(refusals=1, doubles=1, cancels=1, outcomes=("ok",)),
         9_000,
     ),
+    "a beat whose work is taken over, dead or only frozen": (
+        Scope(takeovers=True, doubles=1, edits=1, verbs=("reschedule",), outcomes=("ok",)),
+        8_800,
+    ),
     "a lane that is paused now and then": (
         Scope(pauses=True, doubles=1, edits=1, verbs=("reschedule",), outcomes=("ok",)),
         8_800,

@@ -1,0 +1,38 @@
+"""Beats that fail once, between a claim and its publish."""
+
+import os
+import signal
+
+from django.db import connection
+
+from tasks_app.engine.beat import PunctualBeat
+from tasks_app.engine.dispatcher import Dispatcher
+from tasks_app.engine.publisher import publish
+
+
+class Dying(PunctualBeat):
+    """Has claimed, and is killed."""
+
+    def setup_schedule(self) -> None:
+        super().setup_schedule()
+        self._dispatcher = Dispatcher(self._name, lambda batches: os.kill(os.getpid(), signal.SIGKILL), self._listener)
+
+
+class Forgetful(PunctualBeat):
+    """Has claimed, and loses its connection before it has the answer."""
+
+    def setup_schedule(self) -> None:
+        super().setup_schedule()
+        self._dispatcher = _ForgetfulDispatcher(self._name, publish, self._listener)
+
+
+class _ForgetfulDispatcher(Dispatcher):
+    _forgot = False
+
+    def _claim_due(self, lanes):
+        claimed = super()._claim_due(lanes)
+        if claimed and not self._forgot:
+            self._forgot = True
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+        return claimed
