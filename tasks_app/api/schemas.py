@@ -1,11 +1,13 @@
 """What goes in and out of the REST API."""
 
+import re
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from ninja import Field, Header, Path, Query, Schema
-from pydantic import AwareDatetime, StringConstraints
+from pydantic import AwareDatetime, BeforeValidator, StringConstraints
 
+from tasks_app.core.errors import shown
 from tasks_app.core.lanes import LANES
 from tasks_app.core.states import Status
 from tasks_app.lifecycle.job_look import schedule_in_words
@@ -16,6 +18,16 @@ PAGE, LARGEST_PAGE = 50, 200
 
 # PostgreSQL can't store a NUL; everything else may be in a text.
 Text = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$", max_length=1000)]
+
+
+def _refuse_number(value: object) -> object:
+    """Pydantic takes a number, even in a text, for seconds since 1970: 20270301 would be a day of that year."""
+    if not (isinstance(value, str) and re.match(r"\d{4}-\d\d-\d\d", value)):
+        raise ValueError(f"{shown(value)} is no instant; write it like 2027-03-01T09:00:00Z")
+    return value
+
+
+Instant = Annotated[AwareDatetime, BeforeValidator(_refuse_number)]
 Id = Annotated[int, Path(ge=1, le=LARGEST_ID)]
 Key = Annotated[
     Annotated[str, StringConstraints(pattern=r"^[\x21-\x7e]{1,150}$")] | None, Header(alias="Idempotency-Key")
@@ -43,8 +55,8 @@ class JobPatch(Model):
     task_type: Text | None = None
     payload: Any = None
     cron: Text | None = Field(None, description="5 fields as in cron, or 6 with seconds first; see docs/cron.md")
-    every: int | None = Field(None, description="Seconds between two firings")
-    at: AwareDatetime | None = Field(None, description="One time")
+    every: int | None = Field(None, ge=1, description="Seconds between two firings")
+    at: Instant | None = Field(None, description="One time")
     timezone: Text | None = Field(None, description="IANA name")
     dst_gap: Literal["skip", "shift"] | None = None
     dst_repeat: Literal["once", "twice"] | None = None
@@ -53,8 +65,8 @@ class JobPatch(Model):
     backoff: list[float] | None = Field(None, description="Seconds before each retry, the last repeats")
     timeout: float | None = Field(None, description="Seconds")
     expires_after: float | None = Field(None, description="Seconds; an instance later than this is not run")
-    start_at: AwareDatetime | None = None
-    end_at: AwareDatetime | None = None
+    start_at: Instant | None = None
+    end_at: Instant | None = None
     max_runs: int | None = None
     jitter: int | None = Field(None, description="Seconds")
     catch_up: Literal["none", "latest", "all"] | None = None
@@ -73,7 +85,7 @@ class JobIn(JobPatch):
 
 class PauseIn(Model):
     reason: Text = Field(min_length=1)
-    until: AwareDatetime | None = Field(None, description="Resumes by itself then")
+    until: Instant | None = Field(None, description="Resumes by itself then")
     on_resume: Literal["skip", "latest", "all"] = "skip"
 
 
@@ -90,7 +102,7 @@ class TriggerIn(Model):
 class TaskIn(Model):
     task_type: Text
     key: Text = Field(min_length=1, max_length=200)
-    at: AwareDatetime | None = None
+    at: Instant | None = None
     delay: float | None = Field(None, description="Seconds")
     payload: Any = None
     lane: LaneName | None = None
@@ -103,7 +115,7 @@ class ReasonIn(Model):
 
 
 class RescheduleIn(Model):
-    at: AwareDatetime
+    at: Instant
     revision: int | None = Field(
         None, ge=0, le=LARGEST_ID, description="The sender's own count: an older change is SUPERSEDED"
     )

@@ -55,6 +55,8 @@ def test_a_job_may_be_an_interval_one_time_or_a_delay(api, when):
         (JOB | {"name": None}, "name"),
         (JOB | {"every": 60}, "exactly one"),
         (JOB | {"start_at": "2026-01-01T00:00:00"}, "start_at"),
+        (JOB | {"start_at": "20270101"}, "2027-03-01T09:00:00Z"),
+        (JOB | {"every": 0}, "every"),
         (JOB | {"at": "2090-01-01T00:00:00Z", "delay": 5, "cron": None}, "both"),
         (JOB | {"lane": "fast"}, "lane"),
         (JOB | {"max_retry": 10**30}, "max_retry"),
