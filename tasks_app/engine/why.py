@@ -42,7 +42,7 @@ def why_task(task: ScheduleTask) -> Reason:
 def why_job(job: JobDefinition) -> Reason:
     words = state_in_words(job)
     if job.status == JobStatus.PAUSED:
-        return Reason("job_paused", words if words.endswith((".", "!", "?")) else f"{words}.")
+        return _paused(job, words if words.endswith((".", "!", "?")) else f"{words}.")
     newest = list(ScheduleTask.objects.filter(job=job.id).order_by("-fire_time")[:INSTANCES])
     open_ones = [task for task in reversed(newest) if task.due_at is not None or task.status == Status.RUNNING]
     # What waits is asked about; what runs is a reason only if nothing does.
@@ -58,6 +58,12 @@ def why_job(job: JobDefinition) -> Reason:
     if REGISTRY.get(job.task_type) is None:
         return Reason("unknown_handler", f"There is no handler {job.task_type!r} here. Deploy the code that has it.")
     return _no_dispatcher() or _shard_without_dispatcher(job.shard) or Reason("not_due", words)
+
+
+def _paused(job: JobDefinition, words: str) -> Reason:
+    if job.paused_until is None or job.paused_until > run("clock", {})[0][0]:
+        return Reason("job_paused", words)
+    return _no_dispatcher() or Reason("job_paused", f"{words} That has passed: a beat resumes it within seconds.")
 
 
 def _finished(task: ScheduleTask) -> Reason:

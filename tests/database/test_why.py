@@ -226,6 +226,15 @@ def test_a_task_in_a_batch_of_many_runs_or_waits_for_its_turn(worker):
     assert "batch of 3" in why_task(row(batch.tasks[2].id)).words
 
 
+def test_a_job_whose_pause_has_ended_waits_for_a_beat_to_resume_it(worker):
+    job = jobs.pause(make(every=60).id, by("rest"), until=now() + timedelta(hours=1)).job
+    assert "within seconds" not in why_job(job).words
+    job.paused_until = now() - timedelta(seconds=1)
+    assert (why_job(job).rule, "within seconds" in why_job(job).words) == ("job_paused", True)
+    nobody_is_alive()
+    assert why_job(job).rule == "no_dispatcher"
+
+
 def test_a_job_whose_schedule_can_not_be_read_any_more(worker):
     waiting, far = make("waiting", every=10), make("far", cron="0 3 1 1 *")
     JobDefinition.objects.update(timezone="Mars/Olympus")
