@@ -25,7 +25,8 @@ def run(stack: Stack) -> dict:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "gunicorn", "scheduler_project.wsgi", "--bind", f"127.0.0.1:{port}"]
-    command += ["--workers", "2", "--threads", "8", "--no-control-socket"]
+    # Loaded before it listens: else the first requests of all clients wait for that.
+    command += ["--workers", "2", "--threads", "8", "--no-control-socket", "--preload"]
     with open(stack.folder / "web.log", "w") as log:
         web = subprocess.Popen(command, cwd=ROOT, env=os.environ | {"LOG_LEVEL": "ERROR"}, stdout=log, stderr=log)
     try:

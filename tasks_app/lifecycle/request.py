@@ -12,6 +12,7 @@ from tasks_app.core.handlers import REGISTRY, refuse_bad_lane, refuse_bad_max_re
 from tasks_app.models.schedule_task import DEFAULT_TENANT, KEY_LENGTH, TENANT_LENGTH
 
 DEEPEST = 201  # lists and objects in one another; what writes our answers gives up at 255
+_MAY_BE_DEEPER = 2 * DEEPEST  # bytes: each level takes two, so most payloads need no closer look
 _ESCAPED_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
 Unit = tuple[str, str, str]  # tenant, task type, business key
@@ -165,8 +166,7 @@ def _json_text(payload: object, name: str = "payload") -> str | None:
         )
     if _ESCAPED_NUL.search(text):
         raise InvalidTask(f"{name} contains a NUL character, which PostgreSQL can't store. Remove it.")
-    # Each level takes two characters, so most payloads need no closer look.
-    if size > 2 * DEEPEST and _is_deeper(payload, DEEPEST):
+    if size > _MAY_BE_DEEPER and _is_deeper(payload, DEEPEST):
         raise InvalidTask(
             f"{name} has lists or objects more than {DEEPEST} levels deep. Keep such data in a table of your own "
             "and schedule its id."
