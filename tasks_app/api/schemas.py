@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from ninja import Field, Header, Path, Query, Schema
-from pydantic import AwareDatetime, BeforeValidator, StringConstraints
+from pydantic import AwareDatetime, BeforeValidator, StringConstraints, ValidationInfo, field_validator
 
 from tasks_app.core.errors import shown
 from tasks_app.core.lanes import LANES
@@ -46,6 +46,14 @@ LaneName = Literal[LANES]
 
 class Model(Schema):
     model_config = {"extra": "forbid"}
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def refuse_bool(cls, value: object, info: ValidationInfo) -> object:
+        """No field is yes or no, and Python would take true for 1: every second, say."""
+        if isinstance(value, bool) and info.field_name != "payload":
+            raise ValueError(f"{str(value).lower()} is no value for it")
+        return value
 
 
 class JobPatch(Model):

@@ -29,7 +29,8 @@ def test_a_job_is_created_and_read_with_its_words(api):
     assert job["words"] == "At 09:00 on Monday through Friday, Europe/Berlin time"
     assert (job["revision"], job["status"], job["payload"], job["every"]) == (1, "ACTIVE", {"n": 1}, None)
     assert read.headers["ETag"] == '"1"'
-    assert AuditEntry.objects.get(verb="create").actor == "token of default"
+    assert created(api, name="yes", payload=True)["payload"] is True
+    assert AuditEntry.objects.filter(verb="create").first().actor == "token of default"
 
 
 @pytest.mark.parametrize(
@@ -57,6 +58,8 @@ def test_a_job_may_be_an_interval_one_time_or_a_delay(api, when):
         (JOB | {"start_at": "2026-01-01T00:00:00"}, "start_at"),
         (JOB | {"start_at": "20270101"}, "2027-03-01T09:00:00Z"),
         (JOB | {"every": 0}, "every"),
+        (JOB | {"cron": None, "every": True}, "every: Value error, true is no value"),
+        (JOB | {"timeout": True}, "timeout"),
         (JOB | {"at": "2090-01-01T00:00:00Z", "delay": 5, "cron": None}, "both"),
         (JOB | {"lane": "fast"}, "lane"),
         (JOB | {"max_retry": 10**30}, "max_retry"),
