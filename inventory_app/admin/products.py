@@ -4,6 +4,7 @@ from contextlib import suppress
 
 from django import forms
 from django.contrib import admin, messages
+from django.contrib.admin.actions import delete_selected
 from django.core.exceptions import BadRequest, PermissionDenied, ValidationError
 from django.db.models import F, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -27,6 +28,7 @@ from .window import window_page
 from .words import CAUSES, TONES, age, next_sync, outcome
 
 FAILING = "failing"  # or failing:CODE
+REMOVE_MOST = 1_000
 
 
 class ShowFilter(admin.SimpleListFilter):
@@ -119,7 +121,7 @@ class ProductAdmin(ModelAdmin):
     show_full_result_count = False
     ordering = ["product_code"]
     paginator = BoundedPaginator
-    actions = ["sync_now"]
+    actions = ["sync_now", "delete_selected"]
 
     class Media:
         css = {"all": ["tasks_app/operator.css"]}
@@ -177,6 +179,14 @@ class ProductAdmin(ModelAdmin):
         running = len(codes) - planned
         words = f"{planned:,} product{'' if planned == 1 else 's'} will be synced now, at the allowed rate."
         messages.success(request, words + (f" {running:,} being synced already." if running else ""))
+
+    @admin.action(description="Delete selected products", permissions=["delete"])
+    def delete_selected(self, request: HttpRequest, queryset: QuerySet) -> HttpResponse | None:
+        """Django's own, for a number that it can list and a request can carry out."""
+        if queryset.order_by()[: REMOVE_MOST + 1].count() > REMOVE_MOST:
+            messages.error(request, f"Nothing was deleted: at most {REMOVE_MOST:,} products can be deleted at once.")
+            return None
+        return delete_selected(self, request, queryset)
 
     # One product
 

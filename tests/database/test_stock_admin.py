@@ -120,6 +120,16 @@ def test_removing_a_selection_cancels_their_tasks():
     assert [task_of(code).status for code in "ABC"] == ["CANCELLED", "CANCELLED", "INIT"]
 
 
+def test_no_more_are_removed_at_once_than_a_request_can_carry_out(monkeypatch):
+    import_products([NewProduct.of(code, "A thing") for code in "ABC"])
+    monkeypatch.setattr(products_page, "REMOVE_MOST", 2)
+    sent = {"action": "delete_selected", "_selected_action": ["A"], "select_across": "1"}
+    client = person("view", "delete")
+    for step in ({}, {"post": "yes"}):
+        assert said(client.post(LIST, sent | step)).startswith("Nothing was deleted: at most 2 products")
+    assert Product.objects.count() == 3
+
+
 @pytest.mark.parametrize("address", [f"{LIST}A/delete/", LIST])
 def test_what_somebody_else_has_removed_a_moment_ago_is_gone_and_no_error(address, monkeypatch):
     import_products([NewProduct.of(code, "A thing") for code in "AB"])
