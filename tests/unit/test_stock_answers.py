@@ -21,6 +21,7 @@ from tests.support.wait import wait_until
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CERTIFICATE = ROOT / "tests" / "support" / "localhost.pem"  # with its key: for tests only
+PATIENCE = 30.0  # for an answer that comes, however busy the machine is
 END = None  # in a script: hang up
 Step = bytes | None | tuple[bytes | threading.Event | None, ...]  # a tuple: one after the other; an Event is waited for
 
@@ -77,7 +78,7 @@ def free_connection(url: str):
 def answer_to(settings, *script: Step, attempt: int = 1, **options: object):
     """What comes of one question: a quantity, or the error that says what to do."""
     with server(*script) as (url, _):
-        settings.STOCK = {"STOCK_URL": url, "TIMEOUT_SECONDS": 0.4} | options
+        settings.STOCK = {"STOCK_URL": url, "TIMEOUT_SECONDS": PATIENCE} | options
         try:
             return stock.ask("A1", attempt)
         except (RetryableError, UnrecoverableError) as error:
@@ -137,7 +138,7 @@ def test_every_status_has_its_cause(settings, status, error, code):
     "garbage", [b"SSH-2.0-OpenSSH\r\n\r\n", b"HTTP/1.1 abc\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-"]
 )
 def test_what_is_no_http_is_unavailable(settings, garbage):
-    error, code = answer_to(settings, garbage)
+    error, code = answer_to(settings, garbage, TIMEOUT_SECONDS=0.4)
     assert error is RetryableError and code in (stock.UNAVAILABLE, stock.TIMEOUT)
 
 
@@ -149,7 +150,7 @@ def test_a_connection_is_kept_and_one_that_the_server_closed_meanwhile_is_replac
     good = http(b'{"quantity": 1}')
     last = http(b'{"quantity": 1}', headers=b"Connection: close\r\n")
     with server(good, good, (good, END), good, last, good) as (url, seen):
-        settings.STOCK = {"STOCK_URL": url}
+        settings.STOCK = {"STOCK_URL": url, "TIMEOUT_SECONDS": PATIENCE}
         assert [stock.ask("A1") for _ in range(3)] == [1] * 3
         wait_until(lambda: not free_connection(url).silent)
         assert [stock.ask("A1") for _ in range(3)] == [1] * 3
@@ -160,7 +161,7 @@ def test_what_comes_after_an_answer_is_not_taken_for_the_next_one(settings):
     """An answer that is sent twice would otherwise be another product's quantity."""
     good, read = http(b'{"quantity": 1}'), threading.Event()
     with server((good, read, http(b'{"quantity": 99}')), good) as (url, seen):
-        settings.STOCK = {"STOCK_URL": url}
+        settings.STOCK = {"STOCK_URL": url, "TIMEOUT_SECONDS": PATIENCE}
         assert stock.ask("A1") == 1
         read.set()
         wait_until(lambda: not free_connection(url).silent)
@@ -170,7 +171,7 @@ def test_what_comes_after_an_answer_is_not_taken_for_the_next_one(settings):
 def test_a_question_is_asked_once_even_if_a_kept_connection_is_hung_up(settings):
     """Asking again on the next kept one, and the next, would be more questions than the rate allows."""
     with server(http(b'{"quantity": 1}'), END, http(b'{"quantity": 1}')) as (url, seen):
-        settings.STOCK = {"STOCK_URL": url}
+        settings.STOCK = {"STOCK_URL": url, "TIMEOUT_SECONDS": PATIENCE}
         assert stock.ask("A1") == 1
         with pytest.raises(RetryableError) as failed:
             stock.ask("A1")
@@ -187,7 +188,7 @@ def test_over_https_a_connection_is_kept_too_and_only_a_known_one_is_trusted(set
     if trusted:
         monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
     with server(http(b'{"quantity": 1}'), http(b'{"quantity": 2}'), tls=tls) as (url, seen):
-        settings.STOCK = {"STOCK_URL": url}
+        settings.STOCK = {"STOCK_URL": url, "TIMEOUT_SECONDS": PATIENCE}
         if trusted:
             assert [stock.ask("A1"), stock.ask("A1")] == [1, 2] and seen == [1, 1]
         else:
