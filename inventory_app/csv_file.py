@@ -47,8 +47,11 @@ def _records(lines: Iterable[str]) -> Iterator[tuple[int, list[str] | str]]:
         if not _is_utf8(line):
             yield number, "is not in UTF-8"
             continue
+        if '"' not in line:  # nearly all, and in a tenth of the time
+            yield number, bare.split(",") if (bare := line.rstrip("\r\n")) else []
+            continue
         try:
-            yield number, next(csv.reader((line,), strict=True), [])
+            yield number, next(csv.reader((line,), strict=True))
         except csv.Error as error:
             following = [*reversed(again), *islice(lines, max(0, LONGEST_VALUE - len(again)))]
             more = _lines_of_value(line, following)
