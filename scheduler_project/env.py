@@ -105,3 +105,10 @@ def number(name: str, value: str) -> float:
         return float(value)
     except ValueError:
         raise EnvironmentProblem(f"{name} is {value!r}; it must be a number.") from None
+
+
+def whole_number(name: str, value: str) -> int:
+    try:
+        return int(value)
+    except ValueError:
+        raise EnvironmentProblem(f"{name} is {value!r}; it must be a whole number.") from None

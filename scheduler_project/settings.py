@@ -171,9 +171,9 @@ STOCK = {name: os.environ.get(name, "") for name in ("STOCK_URL", "STOCK_TOKEN")
 for _name in ("WINDOW_SECONDS", "ROUND_SECONDS", "TIMEOUT_SECONDS", "RETRY_MAX_SECONDS", "RATE"):
     if _value := os.environ.get(f"STOCK_{_name}"):
         STOCK[_name] = env.number(f"STOCK_{_name}", _value)
-for _name in ("BURST", "CONCURRENCY"):
+for _name in ("BURST", "CONCURRENCY", "BATCH_MAX"):
     if _value := os.environ.get(f"STOCK_{_name}"):
-        STOCK[_name] = int(env.number(f"STOCK_{_name}", _value))
+        STOCK[_name] = env.whole_number(f"STOCK_{_name}", _value)
 
 # Celery carries batch numbers and nothing else. PostgreSQL recovers lost work, so the broker's own
 # redelivery, results, ETAs and remote control are off; docs/data-path.md gives the reason for each line.

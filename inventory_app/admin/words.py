@@ -48,7 +48,8 @@ def outcome(task: TaskInfo | None) -> tuple[str, str]:
             return "being synced", "info"
         case Status.CANCELLED | Status.DEAD:
             return f"not synced any more: {task.status.lower()}", "danger"
-    return "not yet tried", "primary"
+    # Given back by a worker that was stopped or lost: it was tried before, and this time did not end.
+    return "not yet tried" if task.finish_time is None else "interrupted, comes again", "primary"
 
 
 def next_sync(task: TaskInfo | None, now: datetime) -> str:

@@ -15,9 +15,11 @@ from inventory_app.admin.window import stretched
 from inventory_app.lifecycle import NewProduct, import_products
 from inventory_app.models import Product
 from tasks_app.admin import pages
+from tasks_app.lifecycle.reap import reap
 from tasks_app.models import ScheduleTask
 from tests.support.clients import client_of
-from tests.support.stock import known, product, task_of
+from tests.support.engine import expire_lease
+from tests.support.stock import claim_product, known, product, task_of
 
 pytestmark = pytest.mark.django_db
 
@@ -44,6 +46,15 @@ def test_the_list_shows_quantity_age_outcome_and_next_sync():
     for words in ("12", "5 h ago", "failed: no answer in time", "never synced", "due, waits for its turn"):
         assert words in page
     assert SCRIPT not in page
+
+
+def test_a_sync_that_was_interrupted_is_not_called_untried():
+    import_products([known("A")])
+    batch = claim_product("A")
+    ScheduleTask.objects.update(finish_time=timezone.now() - timedelta(days=10))
+    expire_lease(str(batch))
+    reap()
+    assert "interrupted, comes again" in person("view").get(LIST).content.decode()
 
 
 @pytest.mark.parametrize(("asked", "shown"), [("show=never", "B"), ("show=late", "C"), ("q=A", "A"), ("q=hing b", "B")])

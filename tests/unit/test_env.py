@@ -2,7 +2,7 @@
 
 import pytest
 
-from scheduler_project.env import EnvironmentProblem, database_settings
+from scheduler_project.env import EnvironmentProblem, database_settings, whole_number
 
 URL = "postgresql://me:secret@db:5433/punctual"
 
@@ -27,3 +27,10 @@ def test_other_keys_of_a_database_url_go_to_libpq_as_they_are():
         "5433",
         "punctual",
     )
+
+
+@pytest.mark.parametrize("text", ["1.5", "many", "inf", ""])
+def test_a_part_of_a_thing_is_refused_and_not_rounded(text):
+    assert whole_number("STOCK_BURST", "50") == 50
+    with pytest.raises(EnvironmentProblem, match=r"STOCK_BURST is .* it must be a whole number"):
+        whole_number("STOCK_BURST", text)
