@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable
 from contextlib import suppress
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db import connection, transaction
 
@@ -11,7 +11,9 @@ from inventory_app.models import CODE_LENGTH, LOCK_ORDER, NAME_LENGTH, Product
 from inventory_app.units import INVENTORY, STOCK_SYNC
 from tasks_app.client import (
     InvalidTask,
+    Outcome,
     cancel,
+    change_interval,
     checked_text,
     find_many,
     front_of_line,
@@ -49,15 +51,26 @@ def plan(products: Iterable[tuple[str, datetime | None]]) -> int:
     never, known = [], []
     for code, synced_at in products:
         (never if synced_at is None else known).append((code, synced_at))
-    tasks = []
+    new = 0
     if never:
         first = front_of_line(STOCK_SYNC)
-        tasks += schedule_many(STOCK_SYNC, [{"key": code} for code, _ in never], at=first, repeat_after=window)
+        left_over = _schedule([{"key": code} for code, _ in never], window, at=first)
+        reschedule_many(STOCK_SYNC, left_over, at=first, leave_running=True)
+        new += len(never) - len(left_over)
     if known:
         now = _database_now()
         places = [{"key": code, "at": next_sync(code, synced_at, now, window)} for code, synced_at in known]
-        tasks += schedule_many(STOCK_SYNC, places, repeat_after=window)
-    return sum(task.due is not None for task in tasks)
+        new += len(known) - len(_schedule(places, window))
+    return new
+
+
+def _schedule(places: list[dict], window: timedelta, **common: datetime) -> list[dict]:
+    """Returns those that have a live task already, left over by a product that was deleted past us."""
+    tasks = schedule_many(STOCK_SYNC, places, repeat_after=window, **common)
+    left_over = [place for place, task in zip(places, tasks, strict=True) if task.outcome is Outcome.EXISTS]
+    if left_over:
+        change_interval(STOCK_SYNC, [place["key"] for place in left_over], window)
+    return left_over
 
 
 def rename(code: str, name: str) -> None:

@@ -155,6 +155,22 @@ def test_an_import_plans_new_products_and_renames_known_ones_in_few_statements()
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize("how", ["add", "import"])
+def test_products_that_were_deleted_past_the_lifecycle_are_new_when_they_come_back(how):
+    """Their tasks are still there, wait for days, and may roll by a window of long ago."""
+    many(2)
+    days = timedelta(days=9)
+    ScheduleTask.objects.update(status="SUCCESS", due_at=timezone.now() + days, repeat_after=2 * days)
+    Product.objects.all().delete()
+    if how == "add":
+        lifecycle.add("P000000", "Back again")
+        lifecycle.add("P000001", "Back again")
+    else:
+        many(2)
+    assert ScheduleTask.objects.filter(due_at__lte=timezone.now(), repeat_after=WINDOW).count() == 2
+
+
+@pytest.mark.django_db
 def test_of_a_code_that_is_given_twice_the_later_one_counts():
     assert import_products([NewProduct.of("A", "first"), NewProduct.of("A", "second")]) == (1, 0)
     assert product("A").name == "second"
