@@ -55,7 +55,8 @@ def read() -> list[Carried]:
 
 def leave_what_is_there(found: list[Carried], tenant: str) -> None:
     """A job that is there already is left alone, so that the command can be run again."""
-    there = set(JobDefinition.objects.filter(tenant=tenant).values_list("name", flat=True))
+    names = [one.name for one in found]
+    there = set(JobDefinition.objects.filter(tenant=tenant, name__in=names).values_list("name", flat=True))
     for one in found:
         if one.request is not None and one.name in there:
             one.refused, one.request = _THERE, None

@@ -27,6 +27,7 @@ CURSORS_COUNTED = 32  # of which the jobs are counted at a time: what is over a 
 PAGE = 5_000  # jobs of one schedule in one step
 INSTANCES = 10_000  # in one step, about
 
+LOOK_AGAIN = timedelta(days=1)  # no cursor waits longer for a firing by the clocks of a zone
 UNREADABLE_SECONDS = 600  # a schedule that this process can't read is looked at again after this
 unreadable: dict[int, float] = {}  # the cursors of such schedules, and when by the monotonic clock
 
@@ -70,7 +71,7 @@ class _Times:
                 schedule, after, horizon, missed_before=self.missed_before, most_missed=most_missed, most=most
             )
         )
-        self.following = cache(lambda schedule, after: schedule.next(after, 1)[0])
+        self.following = cache(lambda schedule, after: next_look(schedule, after, horizon))
 
 
 class _Step(NamedTuple):
@@ -84,6 +85,12 @@ class _Step(NamedTuple):
     high: int
     next_fire: datetime
     after_job: int
+
+
+def next_look(schedule: Schedule, after: datetime, horizon: datetime) -> datetime:
+    """The next firing, or a moment before it: a zone may get other rules by then, and the firing come earlier."""
+    [following] = schedule.next(after, 1)
+    return following if schedule.every or schedule.zone == "UTC" else min(following, horizon + LOOK_AGAIN)
 
 
 def plan_due(shards: Iterable[int], ahead: float) -> Planning:

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from django.db import transaction
+
 from tasks_app.conf import conf
 from tasks_app.core.errors import PlanConflict, StaleRevision, UnknownJob, shown
 from tasks_app.core.firings import INSTANT
@@ -14,27 +16,42 @@ from tasks_app.core.jobs import JobStatus
 from tasks_app.models import JobCursor, JobDefinition
 from tasks_app.sql import execute, run
 
-from .instances import Cursor, Dues, take_back, top_up
+from .instances import Cursor, Dues, next_look, take_back, top_up
 from .plan import ROUNDS
 
 
 def hold(tenant: str, job_id: int, revision: int | None = None) -> tuple[JobDefinition, Cursor | None]:
     """The job and its cursor, locked in this order; looked at again if it got another cursor meanwhile."""
     for _ in range(ROUNDS):
-        known = JobDefinition.objects.filter(tenant=tenant, id=number_of(job_id)).values_list("cursor", flat=True)
-        if not known:
-            raise unknown(job_id)
-        cursor = _lock_cursor({"id": known[0]}) if known[0] is not None else None
-        job = JobDefinition.objects.select_for_update().filter(tenant=tenant, id=job_id).first()
-        if job is None:
-            raise unknown(job_id)
-        if job.cursor == (cursor and cursor.id):
-            if revision is not None and job.revision != revision:
-                raise StaleRevision(
-                    f"job {job_id} has revision {job.revision} and not {revision}: somebody changed it. Read it again."
-                )
-            return job, cursor
+        try:
+            # A savepoint: whoever finds another cursor lets the job go before waiting for that.
+            with transaction.atomic():
+                job, cursor = _lock(tenant, job_id)
+        except _Moved:
+            continue
+        if revision is not None and job.revision != revision:
+            raise StaleRevision(
+                f"job {job_id} has revision {job.revision} and not {revision}: somebody changed it. Read it again."
+            )
+        return job, cursor
     raise PlanConflict(f"job {job_id} was changed by others {ROUNDS} times meanwhile. Try again.")
+
+
+class _Moved(Exception):
+    """The job has got another cursor meanwhile."""
+
+
+def _lock(tenant: str, job_id: int) -> tuple[JobDefinition, Cursor | None]:
+    known = JobDefinition.objects.filter(tenant=tenant, id=number_of(job_id)).values_list("cursor", flat=True)
+    if not known:
+        raise unknown(job_id)
+    cursor = _lock_cursor({"id": known[0]}) if known[0] is not None else None
+    job = JobDefinition.objects.select_for_update().filter(tenant=tenant, id=job_id).first()
+    if job is None:
+        raise unknown(job_id)
+    if job.cursor != (cursor and cursor.id):
+        raise _Moved
+    return job, cursor
 
 
 class Left(NamedTuple):
@@ -73,8 +90,8 @@ def join(job: JobDefinition, now: datetime, again: Sequence[datetime] = ()) -> D
             cursor = _lock_cursor(key)
             if cursor is not None:
                 break
-            [following] = job.schedule.next(horizon, 1)
-            JobCursor.objects.bulk_create([JobCursor(**key, next_fire=following)], ignore_conflicts=True)
+            fresh = JobCursor(**key, next_fire=next_look(job.schedule, horizon, horizon))
+            JobCursor.objects.bulk_create([fresh], ignore_conflicts=True)
         else:
             raise PlanConflict(f"the schedule of job {job.id} was dropped {ROUNDS} times meanwhile. Try again.")
     job.cursor = cursor and cursor.id

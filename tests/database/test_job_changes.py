@@ -1,6 +1,6 @@
 """Changes of jobs in unusual hours: a backlog, beats that were away, a pause that ended meanwhile, many at once."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -184,6 +184,22 @@ def test_a_step_of_the_planner_is_of_a_bounded_size_however_many_jobs_fire_at_on
 
     assert sum(sizes) == 60
     assert max(sizes) < 10 + most < 60, sizes
+
+
+def test_a_schedule_of_a_zone_is_read_anew_every_day_since_its_rules_may_change():
+    zoned = make("zoned", cron="0 9 29 2 *", timezone="Europe/Berlin")
+    steady = make("steady", cron="0 9 29 2 *")
+
+    def next_fire(job: JobDefinition) -> datetime:
+        return JobCursor.objects.get(id=job.cursor).next_fire
+
+    leap_day = steady.schedule.next(now(), 1)[0]
+    for _ in range(2):
+        assert next_fire(zoned) <= now() + DAY + MINUTE
+        assert next_fire(steady) == leap_day
+        JobCursor.objects.filter(id=zoned.cursor).update(next_fire=now())
+        plan_once()
+    assert not ScheduleTask.objects.exists()
 
 
 def test_a_job_that_has_ended_costs_the_planner_nothing_more():

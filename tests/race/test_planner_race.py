@@ -18,6 +18,7 @@ from tests.support.engine import claim_due, make_due
 from tests.support.jobs import by, expected, fire_times, instances, make, now
 from tests.support.marks import commits
 from tests.support.overlap import overlap, overlap_results
+from tests.support.wait import wait_until
 
 pytestmark = commits
 
@@ -193,6 +194,61 @@ def test_a_pause_that_waited_for_an_edit_holds_the_schedule_that_the_job_has_now
 
     assert not free
     assert instances(job) == []
+
+
+def test_a_change_that_finds_another_schedule_lets_the_job_go_before_it_waits_for_that():
+    job = make(every=10, max_runs=1000)
+    pool, plans = ThreadPoolExecutor(1), []
+
+    def plan() -> int:
+        try:
+            ScheduleTask.objects.filter(job=job.id).delete()
+            JobCursor.objects.filter(every=20).update(next_fire=now())
+            return plan_due(ALL, 60).instances
+        finally:
+            connections.close_all()
+
+    def pause_beside_a_planner() -> None:
+        shares = 0
+
+        def plan_before_the_second(execute, sql, params, many, context):
+            nonlocal shares
+            if "FOR SHARE" in sql:
+                shares += 1
+                if shares == 2:
+                    plans.append(pool.submit(plan))
+                    wait_until(lambda: plans[0].done() or somebody_waits_for_a_row())
+            return execute(sql, params, many, context)
+
+        with connection.execute_wrapper(plan_before_the_second):
+            jobs.pause(job.id, by())
+
+    _, paused = overlap_results(lambda: jobs.edit(job.id, {"every": 20}, by()), pause_beside_a_planner)
+
+    assert (paused.waited, paused.error) == (True, None)
+    assert plans[0].result(10) > 0  # and neither was the victim of a deadlock
+    assert JobDefinition.objects.get().status == JobStatus.PAUSED and instances(job) == []
+
+
+def somebody_waits_for_a_row() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_stat_clear_snapshot()")
+        cursor.execute(
+            "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '-- plan%')"
+        )
+        return cursor.fetchone()[0]
+
+
+@pytest.mark.parametrize("ending", [{"max_runs": 1000}, {"end_at": timedelta(seconds=75)}], ids=["counted", "ended"])
+def test_a_planner_does_not_wait_for_a_transaction_that_has_triggered_a_job(ending):
+    job = make(every=10, **{name: now() + one if name == "end_at" else one for name, one in ending.items()})
+    ScheduleTask.objects.all().delete()
+    JobCursor.objects.update(next_fire=job.schedule.next(now(), 1)[0])
+
+    triggered, planned = overlap_results(lambda: jobs.trigger(job.id, "k", by()), lambda: plan_due(ALL, 90))
+
+    assert (triggered.error, planned.error, planned.waited) == (None, None, False)
+    assert planned.value.instances > 0
 
 
 def test_a_trigger_waits_for_a_deletion_and_finds_no_job():

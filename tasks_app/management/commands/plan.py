@@ -2,8 +2,9 @@
 
 from django.core.management.base import BaseCommand, CommandError
 
+from tasks_app.core.errors import InvalidTask
 from tasks_app.engine.planner import plan_once
-from tasks_app.lifecycle.job_look import coming, in_words, state_in_words
+from tasks_app.lifecycle.job_look import coming, in_words, schedule_in_words, state_in_words
 from tasks_app.models import JobDefinition
 from tasks_app.models.schedule_task import DEFAULT_TENANT
 
@@ -18,13 +19,27 @@ class Command(BaseCommand):
 
     def handle(self, *args, **options) -> None:
         if options["preview"] is None:
-            self.stdout.write(f"{plan_once().instances:,} instances planned.")
+            self.stdout.write(f"{self._plan():,} instances planned.")
             return
         job = self._job(options["tenant"], options["preview"])
-        self.stdout.write(f"{job.name}: {job.schedule.words}")
+        self.stdout.write(f"{job.name}: {schedule_in_words(job)}")
         self.stdout.write(state_in_words(job))
-        for words in in_words(job, coming(job, options["count"])):
+        for words in self._times(job, options["count"]):
             self.stdout.write(f"  {words}")
+
+    def _plan(self) -> int:
+        look = plan_once()
+        instances = look.instances
+        while not look.done:
+            look = plan_once()
+            instances += look.instances
+        return instances
+
+    def _times(self, job: JobDefinition, count: int) -> list[str]:
+        try:
+            return in_words(job, coming(job, count))
+        except InvalidTask:
+            return []  # it can't be read, as the line above says
 
     def _job(self, tenant: str, wanted: str) -> JobDefinition:
         jobs = JobDefinition.objects.filter(tenant=tenant)
