@@ -20,6 +20,8 @@ from tasks_app.core.sharding import home_of
 from tasks_app.models import JobDefinition, ScheduleTask
 from tasks_app.sql import array, run, run_on, text_array
 
+from .job_request import MOST_CAUGHT_UP
+
 # A firing planned so late is a missed one: until then its planner was merely slow.
 MISSED_SECONDS = 60
 CURSORS = 500  # schedules in one step
@@ -155,7 +157,9 @@ def _step(row: tuple, jobs: int, last: int | None, counted: bool, most_missed: i
     id_, cron, zone, gap, repeat, every, phase, next_fire, after_job, _ = row
     schedule = Schedule(cron=cron, zone=zone, gap=Gap(gap), repeat=Repeat(repeat), every=every, phase=phase)
     one_by_one = jobs == PAGE or after_job or counted
-    found = times.firings(schedule, next_fire - INSTANT, most_missed or 0, 1 if one_by_one else INSTANCES)
+    # Between two pages the firing is chosen, and only how many missed ones are newer is not known.
+    most_missed = MOST_CAUGHT_UP if after_job else most_missed or 0
+    found = times.firings(schedule, next_fire - INSTANT, most_missed, 1 if one_by_one else INSTANCES)
     if after_job and not (found and found[0].at == next_fire):
         found = [Firing(next_fire, _TOO_OLD)]  # it got so old between two pages that nobody wants it any more
     # So many jobs, or some that count their runs: one firing at a time, page by page.

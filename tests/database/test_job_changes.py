@@ -202,6 +202,24 @@ def test_a_schedule_of_a_zone_is_read_anew_every_day_since_its_rules_may_change(
     assert not ScheduleTask.objects.exists()
 
 
+def test_a_downtime_of_more_jobs_than_a_page_holds_is_made_up_for_as_each_of_them_says(monkeypatch):
+    monkeypatch.setattr(planning, "PAGE", 2)
+    cron = hourly()
+    kinds = [{"catch_up": "none"}, {"catch_up": "latest"}, {"catch_up": "all", "catch_up_most": 3}]
+    made = [make(f"report-{n}", cron=cron, **kinds[n % 3]) for n in range(9)]
+    JobDefinition.objects.update(shard=made[0].shard, cursor=made[0].cursor, plan_from=now() - 9 * HOUR)
+    was_down(made[0], 9 * HOUR)
+
+    while planning.plan_due(range(16), 60).cursors:
+        pass
+
+    missed = expected(made[0], now() - 9 * HOUR, now())
+    assert len(missed) == 9
+    for job in made:
+        wanted = {"none": [], "latest": missed[-1:], "all": missed[-3:]}[job.catch_up]
+        assert [at for at in fire_times(job) if at <= now()] == wanted, job.catch_up
+
+
 def test_a_job_that_has_ended_costs_the_planner_nothing_more():
     counted, ended = make("counted", every=10, max_runs=2), make("ended", every=10, end_at=now() + 15 * SECOND)
     still = make("still", cron="*/7 * * * * *")
