@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from uuid import UUID, uuid4
 
+from django.db import IntegrityError
+
 from tasks_app.core.errors import InvalidTask
 from tasks_app.sql import run
 
@@ -43,16 +45,22 @@ def audit(operator: Operator, verb: str, entries: Sequence[Entry]) -> None:
     """Call it inside the transaction of the deed: if that rolls back, nobody did anything."""
     if not entries:
         return
-    run(
-        "audit",
-        {
-            "operation": operator.operation,
-            "actor": operator.name,
-            "verb": verb,
-            "reason": operator.reason,
-            "subjects": [entry.subject for entry in entries],
-            "task_ids": [entry.task_id for entry in entries],
-            "outcomes": [entry.outcome for entry in entries],
-            "details": [json.dumps(entry.detail) if entry.detail else None for entry in entries],
-        },
-    )
+    params = {
+        "operation": operator.operation,
+        "actor": operator.name,
+        "verb": verb,
+        "reason": operator.reason,
+        "subjects": [entry.subject for entry in entries],
+        "task_ids": [entry.task_id for entry in entries],
+        "outcomes": [entry.outcome for entry in entries],
+        "details": [json.dumps(entry.detail) if entry.detail else None for entry in entries],
+    }
+    try:
+        run("audit", params)
+    except IntegrityError as error:
+        if "audit_entry_once" not in str(error):
+            raise
+        raise InvalidTask(
+            f"this Operator ({operator.name!r}, {operator.reason[:60]!r}) has acted on {entries[0].subject} already; "
+            "one operation acts on a subject once. Make an Operator for each deed."
+        ) from None

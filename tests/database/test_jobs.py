@@ -431,6 +431,16 @@ def test_a_moved_instance_still_belongs_to_its_job():
     ]
 
 
+def test_an_operator_is_for_one_deed_and_a_second_one_changes_nothing():
+    job, olga = make(every=60), by("the mail server is being moved", "olga")
+    jobs.pause(job.id, olga)
+
+    with pytest.raises(InvalidTask, match="Make an Operator for each deed"):
+        jobs.resume(job.id, olga)
+
+    assert JobDefinition.objects.get().status == "PAUSED"
+
+
 def test_every_deed_is_written_down_with_who_why_before_and_after():
     job = make(every=60)
     jobs.edit(job.id, {"every": 120}, by("slower", "bob"))
