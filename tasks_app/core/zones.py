@@ -18,7 +18,6 @@ class Change(NamedTuple):
     after: timedelta
 
 
-@lru_cache(maxsize=1000)
 def zone_of(name: str) -> ZoneInfo:
     # ZoneInfo itself reads files by name; only names of the list get that far.
     if not isinstance(name, str) or name not in known_zones():
@@ -26,7 +25,10 @@ def zone_of(name: str) -> ZoneInfo:
             f"time zone {shown(name)} is not known.{nearest(str(name)[:60], known_zones())} "
             "Use an IANA name such as 'Europe/Berlin' or 'UTC'."
         )
-    return ZoneInfo(name)
+    return _zone(name)
+
+
+_zone = lru_cache(maxsize=1000)(ZoneInfo)  # its own cache forgets all but a few
 
 
 @cache

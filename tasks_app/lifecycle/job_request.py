@@ -65,7 +65,13 @@ def changed(job: JobDefinition, changes: Mapping[str, object]) -> JobRequest:
     given = {name: value for name, value in changes.items() if name in _WHEN and value}
     if given:
         request = replace(request, cron="", every=0, at=None)
+    if "backoff" in changes and job.max_retry == _usual_max_retry(job):
+        request = replace(request, max_retry=None)  # nobody chose it, so it goes with the delays
     return replace(request, **changes)
+
+
+def _usual_max_retry(job: JobDefinition) -> int:
+    return len(job.backoff) if job.backoff else REGISTRY.require(job.task_type).max_retry
 
 
 def as_request(job: JobDefinition) -> JobRequest:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from django.db import IntegrityError, transaction
 
+from tasks_app.core.celery_call import CELERY_TASK, celery_call
 from tasks_app.core.errors import InvalidTask, NameTaken, PunctualError, UnknownJob, shown
 from tasks_app.core.firings import INSTANT, newest
 from tasks_app.core.jobs import JobStatus, OnResume
@@ -78,10 +79,12 @@ def edit(
         before, now = shown_fields(job), database_now()
         values = columns(changed(job, changes), now, was=job)
         left, new_times = leave(job, cursor, now), {name for name in _TIMES if values[name] != getattr(job, name)}
+        if job.start_at is not None and job.start_at > now and job.run_at is None:
+            left = Left(now, left.taken)  # it has not begun, and may begin earlier now
         for name, value in values.items():
             setattr(job, name, value)
         job.plan_from, again = _open_again(job, new_times, left, now)
-        job.revision += 1
+        job.cursor, job.revision = None, job.revision + 1
         try:
             with transaction.atomic():
                 job.save()
@@ -175,6 +178,8 @@ def trigger(
         job = JobDefinition.objects.filter(id=number_of(job_id)).first() if held else None
         if job is None:
             raise unknown(job_id)
+        if payload is not None and job.task_type == CELERY_TASK:
+            celery_call(payload)
         done = _trigger(job, key, None if payload is None else checked_json("payload", payload))
         if done.new:
             audit(operator, "trigger", [Entry(f"job {job.id}", "triggered", done.task_id, {"key": key})])

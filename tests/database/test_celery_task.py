@@ -11,9 +11,10 @@ from django.db import connection
 
 from tasks_app.client import schedule
 from tasks_app.core.errors import InvalidTask
+from tasks_app.lifecycle import jobs
 from tasks_app.models import JobDefinition, ScheduleTask
 from tests.support.engine import row, run_due
-from tests.support.jobs import make
+from tests.support.jobs import by, make
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -101,6 +102,13 @@ def test_a_job_with_a_payload_that_names_no_task_is_refused(payload):
         make(task_type="CELERY_TASK", payload=payload)
 
 
+def test_a_trigger_with_a_payload_that_names_no_task_is_refused():
+    job = make(task_type="CELERY_TASK", payload={"task": "testapp.note"})
+
+    with pytest.raises(InvalidTask):
+        jobs.trigger(job.id, "k", by(), payload={"args": []})
+
+
 def test_a_task_with_such_a_payload_dies_at_once():
     assert (ran({"args": []}).status, ran({"args": []}).error_code) == ("DEAD", "BAD_PAYLOAD")
 
@@ -161,17 +169,17 @@ def imported(*options: str) -> tuple[int, str]:
 def test_periodic_tasks_become_jobs_and_what_is_lost_is_told(celery_beat):
     code, told = imported()
 
-    jobs = {job.name: job for job in JobDefinition.objects.all()}
-    assert (code, set(jobs)) == (1, {"mail", "unlucky", "sync", "once", "first"})
-    mail = jobs["mail"]
+    made = {job.name: job for job in JobDefinition.objects.all()}
+    assert (code, set(made)) == (1, {"mail", "unlucky", "sync", "once", "first"})
+    mail = made["mail"]
     assert (mail.cron, mail.timezone, mail.lane) == ("0 30 7 * * mon,fri", "Europe/Berlin", "low")
     assert mail.payload == {"task": "testapp.note", "args": [1], "kwargs": {"a": 2}}
     assert mail.expires_after.total_seconds() == 600
-    friday = jobs["unlucky"].schedule.next(datetime(2026, 11, 2, tzinfo=UTC), 1)[0]
+    friday = made["unlucky"].schedule.next(datetime(2026, 11, 2, tzinfo=UTC), 1)[0]
     assert (friday.day, friday.weekday()) == (13, 4)  # Celery wants both days to match
-    assert (jobs["sync"].every, jobs["sync"].status) == (600, "PAUSED")
-    assert jobs["once"].run_at == datetime(2090, 1, 2, 9, tzinfo=UTC)
-    assert jobs["first"].max_runs == 1
+    assert (made["sync"].every, made["sync"].status) == (600, "PAUSED")
+    assert made["once"].run_at == datetime(2090, 1, 2, 9, tzinfo=UTC)
+    assert made["first"].max_runs == 1
     for words in (
         "queue 'fast' is no lane",
         "priority 3",
@@ -215,13 +223,13 @@ def test_odd_periodic_tasks_are_carried_over_as_celery_runs_them(celery_beat):
 
     told = imported()[1]
 
-    jobs = {job.name: job for job in JobDefinition.objects.all()}
-    [following] = jobs["weekly"].schedule.next(datetime.now(UTC), 1)
+    made = {job.name: job for job in JobDefinition.objects.all()}
+    [following] = made["weekly"].schedule.next(datetime.now(UTC), 1)
     assert abs(following - last - timedelta(days=7)) <= timedelta(seconds=1)  # and not seven days from now
-    assert jobs["weekly"].catch_up == "latest"  # as Celery runs what is overdue
-    assert jobs["whole"].every == 2
-    assert "done" not in jobs and "- done: its one time has passed" in told  # a table is full of such
-    assert "expired" not in jobs and "- expired: the job would never fire" in told
+    assert made["weekly"].catch_up == "latest"  # as Celery runs what is overdue
+    assert made["whole"].every == 2
+    assert "done" not in made and "- done: its one time has passed" in told  # a table is full of such
+    assert "expired" not in made and "- expired: the job would never fire" in told
     assert "first of all: testapp.note, every 600 s UTC (not carried over: priority 0)" in told
 
 

@@ -79,6 +79,41 @@ def test_an_edit_of_one_time_that_is_overdue_does_not_lose_it():
     assert fire_times(job) == [at]
 
 
+def test_a_job_may_get_any_other_kind_of_schedule():
+    at = now() + HOUR
+    job = make(cron="* * * * * *")
+    for change in ({"every": 10}, {"at": at}, {"cron": "*/5 * * * * *"}, {"at": at + HOUR}, {"every": 10}):
+        edited = jobs.edit(job.id, change, by()).job
+
+        times = fire_times(job)
+        assert times == ([change["at"]] if "at" in change else expected(edited, times[0] - SECOND, times[-1]))
+        assert len(times) >= 5 or "at" in change
+
+
+@pytest.mark.parametrize("paused", [False, True], ids=["active", "paused"])
+@pytest.mark.parametrize("when", [{"every": 10}, {"cron": "*/10 * * * * *"}], ids=["every", "cron"])
+def test_a_job_that_has_not_begun_may_begin_earlier(when, paused):
+    job = make(**when, start_at=now() + DAY)
+    if paused:
+        jobs.pause(job.id, by())
+    assert not fire_times(job)
+
+    jobs.edit(job.id, {"start_at": None}, by())
+    if paused:
+        jobs.resume(job.id, by())
+
+    assert len(fire_times(job)) >= 5
+
+
+def test_a_new_number_of_delays_is_a_new_number_of_retries_unless_somebody_chose_one():
+    job, chosen = make("job", every=60), make("chosen", every=60, backoff=[1], max_retry=7)
+
+    for delays in ([1, 5], [1, 5, 30]):
+        assert jobs.edit(job.id, {"backoff": delays}, by()).job.max_retry == len(delays)
+        assert jobs.edit(chosen.id, {"backoff": delays}, by()).job.max_retry == 7
+    assert jobs.edit(job.id, {"backoff": None}, by()).job.max_retry == make("other").max_retry
+
+
 def test_an_edit_that_ends_a_job_earlier_takes_back_what_comes_after():
     job = backlog()
     end = now() - 5 * MINUTE

@@ -149,6 +149,7 @@ def test_one_time_fires_once():
         ({"cron": "* * * * *", "zone": "Europe/Berln"}, "Did you mean 'Europe/Berlin'"),
         ({"cron": "* * * * *", "zone": "../../etc/passwd"}, "not known"),
         ({"cron": "* * * * *", "zone": ""}, "not known"),
+        ({"cron": "* * * * *", "zone": ["UTC"]}, "not known"),
         ({"cron": "* * * * *", "gap": "jump"}, "skip or shift"),
         ({"cron": "* * * * *", "repeat": "thrice"}, "once or twice"),
         ({"every": -5}, "whole number"),
