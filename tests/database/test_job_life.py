@@ -25,6 +25,7 @@ STEP = timedelta(seconds=EVERY)
 PASS = """
 UPDATE job_cursor SET next_fire = next_fire - %(by)s;
 UPDATE job_definition SET plan_from = plan_from - %(by)s, start_at = start_at - %(by)s;
+UPDATE job_definition SET paused_until = paused_until - %(by)s;
 UPDATE schedule_task SET fire_time = fire_time - %(by)s, execute_time = execute_time - %(by)s, due_at = due_at - %(by)s,
     claimed_due = claimed_due - %(by)s;
 UPDATE schedule_task SET biz_key = 'moved ' || id, idem_key = 'moved ' || id;
@@ -42,13 +43,13 @@ class Life:
         self.wanted: set[datetime] = set()  # by the clock of the database, moved back whenever time passes
         self.missed: set[datetime] = set()  # within the pause
         self.seen = self.job.plan_from
-        self.paused = False
+        self.paused, self.until, self.how = False, None, "skip"
 
     def look(self) -> None:
         """Firings whose time has come since the last look must run, or fell into the pause."""
-        at = now()
-        (self.missed if self.paused else self.wanted).update(self.job.schedule.until(self.seen, at, 10_000))
-        self.seen = at
+        until, self.seen, since = self.until, now(), self.seen
+        for at in self.job.schedule.until(since, self.seen, 10_000):
+            (self.missed if self.paused and (until is None or at <= until) else self.wanted).add(at)
 
     def time_passes(self, least: int = 1, most: int = 6) -> None:
         by_ = STEP * self.dice.randint(least, most)
@@ -58,6 +59,7 @@ class Life:
         self.wanted = {at - by_ for at in self.wanted}
         self.missed = {at - by_ for at in self.missed}
         self.seen -= by_
+        self.until = self.until and self.until - by_
         self.look()
 
     def beats_are_away(self) -> None:
@@ -65,6 +67,8 @@ class Life:
 
     def planner_looks(self) -> None:
         plan_once()
+        if self.paused and self.until and self.until <= now():
+            self._is_active_again(self.how)
 
     def some_are_claimed(self) -> None:
         claim_due(size=self.dice.randint(1, 3), batches=self.dice.randint(1, 3))
@@ -78,18 +82,22 @@ class Life:
             # What nobody has claimed belongs to the pause.
             claimed = {task.fire_time for task in instances(self.job) if task.status == "RUNNING"}
             self.missed, self.wanted = self.wanted - claimed, self.wanted & claimed
-            jobs.pause(self.job.id, by())
-            self.paused = True
+            self.paused, self.how = True, self.dice.choice(["skip", "latest", "all"])
+            self.until = self.dice.choice([None, now() + STEP * self.dice.randint(1, 20)])
+            jobs.pause(self.job.id, by(), until=self.until, on_resume=self.how)
 
     def it_is_resumed(self) -> None:
         if self.paused:
             how = self.dice.choice(["skip", "latest", "all"])
             jobs.resume(self.job.id, by(), on_resume=how)
             self.look()
-            count = {"skip": 0, "latest": 1, "all": 1000}[how]
-            self.wanted |= set(sorted(self.missed)[len(self.missed) - min(count, len(self.missed)) :])
-            self.missed, self.paused = set(), False
-            self.deeds[-1] += f" {how}"
+            self._is_active_again(how)
+
+    def _is_active_again(self, how: str) -> None:
+        count = {"skip": 0, "latest": 1, "all": 1000}[how]
+        self.wanted |= set(sorted(self.missed, reverse=True)[:count])
+        self.missed, self.paused = set(), False
+        self.deeds.append(how)
 
     def goes_on(self) -> None:
         deeds = {
