@@ -1,10 +1,11 @@
 """Limits of a type: a rate with a burst and a number running at once, over all beats, enforced at claim."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, connection, connections, transaction
 from django.utils import timezone
 
 from tasks_app.client import handler, planned_keys, reschedule, schedule, schedule_many
@@ -41,7 +42,7 @@ def _declared():
 def take(task_type: str, dispatcher: str = "test", lane: str = "default", batches: int = 100):
     """One claim of a limited type; its Granted."""
     wanted = [Wanted(task_type, lane, batches)]
-    return claim_limited(wanted, limits(), {task_type: 1}, dispatcher)[task_type]
+    return claim_limited(wanted, {task_type: 1}, dispatcher)[task_type]
 
 
 def many(task_type: str, number: int, **options) -> None:
@@ -104,7 +105,7 @@ def test_what_is_claimed_and_not_started_uses_up_the_burst_for_good():
 def test_tasks_of_a_batch_whose_handlers_were_not_called_yet_count_as_waiting(begun, waiting):
     many("T_RATED", 10)
     wanted = [Wanted("T_RATED", "default", 100)]
-    claim_limited(wanted, limits(), {"T_RATED": 10}, "test")
+    claim_limited(wanted, {"T_RATED": 10}, "test")
     [batch] = TaskBatch.objects.all()
     batch.started_at = timezone.now() + timedelta(minutes=-1 if begun else 1)
     batch.save()
@@ -124,7 +125,7 @@ def test_tasks_of_a_batch_that_is_one_call_have_all_been_called():
     try:
         declare_limits(REGISTRY)
         many("T_ONE_CALL", 10)
-        claim_limited([Wanted("T_ONE_CALL", "default", 100)], limits(), {"T_ONE_CALL": 10}, "test")
+        claim_limited([Wanted("T_ONE_CALL", "default", 100)], {"T_ONE_CALL": 10}, "test")
         start_all()
         schedule_many("T_ONE_CALL", [{"key": f"more {n}"} for n in range(500)])
         age_bucket("T_ONE_CALL", 3600)
@@ -159,6 +160,46 @@ def test_two_beats_count_one_after_the_other_and_neither_waits():
     assert (first.value.tasks, second.value.tasks, second.value.allowed) == (1, 0, None)
     assert second.waited is False
     assert take("T_SERIAL", "two").tasks == 0
+
+
+def test_a_beat_that_is_frozen_while_it_counts_holds_the_others_up_no_longer_than_its_lease(settings):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"SHARD_LEASE_SECONDS": 0.5}
+    many("T_SERIAL", 10)
+
+    def freeze() -> None:
+        assert take("T_SERIAL", "frozen").tasks == 1
+        wait_until(lambda: take_beside("T_SERIAL", "other").tasks == 1, describe="a claim of another beat")
+        with pytest.raises(DatabaseError):
+            TypeLimit.objects.exists()  # its session was ended
+        raise Frozen
+
+    with pytest.raises(Frozen), transaction.atomic():
+        freeze()
+
+    assert ScheduleTask.objects.filter(status="RUNNING").count() == 1
+
+
+class Frozen(Exception):
+    pass
+
+
+def take_beside(task_type: str, dispatcher: str):
+    """take, on a connection of its own."""
+    with ThreadPoolExecutor(1) as pool:
+        taken = pool.submit(take, task_type, dispatcher)
+        pool.submit(connections.close_all).result()
+        return taken.result()
+
+
+def test_a_limit_that_another_beat_has_declared_since_holds_at_once():
+    many("T_THREE", 10)
+    fleet = Fleet()
+    fleet._dispatcher.run_once(anybodys(), conf().SHARDS)  # has read that three may run
+    TypeLimit.objects.filter(task_type="T_THREE").update(max_running=1)
+
+    fleet.look()
+
+    assert ScheduleTask.objects.filter(status="RUNNING").count() == 1
 
 
 def test_a_claim_that_rolled_back_has_spent_nothing():

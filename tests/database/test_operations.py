@@ -18,7 +18,7 @@ from tasks_app.engine.leases import Leases
 from tasks_app.engine.maintenance import Maintenance
 from tasks_app.engine.retention import prune
 from tasks_app.engine.status import read_status
-from tasks_app.lifecycle.limited import Wanted, claim_limited, declare_limits, limits
+from tasks_app.lifecycle.limited import Wanted, claim_limited, declare_limits
 from tasks_app.lifecycle.reap import reap
 from tasks_app.lifecycle.start import start
 from tasks_app.lifecycle.unit_revision import is_newest
@@ -320,7 +320,7 @@ def test_status_shows_a_paused_lane_with_its_reason_and_takes_it_for_no_trouble(
 def test_status_shows_the_limits_in_force(fleet):
     declare_limits(REGISTRY)
     schedule_many("T_THREE", [{"key": n} for n in range(5)])
-    claim_limited([Wanted("T_THREE", "default", 10)], limits(), {}, "test")
+    claim_limited([Wanted("T_THREE", "default", 10)], {}, "test")
 
     [three] = [one for one in read_status().limits if one.task_type == "T_THREE"]
 
