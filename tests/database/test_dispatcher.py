@@ -1,5 +1,7 @@
 """The dispatcher: claims what is due and no more than workers will start, and waits no longer than it may."""
 
+from datetime import timedelta
+
 import pytest
 from django.db import connection
 from django.db.models.functions import Now
@@ -12,7 +14,7 @@ from tasks_app.engine.dispatcher import Dispatcher, PublishFailed
 from tasks_app.engine.listener import Listener, Woken
 from tasks_app.engine.pace import Pace, size_for
 from tasks_app.lifecycle.claim import ClaimedBatch
-from tasks_app.models import ScheduleTask, TaskBatch
+from tasks_app.models import Node, ScheduleTask, TaskBatch
 from tests.support.engine import anybodys, batch_row, row, run_due
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -108,6 +110,26 @@ def test_without_a_live_worker_nothing_is_claimed(dispatcher, broker):
 
     assert row(task.task_id).status == "INIT"
     assert broker.batches == []
+
+
+def test_a_worker_that_has_been_silent_for_too_long_counts_as_none(dispatcher, broker, worker):
+    Node.objects.update(seen_at=Now() - timedelta(seconds=conf().NODE_TTL_SECONDS + 1))
+    schedule("T_QUIET", "a")
+
+    look_until_idle(dispatcher)
+
+    assert broker.batches == []
+
+
+def test_what_another_beat_has_claimed_takes_no_room_from_this_one(dispatcher, broker, worker):
+    schedule_many("T_QUIET", [{"key": n} for n in range(2000)])
+    look_until_idle(dispatcher)
+    before = len(broker.batches)
+    TaskBatch.objects.update(dispatcher="another beat")
+
+    look_until_idle(dispatcher)
+
+    assert len(broker.batches) == 2 * before > 0
 
 
 def test_claimed_but_not_started_stays_bounded_and_the_rest_can_still_be_moved(dispatcher, broker, worker):

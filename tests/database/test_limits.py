@@ -202,6 +202,18 @@ def test_a_limit_that_another_beat_has_declared_since_holds_at_once():
     assert ScheduleTask.objects.filter(status="RUNNING").count() == 1
 
 
+def test_a_task_that_somebody_holds_does_not_hold_up_the_others_of_its_type():
+    many("T_THREE", 4)
+    held = ScheduleTask.objects.order_by("due_at", "id").first().id
+
+    _, taken = overlap_results(
+        lambda: ScheduleTask.objects.select_for_update().get(id=held), lambda: take("T_THREE").tasks
+    )
+
+    assert (taken.value, taken.waited) == (3, False)
+    assert row(held).status == "INIT"
+
+
 def test_a_claim_that_rolled_back_has_spent_nothing():
     many("T_RATED", 500)
     overlap(lambda: take("T_RATED"), lambda: None, commit=False)
