@@ -13,7 +13,7 @@ from tasks_app.engine import nodes
 from tasks_app.engine.dispatcher import Dispatcher, PublishFailed
 from tasks_app.engine.listener import Listener, Woken
 from tasks_app.engine.pace import Pace, size_for
-from tasks_app.lifecycle.claim import ClaimedBatch
+from tasks_app.lifecycle.claim import ClaimedBatch, return_unstarted
 from tasks_app.models import Node, ScheduleTask, TaskBatch
 from tests.support.engine import anybodys, batch_row, row, run_due
 
@@ -191,6 +191,21 @@ def test_batches_the_broker_refused_are_due_again_and_use_no_retry(dispatcher, b
     broker.down = False
     look_until_idle(dispatcher)
     assert row(task.task_id).status == "RUNNING"
+
+
+def test_a_publish_that_failed_is_told_as_such_although_the_batches_could_not_be_returned(dispatcher, broker, worker):
+    """Else the beat would take it for a fault of the database, and go on claiming for a broker that it can't reach."""
+    schedule("T_QUIET", "a")
+    broker.down = True
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE task_batch ADD CONSTRAINT stuck CHECK (finished_at IS NULL)")
+        try:
+            with pytest.raises(PublishFailed, match="the broker is down"):
+                look_until_idle(dispatcher)
+        finally:
+            cursor.execute("ALTER TABLE task_batch DROP CONSTRAINT stuck")
+
+    assert return_unstarted(["test"]) == 1
 
 
 def test_it_waits_until_the_next_due_moment_and_never_longer_than_a_look(dispatcher, worker, settings):
