@@ -22,9 +22,11 @@ from tasks_app.engine.listener import Listener
 from tasks_app.engine.read_ahead import ReadAheadDispatcher
 from tasks_app.lifecycle.claim import claim_ids, peek, read_ahead
 from tasks_app.lifecycle.limited import Wanted, claim_limited, declare_limits, limits
+from tasks_app.lifecycle.start import start
 from tasks_app.models import Node, ScheduleTask, TaskBatch, TypeLimit
 from tests.support.engine import anybodys, batch_row, row
 from tests.support.marks import commits
+from tests.support.moves import settled
 from tests.support.overlap import overlap, overlap_results
 from tests.support.wait import wait_until
 
@@ -150,6 +152,24 @@ def test_a_task_that_has_ended_makes_room_for_one():
     run_batch(first.batch_no, guarded=False)
 
     assert take("T_THREE").tasks == 1
+
+
+def test_tasks_of_a_batch_that_have_ended_make_room_before_their_batch_does():
+    many("T_THREE", 10)
+    [batch] = claim_limited([Wanted("T_THREE", "default", 100)], {"T_THREE": 3}, "test")["T_THREE"].batches
+    running = start(batch.batch_no, "worker")
+
+    settled(running, only=[running.tasks[0].key, running.tasks[1].key], finish=False)
+
+    assert take("T_THREE").tasks == 2
+
+
+def test_a_type_that_has_lost_its_limit_is_not_held_to_it_any_more():
+    TypeLimit.objects.create(task_type="T_QUIET", rate=1, burst=1, max_running=1)
+
+    declare_limits(REGISTRY)
+
+    assert limits()["T_QUIET"] == Limit(None, None, None)
 
 
 def test_two_beats_count_one_after_the_other_and_neither_waits():

@@ -368,6 +368,14 @@ def test_a_canary_flies_in_every_lane_that_has_a_worker_and_is_not_paused(fleet,
     ]
 
 
+def test_no_canary_is_sent_where_all_workers_are_silent(fleet, canaries_fly):
+    Node.objects.filter(kind=Node.WORKER).update(seen_at=Now() - timedelta(hours=1))
+
+    send_canaries()
+
+    assert not ScheduleTask.objects.exists()
+
+
 def test_a_canary_goes_the_real_way_again_and_again_and_its_age_is_part_of_the_status(fleet, canaries_fly):
     send_canaries()
     run_due()
