@@ -68,7 +68,7 @@ def test_a_beat_whose_broker_was_away_publishes_again_what_nobody_has_started(be
     assert row(second).status == "INIT"
 
     broker.down = False
-    wait_until(lambda: beat.tick() or sum(batch.size for batch in broker.batches) == 3)
+    wait_until(lambda: beat.tick() or sum(batch.size for batch in broker.batches) >= 3)
 
     assert TaskBatch.objects.get(batch_no=lost.batch_no).finished_at is not None
     assert {row(task).status for task in (first, second)} == {"RUNNING"}

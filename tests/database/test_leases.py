@@ -148,9 +148,11 @@ def test_unstarted_batches_that_could_not_be_returned_at_once_are_returned_with_
     let_expire(two)
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE task_batch RENAME TO task_batch_gone")
-        with pytest.raises(DatabaseError):
-            one.look()
-        cursor.execute("ALTER TABLE task_batch_gone RENAME TO task_batch")
+        try:
+            with pytest.raises(DatabaseError):
+                one.look()
+        finally:
+            cursor.execute("ALTER TABLE task_batch_gone RENAME TO task_batch")
 
     one.look()
 
