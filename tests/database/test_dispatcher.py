@@ -219,6 +219,20 @@ def test_it_waits_until_the_next_due_moment_and_never_longer_than_a_look(dispatc
     assert 0 < look_until_idle(dispatcher).wait_seconds <= 30
 
 
+def test_a_task_due_after_the_next_look_sends_no_signal_although_a_look_may_be_further_away(
+    dispatcher, worker, redis, settings
+):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"LOOK_SECONDS": 3600.0}
+    schedule("T_QUIET", "a", delay=600)
+    look_until_idle(dispatcher)
+    redis.delete(*(redis.keys("punctual:signal:*") or ["none"]))
+
+    schedule("T_QUIET", "b", delay=1200)
+    assert not redis.keys("punctual:signal:*")
+    schedule("T_QUIET", "c", delay=300)
+    assert redis.keys("punctual:signal:*")
+
+
 def test_twenty_future_tasks_with_their_wake_ups_cost_two_statements(dispatcher, worker, settings):
     settings.PUNCTUAL = settings.PUNCTUAL | {"LOOK_SECONDS": 60.0}
     look_until_idle(dispatcher)
