@@ -428,6 +428,15 @@ def test_a_limit_holds_in_every_lane_together():
     assert ScheduleTask.objects.filter(status="RUNNING").count() <= 3
 
 
+def test_of_the_lanes_of_a_limited_type_the_one_that_has_waited_for_longest_is_next_so_that_none_starves():
+    oldest = schedule("T_SERIAL", "oldest", lane="low").task_id
+    schedule("T_SERIAL", "urgent", lane="critical")
+
+    Fleet().look()
+
+    assert list(ScheduleTask.objects.filter(status="RUNNING").values_list("id", flat=True)) == [oldest]
+
+
 def test_a_claim_under_a_limit_that_fails_leaves_the_others_on_their_way():
     other = schedule("T_QUIET", "other")
     many("T_THREE", 3)
