@@ -138,9 +138,11 @@ def test_a_chore_that_fails_takes_no_other_along():
     claim_due()
     execute("UPDATE task_batch SET finished_at = now()")  # what rescue is for
     execute("ALTER TABLE minute_figures RENAME TO minute_figures_gone")
+    beat = Maintenance(nodes.new_node_id(), "beat-1")
     try:
-        assert "rescue" in Maintenance(nodes.new_node_id(), "beat-1").run_once()
+        assert "rescue" in beat.run_once()
     finally:
+        beat.wait_aside()
         execute("ALTER TABLE minute_figures_gone RENAME TO minute_figures")
 
     assert ScheduleTask.objects.get().status == "INIT"
@@ -149,6 +151,7 @@ def test_a_chore_that_fails_takes_no_other_along():
 def test_a_reap_is_done_only_when_there_is_something_to_reap(lost_batch):
     beat = Maintenance(nodes.new_node_id(), "beat-1")
     assert "reap" in beat.run_once()
+    beat.wait_aside()
     assert TaskBatch.objects.get().reaped
 
     MaintenanceEntry.objects.filter(name="reap").update(next_at="2020-01-01T00:00:00Z")
@@ -440,6 +443,7 @@ def test_canaries_that_fly_already_do_so_as_often_as_the_setting_says_now(fleet,
 def test_a_clock_that_was_set_back_puts_off_no_chore(fleet):
     beat = Maintenance(nodes.new_node_id(), "beat-1")
     beat.run_once()
+    beat.wait_aside()
     execute("UPDATE maintenance_entry SET next_at = now() + interval '1 day'")
 
     assert {"prune", "roll_up", "rescue", "compensate"} <= set(beat.run_once())
