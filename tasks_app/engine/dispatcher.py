@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil
 
+from django.db import DatabaseError, InterfaceError
+
 from tasks_app.conf import conf
 from tasks_app.core.clock import DatabaseClock
 from tasks_app.core.lanes import LANES
@@ -174,10 +176,18 @@ class Dispatcher:
         try:
             self._publish(batches)
         except Exception as error:
-            # Unknown which messages got through: returning fences them all, so a copy that did does nothing.
-            tasks = return_batches([batch.batch_no for batch in batches])
-            log.warning("batch.unpublished batches=%d tasks_returned=%d error=%r", len(batches), tasks, str(error))
+            tasks = self._take_back(batches)
+            log.warning("batch.unpublished batches=%d tasks_returned=%s error=%r", len(batches), tasks, str(error))
             raise PublishFailed(str(error)) from error
+
+    def _take_back(self, batches: Sequence[ClaimedBatch]) -> int | None:
+        """Unknown which messages got through: returning fences them all, so a copy that did does nothing."""
+        try:
+            return return_batches([batch.batch_no for batch in batches])
+        except (DatabaseError, InterfaceError) as error:
+            # Both are away, or somebody holds a row. The beat gives back all it has when it reaches the broker again.
+            log.warning("batch.not_returned batches=%d error=%r", len(batches), str(error).strip())
+            return None
 
     def _look_ahead(self) -> None:
         if self._clock.known:

@@ -63,14 +63,16 @@ def limits() -> dict[str, Limit]:
     return {task_type: Limit(*figures) for task_type, *figures in rows}
 
 
-def claim_limited(
-    wanted: Sequence[Wanted], limits: Mapping[str, Limit], sizes: Mapping[str, int], dispatcher: str
-) -> dict[str, Granted]:
+def claim_limited(wanted: Sequence[Wanted], sizes: Mapping[str, int], dispatcher: str) -> dict[str, Granted]:
     """Claim at most what each type's limit allows; one transaction, cost by look and not by task."""
     with transaction.atomic():
-        tokens = dict(run("lock_limits", {"types": [one.task_type for one in wanted]}))
+        patience = f"{conf().SHARD_LEASE_SECONDS * 1000:.0f}ms"
+        locked = run("lock_limits", {"types": [one.task_type for one in wanted], "patience": patience})
+        tokens, limits = {}, {}
+        for name, flowed, *figures in locked:
+            tokens[name], limits[name] = flowed or 0.0, Limit(*figures)
         used = _usage(list(tokens))
-        filled = {name: limits[name].fill(tokens[name] or 0.0, used[name][1]) for name in tokens}
+        filled = {name: limits[name].fill(tokens[name], used[name][1]) for name in tokens}
         allowed = {name: limits[name].allowance(filled[name], used[name][0]) for name in tokens}
         open_ones = [one for one in wanted if allowed.get(one.task_type)]
         batches = _claim(open_ones, allowed, sizes, dispatcher) if open_ones else []

@@ -1,5 +1,7 @@
 """The dispatcher: claims what is due and no more than workers will start, and waits no longer than it may."""
 
+from datetime import timedelta
+
 import pytest
 from django.db import connection
 from django.db.models.functions import Now
@@ -11,8 +13,8 @@ from tasks_app.engine import nodes
 from tasks_app.engine.dispatcher import Dispatcher, PublishFailed
 from tasks_app.engine.listener import Listener, Woken
 from tasks_app.engine.pace import Pace, size_for
-from tasks_app.lifecycle.claim import ClaimedBatch
-from tasks_app.models import ScheduleTask, TaskBatch
+from tasks_app.lifecycle.claim import ClaimedBatch, return_unstarted
+from tasks_app.models import Node, ScheduleTask, TaskBatch
 from tests.support.engine import anybodys, batch_row, row, run_due
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -110,6 +112,26 @@ def test_without_a_live_worker_nothing_is_claimed(dispatcher, broker):
     assert broker.batches == []
 
 
+def test_a_worker_that_has_been_silent_for_too_long_counts_as_none(dispatcher, broker, worker):
+    Node.objects.update(seen_at=Now() - timedelta(seconds=conf().NODE_TTL_SECONDS + 1))
+    schedule("T_QUIET", "a")
+
+    look_until_idle(dispatcher)
+
+    assert broker.batches == []
+
+
+def test_what_another_beat_has_claimed_takes_no_room_from_this_one(dispatcher, broker, worker):
+    schedule_many("T_QUIET", [{"key": n} for n in range(2000)])
+    look_until_idle(dispatcher)
+    before = len(broker.batches)
+    TaskBatch.objects.update(dispatcher="another beat")
+
+    look_until_idle(dispatcher)
+
+    assert len(broker.batches) == 2 * before > 0
+
+
 def test_claimed_but_not_started_stays_bounded_and_the_rest_can_still_be_moved(dispatcher, broker, worker):
     schedule_many("T_QUIET", [{"key": n} for n in range(2000)])
 
@@ -171,6 +193,21 @@ def test_batches_the_broker_refused_are_due_again_and_use_no_retry(dispatcher, b
     assert row(task.task_id).status == "RUNNING"
 
 
+def test_a_publish_that_failed_is_told_as_such_although_the_batches_could_not_be_returned(dispatcher, broker, worker):
+    """Else the beat would take it for a fault of the database, and go on claiming for a broker that it can't reach."""
+    schedule("T_QUIET", "a")
+    broker.down = True
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE task_batch ADD CONSTRAINT stuck CHECK (finished_at IS NULL)")
+        try:
+            with pytest.raises(PublishFailed, match="the broker is down"):
+                look_until_idle(dispatcher)
+        finally:
+            cursor.execute("ALTER TABLE task_batch DROP CONSTRAINT stuck")
+
+    assert return_unstarted(["test"]) == 1
+
+
 def test_it_waits_until_the_next_due_moment_and_never_longer_than_a_look(dispatcher, worker, settings):
     settings.PUNCTUAL = settings.PUNCTUAL | {"LOOK_SECONDS": 60.0}
     assert look_until_idle(dispatcher).wait_seconds == conf().LOOK_SECONDS
@@ -180,6 +217,20 @@ def test_it_waits_until_the_next_due_moment_and_never_longer_than_a_look(dispatc
 
     schedule("T_QUIET", "soon", delay=30)
     assert 0 < look_until_idle(dispatcher).wait_seconds <= 30
+
+
+def test_a_task_due_after_the_next_look_sends_no_signal_although_a_look_may_be_further_away(
+    dispatcher, worker, redis, settings
+):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"LOOK_SECONDS": 3600.0}
+    schedule("T_QUIET", "a", delay=600)
+    look_until_idle(dispatcher)
+    redis.delete(*(redis.keys("punctual:signal:*") or ["none"]))
+
+    schedule("T_QUIET", "b", delay=1200)
+    assert not redis.keys("punctual:signal:*")
+    schedule("T_QUIET", "c", delay=300)
+    assert redis.keys("punctual:signal:*")
 
 
 def test_twenty_future_tasks_with_their_wake_ups_cost_two_statements(dispatcher, worker, settings):

@@ -1,5 +1,6 @@
 """Lanes: paused with a reason, and resumed."""
 
+import os
 from io import StringIO
 
 import pytest
@@ -130,6 +131,17 @@ def test_the_command_pauses_lists_and_resumes():
 
     assert "goes on" in lane("resume", "low")
     assert "paused" not in lane("list")
+
+
+def test_the_command_works_for_a_user_that_has_no_name(monkeypatch):
+    """In a container, say."""
+    for name in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("pwd.getpwuid", {}.__getitem__)
+
+    lane("pause", "low", "--reason", "nightly import")
+
+    assert LanePause.objects.get().paused_by == f"uid {os.getuid()}"
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,9 @@ def test_one_beat_holds_all_shards():
     assert set(holders().values()) == {beat.node_id}
 
 
-@pytest.mark.parametrize(("number", "shares"), [(2, [8, 8]), (3, [6, 5, 5]), (5, [4, 3, 3, 3, 3])])
+@pytest.mark.parametrize(
+    ("number", "shares"), [(2, [8, 8]), (3, [6, 5, 5]), (5, [4, 3, 3, 3, 3]), (12, [2] * 4 + [1] * 8)]
+)
 def test_beats_share_the_shards_fairly_and_every_shard_has_one_holder(number, shares):
     fleet = beats(number)
 
@@ -146,9 +148,11 @@ def test_unstarted_batches_that_could_not_be_returned_at_once_are_returned_with_
     let_expire(two)
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE task_batch RENAME TO task_batch_gone")
-        with pytest.raises(DatabaseError):
-            one.look()
-        cursor.execute("ALTER TABLE task_batch_gone RENAME TO task_batch")
+        try:
+            with pytest.raises(DatabaseError):
+                one.look()
+        finally:
+            cursor.execute("ALTER TABLE task_batch_gone RENAME TO task_batch")
 
     one.look()
 
@@ -356,6 +360,19 @@ def test_taking_over_a_shard_that_was_renewed_since_the_look_leaves_it_to_its_ho
     assert len(renewed) == 8
     assert renewed.keys().isdisjoint(taken)
     assert {shard for shard, holder in holders().items() if holder == two.node_id} == renewed.keys()
+
+
+def test_a_free_shard_that_was_taken_since_the_look_is_left_to_whoever_took_it():
+    one, two = beats(2)
+    two.leases.release()
+    one.leases.release()
+    three = Beat("three")
+
+    taken, first = look_slowly(three, one.look)
+
+    assert len(first) == conf().SHARDS
+    assert taken == set()
+    assert set(holders().values()) == {one.node_id}
 
 
 def look_slowly(beat: Beat, meanwhile: Callable[[], dict[int, int]]) -> tuple[set[int], dict[int, int]]:

@@ -1,10 +1,11 @@
 """Limits of a type: a rate with a burst and a number running at once, over all beats, enforced at claim."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, connection, connections, transaction
 from django.utils import timezone
 
 from tasks_app.client import handler, planned_keys, reschedule, schedule, schedule_many
@@ -21,9 +22,11 @@ from tasks_app.engine.listener import Listener
 from tasks_app.engine.read_ahead import ReadAheadDispatcher
 from tasks_app.lifecycle.claim import claim_ids, peek, read_ahead
 from tasks_app.lifecycle.limited import Wanted, claim_limited, declare_limits, limits
+from tasks_app.lifecycle.start import start
 from tasks_app.models import Node, ScheduleTask, TaskBatch, TypeLimit
 from tests.support.engine import anybodys, batch_row, row
 from tests.support.marks import commits
+from tests.support.moves import settled
 from tests.support.overlap import overlap, overlap_results
 from tests.support.wait import wait_until
 
@@ -33,7 +36,9 @@ BURST = 48  # of T_RATED: 50, less what flows in between two looks at its bucket
 
 
 @pytest.fixture(autouse=True)
-def _declared():
+def _declared(settings):
+    # Whoever counts may take long here, since tests hold it up on purpose.
+    settings.PUNCTUAL = settings.PUNCTUAL | {"SHARD_LEASE_SECONDS": 60.0}
     declare_limits(REGISTRY)
     nodes.report_worker(nodes.new_node_id(), "w1", 4, ["critical", "high", "default", "low", "backfill"])
 
@@ -41,7 +46,7 @@ def _declared():
 def take(task_type: str, dispatcher: str = "test", lane: str = "default", batches: int = 100):
     """One claim of a limited type; its Granted."""
     wanted = [Wanted(task_type, lane, batches)]
-    return claim_limited(wanted, limits(), {task_type: 1}, dispatcher)[task_type]
+    return claim_limited(wanted, {task_type: 1}, dispatcher)[task_type]
 
 
 def many(task_type: str, number: int, **options) -> None:
@@ -104,7 +109,7 @@ def test_what_is_claimed_and_not_started_uses_up_the_burst_for_good():
 def test_tasks_of_a_batch_whose_handlers_were_not_called_yet_count_as_waiting(begun, waiting):
     many("T_RATED", 10)
     wanted = [Wanted("T_RATED", "default", 100)]
-    claim_limited(wanted, limits(), {"T_RATED": 10}, "test")
+    claim_limited(wanted, {"T_RATED": 10}, "test")
     [batch] = TaskBatch.objects.all()
     batch.started_at = timezone.now() + timedelta(minutes=-1 if begun else 1)
     batch.save()
@@ -124,7 +129,7 @@ def test_tasks_of_a_batch_that_is_one_call_have_all_been_called():
     try:
         declare_limits(REGISTRY)
         many("T_ONE_CALL", 10)
-        claim_limited([Wanted("T_ONE_CALL", "default", 100)], limits(), {"T_ONE_CALL": 10}, "test")
+        claim_limited([Wanted("T_ONE_CALL", "default", 100)], {"T_ONE_CALL": 10}, "test")
         start_all()
         schedule_many("T_ONE_CALL", [{"key": f"more {n}"} for n in range(500)])
         age_bucket("T_ONE_CALL", 3600)
@@ -151,6 +156,24 @@ def test_a_task_that_has_ended_makes_room_for_one():
     assert take("T_THREE").tasks == 1
 
 
+def test_tasks_of_a_batch_that_have_ended_make_room_before_their_batch_does():
+    many("T_THREE", 10)
+    [batch] = claim_limited([Wanted("T_THREE", "default", 100)], {"T_THREE": 3}, "test")["T_THREE"].batches
+    running = start(batch.batch_no, "worker")
+
+    settled(running, only=[running.tasks[0].key, running.tasks[1].key], finish=False)
+
+    assert take("T_THREE").tasks == 2
+
+
+def test_a_type_that_has_lost_its_limit_is_not_held_to_it_any_more():
+    TypeLimit.objects.create(task_type="T_QUIET", rate=1, burst=1, max_running=1)
+
+    declare_limits(REGISTRY)
+
+    assert limits()["T_QUIET"] == Limit(None, None, None)
+
+
 def test_two_beats_count_one_after_the_other_and_neither_waits():
     many("T_SERIAL", 10)
 
@@ -159,6 +182,58 @@ def test_two_beats_count_one_after_the_other_and_neither_waits():
     assert (first.value.tasks, second.value.tasks, second.value.allowed) == (1, 0, None)
     assert second.waited is False
     assert take("T_SERIAL", "two").tasks == 0
+
+
+def test_a_beat_that_is_frozen_while_it_counts_holds_the_others_up_no_longer_than_its_lease(settings):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"SHARD_LEASE_SECONDS": 2.0}
+    many("T_SERIAL", 10)
+
+    def freeze() -> None:
+        assert take("T_SERIAL", "frozen").tasks == 1
+        wait_until(lambda: take_beside("T_SERIAL", "other").tasks == 1, describe="a claim of another beat")
+        with pytest.raises(DatabaseError):
+            TypeLimit.objects.exists()  # its session was ended
+        raise Frozen
+
+    with pytest.raises(Frozen), transaction.atomic():
+        freeze()
+
+    assert ScheduleTask.objects.filter(status="RUNNING").count() == 1
+
+
+class Frozen(Exception):
+    pass
+
+
+def take_beside(task_type: str, dispatcher: str):
+    """take, on a connection of its own."""
+    with ThreadPoolExecutor(1) as pool:
+        taken = pool.submit(take, task_type, dispatcher)
+        pool.submit(connections.close_all).result()
+        return taken.result()
+
+
+def test_a_limit_that_another_beat_has_declared_since_holds_at_once():
+    many("T_THREE", 10)
+    fleet = Fleet()
+    fleet._dispatcher.run_once(anybodys(), conf().SHARDS)  # has read that three may run
+    TypeLimit.objects.filter(task_type="T_THREE").update(max_running=1)
+
+    fleet.look()
+
+    assert ScheduleTask.objects.filter(status="RUNNING").count() == 1
+
+
+def test_a_task_that_somebody_holds_does_not_hold_up_the_others_of_its_type():
+    many("T_THREE", 4)
+    held = ScheduleTask.objects.order_by("due_at", "id").first().id
+
+    _, taken = overlap_results(
+        lambda: ScheduleTask.objects.select_for_update().get(id=held), lambda: take("T_THREE").tasks
+    )
+
+    assert (taken.value, taken.waited) == (3, False)
+    assert row(held).status == "INIT"
 
 
 def test_a_claim_that_rolled_back_has_spent_nothing():
@@ -351,6 +426,15 @@ def test_a_limit_holds_in_every_lane_together():
     TypeLimit.objects.update(tokens=0)
 
     assert ScheduleTask.objects.filter(status="RUNNING").count() <= 3
+
+
+def test_of_the_lanes_of_a_limited_type_the_one_that_has_waited_for_longest_is_next_so_that_none_starves():
+    oldest = schedule("T_SERIAL", "oldest", lane="low").task_id
+    schedule("T_SERIAL", "urgent", lane="critical")
+
+    Fleet().look()
+
+    assert list(ScheduleTask.objects.filter(status="RUNNING").values_list("id", flat=True)) == [oldest]
 
 
 def test_a_claim_under_a_limit_that_fails_leaves_the_others_on_their_way():

@@ -18,7 +18,7 @@ from tasks_app.engine.leases import Leases
 from tasks_app.engine.maintenance import Maintenance
 from tasks_app.engine.retention import prune
 from tasks_app.engine.status import read_status
-from tasks_app.lifecycle.limited import Wanted, claim_limited, declare_limits, limits
+from tasks_app.lifecycle.limited import Wanted, claim_limited, declare_limits
 from tasks_app.lifecycle.reap import reap
 from tasks_app.lifecycle.start import start
 from tasks_app.lifecycle.unit_revision import is_newest
@@ -138,9 +138,11 @@ def test_a_chore_that_fails_takes_no_other_along():
     claim_due()
     execute("UPDATE task_batch SET finished_at = now()")  # what rescue is for
     execute("ALTER TABLE minute_figures RENAME TO minute_figures_gone")
+    beat = Maintenance(nodes.new_node_id(), "beat-1")
     try:
-        assert "rescue" in Maintenance(nodes.new_node_id(), "beat-1").run_once()
+        assert "rescue" in beat.run_once()
     finally:
+        beat.wait_aside()
         execute("ALTER TABLE minute_figures_gone RENAME TO minute_figures")
 
     assert ScheduleTask.objects.get().status == "INIT"
@@ -149,6 +151,7 @@ def test_a_chore_that_fails_takes_no_other_along():
 def test_a_reap_is_done_only_when_there_is_something_to_reap(lost_batch):
     beat = Maintenance(nodes.new_node_id(), "beat-1")
     assert "reap" in beat.run_once()
+    beat.wait_aside()
     assert TaskBatch.objects.get().reaped
 
     MaintenanceEntry.objects.filter(name="reap").update(next_at="2020-01-01T00:00:00Z")
@@ -320,7 +323,7 @@ def test_status_shows_a_paused_lane_with_its_reason_and_takes_it_for_no_trouble(
 def test_status_shows_the_limits_in_force(fleet):
     declare_limits(REGISTRY)
     schedule_many("T_THREE", [{"key": n} for n in range(5)])
-    claim_limited([Wanted("T_THREE", "default", 10)], limits(), {}, "test")
+    claim_limited([Wanted("T_THREE", "default", 10)], {}, "test")
 
     [three] = [one for one in read_status().limits if one.task_type == "T_THREE"]
 
@@ -366,6 +369,14 @@ def test_a_canary_flies_in_every_lane_that_has_a_worker_and_is_not_paused(fleet,
         ("critical", "critical"),
         ("default", "default"),
     ]
+
+
+def test_no_canary_is_sent_where_all_workers_are_silent(fleet, canaries_fly):
+    Node.objects.filter(kind=Node.WORKER).update(seen_at=Now() - timedelta(hours=1))
+
+    send_canaries()
+
+    assert not ScheduleTask.objects.exists()
 
 
 def test_a_canary_goes_the_real_way_again_and_again_and_its_age_is_part_of_the_status(fleet, canaries_fly):
@@ -432,6 +443,7 @@ def test_canaries_that_fly_already_do_so_as_often_as_the_setting_says_now(fleet,
 def test_a_clock_that_was_set_back_puts_off_no_chore(fleet):
     beat = Maintenance(nodes.new_node_id(), "beat-1")
     beat.run_once()
+    beat.wait_aside()
     execute("UPDATE maintenance_entry SET next_at = now() + interval '1 day'")
 
     assert {"prune", "roll_up", "rescue", "compensate"} <= set(beat.run_once())

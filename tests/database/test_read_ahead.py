@@ -193,6 +193,18 @@ def test_a_shard_that_was_lost_is_not_in_the_wheel_any_more(beat):
     assert claimed() == set()
 
 
+def test_a_shard_that_was_taken_is_read_at_once(beat):
+    task = schedule("T_QUIET", "a").task_id
+    others = {shard: None for shard in anybodys() if shard != row(task).shard}
+    for _ in range(3):
+        beat.dispatcher.run_once(others, conf().SHARDS)
+    assert claimed() == set()
+
+    beat.look()
+
+    assert claimed() == {"a"}
+
+
 def test_a_shard_that_has_another_holder_gives_the_wheel_of_its_old_one_nothing_even_before_he_has_noticed(beat):
     mine, other = (schedule("T_QUIET", key, delay=0.2).task_id for key in ("mine", "other's"))
     assert row(mine).shard != row(other).shard

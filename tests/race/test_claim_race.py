@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django.db import connection, transaction
 
+from tasks_app.client import cancel
 from tasks_app.conf import conf
 from tasks_app.core.lanes import DEFAULT_LANE
 from tasks_app.core.sharding import shard_of
@@ -186,6 +187,29 @@ def test_a_takeover_returns_what_one_beat_claimed_and_nothing_that_started_or_is
     assert TaskBatch.objects.filter(finished_at=None).count() == 2
     assert settled(running) == 1
     assert start(UUID(other), "worker") is not None
+
+
+def test_a_takeover_waits_for_nobody_and_leaves_a_batch_with_a_row_that_is_being_changed_to_its_lease():
+    held, other = claimed("a", "b"), claimed("c")
+    [a, _] = batch_row(str(held)).ids
+
+    _, returned = overlap_results(lambda: ScheduleTask.objects.select_for_update().get(id=a), unstarted)
+
+    assert (returned.value, returned.waited) == (1, False)
+    assert batch_row(str(other)).finished_at is not None
+    assert batch_row(str(held)).finished_at is None
+    assert len(start(held, "worker").tasks) == 2
+
+
+def test_a_takeover_beside_a_cancel_leaves_nothing_running_without_a_batch():
+    number = claimed("a", "b")
+    [a, b] = batch_row(str(number)).ids
+
+    overlap(lambda: cancel(TYPE, "a"), unstarted)
+    assert unstarted() == 1
+
+    assert (state(a).status, state(b)) == ("CANCELLED", State("INIT", due=True))
+    assert batch_row(str(number)).finished_at is not None
 
 
 def test_a_batch_that_was_returned_stays_finished_when_it_was():

@@ -1,6 +1,7 @@
 """`manage.py lane pause|resume|list`: stop a lane with a reason, and let it go on."""
 
 import getpass
+import os
 
 from django.core.management.base import BaseCommand, CommandError
 
@@ -22,7 +23,7 @@ class Command(BaseCommand):
         resume.add_argument("lane", help=", ".join(LANES))
         resume.add_argument("--reason", default="no reason was given", help="why, for the audit")
         for verb in (pause, resume):
-            verb.add_argument("--by", default=getpass.getuser(), help="who; default: the system's user")
+            verb.add_argument("--by", default=_user(), help="who; default: the system's user")
         verbs.add_parser("list", help="all lanes, with the reasons of the paused ones")
 
     def handle(self, *args, verb: str, **options) -> None:
@@ -50,3 +51,10 @@ class Command(BaseCommand):
                 f"paused {pause.paused_at:%Y-%m-%d %H:%M:%S} by {pause.paused_by}: {pause.reason}" if pause else "open"
             )
             self.stdout.write(f"{lane:9} weight {WEIGHTS[lane]:2}  {words}")
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return f"uid {os.getuid()}"  # a container may run as one that has no name

@@ -1,0 +1,85 @@
+"""A beat, tick by tick: what it does with what it has claimed when something on the way has failed."""
+
+import signal
+
+import pytest
+
+from tasks_app.client import schedule
+from tasks_app.core.lanes import LANES
+from tasks_app.engine import nodes
+from tasks_app.engine.beat import PunctualBeat
+from tasks_app.engine.dispatcher import Dispatcher
+from tasks_app.models import TaskBatch
+from tests.support.engine import row
+from tests.support.marks import commits
+from tests.support.wait import wait_until
+
+pytestmark = commits
+
+
+class Broker:
+    """Where batches go; can refuse them."""
+
+    def __init__(self) -> None:
+        self.batches = []
+        self.down = False
+
+    def publish(self, batches) -> None:
+        if self.down:
+            raise ConnectionError("the broker is down")
+        self.batches += batches
+
+
+@pytest.fixture
+def broker():
+    return Broker()
+
+
+@pytest.fixture
+def beat(broker):
+    """Without its threads."""
+    from scheduler_project.celery import app
+
+    handlers = {one: signal.getsignal(one) for one in (signal.SIGTERM, signal.SIGINT)}
+    beat = PunctualBeat(app=app, lazy=True)
+    beat.setup_schedule()
+    beat._dispatcher = Dispatcher(beat._name, broker.publish, beat._listener)
+    beat._maintained = True
+    yield beat
+    beat.close()
+    for one, handler in handlers.items():
+        signal.signal(one, handler)
+
+
+@pytest.fixture(autouse=True)
+def _worker(settings):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"NODE_TTL_SECONDS": 3600.0, "DISPATCH_LEASE_SECONDS": 3600.0}
+    nodes.report_worker(nodes.new_node_id(), "w1", 2, list(LANES))
+
+
+def test_a_beat_whose_broker_was_away_publishes_again_what_nobody_has_started(beat, broker):
+    """The broker may have lost it, and nobody would tell."""
+    first = schedule("T_QUIET", "first").task_id
+    wait_until(lambda: beat.tick() or broker.batches)
+    [lost] = broker.batches
+    broker.down = True
+    second = schedule("T_QUIET", "second").task_id
+    wait_until(lambda: beat.tick() or beat._broker_lost)
+    assert row(second).status == "INIT"
+
+    broker.down = False
+    wait_until(lambda: beat.tick() or sum(batch.size for batch in broker.batches) >= 3)
+
+    assert TaskBatch.objects.get(batch_no=lost.batch_no).finished_at is not None
+    assert {row(task).status for task in (first, second)} == {"RUNNING"}
+    assert {str(row(task).batch_no) for task in (first, second)} <= {batch.batch_no for batch in broker.batches[1:]}
+
+
+def test_a_beat_that_can_not_publish_holds_no_shard(beat, broker):
+    wait_until(lambda: beat.tick() or beat._leases.held)
+    broker.down = True
+    schedule("T_QUIET", "a")
+
+    wait_until(lambda: beat.tick() or beat._broker_lost)
+
+    assert beat._leases.held == {}
