@@ -27,6 +27,7 @@ class HealthOut(Schema):
     startedP95Ms: float | None
     startedP99Ms: float | None
     oldestOverdueMs: float
+    planningBehindMs: float
     windowSeconds: int
     succeeded: int
     failed: int
@@ -55,17 +56,19 @@ def live(request: HttpRequest):
 def health(request: HttpRequest):
     status = read_status()
     overdue = (status.oldest_overdue_seconds or 0.0) * 1000
+    behind = (status.planning_behind_seconds or 0.0) * 1000
     alive = [node for node in status.nodes if node.live]
     workers = [node for node in alive if node.kind == Node.WORKER]
     problems = status.problems()
     return HealthOut(
         status="trouble" if problems else "ok",
-        # What started says nothing about what does not start at all: the worse of both.
-        triggerDelayP95Ms=max(status.lateness.p95_ms or 0.0, overdue),
+        # What started says nothing about what does not start, nor about a firing without a task: the worst of all.
+        triggerDelayP95Ms=max(status.lateness.p95_ms or 0.0, overdue, behind),
         startedP50Ms=status.lateness.p50_ms,
         startedP95Ms=status.lateness.p95_ms,
         startedP99Ms=status.lateness.p99_ms,
         oldestOverdueMs=overdue,
+        planningBehindMs=behind,
         windowSeconds=status.lateness.window_seconds,
         succeeded=status.lateness.succeeded,
         failed=status.lateness.failed,

@@ -9,8 +9,9 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from tasks_app.core.lanes import LANES
+from tasks_app.lifecycle.shards import all_shards
 from tasks_app.models import LanePause
-from tasks_app.sql import run
+from tasks_app.sql import array, run
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,11 @@ def limits(types: list[str], bound: int) -> list[LimitView]:
         LimitView(*figures, due=min(due, bound), due_exact=due <= bound)
         for *figures, due in run("status_limits", {"types": types, "bound": bound, "lanes": list(LANES)})
     ]
+
+
+def planning_behind() -> float | None:
+    """How many seconds ago the earliest firing came that no planner has planned; None: all that have passed are."""
+    return run("planning_behind", {"shards": array(all_shards())})[0][0]
 
 
 def pauses() -> dict[str, Pause]:

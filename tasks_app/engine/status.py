@@ -71,6 +71,7 @@ class Status:
     shards: list[ShardView]
     takeovers: list[Takeover]
     limits: list[LimitView]
+    planning_behind_seconds: float | None  # since the earliest firing of a job that has passed unplanned
 
     @property
     def due(self) -> int:
@@ -131,6 +132,12 @@ class Status:
             for one in self.limits
             if not one.declared
         ]
+        behind = self.planning_behind_seconds
+        if behind is not None and behind > OVERDUE_SECONDS:
+            found.append(
+                f"Planning of jobs is behind: a firing of {behind:.0f} s ago has no instance yet. If it stays so while "
+                "a beat is alive, its log says why: look for cursor.unreadable or planner.failed."
+            )
         oldest = self.oldest_overdue_seconds
         if oldest is not None and oldest > OVERDUE_SECONDS:
             found.append(f"The oldest due task has been waiting for {oldest:.0f} s; {self.due:,} are due.")
@@ -148,6 +155,7 @@ def read_status(hour: Hour | None = None, sample: Callable[[], Sample] | None = 
         shards=shards,
         takeovers=fleet_status.last_takeovers(shards),
         limits=fleet_status.limits(types, COUNT_BOUND),
+        planning_behind_seconds=fleet_status.planning_behind(),
     )
 
 

@@ -1,10 +1,13 @@
 """/tasks, /scheduler/health and /live."""
 
+from datetime import timedelta
+
 import pytest
+from django.utils.timezone import now
 
 from tasks_app.client import schedule
 from tasks_app.engine import lanes
-from tasks_app.models import AuditEntry, ScheduleTask, ShardLease
+from tasks_app.models import AuditEntry, JobCursor, ScheduleTask, ShardLease
 from tests.support.api import Api
 from tests.support.engine import claim_due, make_due, run_due
 from tests.support.live import a_worker_is_alive
@@ -165,6 +168,10 @@ def test_health_is_the_worse_of_what_started_and_what_did_not(api):
     assert {lane["lane"]: lane["paused"] for lane in late["lanes"]}["low"] == "by olga: the warehouse"
     assert late["triggerDelayP95Ms"] > 100_000
     assert late["triggerDelayP95Ms"] == late["oldestOverdueMs"]
+
+    JobCursor.objects.create(every=60, shard=0, next_fire=now() - timedelta(hours=1))
+    unplanned = api.get("/scheduler/health").body
+    assert unplanned["triggerDelayP95Ms"] == unplanned["planningBehindMs"] > 3_600_000
     assert late["status"] == "trouble" and late["problems"]
 
 

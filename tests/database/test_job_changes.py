@@ -6,6 +6,7 @@ import pytest
 
 from tasks_app.engine import planner
 from tasks_app.engine.planner import plan_once
+from tasks_app.engine.status import read_status
 from tasks_app.lifecycle import instances as planning
 from tasks_app.lifecycle import jobs
 from tasks_app.models import JobCursor, JobDefinition, ScheduleTask
@@ -287,3 +288,17 @@ def test_a_time_to_live_begins_after_the_jitter():
     assert len(tasks) == 9
     assert all(task.execute_time + task.expires_after == task.due_at + MINUTE for task in tasks)
     assert any(task.due_at > task.fire_time + MINUTE for task in tasks)
+
+
+def test_status_says_that_planning_is_behind_and_since_when():
+    """By whatever: no beat, a schedule that can't be read, a planner that fails."""
+    job = make("report", every=3600)
+    assert read_status().planning_behind_seconds is None
+
+    was_down(job, 3 * HOUR)
+
+    assert read_status().planning_behind_seconds > 3600
+    assert any("Planning of jobs is behind" in problem for problem in read_status().problems())
+
+    plan_once()
+    assert read_status().planning_behind_seconds is None
