@@ -63,6 +63,16 @@ def test_a_worker_with_a_pool_that_can_not_end_handlers_is_refused():
     assert "-P prefork" in ended.stderr + ended.stdout
 
 
+def test_what_a_beat_or_worker_loads_at_its_start_is_not_the_web_process(tmp_path):
+    look = "from scheduler_project.celery import app; app.loader.import_default_modules(); import sys; "
+    ended = run(
+        *("-c", look + "print(*{'ninja', 'tasks_app.api', 'scheduler_project.urls'} & sys.modules.keys())"),
+        **{"DATABASE_URL": "postgresql:///none", "REDIS_URL": "redis://none", "PUNCTUAL_HOME": str(tmp_path)},
+    )
+
+    assert (ended.returncode, ended.stdout.strip()) == (0, ""), ended.stderr
+
+
 def test_the_demo_keeps_its_promises():
     ended = run("-m", "scheduler_project.demo", timeout=100)
 
