@@ -67,7 +67,9 @@ def test_what_a_beat_or_worker_loads_at_its_start_is_not_the_web_process(tmp_pat
     look = "from scheduler_project.celery import app; app.loader.import_default_modules(); import sys; "
     ended = run(
         *("-c", look + "print(*{'ninja', 'tasks_app.api', 'scheduler_project.urls'} & sys.modules.keys())"),
-        **{"DATABASE_URL": "postgresql:///none", "REDIS_URL": "redis://none", "PUNCTUAL_HOME": str(tmp_path)},
+        DATABASE_URL="postgresql:///none",
+        REDIS_URL="redis://none",
+        PUNCTUAL_HOME=str(tmp_path),
     )
 
     assert (ended.returncode, ended.stdout.strip()) == (0, ""), ended.stderr
