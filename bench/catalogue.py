@@ -13,7 +13,7 @@ GOALS = {"statements_more": 0.2, "import_s": 10, "spread": 1.5, "coverage_ms": 1
 GOALS = {figure: {"at_most": most} for figure, most in GOALS.items()}
 PRODUCTS = 1_000_000
 IMPORTED = 100_000
-SECONDS = 60  # whatever a beat does once a minute is in it
+SECONDS = 75  # whatever a beat does once a minute, from its start on, is in it once
 
 _PRODUCTS = """
 INSERT INTO product (product_code, name, stock_quantity, stock_synced_at)
@@ -46,6 +46,7 @@ def run(stack: Stack) -> dict:
 
 
 def _idle(stack: Stack) -> float:
+    execute("UPDATE maintenance_entry SET next_at = now()")  # both times the minute begins with the beat
     stack.start(workers=0)
     time.sleep(5)
     before = idle._statements()
