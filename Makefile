@@ -43,7 +43,7 @@ test: $(DEV) ## run the tests, without the full-scale ones
 
 prove: $(DEV) ## run all tests, the full-scale ones too
 	PUNCTUAL_SCALE=full $(RUN) -m pytest -m "not scale" $(SIDE_BY_SIDE)
-	PUNCTUAL_SCALE=full $(RUN) -m pytest -m scale -o faulthandler_timeout=600
+	PUNCTUAL_SCALE=full $(RUN) -m pytest -m scale -o faulthandler_timeout=1200
 
 chaos: $(DEV) ## break it on purpose and judge what is left, a quarter of an hour; SEED=7 for other faults
 	$(RUN) -m chaos all --seed $(or $(SEED),1)
