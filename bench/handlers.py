@@ -5,7 +5,7 @@ import os
 from django.db import connection
 
 from bench.models import BenchEffect
-from bench.peers.programs import record
+from bench.peers.programs import record, work
 from tasks_app.client import handler, write
 
 
@@ -16,7 +16,7 @@ def noop(task):
 
 @handler("BENCH_STAMP")
 def stamp(task):
-    record.stamp(int(task.key.rpartition("-")[2]))
+    record.stamp(work.number_of(task.key))
 
 
 @handler("BENCH_MARK")

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from scheduler_project.temporary import temporary_stack
 
+from .peers.programs import record
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -70,6 +72,7 @@ def fresh_stack() -> Iterator[Stack]:
     """Temporary data and an empty database with the schema in it; processes are started by the bench."""
     with temporary_stack("bench", "bench.settings") as temporary:
         stack = Stack(temporary.folder, temporary.services)
+        os.environ[record.FILE] = str(temporary.folder / "records")
         try:
             yield stack
         finally:

@@ -1,13 +1,10 @@
-"""Owns Punctual's own figures in the comparison: the benches' functions, with the peers' numbers of tasks and the
-handler that writes their record."""
+"""Owns Punctual's own figures in the comparison: the benches' functions, with the peers' numbers of tasks."""
 
 import statistics
 import tomllib
 
 from bench import drain, enqueue, punctual
-from bench.stack import ROOT, Stack, query
-
-from .programs import record
+from bench.stack import ROOT, Stack, percentile
 
 TASK_TYPE = "BENCH_STAMP"
 SETTINGS = "one beat, one prefork worker with 2 processes; schedule_many for planning; each task with an outbox row"
@@ -19,7 +16,7 @@ def measure(stack: Stack, sizes: dict[str, list[int]], rates: list[int], rounds:
         "versions": {"punctual": tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]},
         "settings": SETTINGS,
         "enqueue": {size: _median(rounds, enqueue.measure, size) for size in sizes["enqueue"]},
-        "drain": {size: _median(rounds, drain.measure, stack, TASK_TYPE, size) for size in sizes["drain"]},
+        "drain": {size: _median(rounds, drain.measure_cold, stack, TASK_TYPE, size) for size in sizes["drain"]},
         "punctual": {str(rate): _punctual(stack, rate) for rate in rates},
     }
 
@@ -29,7 +26,6 @@ def _median(rounds: int, measure, *arguments) -> int:
 
 
 def _punctual(stack: Stack, rate: int) -> dict:
-    record.clear()
-    punctual.measure(stack, rate, TASK_TYPE)
-    due_at = {int(key): due.timestamp() for key, due in query("SELECT biz_key, execute_time FROM schedule_task")}
-    return {"tasks": len(due_at)} | record.lateness(due_at, after=min(due_at.values()) + 1)
+    late = punctual.measure(stack, rate, TASK_TYPE)
+    shares = {f"{name}_ms": round(percentile(late.warm, share), 2) for name, share in punctual.SHARES.items()}
+    return {"tasks": len(late.cold) + len(late.warm)} | shares

@@ -38,7 +38,7 @@ def text(report: dict) -> str:
         line += [_late(row["punctual"][rate]) for rate in rates]
     head = [
         ["", "drain", "", "ours", "enqueue", "", "ours", *(f"late at {rate}/s" for rate in rates)],
-        ["", "tasks", "a second", "as many", "tasks", "a second", "as many", *("p50 / p99 ms" for _ in rates)],
+        ["", "tasks", "a second", "as many", "tasks", "a second", "as many", *("p50 / p99 / max ms" for _ in rates)],
     ]
     widths = [max(len(line[column]) for line in head + lines) for column in range(len(head[0]))]
     shown = [
@@ -63,7 +63,7 @@ def _rates(row: dict, bench: str) -> list[str]:
 def _late(measured: dict | None) -> str:
     if not measured or measured["p50_ms"] is None:
         return "-"
-    return f"{measured['p50_ms']:,} / {measured['p99_ms']:,}"
+    return " / ".join(f"{measured[name]:,}" for name in ("p50_ms", "p99_ms", "max_ms"))
 
 
 def _cell(cell: str, width: int, column: int) -> str:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import peer
 import psycopg
 import record
+import work
 from apscheduler import AsyncScheduler, TaskDefaults
 from apscheduler.datastores.sqlalchemy import SQLAlchemyDataStore
 from apscheduler.eventbrokers.redis import RedisEventBroker
@@ -17,7 +18,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 AT_ONCE = 20
 
 
-async def noop(number):
+async def noop(number, payload):
     record.stamp(number)
 
 
@@ -32,7 +33,7 @@ def scheduler():
     )
 
 
-async def work():
+async def serve():
     async with scheduler() as worker:
         await worker.configure_task("noop", func=noop)
         await worker.run_until_stopped()
@@ -51,9 +52,11 @@ async def plan(planned):
         async def one_after_another():
             for number, at in waiting:
                 if at is None:
-                    await planner.add_job("noop", args=(number,))
+                    await planner.add_job("noop", args=(number, work.payload_of(number)))
                 else:
-                    await planner.add_schedule("noop", DateTrigger(datetime.fromtimestamp(at, UTC)), args=(number,))
+                    await planner.add_schedule(
+                        "noop", DateTrigger(datetime.fromtimestamp(at, UTC)), args=(number, work.payload_of(number))
+                    )
 
         await asyncio.gather(*(one_after_another() for _ in range(AT_ONCE)))
 
@@ -64,7 +67,7 @@ def left():
 
 
 PEER = peer.Peer(
-    packages=("APScheduler", "SQLAlchemy", "asyncpg"),
+    versions=lambda: peer.installed("APScheduler", "SQLAlchemy", "asyncpg"),
     settings="pre-release; SQLAlchemyDataStore on asyncpg, RedisEventBroker; 1 process that schedules and works (2 are "
     "slower); max_concurrent_jobs=500, no max_running_jobs; async task; 20 planners at once",
     prepare=lambda: asyncio.run(prepare()),
@@ -76,6 +79,6 @@ PEER = peer.Peer(
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["work"]:
-        asyncio.run(work())
+        asyncio.run(serve())
         sys.exit()
     peer.main(PEER)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import peer
 import record
 import redis
+import work
 from celery import Celery
 
 SOCKET = os.environ["REDIS_URL"].removeprefix("unix://").split("?")[0]
@@ -20,7 +21,7 @@ app.conf.update(
 
 
 @app.task(name="noop")
-def noop(number):
+def noop(number, payload):
     record.stamp(number)
 
 
@@ -28,7 +29,7 @@ def plan(planned):
     with app.producer_pool.acquire(block=True) as producer:
         for number, at in planned:
             eta = None if at is None else datetime.fromtimestamp(at, UTC)
-            noop.apply_async((number,), eta=eta, producer=producer)
+            noop.apply_async((number, work.payload_of(number)), eta=eta, producer=producer)
 
 
 def commands():
@@ -43,7 +44,7 @@ def left():
 
 
 PEER = peer.Peer(
-    packages=("celery", "kombu", "redis"),
+    versions=lambda: peer.installed("celery", "kombu", "redis"),
     settings="2 worker processes with the solo pool; worker_prefetch_multiplier=128; results ignored; no gossip, "
     "mingle or heartbeat; planned with one producer, one by one; hiredis",
     prepare=lambda: None,

@@ -8,6 +8,7 @@ import time
 import dramatiq
 import peer
 import record
+import work
 from dramatiq.brokers.redis import RedisBroker
 
 broker = RedisBroker(url=os.environ["REDIS_URL"])
@@ -15,14 +16,14 @@ dramatiq.set_broker(broker)
 
 
 @dramatiq.actor
-def noop(number):
+def noop(number, payload):
     record.stamp(number)
 
 
 def plan(planned):
     for number, at in planned:
         delay = None if at is None else max(0, math.ceil((at - time.time()) * 1000))
-        noop.send_with_options(args=(number,), delay=delay)
+        noop.send_with_options(args=(number, work.payload_of(number)), delay=delay)
 
 
 def commands():
@@ -34,7 +35,7 @@ def left():
 
 
 PEER = peer.Peer(
-    packages=("dramatiq", "redis"),
+    versions=lambda: peer.installed("dramatiq", "redis"),
     settings="2 processes with 4 threads; dramatiq_queue_prefetch=64; for punctual dramatiq_worker_timeout=5; "
     "planned one by one; hiredis",
     prepare=lambda: None,

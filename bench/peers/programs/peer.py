@@ -13,9 +13,10 @@ from importlib.metadata import version
 import psycopg
 import record
 import redis
+import work
 import workers
 
-SIZES = (20_000, 10_000, 5_000, 2_000, 1_000, 500)
+SIZES = (100_000, 50_000, 20_000, 10_000, 5_000, 2_000, 1_000, 500)
 PROBE = SIZES[-1]
 DRAIN_SECONDS = 15  # a drain is sized to take no longer, as far as the probe can tell
 ENQUEUE_SECONDS = 5
@@ -27,13 +28,14 @@ Planned = tuple[int, float | None]  # a task's number, and its due time in epoch
 
 @dataclasses.dataclass(frozen=True)
 class Peer:
-    packages: tuple[str, ...]  # whose versions are told
+    versions: Callable[[], dict[str, str]]  # of the peer itself, and of what it runs on
     settings: str  # in words, for the table
     prepare: Callable[[], None]  # what an empty database or broker needs first
-    plan: Callable[[list[Planned]], None]
+    plan: Callable[[list[Planned]], float | None]  # the seconds it took, if that is less than all of the call
     commands: Callable[[], list[list[str]]]  # of the worker processes
     left: Callable[[], int]  # tasks the peer still holds
     processes: int = 2  # that run handlers
+    schemas: tuple[str, ...] = ()  # beside public
     drain_env: dict[str, str] = dataclasses.field(default_factory=dict)
     punctual_env: dict[str, str] = dataclasses.field(default_factory=dict)
 
@@ -41,7 +43,7 @@ class Peer:
 def main(peer: Peer) -> None:
     wanted = json.loads(sys.argv[1])
     rounds, most = wanted["rounds"], wanted["most"]
-    answer = {"versions": {name: version(name) for name in peer.packages}, "settings": peer.settings}
+    answer = {"versions": peer.versions(), "settings": peer.settings}
     size = fitting(enqueue(peer, PROBE), ENQUEUE_SECONDS, most)
     planned_per_s = statistics.median(enqueue(peer, size) for _ in range(rounds))
     answer["enqueue"] = {"tasks": size, "tasks_per_s": round(planned_per_s)}
@@ -61,18 +63,21 @@ def main(peer: Peer) -> None:
     print(json.dumps(answer))
 
 
+def installed(*packages: str) -> dict[str, str]:
+    return {name: version(name) for name in packages}
+
+
 def fitting(per_s: float, seconds: float, most: int) -> int:
     return next((size for size in SIZES if size <= min(most, per_s * seconds)), SIZES[-1])
 
 
 def enqueue(peer: Peer, tasks: int) -> float:
-    """Tasks a second, all due tomorrow, no worker running."""
+    """Tasks a second, due tomorrow at times of their own, no worker running."""
     empty(peer)
-    tomorrow = time.time() + 86_400
-    planned = [(number, tomorrow) for number in range(tasks)]
+    planned = list(enumerate(work.times_from(time.time() + 86_400, tasks)))
     started = time.monotonic()
-    peer.plan(planned)
-    return tasks / (time.monotonic() - started)
+    took = peer.plan(planned)
+    return tasks / (took or time.monotonic() - started)
 
 
 def drain(peer: Peer, tasks: int) -> float:
@@ -148,7 +153,8 @@ def wait(there: Callable[[], bool], seconds: float, alive: workers.Workers, what
 
 def empty(peer: Peer) -> None:
     redis.Redis.from_url(os.environ["REDIS_URL"]).flushall()
-    execute("DROP SCHEMA public CASCADE", "CREATE SCHEMA public", "CHECKPOINT")
+    schemas = [f"DROP SCHEMA IF EXISTS {name} CASCADE" for name in ("public", *peer.schemas)]
+    execute(*schemas, "CREATE SCHEMA public", "CHECKPOINT")
     record.clear()
     peer.prepare()
 

@@ -54,4 +54,5 @@ def percentile(values: list[float], share: float) -> float:
 def lateness(due_at: dict[int, float], *, after: float) -> dict[str, float]:
     """Percentiles in ms of handler start minus due time, of every task that was due later than `after`."""
     late = [(start.at - due_at[start.number]) * 1000 for start in starts() if due_at[start.number] > after]
-    return {"p50_ms": round(percentile(late, 0.50), 2), "p99_ms": round(percentile(late, 0.99), 2)}
+    shares = {"p50_ms": 0.50, "p99_ms": 0.99, "p999_ms": 0.999, "max_ms": 1.0}
+    return {name: round(percentile(late, share), 2) for name, share in shares.items()}
