@@ -4,10 +4,15 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .errors import InvalidConfiguration
+from .errors import LONGEST_SECONDS, InvalidConfiguration
 
 DEFAULT_MAX_RETRY = 5  # so the sixth failure is final
 MAX_RETRY_LIMIT = 1000
+
+
+def _is_delay(seconds: object) -> bool:
+    # Written so that a NaN, for which every comparison is false, is none either.
+    return isinstance(seconds, int | float) and not isinstance(seconds, bool) and 0 <= seconds <= LONGEST_SECONDS
 
 
 @dataclass(frozen=True)
@@ -20,12 +25,19 @@ class Backoff:
     cap: float = 300.0
 
     def __post_init__(self) -> None:
-        low, high = self.jitter
-        if self.base < 0 or self.cap < 0 or not 0 <= self.doublings <= 30 or not 0 <= low <= high:
+        if not self._makes_sense():
             raise InvalidConfiguration(
-                f"{self!r}: base, cap and jitter must be zero or more seconds, jitter (low, high) with "
-                "low <= high, and doublings between 0 and 30."
+                f"{self!r}: base, cap and jitter must be zero or more seconds and at most a hundred years, jitter "
+                "(low, high) with low <= high, and doublings a whole number from 0 to 30."
             )
+
+    def _makes_sense(self) -> bool:
+        try:
+            low, high = self.jitter
+        except (TypeError, ValueError):
+            return False
+        whole = isinstance(self.doublings, int) and 0 <= self.doublings <= 30
+        return whole and all(map(_is_delay, (self.base, self.cap, low, high))) and low <= high
 
     def delay(self, failures: int) -> float:
         low, high = self.jitter
@@ -36,6 +48,10 @@ class Backoff:
         """The delay without its jitter: what the reaper uses, since it decides inside one statement."""
         return min(self.base * 2 ** min(failures, self.doublings), self.cap)
 
+    def steps(self) -> list[float]:
+        """The steady delays after the 1st, 2nd, … failure; the last one repeats."""
+        return [self.steady(failures) for failures in range(1, max(self.doublings, 1) + 1)]
+
 
 @dataclass(frozen=True)
 class Delays:
@@ -44,9 +60,10 @@ class Delays:
     seconds: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        if not self.seconds or any(not 0 <= s < float("inf") for s in self.seconds):
+        if not self.seconds or not all(map(_is_delay, self.seconds)):
             raise InvalidConfiguration(
-                f"backoff={list(self.seconds)!r}: give at least one delay, each zero or more seconds."
+                f"backoff={list(self.seconds)!r}: give at least one delay, each zero or more seconds and at most a "
+                "hundred years."
             )
 
     def delay(self, failures: int) -> float:
@@ -54,13 +71,17 @@ class Delays:
 
     steady = delay
 
+    def steps(self) -> list[float]:
+        return list(self.seconds)
+
 
 RetryPolicy = Backoff | Delays
+DEFAULT_BACKOFF = Backoff()  # of a handler without its own, and of a type that nobody here knows
 
 
 def policy_from(backoff: RetryPolicy | Sequence[float] | None) -> RetryPolicy:
     if backoff is None:
-        return Backoff()
+        return DEFAULT_BACKOFF
     if isinstance(backoff, Backoff | Delays):
         return backoff
     try:

@@ -3,11 +3,9 @@
 import json
 from dataclasses import dataclass
 
+from tasks_app.core import retry
 from tasks_app.core.handlers import REGISTRY
-from tasks_app.core.retry import Backoff
 from tasks_app.sql import run
-
-_DELAYS_KNOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +21,7 @@ def reap(limit: int = 100) -> list[ReapedBatch]:
     params = {
         "limit": limit,
         "delays": json.dumps(_own_delays()),
-        "delays_known": _DELAYS_KNOWN,
+        "usual": json.dumps(retry.DEFAULT_BACKOFF.steps()),
         "rounds": json.dumps({handler.name: handler.round_to for handler in REGISTRY if handler.round_to}),
     }
     return [ReapedBatch(*row) for row in run("reap", params)]
@@ -36,8 +34,4 @@ def rescue_stranded(limit: int = 1000) -> list[int]:
 
 def _own_delays() -> dict[str, list[float]]:
     """The back-off of handlers that brought their own, as the statement can use it."""
-    return {
-        handler.name: [handler.policy.steady(n) for n in range(1, _DELAYS_KNOWN + 1)]
-        for handler in REGISTRY
-        if handler.policy != Backoff()
-    }
+    return {handler.name: handler.policy.steps() for handler in REGISTRY if handler.policy != retry.DEFAULT_BACKOFF}

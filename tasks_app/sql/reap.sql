@@ -2,7 +2,7 @@
 -- LIMIT and SKIP LOCKED on batch rows only: skipping a locked task would leave it RUNNING for ever.
 -- Never started: due again, no retry used. Lost in company: the same, but alone from now on, so that a
 -- poisonous task can't take its neighbours along. Lost while alone: one failure, by the row's own budget; the next try
--- after the delay that its job has, or its handler.
+-- after the delay that its job has, or its handler; else the usual one.
 WITH expired AS (
     SELECT batch_no FROM task_batch
     WHERE finished_at IS NULL AND lease_until < clock_timestamp()
@@ -33,8 +33,8 @@ WITH expired AS (
                       WHEN t.attempt < t.max_retry THEN clock_timestamp() + make_interval(secs => coalesce(
                           (SELECT d.backoff[least(t.attempt + 1, cardinality(d.backoff))]
                            FROM job_definition d WHERE d.id = t.job),
-                          (%(delays)s::jsonb -> t.task_type ->> least(t.attempt, %(delays_known)s - 1))::float8,
-                          least(0.5 * 2 ^ least(t.attempt + 1, 8), 300)))
+                          (SELECT (of_type.steps ->> least(t.attempt, jsonb_array_length(of_type.steps) - 1))::float8
+                           FROM (SELECT coalesce(%(delays)s::jsonb -> t.task_type, %(usual)s::jsonb) AS steps) AS of_type)))
                       ELSE (SELECT coalesce(date_bin(roll.step, roll.moment - interval '1 microsecond', 'epoch') + roll.step,
                                             roll.moment)
                             FROM (SELECT clock_timestamp() + t.repeat_after AS moment, make_interval(

@@ -5,7 +5,9 @@ from uuid import UUID
 
 import pytest
 
-from tasks_app.client import schedule, schedule_many
+from tasks_app.client import handler, schedule, schedule_many
+from tasks_app.core import retry
+from tasks_app.core.handlers import REGISTRY
 from tasks_app.lifecycle.reap import reap, rescue_stranded
 from tasks_app.lifecycle.settle import BatchLost, Settled, settle
 from tasks_app.lifecycle.start import heartbeat, start
@@ -94,6 +96,58 @@ def test_a_handlers_own_delays_hold_for_lost_tasks_too():
 
     failed = row(ids[0])
     assert failed.due_at - failed.finish_time < timedelta(seconds=0.5)
+
+
+@pytest.fixture
+def declare():
+    """Declares handlers for one test."""
+    names = []
+
+    def declare(name: str, **options) -> None:
+        handler(name, **options)(lambda task: None)
+        names.append(name)
+
+    yield declare
+    for name in names:
+        REGISTRY.discard(name)
+
+
+def delay_after_loss(task_type: str, attempt: int = 0, *, known: bool = True) -> float:
+    """How long a task that fails by the loss of its worker waits for its next try; a beat reaps it that may not know
+    its type."""
+    task_id = schedule(task_type, "a", max_retry=100).task_id
+    ScheduleTask.objects.filter(id=task_id).update(attempt=attempt)
+    (batch,) = claim_due()
+    start(UUID(batch.batch_no), "w")
+    expire_lease(batch)
+    if not known:
+        REGISTRY.discard(task_type)
+    reap()
+    lost = row(task_id)
+    return (lost.due_at - lost.finish_time).total_seconds()
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_another_default_back_off_holds_for_lost_tasks_too(monkeypatch, declare, known):
+    monkeypatch.setattr(retry, "DEFAULT_BACKOFF", retry.Backoff(base=70.0, cap=1000.0))
+    declare("T_DEFAULT")
+
+    assert delay_after_loss("T_DEFAULT", attempt=1, known=known) == pytest.approx(280, abs=1)
+
+
+def test_the_tenth_delay_is_not_the_last_that_holds_for_lost_tasks(declare):
+    declare("T_MANY_DELAYS", backoff=[1.0] * 11 + [500])
+
+    assert delay_after_loss("T_MANY_DELAYS", attempt=11) == pytest.approx(500, abs=1)
+
+
+@pytest.mark.parametrize("delays", [[1, 2], (0.5, 2), retry.Backoff(base=1, doublings=0, cap=30)])
+def test_delays_may_be_whole_numbers(declare, delays):
+    declare("T_WHOLE", backoff=delays)
+
+    assert delay_after_loss("T_WHOLE", attempt=5) == pytest.approx(
+        2 if isinstance(delays, list | tuple) else 1, abs=0.5
+    )
 
 
 def test_what_was_cancelled_meanwhile_stays_cancelled():

@@ -35,10 +35,31 @@ def test_a_list_of_delays_is_taken_exactly_and_its_last_one_repeats():
     assert [policy.delay(n) for n in range(1, 7)] == [1, 2, 4, 8, 8, 8]
 
 
-@pytest.mark.parametrize("backoff", [[], [-1], ["soon"], 5, [float("nan")]])
+@pytest.mark.parametrize("backoff", [[], [-1], ["soon"], 5, [float("nan")], [1e15]])
 def test_a_back_off_that_makes_no_sense_is_refused(backoff):
     with pytest.raises(InvalidConfiguration, match="backoff"):
         policy_from(backoff)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"base": float("nan")},
+        {"base": -1},
+        {"cap": float("inf")},
+        {"cap": 1e15},
+        {"base": "1"},
+        {"base": True},
+        {"doublings": 1.5},
+        {"doublings": 31},
+        {"jitter": 0.5},
+        {"jitter": (2, 1)},
+    ],
+)
+def test_a_doubling_back_off_that_makes_no_sense_is_refused(options):
+    """One that PostgreSQL can't add to a time would stop the reaper for everybody."""
+    with pytest.raises(InvalidConfiguration, match="base, cap and jitter must be"):
+        Backoff(**options)
 
 
 def test_a_list_of_delays_brings_its_own_number_of_retries():
