@@ -27,18 +27,22 @@ class Conf:
         problems = list(self._problems())
         if problems:
             raise InvalidArticleSettings("\n".join(problems))
+        for name in (*SECONDS, "AUDIT_LEAD_SECONDS"):
+            value = getattr(self, name)
+            object.__setattr__(self, name, None if value is None else float(value))
+        object.__setattr__(self, "FORBIDDEN_WORDS", tuple(self.FORBIDDEN_WORDS))
 
     def _problems(self):
-        parts = urlsplit(self.MODERATION_URL)
-        if self.MODERATION_URL and (parts.scheme not in ("http", "https") or not parts.hostname):
-            yield (
-                f"MODERATION_URL is {self.MODERATION_URL!r}; it must be http://host/path or https://host/path, or "
-                "empty for the local rule list."
-            )
-        for name in ("CONNECT_SECONDS", "READ_SECONDS", "TOTAL_SECONDS", "ANSWER_MAX_BYTES", "RETRY_AFTER_MAX_SECONDS"):
+        yield from self._bad_texts()
+        for name in SECONDS:
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
+            if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
                 yield f'ARTICLES["{name}"] is {value!r}; it must be more than 0.'
+            elif value > MOST_SECONDS:
+                yield f'ARTICLES["{name}"] is {value:g}; it must be at most {MOST_SECONDS:,}.'
+        most = self.ANSWER_MAX_BYTES
+        if isinstance(most, bool) or not isinstance(most, int) or not 0 < most <= MOST_BYTES:
+            yield f'ARTICLES["ANSWER_MAX_BYTES"] is {most!r}; it must be a whole number from 1 to {MOST_BYTES:,}.'
         lead = self.AUDIT_LEAD_SECONDS
         if lead is not None and (isinstance(lead, bool) or not isinstance(lead, int | float) or not 0 <= lead < 1e9):
             yield (
@@ -51,8 +55,35 @@ class Conf:
                 f"{HANDLER_SECONDS:g}. Lower it."
             )
 
+    def _bad_texts(self):
+        url, token, words = self.MODERATION_URL, self.MODERATION_TOKEN, self.FORBIDDEN_WORDS
+        if not isinstance(url, str):
+            yield f"MODERATION_URL is {url!r}; it must be a string, empty for the local rule list."
+        elif url and not _is_address(url):
+            yield (
+                f"MODERATION_URL is {url!r}; it must be http://host/path or https://host/path, or empty for the local "
+                "rule list."
+            )
+        if not isinstance(token, str):
+            yield f"MODERATION_TOKEN is a {type(token).__name__}; it must be a string."
+        elif not (token.isascii() and token.isprintable()):
+            yield "MODERATION_TOKEN has characters that no header can have; it must be printable ASCII on one line."
+        # A string would be a list of letters, each of them forbidden.
+        if not isinstance(words, list | tuple) or not all(isinstance(word, str) and word for word in words):
+            yield f'ARTICLES["FORBIDDEN_WORDS"] is {words!r}; it must be a list of words, such as ["forbidden"].'
+
 
 HANDLER_SECONDS = 15.0
+SECONDS = ("CONNECT_SECONDS", "READ_SECONDS", "TOTAL_SECONDS", "RETRY_AFTER_MAX_SECONDS")
+MOST_SECONDS, MOST_BYTES = 86_400, 100_000_000
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname)
+    except ValueError:
+        return False
 
 
 def from_settings(values: dict) -> Conf:

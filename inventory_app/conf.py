@@ -11,6 +11,17 @@ from django.dispatch import receiver
 from .errors import InvalidStockSettings
 
 SHORTEST_WINDOW, LONGEST_WINDOW = 1.0, 3_650 * 86_400.0
+LOWEST_RATE = 0.000_001
+MOST = {
+    "ROUND_SECONDS": 3_650 * 86_400,
+    "BATCH_MAX": 100_000,
+    "RATE": 1_000_000,
+    "BURST": 100_000,
+    "CONCURRENCY": 256,
+    "TIMEOUT_SECONDS": 86_400,
+    "ANSWER_MAX_BYTES": 100_000_000,
+    "RETRY_MAX_SECONDS": 3_650 * 86_400,
+}
 
 
 @dataclass(frozen=True)
@@ -31,6 +42,9 @@ class Conf:
         problems = list(self._problems())
         if problems:
             raise InvalidStockSettings("\n".join(problems))
+        for field in fields(self):
+            if isinstance(field.default, float):
+                object.__setattr__(self, field.name, float(getattr(self, field.name)))
 
     def _problems(self):
         for field in fields(self):
@@ -50,10 +64,12 @@ class Conf:
             yield "STOCK_TOKEN has characters that no header can have; it must be printable ASCII on one line."
         if _is_number(self.WINDOW_SECONDS, float) and not SHORTEST_WINDOW <= self.WINDOW_SECONDS <= LONGEST_WINDOW:
             yield f'STOCK["WINDOW_SECONDS"] is {self.WINDOW_SECONDS:g}; it must be from a second to ten years.'
-        if _is_number(self.CONCURRENCY, int) and self.CONCURRENCY > 256:
-            yield f'STOCK["CONCURRENCY"] is {self.CONCURRENCY}; it must be at most 256.'
-        if _is_number(self.BURST, int) and self.BURST > 100_000:
-            yield f'STOCK["BURST"] is {self.BURST}; it must be at most 100000.'
+        if _is_number(self.RATE, float) and 0 < self.RATE < LOWEST_RATE:
+            yield f'STOCK["RATE"] is {self.RATE:g}; it must be {LOWEST_RATE:g} or more: one question in 12 days.'
+        for name, most in MOST.items():
+            value = getattr(self, name)
+            if _is_number(value, float) and value > most:
+                yield f'STOCK["{name}"] is {value:g}; it must be at most {most:,}.'
 
 
 def _is_address(url: str) -> bool:

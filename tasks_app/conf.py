@@ -7,7 +7,7 @@ from django.conf import settings
 from django.core.signals import setting_changed
 from django.dispatch import receiver
 
-from .core.errors import InvalidConfiguration, nearest
+from .core.errors import InvalidConfiguration, nearest, shown
 from .core.sharding import MOST_SHARDS
 from .core.wheel import Wheel
 
@@ -69,9 +69,13 @@ class Conf:
     PRUNE_SECONDS: float = 60.0
 
     def __post_init__(self) -> None:
-        problems = list(self._problems())
+        problems = list(self._wrong_types()) or list(self._problems())
         if problems:
             raise InvalidConfiguration("\n".join(problems))
+        for knob in fields(self):
+            if isinstance(knob.default, float):
+                # `2` is as good as `2.0` in the settings, but not beside a fraction in an array for PostgreSQL.
+                object.__setattr__(self, knob.name, float(getattr(self, knob.name)))
 
     def _problems(self):
         yield from self._values_out_of_range()
@@ -93,11 +97,6 @@ class Conf:
                 f"{self.LOOK_SECONDS:g}; what is read must reach beyond the next look, and not once around the wheel "
                 f"({Wheel.TURN_SECONDS:g} s). Set it to twice LOOK_SECONDS, or to 0."
             )
-        if self.SHARDS > MOST_SHARDS:
-            yield (
-                f'PUNCTUAL["SHARDS"] is {self.SHARDS}; at most {MOST_SHARDS} are allowed, since every look asks each '
-                "shard. A few times the number of beats is plenty."
-            )
         if self.PLAN_AHEAD_SECONDS < 2 * self.PLAN_SECONDS:
             yield (
                 f'PUNCTUAL["PLAN_AHEAD_SECONDS"] is {self.PLAN_AHEAD_SECONDS:g} but PLAN_SECONDS is '
@@ -110,22 +109,67 @@ class Conf:
                 "the first batch of a type can't be larger than any batch. Lower it."
             )
 
-    def _values_out_of_range(self):
+    def _wrong_types(self):
         for knob in fields(self):
             value, kind = getattr(self, knob.name), type(knob.default)
-            if kind is str:
-                if not isinstance(value, str):
-                    yield f'PUNCTUAL["{knob.name}"] is {value!r}; it must be a string.'
-            elif isinstance(value, bool) or not isinstance(value, int if kind is int else (int, float)):
-                yield f'PUNCTUAL["{knob.name}"] is {value!r}; it must be a {_WORDS[kind]}.'
-            elif knob.name in _MAY_BE_ZERO and value == 0:
+            if isinstance(value, bool) or not isinstance(value, _ACCEPTED[kind]):
+                yield f'PUNCTUAL["{knob.name}"] is {shown(value)}; it must be a {_WORDS[kind]}.'
+
+    def _values_out_of_range(self):
+        for knob in fields(self):
+            if isinstance(knob.default, str):
                 continue
-            elif not 0 < value < float("inf"):
-                yield f'PUNCTUAL["{knob.name}"] is {value!r}; it must be more than 0.'
+            value, allowed = getattr(self, knob.name), range_of(knob.name)
+            if allowed.allows(value):
+                continue
+            if value > allowed.most:
+                rule = f"at most {allowed.most:,.10g}"
+            else:
+                rule = "more than 0" if not value > 0 else f"{allowed.least:g} or more"
+            yield f'PUNCTUAL["{knob.name}"] is {shown(value)}; it must be {rule}.{_REASONS.get(knob.name, "")}'
 
 
-_MAY_BE_ZERO = {"CANARY_SECONDS", "READ_AHEAD_SECONDS"}  # which turns it off
-_WORDS = {int: "whole number", float: "number"}
+@dataclass(frozen=True, slots=True)
+class Range:
+    """What a knob may be, both ends included."""
+
+    least: float
+    most: float
+    or_zero: bool = False  # which turns it off
+
+    def allows(self, value: float) -> bool:
+        return self.least <= value <= self.most or (self.or_zero and value == 0)
+
+
+def range_of(name: str) -> Range:
+    """By its unit, unless it has one of its own."""
+    return _RANGES.get(name) or next(range_ for unit, range_ in _RANGES_BY_UNIT.items() if name.endswith(unit))
+
+
+# An interval of PostgreSQL has microseconds, and a wait in select() ends after 24 days.
+_RANGES_BY_UNIT = {
+    "_SECONDS": Range(0.000_001, 7 * 86_400.0),
+    "_MS": Range(0.001, 3_600_000.0),
+    "_DAYS": Range(0.000_001, 36_500.0),
+}
+_RANGES = {
+    "CANARY_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),
+    "READ_AHEAD_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),
+    "RUN_LEASE_SECONDS": Range(1.0, 7 * 86_400.0),
+    "BATCH_MAX": Range(1, 100_000),
+    "BATCH_UNSEEN": Range(1, 100_000),
+    "BATCHES_AHEAD": Range(1, 1_000),
+    "SHARDS": Range(1, MOST_SHARDS),
+    "PAYLOAD_MAX_BYTES": Range(2, 100_000_000),
+    "PRUNE_STEP": Range(1, 1_000_000),
+}
+_REASONS = {
+    "SHARDS": " Every look asks each shard; a few times the number of beats is plenty.",
+    "RUN_LEASE_SECONDS": " A worker ends itself when its own watchdog has heard nothing for so long.",
+    "PAYLOAD_MAX_BYTES": " The empty payload, {}, has 2.",
+}
+_ACCEPTED = {str: str, int: int, float: (int, float)}
+_WORDS = {str: "string", int: "whole number", float: "number"}
 
 
 def from_settings(values: dict) -> Conf:

@@ -36,12 +36,17 @@ class Limit:
 
 LOOKED_AT_SECONDS = 0.02  # a bucket whose tasks wait is looked at this often
 MOST = 100_000  # of one type in one claim, where nothing limits it
+LOWEST_RATE, HIGHEST_RATE = 0.000_001, 1_000_000  # beyond them PostgreSQL can't multiply it by a time for certain
 
 
 def limit_from(name: object, rate: object, burst: object, max_running: object) -> Limit | None:
     """What @handler was given, checked; None without any limit."""
     if rate is not None and (isinstance(rate, bool) or not isinstance(rate, int | float) or not 0 < rate < inf):
         raise InvalidConfiguration(f"handler {name!r}: rate={rate!r} must be more than 0 tasks a second.")
+    if rate is not None and not LOWEST_RATE <= rate <= HIGHEST_RATE:
+        raise InvalidConfiguration(
+            f"handler {name!r}: rate={rate!r} must be from {LOWEST_RATE:g} to {HIGHEST_RATE:,} tasks a second."
+        )
     for option, value in (("burst", burst), ("max_running", max_running)):
         if value is not None and (isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST):
             raise InvalidConfiguration(

@@ -542,6 +542,8 @@ def test_a_walk_over_what_is_planned_finds_limited_tasks_too():
         ({"rate": float("nan")}, "must be more than 0"),
         ({"rate": "100"}, "must be more than 0"),
         ({"rate": True}, "must be more than 0"),
+        ({"rate": 1e300}, "must be from 1e-06 to 1,000,000 tasks a second"),
+        ({"rate": 1e-300}, "must be from 1e-06 to 1,000,000 tasks a second"),
         ({"burst": 5}, "has no rate to go with"),
         ({"rate": 1, "burst": 0}, "burst=0 must be a whole number from 1"),
         ({"rate": 1, "burst": 1.5}, "must be a whole number"),

@@ -25,6 +25,14 @@ ROOT = Path(__file__).resolve().parent.parent.parent
         ({"AUDIT_LEAD_SECONDS": -1}, "zero or more seconds"),
         ({"AUDIT_LEAD_SECONDS": float("nan")}, "zero or more seconds"),
         ({"MODERATION": "x"}, "is no setting"),
+        ({"MODERATION_URL": None}, "must be a string"),
+        ({"MODERATION_TOKEN": 7}, "must be a string"),
+        ({"MODERATION_TOKEN": "a\nb"}, "printable ASCII"),
+        ({"ANSWER_MAX_BYTES": 1000.5}, "must be a whole number"),
+        ({"CONNECT_SECONDS": 1e300}, "at most 86,400"),
+        ({"RETRY_AFTER_MAX_SECONDS": 1e300}, "at most 86,400"),
+        ({"FORBIDDEN_WORDS": "forbidden"}, "list of words"),
+        ({"FORBIDDEN_WORDS": [""]}, "list of words"),
     ],
 )
 def test_a_bad_setting_is_refused_with_the_way_out(values, words):
@@ -35,6 +43,13 @@ def test_a_bad_setting_is_refused_with_the_way_out(values, words):
 @pytest.mark.parametrize("lead", [None, 0, 0.5, 86_400])
 def test_a_lead_time_is_nothing_or_zero_or_more(lead):
     assert lead == from_settings({"AUDIT_LEAD_SECONDS": lead}).AUDIT_LEAD_SECONDS
+
+
+def test_whole_numbers_become_what_the_setting_is():
+    conf = from_settings({"READ_SECONDS": 5, "AUDIT_LEAD_SECONDS": 60, "FORBIDDEN_WORDS": ["casino"]})
+
+    assert [type(value) for value in (conf.READ_SECONDS, conf.AUDIT_LEAD_SECONDS)] == [float, float]
+    assert conf.FORBIDDEN_WORDS == ("casino",)
 
 
 def test_manage_py_check_tells_every_problem():

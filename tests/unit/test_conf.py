@@ -30,11 +30,29 @@ ROOT = Path(__file__).resolve().parent.parent.parent
         ({"BATCH_MAX": True}, "must be a whole number"),
         ({"RUN_LEASE_SECOND": 30}, "Did you mean 'RUN_LEASE_SECONDS'"),
         ({"REDIS_URL": None}, "must be a string"),
+        ({"RUN_LEASE_SECONDS": "30"}, "must be a number"),
+        ({"LOOK_SECONDS": float("nan")}, "must be more than 0"),
+        ({"LOOK_SECONDS": 10**400}, "must be at most 604,800"),
+        ({"LOOK_SECONDS": 10**5000}, "must be at most 604,800"),
+        ({"REAP_SECONDS": 1e300}, "must be at most 604,800"),
+        ({"PRUNE_SECONDS": 1e-9}, "must be 1e-06 or more"),
+        ({"KEEP_TASKS_DAYS": 1e9}, "must be at most 36,500"),
+        ({"WAKEUP_MS": 1e9}, "must be at most 3,600,000"),
+        ({"RUN_LEASE_SECONDS": 0.5, "HEARTBEAT_SECONDS": 0.1}, "must be 1 or more. A worker ends itself"),
+        ({"PAYLOAD_MAX_BYTES": 1}, "must be 2 or more"),
+        ({"SHARDS": 1025}, "must be at most 1,024. Every look asks each shard"),
     ],
 )
 def test_a_bad_setting_is_refused_with_the_way_out(values, words):
     with pytest.raises(InvalidConfiguration, match=re.escape(words)):
         from_settings(values)
+
+
+def test_whole_numbers_become_what_the_knob_is():
+    given = from_settings({knob.name: int(knob.default) for knob in fields(Conf) if isinstance(knob.default, float)})
+
+    kinds = {knob.name: type(knob.default) for knob in fields(Conf)}
+    assert {name: type(getattr(given, name)) for name in kinds} == kinds
 
 
 def test_every_problem_is_told_at_once():

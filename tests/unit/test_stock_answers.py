@@ -270,6 +270,13 @@ def test_a_call_ends_in_time_however_steadily_its_answer_drips(settings, begin):
         ("WINDOW_SECONDS", 10**12),
         ("ROUND_SECONDS", -1),
         ("BATCH_MAX", True),
+        ("BATCH_MAX", 10**9),
+        ("RATE", 1e300),
+        ("RATE", 1e-300),
+        ("ROUND_SECONDS", 1e300),
+        ("TIMEOUT_SECONDS", 1e300),
+        ("RETRY_MAX_SECONDS", 1e300),
+        ("ANSWER_MAX_BYTES", 10**12),
         ("STOCK_URL", "ftp://x"),
         ("STOCK_URL", 7),
         ("STOCK_URL", "http://[x"),
@@ -298,6 +305,11 @@ def test_a_setting_that_makes_no_sense_is_refused_by_name(settings, name, value)
 def test_an_address_is_taken_as_it_is(settings, url):
     settings.STOCK = {"STOCK_URL": url, "STOCK_TOKEN": "pnc_abc.DEF-123=="}
     assert check_settings() == []
+
+
+def test_whole_numbers_become_what_the_setting_is():
+    whole = {"WINDOW_SECONDS": 86_400, "RATE": 5, "TIMEOUT_SECONDS": 3, "RETRY_MAX_SECONDS": 60, "ROUND_SECONDS": 0}
+    assert {type(getattr(Conf(**whole), name)) for name in whole} == {float}
 
 
 def test_a_wrong_setting_is_told_by_the_check_and_not_by_a_stack():
