@@ -6,9 +6,15 @@ from dataclasses import dataclass, field
 
 from django.db import DatabaseError, InterfaceError, connection
 
+from tasks_app.core.phrases import first_line
 from tasks_app.core.scans import SCANS, Finding, Walked
 
 log = logging.getLogger(__name__)
+
+
+class ScansFailed(Exception):
+    """Some scans could not end; why is in the log."""
+
 
 IDS_SHOWN = 1_000  # of one kind; the count is exact whatever there is
 
@@ -63,4 +69,6 @@ def compensate_and_tell() -> object:
     for (scan, finding, kind), found in report.found.items():
         words = "compensation.found scan=%s finding=%r kind=%r count=%d ids=%s"
         log.warning(words, scan, str(finding), kind, found.count, ",".join(found.ids[:20]))
+    if report.failed:
+        raise ScansFailed("; ".join(f"scan {name}: {first_line(error)}" for name, error in report.failed.items()))
     return report

@@ -9,12 +9,13 @@ from uuid import UUID
 from django.db import DatabaseError, InterfaceError, connection
 
 from tasks_app.conf import conf
+from tasks_app.core.phrases import first_line
 from tasks_app.lifecycle.reap import reap, rescue_stranded
 from tasks_app.sql import run
 
 from . import nodes
-from .canary import send_canaries
-from .compensation import compensate_and_tell
+from .canary import CHORE_EVERY, send_canaries
+from .compensation import ScansFailed, compensate_and_tell
 from .figures import ROLL_UP_SECONDS, roll_up
 from .retention import prune
 
@@ -60,17 +61,44 @@ CHORES = (
     Chore("roll_up", lambda: ROLL_UP_SECONDS, roll_up),
     # Walks the whole table, and should never find anything.
     Chore("rescue", lambda: 600.0, rescue),
-    # Canaries roll by themselves; this only sends what is missing.
-    Chore("canary", lambda: 3 * conf().CANARY_SECONDS, send_canaries),
+    Chore("canary", lambda: CHORE_EVERY * conf().CANARY_SECONDS, send_canaries),
     Chore("compensate", lambda: conf().COMPENSATE_SECONDS, compensate_and_tell, aside=True),
 )
 
 
-def _run_aside(chore: Chore) -> None:
+ERROR_LENGTH = 300  # of what is kept of an error; the log has all of it
+
+
+def do(chore: Chore) -> None:
+    """Run it and write down what became of it. One that fails takes no other along: they are taken, and their next time
+    is far."""
     try:
         chore.run()
     except Exception as error:
-        log.error("maintenance.failed chore=%s error=%r", chore.name, str(error), exc_info=True)
+        known = isinstance(error, DatabaseError | InterfaceError | ScansFailed)
+        log.error("maintenance.failed chore=%s error=%r", chore.name, str(error).strip(), exc_info=not known)
+        connection.close()
+        note_failure([chore.name], error)
+    else:
+        _note([chore.name], failed=False)
+
+
+def note_failure(names: list[str], error: Exception) -> None:
+    words = first_line(str(error)) or type(error).__name__
+    _note(names, failed=True, error="".join(c for c in words[:ERROR_LENGTH] if c.isprintable()))
+
+
+def _note(names: list[str], *, failed: bool, error: str = "") -> None:
+    try:
+        run("note_chores", {"names": names, "failed": failed, "error": error})
+    except (DatabaseError, InterfaceError) as refused:
+        log.warning("maintenance.not_noted chores=%s error=%r", ",".join(names), str(refused).strip())
+        connection.close()
+
+
+def _do_aside(chore: Chore) -> None:
+    try:
+        do(chore)
     finally:
         connection.close()
 
@@ -88,15 +116,20 @@ class Maintenance(threading.Thread):
 
     def run(self) -> None:
         while not self._stopped.is_set():
-            try:
-                self.run_once()
-            except Exception as error:
-                known = isinstance(error, DatabaseError | InterfaceError)
-                log.error("maintenance.failed error=%r", str(error), exc_info=not known)
-                self._declared = False
-                connection.close()
+            self.look()
             self._stopped.wait(conf().NODE_SECONDS)
         self._leave()
+
+    def look(self) -> None:
+        """run_once, whatever comes of it."""
+        try:
+            self.run_once()
+        except Exception as error:
+            known = isinstance(error, DatabaseError | InterfaceError)
+            log.error("maintenance.failed error=%r", str(error), exc_info=not known)
+            self._declared = False
+            connection.close()
+            note_failure([chore.name for chore in CHORES if chore.every() > 0], error)
 
     def run_once(self) -> list[str]:
         """Returns the names of the chores this beat did."""
@@ -121,17 +154,8 @@ class Maintenance(threading.Thread):
             if chore.name in done and chore.aside:
                 self._begin_aside(chore)
             elif chore.name in done:
-                self._do(chore)
+                do(chore)
         return sorted(done)
-
-    def _do(self, chore: Chore) -> None:
-        """One that fails takes no other along: they are taken, and their next time is far."""
-        try:
-            chore.run()
-        except Exception as error:
-            known = isinstance(error, DatabaseError | InterfaceError)
-            log.error("maintenance.failed chore=%s error=%r", chore.name, str(error).strip(), exc_info=not known)
-            connection.close()
 
     def wait_aside(self, timeout: float | None = None) -> None:
         """Until the chores in threads of their own have ended."""
@@ -139,10 +163,9 @@ class Maintenance(threading.Thread):
             thread.join(timeout)
 
     def _begin_aside(self, chore: Chore) -> None:
-        self._aside[chore.name] = threading.Thread(
-            target=_run_aside, args=[chore], name=f"punctual-{chore.name}", daemon=True
-        )
-        self._aside[chore.name].start()
+        thread = threading.Thread(target=_do_aside, args=[chore], name=f"punctual-{chore.name}", daemon=True)
+        thread.start()
+        self._aside[chore.name] = thread
 
     def stop(self) -> None:
         self._stopped.set()

@@ -1,6 +1,10 @@
--- canary_lanes: lanes that are not paused and that a live worker consumes.
-SELECT DISTINCT lane
-FROM node CROSS JOIN LATERAL unnest(lanes) AS served(lane)
-WHERE kind = 'WORKER' AND seen_at > clock_timestamp() - make_interval(secs => %(node_ttl)s)
-  AND NOT EXISTS (SELECT FROM lane_pause p WHERE p.lane = served.lane)
-ORDER BY lane
+-- canary_lanes: of each lane, whether it is not paused and a live worker consumes it, and whether any worker is known that
+-- does or did: one that died is, for an hour; one that said goodbye is not.
+SELECT l.lane,
+       coalesce(bool_or(n.seen_at > clock_timestamp() - make_interval(secs => %(node_ttl)s)), FALSE)
+           AND NOT EXISTS (SELECT FROM lane_pause p WHERE p.lane = l.lane),
+       count(n.node_id) > 0
+FROM unnest(%(lanes)s::text[]) WITH ORDINALITY AS l(lane, place)
+LEFT JOIN node n ON n.kind = 'WORKER' AND l.lane = ANY (n.lanes)
+GROUP BY l.lane, l.place
+ORDER BY l.place

@@ -1,17 +1,25 @@
 -- take_chores: report this beat, and take the chores that are due; a chore is taken by one beat each time.
 -- One whose time is further away than it is ever set was planned by a clock that has been set back since, or by another
 -- setting: it is due, too.
--- A reap with nothing to reap is taken and not returned: that is the common case, and costs no second statement.
+-- A reap with nothing to reap is taken, done and not returned: that is the common case, and costs no second statement.
 WITH
 --include report_beat
-, taken AS (
+, idle AS MATERIALIZED (
+    SELECT 'reap' AS name
+    WHERE NOT EXISTS (SELECT FROM task_batch WHERE finished_at IS NULL AND lease_until < clock_timestamp())
+), taken AS (
     UPDATE maintenance_entry e
-    SET next_at = clock_timestamp() + make_interval(secs => c.every), ran_at = clock_timestamp(), ran_by = %(name)s
-    FROM unnest(%(names)s::text[], %(everys)s::float8[]) AS c(name, every)
+    SET next_at = clock_timestamp() + make_interval(secs => c.every), ran_at = clock_timestamp(), ran_by = %(name)s,
+        done_at = CASE WHEN c.idle THEN clock_timestamp() ELSE e.done_at END,
+        failures = CASE WHEN c.idle THEN 0 ELSE e.failures END,
+        failing_since = CASE WHEN c.idle THEN NULL ELSE e.failing_since END,
+        error = CASE WHEN c.idle THEN '' ELSE e.error END
+    FROM (
+        SELECT chore.*, idle.name IS NOT NULL AS idle
+        FROM unnest(%(names)s::text[], %(everys)s::float8[]) AS chore(name, every) LEFT JOIN idle USING (name)
+    ) AS c
     WHERE e.name = c.name
       AND (e.next_at <= clock_timestamp() OR e.next_at > clock_timestamp() + make_interval(secs => c.every))
-    RETURNING e.name
+    RETURNING e.name, c.idle
 )
-SELECT name FROM taken
-WHERE name <> 'reap'
-   OR EXISTS (SELECT FROM task_batch WHERE finished_at IS NULL AND lease_until < clock_timestamp())
+SELECT name FROM taken WHERE NOT idle

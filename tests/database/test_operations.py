@@ -440,6 +440,31 @@ def test_canaries_that_fly_already_do_so_as_often_as_the_setting_says_now(fleet,
     assert all(row.due_at - row.finish_time <= timedelta(seconds=6) for row in rows)
 
 
+def test_the_row_of_a_chore_says_when_it_was_done_and_since_when_and_why_it_fails(fleet, canaries_fly):
+    beat = Maintenance(nodes.new_node_id(), "beat-1")
+
+    def entry() -> MaintenanceEntry:
+        MaintenanceEntry.objects.update(next_at=Now())
+        beat.run_once()
+        beat.wait_aside()
+        return MaintenanceEntry.objects.get(name="canary")
+
+    canary = REGISTRY.get(CANARY)
+    REGISTRY.discard(CANARY)
+    try:
+        first, second = entry(), entry()
+    finally:
+        REGISTRY.add(canary)
+    well = entry()
+
+    assert (first.failures, second.failures, first.done_at, second.done_at) == (1, 2, None, None)
+    assert second.failing_since == first.failing_since is not None
+    assert first.error.startswith("task type 'PUNCTUAL_CANARY' has no handler.")
+    assert (well.failures, well.failing_since, well.error) == (0, None, "")
+    assert well.done_at >= well.ran_at
+    assert MaintenanceEntry.objects.filter(done_at=None).count() == 0  # the others were done all the while
+
+
 def test_a_clock_that_was_set_back_puts_off_no_chore(fleet):
     beat = Maintenance(nodes.new_node_id(), "beat-1")
     beat.run_once()
