@@ -22,7 +22,7 @@ from .forms import reason_field
 from .rights import LookOnly, may_operate, may_view, requires
 from .words import tasks
 
-PARTS = ("problems", "nodes", "lanes", "shards", "limits")
+PARTS = ("problems", "nodes", "lanes", "shards", "limits", "chores")
 PAUSE, RESUME = "pause", "resume"
 TAKEN = {
     "FREE": "what nobody held",

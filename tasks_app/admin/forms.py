@@ -21,7 +21,7 @@ MOST_SELECTED = 1_000
 STATE_WORDS = {
     DUE: "Due now",
     Status.INIT: "Planned",
-    Status.RUNNING: "Running",
+    Status.RUNNING: "Claimed or running",
     Status.FAIL: "Failed, to be tried again",
     Status.DEAD: "Dead",
     Status.SUCCESS: "Succeeded",

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from tasks_app.core.phrases import milliseconds, span
 from tasks_app.engine.figures import Figures, Hour, Load, last_hour, next_hour, take_sample
-from tasks_app.engine.status import DEAD_BOUND, Status, read_status
+from tasks_app.engine.status import Status, read_status
 
 from .charts import Chart, Series, bars, lines
 from .rights import may_operate, may_view
@@ -39,7 +39,6 @@ def read(request: HttpRequest) -> dict:
     return {
         "parts": parts(PARTS),
         "oldest": _oldest(status),
-        "dead": _dead(status),
         "last_hour": hour.last(len(hour.minutes)),
         "charts": [_throughput(hour), _lateness(hour), _load(load)],
         "failing": _failing(hour),
@@ -52,7 +51,6 @@ def told(request: HttpRequest, status: Status) -> dict:
     return {
         "may_operate": may_operate(request),
         "status": status,
-        "problems": status.problems(),
         "nodes": [node for node in status.nodes if node.live],
         "gone": [node for node in status.nodes if not node.live],
         "read_at": timezone.now(),
@@ -71,10 +69,6 @@ def refreshed(url: str) -> dict:
 def _oldest(status: Status) -> str:
     oldest = status.oldest_overdue_seconds
     return "–" if oldest is None else span(timedelta(seconds=oldest))
-
-
-def _dead(status: Status) -> str:
-    return f"{status.dead_letters:,}" if status.dead_letters <= DEAD_BOUND else f"{DEAD_BOUND:,}+"
 
 
 def _failing(hour: Hour) -> list[tuple[str, Figures, float]]:

@@ -4,6 +4,7 @@ from django.http import HttpRequest
 from ninja import Router, Schema
 
 from tasks_app.engine.status import read_status
+from tasks_app.engine.verdict import Severity
 from tasks_app.models import Node
 
 router = Router(tags=["scheduler"])
@@ -15,6 +16,8 @@ class LaneHealth(Schema):
     oldestOverdueSeconds: float | None
     batchesWaiting: int
     batchesRunning: int
+    tasksClaimed: int
+    tasksRunning: int
     slots: int
     paused: str | None
     canarySeconds: float | None
@@ -32,6 +35,7 @@ class HealthOut(Schema):
     succeeded: int
     failed: int
     due: int
+    claimed: int
     running: int
     deadLetters: int
     beats: int
@@ -41,6 +45,7 @@ class HealthOut(Schema):
     shardsWithoutDispatcher: int
     lanes: list[LaneHealth]
     problems: list[str]
+    notices: list[str]
 
 
 class LiveOut(Schema):
@@ -59,9 +64,8 @@ def health(request: HttpRequest):
     behind = (status.planning_behind_seconds or 0.0) * 1000
     alive = [node for node in status.nodes if node.live]
     workers = [node for node in alive if node.kind == Node.WORKER]
-    problems = status.problems()
     return HealthOut(
-        status="trouble" if problems else "ok",
+        status=status.verdict,
         # What started says nothing about what does not start, nor about a firing without a task: the worst of all.
         triggerDelayP95Ms=max(status.lateness.p95_ms or 0.0, overdue, behind),
         startedP50Ms=status.lateness.p50_ms,
@@ -73,6 +77,7 @@ def health(request: HttpRequest):
         succeeded=status.lateness.succeeded,
         failed=status.lateness.failed,
         due=status.due,
+        claimed=status.claimed,
         running=status.running,
         deadLetters=status.dead_letters,
         beats=sum(node.kind == Node.BEAT for node in alive),
@@ -87,11 +92,15 @@ def health(request: HttpRequest):
                 oldestOverdueSeconds=lane.oldest_overdue_seconds,
                 batchesWaiting=lane.batches_waiting,
                 batchesRunning=lane.batches_running,
+                tasksClaimed=lane.tasks_claimed,
+                tasksRunning=lane.tasks_running,
                 slots=lane.slots,
                 paused=lane.paused and f"by {lane.paused.by}: {lane.paused.reason}",
                 canarySeconds=lane.canary_seconds,
             )
             for lane in status.lanes
         ],
-        problems=problems,
+        # Without the words of an error: they are for operators.
+        problems=[one.outward for one in status.found if one.severity is Severity.TROUBLE],
+        notices=[one.outward for one in status.found if one.severity is Severity.NOTICE],
     )

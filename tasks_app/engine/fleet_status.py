@@ -4,14 +4,17 @@ For `scheduler_status` and for pages; reads only.
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.db.models import F
 from django.db.models.functions import Now
 
 from tasks_app.core.lanes import LANES
 from tasks_app.lifecycle.shards import all_shards
-from tasks_app.models import LanePause
+from tasks_app.models import LanePause, MaintenanceEntry
 from tasks_app.sql import array, run
+
+from .maintenance import CHORES, Chore
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +36,27 @@ class LimitView:
     burst: float | None
     max_running: int | None
     tokens: float | None  # tasks that could start now
-    running: int
+    claimed: int  # in batches that no worker has started
+    started: int
     due: int
     due_exact: bool  # else there are more
+
+    @property
+    def running(self) -> int:
+        """What counts as running by the limit: claimed ones too."""
+        return self.claimed + self.started
+
+
+@dataclass(frozen=True, slots=True)
+class ChoreView:
+    name: str
+    every_seconds: float
+    waiting_seconds: float  # since it was due, and a beat was there that could have taken it; less than 0: not yet
+    done_seconds_ago: float | None
+    begun_seconds: float  # it was taken again for so long after it was last done, and has neither ended nor failed
+    failures: int  # in a row, since it was last done
+    failing_seconds: float | None
+    error: str  # the first line of the last one
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +98,31 @@ def pauses() -> dict[str, Pause]:
     """By lane."""
     rows = LanePause.objects.annotate(age=Now() - F("paused_at"))
     return {row.lane: Pause(row.reason, row.paused_by, row.age.total_seconds()) for row in rows}
+
+
+def chores(beat_up_seconds: float | None) -> list[ChoreView]:
+    """Those that beats do, and for how long each has been waiting for one, of which one has been up for so long."""
+    rows = {row.name: row for row in MaintenanceEntry.objects.annotate(now=Now())}
+    wanted = [(chore, rows[chore.name]) for chore in CHORES if chore.every() > 0 and chore.name in rows]
+    return [_chore(chore, row, 0.0 if beat_up_seconds is None else beat_up_seconds) for chore, row in wanted]
+
+
+def _chore(chore: Chore, row: MaintenanceEntry, beat_up_seconds: float) -> ChoreView:
+    def ago(moment: datetime | None) -> float | None:
+        return None if moment is None else (row.now - moment).total_seconds()
+
+    done, taken = ago(row.done_at), ago(row.ran_at)
+    since = beat_up_seconds if done is None else min(done, beat_up_seconds)
+    return ChoreView(
+        chore.name,
+        chore.every(),
+        waiting_seconds=min(ago(row.next_at), beat_up_seconds),
+        done_seconds_ago=done,
+        begun_seconds=0.0 if row.failures or taken is None else since - taken,
+        failures=row.failures,
+        failing_seconds=ago(row.failing_since),
+        error=row.error,
+    )
 
 
 def last_takeovers(views: list[ShardView], most: int = 5) -> list[Takeover]:

@@ -1,7 +1,10 @@
-"""What an operator asks first: who is alive, what is due, what is late. Reads only."""
+"""What an operator asks first: who is alive, what is due, what is late, and (in verdict.py) what is wrong. Reads only.
+
+The command, the pages and the API all show this one.
+"""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db.models import F
 from django.db.models.functions import Now
@@ -14,15 +17,15 @@ from tasks_app.models import DlqEntry, Node
 from tasks_app.sql import run
 
 from . import fleet_status
-from .canary import CANARY, canaries
+from .canary import CANARY, CHORE_EVERY, Canary, canaries
 from .figures import Hour, Sample, last_hour, take_sample
-from .fleet_status import LimitView, Pause, ShardView, Takeover
+from .fleet_status import ChoreView, LimitView, Pause, ShardView, Takeover
 from .queues import depths
+from .verdict import OVERDUE_SECONDS, Problem, Severity, judge, nobody_dispatches
 
 LATENESS_MINUTES = 5
 COUNT_BOUND = 1_000  # due rows of one shard and lane that are counted, before their number is guessed
 DEAD_BOUND = 10_000  # dead letters that are counted
-OVERDUE_SECONDS = 10.0  # due for longer than this and not started: late
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,7 @@ class NodeView:
     slots: int
     lanes: list[str]
     seen_seconds_ago: float
+    up_seconds: float
     live: bool
     dispatching: bool  # a beat that renews its shards
 
@@ -42,14 +46,18 @@ class LaneStatus:
     due: int
     due_exact: bool
     oldest_overdue_seconds: float | None
-    batches_waiting: int
+    batches_waiting: int  # claimed, and no worker has started them
     batches_running: int
-    tasks_running: int
+    tasks_claimed: int  # in batches that wait
+    tasks_running: int  # in batches that run, and not settled yet; a slot has one batch at a time
+    batches_lost: int  # their lease ran out, and the reaper should have seen it by now
+    lost_seconds: float | None  # since the first lease ran out
     slots: int  # live worker slots that serve it
     queued: int | None  # messages in the broker; None: it does not answer
     paused: Pause | None
     canary_seconds: float | None  # since its canary last came back
     canary_missing: bool
+    canary_absent: bool  # it should have one, and has none
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +68,11 @@ class Lateness:
     p50_ms: float | None
     p95_ms: float | None
     p99_ms: float | None
+    recent_p95_ms: float | None  # of the last whole minute and the one that is running
+
+    @property
+    def started(self) -> int:
+        return self.succeeded + self.failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +85,26 @@ class Status:
     takeovers: list[Takeover]
     limits: list[LimitView]
     planning_behind_seconds: float | None  # since the earliest firing of a job that has passed unplanned
+    chores: list[ChoreView]
+    found: tuple[Problem, ...] = ()  # what is wrong, trouble first
+
+    def problems(self) -> list[str]:
+        """What somebody has to look at now, in sentences."""
+        return [str(one) for one in self.found if one.severity is Severity.TROUBLE]
+
+    def notices(self) -> list[str]:
+        """What can wait, in sentences."""
+        return [str(one) for one in self.found if one.severity is Severity.NOTICE]
+
+    @property
+    def broken(self) -> set[str]:
+        """The rules that are: a figure that one of them is about stands out."""
+        return {one.rule for one in self.found}
+
+    @property
+    def verdict(self) -> str:
+        """ok, notice or trouble."""
+        return self.found[0].severity.value if self.found else "ok"
 
     @property
     def due(self) -> int:
@@ -82,8 +115,25 @@ class Status:
         return all(lane.due_exact for lane in self.lanes)
 
     @property
+    def claimed(self) -> int:
+        """Tasks on their way to a worker."""
+        return sum(lane.tasks_claimed for lane in self.lanes)
+
+    @property
     def running(self) -> int:
         return sum(lane.tasks_running for lane in self.lanes)
+
+    @property
+    def batches_claimed(self) -> int:
+        return sum(lane.batches_waiting for lane in self.lanes)
+
+    @property
+    def batches_running(self) -> int:
+        return sum(lane.batches_running for lane in self.lanes)
+
+    @property
+    def dead_shown(self) -> str:
+        return f"{self.dead_letters:,}" if self.dead_letters <= DEAD_BOUND else f"{DEAD_BOUND:,}+"
 
     @property
     def oldest_overdue_seconds(self) -> float | None:
@@ -93,61 +143,12 @@ class Status:
             default=None,
         )
 
-    def _told_canary(self, lane: LaneStatus) -> str:
-        late = f"The canary of lane {lane.lane!r} has not come back for {lane.canary_seconds:.0f} s"
-        if sum(one.batches_running for one in self.lanes) >= lane.slots:
-            return f"{late}: all {lane.slots} slots that serve the lane are busy. Start more workers."
-        return f"{late}, although a worker says that it serves the lane. Restart that worker."
-
-    def problems(self) -> list[str]:
-        """What is wrong, in words an operator can act on; empty when all is well."""
-        found = []
-        live = [node for node in self.nodes if node.live]
-        if missing := nobody_dispatches(self.nodes):
-            found.append(missing)
-        if not any(node.kind == Node.WORKER for node in live):
-            found.append("Nobody runs tasks: no worker is alive. Start `celery -A scheduler_project worker`.")
-        if any(lane.queued is None for lane in self.lanes):
-            found.append("The broker does not answer: nothing is handed out until it does, and nothing is lost.")
-        served = any(lane.slots for lane in self.lanes)
-        for lane in self.lanes:
-            if lane.due and served and not lane.slots:
-                found.append(f"Nobody consumes lane {lane.lane!r}, and {lane.due:,} tasks are due in it.")
-            elif lane.slots and lane.canary_missing:
-                found.append(self._told_canary(lane))
-        orphans = [view.shard for view in self.shards if view.holder is None]
-        if orphans and any(node.dispatching for node in live):
-            found.append(
-                f"Nobody dispatches shards {', '.join(map(str, orphans))}. They are taken over within seconds."
-            )
-        unknown = conf().SHARDS - len(self.shards)
-        if self.shards and unknown > 0:
-            found.append(
-                f'PUNCTUAL["SHARDS"] is {conf().SHARDS} here, but the beats know {len(self.shards)}: nobody claims '
-                f"what is planned in the other {unknown}. Restart a beat with this setting."
-            )
-        found += [
-            f"No beat knows the limit of type {one.task_type!r}, so nobody claims its tasks. Restart the beats with "
-            "the code that has its handler."
-            for one in self.limits
-            if not one.declared
-        ]
-        behind = self.planning_behind_seconds
-        if behind is not None and behind > OVERDUE_SECONDS:
-            found.append(
-                f"Planning of jobs is behind: a firing of {behind:.0f} s ago has no instance yet. If it stays so while "
-                "a beat is alive, its log says why: look for cursor.unreadable or planner.failed."
-            )
-        oldest = self.oldest_overdue_seconds
-        if oldest is not None and oldest > OVERDUE_SECONDS:
-            found.append(f"The oldest due task has been waiting for {oldest:.0f} s; {self.due:,} are due.")
-        return found
-
 
 def read_status(hour: Hour | None = None, sample: Callable[[], Sample] | None = None) -> Status:
     """Everything at a glance. What the caller has read already need not be read again."""
     nodes, shards, types = read_nodes(), fleet_status.shards(), limited_types()
-    return Status(
+    beats_up = max((node.up_seconds for node in nodes if node.live and node.kind == Node.BEAT), default=None)
+    status = Status(
         nodes=nodes,
         lanes=_lanes(nodes, types, sample),
         lateness=_lateness(hour or last_hour()),
@@ -156,7 +157,9 @@ def read_status(hour: Hour | None = None, sample: Callable[[], Sample] | None = 
         takeovers=fleet_status.last_takeovers(shards),
         limits=fleet_status.limits(types, COUNT_BOUND),
         planning_behind_seconds=fleet_status.planning_behind(),
+        chores=fleet_status.chores(beats_up),
     )
+    return replace(status, found=judge(status))
 
 
 def somebody_dispatches() -> bool:
@@ -164,22 +167,10 @@ def somebody_dispatches() -> bool:
     return nobody_dispatches(read_nodes()) is None
 
 
-def nobody_dispatches(nodes: list[NodeView]) -> str | None:
-    """Who is missing, in a sentence; None if a beat dispatches."""
-    live = [node for node in nodes if node.live]
-    if any(node.dispatching for node in live):
-        return None
-    if not any(node.kind == Node.BEAT for node in live):
-        return "Nobody dispatches: no beat is alive. Start `celery -A scheduler_project beat`."
-    return (
-        "Nobody dispatches: beats are alive, but none renews its shards. Either they can't reach the broker, "
-        "or their dispatchers hang; their logs tell. Restart those that say nothing."
-    )
-
-
 def read_nodes() -> list[NodeView]:
     # Asked of the database: this process's clock may differ.
-    rows = Node.objects.annotate(age=Now() - F("seen_at"), renewed=Now() - F("renewed_at")).order_by("kind", "name")
+    ages = {"age": Now() - F("seen_at"), "renewed": Now() - F("renewed_at"), "up": Now() - F("started_at")}
+    rows = Node.objects.annotate(**ages).order_by("kind", "name")
     ttl, lease = conf().NODE_TTL_SECONDS, conf().SHARD_LEASE_SECONDS
     return [
         NodeView(
@@ -188,6 +179,7 @@ def read_nodes() -> list[NodeView]:
             n.slots,
             n.lanes,
             n.age.total_seconds(),
+            n.up.total_seconds(),
             live=n.age.total_seconds() < ttl,
             dispatching=n.renewed is not None and n.renewed.total_seconds() < lease,
         )
@@ -197,29 +189,42 @@ def read_nodes() -> list[NodeView]:
 
 def _lanes(nodes: list[NodeView], types: list[str], sample: Callable[[], Sample] | None) -> list[LaneStatus]:
     places = {"lanes": list(LANES), "shards": all_shards(), "types": types}
-    rows = run("status_lanes", places | {"bound": COUNT_BOUND, "canary": CANARY})
+    # A reaper looks this often, and may have to wait for another chore.
+    patience = OVERDUE_SECONDS + 2 * max(conf().REAP_SECONDS, conf().NODE_SECONDS)
+    rows = run("status_lanes", places | {"bound": COUNT_BOUND, "canary": CANARY, "patience": patience})
     guessed = (sample or take_sample)().due if any(cut for _, _, cut, *_ in rows) else {}
     paused, canary, queued = fleet_status.pauses(), canaries(), depths()
+    live = [node for node in nodes if node.live]
     return [
         LaneStatus(
             lane,
             max(due, guessed.get(lane, 0)) if cut else due,
             not cut,
             *figures,
-            slots=sum(node.slots for node in nodes if node.live and lane in node.lanes),
+            slots=sum(node.slots for node in live if lane in node.lanes),
             queued=None if queued is None else queued[lane],
             paused=paused.get(lane),
             canary_seconds=canary[lane].age_seconds if lane in canary else None,
             canary_missing=lane in canary and lane not in paused and canary[lane].missing,
+            canary_absent=lane not in paused and _canary_absent(lane, canary, live),
         )
         for lane, due, cut, *figures in rows
     ]
 
 
+def _canary_absent(lane: str, canaries: dict[str, Canary], live: list[NodeView]) -> bool:
+    """Whether one should have flown by now: a beat and a worker have been there for two rounds of the chore."""
+    if lane in canaries or not conf().CANARY_SECONDS:
+        return False
+    beat = max((node.up_seconds for node in live if node.kind == Node.BEAT), default=0.0)
+    worker = max((node.up_seconds for node in live if lane in node.lanes), default=0.0)
+    return min(beat, worker) > 2 * CHORE_EVERY * conf().CANARY_SECONDS + OVERDUE_SECONDS
+
+
 def _lateness(hour: Hour) -> Lateness:
     last = hour.last(LATENESS_MINUTES + 1)  # whole minutes, and the one that is running
     p50, p95, p99 = (last.percentile_ms(share) for share in (0.50, 0.95, 0.99))
-    return Lateness(LATENESS_MINUTES * 60, last.ok, last.failed, p50, p95, p99)
+    return Lateness(LATENESS_MINUTES * 60, last.ok, last.failed, p50, p95, p99, hour.last(2).percentile_ms(0.95))
 
 
 def _dead_letters() -> int:

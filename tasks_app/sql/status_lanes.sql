@@ -1,9 +1,11 @@
--- status_lanes: per lane what is due now and since when, batches that wait, and the tasks of open batches.
+-- status_lanes: per lane what is due now and since when; batches that wait and that run, the tasks in them, and batches
+-- whose lease ran out longer ago than the reaper needs.
 -- Due rows are counted up to a bound for each shard; `cut` says that there are more. Canaries are nobody's tasks.
 -- What waits for its limit is due, but not late: that it waits is what the limit is for.
 SELECT l.lane,
        d.due, d.cut, d.oldest_seconds,
-       coalesce(b.waiting, 0), coalesce(b.running, 0), coalesce(b.tasks, 0)
+       coalesce(b.waiting, 0), coalesce(b.running, 0), coalesce(b.tasks_claimed, 0), coalesce(b.tasks_running, 0),
+       coalesce(b.lost, 0), b.lost_seconds
 FROM unnest(%(lanes)s::text[]) WITH ORDINALITY AS l(lane, place)
 CROSS JOIN LATERAL (
     SELECT coalesce(sum(s.due), 0)::bigint AS due, coalesce(bool_or(s.due > %(bound)s), FALSE) AS cut,
@@ -36,7 +38,11 @@ CROSS JOIN LATERAL (
 ) AS d
 LEFT JOIN (
     SELECT lane, count(*) FILTER (WHERE started_at IS NULL) AS waiting,
-           count(*) FILTER (WHERE started_at IS NOT NULL) AS running, sum(cardinality(ids)) AS tasks
+           count(*) FILTER (WHERE started_at IS NOT NULL) AS running,
+           sum(cardinality(ids)) FILTER (WHERE started_at IS NULL) AS tasks_claimed,
+           sum(cardinality(ids) - ok - failed) FILTER (WHERE started_at IS NOT NULL) AS tasks_running,
+           count(*) FILTER (WHERE lease_until < clock_timestamp() - make_interval(secs => %(patience)s)) AS lost,
+           extract(epoch FROM clock_timestamp() - min(lease_until))::float8 AS lost_seconds
     FROM task_batch WHERE finished_at IS NULL GROUP BY lane
 ) AS b ON b.lane = l.lane
 ORDER BY l.place

@@ -1,9 +1,8 @@
--- status_limits: the limits in force, what is left in their buckets, and how many tasks are running and due: those of each
--- lane are counted up to a bound. And the types of which limited tasks are planned, but whose limit no beat has declared.
+-- status_limits: the limits in force, what is left in their buckets, and how many tasks are claimed, running and due: those
+-- that are due in each lane are counted up to a bound. And the types of which limited tasks are planned, but whose limit no beat has declared.
 SELECT one.task_type, one.declared, one.rate, one.burst, one.max_running,
        least(one.burst, one.tokens + one.rate * greatest(0, extract(epoch FROM clock_timestamp() - one.filled_at)::float8)),
-       (SELECT coalesce(sum(cardinality(b.ids) - b.ok - b.failed), 0)::bigint FROM task_batch b
-        WHERE b.finished_at IS NULL AND b.task_type = one.task_type),
+       held.claimed, held.running,
        (SELECT sum(few.due)::bigint
         FROM unnest(%(lanes)s::text[]) AS lane(name)
         CROSS JOIN LATERAL (
@@ -19,5 +18,11 @@ FROM (
     FROM unnest(%(types)s::text[]) AS planned(task_type)
     FULL JOIN type_limit l USING (task_type)
 ) AS one
+CROSS JOIN LATERAL (
+    SELECT coalesce(sum(cardinality(b.ids)) FILTER (WHERE b.started_at IS NULL), 0)::bigint AS claimed,
+           coalesce(sum(cardinality(b.ids) - b.ok - b.failed) FILTER (WHERE b.started_at IS NOT NULL), 0)::bigint AS running
+    FROM task_batch b
+    WHERE b.finished_at IS NULL AND b.task_type = one.task_type
+) AS held
 WHERE one.rate IS NOT NULL OR one.max_running IS NOT NULL OR NOT one.declared
 ORDER BY one.task_type

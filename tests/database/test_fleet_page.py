@@ -83,7 +83,7 @@ def test_a_lane_that_nobody_consumes_is_named_with_what_is_due_in_it(viewer, bea
 
     assert "nobody consumes it" in row_of(page, "backfill")
     assert "nobody consumes it" not in row_of(page, "low")
-    assert "Nobody consumes lane &#x27;backfill&#x27;, and 1 tasks are due in it." in page
+    assert "Nobody consumes lane &#x27;backfill&#x27;, and 1 task is due in it." in page
 
 
 def test_it_shows_the_messages_in_the_broker_and_says_when_it_does_not_answer(viewer, beats, redis, settings):
@@ -103,7 +103,7 @@ def test_it_shows_limits_with_what_is_due(viewer):
 
     row = row_of(text(viewer), "T_RATED")
 
-    assert "<td>100/s</td> <td>50</td> <td>50</td> <td>–</td> <td>0</td> <td>3</td>" in row
+    assert "<td>100/s</td> <td>50</td> <td>50</td> <td>–</td> <td>0</td> <td>0</td> <td>3</td>" in row
 
 
 def test_a_lane_is_paused_and_resumed_with_reasons_and_both_are_written_down(operator, beats):

@@ -98,7 +98,7 @@ def test_status_counts_due_running_overdue_and_dead(fleet):
 
     status = json.loads(status_page("--json")[0])
 
-    assert (status["due"], status["running"]) == (1, 1)
+    assert (status["due"], status["claimed"], status["running"]) == (1, 1, 0)
     assert 3590 < status["oldest_overdue_seconds"] < 3700
     assert any("has been waiting" in problem for problem in status["problems"])
 
@@ -327,8 +327,8 @@ def test_status_shows_the_limits_in_force(fleet):
 
     [three] = [one for one in read_status().limits if one.task_type == "T_THREE"]
 
-    assert (three.max_running, three.running, three.due) == (3, 3, 2)
-    assert "at most 3 at once; 3 running, 2 due" in status_page()[0]
+    assert (three.max_running, three.running, three.claimed, three.due) == (3, 3, 3, 2)
+    assert "at most 3 at once; 0 running, 3 claimed, 2 due" in status_page()[0]
     assert read_status().due == 2
 
 

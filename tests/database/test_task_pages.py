@@ -364,7 +364,7 @@ def test_the_overview_shows_what_ran_failed_died_and_comes(viewer):
     context = viewer.get("/admin/").context
 
     assert context["last_hour"].ok == 5
-    assert context["dead"] == "1"
+    assert context["status"].dead_shown == "1"
     assert [name for name, *_ in context["failing"]] == ["T_QUIET"]
     assert sum(context["charts"][2].series[0].values) == 1
 

@@ -1,6 +1,7 @@
 """`manage.py scheduler_status`: who is alive, what is due, what is late.
 
-Exit code 0: all is well. 1: something is wrong, and the last lines say what. 2: the database does not answer.
+Exit code 0: it works; the last lines say what can wait (-), or that all is well. 1: something is wrong, and the last
+lines say what (!). 2: the database does not answer.
 """
 
 import json
@@ -10,7 +11,8 @@ from dataclasses import asdict
 from django.core.management.base import BaseCommand
 from django.db import OperationalError
 
-from tasks_app.engine.status import DEAD_BOUND, LaneStatus, Status, read_status
+from tasks_app.engine.status import LaneStatus, Status, read_status
+from tasks_app.engine.verdict import Severity
 
 
 class Command(BaseCommand):
@@ -29,7 +31,7 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps(_as_dict(status)))
         else:
             self.stdout.write(_as_page(status))
-        if status.problems():
+        if status.verdict == Severity.TROUBLE:
             sys.exit(1)
 
 
@@ -37,9 +39,12 @@ def _as_dict(status: Status) -> dict:
     return asdict(status) | {
         "due": status.due,
         "due_exact": status.due_exact,
+        "claimed": status.claimed,
         "running": status.running,
         "oldest_overdue_seconds": status.oldest_overdue_seconds,
+        "verdict": status.verdict,
         "problems": status.problems(),
+        "notices": status.notices(),
     }
 
 
@@ -52,32 +57,37 @@ def _as_page(status: Status) -> str:
         for node in live
     ] or ["  none"]
     lines += _shards(status)
-    lines += ["", f"Lanes      {'due':>9} {'oldest':>9} {'waiting':>9} {'running':>9} {'queued':>9} {'canary':>9}"]
+    lines += ["", f"Lanes      {'due':>9} {'oldest':>9} {'claimed':>9} {'running':>9} {'queued':>9} {'canary':>9}"]
     lines += [
-        f"  {lane.lane:8} {_due(lane):>9} {_seconds(lane.oldest_overdue_seconds):>9} {lane.batches_waiting:9,} "
-        f"{lane.batches_running:9,} {'-' if lane.queued is None else lane.queued:>9} {_seconds(lane.canary_seconds):>9}"
+        f"  {lane.lane:8} {_due(lane):>9} {_seconds(lane.oldest_overdue_seconds):>9} {lane.tasks_claimed:9,} "
+        f"{lane.tasks_running:9,} {'-' if lane.queued is None else lane.queued:>9} {_seconds(lane.canary_seconds):>9}"
         + (f"   paused by {lane.paused.by}: {lane.paused.reason}" if lane.paused else "")
         for lane in status.lanes
     ]
     lines += _limits(status)
+    lines += _chores(status)
     late = status.lateness
     lines += [
         "",
         f"Last {late.window_seconds // 60} minutes: {late.succeeded:,} succeeded, {late.failed:,} failed; "
         f"started late by p50 {_ms(late.p50_ms)}, p95 {_ms(late.p95_ms)}, p99 {_ms(late.p99_ms)}",
-        f"Tasks running: {status.running:,}. Dead letters: {_dead(status)}.",
+        f"Tasks claimed: {_in_batches(status.claimed, status.batches_claimed)}; running: "
+        f"{_in_batches(status.running, status.batches_running)}; dead: {status.dead_shown}.",
+        "",
     ]
-    problems = status.problems()
-    lines += ["", *(f"! {problem}" for problem in problems)] if problems else ["", "All is well."]
+    lines += [f"{_MARKS[one.severity]} {one}" for one in status.found] or ["All is well."]
     return "\n".join(lines)
+
+
+_MARKS = {Severity.TROUBLE: "!", Severity.NOTICE: "-"}
+
+
+def _in_batches(tasks: int, batches: int) -> str:
+    return f"{tasks:,} in {batches:,} batch{'' if batches == 1 else 'es'}" if tasks else "0"
 
 
 def _due(lane: LaneStatus) -> str:
     return f"{lane.due:,}" if lane.due_exact else f"~{lane.due:,}"
-
-
-def _dead(status: Status) -> str:
-    return f"{status.dead_letters:,}" if status.dead_letters <= DEAD_BOUND else f"more than {DEAD_BOUND:,}"
 
 
 def _shards(status: Status) -> list[str]:
@@ -112,8 +122,20 @@ def _limits(status: Status) -> list[str]:
         words = [f"{one.rate:g}/s with a burst of {one.burst:g}"] if one.rate is not None else []
         words += [f"at most {one.max_running:,} at once"] if one.max_running is not None else []
         words += ["known to no beat"] if not one.declared else []
-        lines.append(f"  {one.task_type:32} {', '.join(words)}; {one.running:,} running, {due} due")
+        lines.append(
+            f"  {one.task_type:32} {', '.join(words)}; {one.started:,} running, {one.claimed:,} claimed, {due} due"
+        )
     return lines
+
+
+def _chores(status: Status) -> list[str]:
+    if not status.chores:
+        return []
+    return ["", f"Chores         {'every':>9} {'done, ago':>9}"] + [
+        f"  {one.name:12} {_seconds(one.every_seconds):>9} {_seconds(one.done_seconds_ago):>9}"
+        + (f"   failed {one.failures} times in a row: {one.error}" if one.failures else "")
+        for one in status.chores
+    ]
 
 
 def _seconds(value: float | None) -> str:

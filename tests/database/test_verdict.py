@@ -1,0 +1,406 @@
+"""The verdict: "All is well" is said when it is, and status, pages and API say the same of what is not."""
+
+import json
+from datetime import timedelta
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.db.models import F
+from django.db.models.functions import Now
+
+from tasks_app.client import schedule, schedule_many
+from tasks_app.core.handlers import REGISTRY
+from tasks_app.core.lanes import LANES
+from tasks_app.core.scans import SCANS
+from tasks_app.engine import lanes, nodes
+from tasks_app.engine.canary import CANARY
+from tasks_app.engine.maintenance import Maintenance
+from tasks_app.engine.verdict import RULES
+from tasks_app.lifecycle.start import start
+from tasks_app.models import MaintenanceEntry, Node, ScheduleTask, TaskBatch
+from tests.support.browser import person
+from tests.support.clients import client_of
+from tests.support.engine import claim_due, expire_lease, run_due
+from tests.support.marks import commits
+from tests.support.moves import dead
+
+pytestmark = commits
+
+with_people = pytest.mark.django_db(transaction=True)  # who are in no app of ours
+WELL = "All is well"
+OK, TROUBLE = 0, 1
+
+
+def execute(statement: str, params=None) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, params)
+
+
+def status_page(*options: str) -> tuple[str, int]:
+    out = StringIO()
+    try:
+        call_command("scheduler_status", *options, stdout=out)
+    except SystemExit as end:
+        return out.getvalue(), end.code
+    return out.getvalue(), 0
+
+
+def told() -> tuple[str, int]:
+    """What stands below the figures, and the exit code."""
+    page, code = status_page()
+    return page.rpartition("\n\n")[2].strip(), code
+
+
+@pytest.fixture
+def beat() -> Maintenance:
+    beat = Maintenance(nodes.new_node_id(), "beat-1")
+    beat.run_once()
+    beat.wait_aside()
+    Node.objects.update(renewed_at=Now())
+    return beat
+
+
+@pytest.fixture(autouse=True)
+def worker(beat) -> None:
+    nodes.report_worker(nodes.new_node_id(), "worker-1", 2, list(LANES))
+    assert told() == (f"{WELL}.", OK)
+
+
+def do_chores(beat: Maintenance, *names: str) -> None:
+    """These are due, and done."""
+    MaintenanceEntry.objects.filter(name__in=names).update(next_at="2020-01-01T00:00:00Z")
+    beat.run_once()
+    beat.wait_aside()
+
+
+# ---- dead, paused ----
+
+
+def test_dead_tasks_are_told_and_page_nobody():
+    dead("a")
+    assert told() == ("- 1 task is dead. Look at why it gave up, and retry it: the overview leads there.", OK)
+
+    dead("b", "c")
+    assert told()[0].startswith("- 3 tasks are dead.")
+
+
+def test_due_tasks_of_a_paused_lane_are_told_and_page_nobody():
+    lanes.pause("low", reason="nightly import", by="ana")
+    assert told() == (f"{WELL}.", OK)
+
+    schedule("T_QUIET", "a", lane="low")
+
+    words, code = told()
+    assert code == OK
+    assert words.startswith("- Lane 'low' is paused, and 1 task is due in it.")
+    assert "manage.py lane resume low" in words
+
+
+# ---- late ----
+
+
+def started_late(tasks: int, seconds: float, minutes_ago: int = 0) -> None:
+    """So many tasks that each started so late, in batches that finished so long ago."""
+    before = set(TaskBatch.objects.values_list("batch_no", flat=True))
+    count = ScheduleTask.objects.count()
+    schedule_many("T_QUIET", [{"key": count + n} for n in range(tasks)])
+    execute("UPDATE schedule_task SET due_at = due_at - make_interval(secs => %s) WHERE due_at < now()", [seconds])
+    run_due()
+    TaskBatch.objects.exclude(batch_no__in=before).update(finished_at=F("finished_at") - timedelta(minutes=minutes_ago))
+
+
+def test_tasks_that_start_late_are_trouble():
+    up_for_an_hour()
+    started_late(30, 1.0)
+    assert told() == (f"{WELL}.", OK)
+
+    started_late(30, 5.0)
+
+    words, code = told()
+    assert code == TROUBLE
+    assert words.startswith("! Tasks start late: in the last 5 minutes, 5 % of 60 by more than ")
+
+
+def test_what_had_to_wait_for_workers_that_have_just_come_is_no_trouble_but_told():
+    started_late(30, 5.0)
+
+    words, code = told()
+    assert (words[:2], code) == ("- ", OK)
+    assert "no worker has been up for longer than" in words
+
+
+def test_one_late_task_of_a_few_is_no_trouble_but_told():
+    up_for_an_hour()
+    started_late(3, 5.0)
+
+    words, code = told()
+    assert (words[:2], code) == ("- ", OK)
+    assert "5 % of 3" in words
+
+
+def test_what_was_late_and_is_on_time_again_is_no_trouble_but_told():
+    up_for_an_hour()
+    started_late(30, 5.0, minutes_ago=3)
+    started_late(30, 0.0)
+
+    words, code = told()
+    assert (words[:2], code) == ("- ", OK)
+    assert "those of the last minute were on time" in words
+
+
+def test_the_last_percent_is_told_when_it_is_very_late():
+    started_late(98, 0.0)
+    started_late(2, 12.0)
+
+    words, code = told()
+    assert (words[:2], code) == ("- ", OK)
+    assert "1 % of 100 by more than 1" in words
+
+
+# ---- workers and their lanes ----
+
+
+def test_a_dead_only_worker_is_trouble():
+    Node.objects.filter(kind=Node.WORKER).update(seen_at=Now() - timedelta(minutes=1))
+
+    words, code = told()
+    assert code == TROUBLE
+    assert "Nobody runs tasks" in words
+
+
+@pytest.fixture
+def last_of_its_lane():
+    """The only worker of `critical` has died; another serves the others."""
+    Node.objects.filter(kind=Node.WORKER).update(seen_at=Now() - timedelta(minutes=1), lanes=["critical"])
+    nodes.report_worker(nodes.new_node_id(), "worker-2", 2, [lane for lane in LANES if lane != "critical"])
+
+
+def test_the_dead_only_worker_of_a_lane_is_told_and_is_trouble_when_something_is_due(last_of_its_lane):
+    words, code = told()
+    assert code == OK
+    assert words.startswith("- Nobody consumes lane 'critical' any more")
+
+    schedule("T_QUIET", "a", lane="critical")
+
+    words, code = told()
+    assert code == TROUBLE
+    assert words.startswith("! Nobody consumes lane 'critical', and 1 task is due in it.")
+
+
+def test_a_lane_that_its_workers_have_left_for_good_is_forgotten(canaries_fly, last_of_its_lane, beat):
+    """They said goodbye, so that nobody waits for them: its canary comes down with the next chore."""
+    Node.objects.filter(name="worker-1").delete()
+    execute("UPDATE schedule_task SET start_time = now() - interval '1 hour' WHERE biz_key = 'critical'")
+    assert told()[0].startswith("- Nobody consumes lane 'critical' any more")
+
+    do_chores(beat, "canary")
+
+    assert told() == (f"{WELL}.", OK)
+    nodes.report_worker(nodes.new_node_id(), "worker-3", 2, ["critical"])
+    do_chores(beat, "canary")
+    assert ScheduleTask.objects.filter(task_type=CANARY, biz_key="critical", due_at__isnull=False).count() == 1
+
+
+# ---- canaries ----
+
+
+@pytest.fixture
+def canaries_fly(settings, worker, beat):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"CANARY_SECONDS": 10.0}
+    do_chores(beat, "canary")
+    run_due()
+    up_for_an_hour()
+
+
+def up_for_an_hour() -> None:
+    """All processes are."""
+    Node.objects.update(started_at=Now() - timedelta(hours=1))
+
+
+@pytest.fixture
+def no_canary(settings, worker):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"CANARY_SECONDS": 10.0}
+
+
+def test_canaries_that_never_flew_are_trouble_unless_the_processes_have_just_come(no_canary, beat):
+    assert told() == (f"{WELL}.", OK)
+
+    up_for_an_hour()
+
+    words, code = told()
+    assert code == TROUBLE
+    assert (
+        "! No canary has ever flown in lanes critical, high, default, low, backfill, although workers serve them."
+        in words
+    )
+    do_chores(beat, "canary")
+    assert told() == (f"{WELL}.", OK)
+
+
+def test_canaries_that_can_not_be_planned_are_told_at_once_and_are_trouble_when_it_stays_so(no_canary, beat):
+    handler = REGISTRY.get(CANARY)
+    REGISTRY.discard(CANARY)
+    try:
+        do_chores(beat, "canary")
+        words, code = told()
+        assert (words[:2], code) == ("- ", OK)
+        assert "chore canary" in words
+        assert "task type 'PUNCTUAL_CANARY' has no handler" in words
+
+        do_chores(beat, "canary")
+        words, code = told()
+        assert (words[:2], code) == ("! ", TROUBLE)
+    finally:
+        REGISTRY.add(handler)
+
+    do_chores(beat, "canary")
+    assert told() == (f"{WELL}.", OK)
+
+
+def test_a_lane_that_goes_on_gets_its_canary_with_the_next_look_at_the_chores(canaries_fly, beat):
+    lanes.pause("low", reason="test", by="test")
+    ScheduleTask.objects.filter(biz_key="low").delete()
+
+    lanes.resume("low", reason="test", by="test")
+
+    assert "canary" in beat.run_once()
+    assert told() == (f"{WELL}.", OK)
+
+
+# ---- leases and chores ----
+
+
+def test_a_lease_that_ran_out_and_was_not_reaped_is_trouble(beat):
+    schedule_many("T_QUIET", [{"key": n} for n in range(3)])
+    [batch] = claim_due()
+    expire_lease(batch)
+    assert told() == (f"{WELL}.", OK)  # the reaper comes soon
+
+    execute("UPDATE task_batch SET lease_until = now() - interval '40 s'")
+
+    words, code = told()
+    assert code == TROUBLE
+    assert "! 1 batch lost its lease up to 40 s ago, and its tasks were not put back to due." in words
+    do_chores(beat, "reap")
+    run_due()
+    assert told() == (f"{WELL}.", OK)
+
+
+def test_a_chore_that_nobody_does_is_trouble_although_a_beat_is_alive(beat):
+    long_ago = "UPDATE maintenance_entry SET next_at = now() - interval '2 minutes' WHERE name IN ('reap', 'prune')"
+    execute(long_ago)
+    assert told() == (f"{WELL}.", OK)  # the beat has just come
+
+    up_for_an_hour()
+
+    words, code = told()
+    assert code == TROUBLE
+    assert "! Nobody does the chores reap, prune: they have been due for 2 min, although a beat is alive." in words
+    beat.run_once()
+    assert told() == (f"{WELL}.", OK)
+
+
+def test_chores_that_can_not_be_taken_are_told_with_the_reason(beat):
+    """As it was with knobs of mixed kinds: the statement that takes them fails, for all of them."""
+    execute(
+        "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no chores today'; END $$;"
+        "CREATE TRIGGER refuse BEFORE UPDATE OF ran_at ON maintenance_entry EXECUTE FUNCTION refuse()"
+    )
+    try:
+        for _ in range(2):
+            beat.look()
+    finally:
+        execute("DROP FUNCTION refuse CASCADE")
+
+    words, code = told()
+    assert code == TROUBLE
+    assert "The chores reap, prune, roll_up, rescue, compensate have been failing for " in words
+    assert "no chores today" in words
+
+
+def test_a_chore_that_begins_and_never_ends_is_told(beat):
+    up_for_an_hour()
+    execute("UPDATE maintenance_entry SET done_at = now() - interval '2 hours' WHERE name = 'compensate'")
+    words, code = told()
+    assert (words[:2], code) == ("- ", OK)
+    assert "The chore compensate was last finished 2 h ago" in words
+
+    execute("UPDATE maintenance_entry SET done_at = NULL WHERE name = 'compensate'")
+    assert "The chore compensate was never finished" in told()[0]
+
+
+def test_a_scan_that_fails_is_a_chore_that_fails(beat):
+    def broken(dry_run: bool):
+        raise RuntimeError("the scan is broken\nand this is nobody's business")
+
+    SCANS.add("broken", broken)
+    try:
+        do_chores(beat, "compensate")
+    finally:
+        SCANS.discard("broken")
+
+    words, _ = told()
+    assert "scan broken: the scan is broken" in words
+    assert "nobody's business" not in words
+
+
+# ---- claimed is not running ----
+
+
+@with_people
+def test_what_is_claimed_is_not_running():
+    schedule_many("T_QUIET", [{"key": n} for n in range(10)])
+    batches = claim_due(size=1)
+    for batch in batches[:2]:
+        start(batch.batch_no, "worker-1")
+
+    status = json.loads(status_page("--json")[0])
+    page, _ = status_page()
+    overview = client_of(person("vera", "tasks_app.view_scheduletask")).get("/admin/").content.decode()
+
+    assert (status["running"], status["claimed"]) == (2, 8)
+    assert "Tasks claimed: 8 in 8 batches; running: 2 in 2 batches; dead: 0." in page
+    assert "<span>Running</span> <b>2</b> <small>in 2 batches</small>" in overview
+    assert "<span>Claimed, not started</span> <b>8</b> <small>in 8 batches</small>" in overview
+
+
+@with_people
+def test_status_pages_and_api_say_the_same():
+    dead("a")
+    execute("UPDATE node SET renewed_at = NULL")
+
+    status = json.loads(status_page("--json")[0])
+    page, _ = status_page()
+    client = client_of(person("vera", "tasks_app.view_scheduletask", "tasks_app.view_jobdefinition"))
+    overview = client.get("/admin/").context
+    health = client.get("/api/v1/scheduler/health", headers={"X-Tenant": "default"}).json()
+
+    assert len(status["problems"]) == len(status["notices"]) == 1
+    assert (status["verdict"], health["status"]) == ("trouble", "trouble")
+    assert (health["problems"], health["notices"]) == (status["problems"], status["notices"])
+    assert [str(one) for one in overview["status"].found] == status["problems"] + status["notices"]
+    assert all(sentence in page for sentence in status["problems"] + status["notices"])
+
+
+@with_people
+def test_the_words_of_an_error_are_for_operators_and_not_for_callers_of_the_api():
+    execute(
+        "UPDATE maintenance_entry SET failures = 2, failing_since = now(), error = 'at /srv/x' WHERE name = 'prune'"
+    )
+    client = client_of(person("vera", "tasks_app.view_scheduletask", "tasks_app.view_jobdefinition"))
+
+    health = client.get("/api/v1/scheduler/health", headers={"X-Tenant": "default"}).content.decode()
+
+    assert "The chore prune has been failing" in health
+    assert "/srv/x" not in health
+    for page in ("/admin/", "/admin/tasks_app/node/"):
+        assert "The error: at /srv/x." in client.get(page).content.decode()
+
+
+def test_every_rule_is_in_the_docs():
+    page = (Path(__file__).parents[2] / "docs" / "dispatcher.md").read_text()
+
+    assert [rule.__name__ for rule in RULES if f"`{rule.__name__}`" not in page] == []
