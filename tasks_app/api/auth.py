@@ -8,17 +8,19 @@ from tasks_app.engine.tokens import Caller, known
 from tasks_app.lifecycle.request import checked_text
 from tasks_app.models.schedule_task import DEFAULT_TENANT, TENANT_LENGTH
 
+from .edges import bound_body
 from .problems import Problem
 
 # The API has both jobs and tasks, so an operator needs the rights to both.
 VIEW = ("tasks_app.view_jobdefinition", "tasks_app.view_scheduletask")
 OPERATE = ("tasks_app.operate_jobdefinition", "tasks_app.operate_scheduletask")
 TENANT_HEADER = "X-Tenant"  # for operators only; a token has a tenant of its own
+_READING = ("GET", "HEAD", "OPTIONS")
 
 
 class Token(HttpBearer):
     def authenticate(self, request: HttpRequest, token: str) -> Caller | None:
-        return known(token)
+        return _admitted(request, known(token))
 
 
 class Session(APIKeyCookie):
@@ -36,14 +38,18 @@ class Session(APIKeyCookie):
         if key is None or not request.user.is_staff or not request.user.has_perms(VIEW):
             return None
         tenant = checked_text(TENANT_HEADER, request.headers.get(TENANT_HEADER) or DEFAULT_TENANT, TENANT_LENGTH)
-        return Caller(request.user.get_username(), tenant, request.user.has_perms(OPERATE))
+        return _admitted(request, Caller(request.user.get_username(), tenant, request.user.has_perms(OPERATE)))
 
 
 def caller(request: HttpRequest) -> Caller:
     return request.auth
 
 
-def writer(request: HttpRequest) -> Caller:
-    if not request.auth.can_write:
+def _admitted(request: HttpRequest, asked: Caller | None) -> Caller | None:
+    """Before anything of the body is read: may it be sent at all, and is it small enough?"""
+    if asked is None or request.method in _READING:
+        return asked
+    if not asked.can_write:
         raise Problem("SCH_403_FORBIDDEN", "You may read and not write. Ask for a token, or the permissions, to write.")
-    return request.auth
+    bound_body(request)
+    return asked

@@ -4,18 +4,49 @@ import json
 from collections.abc import Callable
 from functools import wraps
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 from ninja.parser import Parser
 
+from tasks_app.conf import conf
+from tasks_app.lifecycle.request import DEEPEST, is_deeper
+
 from .problems import Problem, respond
+
+_AROUND = 2  # levels around a payload
+_OTHER_FIELDS = 16_384  # bytes, with their names
 
 
 class StrictParser(Parser):
     """JSON as its specification has it: Python would take NaN, and the last of two equal names."""
 
     def parse_body(self, request: HttpRequest) -> object:
-        return json.loads(request.body, object_pairs_hook=_named_once, parse_constant=_refuse_constant)
+        found = json.loads(request.body, object_pairs_hook=named_once, parse_constant=_refuse_constant)
+        if is_deeper(found, DEEPEST + _AROUND):
+            raise ValueError(f"it has lists or objects more than {DEEPEST} levels deep")
+        return found
+
+
+def largest_body() -> int:
+    """In bytes: the largest payload with every letter escaped (six bytes instead of two), and the other fields."""
+    most = 3 * conf().PAYLOAD_MAX_BYTES + _OTHER_FIELDS
+    return min(most, settings.DATA_UPLOAD_MAX_MEMORY_SIZE or most)
+
+
+def bound_body(request: HttpRequest) -> None:
+    """Refuse a body that is too large: before it is read if its length is told, else as soon as too much has come."""
+    most, told = largest_body(), request.META.get("CONTENT_LENGTH")
+    if told:
+        size = int(told) if told.isdigit() else 0
+    elif request.META.get("wsgi.input_terminated"):
+        # It comes in chunks, which Django would take for no body.
+        request._body = request.META["wsgi.input"].read(most + 1)
+        size = len(request._body)
+    else:
+        size = 0
+    if size > most:
+        raise Problem("SCH_413_TOO_LARGE", f"The body has more than {most:,} bytes. Send ids instead of data.")
 
 
 def spoken(view: Callable) -> Callable:
@@ -45,12 +76,12 @@ def nothing_here(request: HttpRequest) -> HttpResponse:
     return respond(Problem("SCH_404_NOT_FOUND", f"There is nothing at this address.{slash}"))
 
 
-def _named_once(pairs: list[tuple[str, object]]) -> dict:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"{twice[:100]!r} is in one object twice")
+def named_once(pairs: list[tuple[str, object]]) -> dict:
+    found = {}
+    for name, value in pairs:
+        if name in found:
+            raise ValueError(f"{name[:100]!r} is in one object twice")
+        found[name] = value
     return found
 
 

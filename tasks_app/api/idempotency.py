@@ -12,7 +12,7 @@ from ninja import Status
 from tasks_app.models import IdempotencyRecord
 from tasks_app.sql import execute
 
-from .auth import writer
+from .auth import caller as caller_of
 from .problems import Problem, problem_of, respond
 
 HEADER = "Idempotency-Key"
@@ -29,7 +29,7 @@ def mutation(view: Callable) -> Callable:
 
     @wraps(view)
     def keyed(request: HttpRequest, **given):
-        caller, key = writer(request), given.get("idempotency_key")
+        caller, key = caller_of(request), given.get("idempotency_key")
         if key is None:
             with transaction.atomic():
                 return Status(*_plain(*view(request, **given)))

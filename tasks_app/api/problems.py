@@ -2,8 +2,6 @@
 
 import logging
 
-from django.conf import settings
-from django.core.exceptions import RequestDataTooBig
 from django.db import DatabaseError, InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from ninja import NinjaAPI, Schema
@@ -103,9 +101,6 @@ def problem_of(error: Exception) -> Problem:
         return Problem("SCH_404_NOT_FOUND", "There is nothing at this address.")
     if isinstance(error, HttpError):
         return Problem(_BY_STATUS.get(error.status_code, "SCH_400_MALFORMED"), _told(error))
-    if isinstance(error, RequestDataTooBig):
-        most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-        return Problem("SCH_413_TOO_LARGE", f"The body has more than {most:,} bytes. Send ids instead of data.")
     if isinstance(error, OperationalError | InterfaceError):
         log.error("api.no_database error=%r", str(error).strip())
         return Problem("SCH_503_DATABASE_DOWN", "The database does not answer, or keeps one waiting. Try again.")

@@ -115,6 +115,17 @@ def key_of(key: str | int | UUID) -> str:
     return _text("key", key, KEY_LENGTH)
 
 
+def is_deeper(value: object, most: int) -> bool:
+    """Whether lists and objects lie in one another on more levels than that. Walks level by level: no recursion."""
+    level = [value]
+    for _ in range(most + 1):
+        level = [one for one in level if isinstance(one, dict | list | tuple)]
+        if not level:
+            return False
+        level = [inner for one in level for inner in (one.values() if isinstance(one, dict) else one)]
+    return True
+
+
 def _text(name: str, value: object, longest: int) -> str:
     if not isinstance(value, str):
         raise InvalidTask(f"{name}={shown(value)} is a {type(value).__name__}; it must be a string.")
@@ -166,22 +177,12 @@ def _json_text(payload: object, name: str = "payload") -> str | None:
         )
     if _ESCAPED_NUL.search(text):
         raise InvalidTask(f"{name} contains a NUL character, which PostgreSQL can't store. Remove it.")
-    if size > _MAY_BE_DEEPER and _is_deeper(payload, DEEPEST):
+    if size > _MAY_BE_DEEPER and is_deeper(payload, DEEPEST):
         raise InvalidTask(
             f"{name} has lists or objects more than {DEEPEST} levels deep. Keep such data in a table of your own "
             "and schedule its id."
         )
     return text
-
-
-def _is_deeper(value: object, most: int) -> bool:
-    level = [value]
-    for _ in range(most + 1):
-        level = [one for one in level if isinstance(one, dict | list | tuple)]
-        if not level:
-            return False
-        level = [inner for one in level for inner in (one.values() if isinstance(one, dict) else one)]
-    return True
 
 
 def _encodable(text: str) -> bool:

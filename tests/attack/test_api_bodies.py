@@ -1,0 +1,95 @@
+"""A body can't occupy the web process: it is read after the caller's right, up to a limit, and in linear time."""
+
+import json
+
+import pytest
+
+from tasks_app.conf import conf
+from tasks_app.models import ScheduleTask
+
+TOO_LARGE = 1_000_000  # below what Django itself refuses
+TASK = {"task_type": "T_QUIET", "key": "a", "delay": 3600}
+
+
+def chunk(text: bytes) -> bytes:
+    return f"{len(text):x}\r\n".encode() + text + b"\r\n"
+
+
+@pytest.mark.parametrize("can_write", [False, None], ids=["to read", "none"])
+def test_who_may_not_write_is_told_so_before_a_byte_of_the_body_is_read(caller, can_write):
+    one = caller(token="") if can_write is None else caller(can_write=False)
+
+    answer = one.send("POST", "/tasks", Content_Length=1_000)
+
+    assert (answer.status, answer.code) in [(401, "SCH_401_UNAUTHENTICATED"), (403, "SCH_403_FORBIDDEN")]
+
+
+def test_a_body_that_is_too_large_is_refused_before_a_byte_of_it_is_read(caller):
+    answer = caller().send("POST", "/tasks", Content_Length=TOO_LARGE)
+
+    assert (answer.status, answer.code) == (413, "SCH_413_TOO_LARGE")
+
+
+def test_a_body_in_chunks_is_refused_as_soon_as_it_is_too_large(caller):
+    endless = [chunk(b" " * 50_000)] * 10  # and no last one
+
+    answer = caller().send("POST", "/tasks", *endless, Transfer_Encoding="chunked")
+
+    assert (answer.status, answer.code) == (413, "SCH_413_TOO_LARGE")
+
+
+def test_a_body_in_chunks_is_a_body(caller):
+    text = json.dumps(TASK).encode()
+
+    answer = caller().send("POST", "/tasks", chunk(text[:9]), chunk(text[9:]), b"0\r\n\r\n", Transfer_Encoding="chunked")
+
+    assert answer.status == 201
+    assert ScheduleTask.objects.get().biz_key == "a"
+
+
+def test_the_largest_payload_fits_however_its_letters_are_written(caller):
+    payload = "ж" * (conf().PAYLOAD_MAX_BYTES // 2 - 1)  # two bytes each, and six as an escape
+
+    assert caller().post("/tasks", TASK | {"payload": payload}).status == 201
+
+
+def test_a_doubled_name_among_many_is_found_at_once(caller):
+    names = ",".join(f'"{n}":0' for n in range(20_000))
+    text = f'{{"payload":{{{names},"19999":1}}}}'.encode()
+
+    answer = caller().send("POST", "/tasks", text, Content_Length=len(text))
+
+    assert (answer.status, answer.code) == (400, "SCH_400_MALFORMED")
+    assert "'19999' is in one object twice" in answer.body["detail"]
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 20_000, "[" * 300 + "]" * 300], ids=["lists", "objects", "closed"])
+def test_what_lies_too_deep_is_no_body(caller, text):
+    text = f'{{"task_type": "T_QUIET", "key": "a", "payload": {text}}}'.encode()
+
+    answer = caller().send("POST", "/tasks", text, Content_Length=len(text))
+
+    assert (answer.status, answer.code) == (400, "SCH_400_MALFORMED")
+
+
+class Name(str):
+    """Counts how often names are compared."""
+
+    compared = 0
+
+    def __eq__(self, other: object) -> bool:
+        Name.compared += 1
+        return str.__eq__(self, other)
+
+    __hash__ = str.__hash__
+
+
+def test_looking_for_a_doubled_name_takes_one_look_at_each():
+    from tasks_app.api.edges import named_once
+
+    names = [Name(n) for n in range(5_000)]
+
+    with pytest.raises(ValueError, match="'4999' is in one object twice"):
+        named_once([(name, None) for name in [*names, Name(4_999)]])
+
+    assert Name.compared < 3 * len(names)
