@@ -2,15 +2,14 @@
 
 import json
 
-from django.contrib.admin.views.decorators import staff_member_required
 from django.shortcuts import render
 from django.urls import re_path
 from ninja import NinjaAPI
 from ninja.openapi.docs import Swagger
 
 from . import health, jobs, tasks
-from .auth import Session, Token
-from .edges import StrictParser, nothing_here, spoken
+from .auth import Session, Token, for_readers
+from .edges import StrictParser, nothing_here, refuse_unknown_parameters, spoken
 from .problems import CODES, MEDIA_TYPE, ProblemOut, handle_all
 
 
@@ -36,6 +35,10 @@ class PunctualAPI(NinjaAPI):
         return schema
 
     def _get_urls(self) -> list:
+        for router in self._get_bound_routers():
+            for view in router.path_operations.values():
+                for operation in view.operations:
+                    refuse_unknown_parameters(operation)
         *own, root = super()._get_urls()
         for one in own:
             one.callback = spoken(one.callback)
@@ -50,7 +53,7 @@ api = PunctualAPI(
     auth=[Token(), Session()],
     parser=StrictParser(),
     docs=Page(),
-    docs_decorator=staff_member_required,
+    docs_decorator=for_readers,
 )
 handle_all(api)
 api.add_router("/jobs", jobs.router)

@@ -1,7 +1,12 @@
 """Who may call: the bearer of a token, or an operator who is logged in to the admin."""
 
+from collections.abc import Callable
+from functools import wraps
+
 from django.conf import settings
-from django.http import HttpRequest
+from django.contrib.admin.views.decorators import staff_member_required
+from django.http import HttpRequest, HttpResponse
+from ninja.errors import AuthenticationError
 from ninja.security import APIKeyCookie, HttpBearer
 
 from tasks_app.engine.tokens import Caller, known
@@ -9,7 +14,7 @@ from tasks_app.lifecycle.request import checked_text
 from tasks_app.models.schedule_task import DEFAULT_TENANT, TENANT_LENGTH
 
 from .edges import bound_body
-from .problems import Problem
+from .problems import Problem, problem_of, respond
 
 # The API has both jobs and tasks, so an operator needs the rights to both.
 VIEW = ("tasks_app.view_jobdefinition", "tasks_app.view_scheduletask")
@@ -43,6 +48,21 @@ class Session(APIKeyCookie):
 
 def caller(request: HttpRequest) -> Caller:
     return request.auth
+
+
+def for_readers(view: Callable) -> Callable:
+    """The schema and its page: for whoever has a token, and for operators. Only a person is sent to the login page."""
+
+    @wraps(view, assigned=())
+    def answered(request: HttpRequest, *args, **kwargs) -> HttpResponse:
+        if Token()(request) is not None:
+            return view(request, *args, **kwargs)
+        a_program = request.path.endswith(".json") and not request.user.is_staff
+        if a_program or "Authorization" in request.headers:
+            return respond(problem_of(AuthenticationError()))
+        return staff_member_required(view)(request, *args, **kwargs)
+
+    return answered
 
 
 def _admitted(request: HttpRequest, asked: Caller | None) -> Caller | None:

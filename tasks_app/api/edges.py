@@ -7,9 +7,11 @@ from functools import wraps
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
+from ninja.operation import Operation
 from ninja.parser import Parser
 
 from tasks_app.conf import conf
+from tasks_app.core.errors import nearest
 from tasks_app.lifecycle.request import DEEPEST, is_deeper
 
 from .problems import Problem, respond
@@ -47,6 +49,29 @@ def bound_body(request: HttpRequest) -> None:
         size = 0
     if size > most:
         raise Problem("SCH_413_TOO_LARGE", f"The body has more than {most:,} bytes. Send ids instead of data.")
+
+
+def refuse_unknown_parameters(operation: Operation) -> None:
+    """From now on this operation takes the query parameters it knows and no other: a misspelt filter is no filter."""
+    known = [name for model in operation.models if model.__ninja_param_source__ == "query" for name in _names(model)]
+    read = operation._get_values
+
+    def values(request: HttpRequest, *args) -> dict:
+        for name in request.GET:
+            if name not in known:
+                raise Problem("SCH_422_INVALID", f"There is no parameter {name[:100]!r} here.{_others(name, known)}")
+        return read(request, *args)
+
+    operation._get_values = values
+
+
+def _names(model: type) -> list[str]:
+    return list(model.__ninja_flatten_map__)
+
+
+def _others(name: str, known: list[str]) -> str:
+    there = f"there is {', '.join(known)}" if known else "there are none"
+    return nearest(name[:100], known) or f" In its query {there}."
 
 
 def spoken(view: Callable) -> Callable:

@@ -120,14 +120,16 @@ def pause_job(request: HttpRequest, job_id: Id, body: PauseIn, idempotency_key: 
 
 @router.post("/{job_id}/resume", response=JobOut, summary="Resume a job")
 @mutation
-def resume_job(request: HttpRequest, job_id: Id, body: ResumeIn, idempotency_key: Key = None):
+def resume_job(request: HttpRequest, job_id: Id, body: ResumeIn | None = None, idempotency_key: Key = None):
+    body = body or ResumeIn()
     by = operator(request, body.reason)
     return 200, JobOut.of(jobs.resume_job(job_id, by, tenant=caller(request).tenant, on_resume=body.on_resume))
 
 
 @router.post("/{job_id}/trigger", response={201: TriggerOut}, summary="Run a job now, beside its schedule")
 @mutation
-def trigger_job(request: HttpRequest, job_id: Id, body: TriggerIn, idempotency_key: NeededKey):
+def trigger_job(request: HttpRequest, job_id: Id, idempotency_key: NeededKey, body: TriggerIn | None = None):
+    body = body or TriggerIn()
     if not somebody_dispatches():
         _job(request, job_id)
         raise Problem("SCH_503_DISPATCHER_DOWN", "No beat dispatches, so nothing would run now. Try again in a moment.")

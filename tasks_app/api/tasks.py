@@ -97,13 +97,13 @@ def read_task(request: HttpRequest, task_id: Id):
 
 @router.post("/{task_id}/cancel", response=OperatedOut, summary="Cancel a task")
 @mutation
-def cancel_task(request: HttpRequest, task_id: Id, body: ReasonIn, idempotency_key: Key = None):
-    return 200, _operated(cancel_tasks, request, task_id, body.reason)
+def cancel_task(request: HttpRequest, task_id: Id, body: ReasonIn | None = None, idempotency_key: Key = None):
+    return 200, _operated(cancel_tasks, request, task_id, body)
 
 
 @router.post("/{task_id}/retry", response=OperatedOut, summary="Try a dead or failed task now")
 @mutation
-def retry_task(request: HttpRequest, task_id: Id, body: ReasonIn, idempotency_key: Key = None):
+def retry_task(request: HttpRequest, task_id: Id, body: ReasonIn | None = None, idempotency_key: Key = None):
     _task(request, task_id)
     lately = Now() - _MINUTE
     done = AuditEntry.objects.filter(task_id=task_id, verb="retry", created_at__gt=lately).count()
@@ -113,7 +113,7 @@ def retry_task(request: HttpRequest, task_id: Id, body: ReasonIn, idempotency_ke
             f"Task {task_id} was retried {done} times within a minute. Look at why it fails, or wait.",
             retry_after=60,
         )
-    return 200, _operated(retry_tasks, request, task_id, body.reason)
+    return 200, _operated(retry_tasks, request, task_id, body)
 
 
 @router.post("/{task_id}/reschedule", response=PlannedOut, summary="Move a task to a new time")
@@ -137,9 +137,9 @@ def _task(request: HttpRequest, task_id: int) -> ScheduleTask:
     return task
 
 
-def _operated(order, request: HttpRequest, task_id: int, reason: str | None) -> OperatedOut:
+def _operated(order, request: HttpRequest, task_id: int, body: ReasonIn | None) -> OperatedOut:
     _task(request, task_id)
-    answer = order([task_id], operator(request, reason)).answers.get(task_id)
+    answer = order([task_id], operator(request, body and body.reason)).answers.get(task_id)
     if answer is None:
         raise Problem("SCH_404_NOT_FOUND", f"There is no task {task_id} any more.")
     return OperatedOut(answer=answer, acted=answer.acted)

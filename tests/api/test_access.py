@@ -195,7 +195,7 @@ def test_the_page_of_the_api_is_for_operators_and_loads_nothing_from_elsewhere(o
     nobody, client = Client(), client_of(operator)
 
     assert nobody.get("/api/v1/docs").status_code == 302
-    assert nobody.get("/api/v1/openapi.json").status_code == 302
+    assert nobody.get("/api/v1/openapi.json").status_code == 401
     page = client.get("/api/v1/docs").content.decode()
 
     assert "swagger" in page.lower() and "http://" not in page and "https://" not in page

@@ -40,8 +40,9 @@ def test_a_body_in_chunks_is_refused_as_soon_as_it_is_too_large(caller):
 
 def test_a_body_in_chunks_is_a_body(caller):
     text = json.dumps(TASK).encode()
+    pieces = [chunk(text[:9]), chunk(text[9:]), b"0\r\n\r\n"]
 
-    answer = caller().send("POST", "/tasks", chunk(text[:9]), chunk(text[9:]), b"0\r\n\r\n", Transfer_Encoding="chunked")
+    answer = caller().send("POST", "/tasks", *pieces, Transfer_Encoding="chunked")
 
     assert answer.status == 201
     assert ScheduleTask.objects.get().biz_key == "a"
@@ -63,7 +64,10 @@ def test_a_doubled_name_among_many_is_found_at_once(caller):
     assert "'19999' is in one object twice" in answer.body["detail"]
 
 
-@pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 20_000, "[" * 300 + "]" * 300], ids=["lists", "objects", "closed"])
+DEEP = {"lists": "[" * 100_000, "objects": '{"a":' * 20_000, "closed": "[" * 300 + "]" * 300}
+
+
+@pytest.mark.parametrize("text", DEEP.values(), ids=DEEP)
 def test_what_lies_too_deep_is_no_body(caller, text):
     text = f'{{"task_type": "T_QUIET", "key": "a", "payload": {text}}}'.encode()
 

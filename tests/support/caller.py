@@ -16,7 +16,9 @@ PATIENCE_SECONDS = 20  # however slow the machine; what waits for more of the re
 class Caller:
     def __init__(self, url: str, tenant: str = "acme", *, can_write: bool = True, token: str | None = None, **how):
         self._address = urlsplit(url)
-        self.token = issue(f"of {tenant}", tenant, operator(), can_write=can_write, **how)[1] if token is None else token
+        self.token = token
+        if token is None:
+            _, self.token = issue(f"of {tenant}", tenant, operator(), can_write=can_write, **how)
 
     def send(self, method: str, path: str, *pieces: bytes, **headers: object) -> Answer:
         """These headers and these pieces, and not a byte more; the answer, which must come all the same."""
