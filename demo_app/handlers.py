@@ -5,19 +5,19 @@ import time
 from tasks_app.client import RetryableError, Task, UnrecoverableError, handler
 
 
-@handler("DEMO_HELLO")
+@handler("DEMO_HELLO", api=True)
 def hello(task: Task) -> None:
     """Does nothing, on time."""
 
 
-@handler("DEMO_FLAKY", backoff=[0.5, 0.5, 0.5])
+@handler("DEMO_FLAKY", backoff=[0.5, 0.5, 0.5], api=True)
 def flaky(task: Task) -> None:
     """Fails as often as the payload says, then succeeds."""
     if task.attempt <= task.payload["failures"]:
         raise RetryableError(f"try {task.attempt} fails on purpose", code="ON_PURPOSE")
 
 
-@handler("DEMO_BROKEN")
+@handler("DEMO_BROKEN", api=True)
 def broken(task: Task) -> None:
     """Can't succeed, and says so."""
     raise UnrecoverableError("there is nothing to be done", code="HOPELESS")

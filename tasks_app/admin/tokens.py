@@ -16,7 +16,7 @@ from tasks_app.engine import tokens
 from tasks_app.engine.jobs import once
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.models import ApiToken
-from tasks_app.models.schedule_task import DEFAULT_TENANT, TENANT_LENGTH
+from tasks_app.models.schedule_task import TENANT_LENGTH
 
 from .forms import reason_field
 from .rights import (
@@ -47,13 +47,17 @@ class TokenForm(RevokeForm):
     name = forms.CharField(label="Who will use it", max_length=tokens.NAME_LENGTH)
     tenant = forms.CharField(label="Tenant", max_length=TENANT_LENGTH)
     may = forms.ChoiceField(label="It may", choices=())
+    types = forms.CharField(
+        label="Task types it may see and use, with commas; empty: all that are open to its tenant", required=False
+    )
+    lanes = forms.CharField(label="Lanes it may use, with commas; empty: all but critical", required=False)
     days = forms.FloatField(label="Expires after so many days; empty: never", required=False)
-    field_order = ("name", "tenant", "may", "days", "reason", "operation")
+    field_order = ("name", "tenant", "may", "types", "lanes", "days", "reason", "operation")
 
     def __init__(self, choices: list[tuple[str, str]], *args, **kwargs) -> None:
         super().__init__(*args, **kwargs)
         self.fields["may"].choices = choices
-        self.initial |= {"tenant": DEFAULT_TENANT, "days": 365}
+        self.initial |= {"days": 365}
 
 
 @admin.register(ApiToken)
@@ -122,7 +126,12 @@ class ApiTokenAdmin(LookOnly, ModelAdmin):
     def _issued(self, request: HttpRequest, form: TokenForm) -> HttpResponse | None:
         """The page with its text, which is nowhere else; None if it was refused, and the form says why."""
         given = form.cleaned_data
-        how = {"can_write": given["may"] == WRITE, "days": given["days"]}
+        how = {
+            "can_write": given["may"] == WRITE,
+            "days": given["days"],
+            "types": tokens.listed(given["types"]) or None,
+        }
+        how["lanes"] = tokens.listed(given["lanes"]) or tokens.USUAL_LANES
         try:
             operator = _operator(request, form)
             made = once(operator, lambda: tokens.issue(given["name"], given["tenant"], operator, **how))

@@ -43,7 +43,8 @@ class Session(APIKeyCookie):
         if key is None or not request.user.is_staff or not request.user.has_perms(VIEW):
             return None
         tenant = checked_text(TENANT_HEADER, request.headers.get(TENANT_HEADER) or DEFAULT_TENANT, TENANT_LENGTH)
-        return _admitted(request, Caller(request.user.get_username(), tenant, request.user.has_perms(OPERATE)))
+        may_write = request.user.has_perms(OPERATE)
+        return _admitted(request, Caller(request.user.get_username(), tenant, may_write, is_person=True))
 
 
 def caller(request: HttpRequest) -> Caller:

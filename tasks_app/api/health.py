@@ -3,9 +3,13 @@
 from django.http import HttpRequest
 from ninja import Router, Schema
 
+from tasks_app.engine.fleet_status import Pause
 from tasks_app.engine.status import read_status
+from tasks_app.engine.tokens import Caller
 from tasks_app.engine.verdict import Severity
 from tasks_app.models import Node
+
+from .auth import caller
 
 router = Router(tags=["scheduler"])
 
@@ -95,7 +99,7 @@ def health(request: HttpRequest):
                 tasksClaimed=lane.tasks_claimed,
                 tasksRunning=lane.tasks_running,
                 slots=lane.slots,
-                paused=lane.paused and f"by {lane.paused.by}: {lane.paused.reason}",
+                paused=lane.paused and _paused(lane.paused, caller(request)),
                 canarySeconds=lane.canary_seconds,
             )
             for lane in status.lanes
@@ -104,3 +108,8 @@ def health(request: HttpRequest):
         problems=[one.outward for one in status.found if one.severity is Severity.TROUBLE],
         notices=[one.outward for one in status.found if one.severity is Severity.NOTICE],
     )
+
+
+def _paused(pause: Pause, asked: Caller) -> str:
+    """A tenant hears that a lane waits; who has stopped it and why is for the scheduler's own people."""
+    return f"by {pause.by}: {pause.reason}" if asked.is_person else "paused"

@@ -3,7 +3,7 @@
 import json
 from dataclasses import MISSING, fields
 from datetime import UTC, datetime, timedelta
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router
@@ -16,7 +16,7 @@ from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.job_look import coming, in_words, state_in_words
 from tasks_app.lifecycle.job_request import JobRequest
 from tasks_app.lifecycle.request import checked_instant
-from tasks_app.models import JobDefinition
+from tasks_app.models import JobDefinition, ScheduleTask
 from tasks_app.sql import run
 
 from .auth import caller
@@ -48,12 +48,14 @@ from .schemas import (
 )
 
 router = Router(tags=["jobs"])
+Row = TypeVar("Row", JobDefinition, ScheduleTask)
 _DEFAULTS = {field.name: field.default for field in fields(JobRequest) if field.default is not MISSING}
 
 
 @router.post("", response={201: JobOut}, summary="Create a job")
 @mutation
 def create_job(request: HttpRequest, body: JobIn, idempotency_key: Key = None):
+    caller(request).refuse_closed_type(body.task_type)
     given = _given(body)
     delay = given.pop("delay", None)
     if delay is not None:
@@ -61,7 +63,7 @@ def create_job(request: HttpRequest, body: JobIn, idempotency_key: Key = None):
             raise Problem("SCH_422_INVALID", "at and delay were both given; give the one that is meant.")
         given["at"] = run("clock", {})[0][0] + timedelta(seconds=delay)
     made = jobs.create_job(JobRequest(**given), operator(request, body.reason), tenant=caller(request).tenant)
-    return 201, JobOut.of(made)
+    return 201, JobOut.of(usable(request, made))
 
 
 @router.get("", response=JobPage, summary="List jobs, by name")
@@ -73,7 +75,8 @@ def list_jobs(
     after: Annotated[Text | None, Query(description="`next` of the page before")] = None,
     limit: Limit = PAGE,
 ):
-    wanted = JobFilter(caller(request).tenant, status, task_type, name)
+    asked = caller(request)
+    wanted = JobFilter(asked.tenant, status, task_type, name, types=asked.types)
     found, more = page_of_jobs(wanted, after, limit)
     return {"items": [JobOut.of(job) for job in found], "next": more}
 
@@ -88,6 +91,9 @@ def read_job(request: HttpRequest, response: HttpResponse, job_id: Id):
 @router.patch("/{job_id}", response=JobOut, summary="Change a job")
 @mutation
 def edit_job(request: HttpRequest, job_id: Id, body: JobPatch, if_match: NeededRevision, idempotency_key: Key = None):
+    _own_job(request, job_id)
+    if body.task_type is not None:
+        caller(request).refuse_closed_type(body.task_type)
     job = jobs.edit_job(
         job_id,
         _given(body),
@@ -95,12 +101,13 @@ def edit_job(request: HttpRequest, job_id: Id, body: JobPatch, if_match: NeededR
         tenant=caller(request).tenant,
         revision=_revision(if_match),
     )
-    return 200, JobOut.of(job)
+    return 200, JobOut.of(usable(request, job))
 
 
 @router.delete("/{job_id}", response={204: None}, summary="Delete a job; its history stays")
 @mutation
 def delete_job(request: HttpRequest, job_id: Id, if_match: Revision = None, idempotency_key: Key = None):
+    _own_job(request, job_id)
     jobs.delete_job(job_id, operator(request), tenant=caller(request).tenant, revision=_revision(if_match))
     return 204, None
 
@@ -108,6 +115,7 @@ def delete_job(request: HttpRequest, job_id: Id, if_match: Revision = None, idem
 @router.post("/{job_id}/pause", response=JobOut, summary="Pause a job")
 @mutation
 def pause_job(request: HttpRequest, job_id: Id, body: PauseIn, idempotency_key: Key = None):
+    _own_job(request, job_id)
     job = jobs.pause_job(
         job_id,
         operator(request, body.reason),
@@ -121,6 +129,7 @@ def pause_job(request: HttpRequest, job_id: Id, body: PauseIn, idempotency_key: 
 @router.post("/{job_id}/resume", response=JobOut, summary="Resume a job")
 @mutation
 def resume_job(request: HttpRequest, job_id: Id, body: ResumeIn | None = None, idempotency_key: Key = None):
+    _own_job(request, job_id)
     body = body or ResumeIn()
     by = operator(request, body.reason)
     return 200, JobOut.of(jobs.resume_job(job_id, by, tenant=caller(request).tenant, on_resume=body.on_resume))
@@ -129,9 +138,9 @@ def resume_job(request: HttpRequest, job_id: Id, body: ResumeIn | None = None, i
 @router.post("/{job_id}/trigger", response={201: TriggerOut}, summary="Run a job now, beside its schedule")
 @mutation
 def trigger_job(request: HttpRequest, job_id: Id, idempotency_key: NeededKey, body: TriggerIn | None = None):
+    _own_job(request, job_id)
     body = body or TriggerIn()
     if not somebody_dispatches():
-        _job(request, job_id)
         raise Problem("SCH_503_DISPATCHER_DOWN", "No beat dispatches, so nothing would run now. Try again in a moment.")
     done = jobs.trigger_job(
         job_id,
@@ -140,6 +149,8 @@ def trigger_job(request: HttpRequest, job_id: Id, idempotency_key: NeededKey, bo
         tenant=caller(request).tenant,
         payload=body.payload,
     )
+    # Somebody may have edited the job since we looked: what counts is what was made of it.
+    usable(request, ScheduleTask.objects.only("task_type", "lane").get(id=done.task_id))
     return 201, TriggerOut(task_id=done.task_id, new=done.new)
 
 
@@ -152,7 +163,8 @@ def list_instances(
     limit: Limit = PAGE,
 ):
     job = _job(request, job_id)
-    found, last = page_of_instances(job.id, None if after is None else _place(after), limit, status)
+    place = None if after is None else _place(after)
+    found, last = page_of_instances(job.id, place, limit, status, caller(request).types)
     return {
         "items": [TaskOut.of(task) for task in found],
         "next": last and json.dumps([last.fire_time.isoformat(), last.task_id]),
@@ -173,7 +185,7 @@ def preview_job(request: HttpRequest, job_id: Id, count: Annotated[int, Query(ge
 
 @router.get("/{job_id}/why", response=WhyOut, summary="Why is this not running?")
 def explain_job(request: HttpRequest, job_id: Id):
-    return WhyOut.of(why_job(_job(request, job_id)))
+    return WhyOut.of(why_job(_job(request, job_id)), caller(request))
 
 
 def operator(request: HttpRequest, reason: str | None = None) -> Operator:
@@ -182,9 +194,21 @@ def operator(request: HttpRequest, reason: str | None = None) -> Operator:
 
 def _job(request: HttpRequest, job_id: int) -> JobDefinition:
     job = JobDefinition.objects.filter(tenant=caller(request).tenant, id=job_id).first()
-    if job is None:
+    if job is None or not caller(request).may_see(job.task_type):
         raise Problem("SCH_404_NOT_FOUND", f"There is no job {job_id}.")
     return job
+
+
+def _own_job(request: HttpRequest, job_id: int) -> JobDefinition:
+    """A job that the caller may change."""
+    return usable(request, _job(request, job_id))
+
+
+def usable(request: HttpRequest, row: Row) -> Row:
+    """The job or task, if the caller may have its type run in its lane; else what was done to it is undone."""
+    caller(request).refuse_closed_type(row.task_type)
+    caller(request).refuse_closed_lane(row.lane)
+    return row
 
 
 def _revision(etag: str | None) -> int | None:

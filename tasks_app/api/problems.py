@@ -7,7 +7,15 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from ninja import NinjaAPI, Schema
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
-from tasks_app.core.errors import InvalidTask, NameTaken, PlanConflict, StaleRevision, UnknownJob
+from tasks_app.core.errors import (
+    InvalidTask,
+    LaneClosed,
+    NameTaken,
+    PlanConflict,
+    StaleRevision,
+    TypeClosed,
+    UnknownJob,
+)
 
 log = logging.getLogger(__name__)
 
@@ -19,6 +27,8 @@ CODES = {
     "SCH_400_IDEMPOTENCY_KEY_MISSING": "Idempotency-Key is missing",
     "SCH_401_UNAUTHENTICATED": "A valid token is missing",
     "SCH_403_FORBIDDEN": "The caller may not do this",
+    "SCH_403_TYPE_CLOSED": "The task type is not open to this token",
+    "SCH_403_LANE_CLOSED": "The lane is not open to this token",
     "SCH_404_NOT_FOUND": "There is no such thing",
     "SCH_405_METHOD_NOT_ALLOWED": "The address does not know this method",
     "SCH_409_DUPLICATE": "The name or the unit is taken",
@@ -72,6 +82,8 @@ def respond(problem: Problem) -> HttpResponse:
 
 
 _OURS = {
+    TypeClosed: "SCH_403_TYPE_CLOSED",
+    LaneClosed: "SCH_403_LANE_CLOSED",
     UnknownJob: "SCH_404_NOT_FOUND",
     NameTaken: "SCH_409_DUPLICATE",
     PlanConflict: "SCH_409_CONFLICT",

@@ -9,7 +9,10 @@ from pydantic import AwareDatetime, BeforeValidator, StringConstraints, Validati
 
 from tasks_app.core.errors import shown
 from tasks_app.core.lanes import LANES
+from tasks_app.core.phrases import for_outsiders
 from tasks_app.core.states import Status
+from tasks_app.engine.tokens import Caller
+from tasks_app.engine.why import Reason
 from tasks_app.lifecycle.job_look import schedule_in_words
 from tasks_app.models import JobDefinition, ScheduleTask
 
@@ -205,7 +208,8 @@ class TaskOut(Schema):
         plain = {name: getattr(task, name) for name in cls.model_fields if hasattr(task, name)}
         manual = task.job is not None and task.biz_key.startswith(f"{task.job}:m:")
         live = task.due_at is not None or task.status in (Status.RUNNING, Status.BLOCKED)
-        return cls(**plain | {"key": task.biz_key, "manual": manual, "live": live})
+        told = {"key": task.biz_key, "manual": manual, "live": live, "error_msg": for_outsiders(task.error_msg)}
+        return cls(**plain | told)
 
 
 class JobPage(Schema):
@@ -249,5 +253,6 @@ class WhyOut(Schema):
     words: str
 
     @classmethod
-    def of(cls, reason) -> "WhyOut":
-        return cls(rule=reason.rule, words=reason.words)
+    def of(cls, reason: Reason, asked: Caller) -> "WhyOut":
+        words = reason.words if asked.is_person else reason.outside or reason.words
+        return cls(rule=reason.rule, words=for_outsiders(words))

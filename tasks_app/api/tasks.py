@@ -19,7 +19,7 @@ from tasks_app.sql import run
 
 from .auth import caller
 from .idempotency import mutation
-from .jobs import operator
+from .jobs import operator, usable
 from .problems import Problem
 from .schemas import (
     LARGEST_ID,
@@ -54,11 +54,12 @@ _AUDITED = {
 @router.post("", response={201: TaskOut}, summary="Schedule a task")
 @mutation
 def create_task(request: HttpRequest, body: TaskIn, idempotency_key: Key = None):
+    caller(request).refuse_closed_type(body.task_type)
     options = body.model_dump(exclude_unset=True, exclude={"task_type", "key"})
     planned = schedule(body.task_type, body.key, tenant=caller(request).tenant, **options)
     if planned.outcome is PlanOutcome.EXISTS:
         raise Problem("SCH_409_DUPLICATE", f"{body.task_type} {body.key!r} is planned already: task {planned.task_id}.")
-    return 201, TaskOut.of(ScheduleTask.objects.get(id=planned.task_id))
+    return 201, TaskOut.of(usable(request, ScheduleTask.objects.get(id=planned.task_id)))
 
 
 @router.get(
@@ -72,13 +73,21 @@ def list_tasks(
     after: Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="`next` of the page before")] = None,
     limit: Limit = PAGE,
 ):
-    tenant = caller(request).tenant
+    asked = caller(request)
     if key is not None:
         if task_type is None:
             raise Problem("SCH_422_INVALID", "key: give task_type too; a key belongs to a type.")
-        rows = ScheduleTask.objects.filter(tenant=tenant, task_type=task_type, biz_key=key, current=True)
-        return {"items": [TaskOut.of(task) for task in rows if status in (None, task.status)], "next": None}
-    looked = {"tenant": tenant, "task_type": task_type, "status": status, "before": after or LARGEST_ID}
+        rows = ScheduleTask.objects.filter(tenant=asked.tenant, task_type=task_type, biz_key=key, current=True)
+        seen = [task for task in rows if status in (None, task.status) and asked.may_see(task_type)]
+        return {"items": [TaskOut.of(task) for task in seen], "next": None}
+    types = None if asked.types is None else list(asked.types)
+    looked = {
+        "tenant": asked.tenant,
+        "types": types,
+        "task_type": task_type,
+        "status": status,
+        "before": after or LARGEST_ID,
+    }
     ((ids, floor),) = run("list_tasks", looked | {"size": limit, "stretch": STRETCH})
     found = ScheduleTask.objects.filter(id__in=ids or []).order_by("-id")
     return {"items": [TaskOut.of(task) for task in found], "next": None if floor is None else str(floor)}
@@ -87,6 +96,7 @@ def list_tasks(
 @router.post("/reschedule", response=PlannedOut, summary="Move a unit to a new time")
 @mutation
 def reschedule_unit(request: HttpRequest, body: UnitRescheduleIn, idempotency_key: Key = None):
+    caller(request).refuse_closed_type(body.task_type)
     return 200, _reschedule(request, body.task_type, body.key, body)
 
 
@@ -104,7 +114,7 @@ def cancel_task(request: HttpRequest, task_id: Id, body: ReasonIn | None = None,
 @router.post("/{task_id}/retry", response=OperatedOut, summary="Try a dead or failed task now")
 @mutation
 def retry_task(request: HttpRequest, task_id: Id, body: ReasonIn | None = None, idempotency_key: Key = None):
-    _task(request, task_id)
+    usable(request, _task(request, task_id))
     lately = Now() - _MINUTE
     done = AuditEntry.objects.filter(task_id=task_id, verb="retry", created_at__gt=lately).count()
     if done >= RETRIES_A_MINUTE:
@@ -119,7 +129,7 @@ def retry_task(request: HttpRequest, task_id: Id, body: ReasonIn | None = None, 
 @router.post("/{task_id}/reschedule", response=PlannedOut, summary="Move a task to a new time")
 @mutation
 def reschedule_task(request: HttpRequest, task_id: Id, body: RescheduleIn, idempotency_key: Key = None):
-    task = _task(request, task_id)
+    task = usable(request, _task(request, task_id))
     if not task.current:
         return 200, PlannedOut(outcome="SUPERSEDED", task_id=task.id)
     return 200, _reschedule(request, task.task_type, task.biz_key, body, only=task.id)
@@ -127,18 +137,18 @@ def reschedule_task(request: HttpRequest, task_id: Id, body: RescheduleIn, idemp
 
 @router.get("/{task_id}/why", response=WhyOut, summary="Why is this not running?")
 def explain_task(request: HttpRequest, task_id: Id):
-    return WhyOut.of(why_task(_task(request, task_id)))
+    return WhyOut.of(why_task(_task(request, task_id)), caller(request))
 
 
 def _task(request: HttpRequest, task_id: int) -> ScheduleTask:
     task = ScheduleTask.objects.filter(tenant=caller(request).tenant, id=task_id).first()
-    if task is None:
+    if task is None or not caller(request).may_see(task.task_type):
         raise Problem("SCH_404_NOT_FOUND", f"There is no task {task_id}.")
     return task
 
 
 def _operated(order, request: HttpRequest, task_id: int, body: ReasonIn | None) -> OperatedOut:
-    _task(request, task_id)
+    usable(request, _task(request, task_id))
     answer = order([task_id], operator(request, body and body.reason)).answers.get(task_id)
     if answer is None:
         raise Problem("SCH_404_NOT_FOUND", f"There is no task {task_id} any more.")
@@ -156,6 +166,8 @@ def _reschedule(
     if only is not None and not _still_current(only):
         return PlannedOut(outcome="SUPERSEDED", task_id=only)
     done = reschedule(task_type, key, at=body.at, tenant=asked.tenant, by=asked.name)
+    if done.task_id is not None:
+        usable(request, ScheduleTask.objects.only("task_type", "lane").get(id=done.task_id))
     if done.outcome in _AUDITED:
         detail = {"at": body.at.isoformat(), "revision": body.revision}
         entry = Entry(f"task {done.task_id}", _AUDITED[done.outcome], done.task_id, detail)

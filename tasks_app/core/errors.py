@@ -24,6 +24,14 @@ class PlanConflict(PunctualError):
     """Others kept changing the unit while we decided; the caller's transaction should roll back."""
 
 
+class TypeClosed(PunctualError):
+    """The caller of the API may have nothing to do with this task type, whether there is one or not."""
+
+
+class LaneClosed(PunctualError):
+    """The caller of the API may not use this lane."""
+
+
 class UnknownJob(PunctualError):
     """There is no such job, or it is another tenant's."""
 

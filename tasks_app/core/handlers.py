@@ -29,12 +29,17 @@ class Handler:
     limit: Limit | None = None
     batch_max: int | None = None  # tasks in one batch, at most; None: BATCH_MAX
     round_to: float | None = None  # a next roll waits for the next whole multiple of so many seconds
+    api: bool | frozenset[str] = False  # open to tokens of the REST API: to none, to all, or to those of these tenants
     declared_at: str = field(compare=False, default="")
 
     @property
     def settles_with_effects(self) -> bool:
         """Whether handler code runs inside the settle transaction."""
         return self.transactional or self.apply is not None
+
+    def is_open_to(self, tenant: str) -> bool:
+        """Whether a token of this tenant may have it run."""
+        return self.api if isinstance(self.api, bool) else tenant in self.api
 
     def contradictions(self) -> list[str]:
         """Pairs of options that make no sense together, in words."""
@@ -115,6 +120,7 @@ def handler(
     max_running: int | None = None,
     batch_max: int | None = None,
     round_to: float | timedelta = 0,
+    api: bool | Iterable[str] = False,
 ) -> Callable[[Callable], Callable]:
     """Declare the decorated function as the handler of task type `name`; returns it unchanged."""
     policy = policy_from(backoff)
@@ -125,6 +131,7 @@ def handler(
     _refuse_bad_options(name, seconds, max_retry, lane, concurrency)
     _refuse_bad_rolling(name, batch_max, rounding)
     limit = limit_from(name, rate, burst, max_running)
+    opened = api if isinstance(api, bool) else _tenants(name, api)
 
     def declare(call: Callable) -> Callable:
         REGISTRY.add(
@@ -142,6 +149,7 @@ def handler(
                 limit=limit,
                 batch_max=batch_max,
                 round_to=float(rounding) or None,
+                api=opened,
                 declared_at=f"{call.__module__}.{call.__qualname__}",
             )
         )
@@ -175,6 +183,16 @@ def _refuse_bad_rolling(name: object, batch_max: object, round_to: object) -> No
         raise InvalidConfiguration(
             f"handler {name!r}: round_to={round_to!r} must be seconds: 0 for none, 86400 for whole days in UTC."
         )
+
+
+def _tenants(name: object, api: object) -> frozenset[str]:
+    tenants = list(api) if isinstance(api, Iterable) and not isinstance(api, str | bytes) else []
+    if not tenants or not all(isinstance(one, str) and one for one in tenants):
+        raise InvalidConfiguration(
+            f"handler {name!r}: api={api!r} must be True for the tokens of every tenant, a list of tenants such as "
+            "['acme'], or False for none."
+        )
+    return frozenset(tenants)
 
 
 def refuse_bad_max_retry(value: object, error: type[Exception], where: str = "") -> None:

@@ -2,6 +2,7 @@
 
 LANES = ("critical", "high", "default", "low", "backfill")
 DEFAULT_LANE = "default"
+URGENT_LANE = "critical"  # what is in it goes before everybody's: no token of the API has it unless it was named
 
 # While all of them have work, a lane gets its weight's part of the batches that a worker runs: backfill one in 31.
 # While others are empty, a lane gets all of it.

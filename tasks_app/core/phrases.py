@@ -1,6 +1,16 @@
-"""Small phrases for people: lengths of time, and the first line of a long text."""
+"""Small phrases for people: lengths of time, the first line of a long text, and an error for those outside."""
 
+import re
 from datetime import timedelta
+
+_FRAMES = re.compile(r'^(Traceback \(most recent call last\)|\s*File "[^"\n]*", line \d+).*', re.DOTALL | re.MULTILINE)
+# A path of two parts or more. An address keeps its own: it says where somebody else is, not where our files lie.
+_PATH = re.compile(r"""(\w+://[^\s'"]+)|(?<![\w.])(?:~|[A-Za-z]:)?(?:[/\\][^\s/\\'"`:,;()<>]+){2,}[/\\]?""")
+
+
+def for_outsiders(error: str) -> str:
+    """An error without its stack and without the paths of files: what a handler said, not where it runs."""
+    return _PATH.sub(lambda found: found[1] or "…", _FRAMES.sub("", error)).strip()
 
 
 def first_line(text: str) -> str:

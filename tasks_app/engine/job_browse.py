@@ -1,6 +1,6 @@
 """Jobs in lists, and their instances: page by page, each page through an index. Reads only."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -18,6 +18,7 @@ class JobFilter:
     task_type: str | None = None
     name: str | None = None  # exactly this
     prefix: str | None = None  # or how it begins
+    types: Collection[str] | None = None  # of these only
 
 
 class Run(NamedTuple):
@@ -42,6 +43,7 @@ def page_of_jobs(wanted: JobFilter, after: str | None, size: int) -> tuple[list[
         ("name", wanted.name),
         ("name__startswith", wanted.prefix),
         ("name__gt", after),
+        ("task_type__in", wanted.types),
     ):
         if value is not None:
             rows = rows.filter(**{field: value})
@@ -50,12 +52,14 @@ def page_of_jobs(wanted: JobFilter, after: str | None, size: int) -> tuple[list[
 
 
 def page_of_instances(
-    job_id: int, after: Place | None, size: int, status: str | None = None
+    job_id: int, after: Place | None, size: int, status: str | None = None, types: Collection[str] | None = None
 ) -> tuple[list[ScheduleTask], Place | None]:
     """The instances of a job, the newest first; and the place after which there are more."""
     rows = ScheduleTask.objects.filter(job=job_id)
     if status is not None:
         rows = rows.filter(status=status)
+    if types is not None:
+        rows = rows.filter(task_type__in=types)
     if after is not None:
         rows = rows.filter(fire_time__lte=after.fire_time).exclude(fire_time=after.fire_time, id__gte=after.task_id)
     found = list(rows.order_by("-fire_time", "-id")[: size + 1])

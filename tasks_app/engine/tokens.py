@@ -2,6 +2,7 @@
 
 import hashlib
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -10,7 +11,9 @@ from django.db.models import BooleanField, ExpressionWrapper, Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from tasks_app.core.errors import InvalidTask
+from tasks_app.core.errors import InvalidTask, LaneClosed, TypeClosed
+from tasks_app.core.handlers import REGISTRY, refuse_bad_lane
+from tasks_app.core.lanes import LANES, URGENT_LANE
 from tasks_app.lifecycle.audit import Entry, Operator, audit
 from tasks_app.lifecycle.request import checked_text
 from tasks_app.models import ApiToken
@@ -20,6 +23,9 @@ from tasks_app.sql import run
 PREFIX = "pnc_"
 NAME_LENGTH = 100
 LONGEST_DAYS = 3_660
+MOST_TYPES = 200
+MOST_NAMED = 20  # types in an answer
+USUAL_LANES = tuple(lane for lane in LANES if lane != URGENT_LANE)
 # To the minute, so that a busy token is not written at every call.
 _UNNOTED = ExpressionWrapper(
     Q(last_used_at__isnull=True) | Q(last_used_at__lt=Now() - timedelta(minutes=1)), BooleanField()
@@ -28,15 +34,45 @@ _UNNOTED = ExpressionWrapper(
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks, for which tenant, and whether it may change anything."""
+    """Who asks, for which tenant, and what it may see and change."""
 
     name: str
     tenant: str
     can_write: bool
+    types: frozenset[str] | None = None  # all it may see and use; None: all that are open to its tenant
+    lanes: tuple[str, ...] | None = None  # that it may use; None: all
+    is_person: bool = False  # an operator, who could do in the admin what is closed to tokens
+
+    def may_see(self, task_type: str) -> bool:
+        return self.types is None or task_type in self.types
+
+    def refuse_closed_type(self, task_type: str) -> None:
+        """The same answer for a type that is closed, another's or not there at all: it tells nothing of the others."""
+        if self.is_person or task_type in (usable := self._usable()):
+            return
+        named = f"{', '.join(usable[:MOST_NAMED])}{' …' if usable[MOST_NAMED:] else ''}" if usable else "none so far"
+        raise TypeClosed(f"task type {task_type[:NAME_LENGTH]!r} is not open to this token. It may use {named}.")
+
+    def refuse_closed_lane(self, lane: str) -> None:
+        if self.is_person or self.lanes is None or lane in self.lanes:
+            return
+        raise LaneClosed(
+            f"lane {lane!r} is not open to this token. It may use {', '.join(self.lanes)}: name one of them."
+        )
+
+    def _usable(self) -> list[str]:
+        return sorted(one.name for one in REGISTRY if one.is_open_to(self.tenant) and self.may_see(one.name))
 
 
 def issue(
-    name: str, tenant: str, operator: Operator, *, can_write: bool = False, days: float | None = None
+    name: str,
+    tenant: str,
+    operator: Operator,
+    *,
+    can_write: bool = False,
+    days: float | None = None,
+    types: Sequence[str] | None = None,
+    lanes: Sequence[str] = USUAL_LANES,
 ) -> tuple[ApiToken, str]:
     """A new token and its text, which is shown this once and kept nowhere."""
     checked_text("name", name, NAME_LENGTH)
@@ -51,10 +87,31 @@ def issue(
             digest=_digest(text),
             hint=text[:8],
             can_write=can_write,
+            types=None if types is None else _checked_types(types),
+            lanes=_checked_lanes(lanes),
             expires_at=None if days is None else timezone.now() + timedelta(days=days),
         )
         _audit(operator, "issue", token, "issued")
     return token, text
+
+
+def _checked_types(types: Sequence[str]) -> list[str]:
+    if not 0 < len(types) <= MOST_TYPES:
+        raise InvalidTask(f"{len(types)} types are named; name 1 to {MOST_TYPES}, or none for all that are open.")
+    return sorted({REGISTRY.require(one).name for one in types})
+
+
+def _checked_lanes(lanes: Sequence[str]) -> list[str]:
+    for lane in lanes:
+        refuse_bad_lane(lane, InvalidTask)
+    if not lanes:
+        raise InvalidTask(f"a token needs a lane at least; lanes are {', '.join(LANES)}.")
+    return [lane for lane in LANES if lane in lanes]
+
+
+def listed(text: str) -> list[str]:
+    """The names in a text like "a, b"."""
+    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def known(text: str) -> Caller | None:
@@ -72,7 +129,8 @@ def known(text: str) -> Caller | None:
         return None
     if token.unnoted:
         run("note_use", {"token": token.id})
-    return Caller(f"token {token.name}", token.tenant, token.can_write)
+    types, lanes = token.types and frozenset(token.types), token.lanes and tuple(token.lanes)
+    return Caller(f"token {token.name}", token.tenant, token.can_write, types, lanes)
 
 
 def revoke(token_id: int, operator: Operator) -> bool:
@@ -90,6 +148,8 @@ def _audit(operator: Operator, verb: str, token: ApiToken, outcome: str) -> None
         "tenant": token.tenant,
         "begins": token.hint,
         "may": "write" if token.can_write else "read",
+        "types": token.types,
+        "lanes": token.lanes,
         "until": token.expires_at and token.expires_at.isoformat(),
     }
     audit(operator, verb, [Entry(f"token {token.id}", outcome, None, detail)])

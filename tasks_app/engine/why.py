@@ -26,6 +26,7 @@ INSTANCES = 200  # of a job that are looked at, the newest
 class Reason(NamedTuple):
     rule: str  # for programs
     words: str  # for people
+    outside: str = ""  # instead, for those whom the scheduler's own people and machines do not concern
 
 
 def why_task(task: ScheduleTask) -> Reason:
@@ -49,8 +50,8 @@ def why_job(job: JobDefinition) -> Reason:
     held = next((task for task in open_ones if task.status != Status.RUNNING), open_ones[0] if open_ones else None)
     if held is not None:
         reason = why_task(held)
-        when = in_zone(held.fire_time, known_zone(job))
-        return Reason(reason.rule, f"Its instance {held.id} of {when}: {reason.words}")
+        which = f"Its instance {held.id} of {in_zone(held.fire_time, known_zone(job))}:"
+        return Reason(reason.rule, f"{which} {reason.words}", f"{which} {reason.outside or reason.words}")
     if words.startswith("Fires no more"):
         return Reason("ended", words)
     if words.startswith("Does not fire"):
@@ -94,13 +95,18 @@ def _running(task: ScheduleTask) -> Reason:
 
 
 def _started(batch: TaskBatch) -> Reason:
-    since = f"since {_instant(batch.started_at)} on {batch.worker}"
+    since = f"since {_instant(batch.started_at)}"
+    there = f"{since} on {batch.worker}"
     if batch.lease_until < run("clock", {})[0][0]:
-        silent = f"It ran {since}, but that worker has not been heard of and its lease has run out"
-        return Reason("worker_silent", f"{silent}: it is due again within seconds, when a beat looks.")
+        silent = (
+            "but that worker has not been heard of and its lease has run out: it is due again within seconds, when a "
+        )
+        return Reason("worker_silent", f"It ran {there}, {silent}beat looks.", f"It ran {since}, {silent}beat looks.")
     if len(batch.ids) == 1:
-        return Reason("running", f"It runs {since}.")
-    return Reason("running", f"Its batch of {len(batch.ids):,} runs {since}: it runs, or its turn comes.")
+        return Reason("running", f"It runs {there}.", f"It runs {since}.")
+    many = f"Its batch of {len(batch.ids):,} runs"
+    turn = "it runs, or its turn comes."
+    return Reason("running", f"{many} {there}: {turn}", f"{many} {since}: {turn}")
 
 
 def _not_due(task: ScheduleTask, now: datetime) -> Reason:
@@ -136,8 +142,9 @@ def _lane_paused(task: ScheduleTask) -> Reason | None:
     if pause is None:
         return None
     since = span(timedelta(seconds=pause.seconds_ago))
-    words = f"Lane {task.lane!r} is paused since {since} by {pause.by}: {pause.reason.rstrip('.')}."
-    return Reason("lane_paused", f"{words} `manage.py lane resume {task.lane}` ends it.")
+    paused = f"Lane {task.lane!r} is paused since {since}"
+    words = f"{paused} by {pause.by}: {pause.reason.rstrip('.')}. `manage.py lane resume {task.lane}` ends it."
+    return Reason("lane_paused", words, f"{paused}.")
 
 
 def _no_dispatcher() -> Reason | None:

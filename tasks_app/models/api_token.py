@@ -1,5 +1,6 @@
 """A key to the REST API: of one tenant, to read or to write; only its hash is kept."""
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
 
@@ -12,6 +13,10 @@ class ApiToken(models.Model):
     digest = models.CharField(max_length=64, unique=True, db_collation="C")
     hint = models.CharField(max_length=12, help_text="How it begins, to tell one from another.")
     can_write = models.BooleanField(db_default=False)
+    types = ArrayField(
+        models.CharField(max_length=100), null=True, help_text="All it may see and use; empty: all open to its tenant."
+    )
+    lanes = ArrayField(models.CharField(max_length=8), null=True, help_text="That it may use; empty: all.")
     created_at = models.DateTimeField(db_default=Now())
     expires_at = models.DateTimeField(null=True)
     revoked_at = models.DateTimeField(null=True)

@@ -7,6 +7,7 @@ WITH stretch AS MATERIALIZED (
     SELECT id FROM stretch
     WHERE tenant = %(tenant)s AND (%(task_type)s::text IS NULL OR task_type = %(task_type)s)
       AND (%(status)s::text IS NULL OR status = %(status)s)
+      AND (%(types)s::text[] IS NULL OR task_type = ANY (%(types)s::text[]))
     ORDER BY id DESC LIMIT %(size)s
 )
 SELECT (SELECT array_agg(id) FROM found),

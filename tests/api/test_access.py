@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from tasks_app.api import api as the_api
 from tasks_app.client import schedule
+from tasks_app.engine.lanes import pause
 from tasks_app.engine.tokens import issue, known, revoke
 from tasks_app.models import ApiToken, AuditEntry, JobDefinition, ScheduleTask
 from tests.support.api import JOB, Api
@@ -122,14 +123,16 @@ def test_the_last_use_of_a_token_is_known_to_the_minute_and_not_written_at_every
 
 def test_tokens_by_command():
     out = io.StringIO()
-    options = ("--tenant", "acme", "--write", "--by", "olga")
+    options = ("--tenant", "acme", "--write", "--types", "T_QUIET,T_PLAIN", "--lanes", "low, default", "--by", "olga")
     call_command("api_token", "issue", "ci", *options, stdout=out, stderr=io.StringIO())
     text = out.getvalue().strip()
     assert known(text).can_write
+    assert (known(text).types, known(text).lanes) == ({"T_QUIET", "T_PLAIN"}, ("default", "low"))
 
     out = io.StringIO()
     call_command("api_token", "list", stdout=out)
     assert "acme" in out.getvalue() and text not in out.getvalue()
+    assert "T_PLAIN, T_QUIET in default, low" in out.getvalue()
     call_command("api_token", "revoke", str(ApiToken.objects.get().id), stdout=io.StringIO())
     assert known(text) is None
     issued, revoked = AuditEntry.objects.order_by("id")
@@ -138,7 +141,12 @@ def test_tokens_by_command():
     with pytest.raises(CommandError, match="no token"):
         call_command("api_token", "revoke", "99999")
     with pytest.raises(CommandError, match="days"):
-        call_command("api_token", "issue", "ci", "--days", "-1")
+        call_command("api_token", "issue", "ci", "--tenant", "acme", "--days", "-1")
+    for option, words in (("--types", "Did you mean 'T_QUIET'"), ("--lanes", "does not exist")):
+        with pytest.raises(CommandError, match=words):
+            call_command("api_token", "issue", "ci", "--tenant", "acme", option, "T_QUIT")
+    with pytest.raises(CommandError, match="--tenant"):
+        call_command("api_token", "issue", "ci")
 
 
 VIEW, OPERATE = ["view_jobdefinition", "view_scheduletask"], ["operate_jobdefinition", "operate_scheduletask"]
@@ -166,6 +174,19 @@ def test_an_operators_session_reads_and_with_the_permission_writes(operator):
     for allowed, status in ((VIEW, 403), ([*VIEW, OPERATE[0]], 403), ([*VIEW, OPERATE[1]], 403), (VIEW + OPERATE, 201)):
         trusting = client_of(allow(operator, *allowed))
         assert trusting.post("/api/v1/jobs", JOB, content_type="application/json").status_code == status
+
+
+def test_an_operators_session_uses_what_is_closed_to_tokens_and_hears_who_paused_a_lane(operator):
+    client = client_of(allow(operator, *VIEW, *OPERATE))
+    pause("low", reason="the warehouse", by="olga")
+
+    for body, status in (
+        (JOB | {"task_type": "T_CLOSED", "lane": "critical"}, 201),
+        (JOB | {"task_type": "T_CLOSE"}, 422),
+    ):
+        assert client.post("/api/v1/jobs", body, content_type="application/json").status_code == status
+    lanes = client.get("/api/v1/scheduler/health").json()["lanes"]
+    assert {lane["lane"]: lane["paused"] for lane in lanes}["low"] == "by olga: the warehouse"
 
 
 def test_a_tenant_that_can_not_be_is_refused(operator):

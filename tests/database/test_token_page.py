@@ -62,6 +62,18 @@ def test_a_token_is_shown_once_and_works(operator):
     assert text not in str(list(AuditEntry.objects.values())) + str(operator.session.items())
 
 
+def test_no_tenant_is_suggested_and_the_token_names_its_types_and_lanes(operator):
+    shown = page(operator, ADD)
+    assert not re.search(r'name="tenant"[^>]*value="', shown) and not re.search(r'value="default"', shown)
+
+    usual = known(text_in(operator.post(ADD, form())))
+    named = known(text_in(operator.post(ADD, form(types="T_QUIET, T_PLAIN", lanes="critical,low"))))
+
+    assert (usual.types, usual.lanes) == (None, ("high", "default", "low", "backfill"))
+    assert (named.types, named.lanes) == ({"T_QUIET", "T_PLAIN"}, ("critical", "low"))
+    assert "T_PLAIN, T_QUIET" in page(operator) and "critical, low" in page(operator)
+
+
 def test_a_form_that_is_sent_twice_issues_one_token_and_does_not_show_it_again(operator):
     sent = form()
     operator.post(ADD, sent)
@@ -107,6 +119,9 @@ def test_the_list_says_which_are_valid_and_when_they_were_used(operator):
         ({"tenant": ""}, "required"),
         ({"tenant": "x" * 64}, "63"),
         ({"may": "everything"}, "valid choice"),
+        ({"types": "T_QUIT"}, "Did you mean"),
+        ({"types": "A," * 300}, "name 1 to 200"),
+        ({"lanes": "fast"}, "does not exist"),
         ({"days": "0"}, "more than 0"),
         ({"days": "-1"}, "more than 0"),
         ({"days": "1e300"}, "at most 3,660"),

@@ -1,4 +1,5 @@
-"""`manage.py api_token issue NAME --tenant T [--write] [--days N]`, `list` and `revoke ID`: keys to the REST API."""
+"""`manage.py api_token issue NAME --tenant T [--write] [--types A,B] [--lanes default,low] [--days N]`, `list` and
+`revoke ID`: keys to the REST API."""
 
 import getpass
 
@@ -8,7 +9,6 @@ from tasks_app.core.errors import InvalidTask
 from tasks_app.engine import tokens
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.models import ApiToken
-from tasks_app.models.schedule_task import DEFAULT_TENANT
 
 
 class Command(BaseCommand):
@@ -18,8 +18,14 @@ class Command(BaseCommand):
         verbs = parser.add_subparsers(dest="verb", required=True)
         issue = verbs.add_parser("issue", help="a new token")
         issue.add_argument("name", help="who will use it")
-        issue.add_argument("--tenant", default=DEFAULT_TENANT)
+        issue.add_argument("--tenant", required=True, help="what it sees and changes is this tenant's")
         issue.add_argument("--write", action="store_true", help="it may change things, not only read them")
+        issue.add_argument(
+            "--types", type=tokens.listed, help="all it may see and use; default: all open to its tenant"
+        )
+        issue.add_argument(
+            "--lanes", type=tokens.listed, default=tokens.USUAL_LANES, help=f"default: {','.join(tokens.USUAL_LANES)}"
+        )
         issue.add_argument("--days", type=float, help="it expires after so many days")
         verbs.add_parser("list", help="all tokens, without their text")
         revoke = verbs.add_parser("revoke", help="from now on it opens nothing")
@@ -35,7 +41,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
 
     def _issue(self, options) -> None:
-        how = {"can_write": options["write"], "days": options["days"]}
+        how = {"can_write": options["write"]} | {name: options[name] for name in ("days", "types", "lanes")}
         token, text = tokens.issue(options["name"], options["tenant"], _operator(options), **how)
         self.stdout.write(text)
         self.stderr.write(f"Token {token.id} of tenant {token.tenant!r}. Keep it: it is not shown again.")
@@ -45,7 +51,8 @@ class Command(BaseCommand):
             state = "revoked" if token.revoked_at else f"until {token.expires_at:%Y-%m-%d}" if token.expires_at else ""
             rights = "write" if token.can_write else "read"
             used = f"used {token.last_used_at:%Y-%m-%d}" if token.last_used_at else "never used"
-            about = f"{token.hint}…  {token.tenant:20} {rights:5}  {used:15}  {token.name}  {state}"
+            types, lanes = ", ".join(token.types or ["all open types"]), ", ".join(token.lanes or ["all lanes"])
+            about = f"{token.hint}…  {token.tenant:20} {rights:5}  {types} in {lanes}  {used:15}  {token.name}  {state}"
             self.stdout.write(f"{token.id:6}  {about}")
 
     def _revoke(self, options) -> None:

@@ -84,16 +84,31 @@ def leave_effect(task) -> None:
     Effect.objects.create(task_id=task.id, key=task.key, attempt=task.attempt, token=task.token)
 
 
-@handler("T_PLAIN", timeout=2, backoff=[0.1, 0.1, 0.1])
+@handler("T_PLAIN", timeout=2, backoff=[0.1, 0.1, 0.1], api=True)
 def plain(task):
     leave_effect(task)
     act(task)
 
 
-@handler("T_QUIET", timeout=2)
+@handler("T_QUIET", timeout=2, api=True)
 def quiet(task):
     """Leaves no effect: for what only the scheduler's own rows are about."""
     act(task)
+
+
+@handler("T_CLOSED", timeout=2)
+def closed(task):
+    """Not for tokens of the API."""
+
+
+@handler("T_ACME", timeout=2, api=["acme"])
+def of_acme(task):
+    """For tokens of one tenant."""
+
+
+@handler("T_URGENT", timeout=2, lane="critical", api=True)
+def urgent(task):
+    """In a lane that a new token has not."""
 
 
 @handler("T_THREADS", timeout=2, backoff=[0.1, 0.1, 0.1], concurrency=4)
