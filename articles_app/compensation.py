@@ -2,7 +2,8 @@
 
 Found set-based, a page at a time, without locks; repaired with the articles locked and the finding looked at again.
 So two scans at once, or a scan and an edit, can't both repair the same article. What is DEAD, or was cancelled by a
-person, is a decision or a failure that a person has to look at: it is told, not revived.
+person, is a decision or a failure that a person has to look at: it is told, not revived. What a token of another tenant
+cancelled was not its to decide, and is planned again.
 """
 
 from collections.abc import Callable, Iterator
@@ -123,7 +124,7 @@ def _again(kind: Kind, ids: list[int], dry_run: bool) -> list[Found]:
 
 def _for_a_person(difference: Difference) -> bool:
     if difference.status == TaskStatus.CANCELLED:
-        return difference.cancelled_by != BY_HANDLER
+        return difference.cancelled_by != BY_HANDLER and not difference.by_outsider
     return difference.status == TaskStatus.DEAD
 
 

@@ -9,7 +9,7 @@ from .conf import HANDLER_SECONDS
 from .models import Article
 from .moderation import Verdict, ask
 from .states import Status
-from .units import AUDIT, MODERATION, OFFLINE, PUBLISH
+from .units import AUDIT, MODERATION, OFFLINE, PUBLISH, TENANT
 
 
 class Judged(NamedTuple):
@@ -37,7 +37,7 @@ def write_verdict(task: Task, judged: Judged) -> None:
 
 
 # About 17 minutes of tries: an outage of the service should not need a person for every article.
-@handler(AUDIT, concurrency=8, timeout=HANDLER_SECONDS, max_retry=12, apply=write_verdict)
+@handler(AUDIT, tenant=TENANT, concurrency=8, timeout=HANDLER_SECONDS, max_retry=12, apply=write_verdict)
 def audit(task: Task) -> Judged:
     """The first phase: ask, with no transaction open."""
     article = Article.objects.filter(id=int(task.key)).first()
@@ -46,7 +46,7 @@ def audit(task: Task) -> Judged:
     return Judged(article.content_revision, verdict)
 
 
-@handler(PUBLISH, transactional=True, batch=True, timeout=60)
+@handler(PUBLISH, tenant=TENANT, transactional=True, batch=True, timeout=60)
 def publish(tasks: list[Task]) -> dict[int, Exception]:
     """Live, once, at the article's own time: what the task was planned for is only a hint."""
     outcomes = lifecycle.publish_due([int(task.key) for task in tasks])
@@ -64,7 +64,7 @@ def publish(tasks: list[Task]) -> dict[int, Exception]:
     return failed
 
 
-@handler(OFFLINE, transactional=True, batch=True, timeout=60)
+@handler(OFFLINE, tenant=TENANT, transactional=True, batch=True, timeout=60)
 def take_offline(tasks: list[Task]) -> dict[int, Exception]:
     """Offline, once, at the article's own offline time."""
     outcomes = lifecycle.take_offline_due([int(task.key) for task in tasks])

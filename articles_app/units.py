@@ -1,5 +1,8 @@
-"""The task types of an article; its id is the key, so a unit is (type, article id)."""
+"""The task types of an article and whose they are; its id is the key, so a unit is (tenant, type, article id)."""
 
+from tasks_app.client import INTERNAL_TENANT
+
+TENANT = INTERNAL_TENANT
 AUDIT = "ARTICLE_AUDIT"
 PUBLISH = "ARTICLE_PUBLISH"
 OFFLINE = "ARTICLE_OFFLINE"

@@ -23,7 +23,7 @@ SELECT 'C' || n, 'Product ' || n, n %% 1000, now() FROM generate_series(1, %(num
 _TASKS = """
 INSERT INTO schedule_task (tenant, task_type, biz_key, status, execute_time, due_at, lane, shard, limited, max_retry,
                            repeat_after)
-SELECT 'default', 'STOCK_SYNC', 'C' || n, 'SUCCESS', now(), now() + interval '1 day' + n * interval '0.7 seconds',
+SELECT 'internal', 'STOCK_SYNC', 'C' || n, 'SUCCESS', now(), now() + interval '1 day' + n * interval '0.7 seconds',
        'low', %(shard)s, TRUE, 250, interval '10 days'
 FROM generate_series(1, %(number)s) AS n
 """
@@ -68,7 +68,7 @@ def _fill() -> None:
     from inventory_app.units import STOCK_SYNC
     from tasks_app.lifecycle.shards import shards_of
 
-    [shard] = shards_of(["default"], [STOCK_SYNC], ["C1"])
+    [shard] = shards_of(["internal"], [STOCK_SYNC], ["C1"])
     execute(_PRODUCTS, {"number": PRODUCTS})
     execute(_TASKS, {"number": PRODUCTS, "shard": shard})
     execute("VACUUM ANALYZE schedule_task, product")

@@ -2,7 +2,7 @@
 not been applied to all tasks are found, and mended once.
 
 Found in one statement, without locks; mended with the products locked and the finding looked at again. What a person
-has cancelled is their decision: it is told, not revived.
+has cancelled is their decision: it is told, not revived. What a token of another tenant cancelled is planned again.
 """
 
 from collections.abc import Iterator
@@ -69,7 +69,7 @@ def _without_task(codes: list[str], dry_run: bool) -> list[Found]:
 
 def _for_a_person(difference: Difference) -> bool:
     return difference.status == Status.DEAD or (
-        difference.status == Status.CANCELLED and difference.cancelled_by not in OURS
+        difference.status == Status.CANCELLED and difference.cancelled_by not in OURS and not difference.by_outsider
     )
 
 

@@ -8,7 +8,7 @@ from tasks_app.client import Task, handler, write
 from .conf import Conf, conf
 from .errors import InvalidStockSettings
 from .stock import ask, backoff
-from .units import STOCK_SYNC
+from .units import STOCK_SYNC, TENANT
 
 
 class Counted(NamedTuple):
@@ -48,6 +48,7 @@ _declared = _settings()
 # nobody has to wait for a whole window more. The handler's own end is far behind the call's.
 @handler(
     STOCK_SYNC,
+    tenant=TENANT,
     concurrency=_declared.CONCURRENCY,
     timeout=2 * _declared.TIMEOUT_SECONDS + 5,
     backoff=backoff(_declared),

@@ -1,5 +1,8 @@
-"""The type of a product's rolling task, and who acts when it is not a person."""
+"""The type of a product's rolling task, whose it is, and who acts when it is not a person."""
 
+from tasks_app.client import INTERNAL_TENANT
+
+TENANT = INTERNAL_TENANT
 STOCK_SYNC = "STOCK_SYNC"  # key: the product's code
 
 INVENTORY = "inventory"

@@ -22,6 +22,7 @@ from .core.retry import Backoff
 from .core.scans import SCANS, Finding, Found, Scan, Walked
 from .core.states import Status
 from .core.task import Task
+from .core.tenants import DEFAULT_TENANT, INTERNAL_TENANT
 from .engine.alive import who_is_missing
 from .engine.jobs import create_job, delete_job, edit_job, pause_job, resume_job, trigger_job
 from .engine.operate import cancel_tasks, move_tasks, retry_tasks
@@ -39,9 +40,9 @@ from .lifecycle.plan import SYSTEM, Outcome, Planned
 from .lifecycle.request import Request, build, checked_instant, checked_note, checked_text, unit_of
 from .lifecycle.rolling import Outlook, change_interval, failing_keys, front_of_line, outlook
 from .lifecycle.view import AttemptInfo, TaskInfo, dead_keys, find, find_many, history
-from .models.schedule_task import DEFAULT_TENANT
 
 __all__ = [
+    "INTERNAL_TENANT",
     "Answer",
     "AttemptInfo",
     "Backoff",
@@ -127,11 +128,12 @@ def schedule(
     repeat_after: timedelta | float | None = None,
     expires_after: timedelta | float | None = None,
     idem_key: str | None = None,
-    tenant: str = DEFAULT_TENANT,
+    tenant: str | None = None,
 ) -> Planned:
     """Plan a task in the caller's transaction: CREATED, or EXISTS with the id of the live or idempotent one.
 
     Runs at `at`, or after `delay`, or at once. If the caller rolls back, there is no task and no wake-up.
+    Here and below, `tenant` is the one that the type's handler names, else the default, unless it is given.
     """
     request = build(
         task_type,
@@ -164,7 +166,7 @@ def reschedule(
     at: datetime | None = None,
     delay: timedelta | float | None = None,
     payload: object = None,
-    tenant: str = DEFAULT_TENANT,
+    tenant: str | None = None,
     by: str = SYSTEM,
 ) -> Planned:
     """Move a unit to a new time: UPDATED, REPLACED (it was running), IGNORED (it had succeeded) or CREATED.
@@ -193,7 +195,7 @@ def ensure(
     at: datetime | None = None,
     delay: timedelta | float | None = None,
     payload: object = None,
-    tenant: str = DEFAULT_TENANT,
+    tenant: str | None = None,
     by: str = SYSTEM,
 ) -> Planned:
     """From now on this must run at this time: like reschedule, but a unit that succeeded is planned anew."""
@@ -208,7 +210,7 @@ def ensure_many(
     return planned(_plan.ensure, requests_of(_timed, task_type, tasks, common), _by(by))
 
 
-def cancel(task_type: str, key: Key, *, reason: str = "", by: str = SYSTEM, tenant: str = DEFAULT_TENANT) -> Cancelled:
+def cancel(task_type: str, key: Key, *, reason: str = "", by: str = SYSTEM, tenant: str | None = None) -> Cancelled:
     """Cancel whatever is live of the unit. A running attempt is not called back, but it can't settle any more."""
     REGISTRY.require(task_type)
     reason = checked_note("reason", reason, REASON_LENGTH)
@@ -249,7 +251,7 @@ def _timed(
     at: datetime | None = None,
     delay: timedelta | float | None = None,
     payload: object = None,
-    tenant: str = DEFAULT_TENANT,
+    tenant: str | None = None,
 ) -> Request:
     if at is None and delay is None:
         raise InvalidTask("a new time is missing; give at=<aware datetime> or delay=<seconds>, 0 for at once.")

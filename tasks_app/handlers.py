@@ -8,10 +8,11 @@ from .core.celery_call import CELERY_TASK, celery_call
 from .core.errors import InvalidTask, RetryableError, Skip, UnrecoverableError
 from .core.handlers import handler
 from .core.task import Task
+from .core.tenants import INTERNAL_TENANT
 from .engine.canary import CANARY
 
 
-@handler(CANARY, timeout=10)
+@handler(CANARY, timeout=10, tenant=INTERNAL_TENANT)
 def canary(task: Task) -> None:
     """Goes the whole way and does nothing."""
     if not conf().CANARY_SECONDS:

@@ -16,7 +16,6 @@ from .lifecycle.limited import claim_unmetered
 from .lifecycle.request import unit_of
 from .lifecycle.shards import all_shards
 from .models import ScheduleTask
-from .models.schedule_task import DEFAULT_TENANT
 
 _MOST_ROUNDS = 100
 
@@ -55,7 +54,7 @@ def assert_scheduled(
     at: datetime | None = None,
     within: timedelta = timedelta(seconds=1),
     payload: object = None,
-    tenant: str = DEFAULT_TENANT,
+    tenant: str | None = None,
 ) -> ScheduleTask:
     """The unit has a task waiting to run, at that time and with that payload if given. Returns its row."""
     tenant, task_type, key = unit_of(task_type, key, tenant)
@@ -71,7 +70,7 @@ def assert_scheduled(
     return task
 
 
-def assert_not_scheduled(task_type: str, key: str | int | UUID, *, tenant: str = DEFAULT_TENANT) -> None:
+def assert_not_scheduled(task_type: str, key: str | int | UUID, *, tenant: str | None = None) -> None:
     """The unit has nothing waiting to run."""
     tenant, task_type, key = unit_of(task_type, key, tenant)
     task = ScheduleTask.objects.filter(

@@ -14,7 +14,7 @@ from django.db import connection, transaction
 from articles_app.conf import conf
 from articles_app.errors import InvalidArticle, UnknownArticle
 from articles_app.states import Status, sources_of
-from articles_app.units import AUDIT, PUBLISH
+from articles_app.units import AUDIT, PUBLISH, TENANT
 from tasks_app.client import Outcome, Planned, emit_many, ensure_many, reschedule_many
 
 from .audit import audit_plan
@@ -213,4 +213,4 @@ def _tell(answers: Sequence[TimeChange], actor: str) -> None:
         if answer.outcome.changed
     ]
     if payloads:
-        emit_many(EVENT, payloads)
+        emit_many(EVENT, payloads, tenant=TENANT)

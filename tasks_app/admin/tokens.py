@@ -12,6 +12,7 @@ from django.utils import timezone
 from unfold.admin import ModelAdmin
 
 from tasks_app.core.errors import PunctualError
+from tasks_app.core.tenants import INTERNAL_TENANT
 from tasks_app.engine import tokens
 from tasks_app.engine.jobs import once
 from tasks_app.lifecycle.audit import Operator
@@ -46,13 +47,17 @@ class RevokeForm(forms.Form):
 class TokenForm(RevokeForm):
     name = forms.CharField(label="Who will use it", max_length=tokens.NAME_LENGTH)
     tenant = forms.CharField(label="Tenant", max_length=TENANT_LENGTH)
+    internal = forms.BooleanField(
+        label=f"Internal: yes, tenant {INTERNAL_TENANT} is meant, with the scheduler's own tasks and those of its apps",
+        required=False,
+    )
     may = forms.ChoiceField(label="It may", choices=())
     types = forms.CharField(
         label="Task types it may see and use, with commas; empty: all that are open to its tenant", required=False
     )
     lanes = forms.CharField(label="Lanes it may use, with commas; empty: all but critical", required=False)
     days = forms.FloatField(label="Expires after so many days; empty: never", required=False)
-    field_order = ("name", "tenant", "may", "types", "lanes", "days", "reason", "operation")
+    field_order = ("name", "tenant", "internal", "may", "types", "lanes", "days", "reason", "operation")
 
     def __init__(self, choices: list[tuple[str, str]], *args, **kwargs) -> None:
         super().__init__(*args, **kwargs)
@@ -88,6 +93,7 @@ class ApiTokenAdmin(LookOnly, ModelAdmin):
         now = timezone.now()
         context = self._page(request, "API tokens") | {
             "found": [(token, _state(token, now)) for token in found],
+            "internal": INTERNAL_TENANT,
             "shown": SHOWN if len(found) == SHOWN else None,
             "may_issue": self.has_add_permission(request),
             "may_operate": may_operate_tokens(request),
@@ -131,6 +137,7 @@ class ApiTokenAdmin(LookOnly, ModelAdmin):
             "days": given["days"],
             "types": tokens.listed(given["types"]) or None,
         }
+        how["internal"] = given["internal"]
         how["lanes"] = tokens.listed(given["lanes"]) or tokens.USUAL_LANES
         try:
             operator = _operator(request, form)
@@ -142,7 +149,7 @@ class ApiTokenAdmin(LookOnly, ModelAdmin):
             messages.warning(request, "This form was sent before, and the token was shown then. Issue another one.")
             return HttpResponseRedirect(reverse(LIST))
         token, text = made
-        context = self._page(request, "New API token") | {"token": token, "text": text}
+        context = self._page(request, "New API token") | {"token": token, "text": text, "internal": given["internal"]}
         return TemplateResponse(request, "tasks_app/token.html", context)
 
     def _page(self, request: HttpRequest, title: str) -> dict:

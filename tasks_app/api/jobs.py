@@ -189,7 +189,9 @@ def explain_job(request: HttpRequest, job_id: Id):
 
 
 def operator(request: HttpRequest, reason: str | None = None) -> Operator:
-    return Operator(caller(request).name, (reason or "").strip() or "through the API")
+    asked = caller(request)
+    tenant = None if asked.is_person else asked.tenant
+    return Operator(asked.name, (reason or "").strip() or "through the API", tenant=tenant)
 
 
 def _job(request: HttpRequest, job_id: int) -> JobDefinition:

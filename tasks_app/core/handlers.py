@@ -8,6 +8,7 @@ from .errors import LONGEST_SECONDS, InvalidConfiguration, InvalidTask, nearest
 from .lanes import DEFAULT_LANE, LANES
 from .limit import Limit, limit_from
 from .retry import DEFAULT_MAX_RETRY, MAX_RETRY_LIMIT, Delays, RetryPolicy, policy_from
+from .tenants import DEFAULT_TENANT, TENANT_LENGTH
 
 DEFAULT_TIMEOUT_SECONDS = 60.0
 NAME_LENGTH = 100
@@ -29,6 +30,7 @@ class Handler:
     limit: Limit | None = None
     batch_max: int | None = None  # tasks in one batch, at most; None: BATCH_MAX
     round_to: float | None = None  # a next roll waits for the next whole multiple of so many seconds
+    tenant: str | None = None  # whose all its tasks are; None: that of whoever schedules them
     api: bool | frozenset[str] = False  # open to tokens of the REST API: to none, to all, or to those of these tenants
     declared_at: str = field(compare=False, default="")
 
@@ -39,6 +41,8 @@ class Handler:
 
     def is_open_to(self, tenant: str) -> bool:
         """Whether a token of this tenant may have it run."""
+        if self.tenant not in (None, tenant):
+            return False
         return self.api if isinstance(self.api, bool) else tenant in self.api
 
     def contradictions(self) -> list[str]:
@@ -89,6 +93,13 @@ class Registry:
             )
         return handler
 
+    def tenant_of(self, name: str, given: str | None = None) -> str:
+        """Whose tasks of this type are meant: the given tenant's, else the one its handler names, else the default."""
+        if given is not None:
+            return given
+        handler = self._handlers.get(name) if isinstance(name, str) else None
+        return DEFAULT_TENANT if handler is None or handler.tenant is None else handler.tenant
+
     def limited(self, names: Iterable[str]) -> set[str]:
         """Those of the types that have a limit."""
         found = (self._handlers.get(name) for name in set(names))
@@ -120,6 +131,7 @@ def handler(
     max_running: int | None = None,
     batch_max: int | None = None,
     round_to: float | timedelta = 0,
+    tenant: str | None = None,
     api: bool | Iterable[str] = False,
 ) -> Callable[[Callable], Callable]:
     """Declare the decorated function as the handler of task type `name`; returns it unchanged."""
@@ -132,6 +144,11 @@ def handler(
     _refuse_bad_rolling(name, batch_max, rounding)
     limit = limit_from(name, rate, burst, max_running)
     opened = api if isinstance(api, bool) else _tenants(name, api)
+    if tenant is not None and not (isinstance(tenant, str) and 0 < len(tenant) <= TENANT_LENGTH):
+        raise InvalidConfiguration(
+            f"handler {name!r}: tenant={tenant!r} must be the name of a tenant, of 1 to {TENANT_LENGTH} characters, or "
+            "None for that of whoever schedules."
+        )
 
     def declare(call: Callable) -> Callable:
         REGISTRY.add(
@@ -149,6 +166,7 @@ def handler(
                 limit=limit,
                 batch_max=batch_max,
                 round_to=float(rounding) or None,
+                tenant=tenant,
                 api=opened,
                 declared_at=f"{call.__module__}.{call.__qualname__}",
             )
@@ -193,6 +211,14 @@ def _tenants(name: object, api: object) -> frozenset[str]:
             "['acme'], or False for none."
         )
     return frozenset(tenants)
+
+
+def refuse_other_tenant(handler: Handler, tenant: str) -> None:
+    if handler.tenant not in (None, tenant):
+        raise InvalidTask(
+            f"task type {handler.name!r} belongs to tenant {handler.tenant!r}, as its handler says, and not to "
+            f"{tenant!r}. Leave the tenant out."
+        )
 
 
 def refuse_bad_max_retry(value: object, error: type[Exception], where: str = "") -> None:

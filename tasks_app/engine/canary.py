@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from tasks_app.conf import conf
 from tasks_app.core.lanes import LANES
+from tasks_app.core.tenants import INTERNAL_TENANT
 from tasks_app.lifecycle import plan
 from tasks_app.lifecycle.cancel import cancel
 from tasks_app.lifecycle.request import build
 from tasks_app.lifecycle.rolling import change_interval
-from tasks_app.models.schedule_task import DEFAULT_TENANT
 from tasks_app.sql import run
 
 from .wakeup import SENDER
@@ -20,7 +20,6 @@ CANARY = "PUNCTUAL_CANARY"
 CHORE_EVERY = 3  # canaries roll by themselves; the chore that sends missing ones comes every so many rounds
 # Missed so often: something is wrong in its lane.
 _MISSED = 3
-_TENANT = DEFAULT_TENANT
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,21 +38,21 @@ def send_canaries() -> object:
     lets those that fly already do so as often as they should by now. Where no worker is left, they come down."""
     lanes = run("canary_lanes", {"lanes": list(LANES), "node_ttl": conf().NODE_TTL_SECONDS})
     requests = [
-        build(CANARY, lane, lane=lane, repeat_after=conf().CANARY_SECONDS, tenant=_TENANT)
+        build(CANARY, lane, lane=lane, repeat_after=conf().CANARY_SECONDS, tenant=INTERNAL_TENANT)
         for lane, served, _ in lanes
         if served
     ]
     sent = [answer for answer in plan.schedule(requests) if answer.outcome is plan.Outcome.CREATED]
     if sent:
         SENDER.wake_all()
-    changed = change_interval(CANARY, LANES, conf().CANARY_SECONDS, tenant=_TENANT)
+    changed = change_interval(CANARY, LANES, conf().CANARY_SECONDS, tenant=INTERNAL_TENANT)
     left = {lane for lane, _, known in lanes if not known}
     for lane in left & canaries().keys() if left else ():
-        cancel((_TENANT, CANARY, lane), reason="no worker serves this lane any more", by="canary")
+        cancel((INTERNAL_TENANT, CANARY, lane), reason="no worker serves this lane any more", by="canary")
     return f"{len(sent)} sent, {changed} changed"
 
 
 def canaries() -> dict[str, Canary]:
     """The canary of each lane that has one."""
-    params = {"type": CANARY, "lanes": list(LANES), "tenant": _TENANT}
+    params = {"type": CANARY, "lanes": list(LANES), "tenant": INTERNAL_TENANT}
     return {lane: Canary(lane, *figures) for lane, *figures in run("status_canaries", params)}

@@ -25,7 +25,7 @@ def once(operator: Operator, deed: Callable[[], object]) -> object | None:
         return None if AuditEntry.objects.filter(operation=operator.operation).exists() else deed()
 
 
-def create_job(request: JobRequest, operator: Operator, *, tenant: str = DEFAULT_TENANT) -> JobDefinition:
+def create_job(request: JobRequest, operator: Operator, *, tenant: str | None = None) -> JobDefinition:
     """A new job, active from now on."""
     return _woken(jobs.create(request, operator, tenant))
 

@@ -14,6 +14,7 @@ from django.utils import timezone
 from tasks_app.core.errors import InvalidTask, LaneClosed, TypeClosed
 from tasks_app.core.handlers import REGISTRY, refuse_bad_lane
 from tasks_app.core.lanes import LANES, URGENT_LANE
+from tasks_app.core.tenants import INTERNAL_TENANT
 from tasks_app.lifecycle.audit import Entry, Operator, audit
 from tasks_app.lifecycle.request import checked_text
 from tasks_app.models import ApiToken
@@ -73,10 +74,12 @@ def issue(
     days: float | None = None,
     types: Sequence[str] | None = None,
     lanes: Sequence[str] = USUAL_LANES,
+    internal: bool = False,
 ) -> tuple[ApiToken, str]:
     """A new token and its text, which is shown this once and kept nowhere."""
     checked_text("name", name, NAME_LENGTH)
     checked_text("tenant", tenant, TENANT_LENGTH)
+    _refuse_internal_by_mistake(tenant, internal)
     if days is not None and not 0 < days <= LONGEST_DAYS:
         raise InvalidTask(f"days={days!r} must be more than 0 and at most {LONGEST_DAYS:,}.")
     text = PREFIX + secrets.token_urlsafe(32)
@@ -93,6 +96,17 @@ def issue(
         )
         _audit(operator, "issue", token, "issued")
     return token, text
+
+
+def _refuse_internal_by_mistake(tenant: str, internal: bool) -> None:
+    """A token of the internal tenant is asked for twice: by its name, and by saying that it is meant."""
+    if internal and tenant != INTERNAL_TENANT:
+        raise InvalidTask(f"tenant {tenant!r} is not the internal one, {INTERNAL_TENANT!r}. Drop one of the two.")
+    if tenant == INTERNAL_TENANT and not internal:
+        raise InvalidTask(
+            f"tenant {tenant!r} has the scheduler's own tasks and those of its apps, and a token of it reaches all of "
+            "them. If that is meant, say so: --internal, or the box of that name."
+        )
 
 
 def _checked_types(types: Sequence[str]) -> list[str]:

@@ -24,6 +24,7 @@ class Operator:
     name: str
     reason: str
     operation: UUID = field(default_factory=uuid4)
+    tenant: str | None = None  # of the token that it acts through; None: a person, or the scheduler itself
 
     def __post_init__(self) -> None:
         checked_text("operator", self.name, ACTOR_LENGTH)

@@ -15,6 +15,7 @@ from django.db import IntegrityError, transaction
 from tasks_app.core.celery_call import CELERY_TASK, celery_call
 from tasks_app.core.errors import InvalidTask, NameTaken, PunctualError, UnknownJob, shown
 from tasks_app.core.firings import INSTANT, newest
+from tasks_app.core.handlers import REGISTRY, refuse_other_tenant
 from tasks_app.core.jobs import JobStatus, OnResume
 from tasks_app.models import JobDefinition
 from tasks_app.models.schedule_task import DEFAULT_TENANT, TENANT_LENGTH
@@ -42,9 +43,10 @@ class Changed(NamedTuple):
     dues: Dues = MappingProxyType({})
 
 
-def create(request: JobRequest, operator: Operator, tenant: str = DEFAULT_TENANT) -> Changed:
-    """A new job, active from now on."""
-    tenant = checked_text("tenant", tenant, TENANT_LENGTH)
+def create(request: JobRequest, operator: Operator, tenant: str | None = None) -> Changed:
+    """A new job, active from now on; without a tenant, of that of its type."""
+    tenant = checked_text("tenant", REGISTRY.tenant_of(request.task_type, tenant), TENANT_LENGTH)
+    refuse_other_tenant(REGISTRY.require(request.task_type), tenant)
     with transaction.atomic(savepoint=False):
         now = database_now()
         values = columns(request, now)
@@ -78,6 +80,7 @@ def edit(
         job, cursor = hold(tenant, job_id, revision)
         before, now = shown_fields(job), database_now()
         values = columns(changed(job, changes), now, was=job)
+        refuse_other_tenant(REGISTRY.require(values["task_type"]), job.tenant)
         left, new_times = leave(job, cursor, now), {name for name in _TIMES if values[name] != getattr(job, name)}
         if job.start_at is not None and job.start_at > now and job.run_at is None:
             left = Left(now, left.taken)  # it has not begun, and may begin earlier now

@@ -113,6 +113,7 @@ def _write(rows: Sequence[Row], decided: dict[int, Answer], operator: Operator, 
         _same(replay([row.id for row in dead], operator.name).replayed, dead)
     if cancelled:
         params = {"ids": array(row.id for row in cancelled), "reason": operator.reason, "by": operator.name}
+        params["from"] = operator.tenant
         _same([id_ for (id_,) in run("cancel_tasks", params)], cancelled)
     planned = _reschedule(failed, None, operator) + _reschedule(moved, at, operator)
     dues = [answer.due for answer in planned if answer.due is not None]

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from tasks_app.conf import conf
 from tasks_app.core.errors import LONGEST_SECONDS, InvalidTask, refuse_absurd_instant, shown
-from tasks_app.core.handlers import REGISTRY, refuse_bad_lane, refuse_bad_max_retry
-from tasks_app.models.schedule_task import DEFAULT_TENANT, KEY_LENGTH, TENANT_LENGTH
+from tasks_app.core.handlers import REGISTRY, refuse_bad_lane, refuse_bad_max_retry, refuse_other_tenant
+from tasks_app.models.schedule_task import KEY_LENGTH, TENANT_LENGTH
 
 DEEPEST = 201  # lists and objects in one another; what writes our answers gives up at 255
 _MAY_BE_DEEPER = 2 * DEEPEST  # bytes: each level takes two, so most payloads need no closer look
@@ -42,9 +42,11 @@ def build(
     repeat_after: timedelta | float | None = None,
     expires_after: timedelta | float | None = None,
     idem_key: str | None = None,
-    tenant: str = DEFAULT_TENANT,
+    tenant: str | None = None,
 ) -> Request:
     handler = REGISTRY.require(task_type)
+    if tenant is not None and handler.tenant is not None:
+        refuse_other_tenant(handler, tenant)
     if lane is not None:
         refuse_bad_lane(lane, InvalidTask)
     if max_retry is not None:
@@ -105,8 +107,9 @@ def checked_json(name: str, value: object) -> str:
     return _json_text(value, name) or "null"
 
 
-def unit_of(task_type: str, key: str | int | UUID, tenant: str = DEFAULT_TENANT) -> Unit:
-    return _text("tenant", tenant, TENANT_LENGTH), task_type, key_of(key)
+def unit_of(task_type: str, key: str | int | UUID, tenant: str | None = None) -> Unit:
+    """Without a tenant, that of the type."""
+    return _text("tenant", REGISTRY.tenant_of(task_type, tenant), TENANT_LENGTH), task_type, key_of(key)
 
 
 def key_of(key: str | int | UUID) -> str:

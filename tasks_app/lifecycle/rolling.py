@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lanes import LANES
-from tasks_app.models.schedule_task import DEFAULT_TENANT
 from tasks_app.sql import run, text_array
 
 from .request import checked_seconds, checked_text, key_of
@@ -28,10 +27,16 @@ class Outlook:
         return self.due + sum(self.steps) + self.later
 
 
-def outlook(task_type: str, step: timedelta, steps: int, *, tenant: str = DEFAULT_TENANT) -> Outlook:
+def outlook(task_type: str, step: timedelta, steps: int, *, tenant: str | None = None) -> Outlook:
     """When the tasks of a type come due, in so many steps of that length. One statement."""
     seconds = checked_seconds("step", step)
-    given = {"task_type": task_type, "tenant": tenant, "step": seconds, "steps": steps, "lanes": list(LANES)}
+    given = {
+        "task_type": task_type,
+        "tenant": REGISTRY.tenant_of(task_type, tenant),
+        "step": seconds,
+        "steps": steps,
+        "lanes": list(LANES),
+    }
     counts, failing = [0] * (steps + 2), {}
     for place, code, count in run("outlook", given):
         if place is not None:  # else it failed, and was counted among those with a limit
@@ -41,10 +46,10 @@ def outlook(task_type: str, step: timedelta, steps: int, *, tenant: str = DEFAUL
     return Outlook(counts[0], counts[1:-1], counts[-1], dict(sorted(failing.items(), key=lambda one: -one[1])))
 
 
-def failing_keys(task_type: str, code: str | None = None, *, most: int, tenant: str = DEFAULT_TENANT) -> list[str]:
+def failing_keys(task_type: str, code: str | None = None, *, most: int, tenant: str | None = None) -> list[str]:
     """The keys of units that wait after a failed try: with this error code, or any; so many of them at most."""
     code = None if code is None else checked_text("code", code, ERROR_CODE_LENGTH)
-    given = {"task_type": task_type, "tenant": tenant, "code": code, "most": most}
+    given = {"task_type": task_type, "tenant": REGISTRY.tenant_of(task_type, tenant), "code": code, "most": most}
     return [key for (key,) in run("failing_keys", given)]
 
 
@@ -57,13 +62,13 @@ def front_of_line(task_type: str) -> datetime:
 
 
 def change_interval(
-    task_type: str, keys: Iterable[object], repeat_after: timedelta | float, *, tenant: str = DEFAULT_TENANT
+    task_type: str, keys: Iterable[object], repeat_after: timedelta | float, *, tenant: str | None = None
 ) -> int:
     """Let these units roll by another interval, and what waits of them wait in proportion; returns how many changed."""
     REGISTRY.require(task_type)
     params = {
         "task_type": task_type,
-        "tenant": tenant,
+        "tenant": REGISTRY.tenant_of(task_type, tenant),
         "keys": text_array([key_of(key) for key in keys]),
         "repeat_after": checked_seconds("repeat_after", repeat_after),
     }

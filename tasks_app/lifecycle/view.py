@@ -3,10 +3,14 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import reduce
+from operator import or_
 
+from django.db.models import Q
+
+from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.states import Status, is_live
 from tasks_app.models import DlqEntry, ScheduleTask, TaskAttempt
-from tasks_app.models.schedule_task import DEFAULT_TENANT
 
 from .request import key_of, unit_of
 
@@ -51,7 +55,7 @@ class AttemptInfo:
     error_msg: str
 
 
-def find(task_type: str, key: object, *, tenant: str = DEFAULT_TENANT) -> TaskInfo | None:
+def find(task_type: str, key: object, *, tenant: str | None = None) -> TaskInfo | None:
     """The unit's current task, or None if it never had one."""
     tenant, task_type, key = unit_of(task_type, key, tenant)
     row = ScheduleTask.objects.filter(tenant=tenant, task_type=task_type, biz_key=key, current=True).first()
@@ -59,11 +63,11 @@ def find(task_type: str, key: object, *, tenant: str = DEFAULT_TENANT) -> TaskIn
 
 
 def find_many(
-    task_types: Sequence[str], keys: Iterable[object], *, tenant: str = DEFAULT_TENANT
+    task_types: Sequence[str], keys: Iterable[object], *, tenant: str | None = None
 ) -> dict[tuple[str, str], TaskInfo]:
     """The current tasks of many units, by type and key, in one statement; units that never had one are left out."""
     wanted = [key_of(key) for key in keys]
-    rows = ScheduleTask.objects.filter(biz_key__in=wanted, task_type__in=task_types, tenant=tenant, current=True)
+    rows = ScheduleTask.objects.filter(_of_types(task_types, tenant), biz_key__in=wanted, current=True)
     return {(row.task_type, row.biz_key): _info(row) for row in rows}
 
 
@@ -81,7 +85,7 @@ SELECT * FROM chain ORDER BY place
 
 
 def history(
-    task_type: str, key: object, *, tenant: str = DEFAULT_TENANT, limit: int = LONGEST_HISTORY
+    task_type: str, key: object, *, tenant: str | None = None, limit: int = LONGEST_HISTORY
 ) -> tuple[list[TaskInfo], list[AttemptInfo]]:
     """The unit's tasks, the current one first, and their failed tries, the latest first, as far as they are kept."""
     tenant, task_type, key = unit_of(task_type, key, tenant)
@@ -93,11 +97,19 @@ def history(
     ]
 
 
-def dead_keys(task_types: Sequence[str], *, tenant: str = DEFAULT_TENANT) -> list[str]:
+def dead_keys(task_types: Sequence[str], *, tenant: str | None = None) -> list[str]:
     """The keys of units whose current task gave up and waits for a person; at most 10,000 of them."""
-    entries = DlqEntry.objects.filter(replay_status=DlqEntry.OPEN, task_type__in=task_types, tenant=tenant)
+    entries = DlqEntry.objects.filter(_of_types(task_types, tenant), replay_status=DlqEntry.OPEN)
     found = entries.filter(task__current=True, task__status=Status.DEAD).values_list("task__biz_key", flat=True)
     return list(found[:DEAD_SHOWN])
+
+
+def _of_types(task_types: Sequence[str], tenant: str | None) -> Q:
+    """Of these types, each in its own tenant unless one is given."""
+    by_tenant: dict[str, list[str]] = {}
+    for task_type in task_types:
+        by_tenant.setdefault(REGISTRY.tenant_of(task_type, tenant), []).append(task_type)
+    return reduce(or_, (Q(tenant=one, task_type__in=types) for one, types in by_tenant.items()), Q(pk__in=[]))
 
 
 def _info(row: ScheduleTask) -> TaskInfo:

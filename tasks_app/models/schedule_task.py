@@ -7,10 +7,9 @@ from django.db.models.functions import Now
 
 from tasks_app.core.lanes import DEFAULT_LANE, LANES
 from tasks_app.core.states import Status
+from tasks_app.core.tenants import DEFAULT_TENANT, TENANT_LENGTH
 
-DEFAULT_TENANT = "default"
 KEY_LENGTH = 200
-TENANT_LENGTH = 63
 
 
 class ScheduleTask(models.Model):
@@ -53,6 +52,12 @@ class ScheduleTask(models.Model):
     error_code = models.CharField(max_length=50, db_default="")
     error_msg = models.TextField(db_default="")
     cancelled_by = models.CharField(max_length=150, db_default="")
+    cancelled_from = models.CharField(
+        max_length=TENANT_LENGTH,
+        db_collation="C",
+        null=True,
+        help_text="The tenant of the token that cancelled it; empty: a person, or the scheduler.",
+    )
     payload = models.JSONField(db_default={})
     created_at = models.DateTimeField(db_default=Now())
     updated_at = models.DateTimeField(db_default=Now())

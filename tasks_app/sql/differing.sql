@@ -5,7 +5,8 @@ WITH wanted(key, at) AS MATERIALIZED (
 --rows
 )
 SELECT w.key, t.id, t.status, t.execute_time, t.error_code, t.cancelled_by,
-       coalesce(t.due_at IS NOT NULL OR t.status = 'BLOCKED', FALSE)
+       coalesce(t.due_at IS NOT NULL OR t.status = 'BLOCKED', FALSE),
+       coalesce(t.status = 'CANCELLED' AND t.cancelled_from <> t.tenant, FALSE)
 FROM wanted w
 LEFT JOIN LATERAL (
     SELECT * FROM schedule_task

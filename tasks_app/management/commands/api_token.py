@@ -6,6 +6,7 @@ import getpass
 from django.core.management.base import BaseCommand, CommandError
 
 from tasks_app.core.errors import InvalidTask
+from tasks_app.core.tenants import INTERNAL_TENANT
 from tasks_app.engine import tokens
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.models import ApiToken
@@ -19,6 +20,7 @@ class Command(BaseCommand):
         issue = verbs.add_parser("issue", help="a new token")
         issue.add_argument("name", help="who will use it")
         issue.add_argument("--tenant", required=True, help="what it sees and changes is this tenant's")
+        issue.add_argument("--internal", action="store_true", help=f"yes, tenant {INTERNAL_TENANT!r} is meant")
         issue.add_argument("--write", action="store_true", help="it may change things, not only read them")
         issue.add_argument(
             "--types", type=tokens.listed, help="all it may see and use; default: all open to its tenant"
@@ -41,9 +43,11 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
 
     def _issue(self, options) -> None:
-        how = {"can_write": options["write"]} | {name: options[name] for name in ("days", "types", "lanes")}
+        how = {"can_write": options["write"]} | {name: options[name] for name in ("days", "types", "lanes", "internal")}
         token, text = tokens.issue(options["name"], options["tenant"], _operator(options), **how)
         self.stdout.write(text)
+        if options["internal"]:
+            self.stderr.write("Careful: it reaches the scheduler's own tasks and those of its apps.")
         self.stderr.write(f"Token {token.id} of tenant {token.tenant!r}. Keep it: it is not shown again.")
 
     def _list(self, options) -> None:
