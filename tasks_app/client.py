@@ -37,7 +37,7 @@ from .lifecycle.job_request import JobRequest
 from .lifecycle.look import Compared, Difference, compare_keys, differing, differing_rows, planned_keys
 from .lifecycle.operate import Answer, Operated
 from .lifecycle.plan import SYSTEM, Outcome, Planned
-from .lifecycle.request import Request, build, checked_instant, checked_note, checked_text, unit_of
+from .lifecycle.request import Request, build, checked_instant, checked_name, checked_reason, checked_text, unit_of
 from .lifecycle.rolling import Outlook, change_interval, failing_keys, front_of_line, outlook
 from .lifecycle.view import AttemptInfo, TaskInfo, dead_keys, find, find_many, history
 
@@ -213,7 +213,7 @@ def ensure_many(
 def cancel(task_type: str, key: Key, *, reason: str = "", by: str = SYSTEM, tenant: str | None = None) -> Cancelled:
     """Cancel whatever is live of the unit. A running attempt is not called back, but it can't settle any more."""
     REGISTRY.require(task_type)
-    reason = checked_note("reason", reason, REASON_LENGTH)
+    reason = "" if reason == "" else checked_reason("reason", reason, REASON_LENGTH)
     return _cancel.cancel(unit_of(task_type, key, tenant), reason=reason, by=_by(by))
 
 
@@ -259,4 +259,4 @@ def _timed(
 
 
 def _by(by: str) -> str:
-    return checked_note("by", by, BY_LENGTH)
+    return "" if by == "" else checked_name("by", by, BY_LENGTH)

@@ -10,7 +10,7 @@ from ninja.errors import AuthenticationError
 from ninja.security import APIKeyCookie, HttpBearer
 
 from tasks_app.engine.tokens import Caller, known
-from tasks_app.lifecycle.request import checked_text
+from tasks_app.lifecycle.request import checked_name
 from tasks_app.models.schedule_task import DEFAULT_TENANT, TENANT_LENGTH
 
 from .edges import bound_body
@@ -42,7 +42,7 @@ class Session(APIKeyCookie):
     def authenticate(self, request: HttpRequest, key: str | None) -> Caller | None:
         if key is None or not request.user.is_staff or not request.user.has_perms(VIEW):
             return None
-        tenant = checked_text(TENANT_HEADER, request.headers.get(TENANT_HEADER) or DEFAULT_TENANT, TENANT_LENGTH)
+        tenant = checked_name(TENANT_HEADER, request.headers.get(TENANT_HEADER) or DEFAULT_TENANT, TENANT_LENGTH)
         may_write = request.user.has_perms(OPERATE)
         return _admitted(request, Caller(request.user.get_username(), tenant, may_write, is_person=True))
 

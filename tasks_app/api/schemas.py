@@ -19,7 +19,7 @@ from tasks_app.models import JobDefinition, ScheduleTask
 LARGEST_ID = 2**63 - 1
 PAGE, LARGEST_PAGE = 50, 200
 
-# PostgreSQL can't store a NUL; everything else may be in a text.
+# PostgreSQL can't store a NUL. What else may not be in a name or a reason is told by lifecycle, as everywhere.
 Text = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$", max_length=1000)]
 
 

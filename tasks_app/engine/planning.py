@@ -6,7 +6,7 @@ from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask, shown
 from tasks_app.core.memory import collector_paused
 from tasks_app.lifecycle.plan import Planned
-from tasks_app.lifecycle.request import Request, key_of
+from tasks_app.lifecycle.request import Request, new_key
 from tasks_app.lifecycle.shards import shards_of
 
 from .wakeup import wake_on_commit
@@ -23,7 +23,7 @@ def requests_of(one_request, task_type: str, tasks: Iterable[Mapping[str, object
         try:
             if like is not None and type(one) is dict and one.keys() == _KEY_ONLY:
                 # Nothing but its key: the rest was checked with the first such task.
-                requests.append(Request((*like.unit[:2], key_of(one["key"])), *like[1:]))
+                requests.append(Request((*like.unit[:2], new_key(one["key"])), *like[1:]))
                 continue
             requests.append(one_request(task_type, **{**common, **one}))
             if one.keys() == _KEY_ONLY:

@@ -16,7 +16,7 @@ from tasks_app.core.handlers import REGISTRY, refuse_bad_lane
 from tasks_app.core.lanes import LANES, URGENT_LANE
 from tasks_app.core.tenants import INTERNAL_TENANT
 from tasks_app.lifecycle.audit import Entry, Operator, audit
-from tasks_app.lifecycle.request import checked_text
+from tasks_app.lifecycle.request import checked_name
 from tasks_app.models import ApiToken
 from tasks_app.models.schedule_task import TENANT_LENGTH
 from tasks_app.sql import run
@@ -77,8 +77,8 @@ def issue(
     internal: bool = False,
 ) -> tuple[ApiToken, str]:
     """A new token and its text, which is shown this once and kept nowhere."""
-    checked_text("name", name, NAME_LENGTH)
-    checked_text("tenant", tenant, TENANT_LENGTH)
+    checked_name("name", name, NAME_LENGTH)
+    checked_name("tenant", tenant, TENANT_LENGTH)
     _refuse_internal_by_mistake(tenant, internal)
     if days is not None and not 0 < days <= LONGEST_DAYS:
         raise InvalidTask(f"days={days!r} must be more than 0 and at most {LONGEST_DAYS:,}.")

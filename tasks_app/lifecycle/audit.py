@@ -11,7 +11,7 @@ from django.db import IntegrityError
 from tasks_app.core.errors import InvalidTask
 from tasks_app.sql import run
 
-from .request import checked_text
+from .request import checked_name, checked_reason
 
 ACTOR_LENGTH = 150
 REASON_LENGTH = 1000
@@ -27,10 +27,10 @@ class Operator:
     tenant: str | None = None  # of the token that it acts through; None: a person, or the scheduler itself
 
     def __post_init__(self) -> None:
-        checked_text("operator", self.name, ACTOR_LENGTH)
+        checked_name("operator", self.name, ACTOR_LENGTH)
         if isinstance(self.reason, str) and not self.reason.strip():
             raise InvalidTask("the reason is empty; say in a few words why, for whoever looks at it later.")
-        checked_text("reason", self.reason, REASON_LENGTH)
+        checked_reason("reason", self.reason, REASON_LENGTH)
 
 
 class Entry(NamedTuple):

@@ -16,7 +16,7 @@ from tasks_app.core.schedule import Gap, Repeat, Schedule
 from tasks_app.models import JobDefinition
 from tasks_app.models.job_definition import NAME_LENGTH
 
-from .request import checked_instant, checked_json, checked_text
+from .request import checked_instant, checked_json, checked_name
 
 DAY = 86_400
 LONGEST_WINDOW = 366 * DAY
@@ -85,7 +85,7 @@ def as_request(job: JobDefinition) -> JobRequest:
 def columns(request: JobRequest, now: datetime, was: JobDefinition | None = None) -> dict:
     """The values of the row, or an InvalidTask that says what is wrong."""
     handler = REGISTRY.require(request.task_type)
-    name = checked_text("name", request.name, NAME_LENGTH)
+    name = checked_name("name", request.name, NAME_LENGTH)
     lane = request.lane or handler.lane
     refuse_bad_lane(lane, InvalidTask)
     backoff = _backoff(request)

@@ -26,7 +26,7 @@ from .instances import Dues, Triggered
 from .instances import trigger as _trigger
 from .job_hold import Left, database_now, hold, join, leave, number_of, unknown
 from .job_request import JobRequest, changed, columns, shown_fields
-from .request import checked_instant, checked_json, checked_text
+from .request import checked_instant, checked_json, checked_name
 from .shards import shards_of
 
 KEY_LENGTH = 150
@@ -45,7 +45,7 @@ class Changed(NamedTuple):
 
 def create(request: JobRequest, operator: Operator, tenant: str | None = None) -> Changed:
     """A new job, active from now on; without a tenant, of that of its type."""
-    tenant = checked_text("tenant", REGISTRY.tenant_of(request.task_type, tenant), TENANT_LENGTH)
+    tenant = checked_name("tenant", REGISTRY.tenant_of(request.task_type, tenant), TENANT_LENGTH)
     refuse_other_tenant(REGISTRY.require(request.task_type), tenant)
     with transaction.atomic(savepoint=False):
         now = database_now()
@@ -174,7 +174,7 @@ def trigger(
     job_id: int, key: str, operator: Operator, *, tenant: str = DEFAULT_TENANT, payload: object = None
 ) -> Triggered:
     """One instance now, beside the schedule and whether or not it is paused; the same key is the same instance."""
-    key = checked_text("key", key, KEY_LENGTH)
+    key = checked_name("key", key, KEY_LENGTH)
     with transaction.atomic(savepoint=False):
         # Held against a deletion and an edit, but not against a planner that counts its runs.
         held = run("hold_job", {"tenant": tenant, "job": number_of(job_id)})

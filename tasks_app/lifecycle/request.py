@@ -9,6 +9,7 @@ from uuid import UUID
 from tasks_app.conf import conf
 from tasks_app.core.errors import LONGEST_SECONDS, InvalidTask, refuse_absurd_instant, shown
 from tasks_app.core.handlers import REGISTRY, refuse_bad_lane, refuse_bad_max_retry, refuse_other_tenant
+from tasks_app.core.text import control_in
 from tasks_app.models.schedule_task import KEY_LENGTH, TENANT_LENGTH
 
 DEEPEST = 201  # lists and objects in one another; what writes our answers gives up at 255
@@ -45,8 +46,8 @@ def build(
     tenant: str | None = None,
 ) -> Request:
     handler = REGISTRY.require(task_type)
-    if tenant is not None and handler.tenant is not None:
-        refuse_other_tenant(handler, tenant)
+    owner = REGISTRY.tenant_of(task_type, tenant)
+    refuse_other_tenant(handler, owner)
     if lane is not None:
         refuse_bad_lane(lane, InvalidTask)
     if max_retry is not None:
@@ -59,7 +60,7 @@ def build(
             "expiring it would end it for good. Drop expires_after."
         )
     return Request(
-        unit=unit_of(task_type, key, tenant),
+        unit=(checked_name("tenant", owner, TENANT_LENGTH), task_type, new_key(key)),
         at=None if at is None else checked_instant("at", at),
         delay=_seconds("delay", delay, allow_zero=True) if at is None else None,
         payload=_json_text(payload),
@@ -67,17 +68,28 @@ def build(
         max_retry=handler.max_retry if max_retry is None else max_retry,
         repeat_after=_seconds("repeat_after", repeat_after),
         expires_after=_seconds("expires_after", expires_after),
-        idem_key=None if idem_key is None else _text("idem_key", idem_key, KEY_LENGTH),
+        idem_key=None if idem_key is None else checked_name("idem_key", idem_key, KEY_LENGTH),
     )
 
 
-def checked_note(name: str, value: object, longest: int) -> str:
-    """A reason or a name that is stored beside a task; may be empty."""
-    return value if value == "" else _text(name, value, longest)
+def checked_name(name: str, value: object, longest: int) -> str:
+    """What people read in one line, in lists, logs and terminals: no control characters."""
+    text = _text(name, value, longest)
+    if (found := control_in(text)) is not None:
+        raise InvalidTask(f"{name} {text[:200]!r} contains the control character {found!r}. Remove it.")
+    return text
+
+
+def checked_reason(name: str, value: object, longest: int) -> str:
+    """What people read in some lines; no control characters but breaks of lines and tabs."""
+    text = _text(name, value, longest)
+    if (found := control_in(text, lines=True)) is not None:
+        raise InvalidTask(f"{name} {text[:200]!r} contains the control character {found!r}. Remove it.")
+    return text
 
 
 def checked_text(name: str, value: object, longest: int) -> str:
-    """A text that PostgreSQL can store, not empty and not too long."""
+    """A text that PostgreSQL can store, not empty and not too long; whatever else is in it, pages escape."""
     return _text(name, value, longest)
 
 
@@ -110,6 +122,12 @@ def checked_json(name: str, value: object) -> str:
 def unit_of(task_type: str, key: str | int | UUID, tenant: str | None = None) -> Unit:
     """Without a tenant, that of the type."""
     return _text("tenant", REGISTRY.tenant_of(task_type, tenant), TENANT_LENGTH), task_type, key_of(key)
+
+
+def new_key(key: str | int | UUID) -> str:
+    """The key of what is written now. Rows of before may have others, and are found by key_of."""
+    text = key_of(key)
+    return text if text.isprintable() else checked_name("key", text, KEY_LENGTH)
 
 
 def key_of(key: str | int | UUID) -> str:

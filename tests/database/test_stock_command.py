@@ -14,6 +14,7 @@ from inventory_app.errors import InvalidProduct
 from inventory_app.lifecycle import NewProduct, import_products
 from inventory_app.management.commands import stock as command
 from inventory_app.models import Product
+from tasks_app.management.terminal import Screen
 from tasks_app.models import ScheduleTask
 from tests.support.marks import commits
 from tests.support.stock import known, product, task_of
@@ -187,13 +188,10 @@ def test_a_terminal_gets_a_bar(tmp_path):
         def isatty(self) -> bool:
             return True
 
-        def write(self, text: str, ending: str = "\n") -> None:
-            super().write(text + ending)
-
     out = Terminal()
-    bar = command._Bar(out, 200)
+    bar = command._Bar(Screen(out), 200)
     bar.show(100, 5)
-    assert "[###############               ]  50%  5 products" in out.getvalue()
+    assert "\r[###############               ]  50%  5 products" in out.getvalue()
 
 
 def test_coverage_for_people_and_for_machines():

@@ -4,16 +4,16 @@ import os
 from datetime import datetime, timedelta
 
 from django.contrib.auth import get_user_model
-from django.core.management.base import BaseCommand
 from django.db import transaction
 from django.utils import timezone
 
 from articles_app import lifecycle
 from inventory_app.lifecycle import NewProduct, import_products
 from tasks_app.client import schedule, schedule_many
+from tasks_app.management.terminal import TerminalCommand
 
 
-class Command(BaseCommand):
+class Command(TerminalCommand):
     help = "Creates the admin user (password from PUNCTUAL_ADMIN_PASSWORD) and things to look at, unless they exist."
 
     def handle(self, *args, **options) -> None:

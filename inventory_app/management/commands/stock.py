@@ -14,20 +14,20 @@ from itertools import islice
 from pathlib import Path
 from typing import TextIO
 
-from django.core.management.base import BaseCommand
 from django.db import OperationalError, connection
 
 from inventory_app.coverage import Coverage, read_coverage
 from inventory_app.csv_file import BadLine, read_products
 from inventory_app.errors import InvalidProduct
 from inventory_app.lifecycle import Imported, NewProduct, import_products
+from tasks_app.management.terminal import TerminalCommand
 
 CHUNK = 5_000  # products in one transaction
 BAR = 30
 Chunk = tuple[list[NewProduct], list[BadLine]]
 
 
-class Command(BaseCommand):
+class Command(TerminalCommand):
     help = "Imports products from a CSV file, and says how much of the catalogue is synced."
 
     def add_arguments(self, parser) -> None:
@@ -132,12 +132,12 @@ class _Bar:
         if self._shown:
             share = min(1.0, done / self._size) if self._size else 0.0
             bar = f"[{'#' * int(share * BAR):<{BAR}}] {share:4.0%}  " if self._size else ""
-            self._out.write(f"\r{bar}{products:,} products", ending="")
+            self._out.steer(f"\r{bar}{products:,} products")
             self._out.flush()
 
     def clear(self) -> None:
         if self._shown:
-            self._out.write("\r\033[K", ending="")
+            self._out.steer("\r\033[K")
 
 
 def as_page(coverage: Coverage) -> str:

@@ -3,16 +3,18 @@
 
 import getpass
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.tenants import INTERNAL_TENANT
+from tasks_app.core.text import visible
 from tasks_app.engine import tokens
 from tasks_app.lifecycle.audit import Operator
+from tasks_app.management.terminal import TerminalCommand
 from tasks_app.models import ApiToken
 
 
-class Command(BaseCommand):
+class Command(TerminalCommand):
     help = "Issues, lists and revokes tokens of the REST API. A token is shown once, when it is issued."
 
     def add_arguments(self, parser) -> None:
@@ -57,7 +59,7 @@ class Command(BaseCommand):
             used = f"used {token.last_used_at:%Y-%m-%d}" if token.last_used_at else "never used"
             types, lanes = ", ".join(token.types or ["all open types"]), ", ".join(token.lanes or ["all lanes"])
             about = f"{token.hint}…  {token.tenant:20} {rights:5}  {types} in {lanes}  {used:15}  {token.name}  {state}"
-            self.stdout.write(f"{token.id:6}  {about}")
+            self.stdout.write(visible(f"{token.id:6}  {about}"))
 
     def _revoke(self, options) -> None:
         if not tokens.revoke(options["id"], _operator(options)):

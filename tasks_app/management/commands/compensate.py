@@ -8,16 +8,17 @@ import json
 import sys
 import time
 
-from django.core.management.base import BaseCommand
 from django.db import OperationalError, connection
 
 from tasks_app.core.scans import Finding
+from tasks_app.core.text import visible
 from tasks_app.engine.compensation import Report, compensate
+from tasks_app.management.terminal import TerminalCommand
 
 TELL_SECONDS = 2.0
 
 
-class Command(BaseCommand):
+class Command(TerminalCommand):
     help = "Runs every app's compensation scan: finds rows whose task is missing or wrong, and repairs them."
 
     def add_arguments(self, parser) -> None:
@@ -69,4 +70,4 @@ def _as_page(report: Report, seconds: float) -> str:
         lines.append("! What needs a person is left as it is: replay or re-plan it by hand.")
     elif not report.failed:
         lines.append("Nothing is wrong." if not report.found else "Nothing else is wrong.")
-    return "\n".join(lines)
+    return "\n".join(map(visible, lines))

@@ -5,14 +5,16 @@ Exit code 0: all of them did, were there already or are over. 1: some could not 
 
 import sys
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from tasks_app.core.text import visible
 from tasks_app.engine.celery_beat import LEFT_ALONE, TABLE, Carried, carry_over, leave_what_is_there, read, tables_exist
 from tasks_app.lifecycle.audit import Operator
+from tasks_app.management.terminal import TerminalCommand
 from tasks_app.models.schedule_task import DEFAULT_TENANT
 
 
-class Command(BaseCommand):
+class Command(TerminalCommand):
     help = "Creates a job for each periodic task of django-celery-beat, and tells what it could not carry over."
 
     def add_arguments(self, parser) -> None:
@@ -28,7 +30,7 @@ class Command(BaseCommand):
         for one in found:
             if not options["dry_run"]:
                 carry_over(one, options["tenant"], operator)
-            self.stdout.write(self._line(one))
+            self.stdout.write(visible(self._line(one)))
         carried = [one for one in found if not one.refused]
         verb = "would become jobs" if options["dry_run"] else "became jobs"
         self.stdout.write(f"{len(carried)} of {len(found)} {verb}.")

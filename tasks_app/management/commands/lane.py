@@ -3,15 +3,17 @@
 import getpass
 import os
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.lanes import LANES, WEIGHTS
+from tasks_app.core.text import visible
 from tasks_app.engine import lanes
+from tasks_app.management.terminal import TerminalCommand
 from tasks_app.models import LanePause
 
 
-class Command(BaseCommand):
+class Command(TerminalCommand):
     help = "Pauses a lane with a reason, resumes it, or lists all lanes."
 
     def add_arguments(self, parser) -> None:
@@ -50,7 +52,7 @@ class Command(BaseCommand):
             words = (
                 f"paused {pause.paused_at:%Y-%m-%d %H:%M:%S} by {pause.paused_by}: {pause.reason}" if pause else "open"
             )
-            self.stdout.write(f"{lane:9} weight {WEIGHTS[lane]:2}  {words}")
+            self.stdout.write(visible(f"{lane:9} weight {WEIGHTS[lane]:2}  {words}"))
 
 
 def _user() -> str:

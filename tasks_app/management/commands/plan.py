@@ -1,15 +1,17 @@
 """`manage.py plan --preview JOB`: the next times of a job, in words and in its own zone. `manage.py plan`: plan now."""
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from tasks_app.core.errors import InvalidTask
+from tasks_app.core.text import visible
 from tasks_app.engine.planner import plan_once
 from tasks_app.lifecycle.job_look import coming, in_words, schedule_in_words, state_in_words
+from tasks_app.management.terminal import TerminalCommand
 from tasks_app.models import JobDefinition
 from tasks_app.models.schedule_task import DEFAULT_TENANT
 
 
-class Command(BaseCommand):
+class Command(TerminalCommand):
     help = "Shows when a job fires next; without --preview, plans at once what the beats would plan within seconds."
 
     def add_arguments(self, parser) -> None:
@@ -22,8 +24,8 @@ class Command(BaseCommand):
             self.stdout.write(f"{self._plan():,} instances planned.")
             return
         job = self._job(options["tenant"], options["preview"])
-        self.stdout.write(f"{job.name}: {schedule_in_words(job)}")
-        self.stdout.write(state_in_words(job))
+        self.stdout.write(visible(f"{job.name}: {schedule_in_words(job)}"))
+        self.stdout.write(visible(state_in_words(job)))
         for words in self._times(job, options["count"]):
             self.stdout.write(f"  {words}")
 

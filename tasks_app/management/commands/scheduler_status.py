@@ -8,14 +8,15 @@ import json
 import sys
 from dataclasses import asdict
 
-from django.core.management.base import BaseCommand
 from django.db import OperationalError
 
+from tasks_app.core.text import visible
 from tasks_app.engine.status import LaneStatus, Status, read_status
 from tasks_app.engine.verdict import Severity
+from tasks_app.management.terminal import TerminalCommand
 
 
-class Command(BaseCommand):
+class Command(TerminalCommand):
     help = "Shows live beats and workers, what is due, running and overdue, and how late tasks started lately."
 
     def add_arguments(self, parser) -> None:
@@ -76,7 +77,7 @@ def _as_page(status: Status) -> str:
         "",
     ]
     lines += [f"{_MARKS[one.severity]} {one}" for one in status.found] or ["All is well."]
-    return "\n".join(lines)
+    return "\n".join(map(visible, lines))
 
 
 _MARKS = {Severity.TROUBLE: "!", Severity.NOTICE: "-"}

@@ -1,12 +1,14 @@
 """`manage.py why ID`: why is this task, or with --job this job, not running?"""
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from tasks_app.core.text import visible
 from tasks_app.engine.why import why_job, why_task
+from tasks_app.management.terminal import TerminalCommand
 from tasks_app.models import JobDefinition, ScheduleTask
 
 
-class Command(BaseCommand):
+class Command(TerminalCommand):
     help = "Names the one rule that holds a task or a job."
 
     def add_arguments(self, parser) -> None:
@@ -19,4 +21,4 @@ class Command(BaseCommand):
         if row is None:
             raise CommandError(f"there is no {model._meta.verbose_name} {options['id']}.")
         reason = why_job(row) if options["job"] else why_task(row)
-        self.stdout.write(f"{reason.rule}: {reason.words}")
+        self.stdout.write(visible(f"{reason.rule}: {reason.words}"))

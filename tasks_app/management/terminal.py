@@ -1,0 +1,37 @@
+"""What our commands print: stored text is others' text, and a terminal obeys its control characters."""
+
+import sys
+from typing import TextIO
+
+from django.core.management.base import BaseCommand, OutputWrapper
+
+from tasks_app.core.text import visible
+
+
+class Screen(OutputWrapper):
+    def write(self, msg: str = "", style_func=None, ending: str | None = None) -> None:
+        super().write(visible(msg, lines=True), style_func, ending)
+
+    def steer(self, text: str) -> None:
+        """Our own control characters, and nothing of others': to draw over a line, say."""
+        self._out.write(text)
+
+
+class TerminalCommand(BaseCommand):
+    """A command whose output has no control character but breaks of lines, whatever it prints."""
+
+    def __init__(self, stdout: TextIO | None = None, stderr: TextIO | None = None, **colours: bool) -> None:
+        super().__init__(stdout, stderr, **colours)
+        self._print_to(stdout or sys.stdout, stderr or sys.stderr)
+
+    def execute(self, *args, **options):
+        # Given by call_command, and taken here: Django would put wrappers of its own around them.
+        self._print_to(options.pop("stdout", None), options.pop("stderr", None))
+        return super().execute(*args, **options)
+
+    def _print_to(self, stdout: TextIO | None, stderr: TextIO | None) -> None:
+        if stdout:
+            self.stdout = Screen(stdout)
+        if stderr:
+            style, self.stderr = self.stderr.style_func, Screen(stderr)
+            self.stderr.style_func = style
