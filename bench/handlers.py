@@ -9,7 +9,7 @@ from bench.peers.programs import record, work
 from tasks_app.client import handler, write
 
 
-@handler("BENCH_NOOP")
+@handler("BENCH_NOOP", api=True)
 def noop(task):
     pass
 

@@ -52,10 +52,8 @@ class TokenForm(RevokeForm):
         required=False,
     )
     may = forms.ChoiceField(label="It may", choices=())
-    types = forms.CharField(
-        label="Task types it may see and use, with commas; empty: all that are open to its tenant", required=False
-    )
-    lanes = forms.CharField(label="Lanes it may use, with commas; empty: all but critical", required=False)
+    types = forms.CharField(label="Task types, with commas; empty: all that are open to its tenant", required=False)
+    lanes = forms.CharField(label="Lanes, with commas; empty: all but critical", required=False)
     days = forms.FloatField(label="Expires after so many days; empty: never", required=False)
     field_order = ("name", "tenant", "internal", "may", "types", "lanes", "days", "reason", "operation")
 
