@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+from .calls import ALL_TASKS, ONE_TASK, TASK_AND_ANSWER, is_async, place_of, refuse_what_never_runs
 from .errors import LONGEST_SECONDS, InvalidConfiguration, InvalidTask, nearest
 from .lanes import DEFAULT_LANE, LANES
 from .limit import Limit, limit_from
@@ -12,7 +13,8 @@ from .tenants import DEFAULT_TENANT, TENANT_LENGTH
 
 DEFAULT_TIMEOUT_SECONDS = 60.0
 NAME_LENGTH = 100
-MAX_THREADS = 256
+MAX_AT_ONCE = 256
+ASYNC_AT_ONCE = 16  # of an async handler that doesn't say; as many database connections, if all of them use it
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,7 @@ class Handler:
     round_to: float | None = None  # a next roll waits for the next whole multiple of so many seconds
     tenant: str | None = None  # whose all its tasks are; None: that of whoever schedules them
     api: bool | frozenset[str] = False  # open to tokens of the REST API: to none, to all, or to those of these tenants
+    is_async: bool = False
     declared_at: str = field(compare=False, default="")
 
     @property
@@ -122,7 +125,7 @@ def handler(
     max_retry: int | None = None,
     backoff: RetryPolicy | Sequence[float] | None = None,
     lane: str = DEFAULT_LANE,
-    concurrency: int = 1,
+    concurrency: int | None = None,
     transactional: bool = False,
     batch: bool = False,
     apply: Callable | None = None,
@@ -149,8 +152,18 @@ def handler(
             f"handler {name!r}: tenant={tenant!r} must be the name of a tenant, of 1 to {TENANT_LENGTH} characters, or "
             "None for that of whoever schedules."
         )
+    if apply is not None:
+        _refuse_bad_apply(name, apply)
 
     def declare(call: Callable) -> Callable:
+        refuse_what_never_runs(call, f"handler {name!r}: ", ALL_TASKS if batch else ONE_TASK)
+        awaited = is_async(call)
+        if awaited and transactional:
+            raise InvalidConfiguration(
+                f"handler {name!r} is async, so it can't have transactional=True: a transaction belongs to one "
+                "connection in one thread, and the event loop runs many tasks in turns. Make it a plain function, or "
+                "leave the writing to apply=."
+            )
         REGISTRY.add(
             Handler(
                 name=name,
@@ -159,7 +172,7 @@ def handler(
                 max_retry=max_retry,
                 policy=policy,
                 lane=lane,
-                concurrency=concurrency,
+                concurrency=concurrency or (ASYNC_AT_ONCE if awaited and not batch else 1),
                 transactional=transactional,
                 batch=batch,
                 apply=apply,
@@ -168,7 +181,8 @@ def handler(
                 round_to=float(rounding) or None,
                 tenant=tenant,
                 api=opened,
-                declared_at=f"{call.__module__}.{call.__qualname__}",
+                is_async=awaited,
+                declared_at=place_of(call),
             )
         )
         return call
@@ -187,9 +201,21 @@ def _refuse_bad_options(name: object, timeout: object, max_retry: object, lane: 
         )
     refuse_bad_max_retry(max_retry, InvalidConfiguration, f"handler {name!r}: ")
     refuse_bad_lane(lane, InvalidConfiguration, f"handler {name!r}: ")
-    if isinstance(concurrency, bool) or not isinstance(concurrency, int) or not 1 <= concurrency <= MAX_THREADS:
+    if concurrency is None:
+        return
+    if isinstance(concurrency, bool) or not isinstance(concurrency, int) or not 1 <= concurrency <= MAX_AT_ONCE:
         raise InvalidConfiguration(
-            f"handler {name!r}: concurrency={concurrency!r} must be a whole number from 1 to {MAX_THREADS}."
+            f"handler {name!r}: concurrency={concurrency!r} must be a whole number from 1 to {MAX_AT_ONCE}."
+        )
+
+
+def _refuse_bad_apply(name: str, apply: object) -> None:
+    where = f"handler {name!r}: apply="
+    refuse_what_never_runs(apply, where, TASK_AND_ANSWER)
+    if is_async(apply):
+        raise InvalidConfiguration(
+            f"{where}{place_of(apply)} is async, but it runs inside the transaction that settles the task, which belongs "
+            "to one thread. Make it a plain function; only the call before it may be async."
         )
 
 

@@ -96,10 +96,14 @@ def test_a_handler_needs_a_readable_name(name):
 
 
 def test_two_handlers_of_one_name_are_refused():
-    handler("UNIT_TWICE")(test_a_handler_needs_a_readable_name)
+    def one(task): ...
+
+    def other(task): ...
+
+    handler("UNIT_TWICE")(one)
     try:
-        with pytest.raises(InvalidConfiguration, match="declared twice"):
-            handler("UNIT_TWICE")(test_two_handlers_of_one_name_are_refused)
+        with pytest.raises(InvalidConfiguration, match=r"declared twice, at .*\.one and at .*\.other"):
+            handler("UNIT_TWICE")(other)
     finally:
         REGISTRY.discard("UNIT_TWICE")
 

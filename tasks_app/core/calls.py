@@ -1,0 +1,90 @@
+"""What can be declared as a handler: something that does its work when the scheduler calls it."""
+
+import asyncio
+import functools
+import inspect
+import sys
+from collections.abc import Callable
+from types import BuiltinMethodType, MethodType
+
+from .errors import InvalidConfiguration
+
+# What is marked as a coroutine function without being one, inspect recognises from Python 3.12 on.
+_is_coroutine_function = (
+    inspect.iscoroutinefunction if hasattr(inspect, "markcoroutinefunction") else asyncio.iscoroutinefunction
+)
+
+ONE_TASK = ("one argument, the task", 1)
+ALL_TASKS = ("one argument, the list of tasks", 1)
+TASK_AND_ANSWER = ("two arguments, the task and the call's answer", 2)
+
+
+def refuse_what_never_runs(call: object, where: str, given: tuple[str, int]) -> None:
+    """Raise unless `call` can be called with what it will be given, and works when it is; `where` begins the message."""
+    what = _words_for(call)
+    if isinstance(call, type):
+        raise InvalidConfiguration(
+            f"{where}{what} is a class: calling it makes an object, and nothing of that runs. "
+            f"Declare an object of it that has a __call__, or a function."
+        )
+    if not callable(call):
+        raise InvalidConfiguration(f"{where}{what} can't be called. Declare a function or an object with a __call__.")
+    inner = _function_in(call)
+    if inspect.isasyncgenfunction(inner) or inspect.isgeneratorfunction(inner):
+        kind = "a generator function" if inspect.isgeneratorfunction(inner) else "an async generator function"
+        raise InvalidConfiguration(
+            f"{where}{what} is {kind}: calling it runs nothing. Take the yield out, and loop inside it instead."
+        )
+    _refuse_wrong_arguments(call, where, what, given)
+
+
+def is_async(call: Callable) -> bool:
+    """Whether what a call returns has to be awaited: a coroutine function in whatever shape."""
+    return _is_coroutine_function(_function_in(call))
+
+
+def place_of(call: Callable, *, depth: int = 1) -> str:
+    """Where it was declared, the same each time: its name; for what has none of its own, the line `depth` callers up."""
+    name, module = getattr(call, "__qualname__", None), getattr(call, "__module__", None)
+    own = isinstance(name, str) and "<lambda>" not in name and not isinstance(call, MethodType | BuiltinMethodType)
+    if own and isinstance(module, str):
+        return f"{module}.{name}"
+    frame = sys._getframe(depth + 1)
+    return f"{frame.f_globals.get('__name__')}, line {frame.f_lineno}"
+
+
+def _function_in(call: object) -> object:
+    """The function that runs in the end, without the partials, methods and objects around it."""
+    for _ in range(100):
+        if isinstance(call, functools.partial):
+            call = call.func
+        elif isinstance(call, staticmethod | MethodType):
+            call = call.__func__
+        elif inspect.isroutine(call) or _is_coroutine_function(call):
+            return call
+        else:
+            # An object: what runs is the __call__ of its class, which may be a static method.
+            call = inspect.getattr_static(type(call), "__call__", None)
+    return call
+
+
+def _refuse_wrong_arguments(call: Callable, where: str, what: str, given: tuple[str, int]) -> None:
+    words, number = given
+    if isinstance(inspect.getattr_static(type(call), "__call__", None), staticmethod):
+        call = call.__call__  # else inspect takes its first argument for self
+    try:
+        # Not what a decorator says that it wraps: it may add arguments, and it is the decorator that is called.
+        signature = inspect.signature(call.__func__ if isinstance(call, staticmethod) else call, follow_wrapped=False)
+    except (TypeError, ValueError):
+        return  # some builtins don't tell
+    try:
+        signature.bind(*[None] * number)
+    except TypeError:
+        raise InvalidConfiguration(
+            f"{where}{what} is called with {words}, but takes {signature}. Let it take that and no more."
+        ) from None
+
+
+def _words_for(call: object) -> str:
+    name = getattr(call, "__qualname__", None)
+    return name if isinstance(name, str) else f"{call!r:.120}"
