@@ -16,7 +16,7 @@ from tasks_app.core.task import Task
 
 from .batch_run import BatchRun
 from .interruption import Interrupted
-from .outcomes import as_fault
+from .outcomes import as_fault, refuse_unrun
 
 
 class Ended(NamedTuple):
@@ -81,6 +81,8 @@ class Shift:
                 # The thread lives on between batches; a connection that died meanwhile is dropped here.
                 close_old_connections()
                 answer = call(task)
+                if answer is not None:
+                    refuse_unrun(answer)
             except BaseException as raised:
                 error = as_fault(raised)
             if not self._give(Ended(task, answer, error, False, time.monotonic())):

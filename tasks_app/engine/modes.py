@@ -9,7 +9,7 @@ from . import shutdown
 from .batch_run import BatchRun
 from .crew import Crew, Shift, crew_of
 from .interruption import TIMEOUT, Interrupted, MainThreadInterrupter, interrupt_thread
-from .outcomes import as_fault, is_declared, outcome_of
+from .outcomes import as_fault, is_declared, outcome_of, refuse_unrun
 
 _POLL_SECONDS = 0.05
 
@@ -44,6 +44,8 @@ def _call_in_turn(run: BatchRun, tasks, interrupter: MainThreadInterrupter, keep
         interrupter.enter()
         try:
             answer = call(task)
+            if answer is not None:
+                refuse_unrun(answer)
         except Interrupted:
             raise
         except BaseException as error:
@@ -115,6 +117,7 @@ def run_in_one_call(run: BatchRun, interrupter: MainThreadInterrupter) -> None:
         interrupter.enter()
         answer = run.handler.call(tasks)
         interrupter.leave()
+        refuse_unrun(answer)
         failed = failures_in(answer, tasks)
     except BaseException as error:
         interrupter.leave()

@@ -1,6 +1,8 @@
 """From what a handler raised to what is written."""
 
 import traceback
+from collections.abc import Coroutine, Generator
+from types import AsyncGeneratorType
 
 from tasks_app.core.errors import RetryableError, Skip, Snooze, UnrecoverableError
 from tasks_app.core.task import Failure, NotYet, Outcome, Returned, Skipped
@@ -9,6 +11,7 @@ from .faults import put_back_after
 from .interruption import Interrupted
 
 TRACE_LENGTH = 3_000
+NEVER_RAN = "NEVER_RAN"
 
 
 def outcome_of(error: BaseException) -> Outcome:
@@ -27,6 +30,23 @@ def outcome_of(error: BaseException) -> Outcome:
             return error.returned
     # Anything else, SystemExit and its kin included: a handler's mistake is a failed try, not the worker's end.
     return Failure(type(error).__name__, _with_trace(error))
+
+
+def refuse_unrun(answer: object) -> None:
+    """Raise if a handler answered with work that is yet to be done, such as a decorated async def's coroutine.
+
+    Nobody would do it, and the task would read SUCCESS. Called for answers that are not None: most are.
+    """
+    if isinstance(answer, Generator | AsyncGeneratorType):
+        kind, remedy = "generator", "Loop over it inside the handler."
+    elif hasattr(type(answer), "__await__"):
+        kind = "coroutine" if isinstance(answer, Coroutine) else f"{type(answer).__name__} to be awaited"
+        remedy = "Await it: declare the async function itself, without a decorator that is not async."
+    else:
+        return
+    if isinstance(answer, Generator | Coroutine):
+        answer.close()  # else Python warns that it was never awaited
+    raise RetryableError(f"the handler returned a {kind}, and nothing of that was run. {remedy}", code=NEVER_RAN)
 
 
 class Fault(Exception):

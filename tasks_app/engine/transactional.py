@@ -25,7 +25,7 @@ from .batch_run import BatchRun
 from .faults import AGAIN_SECONDS, IDLE_TOO_LONG, is_infrastructure_fault, is_lock_fault, sqlstate
 from .interruption import SHUTDOWN, Interrupted, MainThreadInterrupter
 from .modes import failures_in
-from .outcomes import outcome_of
+from .outcomes import outcome_of, refuse_unrun
 
 log = logging.getLogger(__name__)
 
@@ -233,7 +233,10 @@ class EffectsRun:
                 begun[task.id] = time.monotonic()
         self._interrupter.enter()
         try:
-            return self._call(argument)
+            answer = self._call(argument)
+            if answer is not None:
+                refuse_unrun(answer)
+            return answer
         finally:
             self._interrupter.leave()
 
