@@ -20,7 +20,7 @@ TASK_AND_ANSWER = ("two arguments, the task and the call's answer", 2)
 
 
 def refuse_what_never_runs(call: object, where: str, given: tuple[str, int]) -> None:
-    """Raise unless `call` can be called with what it will be given, and works when it is; `where` begins the message."""
+    """Raise unless `call` takes what it will be given, and does its work when called; `where` begins the message."""
     what = _words_for(call)
     if isinstance(call, type):
         raise InvalidConfiguration(
@@ -44,7 +44,7 @@ def is_async(call: Callable) -> bool:
 
 
 def place_of(call: Callable, *, depth: int = 1) -> str:
-    """Where it was declared, the same each time: its name; for what has none of its own, the line `depth` callers up."""
+    """Where it was declared, the same each time: its name, or for what has none of its own the line of that caller."""
     name, module = getattr(call, "__qualname__", None), getattr(call, "__module__", None)
     own = isinstance(name, str) and "<lambda>" not in name and not isinstance(call, MethodType | BuiltinMethodType)
     if own and isinstance(module, str):

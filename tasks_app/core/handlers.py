@@ -214,8 +214,8 @@ def _refuse_bad_apply(name: str, apply: object) -> None:
     refuse_what_never_runs(apply, where, TASK_AND_ANSWER)
     if is_async(apply):
         raise InvalidConfiguration(
-            f"{where}{place_of(apply)} is async, but it runs inside the transaction that settles the task, which belongs "
-            "to one thread. Make it a plain function; only the call before it may be async."
+            f"{where}{place_of(apply)} is async, but it runs inside the transaction that settles the task, in the "
+            "thread of that transaction. Make it a plain function; only the call before it may be async."
         )
 
 

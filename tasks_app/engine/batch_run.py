@@ -34,6 +34,7 @@ class BatchRun:
         self.done: list[Settled] = []  # outcomes not written yet
         self.written = 0
         self.finished = False  # the batch row is closed
+        self.guarded = False  # a guard watches: a handler that can't be stopped may end the process
         self.backend_pid: int | None = None  # the database session that holds the handler's uncommitted effects
         self.settling = threading.Lock()  # the guard may have to settle in place of a stuck main thread
         self._zero = time.monotonic() - (batch.clock.now() - batch.started)

@@ -14,6 +14,7 @@ from tasks_app.lifecycle.settle import BatchLost, Settled, settle
 from tasks_app.lifecycle.start import StartedBatch, start
 
 from .batch_run import BatchRun
+from .event_loop import awaited, event_loop, run_on_loop
 from .guard import Guard
 from .interruption import MainThreadInterrupter
 from .modes import run_each, run_in_one_call, run_in_threads
@@ -47,6 +48,8 @@ def run_batch(batch_no: UUID, *, guarded: bool = True) -> BatchReport:
             _execute(run, tools.interrupter)
     else:
         _execute(run, tools.interrupter)
+        if handler.is_async:
+            event_loop().close_connections()
     return BatchReport(batch_no, taken=True, tasks=len(batch.tasks), settled=run.written)
 
 
@@ -70,7 +73,9 @@ def _execute(run: BatchRun, interrupter: MainThreadInterrupter) -> None:
         elif handler.transactional:
             _with_effects(run, interrupter)
         elif handler.batch:
-            run_in_one_call(run, interrupter)
+            run_in_one_call(run, interrupter, awaited(handler.call) if handler.is_async else handler.call)
+        elif handler.is_async:
+            run_on_loop(run)
         elif handler.concurrency > 1:
             run_in_threads(run)
         else:
@@ -103,7 +108,9 @@ def _two_phases(run: BatchRun, interrupter: MainThreadInterrupter) -> None:
         if run.is_old():
             apply_all(finish=False)
 
-    if run.handler.concurrency > 1:
+    if run.handler.is_async:
+        run_on_loop(run, keep)
+    elif run.handler.concurrency > 1:
         run_in_threads(run, keep)
     else:
         run_each(run, interrupter, keep)

@@ -15,7 +15,7 @@ from tasks_app.sql import run as run_sql
 from . import shutdown
 from .batch_run import BatchRun
 from .heart import Heart
-from .interruption import SHUTDOWN, TIMEOUT, Interrupted, MainThreadInterrupter
+from .interruption import Interrupted, MainThreadInterrupter, over_shutdown, over_time
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +38,7 @@ class Guard(threading.Thread):
 
     @contextmanager
     def watching(self, batch_run: BatchRun):
+        batch_run.guarded = True
         self._run = batch_run
         self._heart.watch(batch_run)
         try:
@@ -85,42 +86,44 @@ class Guard(threading.Thread):
             self._interrupted_at = now
             self._interrupter.interrupt(call, reason)
         elif now - self._interrupted_at > conf().TIMEOUT_GRACE_SECONDS:
-            self._end_process(run, reason)
+            end_process(run, reason)
 
     def _reason_to_end(self, run: BatchRun, now: float) -> Interrupted | None:
         timeout = run.timeout_of(run.calling)
         if now - self._call_since > timeout:
-            return Interrupted(TIMEOUT, f"timeout: ran longer than {timeout:g} s")
+            return over_time(timeout)
         if shutdown.requested():
             self._shutdown_since = self._shutdown_since or now
             limit = conf().SHUTDOWN_SECONDS
             if now - self._shutdown_since > limit:
-                return Interrupted(SHUTDOWN, f"shutdown: still running {limit:g} s after the worker was told to stop")
+                return over_shutdown(limit)
         return None
 
-    def _end_process(self, run: BatchRun, reason: Interrupted) -> None:
-        """The handler ignores its interruption: settle in its place, and end the process with it."""
-        log.error("worker.stuck batch=%s type=%s reason=%r", run.batch.batch_no, run.handler.name, reason.message)
-        try:
-            if run.settling.acquire(timeout=0):
-                run.settling.release()
-                self._settle_for_stuck(run, reason)
-        except Exception as error:
-            # The lease brings the tasks back instead.
-            log.error("worker.stuck_unsettled batch=%s error=%r", run.batch.batch_no, str(error).strip())
-        logging.shutdown()
-        os._exit(70)
 
-    def _settle_for_stuck(self, run: BatchRun, reason: Interrupted) -> None:
-        if run.backend_pid is not None:
-            # Whatever the stuck thread has locked or half written must be gone before its task may run again.
-            run_sql("end_session", {"pid": run.backend_pid})
-        stuck = [task for task in run.unanswered() if task.id in run.begun]
-        for task in stuck:
-            several = len(stuck) > 1  # one call for many: nobody knows which of them is to blame
-            run.end(task, Returned(reason.code, reason.message, solo=True) if several else _failure(reason))
-        run.return_rest()
-        run.flush(finish=True)
+def end_process(run: BatchRun, reason: Interrupted) -> None:
+    """The handler ignores its interruption: settle in its place, and end the process with it."""
+    log.error("worker.stuck batch=%s type=%s reason=%r", run.batch.batch_no, run.handler.name, reason.message)
+    try:
+        if run.settling.acquire(timeout=0):
+            run.settling.release()
+            _settle_for_stuck(run, reason)
+    except Exception as error:
+        # The lease brings the tasks back instead.
+        log.error("worker.stuck_unsettled batch=%s error=%r", run.batch.batch_no, str(error).strip())
+    logging.shutdown()
+    os._exit(70)
+
+
+def _settle_for_stuck(run: BatchRun, reason: Interrupted) -> None:
+    if run.backend_pid is not None:
+        # Whatever the stuck thread has locked or half written must be gone before its task may run again.
+        run_sql("end_session", {"pid": run.backend_pid})
+    stuck = [task for task in run.unanswered() if task.id in run.begun]
+    for task in stuck:
+        several = len(stuck) > 1  # one call for many, or many on one event loop: nobody knows which of them is to blame
+        run.end(task, Returned(reason.code, reason.message, solo=True) if several else _failure(reason))
+    run.return_rest()
+    run.flush(finish=True)
 
 
 def _failure(reason: Interrupted) -> Failure:

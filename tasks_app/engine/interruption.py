@@ -17,6 +17,14 @@ class Interrupted(BaseException):
         self.message = message
 
 
+def over_time(timeout: float) -> Interrupted:
+    return Interrupted(TIMEOUT, f"timeout: ran longer than {timeout:g} s")
+
+
+def over_shutdown(limit: float) -> Interrupted:
+    return Interrupted(SHUTDOWN, f"shutdown: still running {limit:g} s after the worker was told to stop")
+
+
 class MainThreadInterrupter:
     """Raises Interrupted in the main thread, but only while the call it was meant for is still running.
 

@@ -7,11 +7,12 @@ from tasks_app.core.task import SUCCEEDED, Failure, Returned, Task
 
 from . import shutdown
 from .batch_run import BatchRun
-from .crew import Crew, Shift, crew_of
-from .interruption import TIMEOUT, Interrupted, MainThreadInterrupter, interrupt_thread
+from .crew import Crew, crew_of
+from .interruption import Interrupted, MainThreadInterrupter, interrupt_thread, over_time
 from .outcomes import as_fault, is_declared, outcome_of, refuse_unrun
+from .shift import Ended, Shift
 
-_POLL_SECONDS = 0.05
+POLL_SECONDS = 0.05
 
 
 def run_each(run: BatchRun, interrupter: MainThreadInterrupter, keep=None) -> None:
@@ -70,37 +71,41 @@ def run_in_threads(run: BatchRun, keep=None) -> None:
         if run.halted:
             shift.stop()
             stop_by = stop_by or time.monotonic() + conf().SHUTDOWN_SECONDS
-        for ended in shift.ended(_POLL_SECONDS):
-            if ended.expired:
-                run.expire(ended.task)
-            elif ended.error is not None:
-                run.end(ended.task, outcome_of(ended.error), at=ended.at)
-            elif keep is None:
-                run.end(ended.task, SUCCEEDED, at=ended.at)
-            else:
-                keep(ended.task, ended.answer)
+        note_ended(run, shift.ended(POLL_SECONDS), keep)
         _give_up_overdue(run, crew, shift, stop_by)
         run.flush_if_old()
 
 
+def note_ended(run: BatchRun, ended: list[Ended], keep) -> None:
+    """The outcomes of tasks that ran side by side; `keep` as in `run_each`."""
+    for one in ended:
+        if one.expired:
+            run.expire(one.task)
+        elif one.error is not None:
+            run.end(one.task, outcome_of(one.error), at=one.at)
+        elif keep is None:
+            run.end(one.task, SUCCEEDED, at=one.at)
+        else:
+            keep(one.task, one.answer)
+
+
 def _give_up_overdue(run: BatchRun, crew: Crew, shift: Shift, stop_by: float | None) -> None:
     now = time.monotonic()
-    for task in shift.working:
+    for task, thread in shift.working:
         timeout = run.timeout_of(task)
         overdue = now - run.begun[task.id] > timeout
         if not overdue and (stop_by is None or now < stop_by):
             continue
-        thread = shift.give_up(task)
-        if thread is None:
+        if not shift.give_up(task):
             continue  # it has just ended after all
         if overdue:
-            run.end(task, Failure(TIMEOUT, f"timeout: ran longer than {timeout:g} s"))
+            run.end(task, outcome_of(over_time(timeout)))
         # Else it can't be stopped for certain, so it has no outcome: its lease decides.
         crew.replace(shift)
         interrupt_thread(thread)
 
 
-def run_in_one_call(run: BatchRun, interrupter: MainThreadInterrupter) -> None:
+def run_in_one_call(run: BatchRun, interrupter: MainThreadInterrupter, call) -> None:
     """One call for the whole batch; it may answer {task id: exception} for those that did not succeed."""
     if run.halted:
         return
@@ -115,7 +120,7 @@ def run_in_one_call(run: BatchRun, interrupter: MainThreadInterrupter) -> None:
         return
     try:
         interrupter.enter()
-        answer = run.handler.call(tasks)
+        answer = call(tasks)
         interrupter.leave()
         refuse_unrun(answer)
         failed = failures_in(answer, tasks)

@@ -59,7 +59,7 @@ def refuse_other_pools(sender, **_: object) -> None:
     if pool not in POOLS:
         raise SystemExit(
             f"worker pool {pool!r}: Punctual can end a handler that runs over its time only in its own process. "
-            "Start the worker with -P prefork; for handlers that wait on I/O use @handler(..., concurrency=N)."
+            "Start the worker with -P prefork; a handler that waits on I/O can be async, or have concurrency=N."
         )
 
 

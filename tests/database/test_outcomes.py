@@ -14,9 +14,10 @@ from tests.support.testapp.models import Effect
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-PER_TASK = ["T_PLAIN", "T_THREADS", "T_EFFECT", "T_WRITE", "T_TWO_PHASE", "T_TWO_PHASE_THREADS"]
-EVERY_MODE = [*PER_TASK, "T_BATCH", "T_EFFECT_BATCH"]
-WITH_EFFECTS = ["T_EFFECT", "T_WRITE", "T_EFFECT_BATCH", "T_TWO_PHASE", "T_TWO_PHASE_THREADS"]
+TWO_PHASES = ["T_TWO_PHASE", "T_TWO_PHASE_THREADS", "T_TWO_PHASE_ASYNC"]
+PER_TASK = ["T_PLAIN", "T_THREADS", "T_ASYNC", "T_EFFECT", "T_WRITE", *TWO_PHASES]
+EVERY_MODE = [*PER_TASK, "T_BATCH", "T_ASYNC_BATCH", "T_EFFECT_BATCH"]
+WITH_EFFECTS = ["T_EFFECT", "T_WRITE", "T_EFFECT_BATCH", *TWO_PHASES]
 
 
 def mixed(task_type: str, *payloads: dict) -> list[int]:
@@ -258,19 +259,20 @@ def test_a_handler_that_moves_a_task_of_its_batch_gets_its_way_when_each_is_trie
     assert sorted(Effect.objects.values_list("task_id", flat=True)) == [mover, other]
 
 
-@pytest.mark.parametrize("task_type", ["T_PLAIN", "T_THREADS", "T_BATCH"])
+@pytest.mark.parametrize("task_type", ["T_PLAIN", "T_THREADS", "T_ASYNC", "T_BATCH", "T_ASYNC_BATCH"])
 def test_a_connection_lost_under_a_plain_handler_uses_no_retry_and_spares_the_next_task(task_type):
     victim, other = mixed(task_type, {"do": "lose_connection"}, {})
 
     run_due()
 
     assert (row(victim).status, row(victim).error_code, row(victim).retry_count) == ("INIT", "INFRASTRUCTURE", 0)
-    assert row(other).status == ("SUCCESS" if task_type != "T_BATCH" else "INIT")
+    assert row(other).status == ("INIT" if "BATCH" in task_type else "SUCCESS")
     assert row(other).retry_count == 0
 
 
-def test_a_bug_in_apply_undoes_its_effect_and_retries():
-    good, bad, skipped = mixed("T_TWO_PHASE", {}, {"answer": "apply_crash"}, {"answer": "apply_skip"})
+@pytest.mark.parametrize("task_type", TWO_PHASES)
+def test_a_bug_in_apply_undoes_its_effect_and_retries(task_type):
+    good, bad, skipped = mixed(task_type, {}, {"answer": "apply_crash"}, {"answer": "apply_skip"})
 
     run_due()
 

@@ -54,13 +54,15 @@ def test_sigterm_lets_the_running_task_finish_and_returns_the_rest_unused(stack)
 
 def test_a_task_still_running_at_the_shutdown_limit_is_interrupted_and_fails_retryably(stack):
     stack.beat()
-    worker = stack.worker(concurrency=1)
-    task = schedule("T_LONG", "a", payload={"do": "sleep", "seconds": 50})
-    wait_begun(stack, task.task_id)
+    worker = stack.worker(concurrency=2)
+    payload = {"do": "sleep", "seconds": 50}
+    ids = [schedule(task_type, "a", payload=payload).task_id for task_type in ("T_LONG", "T_LONG_ASYNC")]
+    for task_id in ids:
+        wait_begun(stack, task_id)
 
     worker.terminate(timeout=30)
 
-    assert (row(task.task_id).status, row(task.task_id).error_code) == ("FAIL", "SHUTDOWN")
+    assert [(row(i).status, row(i).error_code) for i in ids] == [("FAIL", "SHUTDOWN")] * 2
 
 
 def test_a_killed_pool_child_is_replaced_and_its_task_runs_again(stack):
@@ -79,7 +81,8 @@ def test_a_killed_pool_child_is_replaced_and_its_task_runs_again(stack):
 
 
 def test_a_handler_over_its_timeout_fails_and_its_neighbours_succeed_in_every_mode(stack):
-    modes = ["T_PLAIN", "T_THREADS", "T_EFFECT", "T_EFFECT_BATCH", "T_TWO_PHASE", "T_TWO_PHASE_THREADS"]
+    modes = ["T_PLAIN", "T_THREADS", "T_ASYNC", "T_ASYNC_BATCH", "T_EFFECT", "T_EFFECT_BATCH"]
+    modes += ["T_TWO_PHASE", "T_TWO_PHASE_THREADS", "T_TWO_PHASE_ASYNC"]
     stack.beat()
     stack.worker(concurrency=len(modes))
     at = timezone.now() + timedelta(seconds=0.5)
@@ -93,24 +96,33 @@ def test_a_handler_over_its_timeout_fails_and_its_neighbours_succeed_in_every_mo
 
     assert {(row(i).status, row(i).error_code) for i in slow} == {("DEAD", "TIMEOUT")}
     assert {row(i).status for i in others} == {"SUCCESS"}
-    # T_THREADS and T_PLAIN leave their effect outside any transaction, before they are interrupted.
-    assert not Effect.objects.filter(task_id__in=slow[2:]).exists()
+    # The first three leave their effect outside any transaction, before they are interrupted.
+    assert not Effect.objects.filter(task_id__in=slow[3:]).exists()
 
 
 def test_a_handler_that_ignores_its_interruption_does_not_hold_the_worker_in_any_mode(stack):
-    modes = ["T_PLAIN", "T_THREADS", "T_EFFECT", "T_BATCH", "T_EFFECT_BATCH", "T_TWO_PHASE"]
+    modes = ["T_PLAIN", "T_THREADS", "T_ASYNC", "T_ASYNC_BATCH", "T_EFFECT", "T_BATCH", "T_EFFECT_BATCH", "T_TWO_PHASE"]
     stack.beat()
-    stack.worker(concurrency=len(modes))
+    worker = stack.worker(concurrency=len(modes) + 1)
     payload = {"do": "sleep_stubbornly", "seconds": 60}
     stubborn = [schedule(task_type, "stubborn", payload=payload, max_retry=0).task_id for task_type in modes]
-    for task_id in stubborn:
+    # One batch. Its first blocks the event loop when some answers were applied, and is found when it is tried alone.
+    payloads = [{"do": "block_loop", "after": 1.4, "seconds": 60}]
+    payloads += [{"do": "sleep", "seconds": seconds} for seconds in (0.1, 1.2, 1.8)]
+    at = timezone.now() + timedelta(seconds=0.5)
+    batch = [{"key": n, "at": at, "payload": payload} for n, payload in enumerate(payloads)]
+    blocking, *blocked = [p.task_id for p in schedule_many("T_TWO_PHASE_ASYNC", batch, max_retry=0)]
+    for task_id in (*stubborn, blocking):
         wait_running(stack, task_id)
     others = [schedule(task_type, "other").task_id for task_type in modes]
 
     wait_for(stack, timeout=50)
 
-    assert {(row(i).status, row(i).error_code) for i in stubborn} == {("DEAD", "TIMEOUT")}
-    assert {row(i).status for i in others} == {"SUCCESS"}
+    assert {(row(i).status, row(i).error_code) for i in (*stubborn, blocking)} == {("DEAD", "TIMEOUT")}
+    assert {(row(i).status, row(i).retry_count) for i in (*others, *blocked)} == {("SUCCESS", 0)}
+    assert "the event loop was blocked here" in row(blocking).error_msg
+    assert "in act_async" in row(blocking).error_msg
+    assert "stuck_unsettled" not in worker.text()
 
 
 def test_code_that_never_lets_go_of_the_interpreter_ends_its_process_and_not_the_worker(stack):

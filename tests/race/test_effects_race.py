@@ -22,7 +22,7 @@ from tests.support.testapp.models import Counter, Effect
 
 pytestmark = commits
 
-WITH_EFFECTS = pytest.mark.parametrize("task_type", ["T_EFFECT", "T_EFFECT_BATCH", "T_TWO_PHASE"])
+WITH_EFFECTS = pytest.mark.parametrize("task_type", ["T_EFFECT", "T_EFFECT_BATCH", "T_TWO_PHASE", "T_TWO_PHASE_ASYNC"])
 
 
 def run(number):

@@ -189,7 +189,7 @@ def test_an_async_call_may_have_an_apply():
 
 @pytest.mark.parametrize("call", ASYNC.values())
 def test_an_async_handler_can_not_be_transactional(call):
-    with pytest.raises(InvalidConfiguration, match="transactional=True.*one connection.*apply="):
+    with pytest.raises(InvalidConfiguration, match=r"transactional=True.*one connection.*apply="):
         declare(call, transactional=True)
 
 

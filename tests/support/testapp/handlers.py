@@ -1,10 +1,12 @@
 """Handlers whose payload says what they do; one per mode of execution."""
 
+import asyncio
 import ctypes
 import os
 import signal
 import time
 
+from asgiref.sync import sync_to_async
 from django.db import connection, transaction
 
 from tasks_app.client import RetryableError, Skip, Snooze, UnrecoverableError, ensure, handler, write
@@ -72,6 +74,27 @@ def act(task) -> None:
                 return
 
 
+async def act_async(task) -> None:
+    """Do what the payload says, as an async handler would."""
+    match task.payload.get("do"):
+        case "sleep":
+            await asyncio.sleep(task.payload["seconds"])
+        case "sleep_stubbornly":
+            deadline = time.monotonic() + task.payload["seconds"]
+            while time.monotonic() < deadline:
+                try:
+                    await asyncio.sleep(0.05)
+                except BaseException:
+                    continue
+        case "block_loop":
+            await asyncio.sleep(task.payload.get("after", 0))
+            time.sleep(task.payload["seconds"])
+        case "lose_connection" | "sleep_in_database" | "move_itself":
+            await sync_to_async(act)(task)
+        case _:
+            act(task)
+
+
 def write_row(task) -> None:
     """leave_effect in a statement that waits for those of the other tasks."""
     write(
@@ -82,6 +105,10 @@ def write_row(task) -> None:
 
 def leave_effect(task) -> None:
     Effect.objects.create(task_id=task.id, key=task.key, attempt=task.attempt, token=task.token)
+
+
+async def leave_effect_async(task) -> None:
+    await Effect.objects.acreate(task_id=task.id, key=task.key, attempt=task.attempt, token=task.token)
 
 
 @handler("T_PLAIN", timeout=2, backoff=[0.1, 0.1, 0.1], api=True)
@@ -115,6 +142,23 @@ def urgent(task):
 def threads(task):
     leave_effect(task)
     act(task)
+
+
+@handler("T_ASYNC", timeout=2, backoff=[0.1, 0.1, 0.1])
+async def on_loop(task):
+    await leave_effect_async(task)
+    await act_async(task)
+
+
+@handler("T_ASYNC_BATCH", timeout=2, backoff=[0.1, 0.1, 0.1], batch=True)
+async def batch_on_loop(tasks):
+    failed = {}
+    for task in tasks:
+        try:
+            await act_async(task)
+        except (RetryableError, UnrecoverableError, Snooze, Skip) as error:
+            failed[task.id] = error
+    return failed or None
 
 
 @handler("T_EFFECT", timeout=2, backoff=[0.1, 0.1, 0.1], transactional=True)
@@ -183,6 +227,12 @@ def two_phase_threads(task):
     return task.payload.get("answer", "yes")
 
 
+@handler("T_TWO_PHASE_ASYNC", timeout=2, backoff=[0.1, 0.1, 0.1], apply=apply_answer)
+async def two_phase_async(task):
+    await act_async(task)
+    return task.payload.get("answer", "yes")
+
+
 @handler("T_RATED", timeout=2, rate=100, burst=50)
 def rated(task):
     leave_effect(task)
@@ -206,3 +256,9 @@ def long(task):
     """Leaves its effect first, so that a test can see that the handler was called."""
     leave_effect(task)
     act(task)
+
+
+@handler("T_LONG_ASYNC", timeout=60)
+async def long_async(task):
+    await leave_effect_async(task)
+    await act_async(task)
