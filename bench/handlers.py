@@ -47,3 +47,10 @@ def io(task):
     from bench.http import call
 
     call(os.environ["BENCH_IO_ADDRESS"])
+
+
+@handler("BENCH_IO_ASYNC", concurrency=32, timeout=30)
+async def io_async(task):
+    from bench.http import call_async
+
+    await call_async(os.environ["BENCH_IO_ADDRESS"])

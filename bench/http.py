@@ -1,10 +1,12 @@
-"""A slow HTTP service and the client that calls it, used by the handler and by the bare loop it is held against."""
+"""A slow HTTP service and its clients, plain and async, for the handlers and the bare loops they are held against."""
 
+import asyncio
 import http.client
 import socket
 import threading
 
 _local = threading.local()
+idle: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
 
 
 def call(address: str) -> None:
@@ -20,6 +22,17 @@ def call(address: str) -> None:
     answer.read()
     if answer.status != 200:
         raise RuntimeError(f"the service answered {answer.status}")
+
+
+async def call_async(address: str) -> None:
+    """One request over a connection that no other request uses now."""
+    host, port = address.rsplit(":", 1)
+    reader, writer = idle.pop() if idle else await asyncio.open_connection(host, int(port))
+    writer.write(b"GET / HTTP/1.1\r\nHost: service\r\n\r\n")
+    answer = await reader.readuntil(b"\r\n\r\nok")
+    idle.append((reader, writer))
+    if not answer.startswith(b"HTTP/1.1 200 "):
+        raise RuntimeError(f"the service answered {answer!r}")
 
 
 SERVICE = """
