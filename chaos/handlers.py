@@ -1,5 +1,6 @@
-"""The handlers under fire: three leave their effect as a row as they settle, three as a line in a file."""
+"""The handlers under fire: four leave their effect as a row as they settle, four as a line in a file."""
 
+import asyncio
 import os
 import signal
 import time
@@ -16,11 +17,14 @@ _leaked: list[bytes] = []
 
 
 def act(task) -> None:
-    """What the payload asks for, before the effect: fail once, be slow, or be poison."""
+    """What the payload asks for, before the effect: be slow, fail once, or be poison."""
+    time.sleep(task.payload.get("slow", 0))
+    act_at_once(task)
+
+
+def act_at_once(task) -> None:
     if task.payload.get("fails") and task.attempt == 1:
         raise RetryableError("asked to fail once")
-    if "slow" in task.payload:
-        time.sleep(task.payload["slow"])
     match task.payload.get("poison"):
         case "kill":
             os.kill(os.getpid(), signal.SIGKILL)
@@ -37,6 +41,12 @@ def act(task) -> None:
                 cursor.execute("COMMIT")
         case "leak":
             _leaked.append(os.urandom(1) * LEAK_BYTES)
+
+
+async def act_async(task) -> None:
+    """The same on the event loop, where poison blocks all others."""
+    await asyncio.sleep(task.payload.get("slow", 0))
+    act_at_once(task)
 
 
 def _ignore_every_interruption() -> None:
@@ -96,6 +106,12 @@ def row_two_phase(task):
     return "yes"
 
 
+@handler("CHAOS_ROW_ASYNC", apply=apply_answer, **OPTIONS)
+async def row_async(task):
+    await act_async(task)
+    return "yes"
+
+
 @handler("CHAOS_LINE", **OPTIONS)
 def line(task):
     act(task)
@@ -110,4 +126,10 @@ def line_batch(tasks):
 @handler("CHAOS_LINE_THREADS", concurrency=4, **OPTIONS)
 def line_threads(task):
     act(task)
+    leave_line(task)
+
+
+@handler("CHAOS_LINE_ASYNC", **OPTIONS)
+async def line_async(task):
+    await act_async(task)
     leave_line(task)

@@ -1,11 +1,11 @@
-"""The tasks of a run, made from the seed: three lanes, six types, one in ten fails once, one in twenty is slow."""
+"""The tasks of a run, made from the seed: three lanes, eight types, one in ten fails once, one in twenty is slow."""
 
 import random
 from dataclasses import dataclass, field
 
 LANES = ("critical", "default", "low")
-ROW_TYPES = ("CHAOS_ROW", "CHAOS_ROW_BATCH", "CHAOS_ROW_TWO_PHASE")
-LINE_TYPES = ("CHAOS_LINE", "CHAOS_LINE_BATCH", "CHAOS_LINE_THREADS")
+ROW_TYPES = ("CHAOS_ROW", "CHAOS_ROW_BATCH", "CHAOS_ROW_TWO_PHASE", "CHAOS_ROW_ASYNC")
+LINE_TYPES = ("CHAOS_LINE", "CHAOS_LINE_BATCH", "CHAOS_LINE_THREADS", "CHAOS_LINE_ASYNC")
 FAILS_ONCE, SLOW = 0.10, 0.05
 SLOW_SECONDS = (0.02, 0.1)
 
