@@ -29,11 +29,11 @@ from tasks_app.client import Status as TaskStatus
 from .lifecycle.audit import audit_plan
 from .models import Article
 from .states import Status
+from .stopped import for_a_person
 from .units import AUDIT, OFFLINE, PUBLISH
 
 PAGE = 20_000
 BY = "compensation"
-BY_HANDLER = "handler"  # who the scheduler names when a handler skipped its task
 
 
 class Kind(NamedTuple):
@@ -112,7 +112,7 @@ def _again(kind: Kind, ids: list[int], dry_run: bool) -> list[Found]:
         found, repairs = [], []
         for key, difference in sorted(differences.items(), key=lambda one: int(one[0])):
             words = f"{kind.words}, {_what(difference)}"
-            if _for_a_person(difference):
+            if for_a_person(difference):
                 found.append(Found(words, key, Finding.NEEDS_PERSON))
                 continue
             repairs.append({"key": key, **kind.plan(times[int(key)])})
@@ -122,18 +122,12 @@ def _again(kind: Kind, ids: list[int], dry_run: bool) -> list[Found]:
     return found
 
 
-def _for_a_person(difference: Difference) -> bool:
-    if difference.status == TaskStatus.CANCELLED:
-        return difference.cancelled_by != BY_HANDLER and not difference.by_outsider
-    return difference.status == TaskStatus.DEAD
-
-
 def _what(difference: Difference) -> str:
     if difference.task_id is None:
         return "has no task"
     if difference.live:
         return "its task has another time"
-    if difference.status == TaskStatus.CANCELLED and _for_a_person(difference):
+    if difference.status == TaskStatus.CANCELLED and for_a_person(difference):
         return "its task was cancelled by a person"
     return f"its task is {difference.status}"
 

@@ -23,7 +23,7 @@ from .core.scans import SCANS, Finding, Found, Scan, Walked
 from .core.states import Status
 from .core.task import Task
 from .core.tenants import DEFAULT_TENANT, INTERNAL_TENANT
-from .engine.alive import who_is_missing
+from .engine.alive import what_delays, who_is_missing
 from .engine.jobs import create_job, delete_job, edit_job, pause_job, resume_job, trigger_job
 from .engine.operate import cancel_tasks, move_tasks, retry_tasks
 from .engine.planning import planned, requests_of
@@ -107,6 +107,7 @@ __all__ = [
     "schedule",
     "schedule_many",
     "trigger_job",
+    "what_delays",
     "who_is_missing",
     "write",
 ]

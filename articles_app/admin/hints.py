@@ -1,15 +1,17 @@
 """What will happen to an article next, or why it is late, in a line that the browser can count down by itself."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
+from functools import cache
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from articles_app.models import Article
 from articles_app.states import Status
+from articles_app.stopped import WAITS, for_a_person
 from articles_app.units import AUDIT, OFFLINE, PUBLISH
 from tasks_app.client import Status as TaskStatus
-from tasks_app.client import TaskInfo, find_many, who_is_missing
+from tasks_app.client import TaskInfo, find_many, what_delays
 
 from .times import lasting, late_by, local_only
 
@@ -21,6 +23,8 @@ LABELS = {
     Status.PUBLISHED: "Live",
     Status.OFFLINE: "Offline",
 }
+# Instead, where the task that it waits for will not run.
+STOPPED = {Status.PENDING_AUDIT: "Audit stopped", Status.AUDIT_SUCCESS: "Not planned"}
 LANE = "default"  # of the articles' tasks
 ERROR_SHOWN = 120
 CALM, SOON, LATE, FAILED, LIVE = "calm", "soon", "late", "failed", "live"
@@ -44,74 +48,111 @@ class Hint(NamedTuple):
 
 
 # Which task decides what happens next, in which state.
-NEXT_TASK = {Status.PENDING_AUDIT: AUDIT, Status.AUDIT_SUCCESS: PUBLISH, Status.PUBLISHED: OFFLINE}
+NEXT_TASK = {wait.status: wait.task_type for wait in WAITS}
+
+
+class _Without(NamedTuple):
+    """What to say of an article whose task will not run."""
+
+    task: str
+    means: str
+    way_out: str
+
+
+_WITHOUT = {
+    AUDIT: _Without("Its audit", "it will not be audited, nor go live", "Withdraw it, and submit it again"),
+    PUBLISH: _Without("Its publication", "it will not go live", "Give it another publish time, or publish it now"),
+    OFFLINE: _Without("Taking it offline", "it stays online", "Give it another offline time, or take it offline now"),
+}
+
+
+def badge_of(article: Article, hint: Hint) -> tuple[str, str]:
+    """The badge's style and words. One that waits for nothing is not said to wait, whatever its state is called."""
+    status = Status(article.status)
+    if hint.kind == FAILED and status in STOPPED:
+        return "STOPPED", STOPPED[status]
+    return status, LABELS[status]
 
 
 def hints(articles: Iterable[Article], zone: ZoneInfo, now: datetime) -> dict[int, Hint]:
-    """The hint of each article; three statements, however many there are."""
+    """The hint of each article; one statement however many there are, and a few more if any is late."""
     articles = list(articles)
     waiting = [article.id for article in articles if article.status in NEXT_TASK]
     tasks = find_many([AUDIT, PUBLISH, OFFLINE], waiting) if waiting else {}
-    missing = who_is_missing(LANE) if waiting else ""
-    return {article.id: _hint(article, tasks, missing, zone, now) for article in articles}
+    delayed = cache(lambda: what_delays(LANE))
+    return {article.id: _hint(article, tasks, delayed, zone, now) for article in articles}
 
 
 def _hint(
-    article: Article, tasks: Mapping[tuple[str, str], TaskInfo], missing: str, zone: ZoneInfo, now: datetime
+    article: Article,
+    tasks: Mapping[tuple[str, str], TaskInfo],
+    delayed: Callable[[], str],
+    zone: ZoneInfo,
+    now: datetime,
 ) -> Hint:
     status = Status(article.status)
-    task = tasks.get((NEXT_TASK.get(status, ""), str(article.id)))
-    if status in NEXT_TASK and task is not None and task.status == TaskStatus.DEAD:
-        return Hint(FAILED, f"Given up: {why(task, missing, zone)}")
-    if status == Status.PENDING_AUDIT:
-        because = why(task, missing, zone)
-        tried = f"; {because}" if task is not None and task.status == TaskStatus.FAIL else ""
-        return Hint(
-            SOON,
-            f"In audit{tried}; goes live in {{}} if approved",
-            article.publish_time,
-            f"{{}} late, because {because}",
-        )
-    if status == Status.AUDIT_SUCCESS:
-        return Hint(SOON, "Goes live in {}", article.publish_time, f"{{}} late, because {why(task, missing, zone)}")
-    if status == Status.PUBLISHED:
-        return _live(article, task, missing, zone, now)
     if status == Status.AUDIT_FAIL:
         return Hint(FAILED, f"Rejected: {_first_line(article.audit_reason)}")
     if status == Status.OFFLINE:
         return Hint(CALM, "Offline; readers can't see it")
-    return Hint(CALM, "Not planned: it goes live only after you submit it")
+    if status == Status.DRAFT:
+        return Hint(CALM, "Not planned: it goes live only after you submit it")
+    if status == Status.PUBLISHED and article.offline_time is None:
+        since, late = local_only(article.published_at, zone, now), article.published_at - article.publish_time
+        return Hint(LIVE, f"Live since {since}, {late_by(late)}")
+    task = tasks.get((NEXT_TASK[status], str(article.id)))
+    if task is None or not task.live:
+        return Hint(FAILED, _stopped(NEXT_TASK[status], task))
+    at = article.offline_time if status == Status.PUBLISHED else article.publish_time
+    # Why it is late is known only to who looks after its time: a page that counts by itself must not make it up.
+    because = why(task, delayed, zone, now) if at <= now else ""
+    if status == Status.PUBLISHED:
+        after = _after("late to go offline", because) if at <= now else "Was to go offline {} ago"
+        return Hint(LIVE, "Live; goes offline in {}", at, after)
+    before = "Goes live in {}"
+    if status == Status.PENDING_AUDIT:
+        tried = f"; {_tried(task, zone)}" if task.status == TaskStatus.FAIL else ""
+        before = f"In audit{tried}; goes live in {{}} if approved"
+    return Hint(SOON, before, at, _after("late", because) if at <= now else "Was to go live {} ago")
 
 
-def _live(article: Article, task: TaskInfo | None, missing: str, zone: ZoneInfo, now: datetime) -> Hint:
-    since = local_only(article.published_at, zone, now)
-    late = late_by(article.published_at - article.publish_time)
-    if article.offline_time is None:
-        return Hint(LIVE, f"Live since {since}, {late}")
-    because = why(task, missing, zone)
-    return Hint(LIVE, "Live; goes offline in {}", article.offline_time, f"{{}} late to go offline, because {because}")
+def _after(late: str, because: str) -> str:
+    return f"{{}} {late}, because {because}" if because else f"{{}} {late}"
 
 
-def why(task: TaskInfo | None, missing: str, zone: ZoneInfo) -> str:
-    """Why it has not happened yet, as the end of a sentence."""
-    if task is None:
-        return "nothing is planned for it; the next compensation scan plans it, within a minute"
-    error = _first_line(task.error_msg) or task.error_code
+def _stopped(task_type: str, task: TaskInfo | None) -> str:
+    """What was to happen and will not: by whom, why, and what the editor can do."""
+    what, means, way_out = _WITHOUT[task_type]
+    if task is None or not for_a_person(task):
+        state = "its task is gone" if task is None else f"its task is over ({_error(task) or 'done'})"
+        return f"{what} is not planned: {state}; the next compensation scan plans it, a minute after a beat runs"
     if task.status == TaskStatus.DEAD:
         tries = f"{task.retry_count} tries" if task.retry_count > 1 else "the only try"
-        return f"{tries} failed ({error}). An operator has to try again, or you move its publish time"
-    if task.status == TaskStatus.CANCELLED:
-        return f"its task was cancelled by {task.cancelled_by or 'somebody'} ({error or 'no reason given'})"
+        return f"Given up: {tries} failed ({_error(task)}), so {means}. {way_out}, or ask an operator to try it again"
+    by, reason = task.cancelled_by or "somebody", _error(task) or "no reason given"
+    return f"{what} was cancelled by {by} ({reason}): {means}. {way_out}"
+
+
+def why(task: TaskInfo, delayed: Callable[[], str], zone: ZoneInfo, now: datetime) -> str:
+    """Why it has not happened yet, as the end of a sentence; empty: nobody knows."""
     if task.status == TaskStatus.RUNNING:
-        return missing or "a worker is at it right now"
-    if missing:
-        return missing
+        return delayed() or "it was handed to the workers and is not done yet"
+    if delayed():
+        return delayed()
     if task.status == TaskStatus.FAIL:
-        again = "" if task.due_at is None else f"; tried again at {task.due_at.astimezone(zone):%H:%M:%S}"
-        return f"try {task.attempt} failed ({error}){again}"
-    if task.status == TaskStatus.SUCCESS:
-        return "its task says done, but the article does not; the next compensation scan repairs it"
-    return "it waits for a free worker"
+        return _tried(task, zone)
+    if task.due_at is not None and task.due_at > now:
+        return f"its task is planned for {local_only(task.due_at, zone, now)}"
+    return ""
+
+
+def _tried(task: TaskInfo, zone: ZoneInfo) -> str:
+    again = "" if task.due_at is None else f"; tried again at {task.due_at.astimezone(zone):%H:%M:%S}"
+    return f"try {task.attempt} failed ({_error(task)}){again}"
+
+
+def _error(task: TaskInfo) -> str:
+    return _first_line(task.error_msg) or task.error_code
 
 
 def _first_line(text: str) -> str:

@@ -15,12 +15,11 @@ from unfold.views import ChangeList
 
 from articles_app.models import Article
 from articles_app.states import Status
-from articles_app.units import AUDIT, OFFLINE, PUBLISH
+from articles_app.stopped import stopped
 from tasks_app.admin.pages import COUNTED, BoundedPaginator
-from tasks_app.client import dead_keys
 
 from .bulk import MOST, bulk_move
-from .hints import LABELS, hints, overdue_since
+from .hints import badge_of, hints, overdue_since
 from .live import live
 from .page import article_page
 from .search import FOUND, search
@@ -57,8 +56,10 @@ class ShowFilter(admin.SimpleListFilter):
                 # By the article's own time: one whose task was lost is overdue too.
                 return queryset.filter(status__in=WAITING, publish_time__lt=overdue_since(database_now()))
             case "failed":
-                dead = [int(key) for key in dead_keys([AUDIT, PUBLISH, OFFLINE]) if key.isdecimal()]
-                return queryset.filter(Q(status=Status.AUDIT_FAIL) | Q(id__in=dead))
+                failed = Q(status=Status.AUDIT_FAIL)
+                for status, ids in stopped():
+                    failed |= Q(status=status, id__in=ids)
+                return queryset.exclude(status=Status.PUBLISHED, offline_time=None).filter(failed)
             case "live":
                 return queryset.filter(status=Status.PUBLISHED)
         return queryset
@@ -122,8 +123,8 @@ class ArticleAdmin(ModelAdmin):
 
     @admin.display(description="State")
     def state(self, article: Article) -> str:
-        status = Status(article.status)
-        return format_html('<span class="pa-badge pa-{}" data-badge="{}">{}</span>', status, article.id, LABELS[status])
+        badge, label = badge_of(article, article.shown.hint)
+        return format_html('<span class="pa-badge pa-{}" data-badge="{}">{}</span>', badge, article.id, label)
 
     @admin.display(description="Publish time")
     def publishes(self, article: Article) -> str:

@@ -3,9 +3,8 @@
 from django.http import HttpRequest, JsonResponse
 
 from articles_app.models import Article
-from articles_app.states import Status
 
-from .hints import LABELS, hints
+from .hints import Hint, badge_of, hints
 from .times import database_now
 from .zones import zone_of
 
@@ -24,17 +23,20 @@ def live(request: HttpRequest) -> JsonResponse:
     now = database_now()
     articles = list(Article.objects.filter(id__in=ids).only(*FIELDS))
     found = hints(articles, zone_of(request).zone, now)
-    told = [
-        {
-            "id": article.id,
-            "revision": article.revision,
-            "status": article.status,
-            "label": LABELS[Status(article.status)],
-            "kind": found[article.id].kind,
-            "before": found[article.id].before,
-            "at": found[article.id].at and found[article.id].at.timestamp(),
-            "after": found[article.id].after,
-        }
-        for article in articles
-    ]
+    told = [_told(article, found[article.id]) for article in articles]
     return JsonResponse({"now": now.timestamp(), "articles": told})
+
+
+def _told(article: Article, hint: Hint) -> dict[str, object]:
+    badge, label = badge_of(article, hint)
+    return {
+        "id": article.id,
+        "revision": article.revision,
+        "status": article.status,
+        "badge": badge,
+        "label": label,
+        "kind": hint.kind,
+        "before": hint.before,
+        "at": hint.at and hint.at.timestamp(),
+        "after": hint.after,
+    }

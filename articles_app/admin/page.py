@@ -18,7 +18,7 @@ from articles_app.states import Status
 from tasks_app.client import PlanConflict
 
 from .form import EDITABLE, FIELDS, TIMES, ArticleForm, digest, shown_values
-from .hints import LABELS, hints
+from .hints import badge_of, hints
 from .timeline import Entry, events_since, timeline
 from .times import database_now, in_utc, local_only, read_local, spoken, typed
 from .verbs import BUTTONS, VERBS, create, perform
@@ -161,11 +161,13 @@ def _context(page: Page) -> dict[str, object]:
     }
     if article is not None:
         hint = hints([article], zone, now)[article.id]
+        badge, label = badge_of(article, hint)
         shown = [name for name in FIELDS if name not in (page.form.fields if page.may_change else ())]
         context |= {
             "opts": Article._meta,  # with the object, the way back to the list
             "object": article,
-            "label": LABELS[status],
+            "badge": badge,
+            "label": label,
             "hint": hint,
             "hint_text": hint.text(now),
             "hint_kind": hint.kind_at(now),

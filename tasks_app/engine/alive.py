@@ -6,18 +6,37 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from tasks_app.conf import conf
-from tasks_app.models import Node
+from tasks_app.models import LanePause, Node, TaskBatch
+
+
+def what_delays(lane: str) -> str:
+    """In words, what is known to keep due tasks of this lane from starting; empty: nothing is."""
+    missing = who_is_missing(lane)
+    if missing:
+        return missing
+    pause = LanePause.objects.filter(lane=lane).first()
+    if pause is not None:
+        return f"the lane {lane!r} is paused by {pause.paused_by} ({pause.reason})"
+    slots = sum(slots for kind, lanes, slots in _live() if kind == Node.WORKER and lane in lanes)
+    waiting = TaskBatch.objects.filter(finished_at=None, started_at=None, lane=lane).count()
+    # So many batches are claimed ahead for each slot. Below that the next due task is claimed at the next look.
+    return "every worker is busy" if waiting >= slots * conf().BATCHES_AHEAD else ""
 
 
 def who_is_missing(lane: str) -> str:
     """In words, who has to be started before a due task of this lane can run; empty: they are there."""
-    fresh = timedelta(seconds=conf().NODE_TTL_SECONDS)
-    live = Node.objects.annotate(age=Now() - F("seen_at")).filter(age__lt=fresh).values_list("kind", "lanes")
-    live = list(live)
-    if not any(kind == Node.BEAT for kind, _ in live):
+    live = _live()
+    if not any(kind == Node.BEAT for kind, _, _ in live):
         return "no beat is running"
-    if not any(kind == Node.WORKER for kind, _ in live):
+    if not any(kind == Node.WORKER for kind, _, _ in live):
         return "no worker is running"
-    if not any(kind == Node.WORKER and lane in lanes for kind, lanes in live):
+    if not any(kind == Node.WORKER and lane in lanes for kind, lanes, _ in live):
         return f"no worker serves the lane {lane!r}"
     return ""
+
+
+def _live() -> list[tuple[str, list[str], int]]:
+    """Kind, lanes and slots of the processes that have reported themselves lately."""
+    fresh = timedelta(seconds=conf().NODE_TTL_SECONDS)
+    seen = Node.objects.annotate(age=Now() - F("seen_at")).filter(age__lt=fresh)
+    return list(seen.values_list("kind", "lanes", "slots"))

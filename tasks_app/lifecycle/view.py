@@ -37,6 +37,7 @@ class TaskInfo:
     error_code: str
     error_msg: str
     cancelled_by: str
+    by_outsider: bool  # it was cancelled by a token of another tenant than its own, which had no business to
     payload: object
     created_at: datetime
     updated_at: datetime
@@ -130,6 +131,7 @@ def _info(row: ScheduleTask) -> TaskInfo:
         error_code=row.error_code,
         error_msg=row.error_msg,
         cancelled_by=row.cancelled_by,
+        by_outsider=row.cancelled_from not in (None, row.tenant),
         payload=row.payload,
         created_at=row.created_at,
         updated_at=row.updated_at,

@@ -65,7 +65,7 @@
             return;
         }
         const badge = document.querySelector(`[data-badge="${article.id}"]`);
-        const changed = hint.dataset.status !== article.status;
+        const changed = hint.dataset.status !== article.status || (badge && badge.textContent !== article.label);
         const revised = hint.dataset.revision !== String(article.revision);
         Object.assign(hint.dataset, {
             status: article.status,
@@ -77,7 +77,7 @@
         });
         draw(hint);
         if (changed && badge) {
-            badge.className = `pa-badge pa-${article.status}`;
+            badge.className = `pa-badge pa-${article.badge}`;
             badge.textContent = article.label;
             say(`“${hint.dataset.title}”: ${article.label}. ${hint.textContent}`);
         }

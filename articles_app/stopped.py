@@ -1,0 +1,47 @@
+"""Articles that wait for a task which will not run: which state waits for which, and which articles have none.
+
+A bounded look, for a page. The compensation scan walks all of them, and repairs what no person has decided.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tasks_app.client import Difference, TaskInfo, dead_keys, differing_rows
+from tasks_app.client import Status as TaskStatus
+
+from .states import Status
+from .units import AUDIT, OFFLINE, PUBLISH
+
+LOOKED_AT = 10_000  # articles of each kind, at most
+BY_HANDLER = "handler"  # who the scheduler names when a handler skipped its task
+
+
+class Wait(NamedTuple):
+    """Articles of one state that wait for one task."""
+
+    status: Status
+    task_type: str
+    next_first: str  # SQL: which of them a page looks at, by an index
+
+
+WAITS = (
+    Wait(Status.PENDING_AUDIT, AUDIT, "status = 'PENDING_AUDIT' ORDER BY publish_time"),
+    Wait(Status.AUDIT_SUCCESS, PUBLISH, "status = 'AUDIT_SUCCESS' ORDER BY publish_time"),
+    Wait(Status.PUBLISHED, OFFLINE, "status = 'PUBLISHED' AND offline_time IS NOT NULL ORDER BY id DESC"),
+)
+_ROWS = "SELECT id::text, NULL::timestamptz FROM article WHERE {} LIMIT %(most)s"
+
+
+def for_a_person(task: TaskInfo | Difference) -> bool:
+    """Whether the end of a task is a decision or a failure that nobody but a person may undo."""
+    if task.status == TaskStatus.CANCELLED:
+        return task.cancelled_by != BY_HANDLER and not task.by_outsider
+    return task.status == TaskStatus.DEAD
+
+
+def stopped() -> Iterator[tuple[Status, list[int]]]:
+    """By state, the ids of those whose task is cancelled, done or gone among the next ones, or gave up anywhere."""
+    for wait in WAITS:
+        without = differing_rows(wait.task_type, _ROWS.format(wait.next_first), {"most": LOOKED_AT})
+        keys = {*without, *dead_keys([wait.task_type])}
+        yield wait.status, [int(key) for key in keys if key.isdecimal()]
