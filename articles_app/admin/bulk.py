@@ -21,6 +21,7 @@ from tasks_app.client import PlanConflict
 from .hints import LABELS
 from .move_form import MoveForm, Planned, plan
 from .page import BUSY, is_locked
+from .questions import PLANNED
 from .times import database_now, spoken
 from .zones import zone_of
 
@@ -75,6 +76,7 @@ def _basics(form: MoveForm, articles: list[Article]) -> dict[str, object]:
         # The revisions as this page has read them: whoever writes an article after it is not stepped over.
         "chosen": ",".join(f"{article.id}:{article.revision}" for article in articles),
         "unclear": form.unclear,
+        "meant": form.data.get("at_meant", "") if form.is_bound else "",
     }
 
 
@@ -82,6 +84,10 @@ def _move(request: HttpRequest, form: MoveForm, planned: Planned, revisions: dic
     """Carry out what the preview has shown; if that can't be done, the sentence that says why."""
     if request.POST.get("shown") != form.fingerprint():
         return "Nothing was moved yet: you have changed the form since the preview. This is what it would do now."
+    at_once = _at_once(planned, now)
+    if at_once and request.POST.get("at_once") != str(at_once):
+        words = f"{_many(at_once).removesuffix('was').removesuffix('were')}would be published at once"
+        return f"Nothing was moved yet: {words}, since the new time has passed. Say below that you mean it."
     wanted = [NewTime(article.id, at, revisions[article.id]) for article, at in planned.moves]
     try:
         answers = change_publish_times(wanted, actor=request.user.get_username())
@@ -100,6 +106,11 @@ def _move(request: HttpRequest, form: MoveForm, planned: Planned, revisions: dic
     if planned.in_the_way:
         messages.warning(request, f"{_many(len(planned.in_the_way))} left alone: offline before the new time.")
     return ""
+
+
+def _at_once(planned: Planned, now: datetime) -> int:
+    """How many would be published by the move itself, since they wait and their new time has passed."""
+    return sum(at <= now and article.status in PLANNED for article, at in planned.moves)
 
 
 def _outcome(counts: Counter, moved: list[datetime], zone: ZoneInfo, now: datetime) -> str:
@@ -126,6 +137,7 @@ def _preview(form: MoveForm, planned: Planned, now: datetime) -> dict[str, objec
         "too_late": len(planned.too_late),
         "in_the_way": len(planned.in_the_way),
         "passed": sum(at <= now for at in times),
+        "at_once": _at_once(planned, now),
         "first": spoken(times[0], zone, now) if times else "",
         "last": spoken(times[-1], zone, now) if times else "",
         "rows": [

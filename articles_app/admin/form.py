@@ -57,8 +57,9 @@ class LocalTimes:
         except UnclearTime as error:
             meant = {at.isoformat(): at for at in error.instants}
             chosen = meant.get(self.data.get(f"{name}_meant", ""))
+            # Also once chosen: a page that asks something else has to send the choice back.
+            self.unclear[name] = [(iso, with_offset(at, self.zone)) for iso, at in meant.items()]
             if chosen is None:
-                self.unclear[name] = [(iso, with_offset(at, self.zone)) for iso, at in meant.items()]
                 self.add_error(name, str(error))
             return chosen
         except ValueError as error:

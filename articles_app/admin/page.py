@@ -19,6 +19,7 @@ from tasks_app.client import PlanConflict
 
 from .form import EDITABLE, FIELDS, TIMES, ArticleForm, digest, shown_values
 from .hints import badge_of, hints
+from .questions import Question, questions
 from .timeline import Entry, events_since, timeline
 from .times import database_now, in_utc, local_only, read_local, spoken, typed
 from .verbs import BUTTONS, VERBS, create, perform
@@ -27,6 +28,7 @@ from .zones import EditorZone, zone_of
 
 log = logging.getLogger(__name__)
 
+NO = "no"  # the answer to a question; nothing is done
 BUSY = "The article is being worked on at this very moment. Nothing was changed; try again in a few seconds."
 FIELD_WORDS = {"title": "Title", "body": "Text", "publish_time": "Publish on", "offline_time": "Take offline on"}
 
@@ -44,6 +46,8 @@ class Page:
     form: ArticleForm
     revision: int
     refused: str = ""  # why nothing was written, in a sentence
+    questions: list[Question] = field(default_factory=list)  # to be answered before the button does it
+    verb: str = ""  # that button
     since: list[Entry] = field(default_factory=list)  # what others did meanwhile
     theirs: dict[str, str] = field(default_factory=dict)  # by field: what it is now, where both have changed it
     kept: dict[str, str] = field(default_factory=dict)  # what was typed into fields that can't be changed any more
@@ -60,10 +64,11 @@ def article_page(request: HttpRequest, admin, article: Article | None) -> HttpRe
     if request.method == "POST":
         if not allowed:
             raise PermissionDenied
-        verb = request.POST.get("verb", "")
-        if verb not in VERBS:
-            return HttpResponseBadRequest(f"There is no button {verb[:40]!r}; there are {', '.join(sorted(VERBS))}.")
-        answer = _press(page, verb)
+        page.verb, *sure = request.POST.get("yes", request.POST.get("verb", "")).split("|")
+        if page.verb not in {*VERBS, NO}:
+            buttons = ", ".join(sorted(VERBS))
+            return HttpResponseBadRequest(f"There is no button {page.verb[:40]!r}; there are {buttons}.")
+        answer = _press(page, sure)
         if answer is not None:
             return answer
     context = admin.admin_site.each_context(request) | _context(page)
@@ -81,14 +86,21 @@ def _revision(article: Article | None) -> int:
     return 0 if article is None else article.revision
 
 
-def _press(page: Page, verb: str) -> HttpResponse | None:
-    """Done and redirected; None: refused, and the page says why with everything typed still in it."""
+def _press(page: Page, sure: list[str]) -> HttpResponse | None:
+    """Done and redirected; None: refused or asked, and the page says so with everything typed still in it."""
     page.form = form = ArticleForm(page.request.POST, {}, FIELDS if page.article is None else None, page.zone.zone)
     page.revision = form.revision
+    if page.verb == NO:
+        page.refused = "Nothing was changed. What you typed is still here."
+        return None
     if not form.is_valid():
         page.refused = "Nothing was changed: something that you typed needs another look."
         return None
-    actor, zone = page.request.user.get_username(), form.zone
+    asked = questions(page.verb, page.article, form, form.zone, page.now)
+    if not {question.key for question in asked} <= set(sure):
+        page.questions = asked
+        return None
+    verb, actor, zone = page.verb, page.request.user.get_username(), form.zone
     try:
         if page.article is None:
             article_id, said = create(verb, form, actor, zone, page.now)
@@ -152,7 +164,8 @@ def _context(page: Page) -> dict[str, object]:
         "status": status,
         "zone": zone.key,
         "zone_chosen": page.zone.chosen,
-        "dirty": bool(touched) or bool(page.refused),
+        "dirty": bool(touched or page.refused or page.questions),
+        "yes": "|".join([page.verb, *(question.key for question in page.questions)]),
         "fields": [_field(page, name) for name in page.form.fields] if page.may_change else [],
         "buttons": [
             {"button": one, "says": one.says(time, passed, touched), "hidden": one.hidden(touched)}
@@ -187,6 +200,7 @@ def _field(page: Page, name: str) -> dict[str, object]:
         "name": name,
         "base": base,
         "choices": page.form.unclear.get(name, []),
+        "meant": page.form.data.get(f"{name}_meant", ""),
         "theirs": page.theirs.get(name),
         "stored": page.article and name in TIMES and getattr(page.article, name),
     }

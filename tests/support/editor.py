@@ -57,10 +57,30 @@ def form_of(answer) -> dict[str, str]:
     return sent
 
 
-def press(client: Client, article_id: int, verb: str, typed: dict[str, str] | None = None, **more: str):
-    """Open the page, unless `typed` says what is in it, and press; the answer."""
+def ask(client: Client, article_id: int, verb: str, typed: dict[str, str] | None = None, **more: str):
+    """Open the page, unless `typed` says what is in it, and press once; the answer, which may be a question."""
     client.cookies.pop("messages", None)  # What was said before has been read.
     return client.post(url(article_id), (page(article_id) if typed is None else typed) | more | {"verb": verb})
+
+
+def yes(client: Client, article_id: int, question, **typed: str):
+    """Say yes to what a page asks, with what is in its form, and with what is typed into it first."""
+    client.cookies.pop("messages", None)
+    return client.post(url(article_id), form_of(question) | typed | {"yes": question.context["yes"]})
+
+
+def press(client: Client, article_id: int, verb: str, typed: dict[str, str] | None = None, **more: str):
+    """Press, and say yes to whatever is asked; the last answer."""
+    answer = ask(client, article_id, verb, typed, **more)
+    if answer.context and answer.context["page"].questions:
+        answer = yes(client, article_id, answer)
+    return answer
+
+
+def new(client: Client, **typed: str) -> dict[str, str]:
+    """The form for a new article, filled in."""
+    given = {"title": "On time", "body": "Some text", "publish_time": "2090-01-02T09:00", "zone": "Europe/Berlin"}
+    return form_of(client.get(ADD)) | given | typed
 
 
 def done(answer) -> bool:

@@ -104,6 +104,6 @@
         sent = false;
     });
     document.addEventListener("pa-revised", onRevised);
-    document.getElementById("pa-refused")?.focus();
+    (document.getElementById("pa-refused") || document.getElementById("pa-asked"))?.focus();
     drawButtons();
 })();

@@ -1,0 +1,76 @@
+"""What an editor is asked before a button does it: whether to withdraw, and whether a time that has passed is meant."""
+
+from datetime import datetime
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
+
+from articles_app.models import Article
+from articles_app.states import Status
+
+from .form import TEXT, ArticleForm
+from .times import spoken
+
+PLANNED = (Status.PENDING_AUDIT, Status.AUDIT_SUCCESS)
+
+
+class Question(NamedTuple):
+    key: str  # a yes counts for this and nothing else: another time is another question
+    words: str
+    yes: str
+
+
+def questions(verb: str, article: Article | None, form: ArticleForm, zone: ZoneInfo, now: datetime) -> list[Question]:
+    press = _Press(verb, article, form, zone, now)
+    return [one for one in (press.withdrawal(), press.publication(), press.way_offline()) if one is not None]
+
+
+class _Press:
+    """A button, and the article as it would be left."""
+
+    def __init__(self, verb: str, article: Article | None, form: ArticleForm, zone: ZoneInfo, now: datetime) -> None:
+        self.verb, self.article, self.touched, self.zone, self.now = verb, article, form.touched, zone, now
+        self.status = None if article is None else Status(article.status)
+        self.publish_time, self.offline_time = (
+            form.cleaned_data.get(name) or None if name in self.touched else getattr(article, name, None)
+            for name in ("publish_time", "offline_time")
+        )
+        self.new_text = bool(self.touched & set(TEXT))
+
+    def withdrawal(self) -> Question | None:
+        saves = self.verb == "save" and self.new_text
+        if self.status not in PLANNED or not (saves or self.verb == "withdraw"):
+            return None
+        begins = "Save the text, and withdraw it? Nobody has approved the new text." if saves else "Withdraw it?"
+        planned = "is planned to go live" if self.status == Status.AUDIT_SUCCESS else "is in audit, to go live"
+        words = f"{begins} It {planned} on {self._spoken(self.article.publish_time)}. As a draft it is not published "
+        yes = "Yes, save the text and withdraw it" if saves else "Yes, withdraw it"
+        return Question("withdraw", f"{words}until you submit it again.", yes)
+
+    def publication(self) -> Question | None:
+        moves = self._moves_plan() and "publish_time" in self.touched
+        if not (moves or self.verb == "submit") or not self._has_passed(self.publish_time):
+            return None
+        how = (
+            "immediately" if moves and self.status == Status.AUDIT_SUCCESS else "immediately, as soon as it is approved"
+        )
+        words = f"{self._spoken(self.publish_time)} has passed. Publish it {how}?"
+        return Question(f"publish {self.publish_time.isoformat()}", words, f"Yes, publish it {how}")
+
+    def way_offline(self) -> Question | None:
+        live = self.status == Status.PUBLISHED and self.verb == "save"
+        moves = (live or self._moves_plan()) and "offline_time" in self.touched
+        if not (moves or self.verb == "submit") or not self._has_passed(self.offline_time):
+            return None
+        how = "immediately" if live else "as soon as it is live"
+        words = f"{self._spoken(self.offline_time)} has passed. Take it offline {how}?"
+        return Question(f"offline {self.offline_time.isoformat()}", words, f"Yes, take it offline {how}")
+
+    def _moves_plan(self) -> bool:
+        """Saves times alone: with another text it is withdrawn, and waits for nothing."""
+        return self.verb == "save" and self.status in PLANNED and not self.new_text
+
+    def _has_passed(self, at: datetime | None) -> bool:
+        return at is not None and at <= self.now
+
+    def _spoken(self, at: datetime) -> str:
+        return spoken(at, self.zone, self.now)
