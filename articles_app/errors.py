@@ -21,6 +21,17 @@ class UnknownArticle(ArticleError, LookupError):
     """There is no article with this id."""
 
 
+class AlreadyCreated(ArticleError):
+    """The token was used: `article_id` is what it made, and `same` whether of what is given now."""
+
+    def __init__(self, article_id: int, same: bool) -> None:
+        self.article_id, self.same = article_id, same
+        what = "the same text and times" if same else "another text or other times"
+        super().__init__(
+            f"the token has already made article {article_id}, of {what}. Take another token for a new one."
+        )
+
+
 class IllegalMove(ArticleError):
     """The article's state does not allow the move."""
 

@@ -93,6 +93,26 @@ class ArticleEvent(models.Model):
         return f"{self.verb} by {self.actor}"
 
 
+class ArticleCreation(models.Model):
+    """Which article a form has made: sent again, it makes no second one.
+
+    A table of its own: an index on the article would be written again whenever one goes live.
+    """
+
+    token = models.UUIDField(primary_key=True)
+    article = models.ForeignKey(
+        Article, on_delete=models.DO_NOTHING, db_constraint=False, related_name="+", db_index=False
+    )
+    sent = models.CharField(max_length=64, help_text="A digest of what was sent: another text is no resend.")
+
+    class Meta:
+        db_table = "article_creation"
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return f"{self.token}: {self.article_id}"
+
+
 class EditorPreference(models.Model):
     """What one user has chosen for the admin pages of the articles."""
 

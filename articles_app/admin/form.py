@@ -6,6 +6,7 @@ A page sends back a digest of every value that it showed. So an untouched field 
 from collections.abc import Mapping
 from datetime import datetime
 from hashlib import sha256
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django import forms
@@ -94,6 +95,14 @@ class ArticleForm(LocalTimes, forms.Form):
     def revision(self) -> int:
         given = self.data.get("revision", "")
         return int(given) if given.isdecimal() and len(given) < 10 else -1
+
+    @property
+    def creation(self) -> UUID | None:
+        """The token of a form for a new article; None: it has none that can be read."""
+        try:
+            return UUID(self.data.get("creation", ""))
+        except ValueError:
+            return None
 
     @property
     def touched(self) -> set[str]:

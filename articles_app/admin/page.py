@@ -3,6 +3,7 @@
 import logging
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from uuid import uuid4
 from zoneinfo import ZoneInfo
 
 from django.contrib import messages
@@ -12,7 +13,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, HttpR
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from articles_app.errors import ArticleError, StaleArticle
+from articles_app.errors import AlreadyCreated, ArticleError, StaleArticle
 from articles_app.models import Article
 from articles_app.states import Status
 from tasks_app.client import PlanConflict
@@ -30,6 +31,7 @@ log = logging.getLogger(__name__)
 
 NO = "no"  # the answer to a question; nothing is done
 BUSY = "The article is being worked on at this very moment. Nothing was changed; try again in a few seconds."
+SENT_BEFORE = "This form was sent before and made this article; nothing was made twice."
 FIELD_WORDS = {"title": "Title", "body": "Text", "publish_time": "Publish on", "offline_time": "Take offline on"}
 
 
@@ -51,6 +53,8 @@ class Page:
     since: list[Entry] = field(default_factory=list)  # what others did meanwhile
     theirs: dict[str, str] = field(default_factory=dict)  # by field: what it is now, where both have changed it
     kept: dict[str, str] = field(default_factory=dict)  # what was typed into fields that can't be changed any more
+    creation: str = ""  # of a new article: sent with the form, so that sending it twice makes one
+    made: int | None = None  # what the form has made already
 
 
 def article_page(request: HttpRequest, admin, article: Article | None) -> HttpResponse:
@@ -61,6 +65,8 @@ def article_page(request: HttpRequest, admin, article: Article | None) -> HttpRe
     page = Page(
         request, article, allowed, may_see_tasks, zone, now, _fresh(article, zone.zone, now), _revision(article)
     )
+    if article is None:
+        page.creation = str(uuid4())
     if request.method == "POST":
         if not allowed:
             raise PermissionDenied
@@ -90,6 +96,8 @@ def _press(page: Page, sure: list[str]) -> HttpResponse | None:
     """Done and redirected; None: refused or asked, and the page says so with everything typed still in it."""
     page.form = form = ArticleForm(page.request.POST, {}, FIELDS if page.article is None else None, page.zone.zone)
     page.revision = form.revision
+    if form.creation is not None:
+        page.creation = str(form.creation)
     if page.verb == NO:
         page.refused = "Nothing was changed. What you typed is still here."
         return None
@@ -100,12 +108,20 @@ def _press(page: Page, sure: list[str]) -> HttpResponse | None:
     if not {question.key for question in asked} <= set(sure):
         page.questions = asked
         return None
+    if page.article is None and form.creation is None:
+        page.refused = "Nothing was made yet: this page is too old to be sent. It is new now; press the button again."
+        return None
     verb, actor, zone = page.verb, page.request.user.get_username(), form.zone
     try:
         if page.article is None:
-            article_id, said = create(verb, form, actor, zone, page.now)
+            article_id, said = create(verb, form, actor, form.creation, zone, page.now)
         else:
             article_id, said = page.article.id, perform(verb, page.article, form, actor, zone, page.now)
+    except AlreadyCreated as error:
+        if not error.same:
+            _made_already(page, error.article_id)
+            return None
+        article_id, said = error.article_id, [Said(messages.WARNING, SENT_BEFORE)]
     except StaleArticle:
         _overtaken(page)
         return None
@@ -120,6 +136,15 @@ def _press(page: Page, sure: list[str]) -> HttpResponse | None:
         return None
     _say(page.request, said)
     return HttpResponseRedirect(reverse("admin:articles_app_article_change", args=[article_id]))
+
+
+def _made_already(page: Page, article_id: int) -> None:
+    """Somebody went back and typed something else: no resend, but maybe not meant as a second article either."""
+    page.made, page.creation = article_id, str(uuid4())
+    page.refused = (
+        f"Nothing was made: this form has already made article {article_id}, of another text. "
+        "What you typed is still here: press the button again to make it a second article."
+    )
 
 
 def is_locked(error: OperationalError) -> bool:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.contrib.messages import INFO, SUCCESS
@@ -95,8 +96,10 @@ BUTTONS: dict[Status | None, list[Button]] = {
 VERBS = {button.verb for buttons in BUTTONS.values() for button in buttons}
 
 
-def create(verb: str, form: ArticleForm, actor: str, zone: ZoneInfo, now: datetime) -> tuple[int, list[Said]]:
-    """A new article, and submitted if the button said so."""
+def create(
+    verb: str, form: ArticleForm, actor: str, token: UUID, zone: ZoneInfo, now: datetime
+) -> tuple[int, list[Said]]:
+    """A new article, and submitted if the button said so; AlreadyCreated if its form was sent before."""
     with transaction.atomic():
         article = lifecycle.create(
             title=form.cleaned_data["title"],
@@ -104,6 +107,7 @@ def create(verb: str, form: ArticleForm, actor: str, zone: ZoneInfo, now: dateti
             author=actor,
             publish_time=form.cleaned_data["publish_time"],
             offline_time=form.cleaned_data["offline_time"] or None,
+            token=token,
         )
         if verb != "submit":
             return article.id, [Said(SUCCESS, f"Created. {IS_A_DRAFT}")]

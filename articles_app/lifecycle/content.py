@@ -1,11 +1,13 @@
 """create, edit_content, withdraw and back_to_draft: what an author does to the text."""
 
 from datetime import datetime
+from hashlib import sha256
+from uuid import UUID
 
-from django.db import transaction
+from django.db import connection, transaction
 
-from articles_app.errors import InvalidArticle
-from articles_app.models import NAME_LENGTH, TITLE_LENGTH, Article, ArticleEvent
+from articles_app.errors import AlreadyCreated, InvalidArticle
+from articles_app.models import NAME_LENGTH, TITLE_LENGTH, Article, ArticleCreation, ArticleEvent
 from articles_app.states import Status
 from articles_app.units import AUDIT, PUBLISH
 from tasks_app.client import cancel
@@ -23,8 +25,9 @@ def create(
     publish_time: datetime,
     offline_time: datetime | None = None,
     actor: str | None = None,
+    token: UUID | None = None,
 ) -> Article:
-    """A new draft."""
+    """A new draft. With a token, one article however often it is called: after the first it raises AlreadyCreated."""
     title, body = checked("title", title, TITLE_LENGTH), checked("body", body, BODY_LENGTH)
     author = checked("author", author, NAME_LENGTH)
     actor = author if actor is None else checked_actor(actor)
@@ -38,7 +41,24 @@ def create(
         ArticleEvent.objects.create(
             article_id=article.id, revision=1, verb="create", source="", target=Status.DRAFT, actor=actor, detail={}
         )
+        if token is not None:
+            _use(token, article)
     return article
+
+
+def _use(token: UUID, article: Article) -> None:
+    """Whoever comes second waits here for the first, and then rolls back what it has made."""
+    parts = (article.title, article.body, article.publish_time, article.offline_time)
+    sent = sha256("\0".join(map(str, parts)).encode(errors="replace")).hexdigest()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO article_creation (token, article_id, sent) VALUES (%s, %s, %s) ON CONFLICT (token) DO NOTHING",
+            [token, article.id, sent],
+        )
+        if cursor.rowcount:
+            return
+    first = ArticleCreation.objects.get(token=token)
+    raise AlreadyCreated(first.article_id, same=first.sent == sent)
 
 
 def edit_content(

@@ -7,7 +7,6 @@ import pytest
 from django.utils import timezone
 
 from articles_app import lifecycle
-from articles_app.admin.form import digest
 from articles_app.admin.verbs import BUTTONS, VERBS
 from articles_app.models import Article, EditorPreference
 from articles_app.states import Status, allowed_moves
@@ -32,14 +31,11 @@ from tests.support.articles import (
     run,
     status,
 )
-from tests.support.editor import ADD, done, editor, form_of, page, person, press, refused, said, text_of, url
+from tests.support.editor import ADD, done, editor, form_of, new, page, person, press, refused, said, text_of, url
 
 pytestmark = pytest.mark.django_db
 
 BERLIN = ZoneInfo("Europe/Berlin")
-NOTHING = digest("")
-NEW = {"title": "On time", "body": "Some text", "publish_time": "2090-01-02T09:00", "offline_time": ""}
-NEW |= {f"base_{name}": NOTHING for name in NEW} | {"zone": "Europe/Berlin"}
 
 
 @pytest.fixture
@@ -51,7 +47,7 @@ def ann():
 
 
 def test_a_new_article_is_created_and_submitted_by_the_button_that_says_so(ann):
-    answer = ann.post(ADD, NEW | {"verb": "submit"})
+    answer = ann.post(ADD, new(ann) | {"verb": "submit"})
 
     article = row(int(answer.url.split("/")[-3]))
     assert said(answer) == ["Submitted. If it is approved, it goes live on Mon 2 Jan 2090 09:00 Europe/Berlin."]
@@ -61,7 +57,7 @@ def test_a_new_article_is_created_and_submitted_by_the_button_that_says_so(ann):
 
 
 def test_a_new_article_can_stay_a_draft_and_the_page_says_that_it_will_not_go_live(ann):
-    answer = ann.post(ADD, form_of(ann.get(ADD)) | NEW | {"verb": "save"})
+    answer = ann.post(ADD, new(ann) | {"verb": "save"})
 
     assert said(answer) == ["Created. It is a draft: it goes live only after you submit it."]
     assert "Not planned: it goes live only after you submit it" in text_of(ann.get(answer.url))

@@ -2,16 +2,17 @@
 
 import threading
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 from django.db import connection, connections, transaction
 from django.utils import timezone
 
 from articles_app import lifecycle
-from articles_app.errors import IllegalMove, StaleArticle
+from articles_app.errors import AlreadyCreated, IllegalMove, StaleArticle
 from articles_app.handlers import Judged, audit, write_verdict
 from articles_app.lifecycle import NewTime, TimeOutcome, change_publish_time, change_publish_times
-from articles_app.models import ArticleEvent
+from articles_app.models import Article, ArticleEvent
 from articles_app.moderation import Verdict
 from articles_app.units import AUDIT, PUBLISH
 from tasks_app.core.handlers import REGISTRY
@@ -539,3 +540,23 @@ def test_two_submissions_are_one():
     assert isinstance(second.error, IllegalMove)
     assert ScheduleTask.objects.filter(task_type=AUDIT).count() == 1
     assert ArticleEvent.objects.filter(verb="submit").count() == 1
+
+
+# A form that is sent twice
+
+
+@pytest.mark.parametrize("commit", [True, False], ids=["committed", "rolled back"])
+def test_a_form_that_is_sent_twice_at_once_makes_one_article(commit):
+    token = uuid4()
+
+    def make() -> int:
+        return lifecycle.create(title="A title", body="A body", author=ANN, publish_time=MONDAY, token=token).id
+
+    first, second = overlap_results(make, make, commit=commit)
+
+    assert second.waited
+    if commit:
+        assert isinstance(second.error, AlreadyCreated) and second.error.article_id == first.value
+    else:
+        assert second.error is None
+    assert Article.objects.count() == ArticleEvent.objects.count() == 1

@@ -50,6 +50,8 @@ def form_of(answer) -> dict[str, str]:
     assert answer.status_code == 200, answer.status_code
     form = answer.context["page"].form
     sent = {"revision": str(answer.context["page"].revision), "zone": answer.context["zone"]}
+    if answer.context["page"].creation:
+        sent["creation"] = answer.context["page"].creation
     for one in answer.context["fields"]:
         sent[one["name"]] = one["field"].value() or ""
         sent[f"base_{one['name']}"] = one["base"]
