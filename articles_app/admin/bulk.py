@@ -17,6 +17,7 @@ from articles_app.lifecycle import NewTime, TimeOutcome, change_publish_times
 from articles_app.models import Article
 from articles_app.states import Status
 from tasks_app.client import PlanConflict
+from tasks_app.typed import take_back
 
 from .hints import LABELS
 from .move_form import MoveForm, Planned, plan
@@ -35,17 +36,19 @@ def bulk_move(request: HttpRequest, admin, chosen: Sequence[int] | None = None) 
     if not admin.has_change_permission(request):
         raise PermissionDenied
     back = HttpResponseRedirect(reverse("admin:articles_app_article_changelist"))
+    given, step = request.POST, request.POST.get("step", "") if chosen is None else "choose"
     if request.method != "POST":
-        return back
-    step = request.POST.get("step", "") if chosen is None else "choose"
-    revisions = _read_chosen(request.POST.get("chosen", "")) if chosen is None else dict.fromkeys(chosen)
+        given, step = take_back(request), "preview"
+        if given is None:
+            return back
+    revisions = _read_chosen(given.get("chosen", "")) if chosen is None else dict.fromkeys(chosen)
     if not 0 < len(revisions) <= MOST:
         many = f"More than {MOST:,} articles are selected; so many can't be moved at once. Filter the list first."
         messages.error(request, many if revisions else "Select the articles to move first.")
         return back
     now = database_now()
     articles = list(Article.objects.filter(id__in=revisions).only(*NEEDED).order_by("publish_time", "id"))
-    form = MoveForm(request.POST if step in ("preview", "move") else None, zone_of(request).zone)
+    form = MoveForm(given if step in ("preview", "move") else None, zone_of(request).zone)
     context = admin.admin_site.each_context(request) | _basics(form, articles)
     if form.is_bound and form.is_valid():
         planned = plan(form, articles)

@@ -17,6 +17,7 @@ from articles_app.errors import AlreadyCreated, ArticleError, StaleArticle
 from articles_app.models import Article
 from articles_app.states import Status
 from tasks_app.client import PlanConflict
+from tasks_app.typed import take_back
 
 from .form import EDITABLE, FIELDS, TIMES, ArticleForm, digest, shown_values
 from .hints import badge_of, hints
@@ -77,6 +78,8 @@ def article_page(request: HttpRequest, admin, article: Article | None) -> HttpRe
         answer = _press(page, sure)
         if answer is not None:
             return answer
+    elif allowed:
+        _fill_in_again(page)
     context = admin.admin_site.each_context(request) | _context(page)
     return TemplateResponse(request, "articles_app/article.html", context)
 
@@ -136,6 +139,17 @@ def _press(page: Page, sure: list[str]) -> HttpResponse | None:
         return None
     _say(page.request, said)
     return HttpResponseRedirect(reverse("admin:articles_app_article_change", args=[article_id]))
+
+
+def _fill_in_again(page: Page) -> None:
+    """Whoever had to log in again finds what they typed; and, if others have written the article since, what."""
+    typed = take_back(page.request)
+    if typed is None:
+        return
+    page.form = form = ArticleForm(typed, {}, FIELDS if page.article is None else None, page.zone.zone)
+    page.revision, page.creation = form.revision, str(form.creation or page.creation)
+    if page.article is not None and page.article.revision != form.revision:
+        _overtaken(page)
 
 
 def _made_already(page: Page, article_id: int) -> None:

@@ -22,6 +22,7 @@ from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.job_look import coming, in_words, preview, schedule_in_words, state_in_words
 from tasks_app.lifecycle.request import checked_instant
 from tasks_app.models import JobDefinition
+from tasks_app.typed import take_back
 
 from .job_forms import JobFilterForm, JobForm, JobOrderForm
 from .rights import LookOnly, may_operate_jobs, may_view, may_view_jobs, requires
@@ -108,7 +109,7 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
         return TemplateResponse(request, "tasks_app/job_order.html", context, status=status)
 
     def _form_page(self, request: HttpRequest, job: JobDefinition | None) -> HttpResponse:
-        form, times, status = JobForm(request.POST or None, job=job), None, 200
+        form, times, status = JobForm(request.POST or take_back(request), job=job), None, 200
         if request.method == "POST":
             status = 400
             if form.is_valid() and form.previews:

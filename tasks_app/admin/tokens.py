@@ -18,6 +18,7 @@ from tasks_app.engine.jobs import once
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.models import ApiToken
 from tasks_app.models.schedule_task import TENANT_LENGTH
+from tasks_app.typed import take_back
 
 from .forms import reason_field
 from .rights import (
@@ -103,7 +104,7 @@ class ApiTokenAdmin(LookOnly, ModelAdmin):
         rights = _rights(request)
         if not rights:
             raise PermissionDenied
-        form = TokenForm(rights, request.POST or None)
+        form = TokenForm(rights, request.POST or take_back(request))
         if request.method == "POST" and form.is_valid() and (answer := self._issued(request, form)):
             return answer
         context = self._page(request, "New API token") | {"form": form}

@@ -1,0 +1,79 @@
+"""What somebody typed into a form whose login has run out: kept in the session, and back after they log in again.
+
+A form takes part with `{% typed_by %}`: a signed note of who it was made for. Nothing is kept of a form without it, so
+nobody who has no page of ours can fill the sessions; and nothing is shown to, or kept for, anybody else.
+"""
+
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.contrib.auth.signals import user_logged_in
+from django.core import signing
+from django.dispatch import receiver
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.urls import reverse
+from django.views.csrf import csrf_failure as refused
+
+FIELD = "typed_by"
+KEPT = "typed"
+SALT = "tasks_app.typed"
+LONGEST = 30 * 86_400  # s; an older page is as good as a forged one
+BACK = "Nothing was saved: you had to log in again. What you typed is back; look at it, and press the button again."
+
+
+def signed_for(user) -> str:
+    return signing.dumps(str(user.pk), salt=SALT)
+
+
+def keep(request: HttpRequest) -> bool:
+    """Keep what was sent, unless it is nobody's or another one's than the user's of now."""
+    try:
+        by = signing.loads(request.POST.get(FIELD, ""), salt=SALT, max_age=LONGEST)
+    except signing.BadSignature:
+        return False
+    if request.user.is_authenticated and str(request.user.pk) != by:
+        return False
+    sent = {name: values for name, values in request.POST.lists() if name not in (FIELD, "csrfmiddlewaretoken")}
+    request.session[KEPT] = {"by": by, "path": request.get_full_path(), "sent": sent}
+    return True
+
+
+def take_back(request: HttpRequest) -> QueryDict | None:
+    """What was typed into the form of this address before the login, once; None: nothing was."""
+    kept = request.session.get(KEPT)
+    if request.method != "GET" or kept is None or kept["path"] != request.get_full_path():
+        return None
+    del request.session[KEPT]
+    if kept["by"] != str(request.user.pk):
+        return None
+    messages.warning(request, BACK)
+    typed = QueryDict(mutable=True)
+    for name, values in kept["sent"].items():
+        typed.setlist(name, values)
+    return typed
+
+
+@receiver(user_logged_in)
+def forget_others(request: HttpRequest, user, **_: object) -> None:
+    """Somebody else has logged in where it was typed."""
+    if request is not None and request.session.get(KEPT, {}).get("by", str(user.pk)) != str(user.pk):
+        del request.session[KEPT]
+
+
+def keep_typed(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
+    """Middleware, inside the session's: a form that is answered with the login page is kept."""
+
+    def respond(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        if request.method == "POST" and response.headers.get("Location", "").startswith(f"{reverse('admin:login')}?"):
+            keep(request)
+        return response
+
+    return respond
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """CSRF_FAILURE_VIEW: a page from before the last login is shown again as it was typed, with a token that counts."""
+    if request.method == "POST" and keep(request):
+        return HttpResponseRedirect(request.get_full_path())
+    return refused(request, reason)
