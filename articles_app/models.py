@@ -108,6 +108,7 @@ class ArticleCreation(models.Model):
     class Meta:
         db_table = "article_creation"
         default_permissions = ()
+        indexes = [models.Index(fields=["sent"], name="article_creation_sent")]
 
     def __str__(self) -> str:
         return f"{self.token}: {self.article_id}"

@@ -21,7 +21,7 @@ from tasks_app.typed import take_back
 
 from .form import EDITABLE, FIELDS, TIMES, ArticleForm, digest, shown_values
 from .hints import badge_of, hints
-from .questions import Question, questions
+from .questions import Question, made_before, questions
 from .timeline import Entry, events_since, timeline
 from .times import database_now, in_utc, local_only, read_local, spoken, typed
 from .verbs import BUTTONS, VERBS, create, perform
@@ -108,6 +108,8 @@ def _press(page: Page, sure: list[str]) -> HttpResponse | None:
         page.refused = "Nothing was changed: something that you typed needs another look."
         return None
     asked = questions(page.verb, page.article, form, form.zone, page.now)
+    if page.article is None and (question := made_before(form, page.request.user.get_username(), page.now)):
+        asked.append(question)
     if not {question.key for question in asked} <= set(sure):
         page.questions = asked
         return None
@@ -203,6 +205,7 @@ def _context(page: Page) -> dict[str, object]:
         "status": status,
         "zone": zone.key,
         "zone_chosen": page.zone.chosen,
+        "touched": sorted(touched),
         "dirty": bool(touched or page.refused or page.questions),
         "yes": "|".join([page.verb, *(question.key for question in page.questions)]),
         "fields": [_field(page, name) for name in page.form.fields] if page.may_change else [],

@@ -1,15 +1,17 @@
 """What an editor is asked before a button does it: whether to withdraw, and whether a time that has passed is meant."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from articles_app.models import Article
+from articles_app.lifecycle import digest_of
+from articles_app.models import Article, ArticleCreation
 from articles_app.states import Status
 
 from .form import TEXT, ArticleForm
 from .times import spoken
 
+LATELY = timedelta(days=1)
 PLANNED = (Status.PENDING_AUDIT, Status.AUDIT_SUCCESS)
 
 
@@ -22,6 +24,18 @@ class Question(NamedTuple):
 def questions(verb: str, article: Article | None, form: ArticleForm, zone: ZoneInfo, now: datetime) -> list[Question]:
     press = _Press(verb, article, form, zone, now)
     return [one for one in (press.withdrawal(), press.publication(), press.way_offline()) if one is not None]
+
+
+def made_before(form: ArticleForm, author: str, now: datetime) -> Question | None:
+    """The same person has lately made the same article by another form: somebody went back, and the page was new."""
+    given = form.cleaned_data
+    sent = digest_of(given["title"], given["body"], given["publish_time"], given["offline_time"] or None)
+    same = ArticleCreation.objects.filter(sent=sent, article__author=author, article__created_at__gt=now - LATELY)
+    first = same.exclude(token=form.creation).order_by("-article_id").values_list("article_id", flat=True).first()
+    if first is None or ArticleCreation.objects.filter(token=form.creation).exists():
+        return None  # a form that was sent itself is no question
+    words = f"You have made article {first} of the same text and times already. Make a second one?"
+    return Question(f"twice {first}", words, "Yes, make a second one")
 
 
 class _Press:

@@ -1,7 +1,7 @@
 """The only writer of articles. Every move is one conditional write and one event with its actor, in one transaction."""
 
 from .audit import approve, reject, submit, write_approval, write_rejection
-from .content import back_to_draft, create, edit_content, withdraw
+from .content import back_to_draft, create, digest_of, edit_content, withdraw
 from .offline import change_offline_time, take_offline, take_offline_due
 from .publish import publish_due, publish_now
 from .publish_time import NewTime, TimeChange, TimeOutcome, change_publish_time, change_publish_times
@@ -16,6 +16,7 @@ __all__ = [
     "change_publish_time",
     "change_publish_times",
     "create",
+    "digest_of",
     "edit_content",
     "publish_due",
     "publish_now",

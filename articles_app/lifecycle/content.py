@@ -1,6 +1,6 @@
 """create, edit_content, withdraw and back_to_draft: what an author does to the text."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from hashlib import sha256
 from uuid import UUID
 
@@ -48,8 +48,7 @@ def create(
 
 def _use(token: UUID, article: Article) -> None:
     """Whoever comes second waits here for the first, and then rolls back what it has made."""
-    parts = (article.title, article.body, article.publish_time, article.offline_time)
-    sent = sha256("\0".join(map(str, parts)).encode(errors="replace")).hexdigest()
+    sent = digest_of(article.title, article.body, article.publish_time, article.offline_time)
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO article_creation (token, article_id, sent) VALUES (%s, %s, %s) ON CONFLICT (token) DO NOTHING",
@@ -59,6 +58,12 @@ def _use(token: UUID, article: Article) -> None:
             return
     first = ArticleCreation.objects.get(token=token)
     raise AlreadyCreated(first.article_id, same=first.sent == sent)
+
+
+def digest_of(title: str, body: str, publish_time: datetime, offline_time: datetime | None) -> str:
+    """Of what a new article is made of: two that are equal have the same."""
+    times = [at and at.astimezone(UTC).isoformat() for at in (publish_time, offline_time)]
+    return sha256("\0".join(map(str, (title, body, *times))).encode(errors="replace")).hexdigest()
 
 
 def edit_content(

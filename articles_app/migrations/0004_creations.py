@@ -21,6 +21,7 @@ class Migration(migrations.Migration):
             options={
                 'db_table': 'article_creation',
                 'default_permissions': (),
+                'indexes': [models.Index(fields=['sent'], name='article_creation_sent')],
             },
         ),
     ]

@@ -4,15 +4,17 @@ from datetime import timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
+from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from articles_app import lifecycle
 from articles_app.models import Article
+from tasks_app.client import Operator, cancel_tasks
 from tasks_app.models import TaskBatch
-from tests.support.articles import MONDAY, approved, draft, pending, publish_task, row
-from tests.support.browser import Visits, person
+from tests.support.articles import MONDAY, approved, draft, pending, publish_task, published, row
+from tests.support.browser import PASSWORD, Visits, person
 from tests.support.editor import EDIT, LIST, MOVE, url
 from tests.support.stack import url_of_test_database
 from tests.support.wait import wait_until
@@ -71,7 +73,7 @@ def test_an_article_is_created_submitted_approved_and_goes_live_without_a_reload
     assert page.evaluate("window.notReloaded") is True
 
     overview = open_page(visits, ann, LIST)
-    page.get_by_label("Publish on").fill(typed(timezone.now() + timedelta(seconds=2)))
+    page.get_by_label("Publish on").fill(typed(timezone.now() + timedelta(seconds=6)))
     page.get_by_role("button", name="Save the new times").click()
     expect(messages(page)).to_contain_text("Moved: it goes live on")
     page.evaluate("window.notReloaded = true")
@@ -192,6 +194,127 @@ def test_a_second_click_on_a_button_sends_nothing(visits, ann):
         }"""
     )
     assert stopped == [False, True]
+
+
+# What is not going to happen
+
+
+def test_open_pages_say_at_once_that_a_publication_was_cancelled_and_by_whom(visits, ann):
+    article = approved(timezone.now() + timedelta(seconds=60))
+    pages = [open_page(visits, ann, url(article)), open_page(visits, ann, LIST)]
+    for page in pages:
+        expect(hint(page)).to_contain_text("Goes live in ")
+
+    cancel_tasks([publish_task(article).id], Operator("olga", "not today"))
+
+    for page in pages:
+        expect(badge(page)).to_have_text("Not planned")
+        expect(hint(page)).to_contain_text("cancelled by olga (not today): it will not go live.")
+        assert page.evaluate("window.notReloaded") is True
+    expect(pages[0].locator("#pa-said")).to_contain_text("Not planned")
+    pages[1].get_by_role("link", name="Failed").click()
+    expect(pages[1].locator(f'[data-badge="{article}"]')).to_have_text("Not planned")
+
+
+def test_a_countdown_that_ends_makes_up_no_reason(visits, ann):
+    """Nobody runs. Until the server has looked, the page says that it is late, and not why."""
+    page = open_page(visits, ann, url(published(offline_time=timezone.now() + timedelta(days=1))))
+    page.evaluate(
+        """() => {
+            window.seen = new Set();
+            const hint = document.querySelector(".pa-hint");
+            hint.dataset.at = Date.now() / 1000 + 1;
+            new MutationObserver(() => window.seen.add(hint.textContent)).observe(hint, { childList: true });
+            window.fetch = () => new Promise(() => {});
+        }"""
+    )
+    expect(hint(page)).to_contain_text("Was to go offline ")
+    assert not [text for text in page.evaluate("[...window.seen]") if "because" in text]
+
+
+def test_enter_in_a_field_presses_nothing_and_withdrawing_asks(visits, ann):
+    article = approved()
+    page = open_page(visits, ann, url(article))
+    page.get_by_label("Title").fill("Another title")
+    page.get_by_label("Title").press("Enter")
+    page.get_by_label("Take offline on").press("Enter")
+    page.get_by_role("button", name="Save the text as a draft").click()
+
+    expect(page.get_by_role("alert")).to_contain_text("Save the text, and withdraw it?")
+    expect(page.get_by_role("alert")).to_be_focused()
+    assert (row(article).revision, row(article).status) == (3, "AUDIT_SUCCESS"), "Enter has sent nothing"
+    page.get_by_label("Title").press("Enter")
+    page.get_by_role("button", name="No, change nothing").click()
+    expect(page.get_by_role("alert")).to_contain_text("What you typed is still here.")
+    expect(page.get_by_label("Title")).to_have_value("Another title")
+    page.get_by_role("button", name="Save the text as a draft").click()
+    page.get_by_role("button", name="Yes, save the text and withdraw it").click()
+    expect(messages(page)).to_contain_text("The text was saved, and the article withdrawn")
+    assert row(article).status == "DRAFT"
+
+
+def test_a_time_that_has_passed_is_asked_about(visits, ann):
+    article = approved()
+    page = open_page(visits, ann, url(article))
+    page.get_by_label("Publish on").fill("2020-03-03T09:00")
+    page.get_by_role("button", name="Save the new times").click()
+    expect(page.get_by_role("alert")).to_contain_text("Publish it immediately?")
+    page.get_by_label("Publish on").fill("2090-03-03T09:00")
+    page.get_by_role("button", name="Save the new times").click()
+    expect(messages(page)).to_contain_text("Moved: it goes live on Fri 3 Mar 2090 09:00")
+
+
+# Sent twice, and logged out
+
+
+def test_back_and_the_same_button_again_lead_to_the_article_that_was_made(visits, ann):
+    page = open_page(visits, ann, f"{LIST}add/")
+    page.get_by_label("Title").fill("Only once")
+    page.get_by_label("Text").fill("Some text")
+    page.get_by_role("button", name="Create as a draft").click()
+    expect(messages(page)).to_contain_text("Created.")
+    made = page.url
+    page.go_back()
+    page.get_by_label("Title").fill("Only once")
+    page.get_by_label("Text").fill("Some text")
+    page.get_by_role("button", name="Create as a draft").click()
+    expect(messages(page)).to_contain_text("nothing was made twice")
+    assert page.url == made and Article.objects.count() == 1
+
+
+def test_what_was_typed_is_back_after_the_login_ran_out(visits, ann):
+    article = draft()
+    page = open_page(visits, ann, url(article))
+    page.get_by_label("Text").fill("Hours of work")
+    Session.objects.all().delete()
+    page.get_by_role("button", name="Save the draft").click()
+    page.get_by_label("Username").fill("ann")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Log in").click()
+
+    expect(messages(page)).to_contain_text("What you typed is back")
+    expect(page.get_by_label("Text")).to_have_value("Hours of work")
+    page.get_by_role("button", name="Save the draft").click()
+    expect(messages(page)).to_contain_text("The text was saved.")
+    assert row(article).body == "Hours of work"
+
+
+def test_what_was_typed_is_back_after_a_login_in_another_tab(visits, ann):
+    article = draft()
+    page = open_page(visits, ann, url(article))
+    page.get_by_label("Text").fill("Hours of work")
+    other = visits.listen(page.context.new_page())
+    other.goto("/admin/login/?next=/admin/")
+    Session.objects.all().delete()
+    other.goto("/admin/login/")
+    other.get_by_label("Username").fill("ann")
+    other.get_by_label("Password").fill(PASSWORD)
+    other.get_by_role("button", name="Log in").click()
+    expect(other).to_have_url(f"{visits.url}/admin/")
+
+    page.get_by_role("button", name="Save the draft").click()
+    expect(messages(page)).to_contain_text("What you typed is back")
+    expect(page.get_by_label("Text")).to_have_value("Hours of work")
 
 
 # Two editors

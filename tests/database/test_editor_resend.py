@@ -1,8 +1,10 @@
 """A form for a new article that is sent twice makes one article, and the second answer leads to it."""
 
+from datetime import timedelta
 from uuid import uuid4
 
 import pytest
+from django.utils import timezone
 
 from articles_app import lifecycle
 from articles_app.errors import AlreadyCreated
@@ -30,10 +32,32 @@ def test_a_form_that_is_sent_again_leads_to_the_article_that_it_made_and_says_so
     assert history(article.id) == (["create"] if verbs[0] == "save" else ["create", "submit"])
 
 
-def test_two_forms_make_two_articles_even_of_the_same_text(ann):
-    for _ in range(2):
-        assert done(ann.post(ADD, new(ann) | {"verb": "save"}))
-    assert Article.objects.count() == 2
+def test_another_form_with_the_same_text_asks_whether_a_second_article_is_meant(ann):
+    """Back makes the page anew, with another token, and the browser fills in what was typed."""
+    ann.post(ADD, new(ann) | {"verb": "save"})
+    [first] = Article.objects.all()
+
+    question = ann.post(ADD, new(ann) | {"verb": "save"})
+
+    assert [one.words for one in question.context["page"].questions] == [
+        f"You have made article {first.id} of the same text and times already. Make a second one?"
+    ]
+    assert Article.objects.count() == 1
+    assert done(ann.post(ADD, form_of(question) | {"yes": question.context["yes"]})) and Article.objects.count() == 2
+
+
+@pytest.mark.parametrize("other", [{"title": "Another"}, {"publish_time": "2090-01-02T10:00"}, {"zone": "UTC"}])
+def test_another_article_is_made_without_a_question(ann, other):
+    for typed in (new(ann), new(ann, **other)):
+        assert done(ann.post(ADD, typed | {"verb": "save"}))
+
+
+def test_the_same_text_of_somebody_else_or_of_long_ago_is_no_question(ann):
+    ann.post(ADD, new(ann) | {"verb": "save"})
+    bob = editor("bob")
+    assert done(bob.post(ADD, new(bob) | {"verb": "save"}))
+    Article.objects.update(created_at=timezone.now() - timedelta(days=2))
+    assert done(ann.post(ADD, new(ann) | {"verb": "save"}))
 
 
 def test_another_text_in_a_form_that_was_sent_is_kept_and_made_an_article_by_the_next_press(ann):

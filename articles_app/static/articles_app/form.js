@@ -6,21 +6,34 @@
     const TEXT = ["title", "body"];
     const TIMES = ["publish_time", "offline_time"];
     const form = () => document.getElementById("pa-form");
-    let first = remember();
+    let first = new Map(values());
     let sent = false;
 
     function values() {
         return [...TEXT, ...TIMES].map((name) => [name, form()?.elements[name]?.value]);
     }
 
-    function remember() {
-        const page = document.getElementById("pa-page");
-        // A page that was refused is not what the server would send again: whatever is in it was typed.
-        return page?.dataset.dirty === "yes" ? null : new Map(values());
+    // What differs from the article: as the server says of a page that it sent back filled in, and what was typed since.
+    function touched(names) {
+        const before = (document.getElementById("pa-page")?.dataset.touched || "").split(" ");
+        return values().some(
+            ([name, value]) => names.includes(name) && value !== undefined && (before.includes(name) || first.get(name) !== value),
+        );
     }
 
-    function touched(names) {
-        return values().some(([name, value]) => names.includes(name) && value !== undefined && first?.get(name) !== value);
+    // A page that was refused is not what the server would send again.
+    function isDirty() {
+        return document.getElementById("pa-page")?.dataset.dirty === "yes" || touched([...TEXT, ...TIMES]);
+    }
+
+    // Going back makes the page anew. It is still the same form: with its old token it makes no second article.
+    function keepToken() {
+        const creation = form()?.elements.creation;
+        if (creation && history.state?.creation) {
+            creation.value = history.state.creation;
+        } else if (creation) {
+            history.replaceState({ ...history.state, creation: creation.value }, "");
+        }
     }
 
     // As spoken() in times.py says it, for what is typed in the form's own zone.
@@ -71,7 +84,7 @@
         if (sent) {
             return;
         }
-        if (first === null || touched([...TEXT, ...TIMES])) {
+        if (isDirty()) {
             const note = document.getElementById("pa-meanwhile");
             note.textContent =
                 `The article was changed meanwhile: it is now “${event.detail.label}”. What you typed is still here; ` +
@@ -80,7 +93,7 @@
             return;
         }
         const answer = await fetch(location.href);
-        if (!answer.ok || answer.redirected || touched([...TEXT, ...TIMES]) || sent) {
+        if (!answer.ok || answer.redirected || isDirty() || sent) {
             return;
         }
         const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("pa-page");
@@ -88,7 +101,7 @@
             const focused = document.activeElement?.id;
             document.getElementById("pa-page").replaceWith(fresh);
             document.getElementById(focused)?.focus();
-            first = remember();
+            first = new Map(values());
         }
     }
 
@@ -104,6 +117,7 @@
         sent = false;
     });
     document.addEventListener("pa-revised", onRevised);
+    keepToken();
     (document.getElementById("pa-refused") || document.getElementById("pa-asked"))?.focus();
     drawButtons();
 })();
