@@ -107,6 +107,15 @@ def number(name: str, value: str) -> float:
         raise EnvironmentProblem(f"{name} is {value!r}; it must be a number.") from None
 
 
+def seconds(name: str, default: float) -> float:
+    """0 or more."""
+    given = os.environ.get(name)
+    value = number(name, given) if given else default
+    if not 0 <= value < 86_400:
+        raise EnvironmentProblem(f"{name} is {given!r}; it must be seconds: 0 for no limit, less than a day.")
+    return value
+
+
 def whole_number(name: str, value: str) -> int:
     try:
         return int(value)

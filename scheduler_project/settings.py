@@ -60,6 +60,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "tasks_app.typed.keep_typed",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "scheduler_project.web.SlowStatements",
 ]
 
 ROOT_URLCONF = "scheduler_project.urls"
@@ -101,6 +102,8 @@ DATABASES["default"]["OPTIONS"].setdefault("tcp_user_timeout", 20_000)  # ms
 DATABASES["default"]["OPTIONS"].setdefault("application_name", "punctual")
 # The engine's statements are planned once per connection. Behind a pooler that can't keep them, set it to None.
 DATABASES["default"]["OPTIONS"].setdefault("prepare_threshold", 1)
+# For web requests alone, see web.py: no page may keep the database busy for ever. 0: no limit.
+WEB_STATEMENT_SECONDS = env.seconds("WEB_STATEMENT_SECONDS", 15.0)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_PASSWORD_VALIDATORS = [

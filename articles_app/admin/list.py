@@ -4,6 +4,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from django.contrib import admin
+from django.contrib.admin.options import IncorrectLookupParameters
 from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
 from django.forms import Script
@@ -16,6 +17,7 @@ from unfold.views import ChangeList
 from articles_app.models import Article
 from articles_app.states import Status
 from articles_app.stopped import stopped
+from tasks_app.admin.lookups import OwnLookups
 from tasks_app.admin.pages import COUNTED, BoundedPaginator
 
 from .bulk import MOST, bulk_move
@@ -62,7 +64,9 @@ class ShowFilter(admin.SimpleListFilter):
                 return queryset.exclude(status=Status.PUBLISHED, offline_time=None).filter(failed)
             case "live":
                 return queryset.filter(status=Status.PUBLISHED)
-        return queryset
+            case None:
+                return queryset
+        raise IncorrectLookupParameters(f"it can't show {self.value()[:40]!r}.")
 
 
 class ArticleList(ChangeList):
@@ -98,7 +102,7 @@ class _Shown:
 
 
 @admin.register(Article)
-class ArticleAdmin(ModelAdmin):
+class ArticleAdmin(OwnLookups, ModelAdmin):
     list_display = ["named", "state", "publishes", "next", "author"]
     list_display_links = ["named"]
     list_filter = [ShowFilter]

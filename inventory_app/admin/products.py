@@ -5,7 +5,8 @@ from contextlib import suppress
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.actions import delete_selected
-from django.core.exceptions import BadRequest, PermissionDenied, ValidationError
+from django.contrib.admin.options import IncorrectLookupParameters
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db.models import F, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import path, reverse
@@ -20,6 +21,7 @@ from inventory_app.errors import InvalidProduct, StockError, UnknownProduct
 from inventory_app.lifecycle.products import SYNC_NOW_MOST, checked
 from inventory_app.models import CODE_LENGTH, LOCK_ORDER, NAME_LENGTH, Product
 from inventory_app.units import STOCK_SYNC
+from tasks_app.admin.lookups import OwnLookups
 from tasks_app.admin.pages import COUNTED, BoundedPaginator
 from tasks_app.client import InvalidTask, failing_keys, find, find_many
 
@@ -53,7 +55,9 @@ class ShowFilter(admin.SimpleListFilter):
                 return queryset.filter(stock_synced_at__lt=timezone.now() - window)
             case [shown, *cause] if shown == FAILING:
                 return queryset.filter(product_code__in=_failing(*cause))
-        return queryset
+            case ["" | "oldest"]:
+                return queryset
+        raise IncorrectLookupParameters(f"it can't show {self.value()[:40]!r}.")
 
     def causes(self) -> list[tuple[str, str]]:
         if (self.value() or "").split(":", 1)[0] != FAILING:
@@ -109,7 +113,7 @@ class ProductForm(forms.ModelForm):
 
 
 @admin.register(Product)
-class ProductAdmin(ModelAdmin):
+class ProductAdmin(OwnLookups, ModelAdmin):
     form = ProductForm
     list_display = ["product_code", "name", "stock_quantity", "aged", "last_outcome", "next"]
     list_filter = [ShowFilter]
@@ -162,11 +166,6 @@ class ProductAdmin(ModelAdmin):
             return queryset, False
         by_code = queryset.filter(product_code__startswith=term)
         return (by_code if by_code.exists() else queryset.filter(name__icontains=term)), False
-
-    def changelist_view(self, request: HttpRequest, extra_context: dict | None = None) -> HttpResponse:
-        if any("\0" in code for code in request.POST.getlist("_selected_action")):
-            raise BadRequest("a code has no NUL character")
-        return super().changelist_view(request, extra_context)
 
     @admin.action(description="Sync now", permissions=["change"])
     def sync_now(self, request: HttpRequest, queryset: QuerySet) -> None:

@@ -2,8 +2,8 @@
 
 from django.contrib import admin
 
-from . import audit, batches, fleet, jobs, tasks, tokens
+from . import audit, batches, fleet, jobs, lookups, tasks, tokens
 
-__all__ = ["audit", "batches", "fleet", "jobs", "tasks", "tokens"]
+__all__ = ["audit", "batches", "fleet", "jobs", "lookups", "tasks", "tokens"]
 
 admin.site.index_template = "tasks_app/index.html"

@@ -8,11 +8,12 @@ from unfold.paginator import InfinitePaginator
 
 from tasks_app.models import AuditEntry
 
+from .lookups import OwnLookups
 from .rights import LookOnly
 
 
 @admin.register(AuditEntry)
-class AuditEntryAdmin(LookOnly, ModelAdmin):
+class AuditEntryAdmin(OwnLookups, LookOnly, ModelAdmin):
     list_display = ["created_at", "actor", "verb", "about", "outcome", "reason"]
     search_fields = ["task_id__exact"]
     search_help_text = "The id of a task"

@@ -10,6 +10,7 @@ from unfold.admin import ModelAdmin
 from tasks_app.core.lateness import percentile_ms
 from tasks_app.models import ScheduleTask, TaskBatch
 
+from .lookups import refuse_unknown
 from .rights import LookOnly, may_view, requires
 
 SHOWN = 50
@@ -20,6 +21,7 @@ TASKS_SHOWN = 100
 class TaskBatchAdmin(LookOnly, ModelAdmin):
     @requires(may_view)
     def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
+        refuse_unknown(request)
         batches = TaskBatch.objects.defer("lateness")
         context = self.admin_site.each_context(request) | {
             "title": "Task batches",

@@ -19,6 +19,7 @@ from tasks_app.models import Node
 
 from . import overview
 from .forms import reason_field
+from .lookups import refuse_unknown
 from .rights import LookOnly, may_operate, may_view, requires
 from .words import tasks
 
@@ -49,6 +50,7 @@ class FleetAdmin(LookOnly, ModelAdmin):
 
     @requires(may_view)
     def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
+        refuse_unknown(request)
         context = self._page(request) | _read(request) | overview.refreshed("admin:tasks_app_fleet_parts")
         return TemplateResponse(request, "tasks_app/fleet.html", context)
 

@@ -25,6 +25,7 @@ from tasks_app.models import JobDefinition
 from tasks_app.typed import take_back
 
 from .job_forms import JobFilterForm, JobForm, JobOrderForm
+from .lookups import refuse_unknown
 from .rights import LookOnly, may_operate_jobs, may_view, may_view_jobs, requires
 
 PAGE = 50
@@ -71,6 +72,7 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
 
     @requires(may_view_jobs)
     def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
+        refuse_unknown(request, (*JobFilterForm.base_fields, "after"))
         return TemplateResponse(request, "tasks_app/jobs.html", self.page(request) | _listed(request))
 
     @requires(may_view_jobs)

@@ -21,6 +21,7 @@ from tasks_app.models import AuditEntry, DlqEntry, JobDefinition, ScheduleTask, 
 
 from . import orders, overview
 from .forms import FilterForm, parse_cursor, written_cursor
+from .lookups import refuse_unknown
 from .rights import LookOnly, may_operate, may_view, requires
 from .words import VERBS, doing
 
@@ -43,6 +44,7 @@ class ScheduleTaskAdmin(LookOnly, ModelAdmin):
 
     @requires(may_view)
     def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
+        refuse_unknown(request, (*FilterForm.base_fields, "after", "looked"))
         key = request.GET.get("key", "")
         if key.startswith("#") and key[1:].isdecimal() and len(key) < 20:
             return HttpResponseRedirect(reverse("admin:tasks_app_scheduletask_change", args=[key[1:]]))

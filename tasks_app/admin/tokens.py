@@ -21,6 +21,7 @@ from tasks_app.models.schedule_task import TENANT_LENGTH
 from tasks_app.typed import take_back
 
 from .forms import reason_field
+from .lookups import refuse_unknown
 from .rights import (
     LookOnly,
     may_operate,
@@ -88,6 +89,7 @@ class ApiTokenAdmin(LookOnly, ModelAdmin):
 
     @requires(may_view_tokens)
     def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
+        refuse_unknown(request)
         found = list(ApiToken.objects.defer("digest").order_by("-id")[:SHOWN])
         now = timezone.now()
         context = self._page(request, "API tokens") | {

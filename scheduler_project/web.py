@@ -1,0 +1,52 @@
+"""What a web process has and no other: a limit for each of its statements, and answers to what it refuses."""
+
+import logging
+
+from django.conf import settings
+from django.contrib.admin.exceptions import DisallowedModelAdminLookup, DisallowedModelAdminToField
+from django.core.exceptions import BadRequest
+from django.db import OperationalError, connections
+from django.http import HttpRequest, HttpResponse
+from django.template.response import SimpleTemplateResponse
+
+log = logging.getLogger(__name__)
+
+TOLD = (BadRequest, DisallowedModelAdminLookup, DisallowedModelAdminToField)
+QUERY_CANCELED = "57014"
+
+
+def limit_statements() -> None:
+    """Called by wsgi.py, which beats, workers and commands never load: those may take their time."""
+    seconds = settings.WEB_STATEMENT_SECONDS
+    options = connections.settings["default"]["OPTIONS"]
+    if seconds and "statement_timeout" not in options.get("options", ""):
+        options["options"] = f"{options.get('options', '')} -c statement_timeout={round(seconds * 1000)}".strip()
+
+
+class SlowStatements:
+    """Middleware: a statement that was ended tells the reader so. The API has words of its own."""
+
+    def __init__(self, get_response) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        if not (isinstance(error, OperationalError) and getattr(error.__cause__, "sqlstate", "") == QUERY_CANCELED):
+            return None
+        log.warning("request.too_slow path=%r", request.path[:200])
+        seconds = settings.WEB_STATEMENT_SECONDS
+        words = f"The database needed longer than {seconds:g} s for one statement, so it was stopped."
+        return _plain(503, "That took too long", f"{words} Filter what you look for, or try again later.")
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """handler400: what is wrong, where the words are ours or about a lookup."""
+    words = str(exception) if isinstance(exception, TOLD) else ""
+    return _plain(400, "Bad request", words or "The server can't make sense of this request.")
+
+
+def _plain(status: int, title: str, words: str) -> HttpResponse:
+    """A page that needs no user, session or database."""
+    return SimpleTemplateResponse("tasks_app/plain.html", {"title": title, "words": words}, status=status).render()
