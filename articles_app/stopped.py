@@ -27,9 +27,9 @@ class Wait(NamedTuple):
 WAITS = (
     Wait(Status.PENDING_AUDIT, AUDIT, "status = 'PENDING_AUDIT' ORDER BY publish_time"),
     Wait(Status.AUDIT_SUCCESS, PUBLISH, "status = 'AUDIT_SUCCESS' ORDER BY publish_time"),
-    Wait(Status.PUBLISHED, OFFLINE, "status = 'PUBLISHED' AND offline_time IS NOT NULL ORDER BY id DESC"),
+    Wait(Status.PUBLISHED, OFFLINE, "status = 'PUBLISHED' AND offline_time IS NOT NULL ORDER BY article.id DESC"),
 )
-_ROWS = "SELECT id::text, NULL::timestamptz FROM article WHERE {} LIMIT %(most)s"
+_ROWS = "SELECT article.id::text, NULL::timestamptz FROM article WHERE {} LIMIT %(most)s"
 
 
 def for_a_person(task: TaskInfo | Difference) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from datetime import UTC, datetime, timedelta
+from html import unescape
 from html.parser import HTMLParser
 
 import httpx
@@ -51,9 +52,11 @@ class DemoEditor:
         return told["before"] if told["status"] == "PUBLISHED" else ""
 
     def _press(self, path: str, verb: str, **typed: str) -> None:
-        answer = self._client.post(
-            path, data=self._form(path) | typed | {"verb": verb}, headers={"Referer": str(self._client.base_url)}
-        )
+        form, headers = self._form(path) | typed, {"Referer": str(self._client.base_url)}
+        answer = self._client.post(path, data=form | {"verb": verb}, headers=headers)
+        if asked := re.search(r'name="yes" value="([^"]*)"', answer.text):
+            # On a slow machine its time has passed meanwhile, and the page asks whether that is meant.
+            answer = self._client.post(path, data=form | {"yes": unescape(asked[1])}, headers=headers)
         answer.raise_for_status()
         if 'id="pa-refused"' in answer.text:
             raise RuntimeError(re.search(r'id="pa-refused"[^>]*>\s*<p>([^<]*)', answer.text)[1])

@@ -6,6 +6,7 @@ from uuid import uuid4
 from zoneinfo import ZoneInfo
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from articles_app import lifecycle, stopped
@@ -205,3 +206,15 @@ def test_what_is_claimed_is_not_said_to_run():
 
 def test_a_draft_waits_for_nothing():
     assert status(draft()) == Status.DRAFT and hint(draft()).startswith("Not planned: it goes live only after")
+
+
+def test_of_what_is_to_go_offline_the_newest_are_looked_at(ann, monkeypatch):
+    """By their number: the page must not sort all of them, as 9 and 10 would sort as texts."""
+    monkeypatch.setattr(stopped, "LOOKED_AT", 1)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT setval(pg_get_serial_sequence('article', 'id'), 9998)")
+    old, new = leaving(), leaving()
+    assert (old, new) == (9999, 10000)
+    for article in (old, new):
+        cancel(OFFLINE, article, by="olga")
+    assert failed(ann) == [new]
