@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('articles_app', '0003_editors'),
+        ('articles_app', '0004_internal_tenant'),
     ]
 
     operations = [
