@@ -9,6 +9,7 @@ from pydantic import AwareDatetime, BeforeValidator, StringConstraints, Validati
 
 from tasks_app.core.errors import shown
 from tasks_app.core.lanes import LANES
+from tasks_app.core.rules import Reason, Rule
 from tasks_app.core.states import Status
 from tasks_app.lifecycle.job_look import schedule_in_words
 from tasks_app.models import JobDefinition, ScheduleTask
@@ -245,9 +246,9 @@ class OperatedOut(Schema):
 
 
 class WhyOut(Schema):
-    rule: str
+    rule: Rule
     words: str
 
     @classmethod
-    def of(cls, reason) -> "WhyOut":
+    def of(cls, reason: Reason) -> "WhyOut":
         return cls(rule=reason.rule, words=reason.words)

@@ -4,7 +4,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from tasks_app.core.errors import InvalidTask
 from tasks_app.engine.planner import plan_once
-from tasks_app.lifecycle.job_look import coming, in_words, schedule_in_words, state_in_words
+from tasks_app.lifecycle.job_look import coming, in_words, schedule_in_words, state_of
 from tasks_app.models import JobDefinition
 from tasks_app.models.schedule_task import DEFAULT_TENANT
 
@@ -23,7 +23,7 @@ class Command(BaseCommand):
             return
         job = self._job(options["tenant"], options["preview"])
         self.stdout.write(f"{job.name}: {schedule_in_words(job)}")
-        self.stdout.write(state_in_words(job))
+        self.stdout.write(state_of(job).words)
         for words in self._times(job, options["count"]):
             self.stdout.write(f"  {words}")
 
