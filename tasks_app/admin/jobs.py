@@ -21,6 +21,7 @@ from tasks_app.engine.why import why_job
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.job_look import coming, in_words, preview, schedule_in_words, state_of
 from tasks_app.lifecycle.request import checked_instant
+from tasks_app.lifecycle.tries import try_of
 from tasks_app.models import JobDefinition
 
 from .job_forms import JobFilterForm, JobForm, JobOrderForm
@@ -156,7 +157,7 @@ def _told(job: JobDefinition, after: Place | None) -> dict:
         "state": state_of(job).words,
         "times": _times(job),
         "runs": last_runs([job.id]).get(job.id),
-        "instances": found,
+        "instances": [(task, try_of(task)) for task in found],
         "after": after,
         "next": more and f"{more.fire_time.isoformat()}~{more.task_id}",
         "entries": entries_of(job.id, HISTORY),

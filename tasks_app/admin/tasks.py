@@ -13,9 +13,11 @@ from unfold.admin import ModelAdmin
 
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.links import LINKS
+from tasks_app.core.states import Status
 from tasks_app.engine.browse import browse
 from tasks_app.engine.why import why_task
 from tasks_app.lifecycle.operate import Row, Verb, expected
+from tasks_app.lifecycle.tries import error_of, last_error, try_before, try_of, with_tries
 from tasks_app.lifecycle.view import history
 from tasks_app.models import AuditEntry, DlqEntry, JobDefinition, ScheduleTask, TaskAttempt, TaskBatch
 
@@ -121,6 +123,10 @@ def _told(task: ScheduleTask) -> dict:
         "link": LINKS.find(task.task_type, task.biz_key),
         "job": JobDefinition.objects.filter(id=task.job).first() if task.job else None,
         "verbs": [(verb, words) for verb, words in VERBS.items() if expected(Verb(verb), row).acted],
+        "run": try_of(task),
+        "before": try_before(task),
+        "error": error_of(task),
+        "last_error": last_error(task),
         "late": _late(task),
         "attempts": TaskAttempt.objects.filter(task_id=task.id).order_by("-id")[:HISTORY],
         "batch": TaskBatch.objects.defer("ids").filter(batch_no=task.batch_no).first() if task.batch_no else None,
@@ -132,13 +138,18 @@ def _told(task: ScheduleTask) -> dict:
 
 def _late(task: ScheduleTask):
     """How late its last finished run began."""
-    if task.start_time is None or task.claimed_due is None or task.start_time < task.claimed_due:
+    if (
+        task.status == Status.RUNNING
+        or task.start_time is None
+        or task.claimed_due is None
+        or task.start_time < task.claimed_due
+    ):
         return None
     return task.start_time - task.claimed_due
 
 
 def _task(object_id: str) -> ScheduleTask:
     try:
-        return ScheduleTask.objects.get(id=int(object_id))
+        return with_tries(ScheduleTask.objects).get(id=int(object_id))
     except (ValueError, OverflowError, ScheduleTask.DoesNotExist):
         raise Http404(f"There is no task {object_id[:40]!r}; finished ones are kept for some days.") from None

@@ -12,6 +12,7 @@ from tasks_app.core.lanes import LANES
 from tasks_app.core.rules import Reason, Rule
 from tasks_app.core.states import Status
 from tasks_app.lifecycle.job_look import schedule_in_words
+from tasks_app.lifecycle.tries import error_of, last_error, try_of
 from tasks_app.models import JobDefinition, ScheduleTask
 
 LARGEST_ID = 2**63 - 1
@@ -180,6 +181,11 @@ class JobOut(Schema):
         )
 
 
+class ErrorOut(Schema):
+    code: str
+    message: str
+
+
 class TaskOut(Schema):
     id: int
     task_type: str
@@ -199,6 +205,7 @@ class TaskOut(Schema):
     max_retry: int
     error_code: str
     error_msg: str
+    last_error: ErrorOut | None
     payload: Any
 
     @classmethod
@@ -206,7 +213,13 @@ class TaskOut(Schema):
         plain = {name: getattr(task, name) for name in cls.model_fields if hasattr(task, name)}
         manual = task.job is not None and task.biz_key.startswith(f"{task.job}:m:")
         live = task.due_at is not None or task.status in (Status.RUNNING, Status.BLOCKED)
-        return cls(**plain | {"key": task.biz_key, "manual": manual, "live": live})
+        run, error, last = try_of(task), error_of(task), last_error(task)
+        return cls(
+            **plain
+            | {"key": task.biz_key, "manual": manual, "live": live}
+            | {"start_time": run.started_at, "finish_time": run.finished_at}
+            | {"error_code": error.code, "error_msg": error.message, "last_error": last and last._asdict()}
+        )
 
 
 class JobPage(Schema):

@@ -79,22 +79,28 @@ def _running(task: ScheduleTask) -> Reason:
             Rule.LOST, "Its batch is gone; it is due again within ten minutes, when the beats look for such tasks."
         )
     if batch.started_at is not None:
-        return _started(batch)
-    return (
-        _lane_paused(task)
-        or _no_worker(task)
-        or Reason(Rule.WAITS_FOR_SLOT, f"It is claimed since {_instant(batch.claimed_at)} and waits for a worker.")
-    )
+        return _started(task, batch)
+    words = f"It is claimed since {_instant(batch.claimed_at)} and waits for a worker."
+    return _lane_paused(task) or _no_worker(task) or Reason(Rule.WAITS_FOR_SLOT, f"{words}{_failed_before(task)}")
 
 
-def _started(batch: TaskBatch) -> Reason:
+def _started(task: ScheduleTask, batch: TaskBatch) -> Reason:
     since = f"since {_instant(batch.started_at)} on {batch.worker}"
     if batch.lease_until < run("clock", {})[0][0]:
         silent = f"It ran {since}, but that worker has not been heard of and its lease has run out"
         return Reason(Rule.WORKER_SILENT, f"{silent}: it is due again within seconds, when a beat looks.")
     if len(batch.ids) == 1:
-        return Reason(Rule.RUNNING, f"It runs {since}.")
-    return Reason(Rule.RUNNING, f"Its batch of {len(batch.ids):,} runs {since}: it runs, or its turn comes.")
+        return Reason(Rule.RUNNING, f"It runs {since}.{_failed_before(task)}")
+    words = f"Its batch of {len(batch.ids):,} runs {since}: it runs, or its turn comes."
+    return Reason(Rule.RUNNING, f"{words}{_failed_before(task)}")
+
+
+def _failed_before(task: ScheduleTask) -> str:
+    """The error of a row that runs is that of the try before."""
+    if not task.attempt:
+        return ""
+    tries = "1 try" if task.attempt == 1 else f"{task.attempt:,} tries"
+    return f" {tries} failed before, {'with' if task.attempt == 1 else 'the last with'} {task.error_code}."
 
 
 def _not_due(task: ScheduleTask, now: datetime) -> Reason:
