@@ -13,11 +13,10 @@ from unfold.admin import ModelAdmin
 
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.links import LINKS
-from tasks_app.core.states import Status
 from tasks_app.engine.browse import browse
 from tasks_app.engine.why import why_task
 from tasks_app.lifecycle.operate import Row, Verb, expected
-from tasks_app.lifecycle.tries import error_of, last_error, try_before, try_of, with_tries
+from tasks_app.lifecycle.tries import error_of, last_error, late_by, try_before, try_of, waited, with_tries
 from tasks_app.lifecycle.view import history
 from tasks_app.models import AuditEntry, DlqEntry, JobDefinition, ScheduleTask, TaskAttempt, TaskBatch
 
@@ -127,25 +126,14 @@ def _told(task: ScheduleTask) -> dict:
         "before": try_before(task),
         "error": error_of(task),
         "last_error": last_error(task),
-        "late": _late(task),
+        "late": late_by(task),
+        "waited": waited(task),
         "attempts": TaskAttempt.objects.filter(task_id=task.id).order_by("-id")[:HISTORY],
         "batch": TaskBatch.objects.defer("ids").filter(batch_no=task.batch_no).first() if task.batch_no else None,
         "letters": DlqEntry.objects.filter(task_id=task.id).order_by("-id")[:HISTORY],
         "entries": AuditEntry.objects.filter(task_id=task.id).order_by("-id")[:HISTORY],
         "unit": unit,  # the current one first
     }
-
-
-def _late(task: ScheduleTask):
-    """How late its last finished run began."""
-    if (
-        task.status == Status.RUNNING
-        or task.start_time is None
-        or task.claimed_due is None
-        or task.start_time < task.claimed_due
-    ):
-        return None
-    return task.start_time - task.claimed_due
 
 
 def _task(object_id: str) -> ScheduleTask:

@@ -1,7 +1,7 @@
 """What goes in and out of the REST API."""
 
 import re
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal
 
 from ninja import Field, Header, Path, Query, Schema
@@ -12,7 +12,7 @@ from tasks_app.core.lanes import LANES
 from tasks_app.core.rules import Reason, Rule
 from tasks_app.core.states import Status
 from tasks_app.lifecycle.job_look import schedule_in_words
-from tasks_app.lifecycle.tries import error_of, last_error, try_of
+from tasks_app.lifecycle.tries import error_of, last_error, late_by, try_of, waited
 from tasks_app.models import JobDefinition, ScheduleTask
 
 LARGEST_ID = 2**63 - 1
@@ -199,6 +199,8 @@ class TaskOut(Schema):
     due_at: datetime | None
     start_time: datetime | None
     finish_time: datetime | None
+    late_seconds: float | None
+    waited_seconds: float | None
     lane: str
     attempt: int
     retry_count: int
@@ -218,8 +220,13 @@ class TaskOut(Schema):
             **plain
             | {"key": task.biz_key, "manual": manual, "live": live}
             | {"start_time": run.started_at, "finish_time": run.finished_at}
+            | {"late_seconds": _seconds(late_by(task)), "waited_seconds": _seconds(waited(task))}
             | {"error_code": error.code, "error_msg": error.message, "last_error": last and last._asdict()}
         )
+
+
+def _seconds(length: timedelta | None) -> float | None:
+    return None if length is None else length.total_seconds()
 
 
 class JobPage(Schema):

@@ -34,6 +34,7 @@ class LimitView:
     max_running: int | None
     tokens: float | None  # tasks that could start now
     running: int
+    oldest_seconds: float | None  # how long the first of them has been due
     due: int
     due_exact: bool  # else there are more
 

@@ -1,11 +1,12 @@
 """Pausing and resuming lanes; who did it and why is written down with the deed."""
 
 from django.db import transaction
+from django.db.models.functions import Now
 
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.handlers import refuse_bad_lane
 from tasks_app.lifecycle.audit import Entry, Operator, audit
-from tasks_app.models import LanePause
+from tasks_app.models import LanePause, LaneResume
 
 from .wakeup import SENDER
 
@@ -29,6 +30,7 @@ def resume(lane: str, *, reason: str, by: str) -> bool:
     with transaction.atomic(savepoint=False):
         deleted, _ = LanePause.objects.filter(lane=lane).delete()
         if deleted:
+            LaneResume.objects.update_or_create(lane=lane, defaults={"resumed_at": Now()})
             audit(operator, "resume", [Entry(f"lane {lane}", "resumed")])
     transaction.on_commit(SENDER.wake_all, robust=True)
     return bool(deleted)

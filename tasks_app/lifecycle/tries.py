@@ -3,7 +3,7 @@
 A row keeps the times and the error of its last try until it is settled again. So while it runs, they are not its own.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from django.db.models import Case, OuterRef, QuerySet, Subquery, When
@@ -50,6 +50,21 @@ def try_of(row: ScheduleTask) -> Try:
 def try_before(row: ScheduleTask) -> Try:
     """The last one that ended before the one that is under way."""
     return _last(row) if row.status == Status.RUNNING else Try()
+
+
+def late_by(row: ScheduleTask) -> timedelta | None:
+    """How late its last finished run began: after it was due, planned, and let through by its limit and its lane."""
+    started = _last(row).started_at
+    if row.status == Status.RUNNING or started is None or row.claimed_due is None:
+        return None
+    return max(started - max(row.claimed_due, row.allowed_at or row.claimed_due), timedelta(0))
+
+
+def waited(row: ScheduleTask) -> timedelta | None:
+    """How long its last finished run was held back after it was due, without being late: None if not at all."""
+    if late_by(row) is None or row.allowed_at is None or row.allowed_at <= row.claimed_due:
+        return None
+    return row.allowed_at - row.claimed_due
 
 
 def error_of(row: ScheduleTask) -> Error:

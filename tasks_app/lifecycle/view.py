@@ -10,7 +10,7 @@ from tasks_app.models.schedule_task import DEFAULT_TENANT
 from tasks_app.sql import execute
 
 from .request import key_of, unit_of
-from .tries import Error, error_of, last_error, try_of, with_tries
+from .tries import Error, error_of, last_error, late_by, try_of, waited, with_tries
 
 LONGEST_HISTORY = 50
 DEAD_SHOWN = 10_000
@@ -34,6 +34,7 @@ class TaskInfo:
     start_time: datetime | None  # when its batch began; empty while it is only claimed. Else of its last run
     finish_time: datetime | None
     late: timedelta | None  # how late its last finished run began
+    waited: timedelta | None  # before that it was held so long: by its limit, a paused lane, or a plan for the past
     error_code: str  # why it failed, gave up or was cancelled; else empty
     error_msg: str
     last_error: Error | None  # what its last failed try said, until it succeeds
@@ -110,7 +111,6 @@ def dead_keys(task_types: Sequence[str], *, tenant: str = DEFAULT_TENANT) -> lis
 
 def _info(row: ScheduleTask) -> TaskInfo:
     run, error = try_of(row), error_of(row)
-    late = None if row.start_time is None or row.claimed_due is None else row.start_time - row.claimed_due
     return TaskInfo(
         id=row.id,
         type=row.task_type,
@@ -125,7 +125,8 @@ def _info(row: ScheduleTask) -> TaskInfo:
         worker=run.worker,
         start_time=run.started_at,
         finish_time=run.finished_at,
-        late=late if row.status != Status.RUNNING else None,
+        late=late_by(row),
+        waited=waited(row),
         error_code=error.code,
         error_msg=error.message,
         last_error=last_error(row),
