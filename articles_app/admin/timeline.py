@@ -64,7 +64,8 @@ def _task(task: TaskInfo, zone: ZoneInfo, now: datetime) -> Entry:
     if task.status == TaskStatus.DEAD:
         return Entry(task.updated_at, "task", f"{what} has given up", task.error_msg, task.id)
     if task.status == TaskStatus.RUNNING:
-        return Entry(task.updated_at, "task", f"{what} is running", "", task.id)
+        doing = "is claimed, and waits for a worker" if task.start_time is None else "is running"
+        return Entry(task.start_time or task.updated_at, "task", f"{what} {doing}", "", task.id)
     due = task.due_at or task.execute_time
     again = f"is tried again on {spoken(due, zone, now)}" if task.status == TaskStatus.FAIL else ""
     return Entry(task.created_at, "task", f"{what} {again or f'is planned for {spoken(due, zone, now)}'}", "", task.id)

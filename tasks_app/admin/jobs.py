@@ -19,8 +19,9 @@ from tasks_app.engine.job_browse import Place, entries_of, last_runs, page_of_in
 from tasks_app.engine.status import somebody_dispatches
 from tasks_app.engine.why import why_job
 from tasks_app.lifecycle.audit import Operator
-from tasks_app.lifecycle.job_look import coming, in_words, preview, schedule_in_words, state_in_words
+from tasks_app.lifecycle.job_look import coming, in_words, preview, schedule_in_words, state_of
 from tasks_app.lifecycle.request import checked_instant
+from tasks_app.lifecycle.tries import try_of
 from tasks_app.models import JobDefinition
 from tasks_app.typed import take_back
 
@@ -147,7 +148,7 @@ def _listed(request: HttpRequest) -> dict:
     runs = last_runs([job.id for job in found])
     query = request.GET.copy()
     query["after"] = more or ""
-    rows = [(job, schedule_in_words(job), state_in_words(job), runs.get(job.id)) for job in found]
+    rows = [(job, schedule_in_words(job), state_of(job).words, runs.get(job.id)) for job in found]
     return {"form": form, "found": rows, "next": query.urlencode() if more else "", "tenant": form.filter.tenant}
 
 
@@ -156,10 +157,10 @@ def _told(job: JobDefinition, after: Place | None) -> dict:
     return {
         "job": job,
         "words": schedule_in_words(job),
-        "state": state_in_words(job),
+        "state": state_of(job).words,
         "times": _times(job),
         "runs": last_runs([job.id]).get(job.id),
-        "instances": found,
+        "instances": [(task, try_of(task)) for task in found],
         "after": after,
         "next": more and f"{more.fire_time.isoformat()}~{more.task_id}",
         "entries": entries_of(job.id, HISTORY),

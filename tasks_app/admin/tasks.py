@@ -16,6 +16,7 @@ from tasks_app.core.links import LINKS
 from tasks_app.engine.browse import browse
 from tasks_app.engine.why import why_task
 from tasks_app.lifecycle.operate import Row, Verb, expected
+from tasks_app.lifecycle.tries import error_of, last_error, late_by, try_before, try_of, waited, with_tries
 from tasks_app.lifecycle.view import history
 from tasks_app.models import AuditEntry, DlqEntry, JobDefinition, ScheduleTask, TaskAttempt, TaskBatch
 
@@ -123,7 +124,12 @@ def _told(task: ScheduleTask) -> dict:
         "link": LINKS.find(task.task_type, task.biz_key),
         "job": JobDefinition.objects.filter(id=task.job).first() if task.job else None,
         "verbs": [(verb, words) for verb, words in VERBS.items() if expected(Verb(verb), row).acted],
-        "late": _late(task),
+        "run": try_of(task),
+        "before": try_before(task),
+        "error": error_of(task),
+        "last_error": last_error(task),
+        "late": late_by(task),
+        "waited": waited(task),
         "attempts": TaskAttempt.objects.filter(task_id=task.id).order_by("-id")[:HISTORY],
         "batch": TaskBatch.objects.defer("ids").filter(batch_no=task.batch_no).first() if task.batch_no else None,
         "letters": DlqEntry.objects.filter(task_id=task.id).order_by("-id")[:HISTORY],
@@ -132,15 +138,8 @@ def _told(task: ScheduleTask) -> dict:
     }
 
 
-def _late(task: ScheduleTask):
-    """How late its last finished run began."""
-    if task.start_time is None or task.claimed_due is None or task.start_time < task.claimed_due:
-        return None
-    return task.start_time - task.claimed_due
-
-
 def _task(object_id: str) -> ScheduleTask:
     try:
-        return ScheduleTask.objects.get(id=int(object_id))
+        return with_tries(ScheduleTask.objects).get(id=int(object_id))
     except (ValueError, OverflowError, ScheduleTask.DoesNotExist):
         raise Http404(f"There is no task {object_id[:40]!r}; finished ones are kept for some days.") from None

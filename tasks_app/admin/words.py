@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from tasks_app.core.phrases import first_line, span
 from tasks_app.core.states import Status
 from tasks_app.lifecycle.operate import Answer, Verb
+from tasks_app.lifecycle.tries import try_of
 from tasks_app.models import ScheduleTask
 
 VERBS = {Verb.RETRY: "Retry now", Verb.CANCEL: "Cancel", Verb.MOVE: "Move"}
@@ -52,7 +53,12 @@ def doing(task: ScheduleTask, now: datetime) -> str:
     """What the task is doing, in a sentence."""
     match task.status:
         case Status.RUNNING:
-            return "It is running, or about to: a batch holds it."
+            run = try_of(task)
+            return (
+                "It is claimed, and waits for a worker."
+                if run.started_at is None
+                else f"It is running on {run.worker}."
+            )
         case Status.BLOCKED:
             return "It waits for others to finish."
         case Status.DEAD if task.current:

@@ -35,6 +35,8 @@ class HealthOut(Schema):
     startedP99Ms: float | None
     oldestOverdueMs: float
     planningBehindMs: float
+    waitingForLimits: int
+    oldestWaitingForLimitsMs: float
     windowSeconds: int
     succeeded: int
     failed: int
@@ -77,6 +79,8 @@ def health(request: HttpRequest):
         startedP99Ms=status.lateness.p99_ms,
         oldestOverdueMs=overdue,
         planningBehindMs=behind,
+        waitingForLimits=sum(one.due for one in status.limits),
+        oldestWaitingForLimitsMs=max((one.oldest_seconds or 0.0 for one in status.limits), default=0.0) * 1000,
         windowSeconds=status.lateness.window_seconds,
         succeeded=status.lateness.succeeded,
         failed=status.lateness.failed,

@@ -13,7 +13,7 @@ from tasks_app.engine.job_browse import JobFilter, Place, page_of_instances, pag
 from tasks_app.engine.status import somebody_dispatches
 from tasks_app.engine.why import why_job
 from tasks_app.lifecycle.audit import Operator
-from tasks_app.lifecycle.job_look import coming, in_words, state_in_words
+from tasks_app.lifecycle.job_look import coming, in_words, state_of
 from tasks_app.lifecycle.job_request import JobRequest
 from tasks_app.lifecycle.request import checked_instant
 from tasks_app.models import JobDefinition, ScheduleTask
@@ -178,7 +178,7 @@ def preview_job(request: HttpRequest, job_id: Id, count: Annotated[int, Query(ge
     words = in_words(job, times)
     return PreviewOut(
         words=job.schedule.words,
-        state=state_in_words(job),
+        state=state_of(job).words,
         times=[Firing(at=at, words=one) for at, one in zip(times, words, strict=True)],
     )
 

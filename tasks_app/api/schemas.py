@@ -1,7 +1,7 @@
 """What goes in and out of the REST API."""
 
 import re
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal
 
 from ninja import Field, Header, Path, Query, Schema
@@ -10,10 +10,11 @@ from pydantic import AwareDatetime, BeforeValidator, StringConstraints, Validati
 from tasks_app.core.errors import shown
 from tasks_app.core.lanes import LANES
 from tasks_app.core.phrases import for_outsiders
+from tasks_app.core.rules import Reason, Rule
 from tasks_app.core.states import Status
 from tasks_app.engine.tokens import Caller
-from tasks_app.engine.why import Reason
 from tasks_app.lifecycle.job_look import schedule_in_words
+from tasks_app.lifecycle.tries import error_of, last_error, late_by, try_of, waited
 from tasks_app.models import JobDefinition, ScheduleTask
 
 LARGEST_ID = 2**63 - 1
@@ -182,6 +183,11 @@ class JobOut(Schema):
         )
 
 
+class ErrorOut(Schema):
+    code: str
+    message: str
+
+
 class TaskOut(Schema):
     id: int
     task_type: str
@@ -195,12 +201,15 @@ class TaskOut(Schema):
     due_at: datetime | None
     start_time: datetime | None
     finish_time: datetime | None
+    late_seconds: float | None
+    waited_seconds: float | None
     lane: str
     attempt: int
     retry_count: int
     max_retry: int
     error_code: str
     error_msg: str
+    last_error: ErrorOut | None
     payload: Any
 
     @classmethod
@@ -208,8 +217,17 @@ class TaskOut(Schema):
         plain = {name: getattr(task, name) for name in cls.model_fields if hasattr(task, name)}
         manual = task.job is not None and task.biz_key.startswith(f"{task.job}:m:")
         live = task.due_at is not None or task.status in (Status.RUNNING, Status.BLOCKED)
-        told = {"key": task.biz_key, "manual": manual, "live": live, "error_msg": for_outsiders(task.error_msg)}
+        run, error, last = try_of(task), error_of(task), last_error(task)
+        told = {"key": task.biz_key, "manual": manual, "live": live}
+        told |= {"start_time": run.started_at, "finish_time": run.finished_at}
+        told |= {"late_seconds": _seconds(late_by(task)), "waited_seconds": _seconds(waited(task))}
+        told |= {"error_code": error.code, "error_msg": for_outsiders(error.message)}
+        told["last_error"] = last and {"code": last.code, "message": for_outsiders(last.message)}
         return cls(**plain | told)
+
+
+def _seconds(length: timedelta | None) -> float | None:
+    return None if length is None else length.total_seconds()
 
 
 class JobPage(Schema):
@@ -249,7 +267,7 @@ class OperatedOut(Schema):
 
 
 class WhyOut(Schema):
-    rule: str
+    rule: Rule
     words: str
 
     @classmethod

@@ -13,6 +13,7 @@ from tasks_app.engine.why import why_task
 from tasks_app.lifecycle.audit import Entry, audit
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.request import unit_of
+from tasks_app.lifecycle.tries import with_tries
 from tasks_app.lifecycle.unit_revision import is_newest
 from tasks_app.models import AuditEntry, ScheduleTask
 from tasks_app.sql import run
@@ -59,7 +60,7 @@ def create_task(request: HttpRequest, body: TaskIn, idempotency_key: Key = None)
     planned = schedule(body.task_type, body.key, tenant=caller(request).tenant, **options)
     if planned.outcome is PlanOutcome.EXISTS:
         raise Problem("SCH_409_DUPLICATE", f"{body.task_type} {body.key!r} is planned already: task {planned.task_id}.")
-    return 201, TaskOut.of(usable(request, ScheduleTask.objects.get(id=planned.task_id)))
+    return 201, TaskOut.of(usable(request, with_tries(ScheduleTask.objects).get(id=planned.task_id)))
 
 
 @router.get(
@@ -78,7 +79,7 @@ def list_tasks(
         if task_type is None:
             raise Problem("SCH_422_INVALID", "key: give task_type too; a key belongs to a type.")
         rows = ScheduleTask.objects.filter(tenant=asked.tenant, task_type=task_type, biz_key=key, current=True)
-        seen = [task for task in rows if status in (None, task.status) and asked.may_see(task_type)]
+        seen = [task for task in with_tries(rows) if status in (None, task.status) and asked.may_see(task_type)]
         return {"items": [TaskOut.of(task) for task in seen], "next": None}
     types = None if asked.types is None else list(asked.types)
     looked = {
@@ -89,7 +90,7 @@ def list_tasks(
         "before": after or LARGEST_ID,
     }
     ((ids, floor),) = run("list_tasks", looked | {"size": limit, "stretch": STRETCH})
-    found = ScheduleTask.objects.filter(id__in=ids or []).order_by("-id")
+    found = with_tries(ScheduleTask.objects.filter(id__in=ids or [])).order_by("-id")
     return {"items": [TaskOut.of(task) for task in found], "next": None if floor is None else str(floor)}
 
 
@@ -141,7 +142,7 @@ def explain_task(request: HttpRequest, task_id: Id):
 
 
 def _task(request: HttpRequest, task_id: int) -> ScheduleTask:
-    task = ScheduleTask.objects.filter(tenant=caller(request).tenant, id=task_id).first()
+    task = with_tries(ScheduleTask.objects.filter(tenant=caller(request).tenant, id=task_id)).first()
     if task is None or not caller(request).may_see(task.task_type):
         raise Problem("SCH_404_NOT_FOUND", f"There is no task {task_id}.")
     return task

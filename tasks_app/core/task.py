@@ -44,7 +44,7 @@ class Task:
         self.job = job  # the job it is an instance of
         self.lane = lane
         self.attempt = attempt  # 1 for the first try since the last success, roll or replay
-        self.due = due  # when this try was due, epoch seconds
+        self.due = due  # from when on this try is late: when it could start, epoch seconds
         self.deadline = deadline  # not run after this, epoch seconds
         self._execute_time = execute_time
         self._token = token

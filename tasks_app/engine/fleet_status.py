@@ -38,6 +38,7 @@ class LimitView:
     tokens: float | None  # tasks that could start now
     claimed: int  # in batches that no worker has started
     started: int
+    oldest_seconds: float | None  # how long the first of those that are due has been
     due: int
     due_exact: bool  # else there are more
 

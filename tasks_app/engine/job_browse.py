@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
+from tasks_app.lifecycle.tries import with_tries
 from tasks_app.models import AuditEntry, JobDefinition, ScheduleTask
 from tasks_app.sql import array, run
 
@@ -55,7 +56,7 @@ def page_of_instances(
     job_id: int, after: Place | None, size: int, status: str | None = None, types: Collection[str] | None = None
 ) -> tuple[list[ScheduleTask], Place | None]:
     """The instances of a job, the newest first; and the place after which there are more."""
-    rows = ScheduleTask.objects.filter(job=job_id)
+    rows = with_tries(ScheduleTask.objects.filter(job=job_id))
     if status is not None:
         rows = rows.filter(status=status)
     if types is not None:

@@ -6,7 +6,7 @@ from django.db.models.functions import Now
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.handlers import refuse_bad_lane
 from tasks_app.lifecycle.audit import Entry, Operator, audit
-from tasks_app.models import LanePause, MaintenanceEntry
+from tasks_app.models import LanePause, LaneResume, MaintenanceEntry
 
 from .wakeup import SENDER
 
@@ -30,6 +30,7 @@ def resume(lane: str, *, reason: str, by: str) -> bool:
     with transaction.atomic(savepoint=False):
         deleted, _ = LanePause.objects.filter(lane=lane).delete()
         if deleted:
+            LaneResume.objects.update_or_create(lane=lane, defaults={"resumed_at": Now()})
             audit(operator, "resume", [Entry(f"lane {lane}", "resumed")])
             # It may have been paused before it had a canary: the beats should look at once.
             MaintenanceEntry.objects.filter(name="canary").update(next_at=Now())

@@ -102,13 +102,14 @@ def claim_with(
 ) -> list[ClaimedBatch]:
     """Run a statement that claims what is `wanted`, and cuts it into batches of `sizes` tasks by type."""
     batching = {
+        "limits": "{}",
         "types": list(sizes),
         "sizes": list(sizes.values()),
         "unseen": conf().BATCH_UNSEEN,
         "dispatcher": dispatcher,
         "lease": conf().DISPATCH_LEASE_SECONDS,
     }
-    return [ClaimedBatch(*row) for row in run(statement, {**wanted, **batching})]
+    return [ClaimedBatch(*row) for row in run(statement, {**batching, **wanted})]
 
 
 def _held(shards: Mapping[int, int | None]) -> dict[str, str]:

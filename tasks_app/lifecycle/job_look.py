@@ -5,6 +5,7 @@ from itertools import islice
 
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.jobs import JobStatus
+from tasks_app.core.rules import Reason, Rule
 from tasks_app.core.schedule import in_zone
 from tasks_app.core.zones import known_zones
 from tasks_app.models import JobDefinition, ScheduleTask
@@ -44,20 +45,20 @@ def in_words(job: JobDefinition, times: list[datetime]) -> list[str]:
     return [in_zone(at, job.timezone) for at in times]
 
 
-def state_in_words(job: JobDefinition) -> str:
-    """One sentence: does it fire, and if not, why not."""
+def state_of(job: JobDefinition) -> Reason:
+    """Does it fire, and if not, why not."""
     if job.status == JobStatus.PAUSED:
         until = f" until {in_zone(job.paused_until, known_zone(job))}" if job.paused_until else ""
-        return f"Paused by {job.paused_by}{until}: {job.pause_reason}"
+        return Reason(Rule.JOB_PAUSED, f"Paused by {job.paused_by}{until}: {job.pause_reason}")
     try:
         times = coming(job, 1)
     except InvalidTask as error:
-        return f"Does not fire: {error}"
+        return Reason(Rule.SCHEDULE_UNREADABLE, f"Does not fire: {error}")
     if times:
-        return f"Fires next on {in_words(job, times)[0]}."
+        return Reason(Rule.NOT_DUE, f"Fires next on {in_words(job, times)[0]}.")
     if job.max_runs is not None and job.runs >= job.max_runs:
-        return f"Fires no more: it has had its {job.max_runs:,} runs."
-    return "Fires no more: its last time has passed."
+        return Reason(Rule.ENDED, f"Fires no more: it has had its {job.max_runs:,} runs.")
+    return Reason(Rule.ENDED, "Fires no more: its last time has passed.")
 
 
 def known_zone(job: JobDefinition) -> str:

@@ -53,6 +53,7 @@ def create(request: JobRequest, operator: Operator, tenant: str | None = None) -
         values |= {
             "plan_from": _start(values["run_at"], values["start_at"], now),
             "created_by": operator.name,
+            "created_at": now,
             "updated_at": now,
             "shard": 0,
         }
@@ -87,7 +88,7 @@ def edit(
         for name, value in values.items():
             setattr(job, name, value)
         job.plan_from, again = _open_again(job, new_times, left, now)
-        job.cursor, job.revision = None, job.revision + 1
+        job.cursor, job.revision, job.updated_at = None, job.revision + 1, now
         try:
             with transaction.atomic():
                 job.save()
@@ -124,7 +125,7 @@ def pause(
             until,
             on_resume,
         )
-        job.revision += 1
+        job.revision, job.updated_at = job.revision + 1, now
         job.save()
         _audit(operator, "pause", job, {"before": before, "after": _pause_of(job)})
     return Changed(job)
@@ -208,7 +209,7 @@ def _resume(job: JobDefinition, operator: Operator, how: OnResume) -> Changed:
     ended = min(now, job.paused_until or now)
     missed_from, again = job.plan_from, _within(job, ended, how)
     job.plan_from = max(job.plan_from, ended)
-    job.status, job.revision = JobStatus.ACTIVE, job.revision + 1
+    job.status, job.revision, job.updated_at = JobStatus.ACTIVE, job.revision + 1, now
     before = _pause_of(job)
     job.pause_reason = job.paused_by = ""
     job.paused_at = job.paused_until = None

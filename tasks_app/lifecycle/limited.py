@@ -1,5 +1,6 @@
 """claim for types that have a limit: as many tasks as it allows now, counted by one beat at a time."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -68,14 +69,15 @@ def claim_limited(wanted: Sequence[Wanted], sizes: Mapping[str, int], dispatcher
     with transaction.atomic():
         patience = f"{conf().SHARD_LEASE_SECONDS * 1000:.0f}ms"
         locked = run("lock_limits", {"types": [one.task_type for one in wanted], "patience": patience})
-        tokens, limits = {}, {}
-        for name, flowed, *figures in locked:
-            tokens[name], limits[name] = flowed or 0.0, Limit(*figures)
+        tokens, limits, held = {}, {}, {}
+        for name, flowed, rate, burst, max_running, *since in locked:
+            tokens[name], limits[name] = flowed or 0.0, Limit(rate, burst, max_running)
+            held[name] = {"rate": rate} | dict(zip(("tokens", "filled_at", "full_at"), since, strict=True))
         used = _usage(list(tokens))
         filled = {name: limits[name].fill(tokens[name], used[name][1]) for name in tokens}
         allowed = {name: limits[name].allowance(filled[name], used[name][0]) for name in tokens}
         open_ones = [one for one in wanted if allowed.get(one.task_type)]
-        batches = _claim(open_ones, allowed, sizes, dispatcher) if open_ones else []
+        batches = _claim(open_ones, allowed, sizes, dispatcher, held) if open_ones else []
         granted = {
             one.task_type: Granted(
                 allowed.get(one.task_type),
@@ -84,10 +86,26 @@ def claim_limited(wanted: Sequence[Wanted], sizes: Mapping[str, int], dispatcher
             )
             for one in wanted
         }
-        left = {name: amount - granted[name].tasks for name, amount in filled.items() if amount is not None}
-        if left:
-            run("spend_tokens", {"types": list(left), "tokens": list(left.values())})
+        _note_use(limits, filled, {name: used[name][0] for name in limits}, granted)
     return granted
+
+
+def _note_use(
+    limits: Mapping[str, Limit],
+    filled: Mapping[str, float | None],
+    running: Mapping[str, int],
+    granted: Mapping[str, Granted],
+) -> None:
+    """What is left in the buckets, and which types are full."""
+    rows = []
+    for name, limit in limits.items():
+        left = None if filled[name] is None else filled[name] - granted[name].tasks
+        full = limit.max_running is not None and running[name] + granted[name].tasks >= limit.max_running
+        if left is not None or full:
+            rows.append((name, left, full))
+    if rows:
+        types, tokens, full = zip(*rows, strict=True)
+        run("spend_tokens", {"types": list(types), "tokens": list(tokens), "full": list(full)})
 
 
 def _usage(types: list[str]) -> dict[str, tuple[int, int]]:
@@ -107,11 +125,15 @@ def _called_at_once(handler: Handler | None) -> int:
 def claim_unmetered(types: Iterable[str], sizes: Mapping[str, int], dispatcher: str) -> list[ClaimedBatch]:
     """Everything due of these types, whatever their limits; for tests of handlers."""
     wanted = [Wanted(task_type, lane, MOST) for task_type in types for lane in LANES]
-    return _claim(wanted, {one.task_type: MOST for one in wanted}, sizes, dispatcher) if wanted else []
+    return _claim(wanted, {one.task_type: MOST for one in wanted}, sizes, dispatcher, {}) if wanted else []
 
 
 def _claim(
-    wanted: Sequence[Wanted], allowed: Mapping[str, int], sizes: Mapping[str, int], dispatcher: str
+    wanted: Sequence[Wanted],
+    allowed: Mapping[str, int],
+    sizes: Mapping[str, int],
+    dispatcher: str,
+    held: Mapping[str, Mapping[str, float | None]],
 ) -> list[ClaimedBatch]:
     asked = {
         "gate_types": [one.task_type for one in wanted],
@@ -120,4 +142,4 @@ def _claim(
         "lanes": list(LANES),
         "allowed": [max((one.batches for one in wanted if one.lane == lane), default=0) for lane in LANES],
     }
-    return claim_with("claim_limited", asked, sizes, dispatcher)
+    return claim_with("claim_limited", asked | {"limits": json.dumps(held)}, sizes, dispatcher)

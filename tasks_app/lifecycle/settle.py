@@ -139,6 +139,7 @@ def _skipped(group: list[Settled], handler: Handler | None) -> dict:
         {
             "code": _clean(one.outcome.code, ERROR_CODE_LENGTH),
             "reason": _clean(one.outcome.reason, ERROR_MSG_LENGTH),
+            "begun": one.begun_us if one.begun_us < one.ended_us else None,  # what expired was never begun
         }
         for one in group
     )

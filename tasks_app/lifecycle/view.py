@@ -11,8 +11,10 @@ from django.db.models import Q
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.states import Status, is_live
 from tasks_app.models import DlqEntry, ScheduleTask, TaskAttempt
+from tasks_app.sql import execute
 
 from .request import key_of, unit_of
+from .tries import Error, error_of, last_error, late_by, try_of, waited, with_tries
 
 LONGEST_HISTORY = 50
 DEAD_SHOWN = 10_000
@@ -31,11 +33,15 @@ class TaskInfo:
     due_at: datetime | None
     attempt: int
     retry_count: int
-    start_time: datetime | None
+    claimed_at: datetime | None  # while it is RUNNING: this and the next three are about the run under way
+    worker: str
+    start_time: datetime | None  # when its batch began; empty while it is only claimed. Else of its last run
     finish_time: datetime | None
-    late: timedelta | None  # how long after it was due its last finished try began
-    error_code: str
+    late: timedelta | None  # how late its last finished run began
+    waited: timedelta | None  # before that it was held so long: by its limit, a paused lane, or a plan for the past
+    error_code: str  # why it failed, gave up or was cancelled; else empty
     error_msg: str
+    last_error: Error | None  # what its last failed try said, until it succeeds
     cancelled_by: str
     by_outsider: bool  # it was cancelled by a token of another tenant than its own, which had no business to
     payload: object
@@ -59,7 +65,8 @@ class AttemptInfo:
 def find(task_type: str, key: object, *, tenant: str | None = None) -> TaskInfo | None:
     """The unit's current task, or None if it never had one."""
     tenant, task_type, key = unit_of(task_type, key, tenant)
-    row = ScheduleTask.objects.filter(tenant=tenant, task_type=task_type, biz_key=key, current=True).first()
+    rows = ScheduleTask.objects.filter(tenant=tenant, task_type=task_type, biz_key=key, current=True)
+    row = with_tries(rows).first()
     return None if row is None else _info(row)
 
 
@@ -69,19 +76,19 @@ def find_many(
     """The current tasks of many units, by type and key, in one statement; units that never had one are left out."""
     wanted = [key_of(key) for key in keys]
     rows = ScheduleTask.objects.filter(_of_types(task_types, tenant), biz_key__in=wanted, current=True)
-    return {(row.task_type, row.biz_key): _info(row) for row in rows}
+    return {(row.task_type, row.biz_key): _info(row) for row in with_tries(rows)}
 
 
 # Only current rows are indexed by their unit; the ones before are found through the row that took over.
 _HISTORY = """
 WITH RECURSIVE chain AS (
-    SELECT t.*, 1 AS place FROM schedule_task t
+    SELECT t.id, t.replaces, 1 AS place FROM schedule_task t
     WHERE t.biz_key = %s AND t.task_type = %s AND t.tenant = %s AND t.current
     UNION ALL
-    SELECT older.*, chain.place + 1 FROM schedule_task older JOIN chain ON older.id = chain.replaces
+    SELECT older.id, older.replaces, chain.place + 1 FROM schedule_task older JOIN chain ON older.id = chain.replaces
     WHERE chain.place < %s
 )
-SELECT * FROM chain ORDER BY place
+SELECT id FROM chain ORDER BY place
 """
 
 
@@ -90,7 +97,9 @@ def history(
 ) -> tuple[list[TaskInfo], list[AttemptInfo]]:
     """The unit's tasks, the current one first, and their failed tries, the latest first, as far as they are kept."""
     tenant, task_type, key = unit_of(task_type, key, tenant)
-    tasks = [_info(row) for row in ScheduleTask.objects.raw(_HISTORY, [key, task_type, tenant, limit])]
+    ids = [id_ for (id_,) in execute(_HISTORY, [key, task_type, tenant, limit])]
+    rows = with_tries(ScheduleTask.objects).in_bulk(ids)
+    tasks = [_info(rows[id_]) for id_ in ids if id_ in rows]
     attempts = TaskAttempt.objects.filter(task_id__in=[task.id for task in tasks]).order_by("-id")[:limit]
     return tasks, [
         AttemptInfo(a.task_id, a.attempt, a.started_at, a.finished_at, a.worker, a.error_code, a.error_msg)
@@ -114,7 +123,7 @@ def _of_types(task_types: Sequence[str], tenant: str | None) -> Q:
 
 
 def _info(row: ScheduleTask) -> TaskInfo:
-    late = None if row.start_time is None or row.claimed_due is None else row.start_time - row.claimed_due
+    run, error = try_of(row), error_of(row)
     return TaskInfo(
         id=row.id,
         type=row.task_type,
@@ -125,11 +134,15 @@ def _info(row: ScheduleTask) -> TaskInfo:
         due_at=row.due_at,
         attempt=row.attempt,
         retry_count=row.retry_count,
-        start_time=row.start_time,
-        finish_time=row.finish_time,
-        late=late if row.status != Status.RUNNING else None,
-        error_code=row.error_code,
-        error_msg=row.error_msg,
+        claimed_at=run.claimed_at,
+        worker=run.worker,
+        start_time=run.started_at,
+        finish_time=run.finished_at,
+        late=late_by(row),
+        waited=waited(row),
+        error_code=error.code,
+        error_msg=error.message,
+        last_error=last_error(row),
         cancelled_by=row.cancelled_by,
         by_outsider=row.cancelled_from not in (None, row.tenant),
         payload=row.payload,

@@ -7,6 +7,7 @@ from .idempotency_record import IdempotencyRecord
 from .job_cursor import JobCursor
 from .job_definition import JobDefinition
 from .lane_pause import LanePause
+from .lane_resume import LaneResume
 from .maintenance_entry import MaintenanceEntry
 from .minute_figures import MinuteFigures
 from .node import Node
@@ -26,6 +27,7 @@ __all__ = [
     "JobCursor",
     "JobDefinition",
     "LanePause",
+    "LaneResume",
     "MaintenanceEntry",
     "MinuteFigures",
     "Node",

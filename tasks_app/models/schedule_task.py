@@ -32,6 +32,10 @@ class ScheduleTask(models.Model):
     execute_time = models.DateTimeField(help_text="What the user asked for.")
     due_at = models.DateTimeField(null=True, help_text="May be claimed from this moment on; empty: never.")
     claimed_due = models.DateTimeField(null=True, help_text="What due_at was when it was last claimed.")
+    allowed_at = models.DateTimeField(
+        null=True,
+        help_text="Late from here, if this is later: planned for the past, or held by a limit or a paused lane.",
+    )
 
     lane = models.CharField(max_length=8, db_collation="C", db_default=DEFAULT_LANE)
     shard = models.SmallIntegerField()

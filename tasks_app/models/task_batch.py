@@ -12,6 +12,9 @@ class TaskBatch(models.Model):
     ids = ArrayField(models.BigIntegerField())
     dispatcher = models.CharField(max_length=200)
     claimed_at = models.DateTimeField()
+    allowed_at = models.DateTimeField(
+        null=True, help_text="From when on its type's limit and its lane let it start; empty: all the time."
+    )
     lease_until = models.DateTimeField(help_text="The dispatch lease, and from the start on the run lease.")
     worker = models.CharField(max_length=200, db_default="")
     started_at = models.DateTimeField(null=True)

@@ -11,6 +11,7 @@ class TypeLimit(models.Model):
     max_running = models.IntegerField(null=True, help_text="Tasks that may run at the same time; empty: no limit.")
     tokens = models.FloatField(db_default=0.0, help_text="Tasks that could start at filled_at.")
     filled_at = models.DateTimeField(db_default=Now())
+    full_at = models.DateTimeField(null=True, help_text="When as many as may were last seen running.")
 
     class Meta:
         db_table = "type_limit"

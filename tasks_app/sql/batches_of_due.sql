@@ -11,9 +11,10 @@
     FROM (SELECT type_no * 64 + lane_no * 2 + solo::int AS number, id, spot, due_at FROM due JOIN type USING (task_type)) AS one
     GROUP BY number
 ), batch AS MATERIALIZED (
-    SELECT gen_random_uuid() AS batch_no, (%(lanes)s::text[])[lane_no] AS lane, task_type, ids, spots
+    SELECT gen_random_uuid() AS batch_no, (%(lanes)s::text[])[lane_no] AS lane, task_type, ids, spots, first, first_due,
+           %(limits)s::jsonb -> task_type AS held
     FROM (
-        SELECT lane.no AS lane_no, type.task_type, kind.ids[part : part + size.rows - 1] AS ids,
+        SELECT lane.no AS lane_no, type.task_type, part AS first, kind.dues[part] AS first_due, kind.ids[part : part + size.rows - 1] AS ids,
                kind.spots[part : part + size.rows - 1] AS spots,
                row_number() OVER (PARTITION BY lane.no ORDER BY kind.dues[part]) AS place
         FROM kind
@@ -36,9 +37,16 @@
         claimed_due = t.due_at, due_at = NULL, updated_at = clock_timestamp()
     WHERE t.ctid = ANY ((SELECT spots FROM flat)::tid[]) AND t.status IN ('INIT', 'FAIL', 'SUCCESS')
 )
-INSERT INTO task_batch (batch_no, task_type, lane, ids, dispatcher, claimed_at, lease_until)
+-- Its tasks are not late before the moment at which their lane was resumed, a slot of their type was free, and the token
+-- of the first of them had come; empty if none of that is later than when they were due.
+INSERT INTO task_batch (batch_no, task_type, lane, ids, dispatcher, claimed_at, lease_until, allowed_at)
 SELECT batch_no, task_type, lane, ids, %(dispatcher)s, clock_timestamp(),
-       clock_timestamp() + make_interval(secs => %(lease)s)
+       clock_timestamp() + make_interval(secs => %(lease)s),
+       greatest((SELECT r.resumed_at FROM lane_resume r WHERE r.lane = batch.lane AND r.resumed_at > batch.first_due),
+                to_timestamp((held ->> 'full_at')::float8),
+                CASE WHEN first > (held ->> 'tokens')::float8
+                     THEN to_timestamp((held ->> 'filled_at')::float8
+                                       + (first - (held ->> 'tokens')::float8) / (held ->> 'rate')::float8) END)
 FROM batch
 WHERE (SELECT set_config('synchronous_commit', 'off', TRUE)) = 'off'
 RETURNING batch_no::text, lane, task_type, cardinality(ids)

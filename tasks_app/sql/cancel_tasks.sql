@@ -4,7 +4,8 @@ WITH mine AS MATERIALIZED (
 ), moved AS (
     UPDATE schedule_task t
     SET status = 'CANCELLED', due_at = NULL, batch_no = NULL, error_code = 'CANCELLED', error_msg = %(reason)s,
-        cancelled_by = %(by)s, cancelled_from = %(from)s::text, finish_time = clock_timestamp(), updated_at = clock_timestamp()
+        cancelled_by = %(by)s, cancelled_from = %(from)s::text, updated_at = clock_timestamp(),
+--include end_of_run
     FROM mine
     WHERE t.id = mine.id AND t.current AND (t.due_at IS NOT NULL OR t.status IN ('RUNNING', 'BLOCKED'))
     RETURNING t.id, t.tenant

@@ -1,6 +1,6 @@
 b AS MATERIALIZED (
     -- The batch row first: unfinished, so nobody reaped it; locked, so nobody can until we commit.
-    SELECT batch_no, started_at, worker FROM task_batch
+    SELECT batch_no, started_at, allowed_at, worker FROM task_batch
     WHERE batch_no = %(batch_no)s AND finished_at IS NULL
     FOR NO KEY UPDATE
 ), mine AS MATERIALIZED (

@@ -6,7 +6,7 @@ WITH
 ), moved AS (
     UPDATE schedule_task t
     SET status = 'INIT', batch_no = NULL, solo = FALSE, execute_time = g.until, due_at = g.until,
-        updated_at = clock_timestamp()
+        allowed_at = CASE WHEN g.until < clock_timestamp() THEN clock_timestamp() END, updated_at = clock_timestamp()
     FROM b, given g
     WHERE t.id = g.id AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
     RETURNING t.id, t.tenant

@@ -2,12 +2,15 @@
 WITH
 --include held
 , given AS MATERIALIZED (
-    SELECT id, g ->> 'code' AS code, g ->> 'reason' AS reason
+    SELECT id, g ->> 'code' AS code, g ->> 'reason' AS reason, (g ->> 'begun')::bigint * interval '1 microsecond' AS begun
     FROM (SELECT id, %(given)s::jsonb -> (place - 1) AS g FROM mine) AS one
 ), moved AS (
     UPDATE schedule_task t
     SET status = 'CANCELLED', batch_no = NULL, error_code = g.code, error_msg = g.reason,
-        cancelled_by = 'handler', finish_time = clock_timestamp(), updated_at = clock_timestamp()
+        cancelled_by = 'handler', start_time = b.started_at + g.begun,
+        -- The start is told by the worker's clock, which may be a little ahead.
+        finish_time = greatest(clock_timestamp(), b.started_at + g.begun),
+        updated_at = clock_timestamp()
     FROM b, given g
     WHERE t.id = g.id AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
     RETURNING t.id, t.tenant

@@ -8,6 +8,7 @@ WITH
     SET status = 'SUCCESS', batch_no = NULL, solo = FALSE, attempt = 0, error_code = '', error_msg = '',
         start_time = (SELECT started_at FROM b) + (%(begun)s::bigint[])[mine.place] * interval '1 microsecond',
         finish_time = (SELECT started_at FROM b) + (%(ended)s::bigint[])[mine.place] * interval '1 microsecond',
+        allowed_at = greatest(t.allowed_at, (SELECT allowed_at FROM b)),
         due_at = CASE WHEN t.repeat_after IS NOT NULL THEN (
             SELECT coalesce(date_bin(roll.step, roll.moment - interval '1 microsecond', 'epoch') + roll.step, roll.moment)
             FROM (SELECT b.started_at + (%(ended)s::bigint[])[mine.place] * interval '1 microsecond' + t.repeat_after AS moment,

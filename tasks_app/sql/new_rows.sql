@@ -1,8 +1,10 @@
 -- A column that is the same for all comes once, as `all_…`, with an empty array: most of a big insert is like that.
 -- `solo` comes from the row it takes over from: a task that may be poisonous stays alone until it has an outcome.
-INSERT INTO schedule_task (tenant, task_type, biz_key, replaces, idem_key, status, execute_time, due_at, lane, shard,
-                           limited, solo, max_retry, repeat_after, expires_after, token, payload)
-SELECT u.tenant, u.task_type, u.biz_key, u.replaces, u.idem_key, 'INIT', u.run_at, u.run_at, u.lane, u.shard,
+-- What is planned for the past is late from now on, and due as asked: that is its place in the line.
+INSERT INTO schedule_task (tenant, task_type, biz_key, replaces, idem_key, status, execute_time, due_at, allowed_at, lane,
+                           shard, limited, solo, max_retry, repeat_after, expires_after, token, payload)
+SELECT u.tenant, u.task_type, u.biz_key, u.replaces, u.idem_key, 'INIT', u.run_at, u.run_at,
+       CASE WHEN u.run_at < u.now THEN u.now END, u.lane, u.shard,
        u.limited,
        CASE WHEN u.replaces IS NULL THEN FALSE ELSE (SELECT old.solo FROM schedule_task old WHERE old.id = u.replaces) END,
        u.max_retry, make_interval(secs => u.repeat_after), make_interval(secs => u.expires_after), u.token, u.payload
@@ -17,7 +19,7 @@ FROM (
            coalesce(given.max_retry, %(all_max_retry)s::smallint) AS max_retry,
            coalesce(given.repeat_after, %(all_repeat_after)s::float8) AS repeat_after,
            coalesce(given.expires_after, %(all_expires_after)s::float8) AS expires_after,
-           given.token, coalesce(given.payload::jsonb, %(all_payload)s::jsonb) AS payload
+           clock.now, given.token, coalesce(given.payload::jsonb, %(all_payload)s::jsonb) AS payload
     FROM (SELECT clock_timestamp() AS now) AS clock,
          unnest(%(tenant)s::text[], %(task_type)s::text[], %(biz_key)s::text[], %(replaces)s::bigint[],
                 %(idem_key)s::text[], %(at)s::timestamptz[], %(delay)s::float8[], %(lane)s::text[],

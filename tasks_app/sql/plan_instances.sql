@@ -5,15 +5,19 @@
 -- A job that has had its runs leaves its schedule, so that it is not looked at again. Expiry begins after the jitter.
 -- In the order of their keys: an index takes neighbours a fifth cheaper. Runs are counted only where somebody counts.
 -- A type with a limit has a shard of its own, and its rows say that they are limited, as everywhere.
+-- What a person wants after a pause or an edit is late from now on. What nobody planned in time is late from its firing.
 -- Tokens are made from one random salt: PostgreSQL's own opens a random device for each.
 WITH new AS (
     INSERT INTO schedule_task (tenant, task_type, biz_key, idem_key, token, job, fire_time, status, execute_time, due_at,
-                               lane, shard, limited, max_retry, expires_after, payload)
+                               allowed_at, lane, shard, limited, max_retry, expires_after, payload)
     SELECT j.tenant, j.task_type, j.id || ':' || f.label, j.id || ':' || f.label,
            md5(%(salt)s::text || j.id || ':' || f.label)::uuid, j.id, f.fire, 'INIT', f.fire,
-           f.fire + make_interval(secs => j.jitter_offset), j.lane, coalesce(l.home, j.shard), l.home IS NOT NULL,
+           f.fire + make_interval(secs => j.jitter_offset),
+           CASE WHEN f.missed < 0 AND f.fire + make_interval(secs => j.jitter_offset) < clock.now THEN clock.now END,
+           j.lane, coalesce(l.home, j.shard), l.home IS NOT NULL,
            j.max_retry, j.expires_after + make_interval(secs => j.jitter_offset), j.payload
-    FROM unnest(%(cursors)s::bigint[], %(fires)s::timestamptz[], %(labels)s::text[], %(missed)s::int[],
+    FROM (SELECT clock_timestamp() AS now) AS clock,
+         unnest(%(cursors)s::bigint[], %(fires)s::timestamptz[], %(labels)s::text[], %(missed)s::int[],
                 %(lows)s::bigint[], %(highs)s::bigint[]) AS f(cursor, fire, label, missed, low, high)
     CROSS JOIN LATERAL (
         SELECT * FROM job_definition d

@@ -9,6 +9,9 @@ WITH retired AS (
         error_msg = CASE WHEN t.status = 'RUNNING' THEN 'planned anew while this attempt was running'
                          ELSE t.error_msg END,
         cancelled_by = CASE WHEN t.status = 'RUNNING' THEN %(by)s ELSE t.cancelled_by END,
+        start_time = CASE WHEN t.status = 'RUNNING' THEN (SELECT r.started_at FROM task_batch r WHERE r.batch_no = t.batch_no)
+                          ELSE t.start_time END,
+        finish_time = CASE WHEN t.status = 'RUNNING' THEN clock_timestamp() ELSE t.finish_time END,
         updated_at = clock_timestamp()
     FROM unnest(%(ids)s::bigint[], %(statuses)s::text[], %(hand_on)s::bool[]) AS u(id, status, hand_on)
     WHERE t.id = u.id AND t.current AND t.status = u.status

@@ -9,10 +9,10 @@ WITH b AS (
         lease_until = clock_timestamp() + make_interval(secs => %(lease)s)
     WHERE batch_no = %(batch_no)s AND started_at IS NULL AND finished_at IS NULL
       AND NOT EXISTS (SELECT FROM lane_pause p WHERE p.lane = task_batch.lane)
-    RETURNING batch_no, task_type, lane, ids, started_at
+    RETURNING batch_no, task_type, lane, ids, started_at, allowed_at
 )
 SELECT b.task_type, b.lane, date_part('epoch', b.started_at), t.id, t.tenant, t.biz_key, t.attempt,
-       date_part('epoch', t.execute_time), date_part('epoch', t.claimed_due),
+       date_part('epoch', t.execute_time), date_part('epoch', greatest(t.claimed_due, t.allowed_at, b.allowed_at)),
        date_part('epoch', t.execute_time + t.expires_after), t.token::text, t.payload::text, t.job
 FROM b
 LEFT JOIN schedule_task t ON t.id = ANY (b.ids) AND t.status = 'RUNNING' AND t.batch_no = b.batch_no

@@ -1,21 +1,23 @@
 -- status_lanes: per lane what is due now and since when; batches that wait and that run, the tasks in them, and batches
 -- whose lease ran out longer ago than the reaper needs.
 -- Due rows are counted up to a bound for each shard; `cut` says that there are more. Canaries are nobody's tasks.
+-- Nothing is overdue from before it was planned or its lane was resumed.
 -- What waits for its limit is due, but not late: that it waits is what the limit is for.
 SELECT l.lane,
        d.due, d.cut, d.oldest_seconds,
        coalesce(b.waiting, 0), coalesce(b.running, 0), coalesce(b.tasks_claimed, 0), coalesce(b.tasks_running, 0),
        coalesce(b.lost, 0), b.lost_seconds
 FROM unnest(%(lanes)s::text[]) WITH ORDINALITY AS l(lane, place)
+LEFT JOIN lane_resume r ON r.lane = l.lane
 CROSS JOIN LATERAL (
     SELECT coalesce(sum(s.due), 0)::bigint AS due, coalesce(bool_or(s.due > %(bound)s), FALSE) AS cut,
            extract(epoch FROM clock_timestamp() - min(s.oldest))::float8 AS oldest_seconds
     FROM (
         SELECT of_shard.* FROM unnest(%(shards)s::smallint[]) AS h(shard)
         CROSS JOIN LATERAL (
-            SELECT count(*) AS due, min(few.due_at) AS oldest
+            SELECT count(*) AS due, min(few.late_from) AS oldest
             FROM (
-                SELECT t.due_at FROM schedule_task t
+                SELECT greatest(t.due_at, t.allowed_at, r.resumed_at) AS late_from FROM schedule_task t
                 WHERE t.shard = h.shard AND t.lane = l.lane AND NOT t.limited AND t.due_at <= (SELECT clock_timestamp())
                   AND t.task_type <> %(canary)s
                 ORDER BY t.due_at

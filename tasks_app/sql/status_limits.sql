@@ -1,18 +1,9 @@
--- status_limits: the limits in force, what is left in their buckets, and how many tasks are claimed, running and due: those
--- that are due in each lane are counted up to a bound. And the types of which limited tasks are planned, but whose limit no beat has declared.
+-- status_limits: the limits in force, what is left in their buckets, how many tasks are claimed and running, and how many
+-- are due and for how long: those of each lane are counted up to a bound. And the types of which limited tasks are
+-- planned, but whose limit no beat has declared.
 SELECT one.task_type, one.declared, one.rate, one.burst, one.max_running,
        least(one.burst, one.tokens + one.rate * greatest(0, extract(epoch FROM clock_timestamp() - one.filled_at)::float8)),
-       held.claimed, held.running,
-       (SELECT sum(few.due)::bigint
-        FROM unnest(%(lanes)s::text[]) AS lane(name)
-        CROSS JOIN LATERAL (
-            SELECT count(*) AS due FROM (
-                SELECT FROM schedule_task t
-                WHERE t.limited AND t.task_type = one.task_type AND t.lane = lane.name
-                  AND t.due_at <= (SELECT clock_timestamp())
-                LIMIT %(bound)s + 1
-            ) AS counted
-        ) AS few)
+       held.claimed, held.running, extract(epoch FROM clock_timestamp() - waits.since)::float8, waits.due
 FROM (
     SELECT task_type, l.task_type IS NOT NULL AS declared, l.rate, l.burst, l.max_running, l.tokens, l.filled_at
     FROM unnest(%(types)s::text[]) AS planned(task_type)
@@ -24,5 +15,18 @@ CROSS JOIN LATERAL (
     FROM task_batch b
     WHERE b.finished_at IS NULL AND b.task_type = one.task_type
 ) AS held
+CROSS JOIN LATERAL (
+    SELECT sum(few.due)::bigint AS due, min(few.since) AS since
+    FROM unnest(%(lanes)s::text[]) AS lane(name)
+    CROSS JOIN LATERAL (
+        SELECT count(*) AS due, min(counted.since) AS since FROM (
+            SELECT greatest(t.due_at, t.allowed_at) AS since FROM schedule_task t
+            WHERE t.limited AND t.task_type = one.task_type AND t.lane = lane.name
+              AND t.due_at <= (SELECT clock_timestamp())
+            ORDER BY t.due_at
+            LIMIT %(bound)s + 1
+        ) AS counted
+    ) AS few
+) AS waits
 WHERE one.rate IS NOT NULL OR one.max_running IS NOT NULL OR NOT one.declared
 ORDER BY one.task_type

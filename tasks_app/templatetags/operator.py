@@ -11,6 +11,8 @@ from django.utils.html import format_html, format_html_join
 from tasks_app.core.jobs import JobStatus
 from tasks_app.core.phrases import first_line, milliseconds, span
 from tasks_app.core.states import Status
+from tasks_app.lifecycle.tries import error_of
+from tasks_app.models import ScheduleTask
 
 register = template.Library()
 
@@ -75,6 +77,13 @@ def number(value: int) -> str:
 def state(status: str):
     """A state as a label. Made here, since including a template for each of hundreds of rows takes longer."""
     return format_html('<span class="pu-state pu-is-{}">{}</span>', LABELS.get(status, "plain"), status)
+
+
+@register.filter
+def failure(task: ScheduleTask):
+    """The error of a row; that of a try before the one under way, or before a new start, is said to be so."""
+    before = format_html("<small>{}</small> ", "try before:") if task.error_code and not error_of(task).code else ""
+    return format_html("{}<bdi>{}</bdi>", before, task.error_code)
 
 
 @register.filter

@@ -14,6 +14,7 @@ from schemathesis import checks
 from tasks_app.api import api as the_api
 from tasks_app.api.problems import CODES
 from tasks_app.client import schedule
+from tasks_app.core.rules import Rule
 from tests.support.api import Api
 from tests.support.jobs import make
 from tests.support.live import a_beat_is_alive
@@ -73,3 +74,9 @@ def test_the_page_about_the_api_names_every_code_and_every_endpoint():
     for path, operations in SCHEMA["paths"].items():
         for method in operations:
             assert f"`{method.upper()} {path.removeprefix('/api/v1')}`" in page, (method, path)
+
+
+def test_the_schema_lists_the_rules_that_why_may_name():
+    rule = SCHEMA["components"]["schemas"]["WhyOut"]["properties"]["rule"]
+
+    assert set(SCHEMA["components"]["schemas"][rule["$ref"].rpartition("/")[2]]["enum"]) == set(Rule)

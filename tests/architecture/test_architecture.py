@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tasks_app.core.rules import Rule
 from tasks_app.core.states import MOVES, Status
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -94,3 +95,21 @@ def test_no_test_sleeps(word):
     allowed = {"wait.py", "handlers.py", "test_architecture.py", "embedded_holder.py"}
     offenders = [p for p in (ROOT / "tests").rglob("*.py") if word in p.read_text() and p.name not in allowed]
     assert offenders == []
+
+
+@pytest.mark.parametrize("page", [*(ROOT / "docs").glob("*.md"), *ROOT.glob("*.md")], ids=lambda page: page.name)
+def test_every_table_of_a_page_is_whole(page):
+    """Rows without a heading above them, or with another number of cells, are shown as text."""
+    prose = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    for table in re.findall(r"(?:^\|.*\n)+", prose, re.MULTILINE):
+        rows = table.splitlines()
+        assert len(rows) > 2 and set(rows[1]) <= set("|-: "), rows[0]
+        assert len({len(re.findall(r"(?<!\\)\|", row)) for row in rows}) == 1, rows[0]
+
+
+def test_the_page_of_rules_has_each_of_them():
+    page = (ROOT / "docs" / "jobs.md").read_text()
+    table = page.split("| rule |", 1)[1].split("\n\n", 1)[0]
+    told = {name for row in table.splitlines()[2:] for name in re.findall(r"`(\w+)`", row.split("|")[1])}
+
+    assert told == set(Rule)

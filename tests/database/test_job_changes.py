@@ -4,12 +4,15 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from articles_app.models import Article
+from tasks_app.client import schedule
 from tasks_app.engine import planner
 from tasks_app.engine.planner import plan_once
 from tasks_app.engine.status import read_status
 from tasks_app.lifecycle import instances as planning
 from tasks_app.lifecycle import jobs
 from tasks_app.models import JobCursor, JobDefinition, ScheduleTask
+from tests.support.articles import draft
 from tests.support.jobs import by, expected, fire_times, instances, make, now, was_down
 from tests.support.marks import commits
 
@@ -302,3 +305,26 @@ def test_status_says_that_planning_is_behind_and_since_when():
 
     plan_once()
     assert read_status().planning_behind_seconds is None
+
+
+def test_a_new_job_was_changed_last_when_it_was_made_and_every_change_moves_that():
+    job = make(every=60)
+    assert job.updated_at == job.created_at
+
+    for change in (
+        lambda: jobs.edit(job.id, {"every": 30}, by()),
+        lambda: jobs.pause(job.id, by()),
+        lambda: jobs.resume(job.id, by()),
+    ):
+        before = JobDefinition.objects.get().updated_at
+        changed = change().job
+        assert JobDefinition.objects.get().updated_at == changed.updated_at > before
+    assert changed.created_at == job.created_at
+
+
+def test_what_is_new_in_other_tables_has_one_moment_for_both():
+    draft()
+    schedule("T_QUIET", "a", delay=60)
+
+    for row in (Article.objects.get(), ScheduleTask.objects.first(), instances(make(every=10))[0]):
+        assert row.updated_at == row.created_at, row

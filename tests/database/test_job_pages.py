@@ -122,7 +122,7 @@ def test_a_page_tells_all_of_a_job(viewer, monkeypatch):
         assert word in text
     assert "<code>payload</code>" in text
     older = viewer.get(f"{LIST}{job.id}/change/?after={answer.context['next'].replace('+', '%2B')}")
-    shown = [task.id for task in [*answer.context["instances"], *older.context["instances"]]]
+    shown = [task.id for task, _ in [*answer.context["instances"], *older.context["instances"]]]
     assert shown == [task.id for task in reversed(instances(job))][: len(shown)]
     assert len(shown) > 4
 

@@ -11,7 +11,7 @@ from tasks_app.engine.planner import plan_once
 from tasks_app.lifecycle import instances as planning
 from tasks_app.lifecycle import jobs
 from tasks_app.lifecycle.dead_letter import replay
-from tasks_app.lifecycle.job_look import schedule_in_words, state_in_words
+from tasks_app.lifecycle.job_look import schedule_in_words, state_of
 from tasks_app.lifecycle.job_request import JobRequest
 from tasks_app.lifecycle.start import start
 from tasks_app.models import AuditEntry, JobCursor, JobDefinition, ScheduleTask
@@ -382,7 +382,7 @@ def test_a_pause_that_can_not_end_does_not_hold_up_the_others():
     assert plan_once().resumed == 1
     assert fire_times(job) and not fire_times(lost)
     assert "Atlantis" in schedule_in_words(JobDefinition.objects.get(id=lost.id))
-    assert "Paused by alice until" in state_in_words(JobDefinition.objects.get(id=lost.id))
+    assert "Paused by alice until" in state_of(JobDefinition.objects.get(id=lost.id)).words
 
 
 def test_a_trigger_is_an_instance_of_its_own_and_the_same_key_is_the_same_one():

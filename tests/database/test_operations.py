@@ -328,7 +328,7 @@ def test_status_shows_the_limits_in_force(fleet):
     [three] = [one for one in read_status().limits if one.task_type == "T_THREE"]
 
     assert (three.max_running, three.running, three.claimed, three.due) == (3, 3, 3, 2)
-    assert "at most 3 at once; 0 running, 3 claimed, 2 due" in status_page()[0]
+    assert "at most 3 at once; 0 running, 3 claimed, 2 due, the oldest for " in status_page()[0]
     assert read_status().due == 2
 
 

@@ -127,6 +127,7 @@ def test_a_claim_reads_what_is_due_and_not_what_is_planned():
                 "unseen": 8,
                 "dispatcher": "x",
                 "lease": 5.0,
+                "limits": "{}",
             },
         )
         plan = cursor.fetchone()[0][0]["Plan"]

@@ -9,10 +9,12 @@ from django.core.management import CommandError, call_command
 
 from tasks_app.client import cancel, move_tasks, schedule, schedule_many
 from tasks_app.core.handlers import REGISTRY, handler
+from tasks_app.core.rules import Rule
 from tasks_app.core.sharding import home_of
 from tasks_app.engine import canary, lanes
 from tasks_app.engine.why import why_job, why_task
 from tasks_app.lifecycle import jobs
+from tasks_app.lifecycle.job_look import state_of
 from tasks_app.lifecycle.limited import declare_limits
 from tasks_app.lifecycle.start import start
 from tasks_app.models import JobDefinition, Node, ScheduleTask, ShardLease, TaskBatch, TypeLimit
@@ -267,6 +269,19 @@ def test_a_job_says_what_holds_it(worker):
     gone = make("gone", cron="0 3 1 1 *")
     JobDefinition.objects.filter(id=gone.id).update(task_type="T_GONE")
     assert why_job(JobDefinition.objects.get(id=gone.id)).rule == "unknown_handler"
+
+
+def test_a_reason_that_reads_like_another_rule_is_not_taken_for_it(worker):
+    """The rule comes with the decision, and is not guessed from the sentence about it."""
+    job = make(cron="0 3 1 1 *")
+    assert state_of(job) == why_job(job)
+    assert state_of(job).rule is Rule.NOT_DUE
+    paused = jobs.pause(job.id, by("Fires no more")).job
+    assert state_of(paused).rule is why_job(paused).rule is Rule.JOB_PAUSED
+    job.timezone = "Mars/Olympus"
+    assert state_of(job).rule is why_job(job).rule is Rule.SCHEDULE_UNREADABLE
+    job.timezone, job.end_at = "UTC", now() - timedelta(days=1)
+    assert state_of(job).rule is why_job(job).rule is Rule.ENDED
 
 
 def told(*command: str) -> str:

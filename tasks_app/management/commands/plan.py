@@ -5,7 +5,7 @@ from django.core.management.base import CommandError
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.text import visible
 from tasks_app.engine.planner import plan_once
-from tasks_app.lifecycle.job_look import coming, in_words, schedule_in_words, state_in_words
+from tasks_app.lifecycle.job_look import coming, in_words, schedule_in_words, state_of
 from tasks_app.management.terminal import TerminalCommand
 from tasks_app.models import JobDefinition
 from tasks_app.models.schedule_task import DEFAULT_TENANT
@@ -25,7 +25,7 @@ class Command(TerminalCommand):
             return
         job = self._job(options["tenant"], options["preview"])
         self.stdout.write(visible(f"{job.name}: {schedule_in_words(job)}"))
-        self.stdout.write(visible(state_in_words(job)))
+        self.stdout.write(visible(state_of(job).words))
         for words in self._times(job, options["count"]):
             self.stdout.write(f"  {words}")
 

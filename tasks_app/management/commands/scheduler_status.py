@@ -119,12 +119,13 @@ def _limits(status: Status) -> list[str]:
         return []
     lines = ["", "Limits"]
     for one in status.limits:
-        due = f"{one.due:,}" if one.due_exact else f"more than {one.due:,}"
+        due = f"{one.due:,} due" if one.due_exact else f"more than {one.due:,} due"
+        due += "" if one.oldest_seconds is None else f", the oldest for {_seconds(one.oldest_seconds)}"
         words = [f"{one.rate:g}/s with a burst of {one.burst:g}"] if one.rate is not None else []
         words += [f"at most {one.max_running:,} at once"] if one.max_running is not None else []
         words += ["known to no beat"] if not one.declared else []
         lines.append(
-            f"  {one.task_type:32} {', '.join(words)}; {one.started:,} running, {one.claimed:,} claimed, {due} due"
+            f"  {one.task_type:32} {', '.join(words)}; {one.started:,} running, {one.claimed:,} claimed, {due}"
         )
     return lines
 

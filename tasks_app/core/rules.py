@@ -1,0 +1,38 @@
+"""The rules that hold a task or a job, by the names that programs know; sentences are made with the decision."""
+
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class Rule(StrEnum):
+    JOB_PAUSED = "job_paused"
+    ENDED = "ended"
+    SCHEDULE_UNREADABLE = "schedule_unreadable"
+    DONE = "done"
+    DEAD = "dead"
+    CANCELLED = "cancelled"
+    SUPERSEDED = "superseded"
+    RUNNING = "running"
+    WORKER_SILENT = "worker_silent"
+    LOST = "lost"
+    BLOCKED = "blocked"
+    WAITS_FOR_RETRY = "waits_for_retry"
+    NOT_DUE = "not_due"
+    LANE_PAUSED = "lane_paused"
+    NO_DISPATCHER = "no_dispatcher"
+    SHARD_WITHOUT_DISPATCHER = "shard_without_dispatcher"
+    NO_WORKER = "no_worker"
+    WAITS_FOR_SLOT = "waits_for_slot"
+    LIMIT_UNKNOWN = "limit_unknown"
+    OVER_RATE = "over_rate"
+    WORKER_DEAF = "worker_deaf"
+    UNKNOWN_HANDLER = "unknown_handler"
+    ABOUT_TO_RUN = "about_to_run"
+
+
+class Reason(NamedTuple):
+    """Why something runs or does not: the rule that was applied, and a sentence about this very case."""
+
+    rule: Rule  # for programs
+    words: str  # for people
+    outside: str = ""  # instead, for those whom the scheduler's own people and machines do not concern

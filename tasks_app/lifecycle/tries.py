@@ -1,0 +1,87 @@
+"""The tries of a task as its row and its batch tell them: the one under way, or the last one; and what failed last.
+
+A row keeps the times and the error of its last try until it is settled again. So while it runs, they are not its own.
+"""
+
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from django.db.models import Case, OuterRef, QuerySet, Subquery, When
+
+from tasks_app.core.states import Status
+from tasks_app.models import ScheduleTask, TaskAttempt, TaskBatch
+
+LOST = "LOST"  # the error code of a try whose worker died; reap.sql writes it
+_ENDED_SO = (Status.FAIL, Status.DEAD, Status.CANCELLED)  # the states that the error of a row is about
+
+
+class Try(NamedTuple):
+    """One that is under way has no end, and began when its batch did; before that, it is only claimed."""
+
+    claimed_at: datetime | None = None
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    worker: str = ""
+
+
+class Error(NamedTuple):
+    code: str
+    message: str
+
+
+def with_tries(tasks: QuerySet[ScheduleTask]) -> QuerySet[ScheduleTask]:
+    """The same rows with what their batches know of them, in the same statement."""
+    batch = TaskBatch.objects.filter(batch_no=OuterRef("batch_no"))
+    newest = TaskAttempt.objects.filter(task_id=OuterRef("id")).order_by("-id").values("started_at")
+    return tasks.annotate(
+        batch_claimed=Subquery(batch.values("claimed_at")),
+        batch_started=Subquery(batch.values("started_at")),
+        batch_worker=Subquery(batch.values("worker")),
+        # reap leaves start_time alone: by it one sees when a canary last came back.
+        lost_started=Case(When(error_code=LOST, then=Subquery(newest[:1]))),
+    )
+
+
+def try_of(row: ScheduleTask) -> Try:
+    """The try that is under way, or else the last one that ended; of a row read by with_tries."""
+    return _under_way(row) if row.status == Status.RUNNING else _last(row)
+
+
+def try_before(row: ScheduleTask) -> Try:
+    """The last one that ended before the one that is under way."""
+    return _last(row) if row.status == Status.RUNNING else Try()
+
+
+def late_by(row: ScheduleTask) -> timedelta | None:
+    """How late its last finished run began: after it was due, planned, and let through by its limit and its lane."""
+    started = _last(row).started_at
+    if row.status == Status.RUNNING or started is None or row.claimed_due is None:
+        return None
+    return max(started - max(row.claimed_due, row.allowed_at or row.claimed_due), timedelta(0))
+
+
+def waited(row: ScheduleTask) -> timedelta | None:
+    """How long its last finished run was held back after it was due, without being late: None if not at all."""
+    if late_by(row) is None or row.allowed_at is None or row.allowed_at <= row.claimed_due:
+        return None
+    return row.allowed_at - row.claimed_due
+
+
+def error_of(row: ScheduleTask) -> Error:
+    """Why it stands as it stands; empty unless it failed, gave up or was cancelled."""
+    return Error(row.error_code, row.error_msg) if row.status in _ENDED_SO else Error("", "")
+
+
+def last_error(row: ScheduleTask) -> Error | None:
+    """What its last failed try said, until it succeeds; None also for what was cancelled."""
+    if not row.error_code or row.status == Status.CANCELLED:
+        return None
+    return Error(row.error_code, row.error_msg)
+
+
+def _under_way(row: ScheduleTask) -> Try:
+    return Try(row.batch_claimed, row.batch_started, None, row.batch_worker or "")
+
+
+def _last(row: ScheduleTask) -> Try:
+    return Try(None, row.lost_started if row.error_code == LOST else row.start_time, row.finish_time)

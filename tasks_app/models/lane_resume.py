@@ -1,0 +1,15 @@
+"""When a lane was last resumed: what waited for that is not late before."""
+
+from django.db import models
+
+
+class LaneResume(models.Model):
+    lane = models.CharField(max_length=8, primary_key=True, db_collation="C")
+    resumed_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "lane_resume"
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return f"{self.lane}: {self.resumed_at}"

@@ -1,0 +1,220 @@
+"""What a row tells of its tries: the one that is under way is never mixed up with the one before it."""
+
+from datetime import datetime, timedelta
+
+import pytest
+from django.db.models import F
+
+from tasks_app.client import Operator, cancel, cancel_tasks, find, find_many, history, reschedule, retry_tasks, schedule
+from tasks_app.engine.why import why_task
+from tasks_app.lifecycle.reap import reap
+from tasks_app.lifecycle.start import start
+from tasks_app.models import ScheduleTask, TaskBatch
+from tests.support.api import Api
+from tests.support.browser import person
+from tests.support.clients import client_of
+from tests.support.engine import batch_row, expire_lease, make_due, row, run_due
+from tests.support.jobs import instances, make
+from tests.support.live import a_beat_is_alive, a_worker_is_alive
+from tests.support.moves import FINAL, OK, RETRY, TUESDAY, TYPE, claim_one, settled, started
+
+pytestmark = pytest.mark.django_db
+
+PAGE = "/admin/tasks_app/scheduletask/{}/change/"
+
+
+@pytest.fixture
+def viewer():
+    return client_of(person("vera", "tasks_app.view_scheduletask", "tasks_app.view_jobdefinition"))
+
+
+def long_ago(task_id: int) -> ScheduleTask:
+    """Its last try was an hour ago, and now it is due again."""
+    hour = timedelta(hours=1)
+    ScheduleTask.objects.update(start_time=F("start_time") - hour, finish_time=F("finish_time") - hour)
+    make_due(task_id)
+    return row(task_id)
+
+
+def failed_before() -> int:
+    batch = started("a")
+    settled(batch, RETRY)
+    return long_ago(batch.tasks[0].id).id
+
+
+def test_a_claimed_task_has_neither_begun_nor_failed_whatever_the_try_before_it_did():
+    task_id = failed_before()
+    number = claim_one()
+
+    task = find(TYPE, "a")
+
+    assert (task.status, task.start_time, task.finish_time, task.late) == ("RUNNING", None, None, None)
+    assert task.claimed_at == batch_row(str(number)).claimed_at
+    assert (task.error_code, task.error_msg, task.last_error) == ("", "", ("BROKEN", "asked to fail"))
+    assert [(one.task_id, one.error_code) for one in history(TYPE, "a")[1]] == [(task_id, "BROKEN")]
+
+
+def test_a_running_task_began_when_its_batch_did():
+    failed_before()
+    number = claim_one()
+    start(number, "w1")
+    began = batch_row(str(number)).started_at
+
+    for task in (find(TYPE, "a"), find_many([TYPE], ["a"])[TYPE, "a"], history(TYPE, "a")[0][0]):
+        assert (task.start_time, task.finish_time, task.worker) == (began, None, "w1")
+        assert (task.error_code, task.last_error.code) == ("", "BROKEN")
+
+
+def test_what_failed_says_so_until_it_is_tried_again():
+    batch = started("a")
+    settled(batch, RETRY)
+    task = find(TYPE, "a")
+    assert (task.status, task.error_code, task.last_error.code) == ("FAIL", "BROKEN", "BROKEN")
+    assert task.start_time == row(task.id).start_time and task.finish_time == row(task.id).finish_time
+    make_due(task.id)
+    settled(start(claim_one(), "w"), OK)
+    assert (find(TYPE, "a").error_code, find(TYPE, "a").last_error) == ("", None)
+
+
+def test_a_dead_task_that_starts_anew_has_not_failed_yet():
+    batch = started("a")
+    settled(batch, FINAL)
+    assert find(TYPE, "a").error_code == "HOPELESS"
+
+    retry_tasks([batch.tasks[0].id], Operator("olga", "enough"))
+
+    task = find(TYPE, "a")
+    assert (task.status, task.error_code, task.last_error.code) == ("INIT", "", "HOPELESS")
+
+
+def test_a_rolling_task_that_runs_does_not_show_the_round_before():
+    batch = started("a", repeat_after=60)
+    settled(batch)
+    long_ago(batch.tasks[0].id)
+    assert find(TYPE, "a").finish_time is not None
+    start(claim_one(), "w")
+
+    task = find(TYPE, "a")
+
+    assert (task.finish_time, task.last_error, task.late) == (None, None, None)
+    assert task.start_time == TaskBatch.objects.get(batch_no=row(task.id).batch_no).started_at
+
+
+def test_a_task_whose_worker_died_began_when_that_try_did():
+    task_id = failed_before()
+    number = claim_one()
+    began = datetime.fromtimestamp(start(number, "w1").started).astimezone()
+    expire_lease(str(number))
+    reap()
+
+    task = find(TYPE, "a")
+
+    assert (task.id, task.status, task.error_code) == (task_id, "FAIL", "LOST")
+    assert abs(task.start_time - began) < timedelta(milliseconds=1) < task.finish_time - task.start_time
+
+
+CANCELS = {
+    "by key": lambda task: cancel(TYPE, "a"),
+    "by id": lambda task: cancel_tasks([task], Operator("olga", "enough")),
+    "superseded": lambda task: reschedule(TYPE, "a", at=TUESDAY),
+}
+
+
+@pytest.mark.parametrize("how", CANCELS.values(), ids=CANCELS)
+@pytest.mark.parametrize("begun", [True, False])
+def test_what_was_cancelled_while_it_ran_has_the_times_of_that_run(how, begun):
+    task_id = failed_before()
+    number = claim_one()
+    if begun:
+        start(number, "w1")
+
+    how(task_id)
+
+    after = row(task_id)
+    assert after.status == "CANCELLED"
+    assert after.start_time == batch_row(str(number)).started_at
+    assert after.finish_time >= batch_row(str(number)).claimed_at
+
+
+def test_what_was_cancelled_while_it_waited_had_no_run():
+    task_id = failed_before()
+
+    cancel(TYPE, "a")
+
+    assert (row(task_id).start_time, row(task_id).finish_time > row(task_id).created_at) == (None, True)
+
+
+def test_what_its_handler_skipped_began_and_what_expired_did_not():
+    settled(started("a"), RETRY)
+    task_id = long_ago(row(find(TYPE, "a").id).id).id
+    ScheduleTask.objects.filter(id=task_id).update(payload={"do": "skip"})
+    run_due()
+    skipped = row(task_id)
+    assert skipped.status == "CANCELLED"
+    assert timedelta(0) <= skipped.finish_time - skipped.start_time < timedelta(minutes=1)
+
+    expired = schedule(TYPE, "b", expires_after=1).task_id
+    ScheduleTask.objects.filter(id=expired).update(execute_time="2026-01-01T00:00Z", start_time="2026-01-01T00:00Z")
+    run_due()
+    assert (row(expired).error_code, row(expired).start_time) == ("EXPIRED", None)
+
+
+def test_the_api_tells_the_run_that_is_under_way():
+    task_id = failed_before()
+    api = Api()
+    assert api.get(f"/tasks/{task_id}").body["error_code"] == "BROKEN"
+    number = claim_one()
+    claimed = api.get(f"/tasks/{task_id}").body
+    start(number, "w1")
+    [listed] = api.get("/tasks").body["items"]
+
+    assert (claimed["start_time"], claimed["finish_time"], claimed["error_code"]) == (None, None, "")
+    assert claimed["last_error"] == {"code": "BROKEN", "message": "asked to fail"}
+    began = batch_row(str(number)).started_at
+    assert abs(datetime.fromisoformat(listed["start_time"]) - began) < timedelta(milliseconds=1)
+    assert (listed["finish_time"], listed["error_msg"]) == (None, "")
+
+
+def test_the_history_of_a_job_tells_it_too(viewer):
+    job = make(every=50)
+    task = instances(job)[0]
+    make_due(task.id)
+    settled(start(claim_one(), "w"), RETRY)
+    old = long_ago(task.id)
+    start(claim_one(), "w1")
+
+    listed = Api().get(f"/jobs/{job.id}/instances?status=RUNNING").body["items"][0]
+    page = viewer.get(f"/admin/tasks_app/jobdefinition/{job.id}/change/").content.decode()
+
+    assert (listed["finish_time"], listed["error_code"], listed["last_error"]["code"]) == (None, "", "BROKEN")
+    assert f"{old.start_time:%H:%M:%S}" not in page
+    assert f"{TaskBatch.objects.get(finished_at=None).started_at:%H:%M:%S}" in page
+
+
+def test_the_page_of_a_task_tells_what_is_under_way_and_what_failed_before(viewer):
+    task_id = failed_before()
+    number = claim_one()
+
+    claimed = viewer.get(PAGE.format(task_id)).content.decode()
+    assert "It is claimed, and waits for a worker." in claimed
+    assert "Last run" not in claimed and "Last finished" not in claimed
+    assert "Its last try failed:" in claimed and "asked to fail" in claimed
+
+    start(number, "w1")
+    page = viewer.get(PAGE.format(task_id)).content.decode()
+    assert "It is running on w1." in page
+    assert f"{batch_row(str(number)).started_at:%H:%M:%S}" in page
+
+
+def test_why_tells_what_runs_now_and_what_failed_before():
+    a_beat_is_alive()
+    a_worker_is_alive("default")
+    task_id = failed_before()
+    number = claim_one()
+    before = "1 try failed before, with BROKEN."
+    assert why_task(row(task_id)).words.endswith(f"waits for a worker. {before}")
+    start(number, "w1")
+
+    reason = why_task(row(task_id))
+
+    assert reason.rule == "running" and reason.words.endswith(f" on w1. {before}")
