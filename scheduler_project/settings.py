@@ -8,7 +8,7 @@ from kombu import Queue
 
 from tasks_app.core.lanes import DEFAULT_LANE, LANES
 
-from . import env
+from . import embedded, env
 
 BASE_DIR = env.BASE_DIR
 DATABASE_URL, REDIS_URL = env.service_urls()
@@ -19,14 +19,10 @@ def _secret_key() -> str:
     given = os.environ.get("SECRET_KEY")
     if given:
         return given
-    path = env.home() / "secret-key"
     try:
-        return path.read_text().strip()
-    except FileNotFoundError:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-            file.write(secrets.token_urlsafe(50))
-        return path.read_text().strip()
+        return embedded.kept_secret(embedded.open_home(env.home()), "secret-key", secrets.token_urlsafe(50))
+    except (embedded.EmbeddedError, OSError) as error:
+        raise env.EnvironmentProblem(f"SECRET_KEY is not set, and none can be kept: {error}") from None
 
 
 SECRET_KEY = _secret_key()

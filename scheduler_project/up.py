@@ -18,7 +18,6 @@ from types import FrameType
 
 from . import embedded
 from .embedded import reachability
-from .embedded.places import open_home
 from .supervisor import ProcessSpec, Server, Supervisor, run_to_end
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -126,7 +125,7 @@ def home_directory() -> Path:
 def prepare_home(wanted: Path) -> tuple[Path, str]:
     """Home's real path and the admin password kept in it."""
     try:
-        home = open_home(wanted)
+        home = embedded.open_home(wanted)
         return home, admin_password(home)
     except OSError as error:
         raise UpError(
@@ -180,17 +179,8 @@ def admin_password(home: Path) -> str:
     given = os.environ.get("PUNCTUAL_ADMIN_PASSWORD")
     if given:
         return given
-    file = home / "admin-password"
-    with suppress(FileNotFoundError):
-        kept = file.read_text().strip()
-        if kept:
-            return kept
     password = "-".join("".join(secrets.choice(READABLE) for _ in range(4)) for _ in range(3))
-    fresh = file.with_name(".admin-password")
-    with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as handle:
-        handle.write(f"{password}\n")
-    fresh.replace(file)
-    return password
+    return embedded.kept_secret(home, "admin-password", password)
 
 
 def start_databases(run: Run, home: Path, ending: ExitStack) -> dict[str, str]:

@@ -137,7 +137,7 @@ def running(home: Path) -> ServiceUrls | None:
 def _start_servers(
     services: Services, *, postgres: bool, valkey: bool, postgres_options: dict[str, str] | None
 ) -> None:
-    account = server_account()
+    account = server_account(services.home)
     directory = places.open_servers(services.home, account)
     services._locks.append(_lock(directory / "lock", services.home))
     (services.home / ANNOUNCEMENT).unlink(missing_ok=True)
