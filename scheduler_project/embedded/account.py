@@ -70,7 +70,7 @@ class Account:
 
 
 def server_account(home: Path) -> Account:
-    """The account for PostgreSQL and Valkey: our own, or, when we are root, an id that only this home's servers have."""
+    """The account for PostgreSQL and Valkey: ours, or, when we are root, an id that only this home's servers have."""
     if os.geteuid() != 0:
         return Account(_name_of(os.geteuid()), os.geteuid(), os.getegid(), borrowed=False)
     first = int.from_bytes(hashlib.sha256(os.fsencode(home)).digest()[:8], "big") % len(OWN_UIDS)
