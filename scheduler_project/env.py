@@ -37,6 +37,14 @@ def service_urls() -> tuple[str, str]:
     return database or "", redis or ""
 
 
+def plays_demo() -> bool:
+    """Whether the demo's handlers are wanted: DEMO says so, else the stack that runs from this checkout."""
+    running = None
+    if not (os.environ.get("DATABASE_URL") and os.environ.get("REDIS_URL")):
+        running = embedded.running(home())
+    return flag("DEMO", running is not None and running.demo)
+
+
 def database_settings(url: str) -> dict:
     """Django's DATABASES entry for a libpq URL."""
     parts = urlsplit(url)

@@ -42,7 +42,7 @@ INSTALLED_APPS = [
     "tasks_app",
     "articles_app",
     "inventory_app",
-    "demo_app",
+    *(["demo_app"] if env.plays_demo() else []),
 ]
 
 MIDDLEWARE = [

@@ -193,11 +193,18 @@ def start_databases(run: Run, home: Path, ending: ExitStack) -> dict[str, str]:
     if run.redis_url:
         reachability.check_redis(run.redis_url)
     if not (run.database_url and run.redis_url):
-        services = ending.enter_context(embedded.start(home, postgres=not run.database_url, valkey=not run.redis_url))
+        services = ending.enter_context(
+            embedded.start(home, postgres=not run.database_url, valkey=not run.redis_url, demo=True)
+        )
         run.servers = services.servers
         run.database_url = run.database_url or services.database_url or ""
         run.redis_url = run.redis_url or services.redis_url or ""
-    return {"DATABASE_URL": run.database_url, "REDIS_URL": run.redis_url, "PUNCTUAL_HOME": str(home)}
+    return {
+        "DATABASE_URL": run.database_url,
+        "REDIS_URL": run.redis_url,
+        "PUNCTUAL_HOME": str(home),
+        "DEMO": "1",
+    }
 
 
 def manage(command: str, arguments: list[str], env: dict[str, str]) -> None:
