@@ -73,16 +73,15 @@ class Run:
 def processes(port: int, env: dict[str, str]) -> list[ProcessSpec]:
     """Everything that `make up` keeps running besides the databases; add a line to add a process."""
     python, app = sys.executable, "scheduler_project"
-    gunicorn = [python, "-m", "gunicorn", f"{app}.wsgi", "--bind", f"{HOST}:{port}", "--workers", "2"]
     celery = [python, "-m", "celery", "--quiet", "-A", app]
     examples = [
-        ProcessSpec(name, [python, str(BASE_DIR / "examples" / EXAMPLES[url][0]), "--port", port], env, BASE_DIR)
+        ProcessSpec(name, [python, str(BASE_DIR / "examples" / EXAMPLES[url][0]), "--port", given], env, BASE_DIR)
         for name, url in (("audit", "MODERATION_URL"), ("stock", "STOCK_URL"))
-        if (port := env.get(EXAMPLE_PORT + url))
+        if (given := env.get(EXAMPLE_PORT + url))
     ]
     return [
         *examples,
-        ProcessSpec("web", [*gunicorn, "--no-control-socket", "--graceful-timeout", "10"], env, BASE_DIR),
+        ProcessSpec("web", [python, "-m", "gunicorn", f"{app}.wsgi", "--bind", f"{HOST}:{port}"], env, BASE_DIR),
         ProcessSpec("beat", [*celery, "beat", "--loglevel", "INFO"], env, BASE_DIR),
         ProcessSpec("worker", [*celery, "worker", "--loglevel", "INFO", *QUIET], env, BASE_DIR),
     ]

@@ -36,7 +36,7 @@ SETTINGS = {
     "fsync": "on",
     "timezone": "UTC",
     "log_timezone": "UTC",
-    "max_connections": "100",
+    "max_connections": "200",
     "shared_buffers": "256MB",
     "max_wal_size": "2GB",
     "checkpoint_timeout": "5min",
