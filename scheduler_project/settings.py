@@ -29,6 +29,21 @@ SECRET_KEY = _secret_key()
 DEBUG = env.flag("DEBUG", False)
 ALLOWED_HOSTS = os.environ.get("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]").split(",")
 
+# Behind a proxy, one variable says all that follows from the address that people type; docs/deploy.md shows the proxy.
+if _public := env.public_url():
+    ALLOWED_HOSTS.append(f"[{_public.hostname}]" if ":" in _public.hostname else _public.hostname)
+    CSRF_TRUSTED_ORIGINS = [f"{_public.scheme}://{_public.netloc}"]
+    if _public.scheme == "https":
+        SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+        SECURE_SSL_REDIRECT = True
+        SECURE_SSL_HOST = _public.netloc
+        SECURE_REDIRECT_EXEMPT = [r"^api/v1/live$"]  # asked by whoever watches the process, past the proxy
+        SECURE_HSTS_SECONDS = 30 * 24 * 3600
+        SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
+# Whose word on their clients counts. Once they are named, nobody else's word on TLS counts either.
+TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES", "127.0.0.1,::1")
+ONLY_TRUSTED_PROXIES = bool(os.environ.get("TRUSTED_PROXIES"))
+
 INSTALLED_APPS = [
     "unfold",
     "django.contrib.admin",
@@ -47,6 +62,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "scheduler_project.security.policy_middleware",
+    "scheduler_project.proxy.proxy_middleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
