@@ -15,7 +15,7 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 def proxy_middleware(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
-    """From here on REMOTE_ADDR is the client's. Who is no proxy of ours can't say who they are, nor that they speak TLS."""
+    """From here on REMOTE_ADDR is the client's. Nobody but our proxies says who it is, or that it speaks TLS."""
     trusted = [ipaddress.ip_network(each) for each in settings.TRUSTED_PROXIES]
     told: set[str] = set()
 

@@ -59,6 +59,8 @@ class Conf:
 
     # Limits of input.
     PAYLOAD_MAX_BYTES: int = 65_536
+    API_CALLS_PER_MINUTE: int = 6_000  # of one token or user; 0: no limit
+    API_ADDRESS_CALLS_PER_MINUTE: int = 30_000  # from one address; 0: no limit
 
     # Keeping.
     KEEP_BATCHES_DAYS: float = 1.0
@@ -124,7 +126,12 @@ class Conf:
                 yield f'PUNCTUAL["{knob.name}"] is {value!r}; it must be more than 0.'
 
 
-_MAY_BE_ZERO = {"CANARY_SECONDS", "READ_AHEAD_SECONDS"}  # which turns it off
+_MAY_BE_ZERO = {
+    "CANARY_SECONDS",
+    "READ_AHEAD_SECONDS",
+    "API_CALLS_PER_MINUTE",
+    "API_ADDRESS_CALLS_PER_MINUTE",
+}  # which turns it off
 _WORDS = {int: "whole number", float: "number"}
 
 
