@@ -6,6 +6,7 @@ the next row that is written.
 
 import getpass
 import logging
+import os
 import threading
 import time
 from collections.abc import Iterable
@@ -197,8 +198,14 @@ def _label(one) -> str:
 
 def _write_rights(entries: list[Entry]) -> None:
     who = acting.get()
-    name = (who() if who else "") or f"command line of {getpass.getuser()}"
-    _write(name, "rights", entries, "rights were changed")
+    _write((who() if who else "") or f"command line of {_account()}", "rights", entries, "rights were changed")
+
+
+def _account() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # an id without a name, as in some containers
+        return f"uid {os.getuid()}"
 
 
 def _write(actor: str, verb: str, entries: list[Entry], reason: str) -> None:

@@ -2,6 +2,7 @@
 
 import shutil
 import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
@@ -148,6 +149,13 @@ def test_a_good_login_in_between_does_not_buy_more_guesses_from_the_address():
             throttle.login_succeeded("mine", HERE)
 
     assert throttle.login_attempt("one more", HERE) > 0
+
+
+def test_many_guesses_at_once_are_not_one():
+    with ThreadPoolExecutor(20) as pool:
+        waits = list(pool.map(lambda _: throttle.login_attempt("ann", HERE), range(40)))
+
+    assert waits.count(0) == LOGIN_PAIR.free
 
 
 def test_waits_double_up_to_the_longest():
