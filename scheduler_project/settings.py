@@ -8,7 +8,7 @@ from kombu import Queue
 
 from tasks_app.core.lanes import DEFAULT_LANE, LANES
 
-from . import env
+from . import embedded, env
 
 BASE_DIR = env.BASE_DIR
 DATABASE_URL, REDIS_URL = env.service_urls()
@@ -19,19 +19,30 @@ def _secret_key() -> str:
     given = os.environ.get("SECRET_KEY")
     if given:
         return given
-    path = env.home() / "secret-key"
     try:
-        return path.read_text().strip()
-    except FileNotFoundError:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-            file.write(secrets.token_urlsafe(50))
-        return path.read_text().strip()
+        return embedded.kept_secret(embedded.open_home(env.home()), "secret-key", secrets.token_urlsafe(50))
+    except (embedded.EmbeddedError, OSError) as error:
+        raise env.EnvironmentProblem(f"SECRET_KEY is not set, and none can be kept: {error}") from None
 
 
 SECRET_KEY = _secret_key()
 DEBUG = env.flag("DEBUG", False)
 ALLOWED_HOSTS = os.environ.get("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]").split(",")
+
+# Behind a proxy, one variable says all that follows from the address that people type; docs/deploy.md shows the proxy.
+if _public := env.public_url():
+    ALLOWED_HOSTS.append(f"[{_public.hostname}]" if ":" in _public.hostname else _public.hostname)
+    CSRF_TRUSTED_ORIGINS = [f"{_public.scheme}://{_public.netloc}"]
+    if _public.scheme == "https":
+        SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+        SECURE_SSL_REDIRECT = True
+        SECURE_SSL_HOST = _public.netloc
+        SECURE_REDIRECT_EXEMPT = [r"^api/v1/live$"]  # asked by whoever watches the process, past the proxy
+        SECURE_HSTS_SECONDS = 30 * 24 * 3600
+        SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
+# Whose word on their clients counts. Once they are named, nobody else's word on TLS counts either.
+TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES", "127.0.0.1,::1")
+ONLY_TRUSTED_PROXIES = bool(os.environ.get("TRUSTED_PROXIES"))
 
 INSTALLED_APPS = [
     "unfold",
@@ -46,17 +57,19 @@ INSTALLED_APPS = [
     "tasks_app",
     "articles_app",
     "inventory_app",
-    "demo_app",
+    *(["demo_app"] if env.plays_demo() else []),
 ]
 
 MIDDLEWARE = [
     "scheduler_project.security.policy_middleware",
+    "scheduler_project.proxy.proxy_middleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "tasks_app.admin.login.access_middleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "tasks_app.typed.keep_typed",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",

@@ -18,7 +18,6 @@ from types import FrameType
 
 from . import embedded
 from .embedded import reachability
-from .embedded.places import open_home
 from .supervisor import ProcessSpec, Server, Supervisor, run_to_end
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -74,16 +73,15 @@ class Run:
 def processes(port: int, env: dict[str, str]) -> list[ProcessSpec]:
     """Everything that `make up` keeps running besides the databases; add a line to add a process."""
     python, app = sys.executable, "scheduler_project"
-    gunicorn = [python, "-m", "gunicorn", f"{app}.wsgi", "--bind", f"{HOST}:{port}", "--workers", "2"]
     celery = [python, "-m", "celery", "--quiet", "-A", app]
     examples = [
-        ProcessSpec(name, [python, str(BASE_DIR / "examples" / EXAMPLES[url][0]), "--port", port], env, BASE_DIR)
+        ProcessSpec(name, [python, str(BASE_DIR / "examples" / EXAMPLES[url][0]), "--port", given], env, BASE_DIR)
         for name, url in (("audit", "MODERATION_URL"), ("stock", "STOCK_URL"))
-        if (port := env.get(EXAMPLE_PORT + url))
+        if (given := env.get(EXAMPLE_PORT + url))
     ]
     return [
         *examples,
-        ProcessSpec("web", [*gunicorn, "--no-control-socket", "--graceful-timeout", "10"], env, BASE_DIR),
+        ProcessSpec("web", [python, "-m", "gunicorn", f"{app}.wsgi", "--bind", f"{HOST}:{port}"], env, BASE_DIR),
         ProcessSpec("beat", [*celery, "beat", "--loglevel", "INFO"], env, BASE_DIR),
         ProcessSpec("worker", [*celery, "worker", "--loglevel", "INFO", *QUIET], env, BASE_DIR),
     ]
@@ -126,7 +124,7 @@ def home_directory() -> Path:
 def prepare_home(wanted: Path) -> tuple[Path, str]:
     """Home's real path and the admin password kept in it."""
     try:
-        home = open_home(wanted)
+        home = embedded.open_home(wanted)
         return home, admin_password(home)
     except OSError as error:
         raise UpError(
@@ -180,17 +178,8 @@ def admin_password(home: Path) -> str:
     given = os.environ.get("PUNCTUAL_ADMIN_PASSWORD")
     if given:
         return given
-    file = home / "admin-password"
-    with suppress(FileNotFoundError):
-        kept = file.read_text().strip()
-        if kept:
-            return kept
     password = "-".join("".join(secrets.choice(READABLE) for _ in range(4)) for _ in range(3))
-    fresh = file.with_name(".admin-password")
-    with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as handle:
-        handle.write(f"{password}\n")
-    fresh.replace(file)
-    return password
+    return embedded.kept_secret(home, "admin-password", password)
 
 
 def start_databases(run: Run, home: Path, ending: ExitStack) -> dict[str, str]:
@@ -203,11 +192,18 @@ def start_databases(run: Run, home: Path, ending: ExitStack) -> dict[str, str]:
     if run.redis_url:
         reachability.check_redis(run.redis_url)
     if not (run.database_url and run.redis_url):
-        services = ending.enter_context(embedded.start(home, postgres=not run.database_url, valkey=not run.redis_url))
+        services = ending.enter_context(
+            embedded.start(home, postgres=not run.database_url, valkey=not run.redis_url, demo=True)
+        )
         run.servers = services.servers
         run.database_url = run.database_url or services.database_url or ""
         run.redis_url = run.redis_url or services.redis_url or ""
-    return {"DATABASE_URL": run.database_url, "REDIS_URL": run.redis_url, "PUNCTUAL_HOME": str(home)}
+    return {
+        "DATABASE_URL": run.database_url,
+        "REDIS_URL": run.redis_url,
+        "PUNCTUAL_HOME": str(home),
+        "DEMO": "1",
+    }
 
 
 def manage(command: str, arguments: list[str], env: dict[str, str]) -> None:

@@ -59,6 +59,8 @@ class Conf:
 
     # Limits of input.
     PAYLOAD_MAX_BYTES: int = 65_536
+    API_CALLS_PER_MINUTE: int = 6_000  # of one token or user; 0: no limit
+    API_ADDRESS_CALLS_PER_MINUTE: int = 30_000  # from one address; 0: no limit
 
     # Keeping.
     KEEP_BATCHES_DAYS: float = 1.0
@@ -162,6 +164,8 @@ _RANGES = {
     "SHARDS": Range(1, MOST_SHARDS),
     "PAYLOAD_MAX_BYTES": Range(2, 100_000_000),
     "PRUNE_STEP": Range(1, 1_000_000),
+    "API_CALLS_PER_MINUTE": Range(1, 1_000_000_000, or_zero=True),
+    "API_ADDRESS_CALLS_PER_MINUTE": Range(1, 1_000_000_000, or_zero=True),
 }
 _REASONS = {
     "SHARDS": " Every look asks each shard; a few times the number of beats is plenty.",

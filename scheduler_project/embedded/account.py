@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import pwd
 import subprocess
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from .errors import EmbeddedError
 
-# PostgreSQL refuses to run as root, so root lends its servers an account that owns nothing of value.
-UNPRIVILEGED = ("nobody", "daemon")
+# PostgreSQL refuses to run as root, so root's servers get a user id that nothing else on the machine has: an account
+# that others share, such as nobody, would make each of its processes their master. No system hands these out
+# (https://systemd.io/UIDS-GIDS/).
+OWN_UIDS = range(60706, 61184)
+# initdb looks its user up by name, so it alone runs as one of these, in a group of our own.
+NAMED = ("nobody", "daemon")
 
 
 @dataclass(frozen=True)
@@ -23,6 +29,10 @@ class Account:
     uid: int
     gid: int
     borrowed: bool
+
+    @property
+    def description(self) -> str:
+        return f"user {self.name!r} (uid {self.uid})" if self.name else f"uid {self.uid}"
 
     def popen_options(self) -> dict[str, Any]:
         """What subprocess needs to start a program under this account."""
@@ -52,31 +62,51 @@ class Account:
             )
         except (OSError, subprocess.SubprocessError) as error:
             raise EmbeddedError(
-                f"Can't start a process as user {self.name!r} (uid {self.uid}): {error}. PostgreSQL doesn't "
+                f"Can't start a process as {self.description}: {error}. PostgreSQL doesn't "
                 "run as root; start this as an ordinary user, or set DATABASE_URL and REDIS_URL to servers "
                 "of your own."
             ) from error
         return done.returncode == 0
 
 
-def server_account() -> Account:
-    """The account for PostgreSQL and Valkey: our own, or an unprivileged one when we are root."""
+def server_account(home: Path) -> Account:
+    """The account for PostgreSQL and Valkey: ours, or, when we are root, an id that only this home's servers have."""
     if os.geteuid() != 0:
-        return Account(_own_name(), os.geteuid(), os.getegid(), borrowed=False)
-    for name in UNPRIVILEGED:
-        try:
-            entry = pwd.getpwnam(name)
-        except KeyError:
-            continue
-        return Account(name, entry.pw_uid, entry.pw_gid, borrowed=True)
+        return Account(_name_of(os.geteuid()), os.geteuid(), os.getegid(), borrowed=False)
+    first = int.from_bytes(hashlib.sha256(os.fsencode(home)).digest()[:8], "big") % len(OWN_UIDS)
+    for uid in (*OWN_UIDS[first:], *OWN_UIDS[:first]):
+        if not _name_of(uid):
+            return Account("", uid, uid, borrowed=True)
     raise EmbeddedError(
-        f"PostgreSQL doesn't run as root, and none of the users {', '.join(UNPRIVILEGED)} exists to run it. "
+        f"PostgreSQL doesn't run as root, and every user id from {OWN_UIDS[0]} to {OWN_UIDS[-1]} is somebody's. "
         "Start this as an ordinary user, or set DATABASE_URL to a server of your own."
     )
 
 
-def _own_name() -> str:
+def named_account(servers: Account) -> Account:
+    """Who runs initdb: the servers' account if it has a name, else one that has, in the servers' group."""
+    if not servers.borrowed:
+        return servers
+    for name in NAMED:
+        with suppress(KeyError):
+            return Account(name, pwd.getpwnam(name).pw_uid, servers.gid, borrowed=True)
+    raise EmbeddedError(
+        f"initdb doesn't run as root, and none of the users {', '.join(NAMED)} exists to run it. "
+        "Start this as an ordinary user, or set DATABASE_URL to a server of your own."
+    )
+
+
+def earlier_uids() -> set[int]:
+    """Who may own what an earlier start of ours left behind: servers ran as nobody once, and a home may be moved."""
+    found = set(OWN_UIDS)
+    for name in NAMED:
+        with suppress(KeyError):
+            found.add(pwd.getpwnam(name).pw_uid)
+    return found
+
+
+def _name_of(uid: int) -> str:
     try:
-        return pwd.getpwuid(os.geteuid()).pw_name
+        return pwd.getpwuid(uid).pw_name
     except KeyError:
-        return f"uid {os.geteuid()}"
+        return ""

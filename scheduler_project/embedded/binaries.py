@@ -62,7 +62,7 @@ def _runnable_postgres(account: Account, install: Path) -> bool:
 
 def _unusable(what: str, program: Path, account: Account) -> str:
     return (
-        f"{what} at {program} can't be executed by user {account.name!r} (uid {account.uid}). Reinstall the "
+        f"{what} at {program} can't be executed by {account.description}. Reinstall the "
         "requirements with `make clean setup`, or set DATABASE_URL and REDIS_URL to servers of your own."
     )
 
@@ -71,7 +71,7 @@ def _copy_once(wheel: str, copy: Callable[[Path], None], account: Account) -> Pa
     """A copy of the wheel's programs that the account can reach, made once for every version."""
     if not account.borrowed:
         raise EmbeddedError(
-            f"The programs in the Python package {wheel} can't be executed by user {account.name!r}. "
+            f"The programs in the Python package {wheel} can't be executed by {account.description}. "
             "Reinstall the requirements with `make clean setup`, or set DATABASE_URL and REDIS_URL to "
             "servers of your own."
         )

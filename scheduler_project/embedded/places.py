@@ -1,11 +1,13 @@
 """Owns the directories of a stack: which there are, whose they are, and where else they go if need be.
 
     home/stack.json, home/lock      ours
+    home/secret-key, admin-password ours, 0600
     home/servers/                   ours; a link elsewhere when the servers' account can't reach home
+    home/servers/pg_hba.conf        ours, and pg_ident.conf: the server reads who may come in, and can't change it
     home/servers/postgres, valkey   the servers' account's, 0700
     home/servers/sockets            the same; in a temporary directory when home's path won't do for a socket
 
-No mode and no owner of a directory that we didn't make is ever changed.
+Home and what is in it is closed to others at every start. No mode and no owner of any other directory is changed.
 """
 
 from __future__ import annotations
@@ -16,30 +18,56 @@ import re
 import shutil
 import stat
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from . import processes
-from .account import Account
+from .account import Account, earlier_uids
 from .errors import EmbeddedError
 
 # sun_path holds 104 bytes on macOS and 108 on Linux, with its closing NUL.
 SOCKET_PATH_LIMIT = 100
 LONGEST_SOCKET_NAME = "/.s.PGSQL.5432"
+OUTSIDE, SWEPT = Path("/var/lib/punctual"), Path("/var/tmp")
+# How the names of what is ours in home begin.
+OURS = ("lock", "servers", "stack.json", "secret-key", "admin-password")
 
 
 def open_home(home: Path) -> Path:
-    """Make home if it is missing; the answer is its real path."""
+    """Make home if it is missing, close it to others, and refuse it if it is theirs; the answer is its real path."""
     home = Path(home).absolute()
     if not home.exists():
-        home.mkdir(parents=True)
-        # As root the servers' account has to pass through; what is secret in home has a mode of its own.
-        home.chmod(0o711 if os.geteuid() == 0 else 0o700)
+        home.mkdir(parents=True, mode=0o700)
+        home.chmod(_home_mode())
     if not home.is_dir() or not os.access(home, os.W_OK | os.X_OK):
         raise EmbeddedError(
             f"The home {home} of the embedded services isn't a directory that you may write. "
             "Set PUNCTUAL_HOME to one that is."
         )
-    return home.resolve()
+    home = home.resolve()
+    _refuse_foreign(home)
+    _close_to_others(home)
+    return home
+
+
+def kept_secret(home: Path, name: str, made: str) -> str:
+    """The secret in this file of home; the one just made if there is none. Of several at once the first one counts."""
+    file = home / name
+    with suppress(FileNotFoundError):
+        if file.stat().st_mode & 0o077:
+            file.chmod(0o600)
+        if kept := file.read_text().strip():
+            return kept
+        file.unlink()
+    handle, fresh = tempfile.mkstemp(prefix=f".{name}-", dir=home)
+    try:
+        with open(handle, "w") as unnamed:
+            unnamed.write(f"{made}\n")
+        with suppress(FileExistsError):
+            os.link(fresh, file)
+    finally:
+        os.unlink(fresh)
+    return file.read_text().strip()
 
 
 def open_servers(home: Path, account: Account) -> Path:
@@ -53,15 +81,10 @@ def open_servers(home: Path, account: Account) -> Path:
         else:
             servers.symlink_to(_make_outside(home, account))
     real = servers.resolve()
-    owner = real.stat().st_uid
-    if owner != os.geteuid():
-        raise EmbeddedError(
-            f"{real} belongs to uid {owner}, and you are uid {os.geteuid()}. Start this as the user that "
-            "made it, or set PUNCTUAL_HOME to another directory."
-        )
+    _refuse_foreign(real)
     if not account.can_enter(real):
         raise EmbeddedError(
-            f"User {account.name!r} (uid {account.uid}) runs the servers but can't enter {real}. Give it "
+            f"The servers run as {account.description}, which can't enter {real}. Give it "
             "search permission on the directories above, or set PUNCTUAL_HOME to another directory."
         )
     return real
@@ -76,10 +99,11 @@ def open_private(directory: Path, account: Account) -> Path:
     else:
         if account.borrowed:
             os.chown(directory, account.uid, account.gid)
+    _hand_over(directory, account)
     found = directory.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != account.uid or found.st_mode & 0o077:
         raise EmbeddedError(
-            f"{directory} must be a directory of user {account.name!r} (uid {account.uid}) with mode 0700, "
+            f"{directory} must be a directory of {account.description} with mode 0700, "
             f"but it is {stat.filemode(found.st_mode)} of uid {found.st_uid}. Remove it, start as the user "
             "that made it, or set PUNCTUAL_HOME to another directory."
         )
@@ -92,7 +116,7 @@ def open_sockets(servers: Path, account: Account) -> Path:
     too_long = len(str(directory)) + len(LONGEST_SOCKET_NAME) > SOCKET_PATH_LIMIT
     # libpq splits a host at commas, and not every client unquotes a blank in a URL: take no chances.
     if too_long or not re.fullmatch(r"[A-Za-z0-9/._-]+", str(directory)):
-        directory = _short_base(account) / f"punctual-{_fingerprint(servers)}"
+        return _short_lived(_short_base(account), f"punctual-{fingerprint(servers)}-", account)
     return open_private(directory, account)
 
 
@@ -112,29 +136,89 @@ def remove_servers(home: Path) -> None:
 
 def outside_root(account: Account) -> Path:
     """A directory of ours, outside home, that both root and the servers' account can enter."""
-    # /var/lib first: what lies in /var/tmp for a month is swept away on many systems.
-    for root in (Path("/var/lib/punctual"), Path("/var/tmp/punctual")):
-        try:
-            if not root.exists():
-                root.mkdir()
-                root.chmod(0o711)
-            found = root.lstat()
-        except OSError:
-            continue
-        safe = stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o022
-        if safe and account.can_enter(root):
+    # /var/lib first: what lies in /var/tmp for a month is swept away on many systems. There anybody may take a name
+    # before us, so ours ends with what nobody can guess.
+    with suppress(OSError):
+        if not OUTSIDE.exists():
+            OUTSIDE.mkdir()
+            OUTSIDE.chmod(0o711)
+    for root in (OUTSIDE, *sorted(SWEPT.glob("punctual-*"))):
+        if _is_safe(root) and account.can_enter(root):
+            return root
+    with suppress(OSError):
+        root = Path(tempfile.mkdtemp(prefix="punctual-", dir=SWEPT))
+        root.chmod(0o711)
+        if account.can_enter(root):
             return root
     raise EmbeddedError(
-        f"User {account.name!r} (uid {account.uid}) runs the servers, but neither /var/lib/punctual nor "
-        "/var/tmp/punctual is a directory of root that it can enter. Start this as an ordinary user, or set "
-        "DATABASE_URL and REDIS_URL to servers of your own."
+        f"The servers run as {account.description}, but neither {OUTSIDE} nor a directory in {SWEPT} is one of root "
+        "that it can enter. Start this as an ordinary user, or set DATABASE_URL and REDIS_URL to servers of your own."
     )
+
+
+def _home_mode() -> int:
+    # As root the servers' account has to pass through; what is secret in home has a mode of its own.
+    return 0o711 if os.geteuid() == 0 else 0o700
+
+
+def _refuse_foreign(directory: Path) -> None:
+    owner = directory.stat().st_uid
+    if owner != os.geteuid():
+        raise EmbeddedError(
+            f"{directory} belongs to uid {owner}, and you are uid {os.geteuid()}. Start this as the user that "
+            "made it, or set PUNCTUAL_HOME to another directory."
+        )
+
+
+def _close_to_others(home: Path) -> None:
+    """Take from others what a loose umask gave them; a directory that isn't home alone is not ours to close."""
+    mode = home.stat().st_mode
+    closed = stat.S_IMODE(mode) & _home_mode()
+    strangers = sorted(name for name in os.listdir(home) if not name.removeprefix(".").startswith(OURS))
+    if strangers and mode & 0o022:
+        raise EmbeddedError(
+            f'{home} is {stat.filemode(mode)} and holds "{strangers[0]}", which isn\'t ours: others could put their '
+            "files in the place of ours. Set PUNCTUAL_HOME to a directory of its own."
+        )
+    if not strangers and stat.S_IMODE(mode) != closed:
+        home.chmod(closed)
+
+
+def _hand_over(directory: Path, account: Account) -> None:
+    """What the servers of an earlier start wrote under another id of ours belongs to the account of today."""
+    before = directory.lstat()
+    if not account.borrowed or before.st_uid == account.uid or before.st_uid not in earlier_uids():
+        return
+    for _, folders, files, handle in os.fwalk(directory, follow_symlinks=False):
+        for name in (*folders, *files):
+            # Whoever shared the old id could put a link here to what is somebody else's.
+            if os.lstat(name, dir_fd=handle).st_uid == before.st_uid:
+                os.chown(name, account.uid, account.gid, dir_fd=handle, follow_symlinks=False)
+    os.chown(directory, account.uid, account.gid, follow_symlinks=False)
+
+
+def _short_lived(base: Path, prefix: str, account: Account) -> Path:
+    """A new private directory under a name that nobody can take before us; those of killed starts are removed."""
+    for leftover in base.glob(f"{prefix}*"):
+        if leftover.lstat().st_uid in (account.uid, os.geteuid()):
+            shutil.rmtree(leftover, ignore_errors=True)
+    directory = Path(tempfile.mkdtemp(prefix=prefix, dir=base))
+    if account.borrowed:
+        os.chown(directory, account.uid, account.gid)
+    return directory
+
+
+def _is_safe(root: Path) -> bool:
+    with suppress(OSError):
+        found = root.lstat()
+        return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o022
+    return False
 
 
 def _make_outside(home: Path, account: Account) -> Path:
     root = outside_root(account)
     _sweep(root, home)
-    place = Path(tempfile.mkdtemp(prefix=f"{_fingerprint(home)}-", dir=root))
+    place = Path(tempfile.mkdtemp(prefix=f"{fingerprint(home)}-", dir=root))
     (place / "home").write_bytes(os.fsencode(home))
     place.chmod(0o711)
     return place
@@ -157,5 +241,5 @@ def _short_base(account: Account) -> Path:
     return Path("/tmp")
 
 
-def _fingerprint(path: Path) -> str:
+def fingerprint(path: Path) -> str:
     return hashlib.sha256(os.fsencode(path)).hexdigest()[:16]

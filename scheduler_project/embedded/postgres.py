@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 import secrets
 import shutil
 import signal
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import quote
 
 from . import processes
-from .account import Account
+from .account import Account, named_account
 from .errors import EmbeddedError
 from .places import open_private
 from .server import READY_SECONDS, Server
@@ -35,7 +36,7 @@ SETTINGS = {
     "fsync": "on",
     "timezone": "UTC",
     "log_timezone": "UTC",
-    "max_connections": "100",
+    "max_connections": "200",
     "shared_buffers": "256MB",
     "max_wal_size": "2GB",
     "checkpoint_timeout": "5min",
@@ -44,7 +45,7 @@ SETTINGS = {
 
 
 class Postgres(Server):
-    """A PostgreSQL 18 on a unix socket that trusts everybody, in a directory that only we can enter."""
+    """A PostgreSQL 18 on a unix socket in a directory that only we can enter, and that asks the kernel who comes."""
 
     title = "PostgreSQL"
     program = "postgres"
@@ -65,7 +66,12 @@ class Postgres(Server):
         self.data = servers / "postgres"
         self.sockets = sockets
         self.programs = programs
-        self.options = SETTINGS | self._preloaded() | {"unix_socket_directories": _quoted(sockets)} | (options or {})
+        # Beside the data and not in it: what runs in the server can't change who is let in.
+        self.rules, self.names = servers / "pg_hba.conf", servers / "pg_ident.conf"
+        files = {"hba_file": str(self.rules), "ident_file": str(self.names)}
+        self.options = (
+            SETTINGS | self._preloaded() | files | {"unix_socket_directories": _quoted(sockets)} | (options or {})
+        )
 
     @property
     def url(self) -> str:
@@ -85,6 +91,7 @@ class Postgres(Server):
         if not self.data.exists():
             self._make_cluster()
         open_private(self.data, self.account)  # refuses the data of another user
+        self._write_rules()
         self._disown_old_pid()
         for leftover in self.sockets.glob(".s.PGSQL.*"):
             leftover.unlink(missing_ok=True)
@@ -142,25 +149,40 @@ class Postgres(Server):
 
         Every attempt has a directory of its own, since the initdb of a killed one may still be at work in its.
         """
-        unfinished = open_private(self.data.with_name(f"{UNFINISHED}{secrets.token_hex(4)}"), self.account)
+        maker = named_account(self.account)
+        place = self.data.with_name(f"{UNFINISHED}{secrets.token_hex(4)}")
+        place.mkdir(mode=0o700)
+        if maker.borrowed:
+            # Others share the maker's name, but not the group without which nobody gets in here.
+            os.chown(place, os.geteuid(), maker.gid)
+            place.chmod(0o710)
+        unfinished = open_private(place / "data", maker)
         process = processes.spawn(
             [
-                *(str(self.programs / "initdb"), "-D", str(unfinished), "-U", NAME, "--auth=trust"),
-                *("--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"),
-                *("--no-instructions", *SYNC_ONCE),
+                *(str(self.programs / "initdb"), "-D", str(unfinished), "-U", NAME),
+                *("--auth-local=peer", "--auth-host=reject", "--encoding=UTF8", "--locale=C"),
+                *("--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--no-instructions", *SYNC_ONCE),
             ],
             death_signal=signal.SIGTERM,
             cwd="/",
             env=self.environment(),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            **self.account.popen_options(),
+            **maker.popen_options(),
         )
         with process:
             output = process.communicate()[0].decode(errors="replace").strip()
         if process.returncode != 0:
             raise EmbeddedError(f"initdb couldn't make a PostgreSQL cluster in {self.data}:\n{output}")
+        open_private(unfinished, self.account)
         unfinished.rename(self.data)
+        place.rmdir()
+
+    def _write_rules(self) -> None:
+        """Who may come in, by the user that the kernel says is at the other end of the socket: we, and root."""
+        ours = sorted({pwd.getpwuid(uid).pw_name for uid in {os.geteuid(), 0}})
+        _write(self.rules, "local all all peer map=ours\n")
+        _write(self.names, "".join(f'ours "{name}" all\n' for name in ours))
 
     def _disown_old_pid(self) -> None:
         """Let PostgreSQL see that the pid in a killed predecessor's file is nobody who matters.
@@ -180,6 +202,14 @@ class Postgres(Server):
             file.seek(0)
             file.truncate()
             file.write(b"%d\n%s" % (os.getpid(), rest))
+
+
+def _write(file: Path, text: str) -> None:
+    """A whole file or none; no secret, and the server has to read it."""
+    fresh = file.with_name(f".{file.name}")
+    fresh.write_text(text)
+    fresh.chmod(0o644)
+    fresh.replace(file)
 
 
 def _quoted(path: Path) -> str:

@@ -26,17 +26,19 @@ _held_locks: weakref.WeakSet[IO[str]] = weakref.WeakSet()
 
 @dataclass(frozen=True)
 class ServiceUrls:
-    """Where the servers of a running stack are; None for one that it doesn't have."""
+    """Where the servers of a running stack are, None for one that it doesn't have; and whether it plays the demo."""
 
     database_url: str | None
     redis_url: str | None
+    demo: bool = False
 
 
 class Services:
     """The running servers of one home; a context manager that stops them."""
 
-    def __init__(self, home: Path, locks: list[IO[str]]) -> None:
+    def __init__(self, home: Path, locks: list[IO[str]], *, demo: bool = False) -> None:
         self.home = home
+        self.demo = demo
         self.postgres: Postgres | None = None
         self.valkey: Valkey | None = None
         self._locks = locks
@@ -80,6 +82,7 @@ class Services:
             "owner": self._owner,
             "database_url": self.database_url,
             "redis_url": self.redis_url,
+            "demo": self.demo,
             "servers": [
                 {"program": server.program, "pid": server.pid, "marker": server.marker()} for server in self.servers
             ],
@@ -99,12 +102,20 @@ class Services:
 
 
 def start(
-    home: Path, *, postgres: bool = True, valkey: bool = True, postgres_options: dict[str, str] | None = None
+    home: Path,
+    *,
+    postgres: bool = True,
+    valkey: bool = True,
+    postgres_options: dict[str, str] | None = None,
+    demo: bool = False,
 ) -> Services:
-    """Start the servers of this home and return when they answer; what a killed run left is cleared away."""
+    """Start the servers of this home and return when they answer; what a killed run left is cleared away.
+
+    `demo` is for whoever finds this stack by its home: its processes have the demo's handlers.
+    """
     try:
         home = places.open_home(home)
-        services = Services(home, [_lock(home / "lock", home)])
+        services = Services(home, [_lock(home / "lock", home)], demo=demo)
         try:
             _start_servers(services, postgres=postgres, valkey=valkey, postgres_options=postgres_options)
         except BaseException:
@@ -129,7 +140,7 @@ def running(home: Path) -> ServiceUrls | None:
         for server in content["servers"]:
             if not processes.runs(server["pid"], server["program"], server["marker"]):
                 return None
-        return ServiceUrls(content["database_url"], content["redis_url"])
+        return ServiceUrls(content["database_url"], content["redis_url"], content.get("demo", False))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -137,7 +148,7 @@ def running(home: Path) -> ServiceUrls | None:
 def _start_servers(
     services: Services, *, postgres: bool, valkey: bool, postgres_options: dict[str, str] | None
 ) -> None:
-    account = server_account()
+    account = server_account(services.home)
     directory = places.open_servers(services.home, account)
     services._locks.append(_lock(directory / "lock", services.home))
     (services.home / ANNOUNCEMENT).unlink(missing_ok=True)

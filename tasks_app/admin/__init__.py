@@ -2,8 +2,9 @@
 
 from django.contrib import admin
 
-from . import audit, batches, fleet, jobs, lookups, tasks, tokens
+from . import audit, batches, fleet, jobs, login, lookups, tasks, tokens
 
-__all__ = ["audit", "batches", "fleet", "jobs", "lookups", "tasks", "tokens"]
+__all__ = ["audit", "batches", "fleet", "jobs", "login", "lookups", "tasks", "tokens"]
 
 admin.site.index_template = "tasks_app/index.html"
+admin.site.login_form = login.LoginForm

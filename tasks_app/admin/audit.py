@@ -6,6 +6,7 @@ from django.utils.html import format_html
 from unfold.admin import ModelAdmin
 from unfold.paginator import InfinitePaginator
 
+from tasks_app.engine.people import VERBS
 from tasks_app.models import AuditEntry
 
 from .lookups import OwnLookups
@@ -21,6 +22,11 @@ class AuditEntryAdmin(OwnLookups, LookOnly, ModelAdmin):
     paginator = InfinitePaginator
     ordering = ["-id"]
     sortable_by: list[str] = []
+
+    def get_queryset(self, request):
+        """Who logged in from where is for those who may see the users."""
+        found = super().get_queryset(request)
+        return found if request.user.has_perm("auth.view_user") else found.exclude(verb__in=VERBS)
 
     def get_search_results(self, request, queryset, search_term):
         if search_term and not (search_term.isdecimal() and len(search_term) < 19):

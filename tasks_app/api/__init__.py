@@ -5,9 +5,10 @@ import json
 from django.shortcuts import render
 from django.urls import re_path
 from ninja import NinjaAPI
+from ninja.errors import AuthenticationError
 from ninja.openapi.docs import Swagger
 
-from . import health, jobs, tasks
+from . import health, jobs, limits, tasks
 from .auth import Session, Token, for_readers
 from .edges import StrictParser, nothing_here, refuse_unknown_parameters, spoken
 from .problems import CODES, MEDIA_TYPE, ProblemOut, handle_all
@@ -51,11 +52,13 @@ api = PunctualAPI(
     description="Jobs, tasks and the state of the scheduler. docs/api.md explains keys, revisions and errors.",
     urls_namespace="api",
     auth=[Token(), Session()],
+    throttle=[limits.Calls()],
     parser=StrictParser(),
     docs=Page(),
     docs_decorator=for_readers,
 )
 handle_all(api)
+api.add_exception_handler(AuthenticationError, limits.unauthenticated)
 api.add_router("/jobs", jobs.router)
 api.add_router("/tasks", tasks.router)
 api.add_router("", health.router)

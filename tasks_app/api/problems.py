@@ -1,11 +1,12 @@
 """Errors of the REST API: problem+json (RFC 9457) with a code for programs and a sentence for people."""
 
 import logging
+from math import ceil
 
 from django.db import DatabaseError, InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from ninja import NinjaAPI, Schema
-from ninja.errors import AuthenticationError, HttpError, ValidationError
+from ninja.errors import AuthenticationError, HttpError, Throttled, ValidationError
 
 from tasks_app.core.errors import (
     InvalidTask,
@@ -40,6 +41,7 @@ CODES = {
     "SCH_422_KEY_REUSED": "The Idempotency-Key was used for another request",
     "SCH_428_IF_MATCH_MISSING": "If-Match is missing",
     "SCH_429_RETRY_LIMITED": "The task was retried too often",
+    "SCH_429_TOO_MANY": "There were too many calls",
     "SCH_500_INTERNAL": "Something is broken here",
     "SCH_503_DISPATCHER_DOWN": "No dispatcher is alive",
     "SCH_503_DATABASE_DOWN": "The database does not answer",
@@ -111,6 +113,11 @@ def problem_of(error: Exception) -> Problem:
         return Problem("SCH_401_UNAUTHENTICATED", "Send a token that is valid: Authorization: Bearer pnc_…")
     if isinstance(error, Http404):
         return Problem("SCH_404_NOT_FOUND", "There is nothing at this address.")
+    if isinstance(error, Throttled):
+        words = (
+            "There were too many calls of yours, or from your address, in this minute. Go on after Retry-After seconds."
+        )
+        return Problem("SCH_429_TOO_MANY", words, retry_after=error.wait and ceil(error.wait))
     if isinstance(error, HttpError):
         return Problem(_BY_STATUS.get(error.status_code, "SCH_400_MALFORMED"), _told(error))
     if isinstance(error, OperationalError | InterfaceError):

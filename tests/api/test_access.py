@@ -14,8 +14,9 @@ from tasks_app.api import api as the_api
 from tasks_app.client import schedule
 from tasks_app.engine.lanes import pause
 from tasks_app.engine.tokens import issue, known, revoke
-from tasks_app.models import ApiToken, AuditEntry, JobDefinition, ScheduleTask
+from tasks_app.models import ApiToken, JobDefinition, ScheduleTask
 from tests.support.api import JOB, Api
+from tests.support.audit import deeds
 from tests.support.clients import client_of
 from tests.support.jobs import by, make
 
@@ -135,7 +136,7 @@ def test_tokens_by_command():
     assert "T_PLAIN, T_QUIET in default, low" in out.getvalue()
     call_command("api_token", "revoke", str(ApiToken.objects.get().id), stdout=io.StringIO())
     assert known(text) is None
-    issued, revoked = AuditEntry.objects.order_by("id")
+    issued, revoked = deeds().order_by("id")
     assert (issued.actor, issued.verb, issued.detail["may"]) == ("olga", "issue", "write")
     assert (revoked.subject, revoked.verb) == (issued.subject, "revoke")
     with pytest.raises(CommandError, match="no token"):

@@ -72,9 +72,7 @@ def test_a_job_can_not_be_turned_to_a_closed_type(caller):
 
 
 def test_every_handler_is_closed_unless_it_says_otherwise():
-    opened = {one.name for one in REGISTRY if one.api and not one.name.startswith("T_")}
-
-    assert opened == {"DEMO_HELLO", "DEMO_FLAKY", "DEMO_BROKEN"}
+    assert [one.name for one in REGISTRY if one.api and not one.name.startswith("T_")] == []
 
 
 def test_a_type_may_be_open_to_some_tenants(caller):

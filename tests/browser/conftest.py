@@ -8,9 +8,6 @@ import shutil
 
 import pytest
 
-# Made by migrations, and needed by the web server that runs all the while.
-KEPT = {"django_migrations", "django_content_type", "auth_permission"}
-
 
 @pytest.fixture(scope="package")
 def chromium():
@@ -49,11 +46,13 @@ def transactional_db(web, django_db_blocker):
     """In place of pytest-django's: real commits, gone after the test, but what the web server needs stays."""
     from django.db import connection
 
+    from tests.support.tables import KEPT, truncate
+
     with django_db_blocker.unblock():
         yield
         names = [name for name in connection.introspection.django_table_names(only_existing=True) if name not in KEPT]
         with connection.cursor() as cursor:
-            cursor.execute(f"TRUNCATE {', '.join(names)} RESTART IDENTITY CASCADE")
+            truncate(cursor, names, "RESTART IDENTITY CASCADE")
 
 
 @pytest.fixture

@@ -6,7 +6,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tasks_app.client import schedule, schedule_many
-from tasks_app.models import AuditEntry, ScheduleTask
+from tasks_app.models import ScheduleTask
+from tests.support.audit import deeds
 from tests.support.browser import person
 from tests.support.engine import run_due
 from tests.support.moves import MONDAY, dead, planned, state
@@ -38,7 +39,7 @@ def test_a_dead_task_is_retried_with_a_reason(visits, operator):
     expect(page.get_by_text("It is due")).to_be_visible()
     expect(page.get_by_text("the gateway is back")).to_be_visible()
     assert state(task_id).status == "INIT"
-    assert AuditEntry.objects.get().actor == "olga"
+    assert deeds().get().actor == "olga"
 
 
 def test_a_chosen_task_is_cancelled_with_the_keyboard_alone(visits, operator):
@@ -76,7 +77,7 @@ def test_everything_that_matches_is_counted_first_and_then_done(visits, operator
 
     expect(page.get_by_text("60 started anew")).to_be_visible()
     assert not ScheduleTask.objects.filter(status="DEAD").exists()
-    assert AuditEntry.objects.filter(reason="all of them").count() == 60
+    assert deeds().filter(reason="all of them").count() == 60
     assert state(other).due
 
 

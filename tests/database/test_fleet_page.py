@@ -9,8 +9,9 @@ from tasks_app.core.lanes import LANES
 from tasks_app.engine import lanes, nodes
 from tasks_app.engine.leases import Leases
 from tasks_app.lifecycle.limited import declare_limits
-from tasks_app.models import AuditEntry, LanePause, Node
+from tasks_app.models import LanePause, Node
 from tasks_app.sql import execute
+from tests.support.audit import deeds
 from tests.support.browser import person
 from tests.support.clients import client_of
 
@@ -119,7 +120,7 @@ def test_a_lane_is_paused_and_resumed_with_reasons_and_both_are_written_down(ope
     operator.post(LOW, {"verb": "resume", "reason": "it is up"})
 
     assert not LanePause.objects.exists()
-    assert list(AuditEntry.objects.order_by("id").values_list("actor", "verb", "subject", "reason")) == [
+    assert list(deeds().order_by("id").values_list("actor", "verb", "subject", "reason")) == [
         ("olga", "pause", "lane low", "the warehouse is down"),
         ("olga", "resume", "lane low", "it is up"),
     ]

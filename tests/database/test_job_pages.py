@@ -9,6 +9,7 @@ from django.test import Client
 from tasks_app.client import schedule
 from tasks_app.lifecycle import jobs
 from tasks_app.models import AuditEntry, JobDefinition, ScheduleTask
+from tests.support.audit import deeds
 from tests.support.browser import person
 from tests.support.clients import client_of
 from tests.support.engine import make_due, run_due
@@ -171,7 +172,7 @@ def test_a_job_is_made_with_a_form(operator):
     job = JobDefinition.objects.get()
     assert answer.url == f"{LIST}{job.id}/change/"
     assert (job.cron, job.payload, job.backoff, job.timeout) == ("0 9 * * MON-FRI", {"n": 1}, [1, 5, 30], 20)
-    entry = AuditEntry.objects.get()
+    entry = deeds().get()
     assert (entry.actor, entry.verb, entry.reason) == ("olga", "create", "wanted")
 
 
@@ -228,7 +229,7 @@ def test_a_bad_job_is_refused_beside_the_field_and_nothing_is_written(operator, 
     assert answer.status_code == 400
     assert words in " ".join(answer.context["form"].errors[field])
     assert b'role="alert"' in answer.content
-    assert JobDefinition.objects.count() == AuditEntry.objects.count() == 1
+    assert JobDefinition.objects.count() == deeds().count() == 1
 
 
 def test_an_edit_changes_what_was_changed_and_nothing_else(operator):
@@ -282,7 +283,7 @@ def test_a_job_is_paused_resumed_triggered_and_deleted_with_a_reason(operator):
 
     assert answer.url == LIST
     assert not JobDefinition.objects.exists()
-    verbs = AuditEntry.objects.order_by("id").values_list("verb", "actor")
+    verbs = deeds().order_by("id").values_list("verb", "actor")
     assert list(verbs)[1:] == [(verb, "olga") for verb in ("pause", "trigger", "resume", "delete")]
 
 
@@ -333,7 +334,7 @@ def test_a_bad_order_is_refused_and_changes_nothing(operator, verb, bad):
     assert answer.status_code == 400
     assert b'role="alert"' in answer.content
     assert fire_times(job) == before
-    assert AuditEntry.objects.count() == 1
+    assert deeds().count() == 1
 
 
 @pytest.mark.parametrize(
@@ -378,7 +379,7 @@ def test_who_may_not_operate_changes_nothing_even_by_hand(who):
     client.post(f"{LIST}{job.id}/delete/", {"post": "yes"})
 
     assert fire_times(job) == before
-    assert AuditEntry.objects.count() == 1
+    assert deeds().count() == 1
 
 
 def test_who_may_only_look_is_offered_nothing_to_do(viewer, operator):

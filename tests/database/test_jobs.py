@@ -15,6 +15,7 @@ from tasks_app.lifecycle.job_look import schedule_in_words, state_of
 from tasks_app.lifecycle.job_request import JobRequest
 from tasks_app.lifecycle.start import start
 from tasks_app.models import AuditEntry, JobCursor, JobDefinition, ScheduleTask
+from tests.support.audit import deeds
 from tests.support.engine import claim_due, make_due, run_due
 from tests.support.jobs import by, expected, fire_times, instances, make, now, was_down
 from tests.support.marks import commits
@@ -449,7 +450,7 @@ def test_every_deed_is_written_down_with_who_why_before_and_after():
     jobs.resume(job.id, by("go on"), on_resume="skip")
     jobs.delete(job.id, by("enough"))
 
-    entries = list(AuditEntry.objects.order_by("id"))
+    entries = list(deeds().order_by("id"))
 
     assert [entry.verb for entry in entries] == ["create", "edit", "pause", "pause", "resume", "delete"]
     assert {entry.subject for entry in entries} == {f"job {job.id}"}
@@ -499,7 +500,7 @@ def test_a_job_that_makes_no_sense_is_refused_and_nothing_is_written(options, wo
         jobs.create(JobRequest(**({"name": "report", "task_type": "T_QUIET"} | options)), by())
 
     assert words in str(refused.value)
-    assert not JobDefinition.objects.exists() and not AuditEntry.objects.exists()
+    assert not JobDefinition.objects.exists() and not deeds().exists()
 
 
 @pytest.mark.parametrize("name", ["🦊", "<script>alert(1)</script>", "a'; DROP TABLE job_definition; --", "x" * 150])

@@ -13,7 +13,8 @@ from tasks_app.engine import lanes, nodes
 from tasks_app.engine.executor import run_batch
 from tasks_app.lifecycle.claim import peek
 from tasks_app.lifecycle.start import start
-from tasks_app.models import AuditEntry, LanePause, TaskBatch
+from tasks_app.models import LanePause, TaskBatch
+from tests.support.audit import deeds
 from tests.support.engine import anybodys, claim_due, row
 from tests.support.marks import commits
 from tests.support.moves import State, claimed, planned, started, state
@@ -103,7 +104,7 @@ def test_who_paused_and_resumed_is_written_down_once_with_the_reason():
     for _ in range(2):
         resume("low")
 
-    entries = AuditEntry.objects.order_by("id").values_list("actor", "verb", "subject", "outcome", "reason")
+    entries = deeds().order_by("id").values_list("actor", "verb", "subject", "outcome", "reason")
     assert list(entries) == [
         ("ana", "pause", "lane low", "paused", "the other system is down"),
         ("ben", "resume", "lane low", "resumed", "it is up again"),

@@ -20,6 +20,7 @@ from tasks_app.engine.browse import Filter
 from tasks_app.engine.operate import operate_matching, preview_matching, preview_tasks
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.models import AuditEntry, DlqEntry, ScheduleTask
+from tests.support.audit import deeds
 from tests.support.engine import claim_due, run_due
 from tests.support.marks import commits
 from tests.support.moves import MONDAY, TUESDAY, dead, events, planned, rows_of, state
@@ -143,12 +144,12 @@ def test_every_task_has_an_entry_of_who_what_and_why(zoo):
 
     retry_tasks([zoo["DEAD"], zoo["SUCCESS"]], by)
 
-    entries = AuditEntry.objects.order_by("task_id").values_list("task_id", "actor", "verb", "reason", "outcome")
+    entries = deeds().order_by("task_id").values_list("task_id", "actor", "verb", "reason", "outcome")
     assert list(entries) == [
         (zoo["DEAD"], "olga", "retry", "the gateway is back", "replayed"),
         (zoo["SUCCESS"], "olga", "retry", "the gateway is back", "finished"),
     ]
-    assert set(AuditEntry.objects.values_list("operation", flat=True)) == {by.operation}
+    assert set(deeds().values_list("operation", flat=True)) == {by.operation}
 
 
 def test_an_entry_can_be_neither_changed_nor_deleted(zoo):
@@ -165,7 +166,7 @@ def test_what_rolls_back_leaves_no_entry(zoo):
         raise KeyError
 
     assert state(zoo["DEAD"]).status == "DEAD"
-    assert not AuditEntry.objects.exists()
+    assert not deeds().exists()
 
 
 def test_an_operation_sent_twice_acts_once(zoo):
@@ -177,7 +178,7 @@ def test_an_operation_sent_twice_acts_once(zoo):
     again = retry_tasks([zoo["DEAD"]], by)
 
     assert again.answers == {}
-    assert AuditEntry.objects.count() == 1
+    assert deeds().count() == 1
 
 
 @pytest.mark.parametrize("reason", ["", "   ", "x" * 1001, "a\0b", None, 7, "\ud800"])
@@ -188,7 +189,7 @@ def test_a_bad_reason_is_refused(reason):
 
 def test_a_task_that_is_gone_is_left_out():
     assert cancel_tasks([123_456_789], operator()).answers == {}
-    assert not AuditEntry.objects.exists()
+    assert not deeds().exists()
 
 
 def test_a_move_needs_an_instant(zoo):
@@ -226,7 +227,7 @@ def test_everything_that_matches_is_counted_and_then_done_in_chunks(monkeypatch)
 
     assert total == 30
     assert rounds > 3
-    assert AuditEntry.objects.filter(operation=by.operation).count() == 30
+    assert deeds().filter(operation=by.operation).count() == 30
     assert not ScheduleTask.objects.filter(status="DEAD").exists()
 
 

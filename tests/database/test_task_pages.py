@@ -7,7 +7,8 @@ from django.test import Client
 
 from tasks_app.client import Link, Operator, cancel_tasks, register_link, schedule, schedule_many
 from tasks_app.core.links import LINKS
-from tasks_app.models import AuditEntry, ScheduleTask
+from tasks_app.models import ScheduleTask
+from tests.support.audit import deeds
 from tests.support.browser import person
 from tests.support.clients import client_of
 from tests.support.engine import claim_due, run_due
@@ -176,7 +177,7 @@ def test_who_may_only_look_changes_nothing_even_by_hand(viewer, verb, path):
 
     assert answer.status_code == 403
     assert state(task_id).status == "INIT"
-    assert not AuditEntry.objects.exists()
+    assert not deeds().exists()
 
 
 def test_the_right_to_operate_alone_is_not_enough():
@@ -224,7 +225,7 @@ def test_a_preview_says_how_many_and_changes_nothing(operator):
     assert answer.context["button"] == "Retry 2 tasks now"
     assert b"planned, and not failed" in answer.content
     assert state(ids[0]).status == "DEAD"
-    assert not AuditEntry.objects.exists()
+    assert not deeds().exists()
 
 
 @pytest.mark.parametrize(
@@ -236,7 +237,7 @@ def test_an_order_is_carried_out_and_reported(operator, verb, expected):
     answer = operator.post(RUN, order(verb, ids, at="2090-01-03T09:00"), follow=True)
 
     assert answer.status_code == 200
-    entry = AuditEntry.objects.get()
+    entry = deeds().get()
     assert (entry.actor, entry.verb, entry.outcome, entry.reason) == ("olga", verb, expected, "it has to be")
     assert b"it has to be" in answer.content
     if verb == "move":
@@ -255,7 +256,7 @@ def test_everything_that_matches_is_done_and_nothing_else(operator):
 
     assert ScheduleTask.objects.filter(status="DEAD").count() == 0
     assert state(other).due
-    assert set(AuditEntry.objects.values_list("outcome", flat=True)) == {"replayed"}
+    assert set(deeds().values_list("outcome", flat=True)) == {"replayed"}
 
 
 def test_a_long_order_goes_on_from_page_to_page(operator, monkeypatch):
@@ -287,7 +288,7 @@ def test_an_order_that_is_sent_twice_acts_once(operator):
     again = operator.post(RUN, given)
 
     assert again.status_code == 302
-    assert AuditEntry.objects.count() == 1
+    assert deeds().count() == 1
     assert state(ids[0]).status == "RUNNING"
 
 
@@ -325,7 +326,7 @@ def test_a_bad_order_is_refused_and_changes_nothing(operator, bad):
 
     assert answer.status_code == 400
     assert state(task_id).status == "INIT"
-    assert not AuditEntry.objects.exists()
+    assert not deeds().exists()
 
 
 def test_an_order_without_a_choice_says_so(operator):

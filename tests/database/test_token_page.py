@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from tasks_app.engine.tokens import issue, known
 from tasks_app.models import ApiToken, AuditEntry
+from tests.support.audit import deeds
 from tests.support.browser import person
 from tests.support.clients import client_of
 from tests.support.operators import operator as by
@@ -59,7 +60,7 @@ def test_a_token_is_shown_once_and_works(operator):
     shown = page(operator)
     assert "billing" in shown and token.hint in shown
     assert text not in shown and token.digest not in shown
-    assert text not in str(list(AuditEntry.objects.values())) + str(operator.session.items())
+    assert text not in str(list(deeds().values())) + str(operator.session.items())
 
 
 def test_no_tenant_is_suggested_and_the_token_names_its_types_and_lanes(operator):
@@ -80,7 +81,7 @@ def test_a_form_that_is_sent_twice_issues_one_token_and_does_not_show_it_again(o
     again = operator.post(ADD, sent)
 
     assert (again.status_code, again.url) == (302, LIST)
-    assert ApiToken.objects.count() == AuditEntry.objects.count() == 1
+    assert ApiToken.objects.count() == deeds().count() == 1
 
 
 def test_revoking_is_for_good_and_is_told_with_its_reason(operator):
@@ -137,7 +138,7 @@ def test_a_bad_form_is_refused_and_nothing_is_issued(operator, bad, words):
 
     assert answer.status_code == 400
     assert words in answer.content.decode()
-    assert not ApiToken.objects.exists() and not AuditEntry.objects.exists()
+    assert not ApiToken.objects.exists() and not deeds().exists()
 
 
 def test_names_are_shown_as_text(operator):

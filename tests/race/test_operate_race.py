@@ -6,8 +6,8 @@ import pytest
 from django.db import connection
 
 from tasks_app.client import Answer, cancel_tasks, move_tasks, retry_tasks, schedule
-from tasks_app.models import AuditEntry
 from tasks_app.sql import execute
+from tests.support.audit import deeds
 from tests.support.browser import person
 from tests.support.clients import client_of
 from tests.support.engine import claim_due, make_due, run_due
@@ -52,7 +52,7 @@ def test_a_cancel_waits_for_the_settle_and_takes_what_is_left_alive(outcome):
     over = outcome in (OK, FINAL, SKIP)
     assert done.answers == {task: Answer.FINISHED if over else Answer.CANCELLED}
     assert state(task).status == {OK: "SUCCESS", FINAL: "DEAD"}.get(outcome, "CANCELLED")
-    assert AuditEntry.objects.get().outcome == done.answers[task]
+    assert deeds().get().outcome == done.answers[task]
 
 
 @every_outcome
@@ -80,7 +80,7 @@ def test_a_settle_counts_if_the_order_rolled_back():
 
     assert moved == 1
     assert state(task).status == "SUCCESS"
-    assert not AuditEntry.objects.exists()
+    assert not deeds().exists()
 
 
 def test_a_retry_waits_for_the_failure_and_brings_the_task_forward():
@@ -116,7 +116,7 @@ def test_of_one_order_sent_twice_at_once_one_acts(commit):
     assert set(acted.answers.values()) == {Answer.REPLAYED}
     if commit:
         assert second.answers == {}
-    assert AuditEntry.objects.count() == 2
+    assert deeds().count() == 2
 
 
 def test_orders_of_two_people_on_the_same_tasks_do_not_deadlock():
@@ -151,4 +151,4 @@ def test_an_order_that_waits_too_long_for_somebody_is_told_and_changes_nothing()
     assert answer.status_code == 503
     assert b"Nothing more was changed; try again" in answer.content
     assert state(task).status == "INIT"
-    assert not AuditEntry.objects.exists()
+    assert not deeds().exists()

@@ -80,8 +80,8 @@ class Stack:
     url: str = ""  # of the web process, once there is one
 
     def web(self, **env: str) -> Process:
-        """The admin, served as in production; with enough threads for pages that poll."""
-        options = ["--bind", "127.0.0.1:0", "--threads", "8", "--no-control-socket", "--graceful-timeout", "1"]
+        """The admin, served as in production, by one process."""
+        options = ["--bind", "127.0.0.1:0", "--workers", "1", "--graceful-timeout", "1"]
         process = self._start("web", ["gunicorn", "scheduler_project.wsgi", *options], env)
         listening = wait_until(
             lambda: not process.alive or re.search(r"Listening at: (http://\S+)", process.text()),

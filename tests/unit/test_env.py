@@ -1,8 +1,11 @@
 """What the environment says about the servers, and what is said when it says nonsense."""
 
+from ipaddress import ip_network
+
 import pytest
 
-from scheduler_project.env import EnvironmentProblem, database_settings, whole_number
+from scheduler_project.env import EnvironmentProblem, database_settings, networks, public_url, whole_number
+from scheduler_project.proxy import client_of
 
 URL = "postgresql://me:secret@db:5433/punctual"
 
@@ -34,3 +37,45 @@ def test_a_part_of_a_thing_is_refused_and_not_rounded(text):
     assert whole_number("STOCK_BURST", "50") == 50
     with pytest.raises(EnvironmentProblem, match=r"STOCK_BURST is .* it must be a whole number"):
         whole_number("STOCK_BURST", text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "punctual.example.com",
+        "ftp://punctual.example.com",
+        "https://",
+        "https://x/admin/",
+        "https://x?y",
+        "https://me@x",
+        "https://x:port",
+        "https://[x",
+    ],
+)
+def test_a_public_url_that_is_no_address_of_a_site_is_refused(monkeypatch, text):
+    monkeypatch.setenv("PUBLIC_URL", text)
+    with pytest.raises(EnvironmentProblem, match=r"PUBLIC_URL is .* without a path, such as https://"):
+        public_url()
+
+
+@pytest.mark.parametrize("text", ["proxy", "10.0.0.0/33", "10.0.0.1/8"])
+def test_a_proxy_that_is_no_address_is_refused(monkeypatch, text):
+    monkeypatch.setenv("TRUSTED_PROXIES", f"127.0.0.1, {text}")
+    with pytest.raises(EnvironmentProblem, match=f"TRUSTED_PROXIES has '{text}'"):
+        networks("TRUSTED_PROXIES", "")
+
+
+@pytest.mark.parametrize(
+    ("forwarded", "client"),
+    [
+        ("", "10.0.0.1"),
+        ("192.0.2.7", "192.0.2.7"),
+        ("198.51.100.1, 192.0.2.7", "192.0.2.7"),  # what stands to the left, the client wrote itself
+        ("192.0.2.7, 10.0.0.2", "192.0.2.7"),
+        ("10.0.0.3, 10.0.0.2", "10.0.0.3"),
+        ("192.0.2.7, <script>", "10.0.0.1"),
+        ("2001:DB8::1", "2001:db8::1"),
+    ],
+)
+def test_the_client_is_the_last_one_that_is_no_proxy_of_ours(forwarded, client):
+    assert client_of(forwarded, "10.0.0.1", [ip_network("10.0.0.0/8")]) == client

@@ -1,0 +1,269 @@
+"""Owns the connections of the web process: a request gets a thread once all of it is here, and its answer is sent on
+when the thread has gone. gunicorn's own threads wait for their client, so a few slow ones hold them all.
+
+Everything here but `Channel` runs in the worker's main thread, which only ever asks sockets that are ready.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import selectors
+import socket
+import time
+from concurrent.futures import Future
+from contextlib import suppress
+
+from gunicorn.workers.gthread import TConn, ThreadWorker
+
+from .arrival import Arrival, TooLarge
+from .env import number
+
+REQUEST_SECONDS = number("WEB_REQUEST_SECONDS", os.environ.get("WEB_REQUEST_SECONDS") or "10")  # for a whole request
+BYTES_A_SECOND = 32 * 1024  # a body may take longer if it comes at this pace
+STALLED_SECONDS = 30.0  # an answer of which nothing was taken for so long
+LINGER_SECONDS = 2.0  # for the client to close, after our last word
+MOST_HELD = 64 * 1024 * 1024  # bytes of unfinished requests and unread answers in this process
+MOST_UNSENT = 4 * 1024 * 1024  # of one answer; a longer one waits in its thread
+PIECE = 64 * 1024
+
+
+class Channel:
+    """A client's socket as gunicorn sees it in its threads: nothing more to read, and writing doesn't wait."""
+
+    def __init__(self, raw: socket.socket) -> None:
+        raw.setblocking(False)
+        self.raw = raw
+        self.unsent = bytearray()
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.raw, name)
+
+    def recv(self, size: int) -> bytes:
+        return b""  # the parser was given all of the request
+
+    def sendall(self, data: bytes) -> None:
+        self.unsent += data
+        self.flush()
+        deadline = time.monotonic() + STALLED_SECONDS
+        while len(self.unsent) > MOST_UNSENT:
+            if not _writable(self.raw, deadline - time.monotonic()):
+                raise BrokenPipeError(f"the client took nothing of its answer for {STALLED_SECONDS:g} s")
+            if self.flush():
+                deadline = time.monotonic() + STALLED_SECONDS
+
+    def send(self, data: bytes) -> int:
+        self.sendall(data)
+        return len(data)
+
+    def sendfile(self, file, offset: int = 0, count: int | None = None) -> int:
+        file.seek(offset)
+        sent = 0
+        while count is None or sent < count:
+            data = file.read(PIECE if count is None else min(PIECE, count - sent))
+            if not data:
+                break
+            self.sendall(data)
+            sent += len(data)
+        return sent
+
+    def flush(self) -> int:
+        """Send what the kernel takes; how much that was."""
+        taken = 0
+        with suppress(BlockingIOError, InterruptedError):
+            while self.unsent:
+                with memoryview(self.unsent) as rest:
+                    sent = self.raw.send(rest[: 4 * PIECE])
+                del self.unsent[:sent]
+                taken += sent
+        return taken
+
+    # gunicorn switches between waiting and not; we never wait.
+    def setblocking(self, flag: bool) -> None: ...
+
+    def settimeout(self, seconds: float | None) -> None: ...
+
+    def gettimeout(self) -> float:
+        return 0.0
+
+
+class Client(TConn):
+    """A connection, and while no thread has it: what it waits for, and until when."""
+
+    def __init__(self, cfg, raw: socket.socket, address, server) -> None:
+        super().__init__(cfg, Channel(raw), address, server)
+        self.data_ready = True  # when a thread gets it
+        self.arrival = Arrival()
+        self.begun = 0.0  # when the first byte of the request came
+        self.deadline = 0.0
+
+    @property
+    def held(self) -> int:
+        return len(self.arrival.data) + len(self.sock.unsent)
+
+
+class BufferingWorker(ThreadWorker):
+    def __init__(self, *args, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        self.parked: dict[Client, None] = {}  # without a thread; the one that was parked first comes first
+
+    @classmethod
+    def check_config(cls, cfg, log) -> None:
+        super().check_config(cfg, log)
+        if cfg.is_ssl:
+            raise RuntimeError("This worker speaks no TLS; let the proxy in front of it do that (docs/deploy.md).")
+
+    # What gunicorn calls.
+    def accept(self, listener) -> None:
+        try:
+            raw, address = listener.accept()
+        except OSError as error:
+            if error.errno in (errno.EMFILE, errno.ENFILE):
+                self._end_first()
+            return  # else it went away before we came to it
+        self.nr_conns += 1
+        self._expect_request(Client(self.cfg, raw, address, listener.getsockname()), REQUEST_SECONDS)
+        if self.nr_conns >= self.worker_connections:
+            self._end_first()
+
+    def finish_request(self, conn: Client, fs: Future) -> None:
+        """A thread is done with it, and has left an answer."""
+        again = not fs.cancelled() and fs.exception() is None and fs.result() is True and self.alive
+        with self._closing_on_trouble(conn):
+            conn.sock.flush()
+            if conn.sock.unsent:
+                self._park(conn, selectors.EVENT_WRITE, STALLED_SECONDS, lambda _: self._send_on(conn, again))
+                self._hold_less(conn)
+            else:
+                self._after_answer(conn, again)
+
+    def set_accept_enabled(self, enabled: bool) -> None:
+        super().set_accept_enabled(enabled)
+        if not self.alive:
+            for conn in [conn for conn in self.parked if not conn.sock.unsent]:
+                self._end(conn)
+
+    def murder_pending(self) -> None:
+        """Called about once a second: end those whose time is over."""
+        now = time.monotonic()
+        for conn in [conn for conn in self.parked if conn.deadline < now]:
+            if conn.begun and not conn.sock.unsent:
+                self._refuse(conn, "408 Request Timeout")
+            else:
+                self._end(conn)
+
+    # From one wait to the next.
+    def _expect_request(self, conn: Client, seconds: float, data: bytes = b"") -> None:
+        conn.arrival, conn.begun = Arrival(), 0.0
+        with self._closing_on_trouble(conn):
+            self._park(conn, selectors.EVENT_READ, seconds, lambda _: self._read(conn))
+            self._take(conn, data) if data else self._read(conn)
+
+    def _read(self, conn: Client) -> None:
+        with self._closing_on_trouble(conn), suppress(BlockingIOError, InterruptedError):
+            data = conn.sock.raw.recv(PIECE)
+            self._take(conn, data) if data else self._end(conn)
+
+    def _take(self, conn: Client, data: bytes) -> None:
+        conn.begun = conn.begun or time.monotonic()
+        try:
+            complete = conn.arrival.feed(data)
+        except TooLarge as error:
+            self._refuse(conn, error.status)
+            return
+        conn.deadline = conn.begun + REQUEST_SECONDS + len(conn.arrival.data) / BYTES_A_SECOND
+        if complete:
+            self._unpark(conn)
+            conn.init()
+            conn.parser.unreader.unread(bytes(conn.arrival.data))
+            conn.arrival = Arrival()
+            self.enqueue_req(conn)
+            return
+        if conn.arrival.wants_continue:
+            conn.arrival.wants_continue = False
+            conn.sock.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
+        self._hold_less(conn)
+
+    def _send_on(self, conn: Client, again: bool) -> None:
+        with self._closing_on_trouble(conn):
+            conn.sock.flush()
+            conn.deadline = time.monotonic() + STALLED_SECONDS
+            if not conn.sock.unsent:
+                self._unpark(conn)
+                self._after_answer(conn, again)
+
+    def _after_answer(self, conn: Client, again: bool) -> None:
+        if again and self.alive:
+            self._expect_request(conn, self.cfg.keepalive, conn.parser.unreader.take_buffered())
+        else:
+            self._linger(conn)
+
+    def _refuse(self, conn: Client, status: str) -> None:
+        self._unpark(conn)
+        with self._closing_on_trouble(conn):
+            conn.sock.sendall(f"HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n".encode())
+            self._linger(conn)
+
+    def _linger(self, conn: Client) -> None:
+        """Our last word is said. Closing while there is something unread would make the kernel take it back."""
+        conn.arrival, conn.begun = Arrival(), 0.0
+        conn.sock.raw.shutdown(socket.SHUT_WR)
+        self._park(conn, selectors.EVENT_READ, LINGER_SECONDS, lambda _: self._discard(conn))
+
+    def _discard(self, conn: Client) -> None:
+        with self._closing_on_trouble(conn), suppress(BlockingIOError, InterruptedError):
+            if not conn.sock.raw.recv(PIECE):
+                self._end(conn)
+
+    # Who is parked.
+    def _park(self, conn: Client, event: int, seconds: float, go_on) -> None:
+        conn.deadline = time.monotonic() + seconds
+        self.poller.register(conn.sock.raw, event, go_on)
+        self.parked[conn] = None
+
+    def _unpark(self, conn: Client) -> None:
+        if conn in self.parked:
+            del self.parked[conn]
+            self.poller.unregister(conn.sock.raw)
+
+    def _end(self, conn: Client) -> None:
+        self._unpark(conn)
+        self.nr_conns -= 1
+        conn.close()
+
+    def _end_first(self) -> None:
+        """All places are taken: whoever has waited longest makes room for whoever comes."""
+        if self.parked:
+            self._end(next(iter(self.parked)))
+
+    def _hold_less(self, grown: Client) -> None:
+        if grown.held * self.worker_connections <= MOST_HELD:
+            return  # if all hold as little as this one, it is little enough
+        while sum(conn.held for conn in self.parked) > MOST_HELD:
+            self._end(max(self.parked, key=lambda conn: conn.held))
+
+    def _closing_on_trouble(self, conn: Client) -> _ClosingOnTrouble:
+        return _ClosingOnTrouble(self, conn)
+
+
+class _ClosingOnTrouble:
+    """A client that went away, or a socket that is closed already, ends that connection and nothing else."""
+
+    def __init__(self, worker: BufferingWorker, conn: Client) -> None:
+        self._worker, self._conn = worker, conn
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind, error, trace) -> bool:
+        if isinstance(error, BlockingIOError | InterruptedError) or not isinstance(
+            error, OSError | ValueError | KeyError
+        ):
+            return False
+        self._worker._end(self._conn)
+        return True
+
+
+def _writable(raw: socket.socket, seconds: float) -> bool:
+    with selectors.DefaultSelector() as selector:
+        selector.register(raw, selectors.EVENT_WRITE)
+        return bool(selector.select(max(0.0, seconds)))

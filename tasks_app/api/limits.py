@@ -1,0 +1,33 @@
+"""Too many calls: of somebody whom we know, and of somebody whom we don't."""
+
+from math import ceil
+
+from django.http import HttpRequest, HttpResponse
+from ninja.errors import AuthenticationError
+from ninja.throttling import BaseThrottle
+
+from tasks_app.engine import people, throttle
+
+from .problems import Problem, problem_of, respond
+
+
+class Calls(BaseThrottle):
+    """Asked for every call that has a caller; the answer to too many is a `Throttled` with what `wait` says."""
+
+    def allow_request(self, request: HttpRequest) -> bool:
+        caller = getattr(request, "auth", None)
+        return caller is None or throttle.may_call(f"{caller.tenant}\n{caller.name}", people.address_of(request))
+
+    def wait(self) -> float:
+        return throttle.seconds_to_next_window()
+
+
+def unauthenticated(request: HttpRequest, error: AuthenticationError) -> HttpResponse:
+    """A wrong token costs a wait after a while; a right one from the same address never does."""
+    wait = ceil(throttle.failed_call(people.address_of(request)))
+    if wait:
+        people.login_refused()
+        words = "Too many calls without a valid token came from your address. Send a token that is valid."
+        return respond(Problem("SCH_429_TOO_MANY", words, retry_after=wait))
+    people.call_refused(people.address_of(request))
+    return respond(problem_of(error))

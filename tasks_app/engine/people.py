@@ -1,0 +1,217 @@
+"""Logins, failures, logouts and changes of rights go into the audit trail.
+
+Whoever fails can do so a million times, so failures have a budget of rows; what is beyond it is counted, and told by
+the next row that is written.
+"""
+
+import getpass
+import logging
+import os
+import threading
+import time
+from collections.abc import Iterable
+from contextvars import ContextVar
+
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Group
+from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
+from django.db.models.signals import m2m_changed, post_delete, post_save, pre_save
+
+from tasks_app.lifecycle.audit import ACTOR_LENGTH, Entry, Operator, audit
+
+log = logging.getLogger(__name__)
+
+VERBS = ("login", "logout", "api", "rights")
+NOBODY = "nobody"
+SUBJECT_LENGTH = 250
+ROWS_AT_ONCE = 60  # of failures, in one process; and then one a minute
+WATCHED = ("username", "is_active", "is_staff", "is_superuser", "password")
+
+# Who acts in this thread: a function, since a request may learn that only on its way.
+acting: ContextVar = ContextVar("acting", default=None)
+
+
+class Recorder:
+    """Says which failure is written down."""
+
+    def __init__(self) -> None:
+        self.rows_left: float = ROWS_AT_ONCE
+        self.refilled = time.monotonic()
+        self.uncounted = 0
+        self._lock = threading.Lock()
+
+    def takes(self) -> bool:
+        """Whether this failure gets a row; else it is counted."""
+        with self._lock:
+            now = time.monotonic()
+            self.rows_left = min(ROWS_AT_ONCE, self.rows_left + (now - self.refilled) / 60)
+            self.refilled = now
+            if self.rows_left < 1:
+                self.uncounted += 1
+                return False
+            self.rows_left -= 1
+            return True
+
+    def note(self) -> None:
+        """A failure that never gets a row of its own."""
+        with self._lock:
+            self.uncounted += 1
+
+    def owed(self) -> dict[str, int]:
+        """What the next row has to tell of those before it."""
+        with self._lock:
+            more, self.uncounted = self.uncounted, 0
+        return {"more_failures": more} if more else {}
+
+
+RECORDER = Recorder()
+
+
+def login_failed(username: str, address: str) -> None:
+    if not RECORDER.takes():
+        return
+    # What is typed into this field may be a password; only a name that we know is written down.
+    users = get_user_model()
+    known = users._default_manager.filter(**{users.USERNAME_FIELD: username[:ACTOR_LENGTH].replace("\0", "")}).exists()
+    subject = f"user {username}" if known else "an unknown user"
+    log.warning("login.failed subject=%r address=%s", subject, address)
+    _write(NOBODY, "login", [Entry(subject, "failed", None, RECORDER.owed())], f"failed from {address}")
+
+
+def login_refused() -> None:
+    """Too many failed before it: no password was looked at."""
+    RECORDER.note()
+
+
+def call_refused(address: str) -> None:
+    """A call of the API without a valid token."""
+    if RECORDER.takes():
+        log.warning("api.unauthenticated address=%s", address)
+        entry = Entry("the REST API", "refused", None, RECORDER.owed())
+        _write(NOBODY, "api", [entry], f"no valid token, from {address}")
+
+
+def address_of(request) -> str:
+    return (request.META.get("REMOTE_ADDR") if request is not None else "") or "a local process"
+
+
+def watch() -> None:
+    """Listen to what Django says of users and groups. Called once, when the apps are loaded."""
+    users = get_user_model()
+    user_logged_in.connect(_on_login, dispatch_uid="punctual.login")
+    user_logged_out.connect(_on_logout, dispatch_uid="punctual.logout")
+    user_login_failed.connect(_on_failure, dispatch_uid="punctual.login_failed")
+    for model in (users, Group):
+        pre_save.connect(_remember, sender=model, dispatch_uid=f"punctual.before.{model.__name__}")
+        post_save.connect(_on_save, sender=model, dispatch_uid=f"punctual.saved.{model.__name__}")
+        post_delete.connect(_on_delete, sender=model, dispatch_uid=f"punctual.deleted.{model.__name__}")
+    for model, name in ((users, "groups"), (users, "user_permissions"), (Group, "permissions")):
+        if field := getattr(model, name, None):
+            m2m_changed.connect(_on_members, sender=field.through, dispatch_uid=f"punctual.{model.__name__}.{name}")
+
+
+# Django's signals.
+
+
+def _on_login(sender, request, user, **_) -> None:
+    entry = Entry(_subject(user), "logged in", None, RECORDER.owed())
+    _write(user.get_username(), "login", [entry], f"from {address_of(request)}")
+
+
+def _on_logout(sender, request, user, **_) -> None:
+    if user is not None:
+        _write(user.get_username(), "logout", [Entry(_subject(user), "logged out")], f"from {address_of(request)}")
+
+
+def _on_failure(sender, credentials, request=None, **_) -> None:
+    login_failed(str(credentials.get(get_user_model().USERNAME_FIELD) or ""), address_of(request))
+
+
+def _remember(sender, instance, update_fields=None, **_) -> None:
+    names = [name for name in _watched(sender) if update_fields is None or name in update_fields]
+    instance._punctual_before = None
+    if instance.pk is not None and names:
+        instance._punctual_before = sender._default_manager.filter(pk=instance.pk).values(*names).first()
+
+
+def _on_save(sender, instance, created, **_) -> None:
+    before = getattr(instance, "_punctual_before", None)
+    if created or before is None:
+        if created:
+            flags = [name for name in _watched(sender) if getattr(instance, name) is True]
+            _write_rights([Entry(_subject(instance), "created", None, {"has": flags} if flags else None)])
+        return
+    changed = {name: [value, getattr(instance, name)] for name, value in before.items()}
+    changed = {name: pair for name, pair in changed.items() if pair[0] != pair[1]}
+    if "password" in changed:
+        # A login may store the same password under a newer hash.
+        changed["password"] = "changed" if getattr(instance, "_password", None) is not None else "stored anew"
+    if changed:
+        _write_rights([Entry(_subject(instance), "changed", None, changed)])
+
+
+def _on_delete(sender, instance, **_) -> None:
+    _write_rights([Entry(_subject(instance), "deleted")])
+
+
+def _on_members(sender, instance, action, reverse, model, pk_set, **_) -> None:
+    outcome = {"post_add": "added", "post_remove": "removed", "pre_clear": "removed"}.get(action)
+    if outcome is None or (pk_set is not None and not pk_set):
+        return
+    name = _relation(sender)
+    others = model._default_manager.filter(pk__in=pk_set) if pk_set is not None else _all_of(instance, name, reverse)
+    if reverse:
+        entries = [Entry(_subject(other), outcome, None, {name: [_label(instance)]}) for other in others]
+    else:
+        entries = [Entry(_subject(instance), outcome, None, {name: [_label(other) for other in others]})]
+    _write_rights([entry for entry in entries if entry.detail and any(entry.detail.values())])
+
+
+# How they are told.
+
+
+def _watched(model) -> list[str]:
+    names = {field.name for field in model._meta.concrete_fields}
+    return [name for name in (*WATCHED, "name") if name in names]
+
+
+def _relation(through) -> str:
+    found = ((get_user_model(), "groups"), (get_user_model(), "user_permissions"), (Group, "permissions"))
+    return next(name for model, name in found if getattr(getattr(model, name, None), "through", None) is through)
+
+
+def _all_of(instance, name: str, reverse: bool) -> Iterable:
+    if not reverse:
+        return list(getattr(instance, name).all())
+    return list(get_user_model()._default_manager.filter(**{name: instance}))
+
+
+def _subject(one) -> str:
+    return f"{'group' if isinstance(one, Group) else 'user'} {_label(one)}"
+
+
+def _label(one) -> str:
+    if hasattr(one, "get_username"):
+        return one.get_username()
+    return f"{one.content_type.app_label}.{one.codename}" if hasattr(one, "codename") else str(one)
+
+
+def _write_rights(entries: list[Entry]) -> None:
+    who = acting.get()
+    _write((who() if who else "") or f"command line of {_account()}", "rights", entries, "rights were changed")
+
+
+def _account() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # an id without a name, as in some containers
+        return f"uid {os.getuid()}"
+
+
+def _write(actor: str, verb: str, entries: list[Entry], reason: str) -> None:
+    entries = [entry._replace(subject=_clean(entry.subject, SUBJECT_LENGTH)) for entry in entries]
+    audit(Operator(_clean(actor, ACTOR_LENGTH) or NOBODY, reason), verb, entries)
+
+
+def _clean(text: str, longest: int) -> str:
+    return "".join(letter if letter.isprintable() else "?" for letter in text)[:longest]

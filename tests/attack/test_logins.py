@@ -1,0 +1,349 @@
+"""Guessing passwords and tokens: it gets slow for whoever guesses, and for nobody else; and it is recorded."""
+
+import shutil
+import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import Group, Permission
+from django.test import Client
+from django.utils import timezone
+
+from tasks_app.core.throttle import Rule
+from tasks_app.engine import people, throttle
+from tasks_app.engine.throttle import API_FAILURES, LOGIN_ADDRESS, LOGIN_PAIR
+from tasks_app.engine.wakeup import client
+from tasks_app.models import AuditEntry
+from tests.support.api import Api
+from tests.support.browser import PASSWORD, person
+from tests.support.clients import client_of
+from tests.support.front import HOST, Front, Surfer
+from tests.support.stack import new_stack, redis_proxy, through
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+HERE, ELSEWHERE = "127.0.0.9", "127.0.0.10"
+
+
+@pytest.fixture(autouse=True)
+def fresh_counters(monkeypatch):
+    throttle.MEMORY.clear()
+    monkeypatch.setattr(people, "RECORDER", people.Recorder())
+
+
+@pytest.fixture(scope="module")
+def web(django_db_setup, django_db_blocker):
+    web = new_stack()
+    with django_db_blocker.unblock():
+        web.web(PUBLIC_URL=f"https://{HOST}", TRUSTED_PROXIES="127.0.0.2")
+    yield web
+    web.stop()
+    shutil.rmtree(web.folder, ignore_errors=True)
+
+
+@pytest.fixture
+def front(web):
+    front = Front(web.url)
+    yield front
+    front.close()
+
+
+def let_waits_pass() -> None:
+    """As if time had passed: nobody has to wait any more, but nothing is forgotten."""
+    redis = client(timeout=5)
+    for key in redis.keys(f"{throttle.KEY}*"):
+        redis.hset(key, "until", 0)
+
+
+def counted(rule: Rule, who: str) -> int:
+    return int(client(timeout=5).hget(throttle.key_of(rule, who), "attempts"))
+
+
+def trail(**wanted: str) -> list[tuple[str, str, str, str]]:
+    found = AuditEntry.objects.filter(**wanted).order_by("id")
+    return [(one.actor, one.verb, one.subject, one.outcome) for one in found]
+
+
+# Logins, against the real web process.
+
+
+def test_guessing_one_persons_password_gets_slow_here_and_not_for_that_person_elsewhere(front):
+    person("ann", superuser=True)
+    guesser = Surfer(front.port, HERE)
+    for _ in range(LOGIN_PAIR.free):
+        assert guesser.log_in("ann", "wrong").status == 200
+
+    refused = guesser.log_in("ann", PASSWORD)
+
+    assert refused.status == 429
+    assert 0 < int(refused.headers["Retry-After"]) <= LOGIN_PAIR.longest
+    assert "Too many logins have failed" in refused.text
+    assert guesser.get("/admin/").status == 302
+    assert Surfer(front.port, ELSEWHERE).log_in("ann", PASSWORD).status == 302
+    # Who pretends to be elsewhere is where the proxy says.
+    assert Surfer(front.port, HERE, X_Forwarded_For=ELSEWHERE).log_in("ann", PASSWORD).status == 429
+
+
+def test_somebody_else_at_the_same_address_can_log_in(front):
+    person("ann", superuser=True)
+    person("bea", superuser=True)
+    for _ in range(LOGIN_PAIR.free):
+        throttle.login_attempt("ann", HERE)
+
+    assert Surfer(front.port, HERE).log_in("ann", PASSWORD).status == 429
+    assert Surfer(front.port, HERE).log_in("bea", PASSWORD).status == 302
+
+
+def test_trying_many_names_from_one_address_gets_slow_for_at_most_a_minute(front):
+    person("ann", superuser=True)
+    for number in range(LOGIN_ADDRESS.free + 20):
+        throttle.login_attempt(f"user{number}", HERE)
+        let_waits_pass()
+    throttle.login_attempt("one more", HERE)
+
+    refused = Surfer(front.port, HERE).log_in("ann", PASSWORD)
+
+    assert refused.status == 429 and int(refused.headers["Retry-After"]) <= 60
+    assert Surfer(front.port, ELSEWHERE).log_in("ann", PASSWORD).status == 302
+
+
+def test_logins_failures_and_logouts_are_in_the_audit_trail(front):
+    person("ann", superuser=True)
+    surfer = Surfer(front.port, HERE)
+    surfer.log_in("ann", "wrong")
+    surfer.log_in("my secret, typed into the wrong field", "wrong")
+    surfer.log_in("ann", PASSWORD)
+    token = surfer.cookies["csrftoken"].value
+    surfer.post("/admin/logout/", csrfmiddlewaretoken=token)
+
+    assert trail(verb__in=("login", "logout")) == [
+        ("nobody", "login", "user ann", "failed"),
+        ("nobody", "login", "an unknown user", "failed"),
+        ("ann", "login", "user ann", "logged in"),
+        ("ann", "logout", "user ann", "logged out"),
+    ]
+    reasons = AuditEntry.objects.filter(verb__in=("login", "logout")).values_list("reason", flat=True)
+    assert all(HERE in reason for reason in reasons), reasons
+
+
+# The counters.
+
+
+def test_a_success_forgets_the_failures_of_the_pair_and_not_those_of_the_address():
+    for _ in range(LOGIN_PAIR.free - 1):
+        throttle.login_attempt("ann", HERE)
+    assert throttle.login_attempt("ann", HERE) == 0
+    throttle.login_succeeded("ann", HERE)
+
+    for _ in range(LOGIN_PAIR.free):
+        assert throttle.login_attempt("ann", HERE) == 0
+    assert throttle.login_attempt("ann", HERE) > 0
+    assert counted(LOGIN_ADDRESS, HERE) == LOGIN_PAIR.free - 1 + LOGIN_PAIR.free
+
+
+def test_a_good_login_in_between_does_not_buy_more_guesses_from_the_address():
+    for number in range(LOGIN_ADDRESS.free):
+        throttle.login_attempt(f"user{number}", HERE)
+        if throttle.login_attempt("mine", HERE) == 0:
+            throttle.login_succeeded("mine", HERE)
+
+    assert throttle.login_attempt("one more", HERE) > 0
+
+
+def test_many_guesses_at_once_are_not_one():
+    with ThreadPoolExecutor(20) as pool:
+        waits = list(pool.map(lambda _: throttle.login_attempt("ann", HERE), range(40)))
+
+    assert waits.count(0) == LOGIN_PAIR.free
+
+
+def test_waits_double_up_to_the_longest():
+    waits = []
+    for _ in range(40):
+        throttle.login_attempt("ann", HERE)
+        waits.append(throttle.login_attempt("ann", HERE))
+        let_waits_pass()
+    grown = [round(wait) for wait in waits if wait]
+    assert grown[:3] == [5, 10, 20] and grown[-1] == LOGIN_PAIR.longest
+
+
+def test_addresses_of_one_network_of_version_6_count_as_one():
+    for number in range(LOGIN_PAIR.free):
+        throttle.login_attempt("ann", f"2001:db8:1:2::{number}")
+
+    assert throttle.login_attempt("ann", "2001:db8:1:2:ffff::1") > 0
+    assert throttle.login_attempt("ann", "2001:db8:1:3::1") == 0
+
+
+@pytest.mark.parametrize("trouble", ["cut", "stall"])
+def test_without_redis_it_counts_in_the_process_and_keeps_nobody_waiting(settings, trouble):
+    proxy = redis_proxy()
+    getattr(proxy, trouble)()
+    settings.PUNCTUAL = settings.PUNCTUAL | {"REDIS_URL": through(redis=proxy)["REDIS_URL"], "WAKEUP_MS": 50.0}
+    try:
+        started = time.monotonic()
+        waits = [throttle.login_attempt("ann", HERE) for _ in range(LOGIN_PAIR.free + 1)]
+        assert time.monotonic() - started < 1
+    finally:
+        proxy.close()
+
+    assert waits[:-1] == [0] * LOGIN_PAIR.free and waits[-1] > 0
+    assert throttle.login_attempt("ann", ELSEWHERE) == 0
+
+
+def test_counting_in_the_process_holds_a_bounded_number_of_addresses(settings):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"REDIS_URL": ""}
+    for number in range(3 * throttle.MEMORY.most):
+        throttle.login_attempt("ann", f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}")
+
+    assert len(throttle.MEMORY) <= throttle.MEMORY.most
+
+
+# The REST API.
+
+
+def test_wrong_tokens_get_slow_and_right_ones_from_the_same_address_do_not():
+    right, wrong = Api(), Api(token="pnc_nobodys")
+    for _ in range(API_FAILURES.free):
+        throttle.failed_call("127.0.0.1")
+
+    refused = wrong.get("/tasks")
+
+    assert (refused.status, refused.code) == (429, "SCH_429_TOO_MANY")
+    assert 0 < int(refused.headers["Retry-After"]) <= 60
+    assert right.get("/tasks").status == 200
+
+
+def test_a_wrong_token_is_recorded():
+    assert Api(token="pnc_nobodys").get("/tasks").status == 401
+    assert trail(verb="api") == [("nobody", "api", "the REST API", "refused")]
+
+
+def test_calls_of_one_token_are_limited_and_those_of_another_go_on(settings):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"API_CALLS_PER_MINUTE": 3}
+    one, other = Api(), Api("acme")
+    statuses = {one.get("/tasks").status for _ in range(8)}  # a minute may end in between
+    refused = one.get("/tasks")
+    while refused.status == 200:
+        refused = one.get("/tasks")
+
+    assert 200 in statuses
+    assert (refused.status, refused.code) == (429, "SCH_429_TOO_MANY")
+    assert 0 < int(refused.headers["Retry-After"]) <= 60
+    assert other.get("/tasks").status == 200
+    assert Client().get("/api/v1/live").status_code == 200
+
+
+def test_calls_from_one_address_are_limited(settings):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"API_ADDRESS_CALLS_PER_MINUTE": 4}
+    callers = [Api(f"tenant-{number}") for number in range(12)]
+
+    assert 429 in {caller.get("/tasks").status for caller in callers}
+
+
+def test_no_limit_is_no_limit(settings):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"API_CALLS_PER_MINUTE": 0, "API_ADDRESS_CALLS_PER_MINUTE": 0}
+    caller = Api()
+    assert {caller.get("/tasks").status for _ in range(5)} == {200}
+
+
+# What is recorded.
+
+
+def test_a_flood_of_failures_is_counted_and_does_not_fill_the_disk():
+    person("ann")
+    for number in range(people.ROWS_AT_ONCE + 60):
+        people.login_failed("ann", f"10.0.{number % 200}.1")
+
+    rows = AuditEntry.objects.filter(verb="login", outcome="failed")
+    assert rows.count() == people.ROWS_AT_ONCE
+
+    person("bea", superuser=True)
+    Client().login(username="bea", password=PASSWORD)
+    told = AuditEntry.objects.filter(verb="login").latest("id")
+    assert (told.outcome, told.detail["more_failures"]) == ("logged in", 60)
+
+
+def test_what_was_not_recorded_is_told_by_the_next_row_and_only_once():
+    for _ in range(people.ROWS_AT_ONCE + 5):
+        people.login_failed("ann", HERE)
+    people.RECORDER.rows_left = 1
+    people.login_failed("ann", HERE)
+    people.RECORDER.rows_left = 1
+    people.login_failed("ann", HERE)
+
+    details = [row.detail for row in AuditEntry.objects.filter(verb="login").order_by("-id")[:2]]
+    assert [detail.get("more_failures") for detail in details] == [None, 5]
+
+
+def test_changes_of_rights_are_in_the_audit_trail_with_who_made_them():
+    ann = person("ann", superuser=True)
+    bea = person("bea", staff=False)
+    group = Group.objects.create(name="editors")
+    permission = Permission.objects.get(codename="view_article")
+    before = AuditEntry.objects.latest("id").id
+    logged_in = client_of(ann)
+    form = {
+        "username": "bea",
+        "is_active": "on",
+        "is_staff": "on",
+        "groups": [group.id],
+        "user_permissions": [permission.id],
+        "date_joined_0": "2026-01-01",
+        "date_joined_1": "00:00",
+    }
+    answer = logged_in.post(f"/admin/auth/user/{bea.id}/change/", form)
+    assert answer.status_code == 302, answer.content
+
+    rows = AuditEntry.objects.filter(id__gt=before, verb="rights").order_by("id")
+    assert {(row.actor, row.subject) for row in rows} == {("ann", "user bea")}
+    found = {name: value for row in rows for name, value in row.detail.items()}
+    assert found["is_staff"] == [False, True]
+    assert found["groups"] == ["editors"]
+    assert found["user_permissions"] == ["articles_app.view_article"]
+
+
+def test_every_way_to_get_or_lose_rights_is_recorded():
+    ann = person("ann")
+    group = Group.objects.create(name="editors")
+    permission = Permission.objects.get(codename="view_article")
+    ways = {
+        "password": lambda: (ann.set_password("another one"), ann.save()),
+        "is_superuser": lambda: (setattr(ann, "is_superuser", True), ann.save()),
+        "is_active": lambda: (setattr(ann, "is_active", False), ann.save(update_fields=["is_active"])),
+        "username": lambda: (setattr(ann, "username", "anna"), ann.save()),
+        "permissions": lambda: group.permissions.add(permission),
+        "groups": lambda: group.user_set.add(ann),
+        "groups taken": lambda: ann.groups.clear(),
+        "permissions taken": lambda: group.permissions.set([]),
+        "name": lambda: (setattr(group, "name", "authors"), group.save()),
+        "deleted": lambda: ann.delete(),
+        "group deleted": lambda: group.delete(),
+    }
+    for way, act in ways.items():
+        before = AuditEntry.objects.count()
+        act()
+        assert AuditEntry.objects.count() > before, way
+    texts = " ".join(str(row.detail) for row in AuditEntry.objects.all())
+    assert "another one" not in texts and ann.password not in texts and "pbkdf2" not in texts
+
+
+def test_what_changes_no_right_is_not_recorded():
+    ann = person("ann")
+    before = AuditEntry.objects.count()
+    ann.last_login = timezone.now() + timedelta(hours=1)
+    ann.save(update_fields=["last_login"])
+    ann.first_name = "Ann"
+    ann.save()
+
+    assert AuditEntry.objects.count() == before
+
+
+def test_who_may_see_tasks_does_not_see_who_logged_in_from_where():
+    people.login_failed("ann", HERE)
+    some = client_of(person("olga", "tasks_app.view_scheduletask"))
+    every = client_of(person("sue", "tasks_app.view_scheduletask", "auth.view_user"))
+
+    assert HERE not in some.get("/admin/tasks_app/auditentry/").content.decode()
+    assert HERE in every.get("/admin/tasks_app/auditentry/").content.decode()
