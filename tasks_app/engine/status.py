@@ -17,7 +17,7 @@ from . import fleet_status
 from .canary import CANARY, canaries
 from .figures import Hour, Sample, last_hour, take_sample
 from .fleet_status import LimitView, Pause, ShardView, Takeover
-from .queues import depths
+from .queues import depths, key_of
 
 LATENESS_MINUTES = 5
 COUNT_BOUND = 1_000  # due rows of one shard and lane that are counted, before their number is guessed
@@ -46,7 +46,8 @@ class LaneStatus:
     batches_running: int
     tasks_running: int
     slots: int  # live worker slots that serve it
-    queued: int | None  # messages in the broker; None: it does not answer
+    queued: int | None  # messages in the broker; None: it does not answer, or the queue is broken
+    queue_broken: bool  # its key in the broker holds no list
     paused: Pause | None
     canary_seconds: float | None  # since its canary last came back
     canary_missing: bool
@@ -107,8 +108,14 @@ class Status:
             found.append(missing)
         if not any(node.kind == Node.WORKER for node in live):
             found.append("Nobody runs tasks: no worker is alive. Start `celery -A scheduler_project worker`.")
-        if any(lane.queued is None for lane in self.lanes):
+        if any(lane.queued is None and not lane.queue_broken for lane in self.lanes):
             found.append("The broker does not answer: nothing is handed out until it does, and nothing is lost.")
+        found += [
+            f"Lane {lane.lane!r}: its queue is not a list. Somebody wrote something else under {key_of(lane.lane)} in "
+            "Redis. Nothing of the lane runs, and nothing is lost; delete that key, and it goes on within seconds."
+            for lane in self.lanes
+            if lane.queue_broken
+        ]
         served = any(lane.slots for lane in self.lanes)
         for lane in self.lanes:
             if lane.due and served and not lane.slots:
@@ -208,6 +215,7 @@ def _lanes(nodes: list[NodeView], types: list[str], sample: Callable[[], Sample]
             *figures,
             slots=sum(node.slots for node in nodes if node.live and lane in node.lanes),
             queued=None if queued is None else queued[lane],
+            queue_broken=queued is not None and queued[lane] is None,
             paused=paused.get(lane),
             canary_seconds=canary[lane].age_seconds if lane in canary else None,
             canary_missing=lane in canary and lane not in paused and canary[lane].missing,

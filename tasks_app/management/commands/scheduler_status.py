@@ -55,7 +55,7 @@ def _as_page(status: Status) -> str:
     lines += ["", f"Lanes      {'due':>9} {'oldest':>9} {'waiting':>9} {'running':>9} {'queued':>9} {'canary':>9}"]
     lines += [
         f"  {lane.lane:8} {_due(lane):>9} {_seconds(lane.oldest_overdue_seconds):>9} {lane.batches_waiting:9,} "
-        f"{lane.batches_running:9,} {'-' if lane.queued is None else lane.queued:>9} {_seconds(lane.canary_seconds):>9}"
+        f"{lane.batches_running:9,} {_queued(lane):>9} {_seconds(lane.canary_seconds):>9}"
         + (f"   paused by {lane.paused.by}: {lane.paused.reason}" if lane.paused else "")
         for lane in status.lanes
     ]
@@ -114,6 +114,12 @@ def _limits(status: Status) -> list[str]:
         words += ["known to no beat"] if not one.declared else []
         lines.append(f"  {one.task_type:32} {', '.join(words)}; {one.running:,} running, {due} due")
     return lines
+
+
+def _queued(lane: LaneStatus) -> str:
+    if lane.queue_broken:
+        return "no list"
+    return "-" if lane.queued is None else str(lane.queued)
 
 
 def _seconds(value: float | None) -> str:
