@@ -71,6 +71,7 @@ def _start(batch_no: UUID, guard: Guard | None) -> StartedBatch | None:
 
 def _give_back_untouched(run: BatchRun) -> None:
     """It failed before any handler was called: due again, no retry used. Else its lease decides."""
+    run.lost = True  # no thread may begin any more
     if run.begun or connection.in_atomic_block:
         return
     try:
