@@ -89,10 +89,9 @@ def _statuses() -> dict[str, list[str]]:
 
 def _batches_at_stake(plan: Sequence[Fault], wishes: Iterable[Wish]) -> int:
     killers = sum(wish.poison == "kill" for wish in wishes)
-    # A start whose answer was lost is nobody's batch; every other lie is found out by the one who was lied to.
-    lies = sum(line.endswith(" start") for line in journal.read("lies"))
+    # Every lie is found out by the one who was lied to, so none costs a batch.
     # A killer takes along the batch it was in, and then itself once for each try.
-    return sum(fault.batches_at_stake for fault in plan) + killers * (POISON_MAX_RETRY + 2) + lies
+    return sum(fault.batches_at_stake for fault in plan) + killers * (POISON_MAX_RETRY + 2)
 
 
 def _idle_workers(fleet: Fleet, calm: float, end: float) -> list[str]:

@@ -1,9 +1,7 @@
 """How each fault is done, and how it is undone."""
 
 import os
-import random
 import signal
-from uuid import uuid4
 
 import psycopg
 import redis
@@ -11,19 +9,9 @@ import redis
 from scheduler_project.embedded import Services
 
 from .fleet import Fleet
+from .rubbish import RUBBISH, forged
 from .scenarios import Fault
 
-RUBBISH = (
-    b"this is not JSON",
-    b"[]",
-    b"{}",
-    b"null",
-    b"7",
-    b'{"properties": {}}',
-    b'{"body": "?", "properties": {"body_encoding": "base64", "delivery_tag": "x", "delivery_info": {}}}',
-    b"\xff\xfe\x00",
-    random.Random(0).randbytes(5_000_000),
-)
 QUEUE_PREFIX = "punctual:"  # global_keyprefix of the broker settings
 
 
@@ -90,18 +78,14 @@ class Faults:
         self._broker().config_set("maxmemory", 0)
 
     def begin_rubbish(self, lane: str) -> None:
-        from scheduler_project.celery import app
+        self._broker().rpush(QUEUE_PREFIX + lane, *RUBBISH, *forged(lane))
 
-        broker, queue = self._broker(), QUEUE_PREFIX + lane
-        broker.rpush(queue, *RUBBISH)
-        # Well-formed messages that nobody can do anything with.
-        for name, args in (
-            ("chaos.no_such_task", []),
-            ("punctual.run_batch", ["not a batch number"]),
-            ("punctual.run_batch", []),
-            ("punctual.run_batch", [str(uuid4())]),
-        ):
-            app.send_task(name, args=args, queue=lane, ignore_result=True)
+    def begin_break_lane(self, lane: str) -> None:
+        """Something that is no list under its queue's key; what lay in the queue is gone."""
+        self._broker().set(QUEUE_PREFIX + lane, "no list")
+
+    def end_break_lane(self, lane: str) -> None:
+        self._broker().delete(QUEUE_PREFIX + lane)
 
     # The database.
 

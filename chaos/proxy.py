@@ -1,4 +1,4 @@
-"""A TCP proxy between one process and one server, which can stall, drop, delay, reset and refuse."""
+"""A TCP proxy between one process and one server, which can stall, drop, delay, reset and refuse, and lose answers."""
 
 import socket
 import struct
@@ -21,6 +21,7 @@ class Proxy:
         self._dropping = False
         self._refusing = False
         self._delay = 0.0
+        self._unheard: _Unheard | None = None
         self._links: set[socket.socket] = set()
         self._lock = threading.Lock()
         self._server = socket.create_server(("127.0.0.1", 0))
@@ -39,6 +40,15 @@ class Proxy:
     def delay(self, seconds: float) -> None:
         """Everything takes so much longer, each way."""
         self._delay = seconds
+
+    def lose_answers(self, about: bytes, times: int = 1, *, silently: bool = False) -> None:
+        """The next requests with these bytes in them are done, but whoever asked never hears of it: the connection ends
+        in place of the answer; `silently`, nothing comes through it any more."""
+        self._unheard = _Unheard(about, times, silently)
+
+    @property
+    def answers_to_lose(self) -> int:
+        return self._unheard.times if self._unheard else 0
 
     def reset(self) -> None:
         """Every connection there is ends abruptly; new ones are fine."""
@@ -61,6 +71,7 @@ class Proxy:
         if self._dropping:
             self.reset()
         self._dropping = self._refusing = False
+        self._unheard = None
         self._delay = 0.0
         self._flowing.set()
 
@@ -87,8 +98,9 @@ class Proxy:
             self.accepted += 1
             with self._lock:
                 self._links |= {client, server}
+            deaf = threading.Event()  # what the server answers from now on is lost
             for source, sink in ((client, server), (server, client)):
-                threading.Thread(target=self._pump, args=(source, sink), daemon=True).start()
+                threading.Thread(target=self._pump, args=(source, sink, source is client, deaf), daemon=True).start()
 
     def _connect(self) -> socket.socket:
         if isinstance(self._target, str):
@@ -97,12 +109,19 @@ class Proxy:
             return link
         return socket.create_connection(self._target)
 
-    def _pump(self, source: socket.socket, sink: socket.socket) -> None:
+    def _pump(self, source: socket.socket, sink: socket.socket, asking: bool, deaf: threading.Event) -> None:
         with suppress(OSError):
             while chunk := source.recv(_CHUNK):
                 if self._delay:
                     time.sleep(self._delay)
                 self._flowing.wait()
+                if asking and self._unheard is not None and self._unheard.takes(chunk):
+                    deaf.set()
+                if deaf.is_set() and not asking:
+                    if self._unheard is None or self._unheard.silently:
+                        continue
+                    _make_abrupt(sink)
+                    break
                 if not self._dropping:
                     sink.sendall(chunk)
         with self._lock:
@@ -110,6 +129,17 @@ class Proxy:
         with suppress(OSError):
             sink.shutdown(socket.SHUT_RDWR)  # which ends the other pump
         source.close()
+
+
+class _Unheard:
+    def __init__(self, about: bytes, times: int, silently: bool) -> None:
+        self.about, self.times, self.silently = about, times, silently
+
+    def takes(self, chunk: bytes) -> bool:
+        if not self.times or self.about not in chunk:
+            return False
+        self.times -= 1
+        return True
 
 
 def _make_abrupt(link: socket.socket) -> None:

@@ -97,6 +97,7 @@ def _refuse(dice: random.Random) -> Iterable[Fault]:
 def _rubbish(dice: random.Random) -> Iterable[Fault]:
     for at in spread(dice, times=6, until=20):
         yield Fault(at, "rubbish", dice.choice(("critical", "default", "low")))
+    yield Fault(8.0, "break_lane", dice.choice(("critical", "default", "low")), 4)
 
 
 def _postgres(dice: random.Random) -> Iterable[Fault]:
@@ -135,7 +136,7 @@ ALL = {
         Scenario("kill-broker", "the broker killed, and back empty after 3 s, and later after 21 s", 46, _kill_broker),
         Scenario("stall-broker", "the broker stopped (SIGSTOP) for 45 s", 58, _stall_broker, longest_schedule_ms=1000),
         Scenario("refuse", "the broker answers READONLY for 6 s, and later out of memory for 6 s", 32, _refuse),
-        Scenario("rubbish", "rubbish in the queues: not JSON, [], 5 MB, unknown tasks and batches", 28, _rubbish),
+        Scenario("rubbish", "rubbish and forged messages in the queues, and a lane whose key is no list", 28, _rubbish),
         Scenario("twice", "every batch published twice and out of order", 24, env={"CHAOS_TWICE": "1"}),
         Scenario("stop-postgres", "PostgreSQL stopped with -m immediate five times, away for 1 s", 46, _postgres),
         Scenario("cut-connections", "all database connections terminated every 2 s", 40, _cut),

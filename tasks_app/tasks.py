@@ -5,8 +5,8 @@ from uuid import UUID
 from celery import shared_task
 
 from .engine import worker  # noqa: F401  (connects the worker's signals)
+from .engine.envelope import RUN_BATCH
 from .engine.executor import run_batch as execute_batch
-from .engine.publisher import RUN_BATCH
 
 
 @shared_task(name=RUN_BATCH, ignore_result=True)

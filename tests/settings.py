@@ -9,7 +9,7 @@ INSTALLED_APPS = [*INSTALLED_APPS, "tests.support.testapp"]
 PUNCTUAL = PUNCTUAL | {
     "CANARY_SECONDS": float(os.environ.get("TEST_CANARY_SECONDS", "0")),
     "DISPATCH_LEASE_SECONDS": 2.0,
-    "RUN_LEASE_SECONDS": 3.0,
+    "RUN_LEASE_SECONDS": float(os.environ.get("TEST_RUN_LEASE_SECONDS", "3")),
     "HEARTBEAT_SECONDS": 1.0,
     "REAP_SECONDS": 0.3,
     "SHARD_LEASE_SECONDS": 2.0,

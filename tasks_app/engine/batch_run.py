@@ -155,7 +155,7 @@ def again_on_infrastructure_fault(action):
         except (DatabaseError, InterfaceError) as error:
             if connection.in_atomic_block or not is_infrastructure_fault(error) or time.monotonic() > deadline:
                 raise
-            log.warning("settle.again error=%r", str(error).strip())
+            log.warning("worker.again error=%r", str(error).strip())
             if not is_lock_fault(error):
                 connection.close()
         time.sleep(pause * random.uniform(0.5, 1.5))

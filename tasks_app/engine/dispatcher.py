@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil
 
+import redis
 from django.db import DatabaseError, InterfaceError
 
 from tasks_app.conf import conf
@@ -25,7 +26,8 @@ from tasks_app.lifecycle.claim import (
 from .limits import Gates
 from .listener import Listener
 from .pace import Pace
-from .publisher import PublishFailed
+from .publisher import LanesRefused, PublishFailed
+from .queues import BrokenLanes
 
 log = logging.getLogger(__name__)
 
@@ -59,6 +61,7 @@ class Dispatcher:
         self._rows_per_batch: dict[str, int] = {}
         self._empty_handed: set[str] = set()  # lanes that were due and gave nothing: their rows are locked
         self._backlog: set[str] = set()  # lanes that gave about all that was asked for: more is due in them
+        self._broken = BrokenLanes()  # lanes whose queue is no queue
         self._limited_first = False
         self._clock = DatabaseClock()
 
@@ -75,8 +78,7 @@ class Dispatcher:
         for claimed in self._claims():
             # At once: should the next claim fail, these are on their way.
             if claimed:
-                self._hand_out(claimed)
-                batches += claimed
+                batches += self._hand_out(claimed)
         if batches:
             self._pace.note({batch.task_type for batch in batches})
         self._look_ahead()
@@ -172,9 +174,17 @@ class Dispatcher:
         twice = ceil(2 * sum(sizes) / len(sizes))
         self._rows_per_batch[share.lane] = min(conf().BATCH_MAX, max(conf().BATCH_UNSEEN, twice))
 
-    def _hand_out(self, batches: Sequence[ClaimedBatch]) -> None:
+    def _hand_out(self, batches: Sequence[ClaimedBatch]) -> Sequence[ClaimedBatch]:
+        """Publish them; returns those that went out."""
         try:
             self._publish(batches)
+            return batches
+        except LanesRefused as error:
+            lanes = error.lanes
+            self._take_back([batch for batch in batches if batch.lane in lanes])
+            self._look_for_broken(lambda: self._broken.find(lanes))
+            self._lanes = self._without_broken(self._lanes)
+            return [batch for batch in batches if batch.lane not in lanes]
         except Exception as error:
             tasks = self._take_back(batches)
             log.warning("batch.unpublished batches=%d tasks_returned=%s error=%r", len(batches), tasks, str(error))
@@ -189,7 +199,20 @@ class Dispatcher:
             log.warning("batch.not_returned batches=%d error=%r", len(batches), str(error).strip())
             return None
 
+    def _look_for_broken(self, look: Callable[[], None]) -> None:
+        try:
+            look()
+        except (redis.RedisError, OSError) as error:
+            # What is known stays; if the broker is away, the next publish says so.
+            log.warning("lane.unseen error=%r", str(error))
+
+    def _without_broken(self, lanes: list[LaneView]) -> list[LaneView]:
+        """A lane whose queue is no queue can be served by nobody."""
+        return [replace(view, slots=0) if view.lane in self._broken else view for view in lanes]
+
     def _look_ahead(self) -> None:
+        if self._broken:
+            self._look_for_broken(self._broken.look_again)
         if self._clock.known:
             # First the announcement, then the reading: a task committed in between sends a signal.
             self._listener.take_signals(self._clock.now() + conf().LOOK_SECONDS)
@@ -197,7 +220,8 @@ class Dispatcher:
         asked = time.monotonic()
         seen = peek(self._name, self._shards, [lane for lane in LANES if lane not in self._backlog], limited)
         self._clock.learn(seen.clock, asked, time.monotonic())
-        self._lanes = [replace(view, next_due=0.0) if view.lane in self._backlog else view for view in seen.lanes]
+        lanes = [replace(view, next_due=0.0) if view.lane in self._backlog else view for view in seen.lanes]
+        self._lanes = self._without_broken(lanes) if self._broken else lanes
         self._gates.saw(seen.limited)
 
 

@@ -2,8 +2,10 @@
 
 import logging
 import threading
+from contextlib import nullcontext
 from dataclasses import dataclass
-from uuid import UUID
+from itertools import count
+from uuid import UUID, uuid4
 
 from django.db import DatabaseError, InterfaceError, connection
 
@@ -13,7 +15,7 @@ from tasks_app.core.task import Returned, Task
 from tasks_app.lifecycle.settle import BatchLost, Settled, settle
 from tasks_app.lifecycle.start import StartedBatch, start
 
-from .batch_run import BatchRun
+from .batch_run import BatchRun, again_on_infrastructure_fault
 from .event_loop import awaited, event_loop, run_on_loop
 from .guard import Guard
 from .interruption import MainThreadInterrupter
@@ -34,7 +36,9 @@ class BatchReport:
 
 def run_batch(batch_no: UUID, *, guarded: bool = True) -> BatchReport:
     """Start, execute and settle one batch; a second delivery of the same number does nothing."""
-    batch = _start(batch_no)
+    tools = _tools()
+    guard = tools.guard() if guarded else None  # before the start: without one it can't run
+    batch = _start(batch_no, guard)
     if batch is None:
         return BatchReport(batch_no, taken=False)
     if not batch.tasks:
@@ -42,27 +46,42 @@ def run_batch(batch_no: UUID, *, guarded: bool = True) -> BatchReport:
     handler = REGISTRY.get(batch.task_type)
     if handler is None:
         return _return_unknown(batch)
-    run, tools = BatchRun(batch, handler), _tools()
-    if guarded:
-        with tools.guard().watching(run):
+    run = BatchRun(batch, handler)
+    try:
+        with nullcontext() if guard is None else guard.watching(run):
             _execute(run, tools.interrupter)
-    else:
-        _execute(run, tools.interrupter)
-        if handler.is_async:
-            event_loop().close_connections()
+    except BaseException:
+        _give_back_untouched(run)
+        raise
+    if guard is None and handler.is_async:
+        event_loop().close_connections()
     return BatchReport(batch_no, taken=True, tasks=len(batch.tasks), settled=run.written)
 
 
-def _start(batch_no: UUID) -> StartedBatch | None:
+def _start(batch_no: UUID, guard: Guard | None) -> StartedBatch | None:
+    """Start the batch, however often the answer is lost; it may have got through and is then found by its ticket.
+
+    The connection may also have died while this worker was idle.
+    """
+    ticket, asked = uuid4(), count()
+
+    def ask() -> StartedBatch | None:
+        with nullcontext() if guard is None else guard.impatient():
+            return start(batch_no, process_name(), ticket, again=next(asked) > 0)
+
+    return again_on_infrastructure_fault(ask)
+
+
+def _give_back_untouched(run: BatchRun) -> None:
+    """It failed before any handler was called: due again, no retry used. Else its lease decides."""
+    run.lost = True  # no thread may begin any more
+    if run.begun or connection.in_atomic_block:
+        return
     try:
-        return start(batch_no, process_name())
-    except (DatabaseError, InterfaceError):
-        if connection.in_atomic_block:
-            raise
-        # The connection may have died while this worker was idle. A start that got through is not repeated: the
-        # second finds the batch started, and its lease brings the tasks back.
-        connection.close()
-        return start(batch_no, process_name())
+        run.return_rest()
+        run.flush(finish=True)
+    except (DatabaseError, InterfaceError) as error:
+        log.warning("batch.not_returned batch=%s error=%r", run.batch.batch_no, str(error).strip())
 
 
 def _execute(run: BatchRun, interrupter: MainThreadInterrupter) -> None:
@@ -126,8 +145,9 @@ def _return_unknown(batch: StartedBatch) -> BatchReport:
         f"worker {process_name()} has no handler {batch.task_type!r}; tried again until one has",
         delay=conf().UNKNOWN_HANDLER_SECONDS,
     )
+    settled = [Settled(task, outcome) for task in batch.tasks]
     try:
-        moved = settle(batch.batch_no, None, [Settled(task, outcome) for task in batch.tasks], finish=True)
+        moved = again_on_infrastructure_fault(lambda: settle(batch.batch_no, None, settled, finish=True))
     except BatchLost:
         moved = 0
     return BatchReport(batch.batch_no, taken=True, tasks=len(batch.tasks), settled=moved)

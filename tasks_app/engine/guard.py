@@ -3,10 +3,14 @@
 import faulthandler
 import logging
 import os
+import socket
 import sys
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
 
 from tasks_app.conf import conf
 from tasks_app.core.task import Failure, Returned
@@ -35,6 +39,8 @@ class Guard(threading.Thread):
         self._interrupted_at: float | None = None
         self._shutdown_since: float | None = None
         self._petted_at = 0.0
+        self._wait_lock = threading.Lock()
+        self._waits_for: tuple[BaseDatabaseWrapper, float] | None = None  # until when
 
     @contextmanager
     def watching(self, batch_run: BatchRun):
@@ -47,6 +53,21 @@ class Guard(threading.Thread):
             self._run = None
             self._heart.watch(None)
 
+    @contextmanager
+    def impatient(self):
+        """Inside, a statement of the main thread that gets no answer for a heartbeat's time loses its connection.
+
+        A network that swallows an answer tells nobody. By the time TCP gives up, the lease of what was started would
+        have run out.
+        """
+        with self._wait_lock:
+            self._waits_for = (connections[DEFAULT_DB_ALIAS], time.monotonic() + conf().HEARTBEAT_SECONDS)
+        try:
+            yield
+        finally:
+            with self._wait_lock:
+                self._waits_for = None
+
     def start(self) -> None:
         self._pet()
         self._heart.start()
@@ -57,6 +78,8 @@ class Guard(threading.Thread):
             time.sleep(TICK_SECONDS)
             if time.monotonic() - self._petted_at > conf().RUN_LEASE_SECONDS / 4:
                 self._pet()
+            if self._waits_for is not None:
+                self._cut_if_overdue()
             run = self._run
             if run is None:
                 self._call_seen = None
@@ -71,6 +94,17 @@ class Guard(threading.Thread):
         """
         self._petted_at = time.monotonic()
         faulthandler.dump_traceback_later(conf().RUN_LEASE_SECONDS, exit=True, file=sys.__stderr__)
+
+    def _cut_if_overdue(self) -> None:
+        with self._wait_lock:
+            if self._waits_for is None or time.monotonic() < self._waits_for[1]:
+                return
+            waiting, self._waits_for = self._waits_for[0].connection, None
+            if waiting is None or waiting.closed:
+                return
+            log.warning("worker.unanswered seconds=%g", conf().HEARTBEAT_SECONDS)
+            with suppress(OSError), socket.socket(fileno=os.dup(waiting.fileno())) as wire:
+                wire.shutdown(socket.SHUT_RDWR)  # its reader, the main thread, finds the end of it
 
     def _end_overdue_call(self, run: BatchRun) -> None:
         now, call = time.monotonic(), self._interrupter.call

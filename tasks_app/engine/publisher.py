@@ -1,30 +1,37 @@
 """Publishes batches: one Celery message each, holding the batch number and nothing else, in one round trip."""
 
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Iterable, Sequence
 
+import redis
 from celery import current_app
 
 from tasks_app.lifecycle.claim import ClaimedBatch
 
-RUN_BATCH = "punctual.run_batch"
+from .envelope import write
+from .queues import is_wrong_type
 
 
 def publish(batches: Sequence[ClaimedBatch]) -> None:
-    """Straight to the lanes' queues: `send_task` takes 0.8 ms a message, each with a round trip of its own."""
-    headers, options = _envelope()
-    with current_app.producer_or_acquire() as producer, producer.batch():
+    """Straight to the lanes' queues: `send_task` takes 0.8 ms a message, each with a round trip of its own.
+
+    Raises LanesRefused if some lanes' queues are no queues; the messages of the others went out.
+    """
+    with (
+        current_app.producer_or_acquire() as producer,
+        producer.channel.conn_or_acquire() as client,
+        client.pipeline(transaction=False) as pipeline,
+    ):
         for batch in batches:
-            number = batch.batch_no
-            producer.publish(
-                ((number,), {}, options),
-                exchange="",
-                routing_key=batch.lane,
-                serializer="json",
-                headers={**headers, "id": number, "root_id": number},
-                correlation_id=number,
-                retry=False,
-            )
+            pipeline.lpush(batch.lane, write(batch.batch_no, batch.lane))
+        answers = pipeline.execute(raise_on_error=False)
+    refused = set()
+    for batch, answer in zip(batches, answers, strict=True):
+        if is_wrong_type(answer):
+            refused.add(batch.lane)
+        elif isinstance(answer, redis.RedisError):
+            raise answer  # it refuses all: a replica, or out of memory
+    if refused:
+        raise LanesRefused(refused)
 
 
 def ask_broker() -> None:
@@ -40,11 +47,9 @@ class PublishFailed(Exception):
     """The broker did not take the batches; they are due again."""
 
 
-@cache
-def _envelope() -> tuple[dict, dict]:
-    """What Celery itself writes on such a message, made once: its headers, and the options in its body."""
-    message = current_app.amqp.as_task_v2(_NO_NUMBER, RUN_BATCH, ignore_result=True)
-    return message.headers | {"argsrepr": "", "kwargsrepr": ""}, message.body[2]
+class LanesRefused(Exception):
+    """The queues of these lanes are no lists, so their messages are lost; all others went out."""
 
-
-_NO_NUMBER = "00000000-0000-0000-0000-000000000000"
+    def __init__(self, lanes: Iterable[str]) -> None:
+        self.lanes = frozenset(lanes)
+        super().__init__(", ".join(sorted(self.lanes)))

@@ -53,7 +53,8 @@ class LaneStatus:
     batches_lost: int  # their lease ran out, and the reaper should have seen it by now
     lost_seconds: float | None  # since the first lease ran out
     slots: int  # live worker slots that serve it
-    queued: int | None  # messages in the broker; None: it does not answer
+    queued: int | None  # messages in the broker; None: it does not answer, or the queue is broken
+    queue_broken: bool  # its key in the broker holds no list
     paused: Pause | None
     canary_seconds: float | None  # since its canary last came back
     canary_missing: bool
@@ -203,6 +204,7 @@ def _lanes(nodes: list[NodeView], types: list[str], sample: Callable[[], Sample]
             *figures,
             slots=sum(node.slots for node in live if lane in node.lanes),
             queued=None if queued is None else queued[lane],
+            queue_broken=queued is not None and queued[lane] is None,
             paused=paused.get(lane),
             canary_seconds=canary[lane].age_seconds if lane in canary else None,
             canary_missing=lane in canary and lane not in paused and canary[lane].missing,

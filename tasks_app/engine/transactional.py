@@ -56,6 +56,7 @@ class EffectsRun:
         self._decided: dict[int, Outcome] = {}  # outcomes that stand whatever the next go does
         self._careful = False  # one savepoint a task: only after an error, so that a good batch pays nothing
         self._now: list[Task] = []  # what the call in progress is about
+        self._fault: Exception | None = None  # the last that the database raised in the call in progress
         self._nested = connection.in_atomic_block
 
     def execute(self, tasks: list[Task], *, finish: bool) -> None:
@@ -107,7 +108,7 @@ class EffectsRun:
             with connection.cursor() as cursor:
                 cursor.execute("SELECT pg_backend_pid()")
                 run.backend_pid = cursor.fetchone()[0]
-            with connection.execute_wrapper(_refuse_to_end), writes.kept_back():
+            with connection.execute_wrapper(self._watch), writes.kept_back():
                 outcomes = self._call_all(tasks)
             settled = earlier + [run.settled(task, outcomes[task.id]) for task in tasks]
             if settled:
@@ -191,38 +192,67 @@ class EffectsRun:
                 raise _HandlerFailed  # aborted or ended: the careful go tells which
             return answer
         except (Interrupted, DatabaseError, InterfaceError) as error:
-            if isinstance(error, Interrupted) or is_infrastructure_fault(error):
+            if isinstance(error, Interrupted) or _is_no_fault_of_the_handler(error):
                 raise
             raise _HandlerFailed from error
         except BaseException as error:
             raise _HandlerFailed from error
 
     def _call_carefully(self, task: Task) -> Outcome:
+        self._fault, ended = None, False
         try:
             with transaction.atomic():
                 writes.drop()  # of a task before it that failed
-                answer = self._interruptible([task], [task] if self._vectorised else task)
+                try:
+                    answer = self._interruptible([task], [task] if self._vectorised else task)
+                finally:
+                    ended = _status() == TransactionStatus.IDLE  # a rollback to the savepoint would begin another
                 writes.send()
                 failed = failures_in(answer, [task]) if self._vectorised else {}
                 if failed:
                     raise failed[task.id]
                 if connection.needs_rollback or _status() == TransactionStatus.INERROR:
                     raise RuntimeError("the handler caught a database error inside its transaction and went on")
-                if _status() == TransactionStatus.IDLE:
-                    self._decided[task.id] = Failure(ENDED_TRANSACTION, ENDED_WORDS, final=True)
-                    raise _TransactionBroken
-        except (Interrupted, _TransactionBroken):
+                if ended:
+                    raise RuntimeError(ENDED_WORDS)
+        except Interrupted:
             raise
         except (DatabaseError, InterfaceError) as error:
-            if is_infrastructure_fault(error):
+            if _is_no_fault_of_the_handler(error):
                 raise
-            if sqlstate(error) == IDLE_TOO_LONG:
-                self._decided[task.id] = Failure("IDLE_IN_TRANSACTION", str(error).strip())
-                raise _TransactionBroken from error
-            return outcome_of(error)
+            return self._failed(task, error, ended=ended)
         except BaseException as error:
-            return outcome_of(error)
+            return self._failed(task, error, ended=ended)
         return SUCCEEDED
+
+    def _failed(self, task: Task, error: BaseException, *, ended: bool) -> Outcome:
+        """What the failed call came to if its savepoint was rolled back; raises if the whole transaction has to be.
+
+        Django says nothing when a rollback to a savepoint fails, it only refuses every statement after that.
+        """
+        if not connection.needs_rollback:
+            return outcome_of(error)
+        if self._fault is not None and sqlstate(self._fault) == IDLE_TOO_LONG:
+            self._decided[task.id] = Failure("IDLE_IN_TRANSACTION", str(self._fault).strip())
+        elif ended or connection.closed_in_transaction:
+            self._decided[task.id] = Failure(ENDED_TRANSACTION, ENDED_WORDS, final=True)
+        elif _status() == TransactionStatus.UNKNOWN:
+            # The failure may well be a consequence. It can't be written here in any case, so all of it is done again.
+            raise InterfaceError(f"the connection was lost in a call that failed with {error!r:.200}") from None
+        else:
+            self._decided[task.id] = outcome_of(error)  # the handler took the savepoint away
+        raise _TransactionBroken from error
+
+    def _watch(self, execute, sql, params, many, context):
+        """Refuse what ends the transaction, before it happens: a COMMIT would make the effects of the batch's other
+        tasks stand, and then they run again. And note what the database raises, which the handler may catch."""
+        if _ENDS_TRANSACTION.match(str(sql)):
+            raise UnrecoverableError(ENDED_WORDS, code=ENDED_TRANSACTION)
+        try:
+            return execute(sql, params, many, context)
+        except (DatabaseError, InterfaceError) as error:
+            self._fault = error
+            raise
 
     def _interruptible(self, about: list[Task], argument):
         self._now = about
@@ -272,11 +302,9 @@ class _TransactionBroken(Exception):
     """A handler ended the transaction it was called in."""
 
 
-def _refuse_to_end(execute, sql, params, many, context):
-    """Before it happens: a COMMIT would make the effects of the batch's other tasks stand, and then they run again."""
-    if _ENDS_TRANSACTION.match(str(sql)):
-        raise UnrecoverableError(ENDED_WORDS, code=ENDED_TRANSACTION)
-    return execute(sql, params, many, context)
+def _is_no_fault_of_the_handler(error: BaseException) -> bool:
+    """A lock fault or a connection that broke; but not one that the handler closed itself."""
+    return is_infrastructure_fault(error) and not connection.closed_in_transaction
 
 
 def _status() -> int:

@@ -16,6 +16,8 @@ from tasks_app.conf import conf
 from tasks_app.core.phrases import milliseconds, span
 from tasks_app.models import Node
 
+from .queues import key_of
+
 if TYPE_CHECKING:
     from .status import LaneStatus, NodeView, Status
 
@@ -90,8 +92,18 @@ def no_worker(status: Status) -> Iterator[Problem]:
 
 
 def silent_broker(status: Status) -> Iterator[Problem]:
-    if any(lane.queued is None for lane in status.lanes):
+    if any(lane.queued is None and not lane.queue_broken for lane in status.lanes):
         yield trouble("The broker does not answer: nothing is handed out until it does, and nothing is lost.")
+
+
+def broken_queue(status: Status) -> Iterator[Problem]:
+    for lane in status.lanes:
+        if lane.queue_broken:
+            yield trouble(
+                f"Lane {lane.lane!r}: its queue is not a list. Somebody wrote something else under {key_of(lane.lane)} in "
+                "Redis. Nothing of the lane runs, and nothing is lost.",
+                "Delete that key, and it goes on within seconds.",
+            )
 
 
 def shards_without_dispatcher(status: Status) -> Iterator[Problem]:
@@ -280,6 +292,7 @@ RULES = (
     no_dispatcher,
     no_worker,
     silent_broker,
+    broken_queue,
     lane_without_worker,
     canary_not_back,
     canary_never_flew,

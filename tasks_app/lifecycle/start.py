@@ -26,13 +26,15 @@ class StartedBatch:
     clock: DatabaseClock
 
 
-def start(batch_no: UUID, worker: str) -> StartedBatch | None:
+def start(batch_no: UUID, worker: str, ticket: UUID | None = None, *, again: bool = False) -> StartedBatch | None:
     """Take the batch and load what is still ours of it; None if it was taken, finished or is unknown.
 
-    If its lane was paused meanwhile, it goes back to due untouched, which is None too.
+    If its lane was paused meanwhile, it goes back to due untouched, which is None too. `again`: the answer to a start
+    with this ticket was lost, and no handler has been called since.
     """
     asked = time.monotonic()
-    rows = run("start", {"batch_no": batch_no, "worker": worker, "lease": conf().RUN_LEASE_SECONDS})
+    params = {"batch_no": batch_no, "worker": worker, "ticket": ticket, "again": again}
+    rows = run("start", params | {"lease": conf().RUN_LEASE_SECONDS})
     if not rows:
         # Taken by another delivery, most likely, and then this moves nothing. One that nobody has started is here
         # because its lane is paused, or was a moment ago: its message is used up, so it has to go back.

@@ -17,6 +17,7 @@ class TaskBatch(models.Model):
     )
     lease_until = models.DateTimeField(help_text="The dispatch lease, and from the start on the run lease.")
     worker = models.CharField(max_length=200, db_default="")
+    ticket = models.UUIDField(null=True, help_text="Of the start: who has it may ask for its answer again.")
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True, help_text="The fence: nothing of this batch counts after it.")
     reaped = models.BooleanField(db_default=False)

@@ -98,6 +98,18 @@ def test_it_shows_the_messages_in_the_broker_and_says_when_it_does_not_answer(vi
     assert "<td>unknown</td>" in row_of(text(viewer), "low")
 
 
+def test_a_lane_whose_queue_is_not_a_list_is_named_and_the_broker_is_not_blamed(viewer, beats, redis):
+    redis.set("punctual:low", "x")
+    redis.rpush("punctual:high", "a message")
+
+    page = text(viewer)
+
+    assert "Lane &#x27;low&#x27;: its queue is not a list." in page and "punctual:low" in page
+    assert "<td>not a list</td>" in row_of(page, "low")
+    assert "<td>1</td>" in row_of(page, "high")
+    assert "The broker does not answer" not in page
+
+
 def test_it_shows_limits_with_what_is_due(viewer):
     declare_limits(REGISTRY)
     schedule_many("T_RATED", [{"key": n} for n in range(3)])

@@ -1,6 +1,7 @@
 """How real workers end: killed, told to stop, or ended by what they run; and what becomes of their tasks."""
 
 import os
+import pathlib
 import signal
 from datetime import timedelta
 
@@ -11,7 +12,9 @@ from tasks_app.client import schedule, schedule_many
 from tasks_app.models import DlqEntry, ScheduleTask
 from tests.support.engine import row
 from tests.support.processes import wait_begun, wait_for, wait_running
+from tests.support.stack import redis_proxy, through
 from tests.support.testapp.models import Effect
+from tests.support.wait import wait_until
 
 
 def test_a_task_that_kills_its_worker_dies_alone(stack):
@@ -78,6 +81,26 @@ def test_a_killed_pool_child_is_replaced_and_its_task_runs_again(stack):
 
     assert worker.alive
     assert row(task.task_id).status == "SUCCESS"
+
+
+def test_a_worker_that_loses_its_broker_just_when_a_child_ends_goes_on(stack):
+    """Celery forgets the descriptor of a child whose end it saw, and wants it again when the broker is back."""
+    proxy = redis_proxy()
+    stack.beat()
+    worker = stack.worker(concurrency=1, **through(redis=proxy))
+    descriptors = pathlib.Path(f"/proc/{worker.pid}/fd")
+    before = len(list(descriptors.iterdir()))
+    ending = schedule("T_QUIET", "ending", payload={"do": "let_go_of_sentinel"})
+    wait_for(stack, ending.task_id)
+    wait_until(lambda: len(list(descriptors.iterdir())) < before, 20, describe=stack.logs)
+
+    proxy.reset()
+
+    wait_until(lambda: not worker.alive or "Connection to broker lost" in worker.text(), 20, describe=stack.logs)
+    after = schedule("T_QUIET", "after")
+    wait_for(stack, after.task_id)
+    assert worker.alive
+    proxy.close()
 
 
 def test_a_handler_over_its_timeout_fails_and_its_neighbours_succeed_in_every_mode(stack):

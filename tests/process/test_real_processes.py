@@ -10,6 +10,7 @@ from tasks_app.lifecycle.claim import LaneShare, claim
 from tasks_app.models import ScheduleTask, TaskAttempt, TaskBatch
 from tests.support.engine import anybodys, row
 from tests.support.processes import all_final, unfinished, wait_begun, wait_for
+from tests.support.stack import database_proxy, through
 from tests.support.testapp.models import Effect
 from tests.support.wait import wait_until
 
@@ -128,6 +129,24 @@ def test_terminated_database_connections_cost_no_task_and_no_retry(stack):
 
     assert sorted(Effect.objects.values_list("task_id", flat=True)) == sorted(ids)
     assert not ScheduleTask.objects.filter(retry_count__gt=0).exists()
+
+
+def test_a_worker_that_gets_no_answer_to_its_start_asks_again_before_its_lease_runs_out(stack):
+    """A network that swallows an answer tells nobody: without a limit the worker would wait for as long as TCP does."""
+    proxy = database_proxy()
+    stack.beat()
+    stack.worker(concurrency=1, TEST_RUN_LEASE_SECONDS="600", **through(database=proxy))
+    for silently in (True, False):
+        proxy.lose_answers(b"-- start:", silently=silently)
+        task = schedule("T_EFFECT", f"silently: {silently}", max_retry=0).task_id
+
+        wait_for(stack, task)
+
+        assert proxy.answers_to_lose == 0
+        assert (row(task).status, row(task).retry_count) == ("SUCCESS", 0)
+    assert Effect.objects.count() == 2
+    assert not TaskBatch.objects.filter(reaped=True).exists()
+    proxy.close()
 
 
 def test_a_running_task_that_is_rescheduled_is_superseded_and_the_new_one_runs(stack):

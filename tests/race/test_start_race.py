@@ -1,12 +1,18 @@
 """start against start, and the end of a batch: of a doubled or late message, one delivery at most has the batch."""
 
+from uuid import uuid4
+
+import pytest
+
+from tasks_app.client import cancel, ensure, reschedule
+from tasks_app.engine import lanes
 from tasks_app.engine.executor import run_batch
 from tasks_app.lifecycle.claim import return_batches
 from tasks_app.lifecycle.reap import reap
 from tasks_app.lifecycle.start import finish_batch, heartbeat, start, still_ours
 from tests.support.engine import batch_row, expire_lease, make_due
 from tests.support.marks import commits
-from tests.support.moves import RETRY, claim_one, claimed, ids_of, settled, started
+from tests.support.moves import RETRY, TUESDAY, claim_one, claimed, ids_of, settled, started
 from tests.support.overlap import overlap
 from tests.support.testapp.models import Effect
 
@@ -68,6 +74,141 @@ def test_a_started_batch_is_not_returned():
 
     assert return_batches([str(batch.batch_no)]) == 0
     assert settled(batch) == 1
+
+
+# The answer to a start was lost: the worker asks again, with the ticket of its first question.
+
+
+def asking(number, ticket):
+    return lambda: start(number, "worker", ticket, again=True)
+
+
+def unanswered(*keys):
+    """A batch that was started by a worker which got no answer; its number and ticket."""
+    number, ticket = claimed(*keys), uuid4()
+    start(number, "worker", ticket)
+    return number, ticket
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_a_second_question_waits_for_the_first_and_gets_the_batch_either_way(commit):
+    number, ticket = claimed("a", "b"), uuid4()
+
+    _, batch = overlap(lambda: start(number, "worker", ticket), asking(number, ticket), commit=commit)
+
+    assert (len(batch.tasks), settled(batch)) == (2, 2)
+
+
+def test_a_first_question_that_arrives_after_the_second_finds_nothing():
+    number, ticket = unanswered("a")
+
+    batch, late = overlap(asking(number, ticket), lambda: start(number, "worker", ticket))
+
+    assert (len(batch.tasks), late) == (1, None)
+
+
+def test_another_worker_does_not_get_a_batch_whose_answer_was_lost():
+    number, ticket = unanswered("a")
+
+    batch, other = overlap(asking(number, ticket), asking(number, uuid4()))
+
+    assert (len(batch.tasks), other) == (1, None)
+
+
+def test_a_second_question_after_the_reaper_finds_nothing():
+    number, ticket = unanswered("a")
+    expire_lease(str(number))
+
+    [reaped], batch = overlap(reap, asking(number, ticket))
+
+    assert (reaped.tasks, batch) == (1, None)
+
+
+def test_a_second_question_has_the_batch_if_the_reaper_rolled_back():
+    number, ticket = unanswered("a")
+    expire_lease(str(number))
+
+    _, batch = overlap(reap, asking(number, ticket), commit=False)
+
+    assert (len(batch.tasks), settled(batch)) == (1, 1)
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_the_reaper_passes_over_a_batch_that_is_just_being_asked_for_again(commit):
+    number, ticket = unanswered("a")
+    expire_lease(str(number))
+
+    batch, reaped = overlap(asking(number, ticket), reap, commit=commit)
+
+    assert (len(batch.tasks), reaped) == (1, [])
+    assert len(reap()) == (0 if commit else 1)  # asked for again, it has its lease again
+
+
+TAKEN = {
+    "cancel": lambda: cancel("T_QUIET", "a"),
+    "reschedule": lambda: reschedule("T_QUIET", "a", at=TUESDAY),
+    "ensure": lambda: ensure("T_QUIET", "a", at=TUESDAY),
+}
+by_others = pytest.mark.parametrize("take", TAKEN.values(), ids=TAKEN)
+
+
+@by_others
+def test_what_others_took_before_the_second_question_is_left_out(take):
+    number, ticket = unanswered("a", "b")
+    take()
+
+    assert [task.key for task in asking(number, ticket)().tasks] == ["b"]
+
+
+@by_others
+def test_what_others_take_beside_the_second_question_is_not_settled(take):
+    number, ticket = unanswered("a")
+
+    _, batch = overlap(take, asking(number, ticket))
+    assert not settled(batch)
+
+    number, ticket = unanswered("b")
+    batch, _ = overlap(asking(number, ticket), lambda: cancel("T_QUIET", "b"))
+    assert not settled(batch)
+
+
+@by_others
+def test_what_others_did_not_take_after_all_is_settled(take):
+    number, ticket = unanswered("a")
+
+    _, batch = overlap(take, asking(number, ticket), commit=False)
+
+    assert settled(batch) == 1
+
+
+def pause():
+    return lanes.pause("default", reason="a test", by="alice")
+
+
+def test_a_lane_paused_meanwhile_does_not_stop_what_was_started():
+    number, ticket = unanswered("a")
+
+    _, batch = overlap(pause, asking(number, ticket))
+    assert len(batch.tasks) == 1
+
+    batch, _ = overlap(asking(number, ticket), lambda: lanes.resume("default", reason="a test", by="alice"))
+    assert settled(batch) == 1
+
+
+def test_a_question_that_never_arrived_is_asked_in_a_paused_lane_like_a_first_one():
+    number = claimed("a")
+    pause()
+
+    assert asking(number, uuid4())() is None
+    assert batch_row(str(number)).finished_at is not None
+
+
+def test_a_batch_that_was_started_and_not_answered_is_not_returned_by_its_beat():
+    number, ticket = unanswered("a")
+
+    batch, returned = overlap(asking(number, ticket), lambda: return_batches([str(number)]))
+
+    assert (len(batch.tasks), returned) == (1, 0)
 
 
 # A row that came back and was claimed anew belongs to the later batch alone, though the earlier one still lists it.

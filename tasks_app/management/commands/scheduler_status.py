@@ -61,7 +61,7 @@ def _as_page(status: Status) -> str:
     lines += ["", f"Lanes      {'due':>9} {'oldest':>9} {'claimed':>9} {'running':>9} {'queued':>9} {'canary':>9}"]
     lines += [
         f"  {lane.lane:8} {_due(lane):>9} {_seconds(lane.oldest_overdue_seconds):>9} {lane.tasks_claimed:9,} "
-        f"{lane.tasks_running:9,} {'-' if lane.queued is None else lane.queued:>9} {_seconds(lane.canary_seconds):>9}"
+        f"{lane.tasks_running:9,} {_queued(lane):>9} {_seconds(lane.canary_seconds):>9}"
         + (f"   paused by {lane.paused.by}: {lane.paused.reason}" if lane.paused else "")
         for lane in status.lanes
     ]
@@ -138,6 +138,12 @@ def _chores(status: Status) -> list[str]:
         + (f"   failed {one.failures} times in a row: {one.error}" if one.failures else "")
         for one in status.chores
     ]
+
+
+def _queued(lane: LaneStatus) -> str:
+    if lane.queue_broken:
+        return "no list"
+    return "-" if lane.queued is None else str(lane.queued)
 
 
 def _seconds(value: float | None) -> str:

@@ -41,7 +41,15 @@ def test_the_kill_plan_is_what_was_asked_for():
 def test_only_what_hits_a_running_batch_may_lose_one():
     at_stake = {fault.kind: fault.batches_at_stake for name in ALL for fault in ALL[name].plan(1)}
 
-    harmless = ("flush_broker", "kill_broker", "stall_broker", "make_broker_readonly", "fill_broker", "rubbish")
+    harmless = (
+        "flush_broker",
+        "kill_broker",
+        "stall_broker",
+        "make_broker_readonly",
+        "fill_broker",
+        "rubbish",
+        "break_lane",
+    )
     assert {kind: at_stake[kind] for kind in (*harmless, "terminate")} == dict.fromkeys((*harmless, "terminate"), 0)
 
 

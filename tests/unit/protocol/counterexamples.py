@@ -37,6 +37,8 @@ COUNTEREXAMPLES = {
     "return_batch_requires_started_at_null": (CALL, Scope(refusals=1)),
     "start_requires_started_at_null": (CALL, Scope(doubles=1)),
     "start_requires_finished_at_null": (FENCE, ONE),
+    "start_is_asked_for_again": (TIDY, DOUBTED),
+    "start_again_requires_the_ticket": (CALL, Scope(doubles=1, doubts=1)),
     "load_repeats_status_and_batch_no": (SKIPPED, CANCELLED),
     "empty_start_closes_the_batch": (TIDY, CANCELLED),
     "heartbeat_requires_finished_at_null": (FENCE, ONE),

@@ -14,7 +14,7 @@ INIT, RUNNING, SUCCESS, FAIL, DEAD, CANCELLED = "INIT", "RUNNING", "SUCCESS", "F
 PAST, LATER = "past", "later"
 
 # Steps of a worker. Locks are held as long as the step says; a crash in any of them rolls back.
-IDLE, STARTED, WORKING, EFFECTS, FENCED = range(5)
+IDLE, UNSURE, STARTED, WORKING, EFFECTS, FENCED = range(6)
 
 # Steps of an edit: about to look; waiting for the row; row locked (or none found); row read, not locked (wrong).
 LOOK, WAIT, DECIDE, READ = range(4)
@@ -61,7 +61,7 @@ class Worker(NamedTuple):
     mine: tuple[int, ...] = ()  # ids it believes to be its own
     begun: tuple[int, ...] = ()  # those whose handler was called
     group: tuple[int, ...] = ()  # those it is settling now
-    outcome: str = ""
+    outcome: str = ""  # while UNSURE: whether its ticket is on the batch
 
 
 class Edit(NamedTuple):

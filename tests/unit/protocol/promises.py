@@ -132,6 +132,11 @@ def _load_nothing(before: State, move: Move, after: State) -> Iterator[Flaw]:
         yield TIDY, f"batch {move.batch} stays open, and will look like a lost one"
 
 
+def _drop(before: State, move: Move, after: State) -> Iterator[Flaw]:
+    if any(_held(after, i, move.batch) for i in after.batches[move.batch].ids):
+        yield TIDY, f"batch {move.batch} was started, nobody was called, and it will look like a lost one"
+
+
 def _begin(before: State, move: Move, after: State) -> Iterator[Flaw]:
     for i in move.ids:
         if before.rows[i].calling and _held(before, i, move.batch):
@@ -169,6 +174,7 @@ CHECKS = {
     "claim by id": _claim,
     "load": _load,
     "load nothing of": _load_nothing,
+    "drop, having no answer,": _drop,
     "begin": _begin,
     "settle": _settle,
     "return": _settle,

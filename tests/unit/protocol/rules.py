@@ -16,6 +16,8 @@ class Rules:
     # start
     start_requires_started_at_null: bool = True
     start_requires_finished_at_null: bool = True
+    start_is_asked_for_again: bool = True
+    start_again_requires_the_ticket: bool = True
     load_repeats_status_and_batch_no: bool = True
     empty_start_closes_the_batch: bool = True
     # heartbeat and return

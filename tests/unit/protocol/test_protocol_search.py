@@ -17,7 +17,7 @@ from .search import calm_steps, search
 SCOPES = {
     "one unit, everything once": (
         Scope(edits=1, cancels=1, replays=1, doubles=1, doubts=1),
-        49_000,
+        93_000,
     ),
     "one unit edited twice, dead letters": (
         Scope(edits=2, replays=1, outcomes=("ok", "dead")),
@@ -25,7 +25,7 @@ SCOPES = {
     ),
     "two tasks in one batch, cancels and doubts": (
         Scope(units=2, cancels=1, doubts=1),
-        34_000,
+        40_000,
     ),
     "two tasks in one batch, edited": (
         Scope(units=2, edits=1, verbs=("ensure",), outcomes=("ok",)),
@@ -37,7 +37,7 @@ SCOPES = {
     ),
     "a rolling task": (
         Scope(rolling=True, edits=1, cancels=1, doubts=1),
-        14_000,
+        23_000,
     ),
     "two editors at once, without the article's lock": (
         Scope(planned=False, edits=2, editors=2, article=False, cancels=1),

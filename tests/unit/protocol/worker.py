@@ -1,4 +1,4 @@
-"""What a worker does with a batch until it settles: start, load, begin, heartbeat, return; and how it dies."""
+"""What a worker does with a batch until it settles: start (again), load, begin, heartbeat, return; and how it dies."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from .model import (
     OWED,
     RUNNING,
     STARTED,
+    UNSURE,
     WORKING,
     Move,
     Moves,
@@ -38,19 +39,43 @@ def start(state: State, rules: Rules, scope: Scope) -> Moves:
         if scope.pauses:
             used_up = with_batch(state, number, batch._replace(copies=batch.copies - 1))
             yield from return_batch(used_up, rules, number, "give back, its lane being paused,")
-        if batch.started and rules.start_requires_started_at_null:
-            continue
-        if batch.finished and rules.start_requires_finished_at_null:
-            continue
-        taken = batch._replace(copies=batch.copies - 1, started=True, leased=True)
-        workers = put(state.workers, state.workers.index(AT_REST), Worker(STARTED, number))
-        yield Move("start", number), state._replace(workers=workers, batches=put(state.batches, number, taken))
+        resting, used_up = state.workers.index(AT_REST), batch._replace(copies=batch.copies - 1)
+        refused = (batch.started and rules.start_requires_started_at_null) or (
+            batch.finished and rules.start_requires_finished_at_null
+        )
+        taken = used_up if refused else used_up._replace(started=True, leased=True)
+        after = state._replace(batches=put(state.batches, number, taken))
+        if not refused:
+            yield Move("start", number), after._replace(workers=put(state.workers, resting, Worker(STARTED, number)))
+        if state.left.doubts:
+            left = state.left._replace(doubts=state.left.doubts - 1)
+            unsure = Worker(UNSURE, number, outcome="" if refused else "own")
+            workers = put(state.workers, resting, unsure)
+            yield Move("start", number, note="but the answer is lost"), after._replace(workers=workers, left=left)
+
+
+def _start_again(state: State, rules: Rules, index: int, worker: Worker) -> Moves:
+    """The same, or started_at is set and ticket = :ticket. 0 rows: another delivery has it, or it is closed."""
+    number, batch = worker.batch, state.batches[worker.batch]
+    if not rules.start_is_asked_for_again and worker.outcome:
+        yield Move("drop, having no answer,", number), with_worker(state, index, AT_REST)
+        return
+    if batch_locked(state, number):
+        return
+    ours = worker.outcome or not rules.start_again_requires_the_ticket
+    if not ours or (batch.finished and rules.start_requires_finished_at_null):
+        yield Move("start again finds taken", number), with_worker(state, index, AT_REST)
+    else:
+        taken = batch._replace(started=True, leased=True)
+        yield Move("start again", number), with_worker(state, index, Worker(STARTED, number), taken)
 
 
 def run(state: State, rules: Rules, scope: Scope) -> Moves:
     """The next step of every worker that has started a batch."""
     for index, worker in enumerate(state.workers):
-        if worker.step == STARTED:
+        if worker.step == UNSURE:
+            yield from _start_again(state, rules, index, worker)
+        elif worker.step == STARTED:
             yield _load(state, rules, index)
         elif worker.step == WORKING:
             if worker.outcome == "return":
@@ -130,7 +155,7 @@ def _heartbeat(state: State, rules: Rules, index: int, worker: Worker) -> Moves:
     """UPDATE task_batch SET lease_until WHERE batch_no = :b AND finished_at IS NULL; 0 rows: stop. Ids that are
     no longer ours come back, and those not yet begun are skipped."""
     number, batch = worker.batch, state.batches[worker.batch]
-    if worker.step == FENCED or batch_locked(state, number):
+    if worker.step in (UNSURE, FENCED) or batch_locked(state, number):
         return
     if batch.finished and rules.heartbeat_requires_finished_at_null:
         if worker.step == WORKING:
