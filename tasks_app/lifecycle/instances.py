@@ -229,9 +229,9 @@ def take_back(job: JobDefinition) -> list[datetime]:
     return taken
 
 
-def last_claimed(job: JobDefinition) -> datetime | None:
+def last_claimed(job_id: int) -> datetime | None:
     """The latest of its firings that somebody has claimed, and that was not taken back."""
-    return run("last_claimed", {"job": job.id})[0][0]
+    return run("last_claimed", {"job": job_id})[0][0]
 
 
 class Triggered(NamedTuple):

@@ -80,7 +80,7 @@ def leave(job: JobDefinition, cursor: Cursor | None, now: datetime) -> Left:
     if job.status != JobStatus.ACTIVE:
         return Left(job.plan_from)  # the pause took back what was planned, and what it left goes on
     taken = take_back(job)
-    closed = max(job.plan_from, last_claimed(job) or job.plan_from) if taken else job.plan_from
+    closed = max(job.plan_from, last_claimed(job.id) or job.plan_from) if taken else job.plan_from
     parts = [at for at in taken if at <= closed], [at for at in taken if at > closed]
     if job.run_at is not None:
         return Left(max(job.plan_from, job.run_at), *parts)
