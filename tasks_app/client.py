@@ -22,6 +22,7 @@ from .core.retry import Backoff
 from .core.scans import SCANS, Finding, Found, Scan, Walked
 from .core.states import Status
 from .core.task import Task
+from .core.timer import Timer, timer_from
 from .engine.alive import who_is_missing
 from .engine.jobs import create_job, delete_job, edit_job, pause_job, resume_job, trigger_job
 from .engine.operate import cancel_tasks, move_tasks, retry_tasks
@@ -37,7 +38,7 @@ from .lifecycle.look import Compared, Difference, compare_keys, differing, diffe
 from .lifecycle.operate import Answer, Operated
 from .lifecycle.plan import SYSTEM, Outcome, Planned
 from .lifecycle.request import Request, build, checked_instant, checked_note, checked_text, unit_of
-from .lifecycle.rolling import Outlook, change_interval, failing_keys, front_of_line, outlook
+from .lifecycle.rolling import Outlook, change_interval, failing_keys, front_of_line, outlook, timer_of
 from .lifecycle.view import AttemptInfo, TaskInfo, dead_keys, find, find_many, history
 from .models.schedule_task import DEFAULT_TENANT
 
@@ -68,6 +69,7 @@ __all__ = [
     "Status",
     "Task",
     "TaskInfo",
+    "Timer",
     "UnknownJob",
     "UnrecoverableError",
     "Walked",
@@ -105,6 +107,8 @@ __all__ = [
     "retry_tasks",
     "schedule",
     "schedule_many",
+    "timer_from",
+    "timer_of",
     "trigger_job",
     "who_is_missing",
     "write",

@@ -153,7 +153,7 @@ def test_settling_a_full_batch_is_not_quadratic():
                 "ids": array,
                 "begun": zeros,
                 "ended": zeros,
-                "round_to": None,
+                "moments": None,
                 "finish": True,
                 "run_us": 0,
                 "counts_as": "ok",
