@@ -8,12 +8,14 @@ from django.conf import settings
 from django.core.signals import setting_changed
 from django.dispatch import receiver
 
+from tasks_app.client import InvalidTask, timer_from
+
 from .errors import InvalidStockSettings
 
+EXAMPLE = '"0 2 * * MON Europe/Berlin"'
 SHORTEST_WINDOW, LONGEST_WINDOW = 1.0, 3_650 * 86_400.0
 LOWEST_RATE = 0.000_001
 MOST = {
-    "ROUND_SECONDS": 3_650 * 86_400,
     "BATCH_MAX": 100_000,
     "RATE": 1_000_000,
     "BURST": 100_000,
@@ -29,7 +31,7 @@ class Conf:
     STOCK_URL: str = ""  # of the stock system; the product's code is appended. Empty: there is none
     STOCK_TOKEN: str = ""  # sent as a bearer token
     WINDOW_SECONDS: float = 10 * 86_400.0  # every product again so long after it was last synced
-    ROUND_SECONDS: float = 0.0  # the next sync waits for the next multiple of this; 0: it does not
+    ROUND: str = ""  # the next sync waits for the next of these moments: a cron string and a time zone. Empty: for none
     BATCH_MAX: int = 1_000  # products in one batch, at most
     RATE: float = 100.0  # questions a second, at most, over all workers
     BURST: int = 50  # questions that may come at once after a pause
@@ -52,7 +54,7 @@ class Conf:
             if kind is str:
                 if not isinstance(value, str):
                     yield f'STOCK["{field.name}"] is {value!r}; it must be a string.'
-            elif not _is_number(value, kind) or not (value > 0 or (value == 0 and field.name == "ROUND_SECONDS")):
+            elif not _is_number(value, kind) or not value > 0:
                 what = "whole number" if kind is int else "number"
                 yield f'STOCK["{field.name}"] is {value!r}; it must be a {what} of more than 0.'
         yield from self._out_of_range()
@@ -70,6 +72,11 @@ class Conf:
             value = getattr(self, name)
             if _is_number(value, float) and value > most:
                 yield f'STOCK["{name}"] is {value:g}; it must be at most {most:,}.'
+        if isinstance(self.ROUND, str):
+            try:
+                timer_from(self.ROUND)
+            except InvalidTask as error:
+                yield f'STOCK["ROUND"] is {self.ROUND!r}: {error} Give a cron string and a zone, such as {EXAMPLE}.'
 
 
 def _is_address(url: str) -> bool:
@@ -96,6 +103,11 @@ def _is_number(value: object, kind: type) -> bool:
 def from_settings(values: dict) -> Conf:
     known = {field.name for field in fields(Conf)}
     for name in values:
+        if name == "ROUND_SECONDS":
+            raise InvalidStockSettings(
+                f'STOCK["ROUND_SECONDS"] is {values[name]!r}, and is no setting any more: it knew no hour and no zone. '
+                f'Set STOCK["ROUND"] to a cron string and a zone, such as {EXAMPLE}; 86400 was "0 0 * * * UTC".'
+            )
         if name not in known:
             raise InvalidStockSettings(f'STOCK["{name}"] is no setting; there are {", ".join(sorted(known))}.')
     return Conf(**values)

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from django.db import connection
 
-from tasks_app.client import Outlook, outlook
+from tasks_app.client import Outlook, Timer, outlook, timer_of
 
 from .conf import conf
 from .lifecycle import current_window
@@ -14,8 +14,9 @@ from .units import STOCK_SYNC
 HOUR = timedelta(hours=1)
 MOST_STEPS = 240  # of a chart; ten days of hours
 # Of the window: a sync begins when the window is over, and takes its turn, its time and perhaps a second try. Nobody
-# should be alarmed by that; nor by a next sync that waits for its rounding.
+# should be alarmed by that; nor by a next sync that waits for the timer.
 SLACK = 0.01
+_INSTANT = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +24,12 @@ class Coverage:
     products: int
     fresh: int  # synced within the window
     never: int  # never synced
-    overdue: int  # last synced longer ago than the window, by more than a sync may take
+    overdue: int  # whose turn has passed, by more than a sync may take
     oldest: datetime | None  # of those that were synced
     window: timedelta
     window_applied: bool
+    timer: Timer | None  # for which a sync waits after its window
+    read_at: datetime
     rate: float  # allowed, questions a second
     step: timedelta  # of the outlook
     outlook: Outlook
@@ -41,9 +44,24 @@ class Coverage:
         return f"{min(self.share, 1.0 if self.fresh == self.products else 0.999):.1%}"
 
     @property
+    def interval(self) -> timedelta:
+        return interval_for(self.window, self.timer, self.read_at)
+
+    @property
+    def next_moment(self) -> datetime | None:
+        """Of the timer."""
+        return self.timer.at_or_after([self.read_at])[0] if self.timer else None
+
+    @property
+    def timer_words(self) -> str:
+        if self.timer is None:
+            return ""
+        return f"{self.timer.words}; next on {self.timer.in_words(self.next_moment)}"
+
+    @property
     def planned_rate(self) -> float:
         """Questions a second that the window asks for."""
-        return self.products / self.window.total_seconds()
+        return self.products / self.interval.total_seconds()
 
     @property
     def round_seconds(self) -> float:
@@ -58,8 +76,8 @@ class Coverage:
         found = []
         if self.planned_rate > self.rate:
             found.append(
-                f"{self.products:,} products in {self.window} are {self.planned_rate:.1f} a second, and {self.rate:g} "
-                "are allowed: the window can't be kept. Make it longer, or allow more."
+                f"{self.products:,} products in {self.interval} are {self.planned_rate:.1f} a second, and "
+                f"{self.rate:g} are allowed: the window can't be kept. Make it longer, or allow more."
             )
         if not self.window_applied:
             found.append("The window was changed, and not all products follow it yet.")
@@ -78,6 +96,9 @@ class Coverage:
             "oldest": self.oldest.isoformat() if self.oldest else None,
             "window_s": self.window.total_seconds(),
             "window_applied": self.window_applied,
+            "timer": self.timer.words if self.timer else None,
+            "timer_next": self.next_moment.isoformat() if self.timer else None,
+            "interval_s": self.interval.total_seconds(),
             "planned_per_s": round(self.planned_rate, 6),
             "allowed_per_s": self.rate,
             "step_s": self.step.total_seconds(),
@@ -87,23 +108,29 @@ class Coverage:
         }
 
 
-# By the index of sync times; a volatile clock in the condition would make it a pass over all products.
+# By the index of sync times.
 _COUNTS = """
 SELECT (SELECT count(*) FROM product),
        (SELECT count(*) FROM product WHERE stock_synced_at IS NULL),
-       (SELECT count(*) FROM product WHERE stock_synced_at <= (SELECT clock_timestamp()) - %(window)s),
-       (SELECT count(*) FROM product WHERE stock_synced_at <= (SELECT clock_timestamp()) - %(window)s - %(slack)s),
+       (SELECT count(*) FROM product WHERE stock_synced_at <= %(older)s),
+       (SELECT count(*) FROM product WHERE stock_synced_at <= %(overdue)s),
        (SELECT min(stock_synced_at) FROM product)
 """
 
 
 def read_coverage() -> Coverage:
-    window, settings = current_window(), conf()
-    slack = window.length * SLACK + timedelta(seconds=settings.ROUND_SECONDS)
+    window, settings, timer = current_window(), conf(), timer_of(STOCK_SYNC)
     with connection.cursor() as cursor:
-        cursor.execute(_COUNTS, {"window": window.length, "slack": slack})
+        cursor.execute("SELECT clock_timestamp()")
+        now = cursor.fetchone()[0]
+        # A product's turn is at the end of its window, or the timer's first moment from there on: it has passed if the
+        # timer's latest moment is not before that end.
+        turn = now - window.length * SLACK
+        turn = timer.last(turn) if timer else turn
+        cursor.execute(_COUNTS, {"older": now - window.length, "overdue": turn and turn - window.length})
         products, never, older, overdue, oldest = cursor.fetchone()
-    step = step_for(window.length)
+    ahead = horizon(window.length, timer, now)
+    step = step_for(ahead)
     return Coverage(
         products=products,
         fresh=products - never - older,
@@ -112,10 +139,23 @@ def read_coverage() -> Coverage:
         oldest=oldest,
         window=window.length,
         window_applied=window.applied,
+        timer=timer,
+        read_at=now,
         rate=settings.RATE,
         step=step,
-        outlook=outlook(STOCK_SYNC, step, max(1, -(-window.length // step))),
+        outlook=outlook(STOCK_SYNC, step, max(1, -(-ahead // step))),
     )
+
+
+def interval_for(window: timedelta, timer: Timer | None, now: datetime) -> timedelta:
+    """How long after a sync the next one comes. A timer's are a little after its moment: more than the window."""
+    begun = timer.last(now) if timer else None
+    return timer.at_or_after([begun + window + _INSTANT])[0] - begun if begun else window
+
+
+def horizon(window: timedelta, timer: Timer | None, now: datetime) -> timedelta:
+    """Until when everything that is planned comes due."""
+    return timer.at_or_after([now + window])[0] - now if timer else window
 
 
 def step_for(window: timedelta) -> timedelta:

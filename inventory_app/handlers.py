@@ -56,7 +56,7 @@ _declared = _settings()
     rate=_declared.RATE,
     burst=_declared.BURST,
     batch_max=_declared.BATCH_MAX,
-    round_to=_declared.ROUND_SECONDS,
+    round_to=_declared.ROUND,
     lane="low",
     apply=write_quantity,
 )

@@ -188,7 +188,10 @@ if _value := os.environ.get("AUDIT_LEAD_SECONDS"):
     ARTICLES["AUDIT_LEAD_SECONDS"] = env.number("AUDIT_LEAD_SECONDS", _value)
 
 STOCK = {name: os.environ.get(name, "") for name in ("STOCK_URL", "STOCK_TOKEN")}
-for _name in ("WINDOW_SECONDS", "ROUND_SECONDS", "TIMEOUT_SECONDS", "RETRY_MAX_SECONDS", "RATE"):
+for _name in ("ROUND", "ROUND_SECONDS"):  # the second is told to be gone
+    if _value := os.environ.get(f"STOCK_{_name}"):
+        STOCK[_name] = _value
+for _name in ("WINDOW_SECONDS", "TIMEOUT_SECONDS", "RETRY_MAX_SECONDS", "RATE"):
     if _value := os.environ.get(f"STOCK_{_name}"):
         STOCK[_name] = env.number(f"STOCK_{_name}", _value)
 for _name in ("BURST", "CONCURRENCY", "BATCH_MAX"):

@@ -23,6 +23,7 @@ from .core.scans import SCANS, Finding, Found, Scan, Walked
 from .core.states import Status
 from .core.task import Task
 from .core.tenants import DEFAULT_TENANT, INTERNAL_TENANT
+from .core.timer import Timer, timer_from
 from .engine.alive import what_delays, who_is_missing
 from .engine.jobs import create_job, delete_job, edit_job, pause_job, resume_job, trigger_job
 from .engine.operate import cancel_tasks, move_tasks, retry_tasks
@@ -38,7 +39,7 @@ from .lifecycle.look import Compared, Difference, compare_keys, differing, diffe
 from .lifecycle.operate import Answer, Operated
 from .lifecycle.plan import SYSTEM, Outcome, Planned
 from .lifecycle.request import Request, build, checked_instant, checked_name, checked_reason, checked_text, unit_of
-from .lifecycle.rolling import Outlook, change_interval, failing_keys, front_of_line, outlook
+from .lifecycle.rolling import Outlook, change_interval, failing_keys, front_of_line, outlook, timer_of
 from .lifecycle.view import AttemptInfo, TaskInfo, dead_keys, find, find_many, history
 
 __all__ = [
@@ -69,6 +70,7 @@ __all__ = [
     "Status",
     "Task",
     "TaskInfo",
+    "Timer",
     "UnknownJob",
     "UnrecoverableError",
     "Walked",
@@ -106,6 +108,8 @@ __all__ = [
     "retry_tasks",
     "schedule",
     "schedule_many",
+    "timer_from",
+    "timer_of",
     "trigger_job",
     "what_delays",
     "who_is_missing",

@@ -25,6 +25,7 @@ def coverage_page(request: HttpRequest, admin) -> HttpResponse:
         "may_change": admin.has_change_permission(request),
         "may_see_tasks": request.user.has_perm("tasks_app.view_scheduletask"),
         "window": span(coverage.window),
+        "interval": span(coverage.interval),
     }
     return TemplateResponse(request, "inventory_app/coverage.html", context)
 

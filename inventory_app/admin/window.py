@@ -1,6 +1,6 @@
 """Another window: the form, a preview of what it does to the load, and then exactly that."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import accumulate, pairwise
 
 from django import forms
@@ -10,8 +10,9 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from inventory_app.conf import LONGEST_WINDOW
-from inventory_app.coverage import Coverage, read_coverage, step_for
+from inventory_app.coverage import Coverage, horizon, interval_for, read_coverage, step_for
 from inventory_app.lifecycle import apply_window, change_window
+from tasks_app.client import Timer
 
 from .coverage import load_chart
 from .words import span
@@ -68,13 +69,18 @@ def _change(request: HttpRequest, length: timedelta) -> HttpResponse:
 
 
 def _preview(coverage: Coverage, length: timedelta) -> dict[str, object]:
-    step = step_for(length)
-    planned, ratio = coverage.products / length.total_seconds(), length / coverage.window
-    steps = stretched(coverage.outlook.steps, coverage.step * ratio / step, max(1, -(-length // step)))
+    ahead = horizon(length, coverage.timer, coverage.read_at)
+    step, interval = step_for(ahead), interval_for(length, coverage.timer, coverage.read_at)
+    planned, ratio = coverage.products / interval.total_seconds(), length / coverage.window
+    steps = stretched(coverage.outlook.steps, coverage.step * ratio / step, max(1, -(-ahead // step)))
+    if coverage.timer and length != coverage.window:
+        steps = waiting_for(coverage.timer, steps, step, coverage.read_at)
     return {
         "length": span(length),
         "seconds": str(length.total_seconds()),
         "same": length == coverage.window,
+        "timer": coverage.timer.words if coverage.timer else "",
+        "interval": span(interval),
         "before": f"{coverage.planned_rate:.3g}",
         "after": f"{planned:.3g}",
         "allowed": f"{coverage.rate:g}",
@@ -83,6 +89,15 @@ def _preview(coverage: Coverage, length: timedelta) -> dict[str, object]:
         "before_chart": load_chart("now", "As it is", coverage.outlook.due, coverage.outlook.steps, coverage.step),
         "after_chart": load_chart("then", "As it would be", coverage.outlook.due, steps, step),
     }
+
+
+def waiting_for(timer: Timer, steps: list[int], step: timedelta, now: datetime) -> list[int]:
+    """The same counts, each in the step in which the timer says so next."""
+    found = [0] * len(steps)
+    moments = timer.at_or_after([now + (place + 0.5) * step for place in range(len(steps))])
+    for count, moment in zip(steps, moments, strict=True):
+        found[min(int((moment - now) / step), len(steps) - 1)] += count
+    return found
 
 
 def stretched(steps: list[int], ratio: float, wanted: int) -> list[int]:

@@ -19,6 +19,7 @@ from tasks_app.client import (
     front_of_line,
     reschedule_many,
     schedule_many,
+    timer_of,
 )
 
 from .spread import next_sync
@@ -45,7 +46,7 @@ def plan(products: Iterable[tuple[str, datetime | None]]) -> int:
     """Give these products, which the caller has just written or holds, their rolling tasks; returns how many are new.
 
     Those never synced go to the front of the line. Those that come with a sync date get their place in what is left of
-    their window.
+    their window, or wait for the timer from there on.
     """
     window = current_window(hold=True).length
     never, known = [], []
@@ -59,7 +60,10 @@ def plan(products: Iterable[tuple[str, datetime | None]]) -> int:
         new += len(never) - len(left_over)
     if known:
         now = _database_now()
-        places = [{"key": code, "at": next_sync(code, synced_at, now, window)} for code, synced_at in known]
+        moments = [next_sync(code, synced_at, now, window) for code, synced_at in known]
+        timer = timer_of(STOCK_SYNC)
+        moments = timer.at_or_after(moments) if timer else moments
+        places = [{"key": code, "at": moment} for (code, _), moment in zip(known, moments, strict=True)]
         new += len(known) - len(_schedule(places, window))
     return new
 

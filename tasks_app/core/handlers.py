@@ -5,11 +5,12 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from .calls import ALL_TASKS, ONE_TASK, TASK_AND_ANSWER, is_async, place_of, refuse_what_never_runs
-from .errors import LONGEST_SECONDS, InvalidConfiguration, InvalidTask, nearest
+from .errors import InvalidConfiguration, InvalidTask, nearest
 from .lanes import DEFAULT_LANE, LANES
 from .limit import Limit, limit_from
 from .retry import DEFAULT_MAX_RETRY, MAX_RETRY_LIMIT, Delays, RetryPolicy, policy_from
 from .tenants import DEFAULT_TENANT, TENANT_LENGTH
+from .timer import Timer, timer_from
 
 DEFAULT_TIMEOUT_SECONDS = 60.0
 NAME_LENGTH = 100
@@ -31,7 +32,7 @@ class Handler:
     apply: Callable | None
     limit: Limit | None = None
     batch_max: int | None = None  # tasks in one batch, at most; None: BATCH_MAX
-    round_to: float | None = None  # a next roll waits for the next whole multiple of so many seconds
+    timer: Timer | None = None  # a next roll waits for the next of its moments
     tenant: str | None = None  # whose all its tasks are; None: that of whoever schedules them
     api: bool | frozenset[str] = False  # open to tokens of the REST API: to none, to all, or to those of these tenants
     is_async: bool = False
@@ -133,7 +134,7 @@ def handler(
     burst: int | None = None,
     max_running: int | None = None,
     batch_max: int | None = None,
-    round_to: float | timedelta = 0,
+    round_to: str | float | timedelta = 0,
     tenant: str | None = None,
     api: bool | Iterable[str] = False,
 ) -> Callable[[Callable], Callable]:
@@ -142,9 +143,9 @@ def handler(
     if max_retry is None:
         max_retry = len(policy.seconds) if isinstance(policy, Delays) else DEFAULT_MAX_RETRY
     seconds = timeout.total_seconds() if isinstance(timeout, timedelta) else timeout
-    rounding = round_to.total_seconds() if isinstance(round_to, timedelta) else round_to
     _refuse_bad_options(name, seconds, max_retry, lane, concurrency)
-    _refuse_bad_rolling(name, batch_max, rounding)
+    _refuse_bad_batch_max(name, batch_max)
+    timer = _timer(name, round_to)
     limit = limit_from(name, rate, burst, max_running)
     opened = api if isinstance(api, bool) else _tenants(name, api)
     if tenant is not None and not (isinstance(tenant, str) and 0 < len(tenant) <= TENANT_LENGTH):
@@ -178,7 +179,7 @@ def handler(
                 apply=apply,
                 limit=limit,
                 batch_max=batch_max,
-                round_to=float(rounding) or None,
+                timer=timer,
                 tenant=tenant,
                 api=opened,
                 is_async=awaited,
@@ -219,14 +220,17 @@ def _refuse_bad_apply(name: str, apply: object) -> None:
         )
 
 
-def _refuse_bad_rolling(name: object, batch_max: object, round_to: object) -> None:
+def _refuse_bad_batch_max(name: object, batch_max: object) -> None:
     if batch_max is not None and (isinstance(batch_max, bool) or not isinstance(batch_max, int) or batch_max < 1):
         raise InvalidConfiguration(f"handler {name!r}: batch_max={batch_max!r} must be a whole number, 1 or more.")
-    # Written so that a NaN, for which every comparison is false, is refused as well.
-    if isinstance(round_to, bool) or not isinstance(round_to, int | float) or not 0 <= round_to <= LONGEST_SECONDS:
-        raise InvalidConfiguration(
-            f"handler {name!r}: round_to={round_to!r} must be seconds: 0 for none, 86400 for whole days in UTC."
-        )
+
+
+def _timer(name: object, round_to: object) -> Timer | None:
+    try:
+        return timer_from(round_to)
+    except InvalidTask as error:
+        words = str(error) if "round_to=" in str(error) else f"round_to={round_to!r}: {error}"
+        raise InvalidConfiguration(f"handler {name!r}: {words}") from None
 
 
 def _tenants(name: object, api: object) -> frozenset[str]:

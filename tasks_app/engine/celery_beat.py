@@ -1,28 +1,29 @@
-"""From django-celery-beat's tables to jobs: what each periodic task becomes, and what can't be carried over."""
+"""django-celery-beat's tables: what each periodic task becomes here, what can't be carried over, and its switch."""
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from fractions import Fraction
 
-from django.db import connection, transaction
+from django.db import connection
 from django.utils import timezone
 
 from tasks_app.core.celery_call import CELERY_TASK, celery_call
-from tasks_app.core.errors import InvalidTask, NameTaken
+from tasks_app.core.errors import InvalidTask
 from tasks_app.core.lanes import LANES
-from tasks_app.lifecycle import jobs
-from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.job_request import JobRequest, columns
-from tasks_app.models import JobDefinition
+from tasks_app.sql import execute
 
 TABLE = "django_celery_beat_periodictask"
-LEFT_ALONE = "left alone"
-_THERE = f"a job of this name is there already; {LEFT_ALONE}"
+_CHANGES = "django_celery_beat_periodictasks"
 _PERIODS = {"days": 86_400, "hours": 3_600, "minutes": 60, "seconds": 1, "microseconds": Fraction(1, 1_000_000)}
+# Written by every run and every switch, so it says nothing about what a person changed.
+_OF_RUNS = "{enabled,last_run_at,total_run_count,date_changed}"
 _ROWS = f"""
-SELECT to_jsonb(p), to_jsonb(c), to_jsonb(i), to_jsonb(k), k.clocked_time, p.start_time, p.expires
+SELECT to_jsonb(p), to_jsonb(c), to_jsonb(i), to_jsonb(k), k.clocked_time, p.start_time, p.expires, p.last_run_at,
+       md5((to_jsonb(p) - %(of_runs)s::text[])::text)
 FROM {TABLE} p
 LEFT JOIN django_celery_beat_crontabschedule c ON c.id = p.crontab_id
 LEFT JOIN django_celery_beat_intervalschedule i ON i.id = p.interval_id
@@ -35,11 +36,16 @@ ORDER BY p.id
 class Carried:
     """One periodic task: the job it becomes, and what is lost on the way."""
 
+    id: int
     name: str
+    enabled: bool
+    once: bool
+    last_run_at: datetime | None
+    fingerprint: str
     request: JobRequest | None = None
-    enabled: bool = True
     lost: list[str] = field(default_factory=list)
     refused: str = ""  # why there is no job
+    over: bool = False  # and none is wanted
 
 
 def tables_exist() -> bool:
@@ -47,45 +53,61 @@ def tables_exist() -> bool:
 
 
 def read() -> list[Carried]:
-    with connection.cursor() as cursor:
-        cursor.execute(_ROWS)
-        rows = [[json.loads(one) if isinstance(one, str) else one for one in row] for row in cursor.fetchall()]
-    return [_carried(*row) for row in rows]
+    return [_carried(*row) for row in execute(_ROWS, {"of_runs": _OF_RUNS})]
 
 
-def leave_what_is_there(found: list[Carried], tenant: str) -> None:
-    """A job that is there already is left alone, so that the command can be run again."""
-    names = [one.name for one in found]
-    there = set(JobDefinition.objects.filter(tenant=tenant, name__in=names).values_list("name", flat=True))
-    for one in found:
-        if one.request is not None and one.name in there:
-            one.refused, one.request = _THERE, None
+def hold() -> None:
+    """Nobody else imports, takes back or switches until the end of the transaction."""
+    execute(f"SELECT id FROM {TABLE} ORDER BY id FOR UPDATE", {})
 
 
-def carry_over(found: Carried, tenant: str, operator: Operator) -> None:
-    """Create the job. One that is disabled is paused in the same transaction, so that nothing of it can run."""
-    if found.request is None:
-        return
-    try:
-        with transaction.atomic():
-            job = jobs.create(found.request, operator, tenant).job
-            if not found.enabled:
-                jobs.pause(job.id, Operator(operator.name, "disabled in django-celery-beat"), tenant=tenant)
-    except NameTaken:
-        found.refused, found.request = _THERE, None
+def switch_off(ids: Sequence[int]) -> None:
+    """As django-celery-beat does it: whoever switches one on again begins anew, and does not make up for the time."""
+    execute(
+        f"UPDATE {TABLE} SET enabled = FALSE, last_run_at = NULL, date_changed = clock_timestamp() "
+        "WHERE id = ANY (%(ids)s) RETURNING id",
+        {"ids": list(ids)},
+    )
+    _tell_beats()
 
 
-def _carried(task, crontab, interval, clocked, clocked_time, start_time, expires) -> Carried:
-    found = Carried(task["name"], enabled=task["enabled"])
+def switch_on(last_runs: dict[int, datetime | None]) -> None:
+    """Each goes on from when it has run last, whoever ran it."""
+    execute(
+        f"UPDATE {TABLE} p SET enabled = TRUE, last_run_at = u.last_run_at, date_changed = clock_timestamp() "
+        "FROM unnest(%(ids)s::bigint[], %(last_runs)s::timestamptz[]) AS u(id, last_run_at) WHERE p.id = u.id "
+        "RETURNING p.id",
+        {"ids": list(last_runs), "last_runs": list(last_runs.values())},
+    )
+    _tell_beats()
+
+
+def _tell_beats() -> None:
+    """A running beat reads its table again when this time is later than before, by whatever clock that was written."""
+    execute(
+        f"INSERT INTO {_CHANGES} AS c (ident, last_update) VALUES (1, clock_timestamp()) ON CONFLICT (ident) DO UPDATE "
+        "SET last_update = greatest(clock_timestamp(), c.last_update + interval '1 microsecond') RETURNING ident",
+        {},
+    )
+
+
+def _carried(task, crontab, interval, clocked, clocked_time, start_time, expires, last_run_at, fingerprint) -> Carried:
+    once = bool(task["one_off"] or clocked)
+    found = Carried(task["id"], task["name"], task["enabled"], once, last_run_at, fingerprint)
+    if task["task"].startswith("celery."):
+        # Every beat of Celery makes such a one for itself.
+        found.over, found.refused = True, "one of Celery's own tasks, which stays with Celery"
+        return found
     try:
         payload = {"task": task["task"], "args": json.loads(task["args"] or "[]")}
         payload["kwargs"] = json.loads(task["kwargs"] or "{}")
         celery_call(payload)
         when = _when(crontab, interval, clocked_time if clocked else None)
         if clocked and not found.enabled and clocked_time <= timezone.now():
-            raise InvalidTask(f"its one time has passed, and it is disabled; {LEFT_ALONE}")
+            found.over = True
+            raise InvalidTask("its one time has passed, and it is disabled; left alone")
     except (InvalidTask, ValueError) as error:
-        found.refused = str(error)
+        found.refused = str(error).removesuffix(".")
         return found
     lane = task["queue"] if task["queue"] in LANES else ""
     if task["queue"] and not lane:
@@ -100,7 +122,7 @@ def _carried(task, crontab, interval, clocked, clocked_time, start_time, expires
         task_type=CELERY_TASK,
         payload=payload,
         lane=lane,
-        start_at=_next_run(task, when) or start_time,
+        start_at=_next_run(last_run_at, when) or start_time,
         end_at=expires,
         expires_after=task.get("expire_seconds"),
         max_runs=1 if task["one_off"] and not clocked else None,
@@ -109,15 +131,15 @@ def _carried(task, crontab, interval, clocked, clocked_time, start_time, expires
     try:
         columns(found.request, timezone.now())  # so that a dry run tells what a real one would
     except InvalidTask as error:
-        found.refused, found.request = str(error), None
+        found.refused, found.request = str(error).removesuffix("."), None
     return found
 
 
-def _next_run(task: dict, when: dict) -> datetime | None:
+def _next_run(last_run_at: datetime | None, when: dict) -> datetime | None:
     """An interval goes on from its last run, as it does in Celery: one of a week does not begin anew."""
-    if "every" not in when or not task.get("last_run_at"):
+    if "every" not in when or last_run_at is None:
         return None
-    return datetime.fromisoformat(task["last_run_at"]) + timedelta(seconds=when["every"])
+    return last_run_at + timedelta(seconds=when["every"])
 
 
 def _when(crontab: dict | None, interval: dict | None, clocked_time) -> dict:

@@ -100,8 +100,8 @@ def broken_queue(status: Status) -> Iterator[Problem]:
     for lane in status.lanes:
         if lane.queue_broken:
             yield trouble(
-                f"Lane {lane.lane!r}: its queue is not a list. Somebody wrote something else under {key_of(lane.lane)} in "
-                "Redis. Nothing of the lane runs, and nothing is lost.",
+                f"Lane {lane.lane!r}: its queue is not a list. Somebody wrote something else under {key_of(lane.lane)} "
+                "in Redis. Nothing of the lane runs, and nothing is lost.",
                 "Delete that key, and it goes on within seconds.",
             )
 

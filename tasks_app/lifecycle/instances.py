@@ -170,7 +170,9 @@ def _step(row: tuple, jobs: int, last: int | None, counted: bool, most_missed: i
     return _Step(counted, id_, found, after_job, last or 0, times.following(schedule, planned_until), 0)
 
 
-def top_up(job: JobDefinition, cursor: Cursor | None, now: datetime, again: Sequence[datetime] = ()) -> Dues:
+def top_up(
+    job: JobDefinition, cursor: Cursor | None, now: datetime, again: Sequence[datetime], decided: datetime
+) -> Dues:
     """Plan for one job what the others of its schedule have already, and `again` what is to run in any case.
 
     Returns when something of it is due. The caller holds the job and its cursor.
@@ -178,7 +180,7 @@ def top_up(job: JobDefinition, cursor: Cursor | None, now: datetime, again: Sequ
     until = now + timedelta(days=40_000) if cursor is None else cursor.planned_until(job.id)
     others = firings(
         job.schedule,
-        job.plan_from,
+        decided,
         until,
         missed_before=now - timedelta(seconds=MISSED_SECONDS),
         most_missed=job.catch_up_most,
@@ -225,6 +227,11 @@ def take_back(job: JobDefinition) -> list[datetime]:
     if job.max_runs is not None:
         job.runs -= len(taken)
     return taken
+
+
+def last_claimed(job_id: int) -> datetime | None:
+    """The latest of its firings that somebody has claimed, and that was not taken back."""
+    return run("last_claimed", {"job": job_id})[0][0]
 
 
 class Triggered(NamedTuple):

@@ -16,7 +16,7 @@ from tasks_app.core.jobs import JobStatus
 from tasks_app.models import JobCursor, JobDefinition
 from tasks_app.sql import execute, run
 
-from .instances import Cursor, Dues, next_look, take_back, top_up
+from .instances import Cursor, Dues, last_claimed, next_look, take_back, top_up
 from .plan import ROUNDS
 
 
@@ -58,29 +58,40 @@ class Left(NamedTuple):
     """A job that the planner has let go."""
 
     decided: datetime  # what becomes of firings up to this instant is decided
-    taken: list[datetime]  # except for these, which were planned and are taken back
+    owed: Sequence[datetime] = ()  # except for these, which were planned and are taken back: each is to run by itself,
+    open: Sequence[datetime] = ()  # and from the first of these on, a new rule may say something else
+
+    @property
+    def taken(self) -> list[datetime]:
+        return [*self.owed, *self.open]
 
     @property
     def open_from(self) -> datetime:
         """The firings after this instant are open again, whatever the new rule."""
-        return min(self.decided, self.taken[0] - INSTANT) if self.taken else self.decided
+        return min(self.decided, self.open[0] - INSTANT) if self.open else self.decided
 
 
 def leave(job: JobDefinition, cursor: Cursor | None, now: datetime) -> Left:
-    """Take back what nobody has claimed."""
-    taken = take_back(job)
+    """Take back what nobody has claimed.
+
+    A claim that was given back may lie before firings that have run, or before a pause that skipped some: those are not
+    opened again because of it.
+    """
     if job.status != JobStatus.ACTIVE:
-        return Left(job.plan_from, [])
+        return Left(job.plan_from)  # the pause took back what was planned, and what it left goes on
+    taken = take_back(job)
+    closed = max(job.plan_from, last_claimed(job.id) or job.plan_from) if taken else job.plan_from
+    parts = [at for at in taken if at <= closed], [at for at in taken if at > closed]
     if job.run_at is not None:
-        return Left(max(job.plan_from, job.run_at), taken)
+        return Left(max(job.plan_from, job.run_at), *parts)
     planned_until = cursor.planned_until(job.id) if cursor else now
-    return Left(max(job.plan_from, min(now, planned_until)), taken)
+    return Left(max(job.plan_from, min(now, planned_until)), *parts)
 
 
-def join(job: JobDefinition, now: datetime, again: Sequence[datetime] = ()) -> Dues:
+def join(job: JobDefinition, now: datetime, again: Sequence[datetime] = (), decided: datetime | None = None) -> Dues:
     """Have the planner plan the job from now on, and plan at once what the planner has behind it already, and `again`.
 
-    A job that has had its runs gets no cursor: no planner need look at it.
+    Of that, nothing up to `decided`. A job that has had its runs gets no cursor: no planner need look at it.
     """
     cursor = None
     if job.run_at is None and (job.max_runs is None or job.runs < job.max_runs):
@@ -98,7 +109,7 @@ def join(job: JobDefinition, now: datetime, again: Sequence[datetime] = ()) -> D
     JobDefinition.objects.filter(id=job.id).update(
         cursor=job.cursor, plan_from=job.plan_from, shard=job.shard, status=job.status, runs=job.runs
     )
-    return top_up(job, cursor, now, again) if cursor or job.run_at else {}
+    return top_up(job, cursor, now, again, decided or job.plan_from) if cursor or job.run_at else {}
 
 
 def _lock_cursor(key: Mapping[str, object]) -> Cursor | None:

@@ -22,7 +22,7 @@ from tasks_app.models.schedule_task import DEFAULT_TENANT, TENANT_LENGTH
 from tasks_app.sql import run
 
 from .audit import Entry, Operator, audit
-from .instances import Dues, Triggered
+from .instances import Dues, Triggered, take_back
 from .instances import trigger as _trigger
 from .job_hold import Left, database_now, hold, join, leave, number_of, unknown
 from .job_request import JobRequest, changed, columns, shown_fields
@@ -84,17 +84,18 @@ def edit(
         refuse_other_tenant(REGISTRY.require(values["task_type"]), job.tenant)
         left, new_times = leave(job, cursor, now), {name for name in _TIMES if values[name] != getattr(job, name)}
         if job.start_at is not None and job.start_at > now and job.run_at is None:
-            left = Left(now, left.taken)  # it has not begun, and may begin earlier now
+            left = left._replace(decided=now)  # it has not begun, and may begin earlier now
         for name, value in values.items():
             setattr(job, name, value)
-        job.plan_from, again = _open_again(job, new_times, left, now)
+        opened = _open_again(job, new_times, left, now)
+        job.plan_from, job.owed = opened.plan_from, None if "run_at" in new_times else job.owed
         job.cursor, job.revision, job.updated_at = None, job.revision + 1, now
         try:
             with transaction.atomic():
                 job.save()
         except IntegrityError as error:
             raise _name_taken(error, tenant, values["name"]) from None
-        dues = join(job, now, again) if job.status == JobStatus.ACTIVE else {}
+        dues = join(job, now, opened.again, opened.decided) if job.status == JobStatus.ACTIVE else {}
         _audit(operator, "edit", job, {"before": before, "after": shown_fields(job)})
     return Changed(_fresh(job), dues)
 
@@ -116,8 +117,8 @@ def pause(
         if until is not None and checked_instant("until", until) <= now:
             raise InvalidTask(f"until={until.isoformat()} has passed; a pause ends in the future, or when told.")
         if job.status == JobStatus.ACTIVE:
-            job.plan_from = leave(job, cursor, now).open_from
-            job.paused_at = now
+            left = leave(job, cursor, now)
+            job.plan_from, job.owed, job.paused_at = left.open_from, list(left.owed) or None, now
         job.status, job.cursor = JobStatus.PAUSED, None
         job.pause_reason, job.paused_by, job.paused_until, job.on_resume = (
             operator.reason,
@@ -195,9 +196,9 @@ def delete(
 ) -> JobDefinition:
     """The job is gone and fires no more; its instances that were claimed or triggered stay, as its history."""
     with transaction.atomic(savepoint=False):
-        job, cursor = hold(tenant, job_id, revision)
+        job, _ = hold(tenant, job_id, revision)
         before = shown_fields(job)
-        leave(job, cursor, database_now())
+        take_back(job)
         JobDefinition.objects.filter(id=job.id).delete()
         _audit(operator, "delete", job, {"before": before})
     return job
@@ -208,7 +209,7 @@ def _resume(job: JobDefinition, operator: Operator, how: OnResume) -> Changed:
     # What came after the end of the pause was missed as in any other job, however late the end is noticed.
     ended = min(now, job.paused_until or now)
     missed_from, again = job.plan_from, _within(job, ended, how)
-    job.plan_from = max(job.plan_from, ended)
+    job.plan_from, job.owed = max(job.plan_from, ended), None
     job.status, job.revision, job.updated_at = JobStatus.ACTIVE, job.revision + 1, now
     before = _pause_of(job)
     job.pause_reason = job.paused_by = ""
@@ -221,26 +222,45 @@ def _resume(job: JobDefinition, operator: Operator, how: OnResume) -> Changed:
 
 
 def _within(job: JobDefinition, ended: datetime, how: OnResume) -> list[datetime]:
-    """The firings within a pause that are to run after all."""
+    """The firings within a pause, and those from before it that it took back, that are to run after all."""
     if how is OnResume.SKIP:
         return []
     last = ended if job.end_at is None else min(ended, job.end_at)
-    return newest(job.schedule, job.plan_from, last, 1 if how is OnResume.LATEST else job.catch_up_most)
+    most = 1 if how is OnResume.LATEST else job.catch_up_most
+    owed = [at for at in _since_start(job, job.owed or ()) if at <= last]
+    return sorted({*owed, *newest(job.schedule, job.plan_from, last, most)})[-most:]
 
 
-def _open_again(
-    job: JobDefinition, new_times: Set[str], left: Left, now: datetime
-) -> tuple[datetime, Sequence[datetime]]:
-    """For a job that was edited: only firings after this instant are its own, and those that are planned again."""
+class _Opened(NamedTuple):
+    """What an edit leaves to plan."""
+
+    plan_from: datetime  # only firings after this instant are the job's
+    decided: datetime  # of those, the ones up to this instant have been planned, or missed
+    again: Sequence[datetime] = ()  # but these are planned again
+
+
+def _open_again(job: JobDefinition, new_times: Set[str], left: Left, now: datetime) -> _Opened:
     if "run_at" in new_times:
         # A new time, or another kind of schedule: nothing before it counts.
-        return _start(job.run_at, job.start_at, now), [job.run_at] if job.run_at else ()
+        start = _start(job.run_at, job.start_at, now)
+        return _Opened(start, start, [job.run_at] if job.run_at else ())
     if job.run_at:
-        return left.decided, left.taken
+        return _Opened(left.decided, left.decided, left.taken)
     if new_times:
-        return _start(None, job.start_at, left.open_from), ()
-    # The same times by other rules: what was planned before is planned again, and none of it is missed.
-    return _start(None, job.start_at, left.decided), [at for at in left.taken if not job.start_at or at >= job.start_at]
+        start = _start(None, job.start_at, left.open_from)
+        return _Opened(start, start, _since_start(job, left.owed))
+    # The same times by other rules: what was planned before is planned again, and none of it is missed. What the next
+    # edit may open stays as it is, unless the job had left its schedule or not begun: then it begins anew.
+    plan_from = left.decided if job.cursor is None else min(job.plan_from, left.decided)
+    return _Opened(
+        _start(None, job.start_at, plan_from),
+        _start(None, job.start_at, left.decided),
+        _since_start(job, left.taken),
+    )
+
+
+def _since_start(job: JobDefinition, firings: Sequence[datetime]) -> list[datetime]:
+    return [at for at in firings if job.start_at is None or at >= job.start_at]
 
 
 def _start(run_at: datetime | None, start_at: datetime | None, now: datetime) -> datetime:

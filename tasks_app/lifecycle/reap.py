@@ -1,11 +1,16 @@
 """reap: what a dead worker, a lost message or a lost lease left behind is due again."""
 
 import json
+from contextlib import nullcontext
 from dataclasses import dataclass
+
+from django.db import transaction
 
 from tasks_app.core import retry
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.sql import run
+
+from .settle import wait_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +27,14 @@ def reap(limit: int = 100) -> list[ReapedBatch]:
         "limit": limit,
         "delays": json.dumps(_own_delays()),
         "usual": json.dumps(retry.DEFAULT_BACKOFF.steps()),
-        "rounds": json.dumps({handler.name: handler.round_to for handler in REGISTRY if handler.round_to}),
     }
-    return [ReapedBatch(*row) for row in run("reap", params)]
+    timers = {handler.name: handler.timer for handler in REGISTRY if handler.timer is not None}
+    with transaction.atomic(savepoint=False) if timers else nullcontext():
+        rows = run("reap", params)
+        for *_, task_type, task_id, due in rows:
+            if task_type in timers:
+                wait_for(timers[task_type], [(task_id, due)])
+    return [ReapedBatch(*row[:4]) for row in rows]
 
 
 def rescue_stranded(limit: int = 1000) -> list[int]:

@@ -1,16 +1,20 @@
 """Rolling tasks of one type as a whole: what is to come, how to be next, and another interval for many."""
 
 from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+
+from django.db import transaction
 
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lanes import LANES
+from tasks_app.core.timer import Timer
 from tasks_app.sql import run, text_array
 
 from .request import checked_seconds, checked_text, key_of
-from .settle import ERROR_CODE_LENGTH
+from .settle import ERROR_CODE_LENGTH, wait_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +65,28 @@ def front_of_line(task_type: str) -> datetime:
     return moment
 
 
+def timer_of(task_type: str) -> Timer | None:
+    """The timer for which rolls of this type wait, if it has one."""
+    return REGISTRY.require(task_type).timer
+
+
 def change_interval(
     task_type: str, keys: Iterable[object], repeat_after: timedelta | float, *, tenant: str | None = None
 ) -> int:
-    """Let these units roll by another interval, and what waits of them wait in proportion; returns how many changed."""
-    REGISTRY.require(task_type)
+    """Let these units roll by another interval, and what waits of them wait in proportion; returns how many changed.
+
+    What has moved then waits for the next moment of the type's timer, if it has one.
+    """
+    timer = timer_of(task_type)
     params = {
         "task_type": task_type,
         "tenant": REGISTRY.tenant_of(task_type, tenant),
         "keys": text_array([key_of(key) for key in keys]),
         "repeat_after": checked_seconds("repeat_after", repeat_after),
     }
-    return len(run("change_interval", params))
+    with transaction.atomic(savepoint=False) if timer else nullcontext():
+        rows = run("change_interval", params)
+        moved = [(task_id, due) for task_id, due in rows if due is not None]
+        if timer and moved:
+            wait_for(timer, moved)
+    return len(rows)

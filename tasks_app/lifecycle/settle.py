@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
 
@@ -10,6 +11,7 @@ from django.db import transaction
 
 from tasks_app.core.handlers import Handler
 from tasks_app.core.task import SUCCEEDED, Failure, NotYet, Outcome, Returned, Skipped, Task
+from tasks_app.core.timer import Timer
 from tasks_app.sql import array, run
 
 ERROR_CODE_LENGTH = 50
@@ -49,17 +51,35 @@ def settle(
     Raises BatchLost, having written nothing, if the batch is no longer ours.
     """
     settled = sorted(settled, key=lambda one: one.task.id)  # lock order, and the statements search by it
-    kinds = _by_kind(settled)
-    if len(kinds) == 1:
+    kinds, timer = _by_kind(settled), handler.timer if handler else None
+    if len(kinds) == 1 and timer is None:
         return _write(batch_no, handler, *kinds[0], finish=finish, figures=figures)
     with transaction.atomic(savepoint=False):
         if not run("hold", {"batch_no": batch_no, "ids": _ids(settled)}):
             raise BatchLost(str(batch_no))
         last = len(kinds) - 1
+        moments = _moments(timer, batch_no, settled) if timer else None
         return sum(
-            _write(batch_no, handler, kind, group, finish=finish and number == last, figures=figures)
+            _write(batch_no, handler, kind, group, finish=finish and number == last, figures=figures, moments=moments)
             for number, (kind, group) in enumerate(kinds)
         )
+
+
+def _moments(timer: Timer, batch_no: UUID, settled: Sequence[Settled]) -> list[datetime] | None:
+    """What the rolls of this batch may wait for: a few for each interval, however many tasks it has.
+
+    The caller holds the rows: the interval of one that runs may be changed, and must not be after this.
+    """
+    ends = [one.ended_us for one in settled]
+    first, last = timedelta(microseconds=min(ends)), timedelta(microseconds=max(ends))
+    rolls = [began + every for began, every in run("roll_intervals", {"batch_no": batch_no, "ids": _ids(settled)})]
+    return sorted({moment for roll in rolls for moment in timer.until(roll + first, roll + last)}) or None
+
+
+def wait_for(timer: Timer, rolls: Sequence[tuple[int, datetime]]) -> None:
+    """Let these tasks, which were given a next roll in this transaction, wait for their timer from then on."""
+    ids, was = zip(*rolls, strict=True)
+    run("roll_to", {"ids": array(ids), "was": list(was), "dues": timer.at_or_after(was)})
 
 
 def _by_kind(settled: Sequence[Settled]) -> list[tuple[type, list[Settled]]]:
@@ -70,7 +90,14 @@ def _by_kind(settled: Sequence[Settled]) -> list[tuple[type, list[Settled]]]:
 
 
 def _write(
-    batch_no: UUID, handler: Handler | None, kind: type, group: list[Settled], *, finish: bool, figures: Figures
+    batch_no: UUID,
+    handler: Handler | None,
+    kind: type,
+    group: list[Settled],
+    *,
+    finish: bool,
+    figures: Figures,
+    moments: list[datetime] | None = None,
 ) -> int:
     statement, counts_as, given = _STATEMENTS[kind]
     params = given(group, handler) | {
@@ -80,6 +107,7 @@ def _write(
         "counts_as": counts_as,
         "run_us": figures.run_us,
         "lateness": None if figures.lateness is None else array(figures.lateness),
+        "moments": moments,
     }
     moved = 0
     while True:
@@ -101,7 +129,6 @@ def _success(group: list[Settled], handler: Handler | None) -> dict:
     return {
         "begun": array(one.begun_us for one in group),
         "ended": array(one.ended_us for one in group),
-        "round_to": handler.round_to if handler else None,
     }
 
 
@@ -117,7 +144,7 @@ def _failure(group: list[Settled], handler: Handler | None) -> dict:
             "message": _clean(one.outcome.message, ERROR_MSG_LENGTH),
         }
         for one in group
-    ) | {"round_to": handler.round_to if handler else None}
+    )
 
 
 def _delay_ms(one: Settled, handler: Handler | None) -> int:

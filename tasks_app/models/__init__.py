@@ -4,6 +4,7 @@ from .api_token import ApiToken
 from .audit_entry import AuditEntry
 from .dlq_entry import DlqEntry
 from .idempotency_record import IdempotencyRecord
+from .imported_schedule import ImportedSchedule
 from .job_cursor import JobCursor
 from .job_definition import JobDefinition
 from .lane_pause import LanePause
@@ -24,6 +25,7 @@ __all__ = [
     "AuditEntry",
     "DlqEntry",
     "IdempotencyRecord",
+    "ImportedSchedule",
     "JobCursor",
     "JobDefinition",
     "LanePause",

@@ -59,6 +59,9 @@ class JobDefinition(models.Model):
     shard = models.SmallIntegerField()
     cursor = models.BigIntegerField(null=True, help_text="The job_cursor of its schedule; empty for one time.")
     plan_from = models.DateTimeField(help_text="Only firings after this are this job's.")
+    owed = ArrayField(
+        models.DateTimeField(), null=True, help_text="Firings from before plan_from that a pause took back."
+    )
 
     created_by = models.CharField(max_length=150, db_default="")
     created_at = models.DateTimeField(db_default=Now())

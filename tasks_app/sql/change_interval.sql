@@ -2,6 +2,7 @@
 -- What waits for its next roll waits in proportion: who would have waited for half of the old interval waits for half of
 -- the new one. So what was spread evenly over the old one is spread evenly over the new one, and nobody waits for longer
 -- than it. What is due, or is to be tried again after a failure, keeps its moment; a RUNNING one rolls by the new one.
+-- What has moved is told with its new moment: its type may have a timer to wait for from there on.
 WITH mine AS MATERIALIZED (
     SELECT t.id
     FROM schedule_task t JOIN unnest(%(keys)s::text[]) AS u(key) ON t.biz_key = u.key
@@ -22,4 +23,4 @@ SET repeat_after = make_interval(secs => %(repeat_after)s::float8),
 FROM mine, clock
 WHERE t.id = mine.id AND t.current AND t.repeat_after <> make_interval(secs => %(repeat_after)s::float8)
   AND (t.due_at IS NOT NULL OR t.status IN ('RUNNING', 'BLOCKED'))
-RETURNING t.id
+RETURNING t.id, CASE WHEN t.due_at > clock.now AND t.attempt = 0 THEN t.due_at END AS moved

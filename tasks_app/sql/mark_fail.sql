@@ -15,10 +15,10 @@ WITH
     SET status = CASE WHEN (g.final OR t.attempt >= t.max_retry) AND t.repeat_after IS NULL
                       THEN 'DEAD' ELSE 'FAIL' END,
         due_at = CASE WHEN NOT (g.final OR t.attempt >= t.max_retry) THEN clock_timestamp() + g.delay
-                      ELSE coalesce(date_bin(make_interval(secs => %(round_to)s::float8),
-                                             b.started_at + g.ended + t.repeat_after - interval '1 microsecond', 'epoch')
-                                    + make_interval(secs => %(round_to)s::float8),
-                                    b.started_at + g.ended + t.repeat_after) END,
+                      ELSE coalesce((%(moments)s::timestamptz[])[
+                               1 + width_bucket(b.started_at + g.ended + t.repeat_after - interval '1 microsecond',
+                                                %(moments)s::timestamptz[])],
+                               b.started_at + g.ended + t.repeat_after) END,
         attempt = CASE WHEN (g.final OR t.attempt >= t.max_retry) AND t.repeat_after IS NOT NULL
                        THEN 0 ELSE t.attempt + 1 END,
         retry_count = t.retry_count + 1,

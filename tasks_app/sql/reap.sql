@@ -2,7 +2,8 @@
 -- LIMIT and SKIP LOCKED on batch rows only: skipping a locked task would leave it RUNNING for ever.
 -- Never started: due again, no retry used. Lost in company: the same, but alone from now on, so that a
 -- poisonous task can't take its neighbours along. Lost while alone: one failure, by the row's own budget; the next try
--- after the delay that its job has, or its handler; else the usual one.
+-- after the delay that its job has, or its handler; else the usual one. What rolls is told with its type: that may have a
+-- timer to wait for.
 WITH expired AS (
     SELECT batch_no FROM task_batch
     WHERE finished_at IS NULL AND lease_until < clock_timestamp()
@@ -35,10 +36,7 @@ WITH expired AS (
                            FROM job_definition d WHERE d.id = t.job),
                           (SELECT (of_type.steps ->> least(t.attempt, jsonb_array_length(of_type.steps) - 1))::float8
                            FROM (SELECT coalesce(%(delays)s::jsonb -> t.task_type, %(usual)s::jsonb) AS steps) AS of_type)))
-                      ELSE (SELECT coalesce(date_bin(roll.step, roll.moment - interval '1 microsecond', 'epoch') + roll.step,
-                                            roll.moment)
-                            FROM (SELECT clock_timestamp() + t.repeat_after AS moment, make_interval(
-                                      secs => (%(rounds)s::jsonb ->> t.task_type)::float8) AS step) AS roll) END,
+                      ELSE clock_timestamp() + t.repeat_after END,
         attempt = CASE WHEN NOT b.alone THEN t.attempt
                        WHEN t.attempt >= t.max_retry AND t.repeat_after IS NOT NULL THEN 0
                        ELSE t.attempt + 1 END,
@@ -49,7 +47,7 @@ WITH expired AS (
         finish_time = CASE WHEN b.alone THEN clock_timestamp() ELSE t.finish_time END
     FROM mine AS b
     WHERE t.id = b.task_id AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
-    RETURNING t.id, t.tenant, t.task_type, t.status, t.attempt, t.max_retry, t.error_code, t.error_msg,
+    RETURNING t.id, t.tenant, t.task_type, t.status, t.attempt, t.max_retry, t.error_code, t.error_msg, t.due_at,
               b.batch_no AS lost_batch, b.worker, b.started_at, b.alone
 ), tried AS (
     INSERT INTO task_attempt (task_id, attempt, batch_no, worker, started_at, finished_at, error_code, error_msg)
@@ -63,5 +61,6 @@ WITH expired AS (
     SELECT tenant, CASE status WHEN 'DEAD' THEN 'task.dead' ELSE 'task.failed' END, id FROM moved WHERE alone
 )
 SELECT b.batch_no::text, b.started_at IS NOT NULL AS started, b.worker,
-       (SELECT count(*) FROM moved m WHERE m.lost_batch = b.batch_no) AS tasks
-FROM b
+       (SELECT count(*) FROM moved m WHERE m.lost_batch = b.batch_no) AS tasks,
+       rolled.task_type, rolled.id, rolled.due_at
+FROM b LEFT JOIN moved rolled ON rolled.lost_batch = b.batch_no AND rolled.alone AND rolled.attempt = 0

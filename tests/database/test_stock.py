@@ -535,16 +535,13 @@ def test_coverage_counts_fresh_never_synced_late_and_failing():
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    ("age", "rounding", "overdue"),
+    ("age", "overdue"),
     [
-        (WINDOW + timedelta(minutes=1), 0, 0),  # its turn has come, and a sync takes its time
-        (WINDOW + timedelta(hours=3), 0, 1),
-        (WINDOW + timedelta(hours=20), 86_400, 0),  # waits for its rounding
-        (WINDOW + timedelta(hours=30), 86_400, 1),
+        (WINDOW + timedelta(minutes=1), 0),  # its turn has come, and a sync takes its time
+        (WINDOW + timedelta(hours=3), 1),
     ],
 )
-def test_a_product_whose_turn_has_just_come_is_no_problem(settings, age, rounding, overdue):
-    settings.STOCK = {"ROUND_SECONDS": rounding}
+def test_a_product_whose_turn_has_just_come_is_no_problem(age, overdue):
     import_products([known("A")])
     aged("A", age)
     coverage = read_coverage()

@@ -11,6 +11,18 @@ from tasks_app.models import JobCursor, JobDefinition, ScheduleTask
 
 BY = Operator("alice", "a test")
 
+_PASS = """
+UPDATE job_cursor SET next_fire = next_fire - %(by)s;
+UPDATE job_definition SET plan_from = plan_from - %(by)s, start_at = start_at - %(by)s;
+UPDATE job_definition SET paused_until = paused_until - %(by)s,
+    owed = (SELECT array_agg(o.at - %(by)s) FROM unnest(owed) AS o(at));
+UPDATE schedule_task SET fire_time = fire_time - %(by)s, execute_time = execute_time - %(by)s, due_at = due_at - %(by)s,
+    claimed_due = claimed_due - %(by)s;
+UPDATE schedule_task SET biz_key = 'moved ' || id, idem_key = 'moved ' || id;
+UPDATE schedule_task SET biz_key = job || ':' || to_char(fire_time AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"');
+UPDATE schedule_task SET idem_key = biz_key;
+"""
+
 
 def by(reason: str = "a test", name: str = "alice") -> Operator:
     return Operator(name, reason)
@@ -47,3 +59,10 @@ def was_down(job: JobDefinition, for_: timedelta) -> None:
 
 def expected(job: JobDefinition, low: datetime, high: datetime) -> list[datetime]:
     return job.schedule.until(low, high, 100_000)
+
+
+def time_passes(by_: timedelta) -> None:
+    """As if so much time had passed, a multiple of the jobs' intervals: all that is written down lies further back."""
+    with connection.cursor() as cursor:
+        for statement in filter(str.strip, _PASS.split(";")):
+            cursor.execute(statement, {"by": by_})

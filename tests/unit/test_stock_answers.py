@@ -268,12 +268,14 @@ def test_a_call_ends_in_time_however_steadily_its_answer_drips(settings, begin):
         ("CONCURRENCY", 500),
         ("WINDOW_SECONDS", 0.1),
         ("WINDOW_SECONDS", 10**12),
-        ("ROUND_SECONDS", -1),
+        ("ROUND", 86_400),
+        ("ROUND", "0 2 * * * Europe/Atlantis"),
+        ("ROUND", "02:00"),
+        ("ROUND_SECONDS", 86_400),
         ("BATCH_MAX", True),
         ("BATCH_MAX", 10**9),
         ("RATE", 1e300),
         ("RATE", 1e-300),
-        ("ROUND_SECONDS", 1e300),
         ("TIMEOUT_SECONDS", 1e300),
         ("RETRY_MAX_SECONDS", 1e300),
         ("ANSWER_MAX_BYTES", 10**12),
@@ -308,7 +310,7 @@ def test_an_address_is_taken_as_it_is(settings, url):
 
 
 def test_whole_numbers_become_what_the_setting_is():
-    whole = {"WINDOW_SECONDS": 86_400, "RATE": 5, "TIMEOUT_SECONDS": 3, "RETRY_MAX_SECONDS": 60, "ROUND_SECONDS": 0}
+    whole = {"WINDOW_SECONDS": 86_400, "RATE": 5, "TIMEOUT_SECONDS": 3, "RETRY_MAX_SECONDS": 60}
     assert {type(getattr(Conf(**whole), name)) for name in whole} == {float}
 
 

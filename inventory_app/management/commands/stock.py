@@ -151,6 +151,9 @@ def as_page(coverage: Coverage) -> str:
         f"  busiest {_words(coverage.step):9} {coverage.busiest:,}",
         f"  planned, allowed  {coverage.planned_rate:.3g} a second, {coverage.rate:g} a second",
     ]
+    if coverage.timer:
+        lines.append(f"  timer             {coverage.timer_words}")
+        lines.append(f"  a sync in         {coverage.interval}")
     lines += [f"  failing           {count:,} {code}" for code, count in coverage.outlook.failing.items()]
     return "\n".join(lines + [f"! {problem}" for problem in coverage.problems()])
 

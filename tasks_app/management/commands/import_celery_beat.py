@@ -1,47 +1,66 @@
-"""`manage.py import_celery_beat [--dry-run]`: django-celery-beat's periodic tasks become jobs.
+"""`manage.py import_celery_beat [--undo] [--dry-run] [--json]`: django-celery-beat's periodic tasks become jobs.
 
-Exit code 0: all of them did, were there already or are over. 1: some could not be carried over, and the lines say why.
+Exit code 0: all of them did, were there already or are over. 1: some could not be carried over or taken back, and their
+lines say why. 2: this database has no tables of django-celery-beat; nothing was done.
 """
 
+import json
 import sys
+from dataclasses import asdict
 
 from django.core.management.base import CommandError
 
 from tasks_app.core.text import visible
-from tasks_app.engine.celery_beat import LEFT_ALONE, TABLE, Carried, carry_over, leave_what_is_there, read, tables_exist
-from tasks_app.lifecycle.audit import Operator
+from tasks_app.engine.celery_beat import TABLE, tables_exist
+from tasks_app.engine.celery_beat_import import DONE, LEFT, REFUSED, Told, carry_over, take_back
 from tasks_app.management.terminal import TerminalCommand
 from tasks_app.models.schedule_task import DEFAULT_TENANT
 
+_MARKS = {DONE: "+", LEFT: "=", REFUSED: "-"}
+_SAID = {False: ("became jobs", "would become jobs", "off"), True: ("taken back", "would be taken back", "on again")}
+
 
 class Command(TerminalCommand):
-    help = "Creates a job for each periodic task of django-celery-beat, and tells what it could not carry over."
+    help = (
+        "Creates a job for each periodic task of django-celery-beat and switches its schedule off, in one transaction; "
+        "--undo takes it back."
+    )
 
     def add_arguments(self, parser) -> None:
-        parser.add_argument("--dry-run", action="store_true", help="say what would become of each, create nothing")
+        parser.add_argument(
+            "--undo", action="store_true", help="delete or pause the jobs, switch the schedules on again"
+        )
+        parser.add_argument("--dry-run", action="store_true", help="say what would become of each, change nothing")
+        parser.add_argument("--json", action="store_true", help="one JSON object instead of lines")
         parser.add_argument("--tenant", default=DEFAULT_TENANT)
 
     def handle(self, *args, **options) -> None:
+        undo, dry_run = options["undo"], options["dry_run"]
         if not tables_exist():
-            raise CommandError(f"this database has no table {TABLE}; there is nothing to import.")
-        operator = Operator("import_celery_beat", "carried over from django-celery-beat")
-        found = read()
-        leave_what_is_there(found, options["tenant"])
-        for one in found:
-            if not options["dry_run"]:
-                carry_over(one, options["tenant"], operator)
-            self.stdout.write(visible(self._line(one)))
-        carried = [one for one in found if not one.refused]
-        verb = "would become jobs" if options["dry_run"] else "became jobs"
-        self.stdout.write(f"{len(carried)} of {len(found)} {verb}.")
-        if any(one.refused and LEFT_ALONE not in one.refused for one in found):
+            verb = "take back" if undo else "import"
+            raise CommandError(f"this database has no table {TABLE}; there is nothing to {verb}.", returncode=2)
+        told = (take_back if undo else carry_over)(options["tenant"], dry_run=dry_run)
+        done = sum(one.result == DONE for one in told)
+        switched = sum(one.schedule == ("switched on" if undo else "switched off") for one in told)
+        if options["json"]:
+            key = "switched_on" if undo else "switched_off"
+            page = {"undo": undo, "dry_run": dry_run, "jobs": done, key: switched}
+            self.stdout.write(json.dumps(page | {"schedules": [asdict(one) for one in told]}, indent=2))
+        else:
+            for line in self._page(told, done, switched, undo, dry_run):
+                self.stdout.write(visible(line))
+        if any(one.result == REFUSED for one in told):
             sys.exit(1)
 
-    def _line(self, one: Carried) -> str:
-        if one.refused:
-            return f"- {one.name}: {one.refused}"
-        request = one.request
-        when = request.cron or (f"every {request.every} s" if request.every else f"once at {request.at}")
-        paused = "" if one.enabled else ", paused"
-        lost = f" (not carried over: {'; '.join(one.lost)})" if one.lost else ""
-        return f"+ {one.name}: {request.payload['task']}, {when} {request.timezone}{paused}{lost}"
+    def _page(self, told: list[Told], done: int, switched: int, undo: bool, dry_run: bool) -> list[str]:
+        if undo and not told:
+            return ["There is nothing to take back."]
+        lines = [f"{_MARKS[one.result]} {one.name}: {one.text}" for one in told]
+        became, would, way = _SAID[undo]
+        schedules = "1 schedule" if switched == 1 else f"{switched} schedules"
+        lines.append(f"{done} of {len(told)} {would if dry_run else became}, {schedules} switched {way}.")
+        if switched and not dry_run:
+            lines.append("A Celery beat that is running notices within seconds.")
+        if done and not undo and not dry_run:
+            lines.append("`import_celery_beat --undo` takes it back.")
+        return lines
