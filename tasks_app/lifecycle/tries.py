@@ -53,15 +53,19 @@ def try_before(row: ScheduleTask) -> Try:
 
 
 def late_by(row: ScheduleTask) -> timedelta | None:
-    """How late its last finished run began: after it was due, planned, and let through by its limit and its lane."""
-    started = _last(row).started_at
-    if row.status == Status.RUNNING or started is None or row.claimed_due is None:
+    """How late its last run began, after it was due, planned, and let through by its limit and its lane.
+
+    None if that is not known: none was settled, or it has been claimed again since.
+    """
+    if row.status in (Status.RUNNING, Status.CANCELLED) or row.error_code == LOST:
         return None
-    return max(started - max(row.claimed_due, row.allowed_at or row.claimed_due), timedelta(0))
+    if row.start_time is None or row.claimed_due is None or row.start_time < row.claimed_due:
+        return None
+    return max(row.start_time - max(row.claimed_due, row.allowed_at or row.claimed_due), timedelta(0))
 
 
 def waited(row: ScheduleTask) -> timedelta | None:
-    """How long its last finished run was held back after it was due, without being late: None if not at all."""
+    """How long its last run was held back after it was due, without being late; None if not at all."""
     if late_by(row) is None or row.allowed_at is None or row.allowed_at <= row.claimed_due:
         return None
     return row.allowed_at - row.claimed_due

@@ -37,7 +37,7 @@ class TaskInfo:
     worker: str
     start_time: datetime | None  # when its batch began; empty while it is only claimed. Else of its last run
     finish_time: datetime | None
-    late: timedelta | None  # how late its last finished run began
+    late: timedelta | None  # how late its last run began, if that is settled
     waited: timedelta | None  # before that it was held so long: by its limit, a paused lane, or a plan for the past
     error_code: str  # why it failed, gave up or was cancelled; else empty
     error_msg: str

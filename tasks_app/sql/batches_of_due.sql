@@ -14,7 +14,8 @@
     SELECT gen_random_uuid() AS batch_no, (%(lanes)s::text[])[lane_no] AS lane, task_type, ids, spots, first, first_due,
            %(limits)s::jsonb -> task_type AS held
     FROM (
-        SELECT lane.no AS lane_no, type.task_type, part AS first, kind.dues[part] AS first_due, kind.ids[part : part + size.rows - 1] AS ids,
+        SELECT lane.no AS lane_no, type.task_type, part AS first, kind.dues[part] AS first_due,
+               kind.ids[part : part + size.rows - 1] AS ids,
                kind.spots[part : part + size.rows - 1] AS spots,
                row_number() OVER (PARTITION BY lane.no ORDER BY kind.dues[part]) AS place
         FROM kind

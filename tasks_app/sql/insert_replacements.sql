@@ -5,11 +5,12 @@ INSERT INTO schedule_task (tenant, task_type, biz_key, replaces, idem_key, token
                            due_at, allowed_at, lane, shard, limited, solo, max_retry, repeat_after, expires_after, payload)
 SELECT old.tenant, old.task_type, old.biz_key, old.id, u.idem_key,
        CASE WHEN u.hand_on THEN old.token ELSE gen_random_uuid() END, old.job, old.fire_time, 'INIT', u.run_at,
-       u.run_at, CASE WHEN u.run_at < u.now THEN u.now END, old.lane, old.shard, old.limited, old.solo, old.max_retry, old.repeat_after, old.expires_after,
-       coalesce(u.payload::jsonb, old.payload)
+       u.run_at, CASE WHEN u.run_at < u.now THEN u.now END, old.lane, old.shard, old.limited, old.solo, old.max_retry,
+       old.repeat_after, old.expires_after, coalesce(u.payload::jsonb, old.payload)
 FROM (
     SELECT given.*, clock.now, coalesce(given.at, clock.now + make_interval(secs => given.delay)) AS run_at
-    FROM (SELECT clock_timestamp() AS now) AS clock, unnest(%(ids)s::bigint[], %(ats)s::timestamptz[], %(delays)s::float8[], %(payloads)s::text[],
+    FROM (SELECT clock_timestamp() AS now) AS clock,
+         unnest(%(ids)s::bigint[], %(ats)s::timestamptz[], %(delays)s::float8[], %(payloads)s::text[],
                 %(idem_keys)s::text[], %(hand_on)s::bool[])
          AS given(id, at, delay, payload, idem_key, hand_on)
 ) AS u

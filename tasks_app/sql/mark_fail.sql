@@ -23,7 +23,8 @@ WITH
                        THEN 0 ELSE t.attempt + 1 END,
         retry_count = t.retry_count + 1,
         batch_no = NULL, solo = FALSE, error_code = g.code, error_msg = g.message,
-        allowed_at = greatest(t.allowed_at, b.allowed_at), start_time = b.started_at + g.begun, finish_time = b.started_at + g.ended, updated_at = clock_timestamp()
+        allowed_at = greatest(t.allowed_at, b.allowed_at),
+        start_time = b.started_at + g.begun, finish_time = b.started_at + g.ended, updated_at = clock_timestamp()
     FROM b, given g
     WHERE t.id = g.id AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
     RETURNING t.id, t.tenant, t.task_type, t.status, g.attempt, t.error_code, t.error_msg, t.start_time, t.finish_time

@@ -5,7 +5,8 @@ SET execute_time = u.run_at, due_at = CASE WHEN t.status = 'BLOCKED' THEN NULL E
     payload = coalesce(u.payload::jsonb, t.payload), updated_at = clock_timestamp()
 FROM (
     SELECT given.*, clock.now, coalesce(given.at, clock.now + make_interval(secs => given.delay)) AS run_at
-    FROM (SELECT clock_timestamp() AS now) AS clock, unnest(%(ids)s::bigint[], %(ats)s::timestamptz[], %(delays)s::float8[], %(payloads)s::text[])
+    FROM (SELECT clock_timestamp() AS now) AS clock,
+         unnest(%(ids)s::bigint[], %(ats)s::timestamptz[], %(delays)s::float8[], %(payloads)s::text[])
          AS given(id, at, delay, payload)
 ) AS u
 WHERE t.id = u.id AND t.current

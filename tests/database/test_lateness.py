@@ -6,10 +6,10 @@ from uuid import UUID
 import pytest
 from django.db import connection
 
-from tasks_app.client import ensure, find, reschedule, retry_tasks, schedule, schedule_many
+from tasks_app.client import cancel, ensure, find, reschedule, retry_tasks, schedule, schedule_many
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lateness import percentile_ms
-from tasks_app.core.task import NotYet
+from tasks_app.core.task import NotYet, Returned
 from tasks_app.engine import lanes
 from tasks_app.engine.executor import run_batch
 from tasks_app.engine.planner import plan_once
@@ -17,12 +17,13 @@ from tasks_app.engine.status import read_status
 from tasks_app.lifecycle import jobs
 from tasks_app.lifecycle.claim import ClaimedBatch
 from tasks_app.lifecycle.limited import Granted, Wanted, claim_limited, declare_limits
+from tasks_app.lifecycle.reap import reap
 from tasks_app.lifecycle.start import start
 from tasks_app.models import ScheduleTask, TaskBatch, TypeLimit
 from tests.support.api import Api
 from tests.support.browser import person
 from tests.support.clients import client_of
-from tests.support.engine import batch_row, claim_due, make_due, row, run_due
+from tests.support.engine import batch_row, claim_due, expire_lease, make_due, row, run_due
 from tests.support.jobs import by, instances, make, now, was_down
 from tests.support.moves import OK, RETRY, TYPE, claim_one, dead, settled, started
 from tests.support.operators import operator
@@ -356,6 +357,25 @@ def test_settling_stays_a_heap_only_update_with_the_moment_in_it():
     with connection.cursor() as cursor:
         cursor.execute("SELECT indexdef FROM pg_indexes WHERE tablename IN ('schedule_task', 'task_batch')")
         assert not any("allowed_at" in definition for (definition,) in cursor.fetchall())
+
+
+def test_how_late_a_run_was_is_not_told_of_another():
+    """It began before it was due: so it has been claimed again since, and given back, lost or cancelled."""
+    batch = started("a")
+    settled(batch, RETRY)
+    assert find(TYPE, "a").late is not None
+    ScheduleTask.objects.update(due_at=now())
+    number = claim_one()
+    assert find(TYPE, "a").late is None
+    settled(start(number, "w"), Returned())
+    assert find(TYPE, "a").late is None
+    number = claim_one()
+    start(number, "w")
+    expire_lease(str(number))
+    reap()
+    assert find(TYPE, "a").late is None
+    cancel(TYPE, "a")
+    assert find(TYPE, "a").late is None
 
 
 def test_nothing_began_before_it_was_allowed_to():
