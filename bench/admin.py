@@ -103,7 +103,7 @@ def _fill() -> None:
     for table in ("schedule_task", "task_attempt", "dlq_entry", "article", "article_event"):
         execute(f"VACUUM ANALYZE {table}")
     # Last, so that they end now.
-    from tasks_app.engine.figures import roll_up
+    from tasks_app.engine.beat.roll_up import roll_up
 
     execute(_BATCHES)
     roll_up()

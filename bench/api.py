@@ -16,7 +16,7 @@ CLIENTS, REQUESTS = 50, 20  # of each kind
 
 
 def run(stack: Stack) -> dict:
-    from tasks_app.engine.tokens import issue
+    from tasks_app.engine.operations.api_tokens import issue
     from tasks_app.lifecycle.audit import Operator
 
     stack.start()

@@ -45,7 +45,7 @@ def run(stack: Stack) -> dict:
 def measure(stack: Stack, beats: int) -> float:
     """As drain does it, but all beats are there and share the shards before anything is due: that three processes
     start within the two seconds of a drain is not what is asked here."""
-    from tasks_app.engine import lanes
+    from tasks_app.engine.operations import lanes
 
     empty_tables()
     stack.start(beats=beats)

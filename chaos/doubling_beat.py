@@ -4,9 +4,9 @@ import os
 import random
 from collections.abc import Callable, Sequence
 
-from tasks_app.engine.beat import PunctualBeat
-from tasks_app.engine.dispatcher import Dispatcher
-from tasks_app.engine.publisher import publish
+from tasks_app.engine.beat.dispatcher import Dispatcher
+from tasks_app.engine.beat.process import PunctualBeat
+from tasks_app.engine.beat.publisher import publish
 from tasks_app.lifecycle.claim import ClaimedBatch
 
 KEPT_BACK = 20  # copies that go out with a later publish

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from django.conf import settings
 from django.db import connection
 
-from tests.support.invariants import broken_rules
+from tasks_app.engine.watch.invariants import broken_rules
 
 from . import journal
 from .fleet import Fleet

@@ -18,7 +18,7 @@ if not all(service_urls()):
     raise SystemExit(f"celery: {NO_STACK}")
 
 # Whatever URL names Redis, a message that can't be read must not end the worker.
-TRANSPORT_ALIASES.update(dict.fromkeys(("redis", "rediss"), "tasks_app.engine.transport:Transport"))
+TRANSPORT_ALIASES.update(dict.fromkeys(("redis", "rediss"), "tasks_app.engine.worker.transport:Transport"))
 
 app = Celery("punctual")
 app.config_from_object("django.conf:settings", namespace="CELERY")

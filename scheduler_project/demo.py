@@ -93,7 +93,7 @@ def _free_port() -> int:
 
 
 def _wait_for_fleet(supervisor: Supervisor, port: int) -> None:
-    from tasks_app.engine.status import read_status
+    from tasks_app.engine.watch.status import read_status
 
     deadline = time.monotonic() + 20
     while (read_status().problems() or not answers(port)) and time.monotonic() < deadline:

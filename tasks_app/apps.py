@@ -9,7 +9,7 @@ class TasksAppConfig(AppConfig):
 
     def ready(self) -> None:
         from . import checks  # noqa: F401  (registers the system checks)
-        from .engine import people
+        from .engine.web import people
 
         people.watch()
         # Every installed app may have a `handlers`, a `compensation` and a `links` module; no app is named here.

@@ -24,17 +24,17 @@ from .core.states import Status
 from .core.task import Task
 from .core.tenants import DEFAULT_TENANT, INTERNAL_TENANT
 from .core.timer import Timer, timer_from
-from .engine.alive import what_delays, who_is_missing
-from .engine.jobs import create_job, delete_job, edit_job, pause_job, resume_job, trigger_job
-from .engine.operate import cancel_tasks, move_tasks, retry_tasks
-from .engine.planning import planned, requests_of
-from .engine.writes import write
+from .engine.operations.jobs import create_job, delete_job, edit_job, pause_job, resume_job, trigger_job
+from .engine.operations.operate import cancel_tasks, move_tasks, retry_tasks
+from .engine.operations.scheduling import planned, requests_of
+from .engine.watch.alive import what_delays, who_is_missing
+from .engine.worker.writes import write
 from .lifecycle import cancel as _cancel
 from .lifecycle import outbox as _outbox
 from .lifecycle import plan as _plan
 from .lifecycle.audit import Operator
 from .lifecycle.cancel import Cancelled
-from .lifecycle.job_request import JobRequest
+from .lifecycle.jobs.request import JobRequest
 from .lifecycle.look import Compared, Difference, compare_keys, differing, differing_rows, planned_keys
 from .lifecycle.operate import Answer, Operated
 from .lifecycle.plan import SYSTEM, Outcome, Planned

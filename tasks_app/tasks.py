@@ -4,9 +4,9 @@ from uuid import UUID
 
 from celery import shared_task
 
-from .engine import worker  # noqa: F401  (connects the worker's signals)
 from .engine.envelope import RUN_BATCH
-from .engine.executor import run_batch as execute_batch
+from .engine.worker import process  # noqa: F401  (connects the worker's signals)
+from .engine.worker.executor import run_batch as execute_batch
 
 
 @shared_task(name=RUN_BATCH, ignore_result=True)

@@ -10,7 +10,7 @@ from django.db import connection
 
 from .core.handlers import REGISTRY
 from .core.lanes import LANES
-from .engine.executor import run_batch
+from .engine.worker.executor import run_batch
 from .lifecycle.claim import LaneShare, claim
 from .lifecycle.limited import claim_unmetered
 from .lifecycle.request import unit_of

@@ -6,7 +6,7 @@ from django.utils.html import format_html
 from unfold.admin import ModelAdmin
 from unfold.paginator import InfinitePaginator
 
-from tasks_app.engine.people import VERBS
+from tasks_app.engine.web.people import VERBS
 from tasks_app.models import AuditEntry
 
 from .lookups import OwnLookups

@@ -12,9 +12,9 @@ from unfold.admin import ModelAdmin
 
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.lanes import LANES
-from tasks_app.engine import lanes
-from tasks_app.engine.fleet_status import ShardView, Takeover
-from tasks_app.engine.status import LaneStatus, Status, read_status
+from tasks_app.engine.operations import lanes
+from tasks_app.engine.watch.fleet_status import ShardView, Takeover
+from tasks_app.engine.watch.status import LaneStatus, Status, read_status
 from tasks_app.models import Node
 
 from . import overview

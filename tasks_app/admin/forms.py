@@ -11,7 +11,7 @@ from tasks_app.core.errors import InvalidTask
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lanes import LANES
 from tasks_app.core.states import Status
-from tasks_app.engine.browse import DUE, Cursor, Filter
+from tasks_app.engine.watch.browse import DUE, Cursor, Filter
 from tasks_app.lifecycle.audit import REASON_LENGTH
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.request import checked_instant

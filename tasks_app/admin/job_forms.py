@@ -13,8 +13,8 @@ from tasks_app.core.jobs import CatchUp, JobStatus, OnResume
 from tasks_app.core.lanes import LANES
 from tasks_app.core.schedule import Gap, Repeat
 from tasks_app.core.zones import known_zones
-from tasks_app.engine.job_browse import JobFilter
-from tasks_app.lifecycle.job_request import JobRequest, as_request
+from tasks_app.engine.watch.job_browse import JobFilter
+from tasks_app.lifecycle.jobs.request import JobRequest, as_request
 from tasks_app.models import JobDefinition
 from tasks_app.models.job_definition import NAME_LENGTH
 from tasks_app.models.schedule_task import DEFAULT_TENANT, TENANT_LENGTH

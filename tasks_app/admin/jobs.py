@@ -14,12 +14,12 @@ from unfold.admin import ModelAdmin
 
 from tasks_app.core.errors import InvalidTask, PunctualError, UnknownJob
 from tasks_app.core.jobs import JobStatus
-from tasks_app.engine import jobs
-from tasks_app.engine.job_browse import Place, entries_of, last_runs, page_of_instances, page_of_jobs
-from tasks_app.engine.status import somebody_dispatches
-from tasks_app.engine.why import why_job
+from tasks_app.engine.operations import jobs
+from tasks_app.engine.watch.job_browse import Place, entries_of, last_runs, page_of_instances, page_of_jobs
+from tasks_app.engine.watch.status import somebody_dispatches
+from tasks_app.engine.watch.why import why_job
 from tasks_app.lifecycle.audit import Operator
-from tasks_app.lifecycle.job_look import coming, in_words, preview, schedule_in_words, state_of
+from tasks_app.lifecycle.jobs.view import coming, in_words, preview, schedule_in_words, state_of
 from tasks_app.lifecycle.request import checked_instant
 from tasks_app.lifecycle.tries import try_of
 from tasks_app.models import JobDefinition

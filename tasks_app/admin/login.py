@@ -7,7 +7,7 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from unfold.forms import AuthenticationForm
 
-from tasks_app.engine import people, throttle
+from tasks_app.engine.web import people, throttle
 
 
 class LoginForm(AuthenticationForm):

@@ -17,8 +17,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from tasks_app.core.errors import InvalidTask, PunctualError
-from tasks_app.engine.browse import browse
-from tasks_app.engine.operate import (
+from tasks_app.engine.operations.operate import (
     Operator,
     Preview,
     Progress,
@@ -27,6 +26,7 @@ from tasks_app.engine.operate import (
     preview_matching,
     preview_tasks,
 )
+from tasks_app.engine.watch.browse import browse
 from tasks_app.lifecycle.operate import Answer
 from tasks_app.models import AuditEntry, ScheduleTask
 

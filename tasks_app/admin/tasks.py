@@ -13,8 +13,8 @@ from unfold.admin import ModelAdmin
 
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.links import LINKS
-from tasks_app.engine.browse import browse
-from tasks_app.engine.why import why_task
+from tasks_app.engine.watch.browse import browse
+from tasks_app.engine.watch.why import why_task
 from tasks_app.lifecycle.operate import Row, Verb, expected
 from tasks_app.lifecycle.tries import error_of, last_error, late_by, try_before, try_of, waited, with_tries
 from tasks_app.lifecycle.view import history

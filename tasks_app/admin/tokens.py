@@ -13,8 +13,8 @@ from unfold.admin import ModelAdmin
 
 from tasks_app.core.errors import PunctualError
 from tasks_app.core.tenants import INTERNAL_TENANT
-from tasks_app.engine import tokens
-from tasks_app.engine.jobs import once
+from tasks_app.engine.operations import api_tokens
+from tasks_app.engine.operations.jobs import once
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.models import ApiToken
 from tasks_app.models.schedule_task import TENANT_LENGTH
@@ -47,7 +47,7 @@ class RevokeForm(forms.Form):
 
 
 class TokenForm(RevokeForm):
-    name = forms.CharField(label="Who will use it", max_length=tokens.NAME_LENGTH)
+    name = forms.CharField(label="Who will use it", max_length=api_tokens.NAME_LENGTH)
     tenant = forms.CharField(label="Tenant", max_length=TENANT_LENGTH)
     internal = forms.BooleanField(
         label=f"Internal: yes, tenant {INTERNAL_TENANT} is meant, with the scheduler's own tasks and those of its apps",
@@ -121,7 +121,7 @@ class ApiTokenAdmin(LookOnly, ModelAdmin):
         form = RevokeForm(request.POST or None)
         if request.method == "POST" and form.is_valid():
             operator = _operator(request, form)
-            if once(operator, lambda: tokens.revoke(token.id, operator)):
+            if once(operator, lambda: api_tokens.revoke(token.id, operator)):
                 messages.success(request, f"{token.name} opens nothing any more.")
             else:
                 messages.warning(request, f"{token.name} was revoked before; nothing was changed.")
@@ -136,13 +136,13 @@ class ApiTokenAdmin(LookOnly, ModelAdmin):
         how = {
             "can_write": given["may"] == WRITE,
             "days": given["days"],
-            "types": tokens.listed(given["types"]) or None,
+            "types": api_tokens.listed(given["types"]) or None,
         }
         how["internal"] = given["internal"]
-        how["lanes"] = tokens.listed(given["lanes"]) or tokens.USUAL_LANES
+        how["lanes"] = api_tokens.listed(given["lanes"]) or api_tokens.USUAL_LANES
         try:
             operator = _operator(request, form)
-            made = once(operator, lambda: tokens.issue(given["name"], given["tenant"], operator, **how))
+            made = once(operator, lambda: api_tokens.issue(given["name"], given["tenant"], operator, **how))
         except PunctualError as error:
             form.add_error(None, str(error))
             return None

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from ninja.errors import AuthenticationError
 from ninja.security import APIKeyCookie, HttpBearer
 
-from tasks_app.engine.tokens import Caller, known
+from tasks_app.engine.operations.api_tokens import Caller, known
 from tasks_app.lifecycle.request import checked_name
 from tasks_app.models.schedule_task import DEFAULT_TENANT, TENANT_LENGTH
 

@@ -3,10 +3,10 @@
 from django.http import HttpRequest
 from ninja import Router, Schema
 
-from tasks_app.engine.fleet_status import Pause
-from tasks_app.engine.status import read_status
-from tasks_app.engine.tokens import Caller
-from tasks_app.engine.verdict import Severity
+from tasks_app.engine.operations.api_tokens import Caller
+from tasks_app.engine.watch.fleet_status import Pause
+from tasks_app.engine.watch.status import read_status
+from tasks_app.engine.watch.verdict import Severity
 from tasks_app.models import Node
 
 from .auth import caller

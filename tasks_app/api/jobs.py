@@ -8,13 +8,13 @@ from typing import Annotated, TypeVar
 from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router
 
-from tasks_app.engine import jobs
-from tasks_app.engine.job_browse import JobFilter, Place, page_of_instances, page_of_jobs
-from tasks_app.engine.status import somebody_dispatches
-from tasks_app.engine.why import why_job
+from tasks_app.engine.operations import jobs
+from tasks_app.engine.watch.job_browse import JobFilter, Place, page_of_instances, page_of_jobs
+from tasks_app.engine.watch.status import somebody_dispatches
+from tasks_app.engine.watch.why import why_job
 from tasks_app.lifecycle.audit import Operator
-from tasks_app.lifecycle.job_look import coming, in_words, state_of
-from tasks_app.lifecycle.job_request import JobRequest
+from tasks_app.lifecycle.jobs.request import JobRequest
+from tasks_app.lifecycle.jobs.view import coming, in_words, state_of
 from tasks_app.lifecycle.request import checked_instant
 from tasks_app.models import JobDefinition, ScheduleTask
 from tasks_app.sql import run

@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from ninja.errors import AuthenticationError
 from ninja.throttling import BaseThrottle
 
-from tasks_app.engine import people, throttle
+from tasks_app.engine.web import people, throttle
 
 from .problems import Problem, problem_of, respond
 

@@ -12,8 +12,8 @@ from tasks_app.core.lanes import LANES
 from tasks_app.core.phrases import for_outsiders
 from tasks_app.core.rules import Reason, Rule
 from tasks_app.core.states import Status
-from tasks_app.engine.tokens import Caller
-from tasks_app.lifecycle.job_look import schedule_in_words
+from tasks_app.engine.operations.api_tokens import Caller
+from tasks_app.lifecycle.jobs.view import schedule_in_words
 from tasks_app.lifecycle.tries import error_of, last_error, late_by, try_of, waited
 from tasks_app.models import JobDefinition, ScheduleTask
 

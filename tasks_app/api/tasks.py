@@ -9,7 +9,7 @@ from ninja import Query, Router
 
 from tasks_app.client import Answer, cancel_tasks, reschedule, retry_tasks, schedule
 from tasks_app.client import Outcome as PlanOutcome
-from tasks_app.engine.why import why_task
+from tasks_app.engine.watch.why import why_task
 from tasks_app.lifecycle.audit import Entry, audit
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.request import unit_of

@@ -1,6 +1,6 @@
 """How failures are answered with ever longer waits, and calls counted by the minute; in the memory of one process.
 
-Where processes share a Redis, engine/throttle.py does the same sums there.
+Where processes share a Redis, engine/web/throttle.py does the same sums there.
 """
 
 from __future__ import annotations

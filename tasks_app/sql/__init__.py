@@ -1,4 +1,4 @@
-"""The statements of the hot path, one verb a file, and the one way to run them."""
+"""The statements, one verb a file, in folders by what they are about; and the one way to run them."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ _FOLDER = Path(__file__).parent
 
 
 def run(name: str, params: Mapping[str, object], using: str = DEFAULT_DB_ALIAS) -> list[tuple]:
-    """Execute sql/<name>.sql and return its rows."""
+    """Execute the statement of that name and return its rows."""
     return execute(_text(name), params, using)
 
 
@@ -53,9 +53,15 @@ def _cursor(using: str):
 
 
 @cache
+def _files() -> dict[str, Path]:
+    """By name, which is the same whatever the folder: a statement may move to another without its callers."""
+    return {path.stem: path for path in _FOLDER.glob("*/*.sql")}
+
+
+@cache
 def _text(name: str) -> str:
-    """The statement, with each line `--include other` replaced by sql/other.sql."""
-    text = (_FOLDER / f"{name}.sql").read_text()
+    """The statement, with each line `--include other` replaced by other.sql."""
+    text = _files()[name].read_text()
     return re.sub(r"^--include (\w+)$", lambda found: _text(found[1]), text, flags=re.MULTILINE)
 
 

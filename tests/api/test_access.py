@@ -12,8 +12,8 @@ from django.utils import timezone
 
 from tasks_app.api import api as the_api
 from tasks_app.client import schedule
-from tasks_app.engine.lanes import pause
-from tasks_app.engine.tokens import issue, known, revoke
+from tasks_app.engine.operations.api_tokens import issue, known, revoke
+from tasks_app.engine.operations.lanes import pause
 from tasks_app.models import ApiToken, JobDefinition, ScheduleTask
 from tests.support.api import JOB, Api
 from tests.support.audit import deeds

@@ -6,7 +6,7 @@ import threading
 import pytest
 from django.db import connection, connections
 
-from tasks_app.lifecycle import job_hold
+from tasks_app.lifecycle.jobs import hold
 from tasks_app.models import AuditEntry, IdempotencyRecord, JobDefinition, ScheduleTask
 from tests.support.api import JOB, Api
 from tests.support.jobs import make
@@ -90,7 +90,7 @@ def test_a_server_error_is_not_kept(caller):
 def test_what_may_well_succeed_the_next_time_is_not_kept(caller, monkeypatch):
     """Others kept changing it: the caller is told to send it again, and does, with the same key."""
     job = make()
-    monkeypatch.setattr(job_hold, "ROUNDS", 0)
+    monkeypatch.setattr(hold, "ROUNDS", 0)
     lost = caller.patch(f"/jobs/{job.id}", {"every": 5}, If_Match="1", Idempotency_Key="abc")
     monkeypatch.undo()
     again = caller.patch(f"/jobs/{job.id}", {"every": 5}, If_Match="1", Idempotency_Key="abc")
@@ -146,7 +146,7 @@ def test_the_same_trigger_fifty_times_at_once_is_one_instance(caller):
 
 
 def test_old_answers_are_pruned():
-    from tasks_app.engine.retention import prune
+    from tasks_app.engine.beat.retention import prune
 
     IdempotencyRecord.objects.create(tenant="default", key="new", fingerprint="", status=200)
     old = IdempotencyRecord.objects.create(tenant="default", key="old", fingerprint="", status=200)

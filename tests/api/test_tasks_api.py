@@ -3,7 +3,7 @@
 import pytest
 
 from tasks_app.client import schedule
-from tasks_app.engine import lanes
+from tasks_app.engine.operations import lanes
 from tasks_app.models import AuditEntry, JobCursor, ScheduleTask, ShardLease
 from tests.support.api import Api
 from tests.support.engine import claim_due, make_due, run_due

@@ -142,7 +142,7 @@ def test_an_error_is_told_without_frames_and_paths(caller):
 
 
 def test_a_token_hears_that_a_lane_is_paused_and_not_by_whom(caller):
-    from tasks_app.engine.lanes import pause
+    from tasks_app.engine.operations.lanes import pause
 
     a_beat_is_alive()
     pause("low", reason="mallory drained it", by="olga")

@@ -23,11 +23,13 @@ from scheduler_project.celery import app
 from tasks_app.client import schedule
 from tasks_app.conf import conf
 from tasks_app.core.lanes import LANES
-from tasks_app.engine import nodes, publisher, queues, transport
-from tasks_app.engine.dispatcher import Dispatcher
-from tasks_app.engine.listener import Listener
+from tasks_app.engine import nodes, queues
+from tasks_app.engine.beat import publisher
+from tasks_app.engine.beat.dispatcher import Dispatcher
+from tasks_app.engine.beat.listener import Listener
 from tasks_app.engine.queues import depths
-from tasks_app.engine.status import read_status
+from tasks_app.engine.watch.status import read_status
+from tasks_app.engine.worker import transport
 from tasks_app.lifecycle.claim import ClaimedBatch
 from tasks_app.models import TaskBatch
 from tests.conftest import redis_client

@@ -11,9 +11,9 @@ from django.test import Client
 from django.utils import timezone
 
 from tasks_app.core.throttle import Rule
-from tasks_app.engine import people, throttle
-from tasks_app.engine.throttle import API_FAILURES, LOGIN_ADDRESS, LOGIN_PAIR
 from tasks_app.engine.wakeup import client
+from tasks_app.engine.web import people, throttle
+from tasks_app.engine.web.throttle import API_FAILURES, LOGIN_ADDRESS, LOGIN_PAIR
 from tasks_app.models import AuditEntry
 from tests.support.api import Api
 from tests.support.browser import PASSWORD, person

@@ -14,7 +14,7 @@ from django.utils import timezone
 from tasks_app import testing
 from tasks_app.client import RetryableError, find, handler, schedule, schedule_many
 from tasks_app.core.handlers import ASYNC_AT_ONCE, REGISTRY
-from tasks_app.engine import shutdown
+from tasks_app.engine.worker import shutdown
 from tests.support.engine import row, run_due
 from tests.support.testapp.models import Effect
 from tests.support.wait import wait_until

@@ -7,8 +7,8 @@ import pytest
 from tasks_app.client import schedule
 from tasks_app.core.lanes import LANES
 from tasks_app.engine import nodes
-from tasks_app.engine.beat import PunctualBeat
-from tasks_app.engine.dispatcher import Dispatcher
+from tasks_app.engine.beat.dispatcher import Dispatcher
+from tasks_app.engine.beat.process import PunctualBeat
 from tasks_app.models import TaskBatch
 from tests.support.engine import row
 from tests.support.marks import commits

@@ -9,8 +9,8 @@ from django.db import connection
 from django.utils import timezone
 
 from tasks_app.client import InvalidTask, cancel, schedule, schedule_many
-from tasks_app.engine import browse as engine_browse
-from tasks_app.engine.browse import DUE, Filter, browse, tally, walk
+from tasks_app.engine.watch import browse as engine_browse
+from tasks_app.engine.watch.browse import DUE, Filter, browse, tally, walk
 from tasks_app.lifecycle.operate import Verb, operate
 from tasks_app.sql import _text
 from tests.support.engine import claim_due, run_due

@@ -25,9 +25,10 @@ from tasks_app.client import (
 )
 from tasks_app.core.errors import InvalidConfiguration
 from tasks_app.core.scans import SCANS
-from tasks_app.engine import compensation, nodes
-from tasks_app.engine.compensation import compensate
-from tasks_app.engine.maintenance import Maintenance
+from tasks_app.engine import nodes
+from tasks_app.engine.beat import compensation
+from tasks_app.engine.beat.chores import Chores
+from tasks_app.engine.beat.compensation import compensate
 from tasks_app.lifecycle.start import start
 from tasks_app.models import MaintenanceEntry, ScheduleTask
 from tests.support.articles import (
@@ -320,7 +321,7 @@ def test_ids_are_kept_up_to_a_limit_and_counts_are_exact(monkeypatch):
 def test_a_beat_runs_the_scan_beside_its_other_chores():
     article = approved(MONDAY)
     lose_tasks(article)
-    beat = Maintenance(nodes.new_node_id(), "beat-1")
+    beat = Chores(nodes.new_node_id(), "beat-1")
 
     assert "compensate" in beat.run_once()
     beat.wait_aside(20)
@@ -342,7 +343,7 @@ def test_a_beat_that_still_scans_goes_on_reaping_and_leaves_the_next_scan_to_oth
         return []
 
     register_scan("a slow one", slow)
-    one, two = Maintenance(nodes.new_node_id(), "beat-1"), Maintenance(nodes.new_node_id(), "beat-2")
+    one, two = Chores(nodes.new_node_id(), "beat-1"), Chores(nodes.new_node_id(), "beat-2")
     try:
         one.run_once()
         assert begun.wait(20)

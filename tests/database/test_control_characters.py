@@ -23,8 +23,8 @@ from tasks_app.client import (
     schedule_many,
     trigger_job,
 )
-from tasks_app.engine.lanes import pause
-from tasks_app.engine.tokens import issue
+from tasks_app.engine.operations.api_tokens import issue
+from tasks_app.engine.operations.lanes import pause
 from tasks_app.management.terminal import TerminalCommand
 from tasks_app.models import ApiToken, JobDefinition, LanePause, Node, ScheduleTask
 from tests.support.api import JOB, Api

@@ -10,9 +10,9 @@ from django.test.utils import CaptureQueriesContext
 from tasks_app.client import schedule, schedule_many
 from tasks_app.conf import conf
 from tasks_app.engine import nodes
-from tasks_app.engine.dispatcher import Dispatcher, PublishFailed
-from tasks_app.engine.listener import Listener, Woken
-from tasks_app.engine.pace import Pace, size_for
+from tasks_app.engine.beat.batch_size import BatchSizes, size_for
+from tasks_app.engine.beat.dispatcher import Dispatcher, PublishFailed
+from tasks_app.engine.beat.listener import Listener, Woken
 from tasks_app.lifecycle.claim import ClaimedBatch, return_unstarted
 from tasks_app.models import Node, ScheduleTask, TaskBatch
 from tests.support.engine import anybodys, batch_row, row, run_due
@@ -292,7 +292,7 @@ def test_a_type_is_measured_by_its_finished_batches():
     schedule_many("T_QUIET", [{"key": n} for n in range(10)])
     run_due()
     TaskBatch.objects.update(run_us=10 * 50_000)
-    pace = Pace()
+    pace = BatchSizes()
 
     pace.note({"T_QUIET"})
 

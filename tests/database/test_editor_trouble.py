@@ -16,7 +16,7 @@ from articles_app.units import AUDIT, OFFLINE, PUBLISH
 from tasks_app.client import Operator, cancel, cancel_tasks, find
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.task import Failure, Skipped
-from tasks_app.engine import lanes
+from tasks_app.engine.operations import lanes
 from tasks_app.lifecycle.settle import Settled, settle
 from tasks_app.lifecycle.start import start
 from tasks_app.models import ScheduleTask, TaskBatch

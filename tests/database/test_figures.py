@@ -7,9 +7,10 @@ from django.db import connection
 from django.utils import timezone
 
 from tasks_app.client import schedule, schedule_many
-from tasks_app.engine import figures, status
-from tasks_app.engine.figures import last_hour, next_hour, roll_up
-from tasks_app.engine.retention import prune
+from tasks_app.engine.beat.retention import prune
+from tasks_app.engine.beat.roll_up import roll_up
+from tasks_app.engine.watch import figures, status
+from tasks_app.engine.watch.figures import last_hour, next_hour
 from tasks_app.models import MinuteFigures, TaskBatch
 from tests.support.engine import run_due
 from tests.support.marks import commits

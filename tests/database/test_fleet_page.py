@@ -6,8 +6,9 @@ from django.test import Client
 from tasks_app.client import schedule, schedule_many
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lanes import LANES
-from tasks_app.engine import lanes, nodes
-from tasks_app.engine.leases import Leases
+from tasks_app.engine import nodes
+from tasks_app.engine.beat.leases import Leases
+from tasks_app.engine.operations import lanes
 from tasks_app.lifecycle.limited import declare_limits
 from tasks_app.models import LanePause, Node
 from tasks_app.sql import execute

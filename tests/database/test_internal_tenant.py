@@ -30,9 +30,9 @@ from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidConfiguration
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.sharding import shard_of
+from tasks_app.engine.beat.compensation import compensate
 from tasks_app.engine.canary import CANARY, canaries, send_canaries
-from tasks_app.engine.compensation import compensate
-from tasks_app.engine.tokens import issue, known
+from tasks_app.engine.operations.api_tokens import issue, known
 from tasks_app.models import ApiToken, DlqEntry, JobDefinition, OutboxEvent, ScheduleTask, UnitRevision
 from tests.support.articles import approved
 from tests.support.browser import person

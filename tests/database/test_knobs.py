@@ -12,10 +12,10 @@ from tasks_app.client import schedule
 from tasks_app.conf import Conf, range_of
 from tasks_app.core.lanes import LANES
 from tasks_app.engine import nodes
-from tasks_app.engine.beat import PunctualBeat
-from tasks_app.engine.executor import run_batch
-from tasks_app.engine.maintenance import CHORES
-from tasks_app.engine.status import read_status
+from tasks_app.engine.beat.chores import CHORES
+from tasks_app.engine.beat.process import PunctualBeat
+from tasks_app.engine.watch.status import read_status
+from tasks_app.engine.worker.executor import run_batch
 from tasks_app.models import MaintenanceEntry
 from tests.support.engine import claim_due, expire_lease, row
 from tests.support.jobs import instances, make

@@ -9,8 +9,9 @@ from django.core.management import CommandError, call_command
 from tasks_app.client import schedule
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.lanes import LANES
-from tasks_app.engine import lanes, nodes
-from tasks_app.engine.executor import run_batch
+from tasks_app.engine import nodes
+from tasks_app.engine.operations import lanes
+from tasks_app.engine.worker.executor import run_batch
 from tasks_app.lifecycle.claim import peek
 from tasks_app.lifecycle.start import start
 from tasks_app.models import LanePause, TaskBatch

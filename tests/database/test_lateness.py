@@ -10,12 +10,12 @@ from tasks_app.client import cancel, ensure, find, reschedule, retry_tasks, sche
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lateness import percentile_ms
 from tasks_app.core.task import NotYet, Returned
-from tasks_app.engine import lanes
-from tasks_app.engine.executor import run_batch
-from tasks_app.engine.planner import plan_once
-from tasks_app.engine.status import read_status
-from tasks_app.lifecycle import jobs
+from tasks_app.engine.beat.job_planner import plan_once
+from tasks_app.engine.operations import lanes
+from tasks_app.engine.watch.status import read_status
+from tasks_app.engine.worker.executor import run_batch
 from tasks_app.lifecycle.claim import ClaimedBatch
+from tasks_app.lifecycle.jobs import changes
 from tasks_app.lifecycle.limited import Granted, Wanted, claim_limited, declare_limits
 from tasks_app.lifecycle.reap import reap
 from tasks_app.lifecycle.start import start
@@ -241,9 +241,9 @@ def _snoozed(at: datetime) -> int:
 
 def _resumed(at: datetime) -> int:
     job = make(every=7_200)
-    jobs.pause(job.id, by(), on_resume="latest")
+    changes.pause(job.id, by(), on_resume="latest")
     type(job).objects.filter(id=job.id).update(plan_from=at - 2 * HOUR)
-    jobs.resume(job.id, by())
+    changes.resume(job.id, by())
     return instances(job)[0].id
 
 

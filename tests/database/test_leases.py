@@ -11,7 +11,7 @@ from tasks_app.client import schedule_many
 from tasks_app.conf import conf
 from tasks_app.core.lanes import LANES
 from tasks_app.engine import nodes
-from tasks_app.engine.leases import Leases
+from tasks_app.engine.beat.leases import Leases
 from tasks_app.lifecycle.claim import LaneShare, claim
 from tasks_app.lifecycle.shards import all_shards
 from tasks_app.models import ScheduleTask, ShardLease

@@ -16,10 +16,10 @@ from tasks_app.core.lanes import LANES
 from tasks_app.core.limit import Limit
 from tasks_app.core.sharding import home_of
 from tasks_app.engine import nodes
-from tasks_app.engine.dispatcher import Dispatcher
-from tasks_app.engine.executor import run_batch
-from tasks_app.engine.listener import Listener
-from tasks_app.engine.read_ahead import ReadAheadDispatcher
+from tasks_app.engine.beat.dispatcher import Dispatcher
+from tasks_app.engine.beat.listener import Listener
+from tasks_app.engine.beat.read_ahead import ReadAheadDispatcher
+from tasks_app.engine.worker.executor import run_batch
 from tasks_app.lifecycle.claim import claim_ids, peek, read_ahead
 from tasks_app.lifecycle.limited import Wanted, claim_limited, declare_limits, limits
 from tasks_app.lifecycle.start import start
@@ -458,7 +458,7 @@ def test_a_claim_under_a_limit_that_fails_leaves_the_others_on_their_way():
 
 
 def test_a_lane_without_room_gives_nothing_whatever_the_limit():
-    from tasks_app.engine import lanes
+    from tasks_app.engine.operations import lanes
 
     many("T_THREE", 10)
     lanes.pause("default", reason="test", by="test")

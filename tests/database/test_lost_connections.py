@@ -8,7 +8,7 @@ from django.db import connection, transaction
 
 from tasks_app.client import RetryableError, handler
 from tasks_app.core.handlers import REGISTRY
-from tasks_app.engine.executor import run_batch
+from tasks_app.engine.worker.executor import run_batch
 from tests.support.engine import batch_row, claim_due, row, run_due
 from tests.support.marks import commits
 from tests.support.moves import planned

@@ -16,8 +16,8 @@ from tasks_app.client import (
     schedule,
     schedule_many,
 )
-from tasks_app.engine.browse import Filter
-from tasks_app.engine.operate import operate_matching, preview_matching, preview_tasks
+from tasks_app.engine.operations.operate import operate_matching, preview_matching, preview_tasks
+from tasks_app.engine.watch.browse import Filter
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.models import AuditEntry, DlqEntry, ScheduleTask
 from tests.support.audit import deeds
@@ -209,7 +209,7 @@ def test_a_task_whose_handler_is_gone_can_still_be_cancelled_and_moved():
 
 
 def test_everything_that_matches_is_counted_and_then_done_in_chunks(monkeypatch):
-    monkeypatch.setattr("tasks_app.engine.operate.CHUNK", 7)
+    monkeypatch.setattr("tasks_app.engine.operations.operate.CHUNK", 7)
     schedule_many("T_QUIET", [{"key": n} for n in range(30)], payload={"do": "die"})
     run_due()
     planned("other", at=MONDAY)

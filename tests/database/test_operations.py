@@ -12,12 +12,13 @@ from django.db.models.functions import Now
 from tasks_app.client import schedule, schedule_many
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lanes import LANES
-from tasks_app.engine import lanes, nodes
+from tasks_app.engine import nodes
+from tasks_app.engine.beat.chores import Chores
+from tasks_app.engine.beat.leases import Leases
+from tasks_app.engine.beat.retention import prune
 from tasks_app.engine.canary import CANARY, send_canaries
-from tasks_app.engine.leases import Leases
-from tasks_app.engine.maintenance import Maintenance
-from tasks_app.engine.retention import prune
-from tasks_app.engine.status import read_status
+from tasks_app.engine.operations import lanes
+from tasks_app.engine.watch.status import read_status
 from tasks_app.lifecycle.limited import Wanted, claim_limited, declare_limits
 from tasks_app.lifecycle.reap import reap
 from tasks_app.lifecycle.start import start
@@ -45,7 +46,7 @@ def status_page(*options: str) -> tuple[str, int]:
 
 @pytest.fixture
 def fleet():
-    beat = Maintenance(nodes.new_node_id(), "beat-1")
+    beat = Chores(nodes.new_node_id(), "beat-1")
     beat.run_once()
     beat.wait_aside()
     Node.objects.update(renewed_at=Now())
@@ -121,7 +122,7 @@ def lost_batch():
 
 
 def test_a_chore_is_done_by_one_beat_each_time_it_is_due(lost_batch):
-    one, two = Maintenance(nodes.new_node_id(), "beat-1"), Maintenance(nodes.new_node_id(), "beat-2")
+    one, two = Chores(nodes.new_node_id(), "beat-1"), Chores(nodes.new_node_id(), "beat-2")
 
     first, second = one.run_once(), two.run_once()
 
@@ -138,7 +139,7 @@ def test_a_chore_that_fails_takes_no_other_along():
     claim_due()
     execute("UPDATE task_batch SET finished_at = now()")  # what rescue is for
     execute("ALTER TABLE minute_figures RENAME TO minute_figures_gone")
-    beat = Maintenance(nodes.new_node_id(), "beat-1")
+    beat = Chores(nodes.new_node_id(), "beat-1")
     try:
         assert "rescue" in beat.run_once()
     finally:
@@ -149,7 +150,7 @@ def test_a_chore_that_fails_takes_no_other_along():
 
 
 def test_a_reap_is_done_only_when_there_is_something_to_reap(lost_batch):
-    beat = Maintenance(nodes.new_node_id(), "beat-1")
+    beat = Chores(nodes.new_node_id(), "beat-1")
     assert "reap" in beat.run_once()
     beat.wait_aside()
     assert TaskBatch.objects.get().reaped
@@ -426,7 +427,7 @@ def test_a_canary_that_was_reaped_has_not_come_back(fleet, canaries_fly):
 
 
 def test_canaries_that_fly_already_do_so_as_often_as_the_setting_says_now(fleet, canaries_fly, settings):
-    beat = Maintenance(nodes.new_node_id(), "beat-1")
+    beat = Chores(nodes.new_node_id(), "beat-1")
     assert "canary" in beat.run_once()
     run_due()
     assert "canary" not in beat.run_once()
@@ -441,7 +442,7 @@ def test_canaries_that_fly_already_do_so_as_often_as_the_setting_says_now(fleet,
 
 
 def test_the_row_of_a_chore_says_when_it_was_done_and_since_when_and_why_it_fails(fleet, canaries_fly):
-    beat = Maintenance(nodes.new_node_id(), "beat-1")
+    beat = Chores(nodes.new_node_id(), "beat-1")
 
     def entry() -> MaintenanceEntry:
         MaintenanceEntry.objects.update(next_at=Now())
@@ -466,7 +467,7 @@ def test_the_row_of_a_chore_says_when_it_was_done_and_since_when_and_why_it_fail
 
 
 def test_a_clock_that_was_set_back_puts_off_no_chore(fleet):
-    beat = Maintenance(nodes.new_node_id(), "beat-1")
+    beat = Chores(nodes.new_node_id(), "beat-1")
     beat.run_once()
     beat.wait_aside()
     execute("UPDATE maintenance_entry SET next_at = now() + interval '1 day'")
@@ -495,6 +496,6 @@ def test_canaries_that_were_turned_off_stop(fleet, canaries_fly, settings):
     run_due()
 
     assert set(ScheduleTask.objects.values_list("status", flat=True)) == {"CANCELLED"}
-    beat = Maintenance(nodes.new_node_id(), "beat-1")
+    beat = Chores(nodes.new_node_id(), "beat-1")
     assert "canary" not in beat.run_once()
     beat.wait_aside()

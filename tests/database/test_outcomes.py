@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from tasks_app.client import find, schedule, schedule_many
-from tasks_app.engine.executor import run_batch
+from tasks_app.engine.worker.executor import run_batch
 from tasks_app.models import DlqEntry, OutboxEvent, ScheduleTask, TaskAttempt
 from tests.support.engine import claim_due, make_due, row, run_due
 from tests.support.testapp.models import Effect

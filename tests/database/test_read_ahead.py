@@ -8,10 +8,11 @@ from django.test.utils import CaptureQueriesContext
 
 from tasks_app.client import cancel, reschedule, schedule, schedule_many
 from tasks_app.conf import conf
-from tasks_app.engine import lanes, nodes
-from tasks_app.engine.dispatcher import LOCKED_POLL_SECONDS
-from tasks_app.engine.listener import Listener, Woken
-from tasks_app.engine.read_ahead import ReadAheadDispatcher
+from tasks_app.engine import nodes
+from tasks_app.engine.beat.dispatcher import LOCKED_POLL_SECONDS
+from tasks_app.engine.beat.listener import Listener, Woken
+from tasks_app.engine.beat.read_ahead import ReadAheadDispatcher
+from tasks_app.engine.operations import lanes
 from tasks_app.engine.wakeup import NEXT_LOOK_KEY
 from tasks_app.models import ScheduleTask, ShardLease, TaskBatch
 from tasks_app.sql import run
@@ -117,7 +118,7 @@ def test_a_task_of_a_lane_that_was_paused_after_it_was_read_does_not_start(beat)
     beat.run(1.3)
 
     # Claimed perhaps, since the wheel did not know; but a start gives it back, and no more is claimed.
-    from tasks_app.engine.executor import run_batch
+    from tasks_app.engine.worker.executor import run_batch
 
     for batch in beat.batches:
         run_batch(batch.batch_no, guarded=False)
@@ -162,7 +163,7 @@ def test_two_that_read_the_same_ahead_claim_it_once():
 
 
 def test_the_wheel_is_bounded_and_what_did_not_fit_is_read_in_time(beat, redis, monkeypatch):
-    monkeypatch.setattr("tasks_app.engine.read_ahead.MOST", 5)
+    monkeypatch.setattr("tasks_app.engine.beat.read_ahead.MOST", 5)
     nodes.report_worker(nodes.new_node_id(), "w2", 50, ["default"])
     schedule_many("T_QUIET", [{"key": n, "delay": 0.7 + n / 50} for n in range(20)])
     beat.look()

@@ -20,9 +20,9 @@ from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidConfiguration
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.task import Failure
-from tasks_app.engine.browse import Filter, browse
-from tasks_app.engine.pace import Pace, most_of
-from tasks_app.engine.retention import prune
+from tasks_app.engine.beat.batch_size import BatchSizes, most_of
+from tasks_app.engine.beat.retention import prune
+from tasks_app.engine.watch.browse import Filter, browse
 from tasks_app.lifecycle.reap import reap
 from tasks_app.models import ScheduleTask, TaskAttempt, TaskBatch
 from tests.support.engine import claim_due, expire_lease, make_due, row, run_due
@@ -108,9 +108,9 @@ def test_a_batch_has_no_more_tasks_than_its_handler_allows():
         pass
 
     try:
-        assert Pace().sizes["T_FEW"] == 3  # from the first batch on
+        assert BatchSizes().sizes["T_FEW"] == 3  # from the first batch on
         schedule_many("T_FEW", [{"key": n} for n in range(8)])
-        assert [batch.size for batch in claim_due(size=Pace().sizes["T_FEW"])] == [3, 3, 2]
+        assert [batch.size for batch in claim_due(size=BatchSizes().sizes["T_FEW"])] == [3, 3, 2]
     finally:
         REGISTRY.discard("T_FEW")
 

@@ -33,7 +33,7 @@ def test_settle_is_a_heap_only_update():
 
     from uuid import UUID
 
-    from tasks_app.engine.executor import run_batch
+    from tasks_app.engine.worker.executor import run_batch
 
     for batch in batches:
         run_batch(UUID(batch.batch_no), guarded=False)

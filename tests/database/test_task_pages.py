@@ -260,7 +260,7 @@ def test_everything_that_matches_is_done_and_nothing_else(operator):
 
 
 def test_a_long_order_goes_on_from_page_to_page(operator, monkeypatch):
-    monkeypatch.setattr("tasks_app.engine.operate.CHUNK", 10)
+    monkeypatch.setattr("tasks_app.engine.operations.operate.CHUNK", 10)
     monkeypatch.setattr("tasks_app.admin.orders.STEP_SECONDS", 0)
     planned(*(str(n) for n in range(25)), at=MONDAY)
     given = order("cancel", scope="matching", filter="state=INIT", of="25", done="0")

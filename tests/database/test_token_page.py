@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from tasks_app.engine.tokens import issue, known
+from tasks_app.engine.operations.api_tokens import issue, known
 from tasks_app.models import ApiToken, AuditEntry
 from tests.support.audit import deeds
 from tests.support.browser import person

@@ -6,7 +6,7 @@ import pytest
 from django.db.models import F
 
 from tasks_app.client import Operator, cancel, cancel_tasks, find, find_many, history, reschedule, retry_tasks, schedule
-from tasks_app.engine.why import why_task
+from tasks_app.engine.watch.why import why_task
 from tasks_app.lifecycle.reap import reap
 from tasks_app.lifecycle.start import start
 from tasks_app.models import ScheduleTask, TaskBatch

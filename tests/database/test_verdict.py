@@ -15,10 +15,11 @@ from tasks_app.client import schedule, schedule_many
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lanes import LANES
 from tasks_app.core.scans import SCANS
-from tasks_app.engine import lanes, nodes
+from tasks_app.engine import nodes
+from tasks_app.engine.beat.chores import Chores
 from tasks_app.engine.canary import CANARY
-from tasks_app.engine.maintenance import Maintenance
-from tasks_app.engine.verdict import RULES
+from tasks_app.engine.operations import lanes
+from tasks_app.engine.watch.verdict import RULES
 from tasks_app.lifecycle.start import start
 from tasks_app.models import MaintenanceEntry, Node, ScheduleTask, TaskBatch
 from tests.support.browser import person
@@ -55,8 +56,8 @@ def told() -> tuple[str, int]:
 
 
 @pytest.fixture
-def beat() -> Maintenance:
-    beat = Maintenance(nodes.new_node_id(), "beat-1")
+def beat() -> Chores:
+    beat = Chores(nodes.new_node_id(), "beat-1")
     beat.run_once()
     beat.wait_aside()
     Node.objects.update(renewed_at=Now())
@@ -69,7 +70,7 @@ def worker(beat) -> None:
     assert told() == (f"{WELL}.", OK)
 
 
-def do_chores(beat: Maintenance, *names: str) -> None:
+def do_chores(beat: Chores, *names: str) -> None:
     """These are due, and done."""
     MaintenanceEntry.objects.filter(name__in=names).update(next_at="2020-01-01T00:00:00Z")
     beat.run_once()

@@ -13,7 +13,7 @@ from tasks_app.client import schedule, schedule_many
 from tasks_app.conf import conf
 from tasks_app.core.sharding import shard_of
 from tasks_app.engine import wakeup
-from tasks_app.engine.listener import Listener, Woken
+from tasks_app.engine.beat.listener import Listener, Woken
 from tasks_app.engine.nodes import new_node_id
 from tasks_app.engine.wakeup import NEXT_LOOK_KEY, SIGNAL_KEY, Sender
 from tests.support.engine import row

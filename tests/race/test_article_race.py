@@ -400,9 +400,9 @@ def test_of_two_attempts_of_one_audit_one_writes():
 
 def run_apply(batch, answer: Judged):
     """The executor's own second phase for a batch that was started before."""
-    from tasks_app.engine.batch_run import BatchRun
-    from tasks_app.engine.interruption import MainThreadInterrupter
-    from tasks_app.engine.transactional import EffectsRun
+    from tasks_app.engine.worker.batch_run import BatchRun
+    from tasks_app.engine.worker.interruption import MainThreadInterrupter
+    from tasks_app.engine.worker.transactional import EffectsRun
 
     handler = REGISTRY.get(AUDIT)
     batch_run = BatchRun(batch, handler)

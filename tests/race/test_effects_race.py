@@ -10,7 +10,7 @@ from django.db import connections, transaction
 
 from tasks_app.client import Outcome, UnrecoverableError, cancel, ensure, handler, reschedule
 from tasks_app.core.handlers import REGISTRY
-from tasks_app.engine.executor import run_batch
+from tasks_app.engine.worker.executor import run_batch
 from tasks_app.lifecycle.reap import reap
 from tests.support.contend import contend
 from tests.support.engine import batch_row, expire_lease, make_due, row, run_due

@@ -5,8 +5,8 @@ from uuid import uuid4
 import pytest
 
 from tasks_app.client import cancel, ensure, reschedule
-from tasks_app.engine import lanes
-from tasks_app.engine.executor import run_batch
+from tasks_app.engine.operations import lanes
+from tasks_app.engine.worker.executor import run_batch
 from tasks_app.lifecycle.claim import return_batches
 from tasks_app.lifecycle.reap import reap
 from tasks_app.lifecycle.start import finish_batch, heartbeat, start, still_ours

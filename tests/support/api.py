@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import django.contrib.auth.middleware  # noqa: F401  (now: a test with real commits sees only some of the apps)
 from django.test import Client
 
-from tasks_app.engine.tokens import issue
+from tasks_app.engine.operations.api_tokens import issue
 from tests.support.operators import operator
 
 ROOT = "/api/v1"

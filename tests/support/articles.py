@@ -11,7 +11,7 @@ from articles_app.models import Article, ArticleEvent
 from articles_app.states import Status
 from articles_app.units import AUDIT, OFFLINE, PUBLISH
 from tasks_app.client import TaskInfo, find
-from tasks_app.engine.executor import BatchReport, run_batch
+from tasks_app.engine.worker.executor import BatchReport, run_batch
 from tasks_app.models import OutboxEvent
 from tests.support.engine import claim_due, make_due
 

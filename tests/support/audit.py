@@ -2,7 +2,7 @@
 
 from django.db.models import QuerySet
 
-from tasks_app.engine.people import VERBS
+from tasks_app.engine.web.people import VERBS
 from tasks_app.models import AuditEntry
 
 

@@ -6,7 +6,7 @@ from contextlib import closing
 from http.client import HTTPResponse
 from urllib.parse import urlsplit
 
-from tasks_app.engine.tokens import issue
+from tasks_app.engine.operations.api_tokens import issue
 from tests.support.api import ROOT, Answer
 from tests.support.operators import operator
 

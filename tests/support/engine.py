@@ -7,7 +7,7 @@ from django.db import connection
 from tasks_app.conf import conf
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lanes import LANES
-from tasks_app.engine.executor import BatchReport, run_batch
+from tasks_app.engine.worker.executor import BatchReport, run_batch
 from tasks_app.lifecycle.claim import ClaimedBatch, LaneShare, claim
 from tasks_app.lifecycle.limited import claim_unmetered
 from tasks_app.models import ScheduleTask, TaskBatch

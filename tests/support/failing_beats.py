@@ -5,9 +5,9 @@ import signal
 
 from django.db import connection
 
-from tasks_app.engine.beat import PunctualBeat
-from tasks_app.engine.dispatcher import Dispatcher
-from tasks_app.engine.publisher import publish
+from tasks_app.engine.beat.dispatcher import Dispatcher
+from tasks_app.engine.beat.process import PunctualBeat
+from tasks_app.engine.beat.publisher import publish
 
 
 class Dying(PunctualBeat):

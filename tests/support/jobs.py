@@ -4,9 +4,9 @@ from datetime import datetime, timedelta
 
 from django.db import connection
 
-from tasks_app.lifecycle import jobs
 from tasks_app.lifecycle.audit import Operator
-from tasks_app.lifecycle.job_request import JobRequest
+from tasks_app.lifecycle.jobs import changes
+from tasks_app.lifecycle.jobs.request import JobRequest
 from tasks_app.models import JobCursor, JobDefinition, ScheduleTask
 
 BY = Operator("alice", "a test")
@@ -31,7 +31,7 @@ def by(reason: str = "a test", name: str = "alice") -> Operator:
 def make(name: str = "report", *, task_type: str = "T_QUIET", tenant: str = "default", **options) -> JobDefinition:
     if not options.keys() & {"cron", "every", "at"}:
         options["every"] = 60
-    return jobs.create(JobRequest(name=name, task_type=task_type, **options), by(), tenant).job
+    return changes.create(JobRequest(name=name, task_type=task_type, **options), by(), tenant).job
 
 
 def instances(job: JobDefinition | int) -> list[ScheduleTask]:

@@ -18,7 +18,7 @@ from inventory_app.lifecycle import NewProduct, import_products
 from inventory_app.models import Product
 from inventory_app.units import STOCK_SYNC
 from tasks_app.client import TaskInfo, find
-from tasks_app.engine.executor import BatchReport, run_batch
+from tasks_app.engine.worker.executor import BatchReport, run_batch
 from tests.support.engine import claim_due, make_due
 
 SERVICE = Path(__file__).resolve().parent.parent.parent / "examples" / "stock_service.py"

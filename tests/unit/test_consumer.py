@@ -8,7 +8,7 @@ from kombu.exceptions import OperationalError
 from kombu.utils import functional
 
 from scheduler_project.celery import app
-from tasks_app.engine.consumer import Consumer
+from tasks_app.engine.worker.consumer import Consumer
 
 TRIES = 12
 
@@ -29,4 +29,4 @@ def test_a_worker_looks_for_its_broker_every_two_seconds_however_long_it_is_away
 
 def test_the_project_uses_this_consumer(settings):
     assert "consumer" in NAMESPACES["worker"]
-    assert settings.CELERY_WORKER_CONSUMER == "tasks_app.engine.consumer:Consumer"
+    assert settings.CELERY_WORKER_CONSUMER == "tasks_app.engine.worker.consumer:Consumer"

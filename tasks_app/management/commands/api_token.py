@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.tenants import INTERNAL_TENANT
 from tasks_app.core.text import visible
-from tasks_app.engine import tokens
+from tasks_app.engine.operations import api_tokens
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.management.terminal import TerminalCommand
 from tasks_app.models import ApiToken
@@ -25,10 +25,13 @@ class Command(TerminalCommand):
         issue.add_argument("--internal", action="store_true", help=f"yes, tenant {INTERNAL_TENANT!r} is meant")
         issue.add_argument("--write", action="store_true", help="it may change things, not only read them")
         issue.add_argument(
-            "--types", type=tokens.listed, help="all it may see and use; default: all open to its tenant"
+            "--types", type=api_tokens.listed, help="all it may see and use; default: all open to its tenant"
         )
         issue.add_argument(
-            "--lanes", type=tokens.listed, default=tokens.USUAL_LANES, help=f"default: {','.join(tokens.USUAL_LANES)}"
+            "--lanes",
+            type=api_tokens.listed,
+            default=api_tokens.USUAL_LANES,
+            help=f"default: {','.join(api_tokens.USUAL_LANES)}",
         )
         issue.add_argument("--days", type=float, help="it expires after so many days")
         verbs.add_parser("list", help="all tokens, without their text")
@@ -46,7 +49,7 @@ class Command(TerminalCommand):
 
     def _issue(self, options) -> None:
         how = {"can_write": options["write"]} | {name: options[name] for name in ("days", "types", "lanes", "internal")}
-        token, text = tokens.issue(options["name"], options["tenant"], _operator(options), **how)
+        token, text = api_tokens.issue(options["name"], options["tenant"], _operator(options), **how)
         self.stdout.write(text)
         if options["internal"]:
             self.stderr.write("Careful: it reaches the scheduler's own tasks and those of its apps.")
@@ -62,7 +65,7 @@ class Command(TerminalCommand):
             self.stdout.write(visible(f"{token.id:6}  {about}"))
 
     def _revoke(self, options) -> None:
-        if not tokens.revoke(options["id"], _operator(options)):
+        if not api_tokens.revoke(options["id"], _operator(options)):
             raise CommandError(f"there is no token {options['id']} that could be revoked; see `api_token list`.")
         self.stdout.write(f"Token {options['id']} opens nothing any more.")
 

@@ -12,7 +12,7 @@ from django.db import OperationalError, connection
 
 from tasks_app.core.scans import Finding
 from tasks_app.core.text import visible
-from tasks_app.engine.compensation import Report, compensate
+from tasks_app.engine.beat.compensation import Report, compensate
 from tasks_app.management.terminal import TerminalCommand
 
 TELL_SECONDS = 2.0

@@ -11,8 +11,8 @@ from dataclasses import asdict
 from django.core.management.base import CommandError
 
 from tasks_app.core.text import visible
-from tasks_app.engine.celery_beat import TABLE, tables_exist
-from tasks_app.engine.celery_beat_import import DONE, LEFT, REFUSED, Told, carry_over, take_back
+from tasks_app.engine.operations.celery_beat_import import DONE, LEFT, REFUSED, Told, carry_over, take_back
+from tasks_app.engine.operations.celery_beat_tables import TABLE, tables_exist
 from tasks_app.management.terminal import TerminalCommand
 from tasks_app.models.schedule_task import DEFAULT_TENANT
 

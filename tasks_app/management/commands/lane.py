@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.lanes import LANES, WEIGHTS
 from tasks_app.core.text import visible
-from tasks_app.engine import lanes
+from tasks_app.engine.operations import lanes
 from tasks_app.management.terminal import TerminalCommand
 from tasks_app.models import LanePause
 

@@ -4,8 +4,8 @@ from django.core.management.base import CommandError
 
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.text import visible
-from tasks_app.engine.planner import plan_once
-from tasks_app.lifecycle.job_look import coming, in_words, schedule_in_words, state_of
+from tasks_app.engine.beat.job_planner import plan_once
+from tasks_app.lifecycle.jobs.view import coming, in_words, schedule_in_words, state_of
 from tasks_app.management.terminal import TerminalCommand
 from tasks_app.models import JobDefinition
 from tasks_app.models.schedule_task import DEFAULT_TENANT

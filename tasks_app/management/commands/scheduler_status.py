@@ -11,8 +11,8 @@ from dataclasses import asdict
 from django.db import OperationalError
 
 from tasks_app.core.text import visible
-from tasks_app.engine.status import LaneStatus, Status, read_status
-from tasks_app.engine.verdict import Severity
+from tasks_app.engine.watch.status import LaneStatus, Status, read_status
+from tasks_app.engine.watch.verdict import Severity
 from tasks_app.management.terminal import TerminalCommand
 
 

@@ -3,7 +3,7 @@
 from django.core.management.base import CommandError
 
 from tasks_app.core.text import visible
-from tasks_app.engine.why import why_job, why_task
+from tasks_app.engine.watch.why import why_job, why_task
 from tasks_app.management.terminal import TerminalCommand
 from tasks_app.models import JobDefinition, ScheduleTask
 

@@ -1,0 +1,183 @@
+"""The chores of a beat, in a thread of their own so that none delays a dispatch: report, reap, rescue, prune."""
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db import DatabaseError, InterfaceError, connection
+
+from tasks_app.conf import conf
+from tasks_app.core.phrases import first_line
+from tasks_app.engine import nodes
+from tasks_app.engine.canary import send_canaries
+from tasks_app.engine.intervals import INTERVALS
+from tasks_app.lifecycle.reap import reap, rescue_stranded
+from tasks_app.sql import run
+
+from .compensation import ScansFailed, compensate_and_tell
+from .retention import prune
+from .roll_up import roll_up
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Chore:
+    name: str
+    run: Callable[[], object]
+    aside: bool = False  # may take long: in a thread of its own, so that the reaper comes on time
+
+    def every(self) -> float:
+        return INTERVALS[self.name]()
+
+
+def reap_lost() -> object:
+    reaped = reap()
+    for batch in reaped:
+        log.warning(
+            "batch.reaped batch=%s started=%s worker=%s tasks=%d",
+            batch.batch_no,
+            batch.started,
+            batch.worker,
+            batch.tasks,
+        )
+    return f"{len(reaped)} batches"
+
+
+def rescue() -> object:
+    ids = rescue_stranded()
+    if ids:
+        log.error(
+            "task.stranded count=%d ids=%s reason=%r",
+            len(ids),
+            ids[:20],
+            "RUNNING without an unfinished batch",
+        )
+    return f"{len(ids)} tasks"
+
+
+CHORES = (
+    Chore("reap", reap_lost),
+    Chore("prune", prune),
+    Chore("roll_up", roll_up),
+    Chore("rescue", rescue),
+    Chore("canary", send_canaries),
+    Chore("compensate", compensate_and_tell, aside=True),
+)
+
+
+ERROR_LENGTH = 300  # of what is kept of an error; the log has all of it
+
+
+def do(chore: Chore) -> None:
+    """Run it and write down what became of it. One that fails takes no other along: they are taken, and their next time
+    is far."""
+    try:
+        chore.run()
+    except Exception as error:
+        known = isinstance(error, DatabaseError | InterfaceError | ScansFailed)
+        log.error("maintenance.failed chore=%s error=%r", chore.name, str(error).strip(), exc_info=not known)
+        connection.close()
+        note_failure([chore.name], error)
+    else:
+        _note([chore.name], failed=False)
+
+
+def note_failure(names: list[str], error: Exception) -> None:
+    words = first_line(str(error)) or type(error).__name__
+    _note(names, failed=True, error="".join(c for c in words[:ERROR_LENGTH] if c.isprintable()))
+
+
+def _note(names: list[str], *, failed: bool, error: str = "") -> None:
+    try:
+        run("note_chores", {"names": names, "failed": failed, "error": error})
+    except (DatabaseError, InterfaceError) as refused:
+        log.warning("maintenance.not_noted chores=%s error=%r", ",".join(names), str(refused).strip())
+        connection.close()
+
+
+def _do_aside(chore: Chore) -> None:
+    try:
+        do(chore)
+    finally:
+        connection.close()
+
+
+class Chores(threading.Thread):
+    """Every NODE_SECONDS: report this beat, take the chores that are due, do them."""
+
+    def __init__(self, node_id: UUID, name: str) -> None:
+        super().__init__(name="punctual-maintenance", daemon=True)
+        self._node_id = node_id
+        self._node_name = name
+        self._stopped = threading.Event()
+        self._declared = False
+        self._aside: dict[str, threading.Thread] = {}
+
+    def run(self) -> None:
+        while not self._stopped.is_set():
+            self.look()
+            self._stopped.wait(conf().NODE_SECONDS)
+        self._leave()
+
+    def look(self) -> None:
+        """run_once, whatever comes of it."""
+        try:
+            self.run_once()
+        except Exception as error:
+            known = isinstance(error, DatabaseError | InterfaceError)
+            log.error("maintenance.failed error=%r", str(error), exc_info=not known)
+            self._declared = False
+            connection.close()
+            note_failure([chore.name for chore in CHORES if chore.every() > 0], error)
+
+    def run_once(self) -> list[str]:
+        """Returns the names of the chores this beat did."""
+        if not self._declared:
+            run("declare_chores", {"names": [chore.name for chore in CHORES]})
+            self._declared = True
+        # What this beat still does from last time is left to the others.
+        busy = {name for name, thread in self._aside.items() if thread.is_alive()}
+        free = [chore for chore in CHORES if chore.every() > 0 and chore.name not in busy]
+        taken = run(
+            "take_chores",
+            {
+                "node_id": self._node_id,
+                "name": self._node_name,
+                "dispatching": False,
+                "names": [chore.name for chore in free],
+                "everys": [chore.every() for chore in free],
+            },
+        )
+        done = {name for (name,) in taken}
+        for chore in CHORES:
+            if chore.name in done and chore.aside:
+                self._begin_aside(chore)
+            elif chore.name in done:
+                do(chore)
+        return sorted(done)
+
+    def wait_aside(self, timeout: float | None = None) -> None:
+        """Until the chores in threads of their own have ended."""
+        for thread in self._aside.values():
+            thread.join(timeout)
+
+    def _begin_aside(self, chore: Chore) -> None:
+        thread = threading.Thread(target=_do_aside, args=[chore], name=f"punctual-{chore.name}", daemon=True)
+        thread.start()
+        self._aside[chore.name] = thread
+
+    def stop(self) -> None:
+        self._stopped.set()
+        if self.is_alive():
+            self.join(timeout=5)
+
+    def _leave(self) -> None:
+        try:
+            nodes.forget(self._node_id)
+        except Exception:
+            log.warning("node.not_forgotten name=%s", self._node_name)
+        finally:
+            connection.close()

@@ -1,0 +1,264 @@
+"""The dispatcher: claims what is due, publishes it, and knows when to look again."""
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from functools import partial
+from math import ceil
+
+import redis
+from django.db import DatabaseError, InterfaceError
+
+from tasks_app.conf import conf
+from tasks_app.core.clock import DatabaseClock
+from tasks_app.core.lanes import LANES
+from tasks_app.engine.queues import BrokenLanes
+from tasks_app.lifecycle.claim import (
+    ClaimedBatch,
+    LaneShare,
+    LaneView,
+    claim,
+    peek,
+    return_batches,
+)
+
+from .batch_size import BatchSizes
+from .gates import Gates
+from .listener import Listener
+from .publisher import LanesRefused, PublishFailed
+
+log = logging.getLogger(__name__)
+
+# A due lane whose workers are busy is looked at this often by all beats together: nobody signals a batch that starts.
+BUSY_POLL_SECONDS = 0.02
+BUSY_POLL_MOST_SECONDS = 0.1
+# Due, but the claim got nothing: somebody else holds those rows right now.
+LOCKED_POLL_SECONDS = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What one look did, and how long to wait before the next."""
+
+    batches: int
+    tasks: int
+    wait_seconds: float
+
+
+class Dispatcher:
+    def __init__(self, name: str, publish: Callable[[Sequence[ClaimedBatch]], None], listener: Listener) -> None:
+        self._name = name
+        self._publish = publish
+        self._listener = listener
+        self._batch_sizes = BatchSizes()
+        self._gates = Gates(name)
+        self._shards: Mapping[int, int] = {}
+        self._total = 0
+        self._part = 0.0  # of all shards, and so of the room that the workers have
+        self._lanes: list[LaneView] = []
+        self._rows_per_batch: dict[str, int] = {}
+        self._empty_handed: set[str] = set()  # lanes that were due and gave nothing: their rows are locked
+        self._backlog: set[str] = set()  # lanes that gave about all that was asked for: more is due in them
+        self._broken = BrokenLanes()  # lanes whose queue is no queue
+        self._limited_first = False
+        self._clock = DatabaseClock()
+
+    def run_once(self, shards: Mapping[int, int], total: int) -> Look:
+        """Claim and publish what the last look saw coming due in these shards (with their fencing numbers; there are
+        `total`), then look ahead."""
+        if shards.keys() != self._shards.keys():
+            self._forget()
+        self._shards, self._total, self._part = shards, total, len(shards) / max(total, 1)
+        self._listener.listen(shards)
+        if not shards:
+            return Look(0, 0, conf().LOOK_SECONDS)
+        batches: list[ClaimedBatch] = []
+        for claimed in self._claims():
+            # At once: should the next claim fail, these are on their way.
+            if claimed:
+                batches += self._hand_out(claimed)
+        if batches:
+            self._batch_sizes.note({batch.task_type for batch in batches})
+        self._look_ahead()
+        now = self._clock.now()
+        wait = self._wait(now)
+        if wait > 0:
+            self._announce(now + wait)
+        return Look(len(batches), sum(batch.size for batch in batches), wait)
+
+    def wake(self) -> None:
+        """A signal came; every look of this dispatcher asks for all there is anyway."""
+
+    def _forget(self) -> None:
+        """What was seen was seen in other shards."""
+        self._lanes, self._backlog = [], set()
+
+    def _wait(self, now: float) -> float:
+        wait = wait_seconds(self._lanes, now, self._empty_handed, self._part)
+        return min(wait, self._gates.wait_seconds(self._room(), now, _busy_poll(self._part)))
+
+    def _announce(self, moment: float) -> None:
+        self._listener.announce(moment)
+
+    def _claims(self) -> Iterator[list[ClaimedBatch]]:
+        """One claim after the other, each a transaction of its own."""
+        return self._in_turn(*self._plain())
+
+    def _in_turn(self, *plain: Callable[[], list[ClaimedBatch]]) -> Iterator[list[ClaimedBatch]]:
+        """Of what has a limit and what has none, the one that got something last comes last, and so does one that
+        failed: else a backlog of the one would leave the other no room."""
+        self._empty_handed = set()
+        for one in (self._claim_limited, *plain) if self._limited_first else (*plain, self._claim_limited):
+            try:
+                claimed = one()
+            except Exception:
+                self._limited_first = one != self._claim_limited
+                raise
+            if claimed:
+                self._limited_first = one != self._claim_limited
+            more = Counter(batch.lane for batch in claimed)
+            self._lanes = [replace(view, waiting=view.waiting + more[view.lane]) for view in self._lanes]
+            yield claimed
+
+    def _plain(self) -> list[Callable[[], list[ClaimedBatch]]]:
+        """Lanes without a backlog first: a claim of thousands takes longer than an urgent task may wait."""
+        backlog = set(self._backlog)
+        return [partial(self._claim_due, set(LANES) - backlog), partial(self._claim_due, backlog)]
+
+    def _claim_due(self, lanes: Set[str]) -> list[ClaimedBatch]:
+        if not self._clock.known:
+            return []
+        views = [view for view in self._lanes if view.lane in lanes]
+        shares = lane_shares(views, self._clock.now(), self._rows_per_batch, len(self._shards), self._part)
+        if not shares:
+            return []
+        if not self._batch_sizes.known:
+            self._batch_sizes.refresh()  # a beat that has just come knows what the others have learnt
+        batches = claim(shares, self._batch_sizes.sizes, self._name, self._shards)
+        for share in shares:
+            self._learn(share, [batch.size for batch in batches if batch.lane == share.lane])
+        return self._unmetered(batches)
+
+    def _unmetered(self, batches: list[ClaimedBatch]) -> list[ClaimedBatch]:
+        """Those whose type has no limit. The others were planned before it had one, or by a process that does not know
+        it: they are due again, and claimed by type from now on."""
+        metered = [batch.batch_no for batch in batches if self._gates.meters(batch.task_type)]
+        if not metered:
+            return batches
+        tasks = return_batches(metered, limited=True)
+        log.info("task.put_under_limit tasks=%d", tasks)
+        return [batch for batch in batches if not self._gates.meters(batch.task_type)]
+
+    def _claim_limited(self) -> list[ClaimedBatch]:
+        if not self._clock.known:
+            return []
+        slots = max((view.slots for view in self._lanes), default=0)
+        return self._gates.claim(self._room(), slots, self._clock.now(), self._batch_sizes.sizes)
+
+    def _room(self) -> dict[str, int]:
+        """Batches that each lane with a worker may get."""
+        return {view.lane: _credit(view, self._part) for view in self._lanes if view.slots}
+
+    def _learn(self, share: LaneShare, sizes: list[int]) -> None:
+        """From what a lane gave: is there more, and how many rows to ask for next time."""
+        if len(sizes) == share.batches or 2 * sum(sizes) >= share.rows_per_shard * len(self._shards):
+            self._backlog.add(share.lane)
+        else:
+            self._backlog.discard(share.lane)
+        if not sizes:
+            self._empty_handed.add(share.lane)
+            return
+        # About twice as many as a batch took, so that a backlog fills up quickly and little is locked in vain.
+        twice = ceil(2 * sum(sizes) / len(sizes))
+        self._rows_per_batch[share.lane] = min(conf().BATCH_MAX, max(conf().BATCH_UNSEEN, twice))
+
+    def _hand_out(self, batches: Sequence[ClaimedBatch]) -> Sequence[ClaimedBatch]:
+        """Publish them; returns those that went out."""
+        try:
+            self._publish(batches)
+            return batches
+        except LanesRefused as error:
+            lanes = error.lanes
+            self._take_back([batch for batch in batches if batch.lane in lanes])
+            self._look_for_broken(lambda: self._broken.find(lanes))
+            self._lanes = self._without_broken(self._lanes)
+            return [batch for batch in batches if batch.lane not in lanes]
+        except Exception as error:
+            tasks = self._take_back(batches)
+            log.warning("batch.unpublished batches=%d tasks_returned=%s error=%r", len(batches), tasks, str(error))
+            raise PublishFailed(str(error)) from error
+
+    def _take_back(self, batches: Sequence[ClaimedBatch]) -> int | None:
+        """Unknown which messages got through: returning fences them all, so a copy that did does nothing."""
+        try:
+            return return_batches([batch.batch_no for batch in batches])
+        except (DatabaseError, InterfaceError) as error:
+            # Both are away, or somebody holds a row. The beat gives back all it has when it reaches the broker again.
+            log.warning("batch.not_returned batches=%d error=%r", len(batches), str(error).strip())
+            return None
+
+    def _look_for_broken(self, look: Callable[[], None]) -> None:
+        try:
+            look()
+        except (redis.RedisError, OSError) as error:
+            # What is known stays; if the broker is away, the next publish says so.
+            log.warning("lane.unseen error=%r", str(error))
+
+    def _without_broken(self, lanes: list[LaneView]) -> list[LaneView]:
+        """A lane whose queue is no queue can be served by nobody."""
+        return [replace(view, slots=0) if view.lane in self._broken else view for view in lanes]
+
+    def _look_ahead(self) -> None:
+        if self._broken:
+            self._look_for_broken(self._broken.look_again)
+        if self._clock.known:
+            # First the announcement, then the reading: a task committed in between sends a signal.
+            self._listener.take_signals(self._clock.now() + conf().LOOK_SECONDS)
+        limited = self._gates.types(self._shards, self._total)
+        asked = time.monotonic()
+        seen = peek(self._name, self._shards, [lane for lane in LANES if lane not in self._backlog], limited)
+        self._clock.learn(seen.clock, asked, time.monotonic())
+        lanes = [replace(view, next_due=0.0) if view.lane in self._backlog else view for view in seen.lanes]
+        self._lanes = self._without_broken(lanes) if self._broken else lanes
+        self._gates.saw(seen.limited)
+
+
+def lane_shares(
+    lanes: Iterable[LaneView], now: float, rows_per_batch: dict[str, int], shards: int, part: float
+) -> list[LaneShare]:
+    """How much to claim: lanes that are due, up to what their workers will start within a moment."""
+    shares = []
+    for view in lanes:
+        credit = _credit(view, part)
+        if view.next_due is not None and view.next_due <= now and credit > 0:
+            # One claim takes no more than a large batch: while it runs, no other lane is looked at.
+            rows = min(credit * rows_per_batch.get(view.lane, conf().BATCH_UNSEEN), conf().BATCH_MAX)
+            shares.append(LaneShare(view.lane, ceil(rows / shards), credit))
+    return shares
+
+
+def wait_seconds(lanes: Iterable[LaneView], now: float, empty_handed: set[str], part: float) -> float:
+    """How long until something can be done: 0 if there is something now."""
+    return min((_lane_wait(view, now, empty_handed, part) for view in lanes), default=conf().LOOK_SECONDS)
+
+
+def _lane_wait(view: LaneView, now: float, empty_handed: set[str], part: float) -> float:
+    longest = conf().LOOK_SECONDS
+    if view.next_due is None or view.slots == 0:
+        return longest  # a worker that appears sends a wake-up
+    if view.next_due > now:
+        return min(view.next_due - now, longest)
+    if _credit(view, part) <= 0:
+        return _busy_poll(part)
+    return LOCKED_POLL_SECONDS if view.lane in empty_handed else 0.0
+
+
+def _busy_poll(part: float) -> float:
+    return min(BUSY_POLL_SECONDS / part, BUSY_POLL_MOST_SECONDS)
+
+
+def _credit(view: LaneView, part: float) -> int:
+    """Batches that may be claimed: this dispatcher's part of what is allowed ahead, without what waits of it."""
+    return ceil(view.slots * conf().BATCHES_AHEAD * part) - view.waiting

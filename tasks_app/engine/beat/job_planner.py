@@ -1,0 +1,76 @@
+"""The planner of a beat: turns jobs into instances a little ahead of their time, in a thread of its own.
+
+Each plans the shards that its beat dispatches, and all of them while it dispatches none: a beat that has lost its
+broker can still plan. Any number of planners may do the same: each holds the schedules it works on, and an instance is
+unique in the database.
+"""
+
+import logging
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db import DatabaseError, InterfaceError, connection
+
+from tasks_app.conf import conf
+from tasks_app.engine.wakeup import SENDER
+from tasks_app.lifecycle.audit import Operator
+from tasks_app.lifecycle.jobs.changes import RESUMED, resume_due
+from tasks_app.lifecycle.jobs.instances import plan_due
+from tasks_app.lifecycle.shards import all_shards
+from tasks_app.sql import array, run
+
+from .leases import Leases
+
+log = logging.getLogger(__name__)
+
+STEPS = 50  # in one look; then somebody may ask it to stop
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    instances: int
+    resumed: int
+    done: bool  # False: there is more to plan at once
+
+
+def plan_once(shards: Iterable[int] = ()) -> Look:
+    """Resume what was paused until now, and plan what fires soon in these shards, or in all; step by step."""
+    shards, ahead = list(shards) or all_shards(), conf().PLAN_AHEAD_SECONDS
+    if not run("to_plan", {"shards": array(shards), "ahead": ahead})[0][0]:
+        return Look(0, 0, done=True)
+    resumed, instances = resume_due(Operator("planner", "the pause has ended")), 0
+    if resumed:
+        SENDER.wake_all()  # some of what fell into the pause may be due
+    for _ in range(STEPS):
+        step = plan_due(shards, ahead)
+        instances += step.instances
+        SENDER.wake(step.dues)
+        if not step.cursors:
+            return Look(instances, resumed, done=resumed < RESUMED)
+    return Look(instances, resumed, done=False)
+
+
+class JobPlanner(threading.Thread):
+    def __init__(self, leases: Leases) -> None:
+        super().__init__(name="punctual-planner", daemon=True)
+        self._leases = leases
+        self._stopped = threading.Event()
+
+    def run(self) -> None:
+        while not self._stopped.is_set():
+            wait = conf().PLAN_SECONDS
+            try:
+                if not plan_once(self._leases.held).done:
+                    wait = 0.0
+            except Exception as error:
+                known = isinstance(error, DatabaseError | InterfaceError)
+                log.error("planner.failed error=%r", str(error), exc_info=not known)
+                connection.close()
+            self._stopped.wait(wait)
+        connection.close()
+
+    def stop(self) -> None:
+        self._stopped.set()
+        if self.is_alive():
+            self.join(timeout=5)

@@ -1,0 +1,135 @@
+"""The dispatcher's side of the wake-up: announces its next look, and waits for a signal, a moment, or the end."""
+
+import logging
+import os
+import select
+from collections.abc import Iterable
+from enum import Enum
+from uuid import UUID
+
+import redis
+
+from tasks_app.conf import conf
+from tasks_app.engine.wakeup import FLEET_KEY, NEXT_LOOK_KEY, SIGNAL_KEY, Breaker, client
+
+log = logging.getLogger(__name__)
+
+
+class Woken(Enum):
+    NO = 0  # the time is over
+    TASKS = 1  # something is due in one of the shards
+    FLEET = 2  # shards were taken or left
+
+
+class Listener:
+    def __init__(self, node_id: UUID) -> None:
+        self._fleet_key = f"{FLEET_KEY}{node_id}"
+        self._shards: tuple[int, ...] = ()
+        self._signals: list[str] = []
+        self._breaker = Breaker()
+        self._client: redis.Redis | None = None
+        self._connection: redis.connection.AbstractConnection | None = None
+        self._armed = False
+        self._more = True  # signals may lie in the lists; while a pop is outstanding, it gets the first of them
+        self._stop_reader, self._stop_writer = os.pipe()
+        os.set_blocking(self._stop_writer, False)
+
+    def listen(self, shards: Iterable[int]) -> None:
+        """From now on wait for signals of these shards."""
+        shards = tuple(sorted(shards))
+        if shards != self._shards:
+            self._shards = shards
+            self._signals = [f"{SIGNAL_KEY}{shard}" for shard in shards]
+            # The pop outstanding waits for others. What it may have got is not lost: a look follows every change.
+            self._drop_connection()
+
+    def take_signals(self, next_look: float) -> None:
+        """Before reading the earliest due moment: take what is pending, and say when the next look will be.
+
+        Whoever commits after the reading finds no signal in the way, and the look announced: no wake-up falls between.
+        """
+        if self._more:
+            self._command(("DEL", *self._signals), self._announcement(next_look))
+            self._more = False
+        else:
+            self._command(self._announcement(next_look))
+
+    def announce(self, next_look: float) -> None:
+        """The next look will be earlier than was said before."""
+        self._command(self._announcement(next_look))
+
+    def wait(self, seconds: float) -> Woken:
+        """Wait at most so long for a signal."""
+        sources = [self._stop_reader]
+        signals = self._arm()
+        if signals is not None:
+            sources.append(signals)
+        readable, _, _ = select.select(sources, [], [], max(seconds, 0))
+        return self._read_signal() if signals in readable else Woken.NO
+
+    def interrupt(self) -> None:
+        """End a wait now; safe to call from a signal handler."""
+        os.write(self._stop_writer, b"x")
+
+    def close(self) -> None:
+        self._drop_connection()
+        if self._client is not None:
+            self._client.close()
+
+    def _announcement(self, next_look: float) -> tuple:
+        moment = repr(next_look)
+        return ("HSET", NEXT_LOOK_KEY, *(word for shard in self._shards for word in (shard, moment)))
+
+    def _command(self, *commands: tuple) -> None:
+        if self._breaker.open or not self._shards:
+            return
+        try:
+            if self._client is None:
+                self._client = client(conf().WAKEUP_MS / 1000)
+            if len(commands) == 1:
+                self._client.execute_command(*commands[0])
+                return
+            with self._client.pipeline(transaction=False) as pipeline:
+                for command in commands:
+                    pipeline.execute_command(*command)
+                pipeline.execute()
+        except Exception as error:
+            self._give_up(error)
+
+    def _arm(self) -> int | None:
+        """Have one blocking pop outstanding, so that waiting costs no command at all."""
+        if self._connection is None:
+            if self._breaker.open:
+                return None
+            try:
+                self._connection = client(conf().WAKEUP_MS / 1000).connection_pool.get_connection()
+            except Exception as error:
+                self._give_up(error)
+                return None
+        try:
+            if not self._armed:
+                self._connection.send_command("BLPOP", self._fleet_key, *self._signals, 0)
+                self._armed = True
+            return self._connection._sock.fileno()
+        except Exception as error:
+            self._give_up(error)
+            return None
+
+    def _read_signal(self) -> Woken:
+        try:
+            key, _ = self._connection.read_response()
+            self._armed, self._more = False, True
+            return Woken.FLEET if key == self._fleet_key.encode() else Woken.TASKS
+        except Exception as error:
+            self._give_up(error)
+            return Woken.NO
+
+    def _give_up(self, error: Exception) -> None:
+        self._breaker.trip()
+        self._drop_connection()
+        log.warning("wakeup.lost error=%r pause_seconds=%g", str(error), conf().WAKEUP_PAUSE_SECONDS)
+
+    def _drop_connection(self) -> None:
+        if self._connection is not None:
+            self._connection.disconnect()
+        self._connection, self._armed, self._more = None, False, True

@@ -1,0 +1,132 @@
+"""The beat: Celery's beat process with our scheduler class in it, which is the dispatcher."""
+
+import logging
+import signal
+import time
+
+from celery.beat import Scheduler
+from django.db import DatabaseError, InterfaceError, connection
+
+from tasks_app.conf import conf
+from tasks_app.core.memory import keep_what_is_loaded
+from tasks_app.engine.nodes import new_node_id, process_name
+from tasks_app.engine.wakeup import SENDER
+from tasks_app.lifecycle.claim import return_unstarted
+
+from .chores import Chores
+from .dispatcher import Dispatcher
+from .job_planner import JobPlanner
+from .leases import Leases
+from .listener import Listener, Woken
+from .publisher import PublishFailed, ask_broker, publish
+from .read_ahead import ReadAheadDispatcher
+
+log = logging.getLogger(__name__)
+
+# After an error (database gone, broker gone) the next look waits this long, doubling up to the most.
+ERROR_PAUSE_SECONDS = 0.25
+ERROR_PAUSE_MOST_SECONDS = 2.0
+
+
+class PunctualBeat(Scheduler):
+    """What `celery beat` runs: each tick is one look and the wait after it. No error ends it."""
+
+    def setup_schedule(self) -> None:
+        self._node_id, self._name = new_node_id(), process_name()
+        self._listener = Listener(self._node_id)
+        self._leases = Leases(self._node_id, self._name, SENDER.tell)
+        kind = ReadAheadDispatcher if conf().READ_AHEAD_SECONDS else Dispatcher
+        self._dispatcher = kind(self._name, publish, self._listener)
+        self._broker_lost = False
+        self._in_doubt = False  # whether a worker will hear of all that was claimed
+        self._chores = Chores(self._node_id, self._name)
+        self._planner = JobPlanner(self._leases)
+        self._at_work = False
+        self._pause = 0.0
+        self._next_look = 0.0  # monotonic
+        self._stopping = False
+        signal.signal(signal.SIGTERM, self._stop)
+        signal.signal(signal.SIGINT, self._stop)
+        keep_what_is_loaded()
+        log.info("beat.started name=%s", self._name)
+
+    def tick(self) -> float:
+        """One look, and the wait for the next; returns 0, since the waiting is done here."""
+        try:
+            wait = self._look()
+            self._pause = 0.0
+        except Exception as error:
+            wait = self._after(error)
+        if wait > 0 and not self._stopping:
+            self._wait(wait)
+        if self._stopping:
+            # Between two looks: nothing is half claimed, nothing unpublished.
+            raise SystemExit(0)
+        return 0.0
+
+    def _look(self) -> float:
+        """Keep the shards, dispatch what is due in them; returns how long to wait."""
+        if self._broker_lost:
+            ask_broker()
+            self._broker_lost = False
+        if self._in_doubt:
+            return_unstarted([self._name])
+            self._in_doubt = False
+        if self._leases.wait_seconds <= 0:
+            before = self._leases.held
+            if self._leases.run_once() != before:
+                self._next_look = 0.0
+        if not self._at_work:
+            self._chores.start()
+            self._planner.start()
+            self._at_work = True
+        if time.monotonic() >= self._next_look:
+            look = self._dispatcher.run_once(self._leases.held, self._leases.total)
+            self._next_look = time.monotonic() + look.wait_seconds
+        return min(self._next_look - time.monotonic(), self._leases.wait_seconds)
+
+    def _wait(self, seconds: float) -> None:
+        woken = self._listener.wait(seconds)
+        if woken is not Woken.NO:
+            self._next_look = 0.0
+            self._dispatcher.wake()
+        if woken is Woken.FLEET:
+            self._leases.look_now()
+
+    def close(self) -> None:
+        self._hand_over()
+        self._planner.stop()
+        self._chores.stop()
+        self._listener.close()
+        connection.close()
+        log.info("beat.stopped name=%s", self._name)
+
+    def _after(self, error: Exception) -> float:
+        self._next_look = 0.0
+        self._pause = min(max(self._pause * 2, ERROR_PAUSE_SECONDS), ERROR_PAUSE_MOST_SECONDS)
+        if isinstance(error, PublishFailed):
+            if not self._broker_lost:
+                # Another beat may reach the broker. This one contends again when it does.
+                # And it may have lost what it had taken.
+                self._broker_lost = self._in_doubt = True
+                self._hand_over()
+            return self._pause  # told where it happened
+        # A database that is away is an everyday fault and one line; anything else shows where it came from.
+        known = isinstance(error, DatabaseError | InterfaceError)
+        log.error("dispatch.failed error=%r pause_seconds=%g", str(error), self._pause, exc_info=not known)
+        if connection.connection is None or connection.connection.closed:
+            self._in_doubt = True  # the answer to a claim may have been lost with it
+        connection.close()
+        return self._pause
+
+    def _hand_over(self) -> None:
+        try:
+            self._leases.release()
+        except (DatabaseError, InterfaceError) as error:
+            # They run out by themselves.
+            log.warning("shard.not_released name=%s error=%r", self._name, str(error).strip())
+            connection.close()
+
+    def _stop(self, signum: int, frame: object) -> None:
+        self._stopping = True
+        self._listener.interrupt()

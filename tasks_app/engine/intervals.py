@@ -1,0 +1,16 @@
+"""How often each chore of the beats comes, in seconds; 0 is never. What a chore does is in beat/chores.py."""
+
+from collections.abc import Callable
+
+from tasks_app.conf import conf
+
+from .canary import CHORE_EVERY
+
+INTERVALS: dict[str, Callable[[], float]] = {
+    "reap": lambda: conf().REAP_SECONDS,
+    "prune": lambda: conf().PRUNE_SECONDS,
+    "roll_up": lambda: 20.0,
+    "rescue": lambda: 600.0,  # walks the whole table, and should never find anything
+    "canary": lambda: CHORE_EVERY * conf().CANARY_SECONDS,
+    "compensate": lambda: conf().COMPENSATE_SECONDS,
+}

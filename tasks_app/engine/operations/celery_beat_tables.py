@@ -1,0 +1,158 @@
+"""django-celery-beat's tables: what each periodic task becomes here, what can't be carried over, and its switch."""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from fractions import Fraction
+
+from django.db import connection
+from django.utils import timezone
+
+from tasks_app.core.celery_call import CELERY_TASK, celery_call
+from tasks_app.core.errors import InvalidTask
+from tasks_app.core.lanes import LANES
+from tasks_app.lifecycle.jobs.request import JobRequest, columns
+from tasks_app.sql import execute
+
+TABLE = "django_celery_beat_periodictask"
+_CHANGES = "django_celery_beat_periodictasks"
+_PERIODS = {"days": 86_400, "hours": 3_600, "minutes": 60, "seconds": 1, "microseconds": Fraction(1, 1_000_000)}
+# Written by every run and every switch, so it says nothing about what a person changed.
+_OF_RUNS = "{enabled,last_run_at,total_run_count,date_changed}"
+_ROWS = f"""
+SELECT to_jsonb(p), to_jsonb(c), to_jsonb(i), to_jsonb(k), k.clocked_time, p.start_time, p.expires, p.last_run_at,
+       md5((to_jsonb(p) - %(of_runs)s::text[])::text)
+FROM {TABLE} p
+LEFT JOIN django_celery_beat_crontabschedule c ON c.id = p.crontab_id
+LEFT JOIN django_celery_beat_intervalschedule i ON i.id = p.interval_id
+LEFT JOIN django_celery_beat_clockedschedule k ON k.id = p.clocked_id
+ORDER BY p.id
+"""
+
+
+@dataclass
+class Carried:
+    """One periodic task: the job it becomes, and what is lost on the way."""
+
+    id: int
+    name: str
+    enabled: bool
+    once: bool
+    last_run_at: datetime | None
+    fingerprint: str
+    request: JobRequest | None = None
+    lost: list[str] = field(default_factory=list)
+    refused: str = ""  # why there is no job
+    over: bool = False  # and none is wanted
+
+
+def tables_exist() -> bool:
+    return TABLE in connection.introspection.table_names()
+
+
+def read() -> list[Carried]:
+    return [_carried(*row) for row in execute(_ROWS, {"of_runs": _OF_RUNS})]
+
+
+def hold() -> None:
+    """Nobody else imports, takes back or switches until the end of the transaction."""
+    execute(f"SELECT id FROM {TABLE} ORDER BY id FOR UPDATE", {})
+
+
+def switch_off(ids: Sequence[int]) -> None:
+    """As django-celery-beat does it: whoever switches one on again begins anew, and does not make up for the time."""
+    execute(
+        f"UPDATE {TABLE} SET enabled = FALSE, last_run_at = NULL, date_changed = clock_timestamp() "
+        "WHERE id = ANY (%(ids)s) RETURNING id",
+        {"ids": list(ids)},
+    )
+    _tell_beats()
+
+
+def switch_on(last_runs: dict[int, datetime | None]) -> None:
+    """Each goes on from when it has run last, whoever ran it."""
+    execute(
+        f"UPDATE {TABLE} p SET enabled = TRUE, last_run_at = u.last_run_at, date_changed = clock_timestamp() "
+        "FROM unnest(%(ids)s::bigint[], %(last_runs)s::timestamptz[]) AS u(id, last_run_at) WHERE p.id = u.id "
+        "RETURNING p.id",
+        {"ids": list(last_runs), "last_runs": list(last_runs.values())},
+    )
+    _tell_beats()
+
+
+def _tell_beats() -> None:
+    """A running beat reads its table again when this time is later than before, by whatever clock that was written."""
+    execute(
+        f"INSERT INTO {_CHANGES} AS c (ident, last_update) VALUES (1, clock_timestamp()) ON CONFLICT (ident) DO UPDATE "
+        "SET last_update = greatest(clock_timestamp(), c.last_update + interval '1 microsecond') RETURNING ident",
+        {},
+    )
+
+
+def _carried(task, crontab, interval, clocked, clocked_time, start_time, expires, last_run_at, fingerprint) -> Carried:
+    once = bool(task["one_off"] or clocked)
+    found = Carried(task["id"], task["name"], task["enabled"], once, last_run_at, fingerprint)
+    if task["task"].startswith("celery."):
+        # Every beat of Celery makes such a one for itself.
+        found.over, found.refused = True, "one of Celery's own tasks, which stays with Celery"
+        return found
+    try:
+        payload = {"task": task["task"], "args": json.loads(task["args"] or "[]")}
+        payload["kwargs"] = json.loads(task["kwargs"] or "{}")
+        celery_call(payload)
+        when = _when(crontab, interval, clocked_time if clocked else None)
+        if clocked and not found.enabled and clocked_time <= timezone.now():
+            found.over = True
+            raise InvalidTask("its one time has passed, and it is disabled; left alone")
+    except (InvalidTask, ValueError) as error:
+        found.refused = str(error).removesuffix(".")
+        return found
+    lane = task["queue"] if task["queue"] in LANES else ""
+    if task["queue"] and not lane:
+        found.lost.append(f"queue {task['queue']!r} is no lane; the default lane is used")
+    for name in ("exchange", "routing_key", "priority"):
+        if task.get(name) not in (None, ""):
+            found.lost.append(f"{name} {task[name]!r}")
+    if task.get("headers") not in (None, "", "{}"):
+        found.lost.append("headers")
+    found.request = JobRequest(
+        name=found.name,
+        task_type=CELERY_TASK,
+        payload=payload,
+        lane=lane,
+        start_at=_next_run(last_run_at, when) or start_time,
+        end_at=expires,
+        expires_after=task.get("expire_seconds"),
+        max_runs=1 if task["one_off"] and not clocked else None,
+        **when,
+    )
+    try:
+        columns(found.request, timezone.now())  # so that a dry run tells what a real one would
+    except InvalidTask as error:
+        found.refused, found.request = str(error).removesuffix("."), None
+    return found
+
+
+def _next_run(last_run_at: datetime | None, when: dict) -> datetime | None:
+    """An interval goes on from its last run, as it does in Celery: one of a week does not begin anew."""
+    if "every" not in when or last_run_at is None:
+        return None
+    return last_run_at + timedelta(seconds=when["every"])
+
+
+def _when(crontab: dict | None, interval: dict | None, clocked_time) -> dict:
+    if clocked_time is not None:
+        return {"at": clocked_time}
+    if interval is not None:
+        seconds = interval["every"] * _PERIODS[interval["period"]]
+        if seconds.denominator != 1:
+            raise InvalidTask(f"an interval of {interval['every']} {interval['period']} is no whole number of seconds")
+        return {"every": int(seconds)}
+    if crontab is None:
+        raise InvalidTask("a solar schedule has no counterpart here")
+    names = ("minute", "hour", "day_of_month", "month_of_year", "day_of_week")
+    # Celery wants both days to match, as our six fields do; and it reads only the first three letters of a name.
+    fields = [re.sub(r"([a-zA-Z]{3})[a-zA-Z]*", r"\1", str(crontab[name]).replace(" ", "")) for name in names]
+    return {"cron": " ".join(["0", *fields]), "timezone": crontab["timezone"]}

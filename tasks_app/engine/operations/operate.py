@@ -1,0 +1,101 @@
+"""An operator's orders: for some tasks, or for everything that matches, in chunks, each with its own transaction."""
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from tasks_app.conf import conf
+from tasks_app.engine.wakeup import wake_on_commit
+from tasks_app.engine.watch.browse import Cursor, Filter, browse, tally
+from tasks_app.lifecycle import operate as _operate
+from tasks_app.lifecycle.audit import Operator
+from tasks_app.lifecycle.operate import Answer, Operated, Row, Verb, expected
+from tasks_app.models import ScheduleTask
+
+CHUNK = 500  # tasks in one transaction
+COUNT_SECONDS = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What an order would do to the tasks as they are now."""
+
+    counts: Counter  # of Answer
+    newest: int  # tasks younger than this are not meant
+    complete: bool  # False: there are more, the count was given up
+
+    @property
+    def acted(self) -> int:
+        return sum(count for answer, count in self.counts.items() if answer.acted)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    counts: Counter
+    next: Cursor | None  # None: done
+
+
+def retry_tasks(ids: Sequence[int], operator: Operator) -> Operated:
+    """Dead tasks start anew, failed ones are tried at once; all others stay as they are, and the answer says so."""
+    return operate_tasks(Verb.RETRY, ids, operator)
+
+
+def cancel_tasks(ids: Sequence[int], operator: Operator) -> Operated:
+    """Whatever is live of these tasks is cancelled. A running attempt is not called back, but can't settle any more."""
+    return operate_tasks(Verb.CANCEL, ids, operator)
+
+
+def move_tasks(ids: Sequence[int], at: datetime, operator: Operator) -> Operated:
+    """Live tasks are moved to this time; a running one is replaced by a new one."""
+    return operate_tasks(Verb.MOVE, ids, operator, at)
+
+
+def preview_tasks(verb: Verb, ids: Sequence[int]) -> Preview:
+    rows = ScheduleTask.objects.filter(id__in=ids).values_list("id", "status", "due_at", "current")
+    counts = Counter(_expected(verb, *row[:2], row[2] is not None, row[3]) for row in rows)
+    return Preview(counts, max(ids, default=0), complete=True)
+
+
+def preview_matching(verb: Verb, wanted: Filter, seconds: float = COUNT_SECONDS) -> Preview:
+    """Count everything that matches, for at most so long."""
+    newest = ScheduleTask.objects.order_by("-id").values_list("id", flat=True).first() or 0
+    found, complete = tally(replace(wanted, newest=newest), seconds)
+    counts: Counter = Counter()
+    for (status, due, current), count in found.items():
+        counts[_expected(verb, 0, status, due, current)] += count
+    return Preview(counts, newest, complete)
+
+
+def operate_matching(
+    verb: Verb,
+    wanted: Filter,
+    operator: Operator,
+    *,
+    at: datetime | None = None,
+    after: Cursor | None = None,
+    seconds: float = 1.5,
+) -> Progress:
+    """Act on everything that matches, for about so long; `next` says where to go on, with the same operation."""
+    counts: Counter = Counter()
+    deadline = time.monotonic() + seconds
+    while True:
+        found = browse(wanted, after, CHUNK, seconds=seconds, steady=True)
+        if found.tasks:
+            counts += operate_tasks(verb, [task.id for task in found.tasks], operator, at).counts
+        after = found.next
+        if after is None or time.monotonic() > deadline:
+            return Progress(counts, after)
+
+
+def operate_tasks(verb: Verb, ids: Sequence[int], operator: Operator, at: datetime | None = None) -> Operated:
+    """One order for some tasks, in one transaction."""
+    done = _operate.operate(verb, ids, operator, at)
+    if done.due is not None:
+        wake_on_commit(dict.fromkeys(range(conf().SHARDS), done.due))
+    return done
+
+
+def _expected(verb: Verb, id_: int, status: str, due: bool, current: bool) -> Answer:
+    return expected(verb, Row(id_, "", "", "", status, due, current))

@@ -1,0 +1,54 @@
+"""The way of many tasks from what a caller gives to planned rows, and to the wake-up after its commit."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from tasks_app.conf import conf
+from tasks_app.core.errors import InvalidTask, shown
+from tasks_app.core.memory import collector_paused
+from tasks_app.engine.wakeup import wake_on_commit
+from tasks_app.lifecycle.plan import Planned
+from tasks_app.lifecycle.request import Request, new_key
+from tasks_app.lifecycle.shards import shards_of
+
+_KEY_ONLY = {"key"}
+
+
+@collector_paused()
+def requests_of(one_request, task_type: str, tasks: Iterable[Mapping[str, object]], common: Mapping) -> list[Request]:
+    """Every input checked; an error says which one it was."""
+    requests: list[Request] = []
+    like: Request | None = None
+    for number, one in enumerate(tasks):
+        try:
+            if like is not None and type(one) is dict and one.keys() == _KEY_ONLY:
+                # Nothing but its key: the rest was checked with the first such task.
+                requests.append(Request((*like.unit[:2], new_key(one["key"])), *like[1:]))
+                continue
+            requests.append(one_request(task_type, **{**common, **one}))
+            if one.keys() == _KEY_ONLY:
+                like = requests[-1]
+        except (InvalidTask, TypeError) as error:
+            words = str(error).replace(f"{one_request.__name__}()", "a task")
+            raise InvalidTask(f"task number {number} ({shown(one)}): {words}") from None
+    return requests
+
+
+# More tasks than this in one call lie in nearly all shards: not worth asking each in which.
+_FEW = 16
+
+
+@collector_paused()
+def planned(verb, requests: Sequence[Request], *by: str) -> Sequence[Planned]:
+    """Plan, and wake those who have to look earlier for it, once the caller has committed."""
+    answers = verb(requests, *by)
+    dues = [answer.due for answer in answers if answer.due is not None]
+    if len(dues) > _FEW:
+        wake_on_commit(dict.fromkeys(range(conf().SHARDS), min(dues)))
+    elif dues:
+        earliest: dict[int, float] = {}
+        shards = shards_of(*zip(*(request.unit for request in requests), strict=True))
+        for shard, answer in zip(shards, answers, strict=True):
+            if answer.due is not None:
+                earliest[shard] = min(answer.due, earliest.get(shard, answer.due))
+        wake_on_commit(earliest)
+    return answers

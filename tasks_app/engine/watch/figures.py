@@ -1,0 +1,110 @@
+"""What the last hour was like and what the next one brings: sums over the batches' figures, and the due index."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from django.utils import timezone
+
+from tasks_app.core.lanes import LANES
+from tasks_app.core.lateness import percentile_ms
+from tasks_app.engine.canary import CANARY
+from tasks_app.lifecycle.limited import limited_types
+from tasks_app.lifecycle.shards import all_shards
+from tasks_app.sql import execute, run
+
+HOUR = 60  # minutes
+LOAD_BOUND = 1_000  # rows read of one shard and lane, before the load is guessed from a sample
+SAMPLE_ROWS = 20_000
+
+
+@dataclass(slots=True)
+class Figures:
+    """Tasks that ran, and how late they started."""
+
+    ok: int = 0
+    failed: int = 0
+    lateness: list[int] = field(default_factory=list)
+
+    def add(self, ok: int, failed: int, lateness: Sequence[int]) -> None:
+        self.ok += ok
+        self.failed += failed
+        if len(self.lateness) < len(lateness):
+            self.lateness += [0] * (len(lateness) - len(self.lateness))
+        for bucket, count in enumerate(lateness):
+            self.lateness[bucket] += count
+
+    def percentile_ms(self, share: float) -> float | None:
+        return percentile_ms(self.lateness, share)
+
+
+@dataclass(frozen=True, slots=True)
+class Hour:
+    """The last minutes, the oldest first, the one that is still running last; and the same by type. No canaries."""
+
+    minutes: dict[datetime, Figures]
+    types: dict[str, Figures]
+
+    def last(self, minutes: int) -> Figures:
+        total = Figures()
+        for one in list(self.minutes.values())[-minutes:]:
+            total.add(one.ok, one.failed, one.lateness)
+        return total
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """How many tasks come due in each of the next minutes; guessed if they are too many to count."""
+
+    minutes: list[int]
+    exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    due: dict[str, int]  # by lane
+    minutes: list[int]
+
+
+def last_hour() -> Hour:
+    rows = run("status_minutes", {"minutes": HOUR})
+    now = timezone.now().replace(second=0, microsecond=0)
+    # A row of the database's clock, which may be a little ahead of ours, belongs to the last minute we know of.
+    minutes = {now - timedelta(minutes=ago): Figures() for ago in range(HOUR, -1, -1)}
+    types: dict[str, Figures] = {}
+    for minute, task_type, *figures in rows:
+        if task_type == CANARY:
+            continue
+        minutes.get(minute, minutes[now]).add(*figures)
+        types.setdefault(task_type, Figures()).add(*figures)
+    return Hour(minutes, types)
+
+
+def next_hour(sample: Callable[[], Sample] | None = None) -> Load:
+    """Counted if that is cheap, else guessed from a sample."""
+    places = {"shards": all_shards(), "types": limited_types(), "lanes": list(LANES)}
+    rows = run("status_load", places | {"bound": LOAD_BOUND, "minutes": HOUR})
+    if any(cut for *_, cut in rows):
+        return Load((sample or take_sample)().minutes, exact=False)
+    return Load(_by_minute((minute, count) for minute, count, _ in rows), exact=True)
+
+
+def take_sample() -> Sample:
+    ((rows,),) = execute("SELECT greatest(reltuples, 0)::float8 FROM pg_class WHERE oid = 'schedule_task'::regclass")
+    percent = min(100.0, 100.0 * SAMPLE_ROWS / max(rows, 1))
+    due: dict[str, int] = {}
+    minutes = []
+    for lane, minute, count in run("status_sample", {"percent": percent, "minutes": HOUR}):
+        guess = round(count * 100 / percent)
+        if minute < 0:
+            due[lane] = guess
+        else:
+            minutes.append((minute, guess))
+    return Sample(due, _by_minute(minutes))
+
+
+def _by_minute(counts: Iterable[tuple[int, int]]) -> list[int]:
+    load = [0] * HOUR
+    for minute, count in counts:
+        load[min(max(minute, 0), HOUR - 1)] += count
+    return load

@@ -1,0 +1,233 @@
+"""What an operator asks first: who is alive, what is due, what is late, and (in verdict.py) what is wrong. Reads only.
+
+The command, the pages and the API all show this one.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from django.db.models import F
+from django.db.models.functions import Now
+
+from tasks_app.conf import conf
+from tasks_app.core.lanes import LANES
+from tasks_app.engine.canary import CANARY, CHORE_EVERY, Canary, canaries
+from tasks_app.engine.queues import depths
+from tasks_app.lifecycle.limited import limited_types
+from tasks_app.lifecycle.shards import all_shards
+from tasks_app.models import DlqEntry, Node
+from tasks_app.sql import run
+
+from . import fleet_status
+from .figures import Hour, Sample, last_hour, take_sample
+from .fleet_status import ChoreView, LimitView, Pause, ShardView, Takeover
+from .verdict import OVERDUE_SECONDS, Problem, Severity, judge, nobody_dispatches
+
+LATENESS_MINUTES = 5
+COUNT_BOUND = 1_000  # due rows of one shard and lane that are counted, before their number is guessed
+DEAD_BOUND = 10_000  # dead letters that are counted
+
+
+@dataclass(frozen=True, slots=True)
+class NodeView:
+    kind: str
+    name: str
+    slots: int
+    lanes: list[str]
+    seen_seconds_ago: float
+    up_seconds: float
+    live: bool
+    dispatching: bool  # a beat that renews its shards
+
+
+@dataclass(frozen=True, slots=True)
+class LaneStatus:
+    lane: str
+    due: int
+    due_exact: bool
+    oldest_overdue_seconds: float | None
+    batches_waiting: int  # claimed, and no worker has started them
+    batches_running: int
+    tasks_claimed: int  # in batches that wait
+    tasks_running: int  # in batches that run, and not settled yet; a slot has one batch at a time
+    batches_lost: int  # their lease ran out, and the reaper should have seen it by now
+    lost_seconds: float | None  # since the first lease ran out
+    slots: int  # live worker slots that serve it
+    queued: int | None  # messages in the broker; None: it does not answer, or the queue is broken
+    queue_broken: bool  # its key in the broker holds no list
+    paused: Pause | None
+    canary_seconds: float | None  # since its canary last came back
+    canary_missing: bool
+    canary_absent: bool  # it should have one, and has none
+
+
+@dataclass(frozen=True, slots=True)
+class Lateness:
+    window_seconds: int
+    succeeded: int
+    failed: int
+    p50_ms: float | None
+    p95_ms: float | None
+    p99_ms: float | None
+    recent_p95_ms: float | None  # of the last whole minute and the one that is running
+
+    @property
+    def started(self) -> int:
+        return self.succeeded + self.failed
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    nodes: list[NodeView]
+    lanes: list[LaneStatus]
+    lateness: Lateness
+    dead_letters: int  # at most DEAD_BOUND + 1: then there are more
+    shards: list[ShardView]
+    takeovers: list[Takeover]
+    limits: list[LimitView]
+    planning_behind_seconds: float | None  # since the earliest firing of a job that has passed unplanned
+    chores: list[ChoreView]
+    found: tuple[Problem, ...] = ()  # what is wrong, trouble first
+
+    def problems(self) -> list[str]:
+        """What somebody has to look at now, in sentences."""
+        return [str(one) for one in self.found if one.severity is Severity.TROUBLE]
+
+    def notices(self) -> list[str]:
+        """What can wait, in sentences."""
+        return [str(one) for one in self.found if one.severity is Severity.NOTICE]
+
+    @property
+    def broken(self) -> set[str]:
+        """The rules that are: a figure that one of them is about stands out."""
+        return {one.rule for one in self.found}
+
+    @property
+    def verdict(self) -> str:
+        """ok, notice or trouble."""
+        return self.found[0].severity.value if self.found else "ok"
+
+    @property
+    def due(self) -> int:
+        return sum(lane.due for lane in self.lanes)
+
+    @property
+    def due_exact(self) -> bool:
+        return all(lane.due_exact for lane in self.lanes)
+
+    @property
+    def claimed(self) -> int:
+        """Tasks on their way to a worker."""
+        return sum(lane.tasks_claimed for lane in self.lanes)
+
+    @property
+    def running(self) -> int:
+        return sum(lane.tasks_running for lane in self.lanes)
+
+    @property
+    def batches_claimed(self) -> int:
+        return sum(lane.batches_waiting for lane in self.lanes)
+
+    @property
+    def batches_running(self) -> int:
+        return sum(lane.batches_running for lane in self.lanes)
+
+    @property
+    def dead_shown(self) -> str:
+        return f"{self.dead_letters:,}" if self.dead_letters <= DEAD_BOUND else f"{DEAD_BOUND:,}+"
+
+    @property
+    def oldest_overdue_seconds(self) -> float | None:
+        """Of the lanes that nobody has paused."""
+        return max(
+            (lane.oldest_overdue_seconds for lane in self.lanes if lane.oldest_overdue_seconds and lane.paused is None),
+            default=None,
+        )
+
+
+def read_status(hour: Hour | None = None, sample: Callable[[], Sample] | None = None) -> Status:
+    """Everything at a glance. What the caller has read already need not be read again."""
+    nodes, shards, types = read_nodes(), fleet_status.shards(), limited_types()
+    beats_up = max((node.up_seconds for node in nodes if node.live and node.kind == Node.BEAT), default=None)
+    status = Status(
+        nodes=nodes,
+        lanes=_lanes(nodes, types, sample),
+        lateness=_lateness(hour or last_hour()),
+        dead_letters=_dead_letters(),
+        shards=shards,
+        takeovers=fleet_status.last_takeovers(shards),
+        limits=fleet_status.limits(types, COUNT_BOUND),
+        planning_behind_seconds=fleet_status.planning_behind(),
+        chores=fleet_status.chores(beats_up),
+    )
+    return replace(status, found=judge(status))
+
+
+def somebody_dispatches() -> bool:
+    """Whether a beat is alive and renews its shards; one that can't reach the broker does not."""
+    return nobody_dispatches(read_nodes()) is None
+
+
+def read_nodes() -> list[NodeView]:
+    # Asked of the database: this process's clock may differ.
+    ages = {"age": Now() - F("seen_at"), "renewed": Now() - F("renewed_at"), "up": Now() - F("started_at")}
+    rows = Node.objects.annotate(**ages).order_by("kind", "name")
+    ttl, lease = conf().NODE_TTL_SECONDS, conf().SHARD_LEASE_SECONDS
+    return [
+        NodeView(
+            n.kind,
+            n.name,
+            n.slots,
+            n.lanes,
+            n.age.total_seconds(),
+            n.up.total_seconds(),
+            live=n.age.total_seconds() < ttl,
+            dispatching=n.renewed is not None and n.renewed.total_seconds() < lease,
+        )
+        for n in rows
+    ]
+
+
+def _lanes(nodes: list[NodeView], types: list[str], sample: Callable[[], Sample] | None) -> list[LaneStatus]:
+    places = {"lanes": list(LANES), "shards": all_shards(), "types": types}
+    # A reaper looks this often, and may have to wait for another chore.
+    patience = OVERDUE_SECONDS + 2 * max(conf().REAP_SECONDS, conf().NODE_SECONDS)
+    rows = run("status_lanes", places | {"bound": COUNT_BOUND, "canary": CANARY, "patience": patience})
+    guessed = (sample or take_sample)().due if any(cut for _, _, cut, *_ in rows) else {}
+    paused, canary, queued = fleet_status.pauses(), canaries(), depths()
+    live = [node for node in nodes if node.live]
+    return [
+        LaneStatus(
+            lane,
+            max(due, guessed.get(lane, 0)) if cut else due,
+            not cut,
+            *figures,
+            slots=sum(node.slots for node in live if lane in node.lanes),
+            queued=None if queued is None else queued[lane],
+            queue_broken=queued is not None and queued[lane] is None,
+            paused=paused.get(lane),
+            canary_seconds=canary[lane].age_seconds if lane in canary else None,
+            canary_missing=lane in canary and lane not in paused and canary[lane].missing,
+            canary_absent=lane not in paused and _canary_absent(lane, canary, live),
+        )
+        for lane, due, cut, *figures in rows
+    ]
+
+
+def _canary_absent(lane: str, canaries: dict[str, Canary], live: list[NodeView]) -> bool:
+    """Whether one should have flown by now: a beat and a worker have been there for two rounds of the chore."""
+    if lane in canaries or not conf().CANARY_SECONDS:
+        return False
+    beat = max((node.up_seconds for node in live if node.kind == Node.BEAT), default=0.0)
+    worker = max((node.up_seconds for node in live if lane in node.lanes), default=0.0)
+    return min(beat, worker) > 2 * CHORE_EVERY * conf().CANARY_SECONDS + OVERDUE_SECONDS
+
+
+def _lateness(hour: Hour) -> Lateness:
+    last = hour.last(LATENESS_MINUTES + 1)  # whole minutes, and the one that is running
+    p50, p95, p99 = (last.percentile_ms(share) for share in (0.50, 0.95, 0.99))
+    return Lateness(LATENESS_MINUTES * 60, last.ok, last.failed, p50, p95, p99, hour.last(2).percentile_ms(0.95))
+
+
+def _dead_letters() -> int:
+    return DlqEntry.objects.filter(replay_status=DlqEntry.OPEN)[: DEAD_BOUND + 1].count()

@@ -1,0 +1,331 @@
+"""The verdict on a status: what is wrong, and what to do about it. Each rule looks at one thing; nothing is read here.
+
+Trouble is what somebody has to look at now: tasks wait, or would. A notice can wait for the morning: the scheduler
+works, but "all is well" is not said beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from tasks_app.conf import conf
+from tasks_app.core.phrases import milliseconds, span
+from tasks_app.engine.queues import key_of
+from tasks_app.models import Node
+
+if TYPE_CHECKING:
+    from .status import LaneStatus, NodeView, Status
+
+OVERDUE_SECONDS = 10.0  # due for longer than this and not started: late
+LATE_P95_MS = 2_000.0  # the trigger delay that 95 % of the tasks may have
+LATE_P99_MS = 5_000.0
+FEW = 20  # of fewer tasks, one is more than 5 %
+CHORE_PATIENCE_SECONDS = 60.0  # a chore may wait so long for another that takes its time
+CHORE_ENDLESS_SECONDS = 1_800.0  # and take so long, or ten times as long as it is apart
+
+
+class Severity(StrEnum):
+    TROUBLE = "trouble"
+    NOTICE = "notice"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    severity: Severity
+    sentence: str  # what is wrong
+    way_out: str = ""
+    detail: str = ""  # an error's words: for operators, not for tenants
+    rule: str = ""  # the name of the rule that found it
+
+    @property
+    def outward(self) -> str:
+        """For whoever may call the API."""
+        return f"{self.sentence} {self.way_out}".rstrip()
+
+    def __str__(self) -> str:
+        return " ".join(part for part in (self.sentence, self.detail, self.way_out) if part)
+
+
+def judge(status: Status) -> tuple[Problem, ...]:
+    """All that is wrong, trouble first; nothing when all is well."""
+    found = [replace(problem, rule=rule.__name__) for rule in RULES for problem in rule(status)]
+    return tuple(sorted(found, key=lambda problem: problem.severity is Severity.NOTICE))
+
+
+def trouble(sentence: str, way_out: str = "", detail: str = "") -> Problem:
+    return Problem(Severity.TROUBLE, sentence, way_out, detail)
+
+
+def notice(sentence: str, way_out: str = "", detail: str = "") -> Problem:
+    return Problem(Severity.NOTICE, sentence, way_out, detail)
+
+
+# ---- who is there ----
+
+
+def nobody_dispatches(nodes: Sequence[NodeView]) -> str | None:
+    """Who is missing, in a sentence; None if a beat dispatches."""
+    live = [node for node in nodes if node.live]
+    if any(node.dispatching for node in live):
+        return None
+    if not any(node.kind == Node.BEAT for node in live):
+        return "Nobody dispatches: no beat is alive. Start `celery -A scheduler_project beat`."
+    return (
+        "Nobody dispatches: beats are alive, but none renews its shards. Either they can't reach the broker, "
+        "or their dispatchers hang; their logs tell. Restart those that say nothing."
+    )
+
+
+def no_dispatcher(status: Status) -> Iterator[Problem]:
+    if missing := nobody_dispatches(status.nodes):
+        yield trouble(missing)
+
+
+def no_worker(status: Status) -> Iterator[Problem]:
+    if not any(node.live and node.kind == Node.WORKER for node in status.nodes):
+        yield trouble("Nobody runs tasks: no worker is alive.", "Start `celery -A scheduler_project worker`.")
+
+
+def silent_broker(status: Status) -> Iterator[Problem]:
+    if any(lane.queued is None and not lane.queue_broken for lane in status.lanes):
+        yield trouble("The broker does not answer: nothing is handed out until it does, and nothing is lost.")
+
+
+def broken_queue(status: Status) -> Iterator[Problem]:
+    for lane in status.lanes:
+        if lane.queue_broken:
+            yield trouble(
+                f"Lane {lane.lane!r}: its queue is not a list. Somebody wrote something else under {key_of(lane.lane)} "
+                "in Redis. Nothing of the lane runs, and nothing is lost.",
+                "Delete that key, and it goes on within seconds.",
+            )
+
+
+def shards_without_dispatcher(status: Status) -> Iterator[Problem]:
+    orphans = [view.shard for view in status.shards if view.holder is None]
+    if orphans and nobody_dispatches(status.nodes) is None:
+        yield trouble(f"Nobody dispatches shards {_listed(orphans)}.", "They are taken over within seconds.")
+
+
+def unknown_shards(status: Status) -> Iterator[Problem]:
+    unknown = conf().SHARDS - len(status.shards)
+    if status.shards and unknown > 0:
+        yield trouble(
+            f'PUNCTUAL["SHARDS"] is {conf().SHARDS} here, but the beats know {len(status.shards)}: nobody claims what '
+            f"is planned in the other {unknown}.",
+            "Restart a beat with this setting.",
+        )
+
+
+def unknown_limits(status: Status) -> Iterator[Problem]:
+    for one in status.limits:
+        if not one.declared:
+            yield trouble(
+                f"No beat knows the limit of type {one.task_type!r}, so nobody claims its tasks.",
+                "Restart the beats with the code that has its handler.",
+            )
+
+
+# ---- lanes ----
+
+
+def lane_without_worker(status: Status) -> Iterator[Problem]:
+    if not any(lane.slots for lane in status.lanes):
+        return  # nobody runs anything, which is told
+    for lane in status.lanes:
+        if lane.slots or lane.paused:
+            continue
+        start = f"Start a worker that does: `celery -A scheduler_project worker -Q {lane.lane}`."
+        if lane.due:
+            yield trouble(f"Nobody consumes lane {lane.lane!r}, and {_are_due(lane)} in it.", start)
+        elif lane.canary_seconds is not None or any(lane.lane in node.lanes for node in status.nodes):
+            yield notice(f"Nobody consumes lane {lane.lane!r} any more: its last worker has gone.", start)
+
+
+def canary_not_back(status: Status) -> Iterator[Problem]:
+    for lane in status.lanes:
+        if not lane.slots or not lane.canary_missing:
+            continue
+        late = f"The canary of lane {lane.lane!r} has not come back for {lane.canary_seconds:.0f} s"
+        if status.batches_running >= lane.slots:
+            yield trouble(f"{late}: all {lane.slots} slots that serve the lane are busy.", "Start more workers.")
+        else:
+            yield trouble(f"{late}, although a worker says that it serves the lane.", "Restart that worker.")
+
+
+def canary_never_flew(status: Status) -> Iterator[Problem]:
+    lanes = [lane.lane for lane in status.lanes if lane.canary_absent]
+    if lanes and nobody_dispatches(status.nodes) is None:
+        them = "it" if len(lanes) == 1 else "them"
+        yield trouble(
+            f"No canary has ever flown in {_lanes(lanes)}, although workers serve {them}.",
+            "A beat plans them; its log says why it can't: look for maintenance.failed.",
+        )
+
+
+def paused_with_due(status: Status) -> Iterator[Problem]:
+    for lane in status.lanes:
+        if lane.paused and lane.due:
+            yield notice(
+                f"Lane {lane.lane!r} is paused, and {_are_due(lane)} in it.",
+                f"Resume it on the page of the fleet, or with `manage.py lane resume {lane.lane}`.",
+            )
+
+
+# ---- late ----
+
+
+def overdue(status: Status) -> Iterator[Problem]:
+    oldest = status.oldest_overdue_seconds
+    if oldest is not None and oldest > OVERDUE_SECONDS:
+        yield trouble(f"The oldest due task has been waiting for {oldest:.0f} s; {status.due:,} are due.")
+
+
+def started_late(status: Status) -> Iterator[Problem]:
+    late = status.lateness
+    window = f"in the last {late.window_seconds // 60} minutes"
+    if late.p95_ms is not None and late.p95_ms > LATE_P95_MS:
+        how = f"{window}, 5 % of {late.started:,} by more than {milliseconds(late.p95_ms)}"
+        excuse = _excuse(status)
+        if excuse:
+            yield notice(f"Tasks started late: {how}; {excuse}.")
+        else:
+            yield trouble(f"Tasks start late: {how}.", "Start more workers, or pause a lane that can wait.")
+    elif late.p99_ms is not None and late.p99_ms > LATE_P99_MS:
+        how = f"{window}, 1 % of {late.started:,} by more than {milliseconds(late.p99_ms)}"
+        yield notice(f"Some tasks started late: {how}.")
+
+
+def _excuse(status: Status) -> str:
+    """Why it is no trouble any more that tasks started late, or not yet; empty: it is."""
+    late = status.lateness
+    if late.recent_p95_ms is None or late.recent_p95_ms <= LATE_P95_MS:
+        return "those of the last minute were on time"
+    if late.started < FEW:
+        return f"of fewer than {FEW} one is enough for that"
+    up = max((node.up_seconds for node in status.nodes if node.live and node.kind == Node.WORKER), default=None)
+    if up is not None and up < late.window_seconds:
+        return f"no worker has been up for longer than {_span(up)}"
+    return ""
+
+
+def planning_behind(status: Status) -> Iterator[Problem]:
+    behind = status.planning_behind_seconds
+    if behind is not None and behind > OVERDUE_SECONDS:
+        yield trouble(
+            f"Planning of jobs is behind: a firing of {behind:.0f} s ago has no instance yet.",
+            "If it stays so while a beat is alive, its log says why: look for cursor.unreadable or planner.failed.",
+        )
+
+
+# ---- what the beats do beside dispatching ----
+
+
+def lost_and_not_reaped(status: Status) -> Iterator[Problem]:
+    lost = sum(lane.batches_lost for lane in status.lanes)
+    if lost:
+        oldest = max(lane.lost_seconds for lane in status.lanes if lane.batches_lost)
+        many = "1 batch lost its lease" if lost == 1 else f"{lost:,} batches lost their leases"
+        yield trouble(
+            f"{many} up to {_span(oldest)} ago, and {'its' if lost == 1 else 'their'} tasks were not put back to due.",
+            "A beat does that; if one is alive, its log says why it can't: look for maintenance.failed.",
+        )
+
+
+def chores_fail(status: Status) -> Iterator[Problem]:
+    """Once may be a deadlock, and the next time is near; told, but no trouble."""
+    by_error: dict[tuple[str, bool], list] = {}
+    for one in status.chores:
+        if one.failures:
+            by_error.setdefault((one.error, one.failures > 1), []).append(one)
+    for (error, again), ones in by_error.items():
+        who, since = _chores(ones), _span(max(one.failing_seconds for one in ones))
+        where, detail = (
+            "The beats' logs have all of it: look for maintenance.failed.",
+            f"The error: {error.rstrip('.')}.",
+        )
+        if again:
+            yield trouble(f"The {who} {'has' if len(ones) == 1 else 'have'} been failing for {since}.", where, detail)
+        else:
+            yield notice(f"The {who} failed {since} ago, and will be tried again.", where, detail)
+
+
+def chores_wait(status: Status) -> Iterator[Problem]:
+    patience = max(CHORE_PATIENCE_SECONDS, 3 * conf().NODE_SECONDS)
+    late = [one for one in status.chores if one.waiting_seconds > patience]
+    if late:
+        it, longest = "it has" if len(late) == 1 else "they have", _span(max(one.waiting_seconds for one in late))
+        yield trouble(
+            f"Nobody does the {_chores(late)}: {it} been due for {longest}, although a beat is alive.",
+            "Its log says why: look for maintenance.failed. If it says nothing, restart it.",
+        )
+
+
+def chores_never_end(status: Status) -> Iterator[Problem]:
+    for one in status.chores:
+        if one.begun_seconds > max(CHORE_ENDLESS_SECONDS, 10 * one.every_seconds):
+            done = one.done_seconds_ago
+            last = "never finished" if done is None else f"last finished {_span(done)} ago"
+            yield notice(
+                f"The chore {one.name} was {last}, although beats begin it.",
+                "If its beat's log says nothing of it, it hangs: restart the beats.",
+            )
+
+
+def dead_tasks(status: Status) -> Iterator[Problem]:
+    if status.dead_letters:
+        if status.dead_letters == 1:
+            yield notice("1 task is dead.", "Look at why it gave up, and retry it: the overview leads there.")
+        else:
+            yield notice(
+                f"{status.dead_shown} tasks are dead.",
+                "Look at why they gave up, and retry them: the overview leads there.",
+            )
+
+
+RULES = (
+    no_dispatcher,
+    no_worker,
+    silent_broker,
+    broken_queue,
+    lane_without_worker,
+    canary_not_back,
+    canary_never_flew,
+    shards_without_dispatcher,
+    unknown_shards,
+    unknown_limits,
+    planning_behind,
+    lost_and_not_reaped,
+    chores_fail,
+    chores_wait,
+    overdue,
+    started_late,
+    chores_never_end,
+    paused_with_due,
+    dead_tasks,
+)
+
+
+def _are_due(lane: LaneStatus) -> str:
+    about = "" if lane.due_exact else "about "
+    return f"{about}{lane.due:,} {'task is' if lane.due == 1 else 'tasks are'} due"
+
+
+def _lanes(names: Sequence[str]) -> str:
+    return f"lane {names[0]!r}" if len(names) == 1 else f"lanes {', '.join(names)}"
+
+
+def _chores(ones: Sequence) -> str:
+    return f"chore{'' if len(ones) == 1 else 's'} {', '.join(one.name for one in ones)}"
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    return ", ".join(map(str, numbers))
+
+
+def _span(seconds: float) -> str:
+    return span(timedelta(seconds=seconds))

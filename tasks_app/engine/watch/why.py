@@ -1,0 +1,237 @@
+"""Why is this not running? The one rule that holds a task or a job, in words a person can act on. Reads only."""
+
+from datetime import datetime, timedelta
+
+from tasks_app.conf import conf
+from tasks_app.core.handlers import REGISTRY
+from tasks_app.core.phrases import first_line, span
+from tasks_app.core.rules import Reason, Rule
+from tasks_app.core.schedule import in_zone
+from tasks_app.core.sharding import home_of
+from tasks_app.core.states import Status
+from tasks_app.engine.canary import canaries
+from tasks_app.lifecycle.jobs.view import known_zone, state_of
+from tasks_app.models import JobDefinition, ScheduleTask, TaskBatch
+from tasks_app.sql import run
+
+from . import fleet_status
+from .status import nobody_dispatches, read_nodes
+
+COUNTED = 10_000  # tasks before this one, at most
+UNKNOWN = "UNKNOWN_HANDLER"
+INSTANCES = 200  # of a job that are looked at, the newest
+
+
+def why_task(task: ScheduleTask) -> Reason:
+    if task.status == Status.RUNNING:
+        return _running(task)
+    if task.status == Status.BLOCKED:
+        return Reason(Rule.BLOCKED, "It waits for the tasks before it.")
+    if task.due_at is None:
+        return _finished(task)
+    now = run("clock", {})[0][0]
+    return _not_due(task, now) if task.due_at > now else _due(task, now)
+
+
+def why_job(job: JobDefinition) -> Reason:
+    state = state_of(job)
+    if state.rule == Rule.JOB_PAUSED:
+        return _paused(job, state)
+    newest = list(ScheduleTask.objects.filter(job=job.id).order_by("-fire_time")[:INSTANCES])
+    open_ones = [task for task in reversed(newest) if task.due_at is not None or task.status == Status.RUNNING]
+    # What waits is asked about; what runs is a reason only if nothing does.
+    held = next((task for task in open_ones if task.status != Status.RUNNING), open_ones[0] if open_ones else None)
+    if held is not None:
+        reason = why_task(held)
+        which = f"Its instance {held.id} of {in_zone(held.fire_time, known_zone(job))}:"
+        return Reason(reason.rule, f"{which} {reason.words}", f"{which} {reason.outside or reason.words}")
+    if state.rule != Rule.NOT_DUE:
+        return state
+    if REGISTRY.get(job.task_type) is None:
+        words = f"There is no handler {job.task_type!r} here. Deploy the code that has it."
+        return Reason(Rule.UNKNOWN_HANDLER, words)
+    return _no_dispatcher() or _shard_without_dispatcher(job.shard) or state
+
+
+def _paused(job: JobDefinition, state: Reason) -> Reason:
+    words = state.words if state.words.endswith((".", "!", "?")) else f"{state.words}."
+    if job.paused_until is None or job.paused_until > run("clock", {})[0][0]:
+        return Reason(state.rule, words)
+    return _no_dispatcher() or Reason(state.rule, f"{words} That has passed: a beat resumes it within seconds.")
+
+
+def _finished(task: ScheduleTask) -> Reason:
+    if task.status == Status.SUCCESS:
+        return Reason(Rule.DONE, f"It has run: {_instant(task.start_time)}.")
+    if not task.current:
+        return Reason(Rule.SUPERSEDED, "It is over: a newer task stands in its place.")
+    if task.status == Status.DEAD:
+        tries = "1 failure" if task.attempt == 1 else f"{task.attempt} failures"
+        return Reason(Rule.DEAD, f"It gave up after {tries}: {task.error_code}: {_message(task)}. Retry it.")
+    by = f" by {task.cancelled_by}" if task.cancelled_by else ""
+    return Reason(Rule.CANCELLED, f"It was cancelled{by}: {_message(task) or task.error_code}.")
+
+
+def _running(task: ScheduleTask) -> Reason:
+    batch = TaskBatch.objects.filter(batch_no=task.batch_no).first()
+    if batch is None or batch.finished_at is not None:
+        return Reason(
+            Rule.LOST, "Its batch is gone; it is due again within ten minutes, when the beats look for such tasks."
+        )
+    if batch.started_at is not None:
+        return _started(task, batch)
+    words = f"It is claimed since {_instant(batch.claimed_at)} and waits for a worker."
+    return _lane_paused(task) or _no_worker(task) or Reason(Rule.WAITS_FOR_SLOT, f"{words}{_failed_before(task)}")
+
+
+def _started(task: ScheduleTask, batch: TaskBatch) -> Reason:
+    since = f"since {_instant(batch.started_at)}"
+    there = f"{since} on {batch.worker}"
+    if batch.lease_until < run("clock", {})[0][0]:
+        silent = (
+            "but that worker has not been heard of and its lease has run out: it is due again within seconds, when a"
+        )
+        return Reason(
+            Rule.WORKER_SILENT, f"It ran {there}, {silent} beat looks.", f"It ran {since}, {silent} beat looks."
+        )
+    before = _failed_before(task)
+    if len(batch.ids) == 1:
+        return Reason(Rule.RUNNING, f"It runs {there}.{before}", f"It runs {since}.{before}")
+    many, turn = f"Its batch of {len(batch.ids):,} runs", f"it runs, or its turn comes.{before}"
+    return Reason(Rule.RUNNING, f"{many} {there}: {turn}", f"{many} {since}: {turn}")
+
+
+def _failed_before(task: ScheduleTask) -> str:
+    """The error of a row that runs is that of the try before."""
+    if not task.attempt:
+        return ""
+    tries = "1 try" if task.attempt == 1 else f"{task.attempt:,} tries"
+    return f" {tries} failed before, {'with' if task.attempt == 1 else 'the last with'} {task.error_code}."
+
+
+def _not_due(task: ScheduleTask, now: datetime) -> Reason:
+    until = _instant(task.due_at)
+    if task.error_code == UNKNOWN and task.due_at - now <= timedelta(seconds=conf().UNKNOWN_HANDLER_SECONDS):
+        return _unknown_handler(task)
+    if task.status == Status.FAIL:
+        return Reason(Rule.WAITS_FOR_RETRY, f"It failed ({task.error_code}) and is tried again at {until}.")
+    if task.status == Status.SUCCESS:
+        return Reason(Rule.NOT_DUE, f"It has run, and is due again at {until}.")
+    return Reason(Rule.NOT_DUE, f"It is not due until {until}.")
+
+
+def _due(task: ScheduleTask, now: datetime) -> Reason:
+    """What holds a due task, the plainest first: what a person has decided, then who is missing, then the queue."""
+    return (
+        _lane_paused(task)
+        or _no_dispatcher()
+        or _shard_without_dispatcher(_shard_of(task))
+        or _no_worker(task)
+        or _over_its_limit(task)
+        or _workers_busy(task)
+        or _worker_deaf(task)
+        or (_unknown_handler(task) if task.error_code == UNKNOWN else None)
+        or Reason(
+            Rule.ABOUT_TO_RUN, f"It is due since {span(now - task.due_at)}; nothing holds it: the next look claims it."
+        )
+    )
+
+
+def _lane_paused(task: ScheduleTask) -> Reason | None:
+    pause = fleet_status.pauses().get(task.lane)
+    if pause is None:
+        return None
+    since = span(timedelta(seconds=pause.seconds_ago))
+    paused = f"Lane {task.lane!r} is paused since {since}"
+    words = f"{paused} by {pause.by}: {pause.reason.rstrip('.')}. `manage.py lane resume {task.lane}` ends it."
+    return Reason(Rule.LANE_PAUSED, words, f"{paused}.")
+
+
+def _no_dispatcher() -> Reason | None:
+    missing = nobody_dispatches(read_nodes())
+    return Reason(Rule.NO_DISPATCHER, missing) if missing else None
+
+
+def _shard_of(task: ScheduleTask) -> int:
+    return home_of(task.task_type, conf().SHARDS) if task.limited else task.shard
+
+
+def _shard_without_dispatcher(shard: int) -> Reason | None:
+    known = {view.shard: view.holder for view in fleet_status.shards()}
+    if known.get(shard):
+        return None
+    rest = "it is taken over within seconds." if shard in known else "no beat knows it. Give SHARDS to the beats too."
+    return Reason(Rule.SHARD_WITHOUT_DISPATCHER, f"Nobody dispatches its shard {shard}; {rest}")
+
+
+def _no_worker(task: ScheduleTask) -> Reason | None:
+    if _slots(task.lane):
+        return None
+    state = f"due since {_instant(task.due_at)}" if task.due_at else "claimed"
+    return Reason(Rule.NO_WORKER, f"It is {state}, but no worker consumes lane {task.lane!r}.")
+
+
+def _over_its_limit(task: ScheduleTask) -> Reason | None:
+    if not task.limited:
+        return None
+    view = next((one for one in fleet_status.limits([task.task_type], 0) if one.task_type == task.task_type), None)
+    if view is None:
+        return None  # it had a limit once
+    if not view.declared:
+        words = f"No beat knows the limit of type {task.task_type}, so nobody claims its tasks."
+        return Reason(Rule.LIMIT_UNKNOWN, f"{words} Restart the beats with the code that has its handler.")
+    if view.max_running is not None and view.running >= view.max_running:
+        words = f"{view.running:,} tasks of type {task.task_type} are running, and at most {view.max_running:,} may."
+        return Reason(Rule.WAITS_FOR_SLOT, f"{words} {_before(task)}")
+    if view.rate is not None and _ahead(task) + 1 > view.tokens:
+        words = f"Type {task.task_type} may start {view.rate:g} a second, in bursts of {view.burst:g}."
+        return Reason(Rule.OVER_RATE, f"{words} {_before(task)}")
+    return None
+
+
+def _workers_busy(task: ScheduleTask) -> Reason | None:
+    waiting = TaskBatch.objects.filter(finished_at=None, started_at=None, lane=task.lane).count()
+    if waiting < _slots(task.lane) * conf().BATCHES_AHEAD:
+        return None
+    return Reason(Rule.WAITS_FOR_SLOT, f"Every worker of lane {task.lane!r} is busy. {_before(task)}")
+
+
+def _worker_deaf(task: ScheduleTask) -> Reason | None:
+    canary = canaries().get(task.lane)
+    if canary is None or not canary.missing:
+        return None
+    silent = span(timedelta(seconds=canary.age_seconds))
+    return Reason(
+        Rule.WORKER_DEAF,
+        f"A worker says that it consumes lane {task.lane!r}, but nothing has come back for {silent}. Restart it.",
+    )
+
+
+def _unknown_handler(task: ScheduleTask) -> Reason:
+    return Reason(
+        Rule.UNKNOWN_HANDLER, f"No worker that took it has a handler {task.task_type!r}. Deploy the code that has it."
+    )
+
+
+def _slots(lane: str) -> int:
+    return sum(node.slots for node in read_nodes() if node.live and lane in node.lanes)
+
+
+def _before(task: ScheduleTask) -> str:
+    ahead = _ahead(task)
+    where = "its type" if task.limited else "its shard"
+    return f"{ahead:,}{' or more' if ahead == COUNTED else ''} tasks of {where} are due before it."
+
+
+def _ahead(task: ScheduleTask) -> int:
+    """Tasks that are claimed before this one; each kind by its own index."""
+    same = {"limited": True, "task_type": task.task_type} if task.limited else {"limited": False, "shard": task.shard}
+    return ScheduleTask.objects.filter(lane=task.lane, due_at__lt=task.due_at, **same)[:COUNTED].count()
+
+
+def _instant(at: datetime | None) -> str:
+    return "-" if at is None else in_zone(at, "UTC")
+
+
+def _message(task: ScheduleTask) -> str:
+    return first_line(task.error_msg).rstrip(".")

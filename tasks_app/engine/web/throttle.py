@@ -1,0 +1,164 @@
+"""Who has to wait: whoever guesses passwords or tokens, or calls the API more often than anybody should.
+
+Failed logins count by (username, address), strictly, and by address, generously: nobody can lock a person out from
+elsewhere, and nobody is locked out for ever. The counters are in Redis, for all web processes; while it is away each
+process counts for itself, and a caller waits for it no longer than WAKEUP_MS.
+"""
+
+import hashlib
+import ipaddress
+import logging
+import os
+import time
+from collections.abc import Sequence
+
+import redis
+
+from tasks_app.conf import conf
+from tasks_app.core.throttle import Memory, Rule
+from tasks_app.engine.wakeup import Breaker, client
+
+log = logging.getLogger(__name__)
+
+LOGIN_PAIR = Rule("pair", free=5, first=5, longest=900, forget=3600)
+LOGIN_ADDRESS = Rule("address", free=50, first=2, longest=60, forget=3600)
+# A token can't be guessed; this keeps a caller with an old one from asking the database all day.
+API_FAILURES = Rule("calls", free=100, first=5, longest=60, forget=900)
+WINDOW_SECONDS = 60
+KEY = "punctual:throttle:"
+MEMORY = Memory()
+
+_ATTEMPT = """
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local wait = 0
+for i = 1, #KEYS do
+    wait = math.max(wait, tonumber(redis.call('HGET', KEYS[i], 'until') or 0) - now)
+end
+if wait > 0 then return wait end
+for i = 1, #KEYS do
+    local free, first, longest, forget = unpack(ARGV, i * 4 - 3, i * 4)
+    local attempts = redis.call('HINCRBY', KEYS[i], 'attempts', 1)
+    if attempts >= tonumber(free) then
+        local pause = math.min(tonumber(longest), first * 2 ^ math.min(attempts - free, 20))
+        redis.call('HSET', KEYS[i], 'until', now + pause)
+    end
+    redis.call('PEXPIRE', KEYS[i], forget)
+end
+return 0
+"""
+_FORGIVE = """
+redis.call('DEL', KEYS[1])
+if redis.call('EXISTS', KEYS[2]) == 1 and redis.call('HINCRBY', KEYS[2], 'attempts', -1) < tonumber(ARGV[1]) then
+    redis.call('HDEL', KEYS[2], 'until')
+end
+return 0
+"""
+_COUNT = """
+local found = {}
+for i = 1, #KEYS do
+    found[i] = redis.call('INCR', KEYS[i])
+    if found[i] == 1 then redis.call('PEXPIRE', KEYS[i], ARGV[1]) end
+end
+return found
+"""
+
+
+def login_attempt(username: str, address: str) -> float:
+    """Count an attempt to log in, and return 0; or the seconds to wait before the next one is looked at.
+
+    It counts before the password is looked at: many at once are not one.
+    """
+    return _attempt([LOGIN_PAIR, LOGIN_ADDRESS], _login_keys(username, address))
+
+
+def login_succeeded(username: str, address: str) -> None:
+    pair, shared = _login_keys(username, address)
+    if _shared(_FORGIVE, [pair, shared], [LOGIN_ADDRESS.free]) is None:
+        MEMORY.forgive(pair, shared, LOGIN_ADDRESS)
+
+
+def failed_call(address: str) -> float:
+    """Count a call of the API without a valid token, and return 0; or the seconds to wait."""
+    return _attempt([API_FAILURES], [key_of(API_FAILURES, _place(address))])
+
+
+def may_call(name: str, address: str) -> bool:
+    """Count a call of somebody whom we know; False if there were too many in this minute."""
+    asked = [
+        ("caller", name, conf().API_CALLS_PER_MINUTE),
+        ("from", _place(address), conf().API_ADDRESS_CALLS_PER_MINUTE),
+    ]
+    limits = [(f"{KEY}{kind}:{_digest(who)}:{_window()}", most) for kind, who, most in asked if most]
+    if not limits:
+        return True
+    keys = [key for key, _ in limits]
+    counts = _shared(_COUNT, keys, [2 * WINDOW_SECONDS * 1000])
+    if counts is None:
+        counts = MEMORY.count(keys, 2 * WINDOW_SECONDS, time.monotonic())
+    return all(count <= most for count, (_, most) in zip(counts, limits, strict=True))
+
+
+def seconds_to_next_window() -> int:
+    return WINDOW_SECONDS - int(time.time()) % WINDOW_SECONDS
+
+
+def key_of(rule: Rule, who: str) -> str:
+    return f"{KEY}{rule.name}:{_digest(who)}"
+
+
+def _attempt(rules: Sequence[Rule], keys: Sequence[str]) -> float:
+    words: list[int] = []
+    for rule in rules:
+        words += [rule.free, *(round(1000 * seconds) for seconds in (rule.first, rule.longest, rule.forget))]
+    waited = _shared(_ATTEMPT, keys, words)
+    return MEMORY.attempt(keys, rules, time.monotonic()) if waited is None else waited / 1000
+
+
+def _login_keys(username: str, address: str) -> list[str]:
+    place = _place(address)
+    return [key_of(LOGIN_PAIR, f"{username.casefold()}\n{place}"), key_of(LOGIN_ADDRESS, place)]
+
+
+def _place(address: str) -> str:
+    """Whoever has one address of version 6 has all of its network."""
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    return str(ipaddress.ip_network((found, 64), strict=False)) if found.version == 6 else address
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:32]
+
+
+def _window() -> int:
+    return int(time.time()) // WINDOW_SECONDS
+
+
+class _Shared:
+    """The Redis of all processes; None for an answer that it doesn't give, and then it is left alone for a while."""
+
+    def __init__(self) -> None:
+        self._client: redis.Redis | None = None
+        self._made_for: tuple[int, str] = (0, "")
+        self._breaker = Breaker()
+
+    def __call__(self, script: str, keys: Sequence[str], words: Sequence[object]):
+        wanted = (os.getpid(), conf().REDIS_URL)
+        if self._made_for != wanted:
+            self._breaker, self._made_for = Breaker(), wanted
+            self._client = client(conf().WAKEUP_MS / 1000) if conf().REDIS_URL else None
+        if self._client is None or self._breaker.open:
+            return None
+        try:
+            return self._client.eval(script, len(keys), *keys, *words)
+        except Exception as error:
+            # Anything at all: whether somebody may log in must not hang on Redis.
+            self._breaker.trip()
+            log.warning("throttle.alone error=%r pause_seconds=%g", str(error), conf().WAKEUP_PAUSE_SECONDS)
+            return None
+
+
+_shared = _Shared()

@@ -1,0 +1,180 @@
+"""The executor: start, execute and settle one batch, in the way its handler's options ask for."""
+
+import logging
+import threading
+from contextlib import nullcontext
+from dataclasses import dataclass
+from itertools import count
+from uuid import UUID, uuid4
+
+from django.db import DatabaseError, InterfaceError, connection
+
+from tasks_app.conf import conf
+from tasks_app.core.handlers import REGISTRY
+from tasks_app.core.task import Returned, Task
+from tasks_app.engine.nodes import process_name
+from tasks_app.lifecycle.settle import BatchLost, Settled, settle
+from tasks_app.lifecycle.start import StartedBatch, start
+
+from .batch_run import BatchRun, again_on_infrastructure_fault
+from .event_loop import awaited, event_loop, run_on_loop
+from .interruption import MainThreadInterrupter
+from .modes import run_each, run_in_one_call, run_in_threads
+from .transactional import EffectsRun
+from .watchdog import Watchdog
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class BatchReport:
+    batch_no: UUID
+    taken: bool  # False: another delivery had it, or it was reaped or returned
+    tasks: int = 0
+    settled: int = 0
+
+
+def run_batch(batch_no: UUID, *, guarded: bool = True) -> BatchReport:
+    """Start, execute and settle one batch; a second delivery of the same number does nothing."""
+    tools = _tools()
+    watchdog = tools.watchdog() if guarded else None  # before the start: without one it can't run
+    batch = _start(batch_no, watchdog)
+    if batch is None:
+        return BatchReport(batch_no, taken=False)
+    if not batch.tasks:
+        return BatchReport(batch_no, taken=True)
+    handler = REGISTRY.get(batch.task_type)
+    if handler is None:
+        return _return_unknown(batch)
+    run = BatchRun(batch, handler)
+    try:
+        with nullcontext() if watchdog is None else watchdog.watching(run):
+            _execute(run, tools.interrupter)
+    except BaseException:
+        _give_back_untouched(run)
+        raise
+    if watchdog is None and handler.is_async:
+        event_loop().close_connections()
+    return BatchReport(batch_no, taken=True, tasks=len(batch.tasks), settled=run.written)
+
+
+def _start(batch_no: UUID, watchdog: Watchdog | None) -> StartedBatch | None:
+    """Start the batch, however often the answer is lost; it may have got through and is then found by its ticket.
+
+    The connection may also have died while this worker was idle.
+    """
+    ticket, asked = uuid4(), count()
+
+    def ask() -> StartedBatch | None:
+        with nullcontext() if watchdog is None else watchdog.impatient():
+            return start(batch_no, process_name(), ticket, again=next(asked) > 0)
+
+    return again_on_infrastructure_fault(ask)
+
+
+def _give_back_untouched(run: BatchRun) -> None:
+    """It failed before any handler was called: due again, no retry used. Else its lease decides."""
+    run.lost = True  # no thread may begin any more
+    if run.begun or connection.in_atomic_block:
+        return
+    try:
+        run.return_rest()
+        run.flush(finish=True)
+    except (DatabaseError, InterfaceError) as error:
+        log.warning("batch.not_returned batch=%s error=%r", run.batch.batch_no, str(error).strip())
+
+
+def _execute(run: BatchRun, interrupter: MainThreadInterrupter) -> None:
+    handler = run.handler
+    if not run.halted:
+        if handler.apply is not None:
+            _two_phases(run, interrupter)
+        elif handler.transactional:
+            _with_effects(run, interrupter)
+        elif handler.batch:
+            run_in_one_call(run, interrupter, awaited(handler.call) if handler.is_async else handler.call)
+        elif handler.is_async:
+            run_on_loop(run)
+        elif handler.concurrency > 1:
+            run_in_threads(run)
+        else:
+            run_each(run, interrupter)
+    run.return_rest()
+    run.flush(finish=True)
+
+
+def _with_effects(run: BatchRun, interrupter: MainThreadInterrupter) -> None:
+    for task in run.unanswered():
+        if run.expired(task):
+            run.expire(task)
+    effects = EffectsRun(run, interrupter, run.handler.call, vectorised=run.handler.batch)
+    effects.execute(run.unanswered(), finish=True)
+
+
+def _two_phases(run: BatchRun, interrupter: MainThreadInterrupter) -> None:
+    """The call outside any transaction; what it answered is applied inside the settle transaction."""
+    answers: dict[int, tuple[Task, object]] = {}
+    effects = EffectsRun(run, interrupter, lambda task: run.handler.apply(task, answers[task.id][1]), vectorised=False)
+
+    def apply_all(*, finish: bool) -> None:
+        # Answers come in any order, but business rows are locked in one: by key, numbers by their value.
+        tasks = sorted((task for task, _ in answers.values()), key=lambda task: (len(task.key), task.key))
+        effects.execute(tasks, finish=finish)
+        answers.clear()
+
+    def keep(task: Task, answer: object) -> None:
+        answers[task.id] = (task, answer)
+        if run.is_old():
+            apply_all(finish=False)
+
+    if run.handler.is_async:
+        run_on_loop(run, keep)
+    elif run.handler.concurrency > 1:
+        run_in_threads(run, keep)
+    else:
+        run_each(run, interrupter, keep)
+    run.return_rest()
+    apply_all(finish=len(run.unanswered()) == len(answers))
+
+
+def _return_unknown(batch: StartedBatch) -> BatchReport:
+    """A rolling deploy: this worker is older than the task. Another one may know it, or this one soon."""
+    log.warning("task.unknown_type type=%s tasks=%d", batch.task_type, len(batch.tasks))
+    outcome = Returned(
+        "UNKNOWN_HANDLER",
+        f"worker {process_name()} has no handler {batch.task_type!r}; tried again until one has",
+        delay=conf().UNKNOWN_HANDLER_SECONDS,
+    )
+    settled = [Settled(task, outcome) for task in batch.tasks]
+    try:
+        moved = again_on_infrastructure_fault(lambda: settle(batch.batch_no, None, settled, finish=True))
+    except BatchLost:
+        moved = 0
+    return BatchReport(batch.batch_no, taken=True, tasks=len(batch.tasks), settled=moved)
+
+
+class _Tools:
+    """The interrupter and the watchdog of this process; a forked child makes its own."""
+
+    def __init__(self) -> None:
+        self.interrupter = MainThreadInterrupter()
+        self._watchdog: Watchdog | None = None
+
+    def watchdog(self) -> Watchdog:
+        if self._watchdog is None or not self._watchdog.is_alive():
+            if threading.current_thread() is not threading.main_thread():
+                raise RuntimeError("a guarded batch runs in the main thread; start the worker with -P prefork or solo")
+            self.interrupter.install()
+            self._watchdog = Watchdog(self.interrupter)
+            self._watchdog.start()
+        return self._watchdog
+
+
+_the_tools: _Tools | None = None
+
+
+def _tools() -> _Tools:
+    global _the_tools
+    if _the_tools is None:
+        _the_tools = _Tools()
+    return _the_tools

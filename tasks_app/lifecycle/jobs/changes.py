@@ -1,0 +1,297 @@
+"""What can be done to a job: create, edit, pause, resume, trigger, delete; each with an audit entry in its transaction.
+
+Each holds the cursor of the job's schedule and the job (job_hold). So what was planned by the old rule and not claimed
+is taken back, and nothing is planned by it any more.
+"""
+
+import logging
+from collections.abc import Mapping, Sequence, Set
+from datetime import datetime
+from types import MappingProxyType
+from typing import NamedTuple
+
+from django.db import IntegrityError, transaction
+
+from tasks_app.core.celery_call import CELERY_TASK, celery_call
+from tasks_app.core.errors import InvalidTask, NameTaken, PunctualError, UnknownJob, shown
+from tasks_app.core.firings import INSTANT, newest
+from tasks_app.core.handlers import REGISTRY, refuse_other_tenant
+from tasks_app.core.jobs import JobStatus, OnResume
+from tasks_app.lifecycle.audit import Entry, Operator, audit
+from tasks_app.lifecycle.request import checked_instant, checked_json, checked_name
+from tasks_app.lifecycle.shards import shards_of
+from tasks_app.models import JobDefinition
+from tasks_app.models.schedule_task import DEFAULT_TENANT, TENANT_LENGTH
+from tasks_app.sql import run
+
+from .hold import Left, database_now, hold, join, leave, number_of, unknown
+from .instances import Dues, Triggered, take_back
+from .instances import trigger as _trigger
+from .request import JobRequest, changed, columns, shown_fields
+
+KEY_LENGTH = 150
+RESUMED = 100  # pauses that one look ends, at most
+_TIMES = ("cron", "every", "phase", "run_at", "timezone", "dst_gap", "dst_repeat")
+
+log = logging.getLogger(__name__)
+
+
+class Changed(NamedTuple):
+    """A job after a change, and when something is due because of it."""
+
+    job: JobDefinition
+    dues: Dues = MappingProxyType({})
+
+
+def create(request: JobRequest, operator: Operator, tenant: str | None = None) -> Changed:
+    """A new job, active from now on; without a tenant, of that of its type."""
+    tenant = checked_name("tenant", REGISTRY.tenant_of(request.task_type, tenant), TENANT_LENGTH)
+    refuse_other_tenant(REGISTRY.require(request.task_type), tenant)
+    with transaction.atomic(savepoint=False):
+        now = database_now()
+        values = columns(request, now)
+        values |= {
+            "plan_from": _start(values["run_at"], values["start_at"], now),
+            "created_by": operator.name,
+            "created_at": now,
+            "updated_at": now,
+            "shard": 0,
+        }
+        try:
+            with transaction.atomic():
+                job = JobDefinition.objects.create(tenant=tenant, **values)
+        except IntegrityError as error:
+            raise _name_taken(error, tenant, values["name"]) from None
+        [job.shard] = shards_of([tenant], ["job"], [str(job.id)])
+        dues = join(job, now, [job.run_at] if job.run_at else ())
+        _audit(operator, "create", job, {"after": shown_fields(job)})
+    return Changed(_fresh(job), dues)
+
+
+def edit(
+    job_id: int,
+    changes: Mapping[str, object],
+    operator: Operator,
+    *,
+    tenant: str = DEFAULT_TENANT,
+    revision: int | None = None,
+) -> Changed:
+    """The job by its new rule, from the first firing on that nobody has claimed; `revision` is what the caller saw."""
+    with transaction.atomic(savepoint=False):
+        job, cursor = hold(tenant, job_id, revision)
+        before, now = shown_fields(job), database_now()
+        values = columns(changed(job, changes), now, was=job)
+        refuse_other_tenant(REGISTRY.require(values["task_type"]), job.tenant)
+        left, new_times = leave(job, cursor, now), {name for name in _TIMES if values[name] != getattr(job, name)}
+        if job.start_at is not None and job.start_at > now and job.run_at is None:
+            left = left._replace(decided=now)  # it has not begun, and may begin earlier now
+        for name, value in values.items():
+            setattr(job, name, value)
+        opened = _open_again(job, new_times, left, now)
+        job.plan_from, job.owed = opened.plan_from, None if "run_at" in new_times else job.owed
+        job.cursor, job.revision, job.updated_at = None, job.revision + 1, now
+        try:
+            with transaction.atomic():
+                job.save()
+        except IntegrityError as error:
+            raise _name_taken(error, tenant, values["name"]) from None
+        dues = join(job, now, opened.again, opened.decided) if job.status == JobStatus.ACTIVE else {}
+        _audit(operator, "edit", job, {"before": before, "after": shown_fields(job)})
+    return Changed(_fresh(job), dues)
+
+
+def pause(
+    job_id: int,
+    operator: Operator,
+    *,
+    tenant: str = DEFAULT_TENANT,
+    until: datetime | None = None,
+    on_resume: str = OnResume.SKIP,
+) -> Changed:
+    """Nothing fires until somebody resumes it, or `until`; what is running or waits for a retry goes on."""
+    _refuse_unknown("on_resume", on_resume)
+    with transaction.atomic(savepoint=False):
+        job, cursor = hold(tenant, job_id)
+        before = _pause_of(job)
+        now = database_now()
+        if until is not None and checked_instant("until", until) <= now:
+            raise InvalidTask(f"until={until.isoformat()} has passed; a pause ends in the future, or when told.")
+        if job.status == JobStatus.ACTIVE:
+            left = leave(job, cursor, now)
+            job.plan_from, job.owed, job.paused_at = left.open_from, list(left.owed) or None, now
+        job.status, job.cursor = JobStatus.PAUSED, None
+        job.pause_reason, job.paused_by, job.paused_until, job.on_resume = (
+            operator.reason,
+            operator.name,
+            until,
+            on_resume,
+        )
+        job.revision, job.updated_at = job.revision + 1, now
+        job.save()
+        _audit(operator, "pause", job, {"before": before, "after": _pause_of(job)})
+    return Changed(job)
+
+
+def resume(job_id: int, operator: Operator, *, tenant: str = DEFAULT_TENANT, on_resume: str | None = None) -> Changed:
+    """Active again; firings that fell into the pause are skipped, or the latest or all of them run now."""
+    if on_resume is not None:
+        _refuse_unknown("on_resume", on_resume)
+    with transaction.atomic(savepoint=False):
+        job, _ = hold(tenant, job_id)
+        if job.status == JobStatus.ACTIVE:
+            return Changed(job)
+        return _resume(job, operator, OnResume(on_resume or job.on_resume))
+
+
+def resume_due(operator: Operator) -> int:
+    """Resume the jobs whose pause has ended by itself, up to RESUMED; how many."""
+    resumed, after = 0, 0
+    while resumed < RESUMED:
+        page = run("ended_pauses", {"after": after, "most": RESUMED - resumed})
+        if not page:
+            break
+        for tenant, job_id in page:
+            try:
+                resumed += _resume_if_due(tenant, job_id, operator)
+            except UnknownJob:
+                pass  # deleted meanwhile
+            except PunctualError as error:
+                # A zone that this machine does not know any more, say: the others must not wait for it.
+                log.error("job.not_resumed job=%d error=%r", job_id, str(error))
+        after = page[-1][1]
+    return resumed
+
+
+def _resume_if_due(tenant: str, job_id: int, operator: Operator) -> bool:
+    with transaction.atomic():
+        job, _ = hold(tenant, job_id)
+        # Looked at again under the lock: somebody may have resumed it, or paused it for longer.
+        if job.status != JobStatus.PAUSED or job.paused_until is None or job.paused_until > database_now():
+            return False
+        _resume(job, operator, OnResume(job.on_resume))
+        return True
+
+
+def trigger(
+    job_id: int, key: str, operator: Operator, *, tenant: str = DEFAULT_TENANT, payload: object = None
+) -> Triggered:
+    """One instance now, beside the schedule and whether or not it is paused; the same key is the same instance."""
+    key = checked_name("key", key, KEY_LENGTH)
+    with transaction.atomic(savepoint=False):
+        # Held against a deletion and an edit, but not against a planner that counts its runs.
+        held = run("hold_job", {"tenant": tenant, "job": number_of(job_id)})
+        job = JobDefinition.objects.filter(id=number_of(job_id)).first() if held else None
+        if job is None:
+            raise unknown(job_id)
+        if payload is not None and job.task_type == CELERY_TASK:
+            celery_call(payload)
+        done = _trigger(job, key, None if payload is None else checked_json("payload", payload))
+        if done.new:
+            audit(operator, "trigger", [Entry(f"job {job.id}", "triggered", done.task_id, {"key": key})])
+    return done
+
+
+def delete(
+    job_id: int, operator: Operator, *, tenant: str = DEFAULT_TENANT, revision: int | None = None
+) -> JobDefinition:
+    """The job is gone and fires no more; its instances that were claimed or triggered stay, as its history."""
+    with transaction.atomic(savepoint=False):
+        job, _ = hold(tenant, job_id, revision)
+        before = shown_fields(job)
+        take_back(job)
+        JobDefinition.objects.filter(id=job.id).delete()
+        _audit(operator, "delete", job, {"before": before})
+    return job
+
+
+def _resume(job: JobDefinition, operator: Operator, how: OnResume) -> Changed:
+    now = database_now()
+    # What came after the end of the pause was missed as in any other job, however late the end is noticed.
+    ended = min(now, job.paused_until or now)
+    missed_from, again = job.plan_from, _within(job, ended, how)
+    job.plan_from, job.owed = max(job.plan_from, ended), None
+    job.status, job.revision, job.updated_at = JobStatus.ACTIVE, job.revision + 1, now
+    before = _pause_of(job)
+    job.pause_reason = job.paused_by = ""
+    job.paused_at = job.paused_until = None
+    job.save()
+    dues = join(job, now, again)
+    detail = {"before": before, "after": _pause_of(job), "on_resume": str(how), "from": missed_from.isoformat()}
+    _audit(operator, "resume", job, detail)
+    return Changed(_fresh(job), dues)
+
+
+def _within(job: JobDefinition, ended: datetime, how: OnResume) -> list[datetime]:
+    """The firings within a pause, and those from before it that it took back, that are to run after all."""
+    if how is OnResume.SKIP:
+        return []
+    last = ended if job.end_at is None else min(ended, job.end_at)
+    most = 1 if how is OnResume.LATEST else job.catch_up_most
+    owed = [at for at in _since_start(job, job.owed or ()) if at <= last]
+    return sorted({*owed, *newest(job.schedule, job.plan_from, last, most)})[-most:]
+
+
+class _Opened(NamedTuple):
+    """What an edit leaves to plan."""
+
+    plan_from: datetime  # only firings after this instant are the job's
+    decided: datetime  # of those, the ones up to this instant have been planned, or missed
+    again: Sequence[datetime] = ()  # but these are planned again
+
+
+def _open_again(job: JobDefinition, new_times: Set[str], left: Left, now: datetime) -> _Opened:
+    if "run_at" in new_times:
+        # A new time, or another kind of schedule: nothing before it counts.
+        start = _start(job.run_at, job.start_at, now)
+        return _Opened(start, start, [job.run_at] if job.run_at else ())
+    if job.run_at:
+        return _Opened(left.decided, left.decided, left.taken)
+    if new_times:
+        start = _start(None, job.start_at, left.open_from)
+        return _Opened(start, start, _since_start(job, left.owed))
+    # The same times by other rules: what was planned before is planned again, and none of it is missed. What the next
+    # edit may open stays as it is, unless the job had left its schedule or not begun: then it begins anew.
+    plan_from = left.decided if job.cursor is None else min(job.plan_from, left.decided)
+    return _Opened(
+        _start(None, job.start_at, plan_from),
+        _start(None, job.start_at, left.decided),
+        _since_start(job, left.taken),
+    )
+
+
+def _since_start(job: JobDefinition, firings: Sequence[datetime]) -> list[datetime]:
+    return [at for at in firings if job.start_at is None or at >= job.start_at]
+
+
+def _start(run_at: datetime | None, start_at: datetime | None, now: datetime) -> datetime:
+    """Only firings after this instant are the job's."""
+    if run_at is not None:
+        return run_at - INSTANT
+    return max(now, start_at - INSTANT) if start_at else now
+
+
+def _pause_of(job: JobDefinition) -> dict:
+    """What an audit entry keeps of a job's pause, before and after."""
+    until = job.paused_until and job.paused_until.isoformat()
+    fields = {"pause_reason": job.pause_reason, "paused_by": job.paused_by, "paused_until": until}
+    return fields | {"on_resume": str(job.on_resume)}
+
+
+def _audit(operator: Operator, verb: str, job: JobDefinition, detail: dict) -> None:
+    outcome = verb.removesuffix("e") + "ed"
+    audit(operator, verb, [Entry(f"job {job.id}", outcome, None, detail | {"tenant": job.tenant, "name": job.name})])
+
+
+def _fresh(job: JobDefinition) -> JobDefinition:
+    return JobDefinition.objects.get(id=job.id)
+
+
+def _name_taken(error: IntegrityError, tenant: str, name: str) -> Exception:
+    if "job_definition_name" not in str(error):
+        return error
+    return NameTaken(f"tenant {tenant!r} has a job named {name!r} already. Choose another name, or edit that one.")
+
+
+def _refuse_unknown(name: str, value: object) -> None:
+    if value not in list(OnResume):
+        raise InvalidTask(f"{name}={shown(value)} is unknown; use {', '.join(OnResume)}.")

@@ -1,0 +1,239 @@
+"""What a caller asks a job to be: checked in full before anything is written."""
+
+import json
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from datetime import UTC, datetime, timedelta
+from math import ceil
+
+from tasks_app.core.celery_call import CELERY_TASK, celery_call
+from tasks_app.core.errors import InvalidTask, nearest, refuse_absurd_instant, shown
+from tasks_app.core.firings import INSTANT
+from tasks_app.core.handlers import REGISTRY, Handler, refuse_bad_lane, refuse_bad_max_retry
+from tasks_app.core.jobs import CatchUp
+from tasks_app.core.schedule import Gap, Repeat, Schedule
+from tasks_app.lifecycle.request import checked_instant, checked_json, checked_name
+from tasks_app.models import JobDefinition
+from tasks_app.models.job_definition import NAME_LENGTH
+
+DAY = 86_400
+LONGEST_WINDOW = 366 * DAY
+LONGEST_TIMEOUT = 7 * DAY
+MOST_CAUGHT_UP = 1_000
+MOST_DELAYS = 100
+_WHEN = ("cron", "every", "at")
+
+
+@dataclass(frozen=True)
+class JobRequest:
+    """Every field a caller may set; exactly one of cron, every and at."""
+
+    name: str
+    task_type: str
+    payload: object = None
+    cron: str = ""
+    every: int = 0  # seconds
+    at: datetime | None = None
+    timezone: str = "UTC"
+    dst_gap: str = Gap.SHIFT
+    dst_repeat: str = Repeat.ONCE
+    lane: str = ""  # empty: the handler's
+    max_retry: int | None = None  # None: the handler's, or the number of delays in backoff
+    backoff: Sequence[float] | None = None  # seconds before each retry, the last repeats; None: the handler's
+    timeout: float | None = None  # seconds; None: the handler's
+    expires_after: float | None = None  # seconds
+    start_at: datetime | None = None
+    end_at: datetime | None = None
+    max_runs: int | None = None
+    jitter: int = 0  # seconds
+    catch_up: str = CatchUp.LATEST
+    catch_up_window: int = 365 * DAY  # seconds
+    catch_up_most: int = 100
+
+
+FIELDS = tuple(field.name for field in fields(JobRequest))
+
+
+def changed(job: JobDefinition, changes: Mapping[str, object]) -> JobRequest:
+    """The job as a request, with these fields changed; a new way of saying when replaces the old one."""
+    for name in changes:
+        if name not in FIELDS:
+            raise InvalidTask(f"a job has no field {name!r}.{nearest(name, FIELDS)}")
+    request = as_request(job)
+    given = {name: value for name, value in changes.items() if name in _WHEN and value}
+    if given:
+        request = replace(request, cron="", every=0, at=None)
+    if "backoff" in changes and job.max_retry == _usual_max_retry(job):
+        request = replace(request, max_retry=None)  # nobody chose it, so it goes with the delays
+    return replace(request, **changes)
+
+
+def _usual_max_retry(job: JobDefinition) -> int:
+    return len(job.backoff) if job.backoff else REGISTRY.require(job.task_type).max_retry
+
+
+def as_request(job: JobDefinition) -> JobRequest:
+    return JobRequest(
+        at=job.run_at,
+        expires_after=None if job.expires_after is None else job.expires_after.total_seconds(),
+        **{name: getattr(job, name) for name in FIELDS if name not in ("at", "expires_after")},
+    )
+
+
+def columns(request: JobRequest, now: datetime, was: JobDefinition | None = None) -> dict:
+    """The values of the row, or an InvalidTask that says what is wrong."""
+    handler = REGISTRY.require(request.task_type)
+    name = checked_name("name", request.name, NAME_LENGTH)
+    lane = request.lane or handler.lane
+    refuse_bad_lane(lane, InvalidTask)
+    backoff = _backoff(request)
+    usual = handler.max_retry if backoff is None else len(backoff)
+    max_retry = usual if request.max_retry is None else request.max_retry
+    refuse_bad_max_retry(max_retry, InvalidTask)
+    _refuse_bad_timeout(request, handler)
+    _refuse_bad_limits(request)
+    if request.task_type == CELERY_TASK:
+        celery_call(request.payload)
+    schedule = _schedule(request, now, was)
+    _refuse_what_never_fires(request, schedule, now, was)
+    return {
+        "name": name,
+        "task_type": request.task_type,
+        "payload": {} if request.payload is None else json.loads(checked_json("payload", request.payload)),
+        "lane": lane,
+        "max_retry": max_retry,
+        "backoff": backoff,
+        "timeout": request.timeout,
+        "expires_after": None if request.expires_after is None else timedelta(seconds=request.expires_after),
+        "cron": schedule.cron,
+        "every": schedule.every,
+        "phase": schedule.phase,
+        "run_at": schedule.at,
+        "timezone": schedule.zone,
+        "dst_gap": str(schedule.gap),
+        "dst_repeat": str(schedule.repeat),
+        "jitter_offset": jitter_offset(name, request.jitter),
+        **{name: getattr(request, name) for name in ("start_at", "end_at", "max_runs", "jitter")},
+        **{name: getattr(request, name) for name in ("catch_up", "catch_up_window", "catch_up_most")},
+    }
+
+
+def jitter_offset(name: str, jitter: int) -> int:
+    """A job's own delay within its jitter: the same for every firing, so that the time between two stays the same."""
+    return zlib.crc32(name.encode()) % (jitter + 1)
+
+
+def shown_fields(job: JobDefinition) -> dict:
+    """What an audit entry keeps of a job, before and after."""
+    return json.loads(
+        json.dumps(asdict(as_request(job)) | {"status": job.status, "revision": job.revision}, default=str)
+    )
+
+
+def _schedule(request: JobRequest, now: datetime, was: JobDefinition | None) -> Schedule:
+    at = None if request.at is None else checked_instant("at", request.at)
+    for name in ("start_at", "end_at"):
+        if getattr(request, name) is not None:
+            checked_instant(name, getattr(request, name))
+    phase = 0
+    if isinstance(request.every, int) and request.every > 0:
+        # Counted from its start, which is a firing, or from its creation, which is none; other edits leave it alone.
+        kept = was is not None and was.every == request.every and was.start_at == request.start_at
+        phase = was.phase if kept else _first_second(request, now) % request.every
+    return Schedule(
+        cron=request.cron,
+        zone=request.timezone,
+        gap=request.dst_gap,
+        repeat=request.dst_repeat,
+        every=request.every,
+        phase=phase,
+        at=at and at.astimezone(UTC),
+    )
+
+
+def _first_second(request: JobRequest, now: datetime) -> int:
+    return int(now.timestamp()) if request.start_at is None else ceil(request.start_at.timestamp())
+
+
+def _refuse_bad_limits(request: JobRequest) -> None:
+    _whole("jitter", request.jitter, 0, DAY)
+    _whole("catch_up_window", request.catch_up_window, 60, LONGEST_WINDOW)
+    _whole("catch_up_most", request.catch_up_most, 1, MOST_CAUGHT_UP)
+    if request.max_runs is not None:
+        _whole("max_runs", request.max_runs, 1, 1_000_000_000)
+    if request.catch_up not in list(CatchUp):
+        raise InvalidTask(f"catch_up={shown(request.catch_up)} is unknown; use {', '.join(CatchUp)}.")
+    seconds = request.expires_after
+    if seconds is not None and not (_is_number(seconds) and 0 < seconds <= LONGEST_WINDOW):
+        raise InvalidTask(f"expires_after={shown(seconds)} must be more than 0 seconds and at most a year.")
+
+
+def _backoff(request: JobRequest) -> list[float] | None:
+    delays = request.backoff
+    if delays is None:
+        return None
+    if not isinstance(delays, list | tuple) or not 0 < len(delays) <= MOST_DELAYS:
+        raise InvalidTask(
+            f"backoff={shown(delays)} must be a list of 1 to {MOST_DELAYS} delays in seconds, such as [1, 5, 30]."
+        )
+    for one in delays:
+        if not (_is_number(one) and 0 <= one <= LONGEST_WINDOW):
+            raise InvalidTask(f"backoff has {shown(one)}; each delay must be 0 seconds or more, and at most a year.")
+    return [float(one) for one in delays]
+
+
+def _refuse_bad_timeout(request: JobRequest, handler: Handler) -> None:
+    if request.timeout is None:
+        return
+    if not (_is_number(request.timeout) and 0 < request.timeout <= LONGEST_TIMEOUT):
+        raise InvalidTask(f"timeout={shown(request.timeout)} must be more than 0 seconds and at most a week.")
+    if handler.batch:
+        raise InvalidTask(
+            f"timeout={request.timeout:g}: {handler.name} makes one call for many tasks, so a job can't have a "
+            "time-out of its own. Leave it out; the handler's holds."
+        )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _whole(name: str, value: object, low: int, high: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise InvalidTask(f"{name}={shown(value)} must be a whole number from {low:,} to {high:,}.")
+
+
+def _refuse_what_never_fires(request: JobRequest, schedule: Schedule, now: datetime, was: JobDefinition | None) -> None:
+    if request.end_at is not None and request.start_at is not None and request.end_at <= request.start_at:
+        raise InvalidTask(
+            f"end_at={request.end_at} is not after start_at={request.start_at}; the job would never fire."
+        )
+    if schedule.at is not None:
+        _refuse_time_out_of_bounds(request, schedule.at)
+        return
+    # The start itself may be a firing.
+    [coming] = schedule.next(now if request.start_at is None else max(now, request.start_at - INSTANT), 1)
+    if request.end_at is not None and was is None and coming > request.end_at:
+        raise InvalidTask(
+            f"the job would never fire: its next time is {coming.isoformat()}, "
+            f"after end_at={request.end_at.isoformat()}."
+        )
+    if request.jitter and request.jitter >= schedule.closest.total_seconds():
+        raise InvalidTask(
+            f"jitter={request.jitter} is not shorter than the {schedule.closest.total_seconds():g} s that may lie "
+            "between two firings; each would be spread over the next. Lower it."
+        )
+    refuse_absurd_instant("the next time", coming)
+
+
+def _refuse_time_out_of_bounds(request: JobRequest, at: datetime) -> None:
+    for name, word, out in (
+        ("start_at", "before", request.start_at is not None and at < request.start_at),
+        ("end_at", "after", request.end_at is not None and at > request.end_at),
+    ):
+        if out:
+            raise InvalidTask(
+                f"the job would never fire: at={at.isoformat()} is {word} {name}={getattr(request, name).isoformat()}. "
+                f"Leave {name} out, or move one of them."
+            )

@@ -1,0 +1,66 @@
+"""A job as people look at it: its next times, in its own zone."""
+
+from datetime import datetime, timedelta
+from itertools import islice
+
+from tasks_app.core.errors import InvalidTask
+from tasks_app.core.jobs import JobStatus
+from tasks_app.core.rules import Reason, Rule
+from tasks_app.core.schedule import in_zone
+from tasks_app.core.zones import known_zones
+from tasks_app.models import JobDefinition, ScheduleTask
+from tasks_app.sql import run
+
+from .request import JobRequest, columns
+
+
+def coming(job: JobDefinition, count: int = 10, after: datetime | None = None) -> list[datetime]:
+    """The job's next firings, as if it were not paused."""
+    after = after or run("clock", {})[0][0]
+    start = max(after, job.start_at - timedelta(microseconds=1)) if job.start_at else after
+    if job.max_runs is not None:
+        waiting = ScheduleTask.objects.filter(job=job.id, fire_time__gt=after, status="INIT").count()
+        count = min(count, max(job.max_runs - job.runs, 0) + waiting)
+    times = islice(job.schedule.after(start), count)
+    return [at for at in times if job.end_at is None or at <= job.end_at]
+
+
+def preview(request: JobRequest, was: JobDefinition | None, count: int = 10) -> list[str]:
+    """When a job of these fields would fire, in words; refuses what creating it would refuse."""
+    now = run("clock", {})[0][0]
+    values = columns(request, now, was=was)
+    job = JobDefinition(**values, runs=was.runs if was else 0)
+    return in_words(job, coming(job, count, now))
+
+
+def schedule_in_words(job: JobDefinition) -> str:
+    """When it fires; a schedule that can't be read any more, say of a zone that is gone, says so instead."""
+    try:
+        return job.schedule.words
+    except InvalidTask as error:
+        return f"It can't be read: {error}"
+
+
+def in_words(job: JobDefinition, times: list[datetime]) -> list[str]:
+    return [in_zone(at, job.timezone) for at in times]
+
+
+def state_of(job: JobDefinition) -> Reason:
+    """Does it fire, and if not, why not."""
+    if job.status == JobStatus.PAUSED:
+        until = f" until {in_zone(job.paused_until, known_zone(job))}" if job.paused_until else ""
+        return Reason(Rule.JOB_PAUSED, f"Paused by {job.paused_by}{until}: {job.pause_reason}")
+    try:
+        times = coming(job, 1)
+    except InvalidTask as error:
+        return Reason(Rule.SCHEDULE_UNREADABLE, f"Does not fire: {error}")
+    if times:
+        return Reason(Rule.NOT_DUE, f"Fires next on {in_words(job, times)[0]}.")
+    if job.max_runs is not None and job.runs >= job.max_runs:
+        return Reason(Rule.ENDED, f"Fires no more: it has had its {job.max_runs:,} runs.")
+    return Reason(Rule.ENDED, "Fires no more: its last time has passed.")
+
+
+def known_zone(job: JobDefinition) -> str:
+    """Its time zone, or UTC where that is not known any more."""
+    return job.timezone if job.timezone in known_zones() else "UTC"

@@ -1,0 +1,30 @@
+-- browse: of some candidates, in their order, the tasks that match; and where to go on.
+-- Candidates come from whatever table knows them (see engine/watch/browse.py), a bounded number at a time: no index on the
+-- tasks' status is needed, and no look costs more than its bound. An empty id: there were candidates, none matched.
+WITH candidate AS MATERIALIZED (
+    SELECT id, at::text AS at, row_number() OVER () AS place
+    FROM (
+--rows
+    ) AS given(id, at)
+), found AS MATERIALIZED (
+    SELECT c.place, t.id, t.status, t.due_at IS NOT NULL AS due, t.current
+    FROM candidate c
+    -- LIMIT keeps the look-up a look-up, however many candidates there are.
+    CROSS JOIN LATERAL (SELECT * FROM schedule_task WHERE id = c.id LIMIT 1) AS t
+    WHERE
+--include matches
+    ORDER BY c.place
+    LIMIT %(size)s
+), last AS MATERIALIZED (
+    -- The task that filled the page, or else the last candidate. Materialised, or it is made anew for every row found.
+    SELECT place, at FROM candidate
+    WHERE place = CASE WHEN (SELECT count(*) FROM found) = %(size)s THEN (SELECT max(place) FROM found)
+                       ELSE (SELECT count(*) FROM candidate) END
+), stop AS MATERIALIZED (
+    SELECT (SELECT count(*) FROM candidate) AS seen, last.place, last.at, count(*) AS nth
+    FROM last JOIN candidate c ON c.at = last.at AND c.place <= last.place
+    GROUP BY last.place, last.at
+)
+SELECT stop.seen, stop.place, stop.at, stop.nth, found.id, found.status, found.due, found.current
+FROM stop LEFT JOIN found ON TRUE
+ORDER BY found.place
