@@ -69,7 +69,7 @@ class ScheduleTask(models.Model):
     class Meta:
         db_table = "schedule_task"
         # Settle must stay a heap-only update: no index may have `status`, or any other column that
-        # settle writes, in its keys or predicate. tests/database/test_storage.py watches.
+        # settle writes, in its keys or predicate. tests/database/sql/test_storage.py watches.
         indexes = [
             models.Index(
                 fields=["shard", "lane", "due_at"],

@@ -36,7 +36,7 @@ pytestmark = pytest.mark.django_db
 
 CLEAR = "\x1b[2J"  # empties a terminal
 BAD = {"escape": CLEAR, "bell": "\a", "line": "a\nb", "C1": "\x9b2J", "backwards": "\u202e", "separator": "\u2028"}
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 COMMANDS = [
     (path.parts[-4], path.stem) for path in ROOT.glob("*_app/management/commands/*.py") if path.stem != "__init__"
 ]

@@ -11,7 +11,7 @@ from bench.peers import table
 from bench.peers.__main__ import PROGRAMS, answer_of
 from bench.peers.programs import record
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 PROGRAMS_FOLDER = ROOT / "bench" / "peers" / "programs"
 
 QUICK = {

@@ -11,7 +11,7 @@ from django.test import override_settings
 from articles_app.conf import Conf, from_settings
 from articles_app.errors import InvalidArticleSettings
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def test_an_illegal_move_names_the_article_the_state_and_what_is_allowed(status)
 
 
 def test_the_articles_page_shows_exactly_the_legal_moves():
-    page = (Path(__file__).resolve().parent.parent.parent / "docs" / "articles.md").read_text()
+    page = (Path(__file__).resolve().parents[3] / "docs" / "articles.md").read_text()
     diagram = re.search(r"```mermaid\n(.*?)```", page, re.DOTALL)[1]
     drawn = set()
     for source, target, verbs in re.findall(r"^\s*(\w+) --> (\w+): (.+)$", diagram, re.MULTILINE):

@@ -12,7 +12,7 @@ from tasks_app.conf import Conf, from_settings
 from tasks_app.core.errors import InvalidConfiguration
 from tasks_app.core.handlers import REGISTRY, handler
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from bench.__main__ import NAMES, _meets
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.mark.parametrize("name", NAMES)

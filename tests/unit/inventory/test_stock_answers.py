@@ -19,7 +19,7 @@ from inventory_app.conf import Conf
 from tasks_app.client import RetryableError, UnrecoverableError
 from tests.support.wait import wait_until
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 CERTIFICATE = ROOT / "tests" / "support" / "localhost.pem"  # with its key: for tests only
 PATIENCE = 30.0  # for an answer that comes, however busy the machine is
 END = None  # in a script: hang up

@@ -14,7 +14,7 @@ from tasks_app.core.cron import Cron
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.schedule import Gap, Repeat, Schedule, in_zone
 from tasks_app.core.zones import changes, zone_of
-from tests.unit.test_cron import as_text, field, matches
+from tests.unit.core.test_cron import as_text, field, matches
 
 NEW_YORK, BERLIN, LORD_HOWE, BEIRUT, APIA = (
     "America/New_York",
