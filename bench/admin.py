@@ -24,7 +24,7 @@ ARTICLE_LIST = "/admin/articles_app/article/"
 # A system in the middle of its day: most tasks done, many planned for the next days, some due, running, failed, dead.
 # Past the lifecycle, which would take longer than what is measured.
 _TASKS = """
-INSERT INTO schedule_task (tenant, task_type, biz_key, status, execute_time, due_at, claimed_due, lane, shard, attempt,
+INSERT INTO punctual_task (tenant, task_type, biz_key, status, execute_time, due_at, claimed_due, lane, shard, attempt,
                            retry_count, max_retry, start_time, finish_time, error_code, error_msg, payload)
 SELECT 'default', (ARRAY['BENCH_NOOP', 'ARTICLE_AUDIT', 'ARTICLE_PUBLISH'])[1 + n %% 3], 'bench-' || n, s.status, at,
        CASE WHEN s.status IN ('INIT', 'FAIL') THEN at END, at,
@@ -44,30 +44,30 @@ CROSS JOIN LATERAL (
 ) AS t(at)
 """
 _FAILURES = """
-INSERT INTO task_attempt (task_id, attempt, batch_no, worker, started_at, finished_at, error_code, error_msg)
+INSERT INTO punctual_attempt (task_id, attempt, batch_no, worker, started_at, finished_at, error_code, error_msg)
 SELECT id, n, gen_random_uuid(), 'bench', now(), now(), error_code, error_msg
-FROM schedule_task, generate_series(1, 3) AS n WHERE status IN ('FAIL', 'DEAD')
+FROM punctual_task, generate_series(1, 3) AS n WHERE status IN ('FAIL', 'DEAD')
 """
 _LETTERS = """
-INSERT INTO dlq_entry (task_id, tenant, task_type, error_code, error_msg)
-SELECT id, tenant, task_type, error_code, error_msg FROM schedule_task WHERE status = 'DEAD'
+INSERT INTO punctual_dead_letter (task_id, tenant, task_type, error_code, error_msg)
+SELECT id, tenant, task_type, error_code, error_msg FROM punctual_task WHERE status = 'DEAD'
 """
 # An hour of a busy day, 60 batches a second in its last minute and a half: what is not rolled up yet.
 _BATCHES = """
-INSERT INTO task_batch (batch_no, task_type, lane, ids, dispatcher, claimed_at, lease_until, started_at, finished_at,
-                        ok, run_us, lateness)
+INSERT INTO punctual_batch (batch_no, task_type, lane, ids, dispatcher, claimed_at, lease_until, started_at,
+                            finished_at, ok, run_us, lateness)
 SELECT gen_random_uuid(), 'BENCH_NOOP', 'default', array(SELECT generate_series(n, n + 99)), 'bench', at, at, at, at,
        100, 1000, array_fill(1, ARRAY[104])
 FROM generate_series(1, 216000) AS n CROSS JOIN LATERAL (SELECT now() - n * interval '16.6 ms') AS t(at)
 """
 _RUNNING = """
 WITH batch AS (
-    INSERT INTO task_batch (batch_no, task_type, lane, ids, dispatcher, claimed_at, lease_until, started_at)
+    INSERT INTO punctual_batch (batch_no, task_type, lane, ids, dispatcher, claimed_at, lease_until, started_at)
     SELECT gen_random_uuid(), 'BENCH_NOOP', 'default', array_agg(id), 'bench', now(), now() + interval '1 day', now()
-    FROM (SELECT id FROM schedule_task WHERE status = 'INIT' ORDER BY id LIMIT 2000) AS few GROUP BY id / 500
+    FROM (SELECT id FROM punctual_task WHERE status = 'INIT' ORDER BY id LIMIT 2000) AS few GROUP BY id / 500
     RETURNING batch_no, ids
 )
-UPDATE schedule_task t SET status = 'RUNNING', batch_no = b.batch_no, claimed_due = due_at, due_at = NULL
+UPDATE punctual_task t SET status = 'RUNNING', batch_no = b.batch_no, claimed_due = due_at, due_at = NULL
 FROM batch b WHERE t.id = ANY (b.ids)
 """
 
@@ -100,14 +100,14 @@ def _fill() -> None:
         execute(statement)
     make_articles(ARTICLES - 50_000, "PUBLISHED", "now() - interval '1 day' - n * interval '1 second'")
     make_articles(50_000, "AUDIT_SUCCESS", "now() - interval '1 hour' + n * interval '1 second'")
-    for table in ("schedule_task", "task_attempt", "dlq_entry", "article", "article_event"):
+    for table in ("punctual_task", "punctual_attempt", "punctual_dead_letter", "article", "article_event"):
         execute(f"VACUUM ANALYZE {table}")
     # Last, so that they end now.
     from tasks_app.engine.beat.roll_up import roll_up
 
     execute(_BATCHES)
     roll_up()
-    execute("VACUUM ANALYZE task_batch")
+    execute("VACUUM ANALYZE punctual_batch")
 
 
 @contextmanager
@@ -164,11 +164,11 @@ def _pages() -> dict[str, list[str]]:
     shown = ("drafts", "audit", "planned", "overdue", "failed", "live")
     articles = ["", *(f"?show={one}" for one in shown), "?q=Title+777777", "?q=Title", "?q=nothing+of+it", "?p=90"]
     ids = {
-        state: query("SELECT id FROM schedule_task WHERE status = %s LIMIT 1", [state])[0][0]
+        state: query("SELECT id FROM punctual_task WHERE status = %s LIMIT 1", [state])[0][0]
         for state in ("INIT", "RUNNING", "FAIL", "DEAD", "SUCCESS", "CANCELLED")
     }
     ((article,),) = query("SELECT min(id) + 500 FROM article WHERE status = 'AUDIT_SUCCESS'")
-    ((batch,),) = query("SELECT batch_no FROM task_batch WHERE finished_at IS NULL LIMIT 1")
+    ((batch,),) = query("SELECT batch_no FROM punctual_batch WHERE finished_at IS NULL LIMIT 1")
     return {
         "list": [LIST + one for one in tasks]
         + [ARTICLE_LIST + one for one in articles]

@@ -40,7 +40,7 @@ def plan_publishings(ids: range) -> None:
 
 def analyse() -> None:
     execute("VACUUM ANALYZE article")
-    execute("VACUUM ANALYZE schedule_task")
+    execute("VACUUM ANALYZE punctual_task")
 
 
 def empty_articles() -> None:

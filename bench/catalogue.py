@@ -21,7 +21,7 @@ SELECT 'C' || n, 'Product ' || n, n %% 1000, now() FROM generate_series(1, %(num
 """
 # Written by SQL, since a million products are not what the import is measured with.
 _TASKS = """
-INSERT INTO schedule_task (tenant, task_type, biz_key, status, execute_time, due_at, lane, shard, limited, max_retry,
+INSERT INTO punctual_task (tenant, task_type, biz_key, status, execute_time, due_at, lane, shard, limited, max_retry,
                            repeat_after)
 SELECT 'internal', 'STOCK_SYNC', 'C' || n, 'SUCCESS', now(), now() + interval '1 day' + n * interval '0.7 seconds',
        'low', %(shard)s, TRUE, 250, interval '10 days'
@@ -48,7 +48,7 @@ def run(stack: Stack) -> dict:
 def _idle(stack: Stack) -> float:
     """Without autovacuum, whose transactions are counted like statements, and come when they like."""
     _autovacuum("off")
-    execute("UPDATE maintenance_entry SET next_at = now()")  # both times the minute begins with the beat
+    execute("UPDATE punctual_chore SET next_at = now()")  # both times the minute begins with the beat
     stack.start(workers=0)
     time.sleep(5)
     before = idle._statements()
@@ -71,7 +71,7 @@ def _fill() -> None:
     [shard] = shards_of(["internal"], [STOCK_SYNC], ["C1"])
     execute(_PRODUCTS, {"number": PRODUCTS})
     execute(_TASKS, {"number": PRODUCTS, "shard": shard})
-    execute("VACUUM ANALYZE schedule_task, product")
+    execute("VACUUM ANALYZE punctual_task, product")
 
 
 def _import() -> float:
@@ -94,7 +94,7 @@ def _import() -> float:
 def _spread() -> float:
     """The busiest hour of the imported ones that came with a date, against the mean: 1 is perfectly even."""
     ((most, mean),) = query(
-        "SELECT max(n), avg(n)::float8 FROM (SELECT count(*) AS n FROM schedule_task WHERE biz_key LIKE 'N%%'"
+        "SELECT max(n), avg(n)::float8 FROM (SELECT count(*) AS n FROM punctual_task WHERE biz_key LIKE 'N%%'"
         " AND due_at > now() + interval '1 minute' AND due_at < now() + interval '239 hours'"
         " GROUP BY date_bin('1 hour', due_at, now())) AS hours"
     )

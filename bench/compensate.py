@@ -85,11 +85,11 @@ def _damage(approved: range, pending: range) -> None:
     """Tasks that are gone, tasks at another time, and articles that are live with a task still to come."""
     part = DAMAGED // 4
     gone = [str(id_) for id_ in (*approved[: part * 100 : 100], *pending[: part * 100 : 100])]
-    execute("DELETE FROM schedule_task WHERE biz_key = ANY (%s)", [gone])
+    execute("DELETE FROM punctual_task WHERE biz_key = ANY (%s)", [gone])
     moved = list(approved[50 : 50 + part * 100 : 100])
     execute("UPDATE article SET publish_time = publish_time + interval '1 hour' WHERE id = ANY (%s)", [moved])
     live = list(approved[51 : 51 + part * 100 : 100])
     execute("UPDATE article SET status = 'PUBLISHED', published_at = now() WHERE id = ANY (%s)", [live])
-    ((left,),) = query("SELECT count(*) FROM schedule_task WHERE biz_key = ANY (%s)", [gone])
+    ((left,),) = query("SELECT count(*) FROM punctual_task WHERE biz_key = ANY (%s)", [gone])
     if left or len({*gone, *map(str, moved), *map(str, live)}) != DAMAGED:
         raise SystemExit("the damage is not what it should be")

@@ -40,7 +40,7 @@ def measure_cold(stack: Stack, task_type: str = TYPE, count: int = TASKS) -> flo
     stack.start()
     wait_settled(count)
     first = min(start.at for start in record.starts())
-    ((last,),) = query("SELECT extract(epoch FROM max(finished_at))::float8 FROM task_batch")
+    ((last,),) = query("SELECT extract(epoch FROM max(finished_at))::float8 FROM punctual_batch")
     stack.stop()
     check(task_type, count)
     return count / (last - first)
@@ -55,7 +55,7 @@ def measure_on_top(stack: Stack, task_type: str = TYPE, count: int = TASKS, beat
     """Tasks a second from the first claim to the last settle, on the database's clock.
 
     The workers are there and have done a few tasks of the type; then everything is due when a beat comes."""
-    execute("DELETE FROM task_batch")
+    execute("DELETE FROM punctual_batch")
     stack.start(beats=1, **processes)
     warm_up(task_type)
     stack.stop_beats()
@@ -64,7 +64,7 @@ def measure_on_top(stack: Stack, task_type: str = TYPE, count: int = TASKS, beat
     stack.start(beats=beats, workers=0)
     wait_settled(count + WARM_UP)
     ((seconds,),) = query(
-        "SELECT extract(epoch FROM max(finished_at) - min(claimed_at))::float8 FROM task_batch"
+        "SELECT extract(epoch FROM max(finished_at) - min(claimed_at))::float8 FROM punctual_batch"
         " WHERE claimed_at > %s AND task_type = %s",
         [before, task_type],
     )
@@ -78,15 +78,15 @@ def warm_up(task_type: str) -> None:
 
     schedule_many(task_type, [{"key": f"warm-up-{number}"} for number in range(WARM_UP)])
     wait_settled(WARM_UP)
-    execute("DELETE FROM schedule_task WHERE biz_key LIKE 'warm-up-%%'")
-    execute("TRUNCATE outbox_event, bench_effect")
+    execute("DELETE FROM punctual_task WHERE biz_key LIKE 'warm-up-%%'")
+    execute("TRUNCATE punctual_outbox, bench_effect")
 
 
 def plan_due(task_type: str, count: int) -> None:
     """Plan them a little ahead, each for a time of its own, and wait until all are due."""
     times = work.times_from(time.time() + count / 10_000, count)
     tasks.plan(task_type, times)
-    execute("VACUUM ANALYZE schedule_task")
+    execute("VACUUM ANALYZE punctual_task")
     execute("CHECKPOINT")
     tasks.wait_until(times[-1])
     record.clear()
@@ -94,9 +94,9 @@ def plan_due(task_type: str, count: int) -> None:
 
 def check(task_type: str, count: int) -> None:
     done, events = query(
-        "SELECT (SELECT count(*) FROM schedule_task WHERE status = 'SUCCESS' AND task_type = %s"
+        "SELECT (SELECT count(*) FROM punctual_task WHERE status = 'SUCCESS' AND task_type = %s"
         "        AND biz_key NOT LIKE 'done-%%'),"
-        " (SELECT count(*) FROM outbox_event WHERE event = 'task.succeeded')",
+        " (SELECT count(*) FROM punctual_outbox WHERE event = 'task.succeeded')",
         [task_type],
     )[0]
     calls = len({start.number for start in record.starts()}) if task_type == TYPE else count

@@ -106,7 +106,7 @@ def _wrong() -> int:
     """Live before its time, live twice, a history with a gap, or a task that is not where its article is."""
     ((wrong,),) = query(
         "SELECT count(*) FROM article a"
-        " LEFT JOIN schedule_task t ON t.biz_key = a.id::text AND t.task_type = 'ARTICLE_PUBLISH' AND t.current"
+        " LEFT JOIN punctual_task t ON t.biz_key = a.id::text AND t.task_type = 'ARTICLE_PUBLISH' AND t.current"
         " LEFT JOIN (SELECT article_id, count(*) AS events, count(*) FILTER (WHERE verb = 'publish') AS published"
         "            FROM article_event GROUP BY article_id) AS e ON e.article_id = a.id"
         " WHERE (a.status = 'PUBLISHED' AND a.author = 'bench' AND a.published_at < a.publish_time)"

@@ -23,7 +23,7 @@ def run(stack: Stack) -> dict:
     for part in range(0, tasks, 5_000):
         numbers = range(part, min(part + 5_000, tasks))
         schedule_many("BENCH_MARK", [{"key": n, "at": first + timedelta(seconds=n / RATE)} for n in numbers])
-    execute("VACUUM ANALYZE schedule_task")
+    execute("VACUUM ANALYZE punctual_task")
     _wait(lambda: timezone.now() > first + timedelta(seconds=KILL_AFTER), "the moment of the kill")
     victim = next(process for process in stack.processes if "beat" in process.args)
     name = next(name for name in _holders() if name.endswith(f":{victim.pid}"))
@@ -38,13 +38,13 @@ def run(stack: Stack) -> dict:
     late = [
         late
         for (late,) in query(
-            "SELECT extract(epoch FROM start_time - execute_time)::float8 * 1000 FROM schedule_task"
+            "SELECT extract(epoch FROM start_time - execute_time)::float8 * 1000 FROM punctual_task"
             " WHERE execute_time BETWEEN %s AND %s AND task_type = 'BENCH_MARK'",
             [killed_at, killed_at + timedelta(seconds=20)],
         )
     ]
     ((done, marks),) = query(
-        "SELECT (SELECT count(*) FROM schedule_task WHERE status = 'SUCCESS' AND task_type = 'BENCH_MARK'),"
+        "SELECT (SELECT count(*) FROM punctual_task WHERE status = 'SUCCESS' AND task_type = 'BENCH_MARK'),"
         " (SELECT count(*) FROM bench_effect)"
     )
     return {
@@ -58,7 +58,7 @@ def run(stack: Stack) -> dict:
 
 
 def _holders() -> set[str]:
-    return {name for (name,) in query("SELECT DISTINCT holder_name FROM shard_lease WHERE holder IS NOT NULL")}
+    return {name for (name,) in query("SELECT DISTINCT holder_name FROM punctual_shard_lease WHERE holder IS NOT NULL")}
 
 
 def _wait(condition, what: str, timeout: float = 60) -> None:

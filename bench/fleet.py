@@ -57,8 +57,8 @@ def measure(stack: Stack, beats: int) -> float:
     lanes.resume(LANE, reason="the bench", by="bench")
     wait_settled(drain.TASKS + drain.WARM_UP)
     ((seconds,),) = query(
-        "SELECT extract(epoch FROM max(finished_at) - min(claimed_at))::float8 FROM task_batch"
-        " WHERE task_type = %s AND claimed_at > (SELECT max(created_at) FROM audit_entry)",
+        "SELECT extract(epoch FROM max(finished_at) - min(claimed_at))::float8 FROM punctual_batch"
+        " WHERE task_type = %s AND claimed_at > (SELECT max(created_at) FROM punctual_audit_entry)",
         [TYPE],
     )
     stack.stop()
@@ -68,7 +68,8 @@ def measure(stack: Stack, beats: int) -> float:
 
 def _wait_shared(beats: int) -> None:
     deadline = time.monotonic() + 30
-    held = "SELECT count(*), max(count) - min(count) FROM (SELECT count(*) FROM shard_lease GROUP BY holder) AS held"
+    by_holder = "SELECT count(*) FROM punctual_shard_lease GROUP BY holder"
+    held = f"SELECT count(*), max(count) - min(count) FROM ({by_holder}) AS held"
     while query(held)[0][0] != beats or query(held)[0][1] > 1:
         if time.monotonic() > deadline:
             raise SystemExit(f"{beats} beats did not share the shards")

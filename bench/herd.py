@@ -20,11 +20,11 @@ def run(stack: Stack) -> dict:
     at = timezone.now() + timedelta(seconds=15)
     for part in range(0, TASKS, 10_000):
         schedule_many("BENCH_NOOP", [{"key": n, "at": at} for n in range(part, min(part + 10_000, TASKS))])
-    execute("VACUUM ANALYZE schedule_task")
+    execute("VACUUM ANALYZE punctual_task")
     wait_settled(TASKS + 2_000)
     stack.stop()
     rows = query(
-        "SELECT extract(epoch FROM start_time - %s)::float8 * 1000 FROM schedule_task WHERE execute_time = %s", [at, at]
+        "SELECT extract(epoch FROM start_time - %s)::float8 * 1000 FROM punctual_task WHERE execute_time = %s", [at, at]
     )
     late = [one for (one,) in rows]
     return {"lateness_p95_ms": round(percentile(late, 0.95)), "last_started_s": round(max(late) / 1000, 3)}

@@ -14,7 +14,7 @@ SECONDS = 60  # whatever a beat does once a minute is in it
 def run(stack: Stack) -> dict:
     empty_tables()
     execute(FILL, {"prefix": "future-", "status": "INIT", "more": MORE})
-    execute("VACUUM ANALYZE schedule_task")
+    execute("VACUUM ANALYZE punctual_task")
     stack.start(workers=0)
     beat_statements, cpu = _measure(stack)
     stack.start(beats=0)

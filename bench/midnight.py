@@ -36,7 +36,7 @@ def _bulk_move() -> float:
     answers = change_publish_times(changes, actor="bench")
     seconds = time.monotonic() - started
     ((wrong,),) = query(
-        "SELECT count(*) FROM article a LEFT JOIN schedule_task t ON t.biz_key = a.id::text AND t.current"
+        "SELECT count(*) FROM article a LEFT JOIN punctual_task t ON t.biz_key = a.id::text AND t.current"
         " WHERE t.due_at IS DISTINCT FROM a.publish_time OR a.revision <> 2"
     )
     if wrong or {str(answer.outcome) for answer in answers} != {"UPDATED"}:
@@ -76,7 +76,7 @@ def plan_now(count: int, at: str, **params: object) -> range:
 def _wait_live(ids: range, timeout: float) -> None:
     deadline = time.monotonic() + timeout
     # Asked of the tasks' batches, so that asking costs nothing.
-    live = "SELECT coalesce(sum(ok), 0) FROM task_batch WHERE task_type <> 'PUNCTUAL_CANARY'"
+    live = "SELECT coalesce(sum(ok), 0) FROM punctual_batch WHERE task_type <> 'PUNCTUAL_CANARY'"
     while query(live)[0][0] < ids.stop - 1:
         if time.monotonic() > deadline:
             raise SystemExit(f"not all articles were live within {timeout:g} s")

@@ -44,7 +44,7 @@ def measure(
     first = time.time() + 3
     due = [first + number / rate for number in range(rate * SECONDS)]
     tasks.plan(task_type, due)
-    execute("VACUUM ANALYZE schedule_task")
+    execute("VACUUM ANALYZE punctual_task")
     tasks.wait_until(first)
     around()
     time.sleep(SECONDS)

@@ -11,7 +11,7 @@ ROUNDS = 3
 
 # Written by SQL, since a million schedule() calls are not what is measured here.
 FILL = """
-INSERT INTO schedule_task (tenant, task_type, biz_key, current, status, execute_time, due_at, lane, shard, max_retry)
+INSERT INTO punctual_task (tenant, task_type, biz_key, current, status, execute_time, due_at, lane, shard, max_retry)
 SELECT 'default', 'BENCH_NOOP', %(prefix)s || n, TRUE, %(status)s, now() + interval '1 day',
        CASE WHEN %(status)s = 'INIT' THEN now() + interval '1 day' + n * interval '50 milliseconds' END,
        'default', n %% 16, 5
@@ -25,9 +25,9 @@ def run(stack: Stack) -> dict:
         small.append(drain.measure(stack))
         execute(FILL, {"prefix": "future-", "status": "INIT", "more": MORE})
         execute(FILL, {"prefix": "done-", "status": "SUCCESS", "more": MORE})
-        execute("TRUNCATE outbox_event")
-        execute("DELETE FROM schedule_task WHERE biz_key NOT LIKE 'future-%%' AND biz_key NOT LIKE 'done-%%'")
-        execute("VACUUM ANALYZE schedule_task")
+        execute("TRUNCATE punctual_outbox")
+        execute("DELETE FROM punctual_task WHERE biz_key NOT LIKE 'future-%%' AND biz_key NOT LIKE 'done-%%'")
+        execute("VACUUM ANALYZE punctual_task")
         large.append(drain.measure_on_top(stack))
     without, beside = statistics.median(small), statistics.median(large)
     return {

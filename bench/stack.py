@@ -32,7 +32,7 @@ class Stack:
 
     def stop(self) -> None:
         self._end(self.processes)
-        execute("DELETE FROM node")
+        execute("DELETE FROM punctual_node")
 
     def stop_beats(self) -> None:
         self._end([process for process in self.processes if "beat" in process.args])
@@ -59,7 +59,7 @@ class Stack:
 
     def _wait_until_live(self) -> None:
         deadline = time.monotonic() + 30
-        while query("SELECT count(*) FROM node")[0][0] < len(self.processes):
+        while query("SELECT count(*) FROM punctual_node")[0][0] < len(self.processes):
             dead = [process.args for process in self.processes if process.poll() is not None]
             if dead or time.monotonic() > deadline:
                 logs = "\n".join(path.read_text()[-2000:] for path in self.folder.glob("*.log"))
@@ -96,7 +96,9 @@ def execute(statement: str, params=None) -> None:
 
 
 def empty_tables() -> None:
-    execute("TRUNCATE schedule_task, task_batch, task_attempt, dlq_entry, outbox_event, bench_effect")
+    execute(
+        "TRUNCATE punctual_task, punctual_batch, punctual_attempt, punctual_dead_letter, punctual_outbox, bench_effect"
+    )
 
 
 def percentile(values: list[float], share: float) -> float:
@@ -107,7 +109,7 @@ def percentile(values: list[float], share: float) -> float:
 def wait_settled(expected: int, timeout: float = 300) -> None:
     """Until so many tasks were settled, asked of the batches so that asking costs nothing."""
     deadline = time.monotonic() + timeout
-    settled = "SELECT coalesce(sum(ok + failed), 0) FROM task_batch WHERE task_type <> 'PUNCTUAL_CANARY'"
+    settled = "SELECT coalesce(sum(ok + failed), 0) FROM punctual_batch WHERE task_type <> 'PUNCTUAL_CANARY'"
     while query(settled)[0][0] < expected:
         if time.monotonic() > deadline:
             raise SystemExit(f"not all of {expected} tasks were settled within {timeout:g} s")

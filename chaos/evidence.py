@@ -26,8 +26,8 @@ def gather(
     connection.close()  # ours was cut with the others
     _index_for_the_rules()
     calls = [json.loads(line) for line in journal.read("client")]
-    batches = _query("SELECT ids, ok + failed, reaped FROM task_batch WHERE started_at IS NOT NULL")
-    keys = dict(_query("SELECT id, biz_key FROM schedule_task"))
+    batches = _query("SELECT ids, ok + failed, reaped FROM punctual_batch WHERE started_at IS NOT NULL")
+    keys = dict(_query("SELECT id, biz_key FROM punctual_task"))
     unsettled = [ids for ids, settled, _ in batches if settled < len(ids)]
     return Evidence(
         asked=_asked_before(wishes) | _asked_by_client(calls),
@@ -38,7 +38,7 @@ def gather(
         in_flight=sum(len(ids) - settled for ids, settled, _ in batches if settled < len(ids)),
         lost_batches=sum(reaped for _, _, reaped in batches),
         batches_at_stake=_batches_at_stake(plan, wishes),
-        failures=Counter(code for (code,) in _query("SELECT error_code FROM task_attempt")),
+        failures=Counter(code for (code,) in _query("SELECT error_code FROM punctual_attempt")),
         broken_rules=[f"{rule}: not so for {task_id} ({detail})" for rule, task_id, detail in broken_rules()],
         hung_processes=fleet.hung,
         idle_workers=_idle_workers(fleet, *calm),
@@ -52,8 +52,8 @@ def gather(
 def _index_for_the_rules() -> None:
     """The rules look up events by task, which the product never does: for 20,000 tasks that needs an index."""
     with connection.cursor() as cursor:
-        cursor.execute("CREATE INDEX ON outbox_event (task_id)")
-        cursor.execute("CREATE INDEX ON dlq_entry (task_id)")
+        cursor.execute("CREATE INDEX ON punctual_outbox (task_id)")
+        cursor.execute("CREATE INDEX ON punctual_dead_letter (task_id)")
         cursor.execute("ANALYZE")
 
 
@@ -82,7 +82,7 @@ def _state(told: set[str]) -> str:
 
 def _statuses() -> dict[str, list[str]]:
     found = defaultdict(list)
-    for key, status in _query("SELECT biz_key, status FROM schedule_task ORDER BY id"):
+    for key, status in _query("SELECT biz_key, status FROM punctual_task ORDER BY id"):
         found[key].append(status)
     return found
 
@@ -98,11 +98,11 @@ def _idle_workers(fleet: Fleet, calm: float, end: float) -> list[str]:
     """Workers that had time to take a batch after the last fault and took none: deaf ones."""
     ready = {
         int(name.rpartition(":")[2]): at
-        for name, at in _query("SELECT name, date_part('epoch', started_at) FROM node WHERE kind = 'WORKER'")
+        for name, at in _query("SELECT name, date_part('epoch', started_at) FROM punctual_node WHERE kind = 'WORKER'")
     }
     busy = {
         int(name.rpartition(":")[2])
-        for (name,) in _query("SELECT DISTINCT worker FROM task_batch WHERE started_at > to_timestamp(%s)", [calm])
+        for (name,) in _query("SELECT DISTINCT worker FROM punctual_batch WHERE started_at > to_timestamp(%s)", [calm])
     }
     return [
         member.name
@@ -113,7 +113,7 @@ def _idle_workers(fleet: Fleet, calm: float, end: float) -> list[str]:
 
 
 def finishes() -> list[float]:
-    return [at for (at,) in _query("SELECT date_part('epoch', updated_at) FROM schedule_task WHERE status = 'SUCCESS'")]
+    return [at for (at,) in _query("SELECT date_part('epoch', updated_at) FROM punctual_task WHERE status = 'SUCCESS'")]
 
 
 def batch_ends() -> list[tuple[float, float, float]]:
@@ -121,7 +121,7 @@ def batch_ends() -> list[tuple[float, float, float]]:
     return _query(
         "SELECT date_part('epoch', b.claimed_at), date_part('epoch', coalesce(b.finished_at, 'infinity')),"
         "       date_part('epoch', max(t.updated_at))"
-        " FROM task_batch b CROSS JOIN unnest(b.ids) AS one(id) JOIN schedule_task t USING (id)"
+        " FROM punctual_batch b CROSS JOIN unnest(b.ids) AS one(id) JOIN punctual_task t USING (id)"
         " GROUP BY b.batch_no"
     )
 

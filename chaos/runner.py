@@ -168,7 +168,7 @@ class _Run:
                 return connection.execute(
                     "SELECT count(*) FILTER (WHERE status = ANY(%(final)s)),"
                     "       count(*) FILTER (WHERE status <> ALL(%(final)s)),"
-                    "       count(*) FILTER (WHERE due_at > clock_timestamp()) FROM schedule_task",
+                    "       count(*) FILTER (WHERE due_at > clock_timestamp()) FROM punctual_task",
                     {"final": list(FINAL)},
                 ).fetchone()
         except psycopg.OperationalError:

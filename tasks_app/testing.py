@@ -41,7 +41,7 @@ def move_time(by: timedelta) -> None:
     """Let time pass for every task: what was due in an hour is due now after move_time(timedelta(hours=1))."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "UPDATE schedule_task SET due_at = due_at - %(by)s, execute_time = execute_time - %(by)s,"
+            "UPDATE punctual_task SET due_at = due_at - %(by)s, execute_time = execute_time - %(by)s,"
             " allowed_at = allowed_at - %(by)s, start_time = start_time - %(by)s, finish_time = finish_time - %(by)s",
             {"by": by},
         )

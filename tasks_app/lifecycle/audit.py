@@ -59,7 +59,7 @@ def audit(operator: Operator, verb: str, entries: Sequence[Entry]) -> None:
     try:
         run("audit", params)
     except IntegrityError as error:
-        if "audit_entry_once" not in str(error):
+        if "punctual_audit_entry_once" not in str(error):
             raise
         raise InvalidTask(
             f"this Operator ({operator.name!r}, {operator.reason[:60]!r}) has acted on {entries[0].subject} already; "

@@ -82,10 +82,10 @@ def find_many(
 # Only current rows are indexed by their unit; the ones before are found through the row that took over.
 _HISTORY = """
 WITH RECURSIVE chain AS (
-    SELECT t.id, t.replaces, 1 AS place FROM schedule_task t
+    SELECT t.id, t.replaces, 1 AS place FROM punctual_task t
     WHERE t.biz_key = %s AND t.task_type = %s AND t.tenant = %s AND t.current
     UNION ALL
-    SELECT older.id, older.replaces, chain.place + 1 FROM schedule_task older JOIN chain ON older.id = chain.replaces
+    SELECT older.id, older.replaces, chain.place + 1 FROM punctual_task older JOIN chain ON older.id = chain.replaces
     WHERE chain.place < %s
 )
 SELECT id FROM chain ORDER BY place

@@ -26,7 +26,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'verbose_name_plural': 'maintenance entries',
-                'db_table': 'maintenance_entry',
+                'db_table': 'punctual_chore',
             },
         ),
         migrations.CreateModel(
@@ -41,7 +41,7 @@ class Migration(migrations.Migration):
                 ('seen_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
             ],
             options={
-                'db_table': 'node',
+                'db_table': 'punctual_node',
             },
         ),
         migrations.CreateModel(
@@ -54,7 +54,7 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
             ],
             options={
-                'db_table': 'outbox_event',
+                'db_table': 'punctual_outbox',
             },
         ),
         migrations.CreateModel(
@@ -91,10 +91,10 @@ class Migration(migrations.Migration):
                 ('updated_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
             ],
             options={
-                'db_table': 'schedule_task',
+                'db_table': 'punctual_task',
                 'permissions': [('operate_scheduletask', 'Can retry, cancel and move tasks')],
-                'indexes': [models.Index(condition=models.Q(('due_at__isnull', False)), fields=['shard', 'lane', 'due_at'], name='schedule_task_due')],
-                'constraints': [models.UniqueConstraint(condition=models.Q(('current', True)), fields=('biz_key', 'task_type', 'tenant'), name='schedule_task_unit'), models.UniqueConstraint(condition=models.Q(('idem_key__isnull', False)), fields=('tenant', 'idem_key'), name='schedule_task_idem'), models.CheckConstraint(condition=models.Q(('status__in', [tasks_app.core.states.Status['BLOCKED'], tasks_app.core.states.Status['INIT'], tasks_app.core.states.Status['RUNNING'], tasks_app.core.states.Status['SUCCESS'], tasks_app.core.states.Status['FAIL'], tasks_app.core.states.Status['DEAD'], tasks_app.core.states.Status['CANCELLED']])), name='schedule_task_status'), models.CheckConstraint(condition=models.Q(('lane__in', ('critical', 'high', 'default', 'low', 'backfill'))), name='schedule_task_lane'), models.CheckConstraint(condition=models.Q(models.Q(('status', tasks_app.core.states.Status['RUNNING']), ('batch_no__isnull', False)), models.Q(models.Q(('status', tasks_app.core.states.Status['RUNNING']), _negated=True), ('batch_no__isnull', True)), _connector='OR'), name='schedule_task_running_has_batch'), models.CheckConstraint(condition=models.Q(('due_at__isnull', True), ('status__in', [tasks_app.core.states.Status['INIT'], tasks_app.core.states.Status['FAIL']]), models.Q(('repeat_after__isnull', False), ('status', tasks_app.core.states.Status['SUCCESS'])), _connector='OR'), name='schedule_task_due_is_claimable'), models.CheckConstraint(condition=models.Q(('current', True), models.Q(('due_at__isnull', True), models.Q(('status__in', [tasks_app.core.states.Status['RUNNING'], tasks_app.core.states.Status['BLOCKED']]), _negated=True)), _connector='OR'), name='schedule_task_live_is_current')],
+                'indexes': [models.Index(condition=models.Q(('due_at__isnull', False)), fields=['shard', 'lane', 'due_at'], name='punctual_task_due')],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('current', True)), fields=('biz_key', 'task_type', 'tenant'), name='punctual_task_unit'), models.UniqueConstraint(condition=models.Q(('idem_key__isnull', False)), fields=('tenant', 'idem_key'), name='punctual_task_idem'), models.CheckConstraint(condition=models.Q(('status__in', [tasks_app.core.states.Status['BLOCKED'], tasks_app.core.states.Status['INIT'], tasks_app.core.states.Status['RUNNING'], tasks_app.core.states.Status['SUCCESS'], tasks_app.core.states.Status['FAIL'], tasks_app.core.states.Status['DEAD'], tasks_app.core.states.Status['CANCELLED']])), name='punctual_task_status'), models.CheckConstraint(condition=models.Q(('lane__in', ('critical', 'high', 'default', 'low', 'backfill'))), name='punctual_task_lane'), models.CheckConstraint(condition=models.Q(models.Q(('status', tasks_app.core.states.Status['RUNNING']), ('batch_no__isnull', False)), models.Q(models.Q(('status', tasks_app.core.states.Status['RUNNING']), _negated=True), ('batch_no__isnull', True)), _connector='OR'), name='punctual_task_running_has_batch'), models.CheckConstraint(condition=models.Q(('due_at__isnull', True), ('status__in', [tasks_app.core.states.Status['INIT'], tasks_app.core.states.Status['FAIL']]), models.Q(('repeat_after__isnull', False), ('status', tasks_app.core.states.Status['SUCCESS'])), _connector='OR'), name='punctual_task_due_is_claimable'), models.CheckConstraint(condition=models.Q(('current', True), models.Q(('due_at__isnull', True), models.Q(('status__in', [tasks_app.core.states.Status['RUNNING'], tasks_app.core.states.Status['BLOCKED']]), _negated=True)), _connector='OR'), name='punctual_task_live_is_current')],
             },
         ),
         migrations.CreateModel(
@@ -111,7 +111,7 @@ class Migration(migrations.Migration):
                 ('task', models.ForeignKey(db_constraint=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='attempts', to='tasks_app.scheduletask')),
             ],
             options={
-                'db_table': 'task_attempt',
+                'db_table': 'punctual_attempt',
             },
         ),
         migrations.CreateModel(
@@ -135,8 +135,8 @@ class Migration(migrations.Migration):
             ],
             options={
                 'verbose_name_plural': 'task batches',
-                'db_table': 'task_batch',
-                'indexes': [models.Index(condition=models.Q(('finished_at__isnull', True)), fields=['lease_until'], name='task_batch_open'), models.Index(condition=models.Q(('finished_at__isnull', False)), fields=['finished_at'], name='task_batch_done')],
+                'db_table': 'punctual_batch',
+                'indexes': [models.Index(condition=models.Q(('finished_at__isnull', True)), fields=['lease_until'], name='punctual_batch_open'), models.Index(condition=models.Q(('finished_at__isnull', False)), fields=['finished_at'], name='punctual_batch_done')],
             },
         ),
         migrations.CreateModel(
@@ -155,8 +155,8 @@ class Migration(migrations.Migration):
             ],
             options={
                 'verbose_name': 'dead letter',
-                'db_table': 'dlq_entry',
-                'constraints': [models.CheckConstraint(condition=models.Q(('replay_status__in', ['OPEN', 'REPLAYED', 'CLOSED'])), name='dlq_entry_replay_status'), models.UniqueConstraint(condition=models.Q(('replay_status', 'OPEN')), fields=('task',), name='dlq_entry_one_open')],
+                'db_table': 'punctual_dead_letter',
+                'constraints': [models.CheckConstraint(condition=models.Q(('replay_status__in', ['OPEN', 'REPLAYED', 'CLOSED'])), name='punctual_dead_letter_replay_status'), models.UniqueConstraint(condition=models.Q(('replay_status', 'OPEN')), fields=('task',), name='punctual_dead_letter_one_open')],
             },
         ),
     ]

@@ -26,7 +26,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'verbose_name_plural': 'minute figures',
-                'db_table': 'minute_figures',
+                'db_table': 'punctual_minute_figures',
                 'default_permissions': (),
             },
         ),
@@ -46,10 +46,10 @@ class Migration(migrations.Migration):
             ],
             options={
                 'verbose_name_plural': 'audit entries',
-                'db_table': 'audit_entry',
+                'db_table': 'punctual_audit_entry',
                 'default_permissions': (),
-                'indexes': [models.Index(condition=models.Q(('task_id__isnull', False)), fields=['task_id'], name='audit_entry_task')],
-                'constraints': [models.UniqueConstraint(fields=('operation', 'subject'), name='audit_entry_once')],
+                'indexes': [models.Index(condition=models.Q(('task_id__isnull', False)), fields=['task_id'], name='punctual_audit_entry_task')],
+                'constraints': [models.UniqueConstraint(fields=('operation', 'subject'), name='punctual_audit_entry_once')],
             },
         ),
     ]

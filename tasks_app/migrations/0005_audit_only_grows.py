@@ -3,16 +3,16 @@
 from django.db import migrations
 
 SET = """
-CREATE FUNCTION audit_entry_only_grows() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION punctual_audit_entry_only_grows() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    RAISE EXCEPTION 'audit_entry is append-only: % is refused', TG_OP USING ERRCODE = 'restrict_violation';
+    RAISE EXCEPTION 'punctual_audit_entry is append-only: % is refused', TG_OP USING ERRCODE = 'restrict_violation';
 END $$;
-CREATE TRIGGER audit_entry_only_grows BEFORE UPDATE OR DELETE ON audit_entry
-    FOR EACH STATEMENT EXECUTE FUNCTION audit_entry_only_grows();
+CREATE TRIGGER punctual_audit_entry_only_grows BEFORE UPDATE OR DELETE ON punctual_audit_entry
+    FOR EACH STATEMENT EXECUTE FUNCTION punctual_audit_entry_only_grows();
 """
 RESET = """
-DROP TRIGGER audit_entry_only_grows ON audit_entry;
-DROP FUNCTION audit_entry_only_grows();
+DROP TRIGGER punctual_audit_entry_only_grows ON punctual_audit_entry;
+DROP FUNCTION punctual_audit_entry_only_grows();
 """
 
 

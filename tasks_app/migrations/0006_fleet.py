@@ -20,7 +20,7 @@ class Migration(migrations.Migration):
                 ('paused_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
             ],
             options={
-                'db_table': 'lane_pause',
+                'db_table': 'punctual_lane_pause',
             },
         ),
         migrations.CreateModel(
@@ -36,7 +36,7 @@ class Migration(migrations.Migration):
                 ('taken_from', models.CharField(db_default='', help_text='Who held it before.', max_length=200)),
             ],
             options={
-                'db_table': 'shard_lease',
+                'db_table': 'punctual_shard_lease',
             },
         ),
         migrations.CreateModel(
@@ -50,12 +50,12 @@ class Migration(migrations.Migration):
                 ('filled_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
             ],
             options={
-                'db_table': 'type_limit',
+                'db_table': 'punctual_type_limit',
             },
         ),
         migrations.RemoveIndex(
             model_name='scheduletask',
-            name='schedule_task_due',
+            name='punctual_task_due',
         ),
         migrations.AddField(
             model_name='node',
@@ -69,11 +69,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='scheduletask',
-            index=models.Index(condition=models.Q(('due_at__isnull', False), ('limited', False)), fields=['shard', 'lane', 'due_at'], name='schedule_task_due'),
+            index=models.Index(condition=models.Q(('due_at__isnull', False), ('limited', False)), fields=['shard', 'lane', 'due_at'], name='punctual_task_due'),
         ),
         migrations.AddIndex(
             model_name='scheduletask',
-            index=models.Index(condition=models.Q(('due_at__isnull', False), ('limited', True)), fields=['task_type', 'lane', 'due_at'], name='schedule_task_limited'),
+            index=models.Index(condition=models.Q(('due_at__isnull', False), ('limited', True)), fields=['task_type', 'lane', 'due_at'], name='punctual_task_limited'),
         ),
         migrations.AlterModelOptions(
             name='node',
@@ -81,9 +81,9 @@ class Migration(migrations.Migration):
         ),
         # Updated every few seconds, a few rows each.
         migrations.RunSQL(
-            "ALTER TABLE shard_lease SET (fillfactor = 50, autovacuum_vacuum_threshold = 200);"
-            "ALTER TABLE type_limit SET (fillfactor = 50, autovacuum_vacuum_threshold = 200);",
-            "ALTER TABLE shard_lease RESET (fillfactor, autovacuum_vacuum_threshold);"
-            "ALTER TABLE type_limit RESET (fillfactor, autovacuum_vacuum_threshold);",
+            "ALTER TABLE punctual_shard_lease SET (fillfactor = 50, autovacuum_vacuum_threshold = 200);"
+            "ALTER TABLE punctual_type_limit SET (fillfactor = 50, autovacuum_vacuum_threshold = 200);",
+            "ALTER TABLE punctual_shard_lease RESET (fillfactor, autovacuum_vacuum_threshold);"
+            "ALTER TABLE punctual_type_limit RESET (fillfactor, autovacuum_vacuum_threshold);",
         ),
     ]

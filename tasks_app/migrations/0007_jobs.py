@@ -8,9 +8,9 @@ from django.db import migrations, models
 
 # A cursor is moved by every step of the planner, and its own due index with it.
 SET = """
-ALTER TABLE job_cursor SET (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 500);
+ALTER TABLE punctual_job_cursor SET (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 500);
 """
-RESET = "ALTER TABLE job_cursor RESET (fillfactor, autovacuum_vacuum_scale_factor, autovacuum_vacuum_threshold);"
+RESET = "ALTER TABLE punctual_job_cursor RESET (fillfactor, autovacuum_vacuum_scale_factor, autovacuum_vacuum_threshold);"
 
 
 class Migration(migrations.Migration):
@@ -35,7 +35,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'verbose_name': 'API token',
-                'db_table': 'api_token',
+                'db_table': 'punctual_api_token',
             },
         ),
         migrations.CreateModel(
@@ -50,7 +50,7 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
             ],
             options={
-                'db_table': 'idempotency_record',
+                'db_table': 'punctual_idempotency_record',
             },
         ),
         migrations.CreateModel(
@@ -68,7 +68,7 @@ class Migration(migrations.Migration):
                 ('after_job', models.BigIntegerField(db_default=0, help_text='Of this firing, the instances of jobs up to this one are planned too.')),
             ],
             options={
-                'db_table': 'job_cursor',
+                'db_table': 'punctual_job_cursor',
             },
         ),
         migrations.CreateModel(
@@ -108,7 +108,7 @@ class Migration(migrations.Migration):
                 ('paused_until', models.DateTimeField(help_text='Resumes by itself then; empty: when told.', null=True)),
                 ('on_resume', models.CharField(db_default=tasks_app.core.jobs.OnResume['SKIP'], max_length=6)),
                 ('shard', models.SmallIntegerField()),
-                ('cursor', models.BigIntegerField(help_text='The job_cursor of its schedule; empty for one time.', null=True)),
+                ('cursor', models.BigIntegerField(help_text='The punctual_job_cursor of its schedule; empty for one time.', null=True)),
                 ('plan_from', models.DateTimeField(help_text="Only firings after this are this job's.")),
                 ('created_by', models.CharField(db_default='', max_length=150)),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
@@ -116,7 +116,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'verbose_name': 'job',
-                'db_table': 'job_definition',
+                'db_table': 'punctual_job',
                 'permissions': [('operate_jobdefinition', 'Can create, edit, pause, resume, trigger and delete jobs')],
                 'default_permissions': ('view',),
             },
@@ -131,7 +131,7 @@ class Migration(migrations.Migration):
                 ('revision', models.BigIntegerField()),
             ],
             options={
-                'db_table': 'unit_revision',
+                'db_table': 'punctual_unit_revision',
             },
         ),
         migrations.AddField(
@@ -146,71 +146,71 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='scheduletask',
-            index=models.Index(condition=models.Q(('job__isnull', False)), fields=['job', 'fire_time'], name='schedule_task_job'),
+            index=models.Index(condition=models.Q(('job__isnull', False)), fields=['job', 'fire_time'], name='punctual_task_job'),
         ),
         migrations.AddIndex(
             model_name='idempotencyrecord',
-            index=models.Index(fields=['created_at'], name='idempotency_record_age'),
+            index=models.Index(fields=['created_at'], name='punctual_idempotency_age'),
         ),
         migrations.AddConstraint(
             model_name='idempotencyrecord',
-            constraint=models.UniqueConstraint(fields=('tenant', 'key'), name='idempotency_record_key'),
+            constraint=models.UniqueConstraint(fields=('tenant', 'key'), name='punctual_idempotency_record_key'),
         ),
         migrations.AddIndex(
             model_name='jobcursor',
-            index=models.Index(fields=['shard', 'next_fire'], name='job_cursor_due'),
+            index=models.Index(fields=['shard', 'next_fire'], name='punctual_job_cursor_due'),
         ),
         migrations.AddConstraint(
             model_name='jobcursor',
-            constraint=models.UniqueConstraint(fields=('cron', 'every', 'phase', 'timezone', 'dst_gap', 'dst_repeat', 'shard'), name='job_cursor_schedule'),
+            constraint=models.UniqueConstraint(fields=('cron', 'every', 'phase', 'timezone', 'dst_gap', 'dst_repeat', 'shard'), name='punctual_job_cursor_schedule'),
         ),
         migrations.AddIndex(
             model_name='jobdefinition',
-            index=models.Index(condition=models.Q(('status', tasks_app.core.jobs.JobStatus['ACTIVE'])), fields=['cursor', 'id'], name='job_definition_planned'),
+            index=models.Index(condition=models.Q(('status', tasks_app.core.jobs.JobStatus['ACTIVE'])), fields=['cursor', 'id'], name='punctual_job_planned'),
         ),
         migrations.AddIndex(
             model_name='jobdefinition',
-            index=models.Index(condition=models.Q(('max_runs__isnull', False), ('status', tasks_app.core.jobs.JobStatus['ACTIVE'])), fields=['cursor'], name='job_definition_counted'),
+            index=models.Index(condition=models.Q(('max_runs__isnull', False), ('status', tasks_app.core.jobs.JobStatus['ACTIVE'])), fields=['cursor'], name='punctual_job_counted'),
         ),
         migrations.AddIndex(
             model_name='jobdefinition',
-            index=models.Index(fields=['tenant', 'task_type', 'name'], name='job_definition_type'),
+            index=models.Index(fields=['tenant', 'task_type', 'name'], name='punctual_job_type'),
         ),
         migrations.AddIndex(
             model_name='jobdefinition',
-            index=models.Index(condition=models.Q(('status', tasks_app.core.jobs.JobStatus['PAUSED'])), fields=['tenant', 'name'], name='job_definition_paused'),
+            index=models.Index(condition=models.Q(('status', tasks_app.core.jobs.JobStatus['PAUSED'])), fields=['tenant', 'name'], name='punctual_job_paused'),
         ),
         migrations.AddIndex(
             model_name='auditentry',
-            index=models.Index(fields=['subject', 'id'], name='audit_entry_subject'),
+            index=models.Index(fields=['subject', 'id'], name='punctual_audit_entry_subject'),
         ),
         migrations.AddIndex(
             model_name='jobdefinition',
-            index=models.Index(condition=models.Q(('paused_until__isnull', False)), fields=['paused_until'], name='job_definition_resumes'),
+            index=models.Index(condition=models.Q(('paused_until__isnull', False)), fields=['paused_until'], name='punctual_job_resumes'),
         ),
         migrations.AddConstraint(
             model_name='jobdefinition',
-            constraint=models.UniqueConstraint(fields=('tenant', 'name'), name='job_definition_name'),
+            constraint=models.UniqueConstraint(fields=('tenant', 'name'), name='punctual_job_name'),
         ),
         migrations.AddConstraint(
             model_name='jobdefinition',
-            constraint=models.CheckConstraint(condition=models.Q(('lane__in', ('critical', 'high', 'default', 'low', 'backfill'))), name='job_definition_lane'),
+            constraint=models.CheckConstraint(condition=models.Q(('lane__in', ('critical', 'high', 'default', 'low', 'backfill'))), name='punctual_job_lane'),
         ),
         migrations.AddConstraint(
             model_name='jobdefinition',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', [tasks_app.core.jobs.JobStatus['ACTIVE'], tasks_app.core.jobs.JobStatus['PAUSED']])), name='job_definition_status'),
+            constraint=models.CheckConstraint(condition=models.Q(('status__in', [tasks_app.core.jobs.JobStatus['ACTIVE'], tasks_app.core.jobs.JobStatus['PAUSED']])), name='punctual_job_status'),
         ),
         migrations.AddConstraint(
             model_name='jobdefinition',
-            constraint=models.CheckConstraint(condition=models.Q(('catch_up__in', [tasks_app.core.jobs.CatchUp['NONE'], tasks_app.core.jobs.CatchUp['LATEST'], tasks_app.core.jobs.CatchUp['ALL']])), name='job_definition_catch_up'),
+            constraint=models.CheckConstraint(condition=models.Q(('catch_up__in', [tasks_app.core.jobs.CatchUp['NONE'], tasks_app.core.jobs.CatchUp['LATEST'], tasks_app.core.jobs.CatchUp['ALL']])), name='punctual_job_catch_up'),
         ),
         migrations.AddConstraint(
             model_name='jobdefinition',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('run_at__isnull', False), ('cursor__isnull', True)), ('run_at__isnull', True), _connector='OR'), name='job_definition_one_time_has_no_cursor'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('run_at__isnull', False), ('cursor__isnull', True)), ('run_at__isnull', True), _connector='OR'), name='punctual_job_one_time_has_no_cursor'),
         ),
         migrations.AddConstraint(
             model_name='unitrevision',
-            constraint=models.UniqueConstraint(fields=('biz_key', 'task_type', 'tenant'), name='unit_revision_unit'),
+            constraint=models.UniqueConstraint(fields=('biz_key', 'task_type', 'tenant'), name='punctual_unit_revision_unit'),
         ),
         migrations.RunSQL(SET, RESET),
     ]

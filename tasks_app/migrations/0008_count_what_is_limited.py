@@ -12,10 +12,10 @@ class Migration(migrations.Migration):
     operations = [
         migrations.RemoveIndex(
             model_name='scheduletask',
-            name='schedule_task_limited',
+            name='punctual_task_limited',
         ),
         migrations.AddIndex(
             model_name='scheduletask',
-            index=models.Index(condition=models.Q(('due_at__isnull', False), ('limited', True)), fields=['task_type', 'lane', 'due_at'], include=('tenant',), name='schedule_task_limited'),
+            index=models.Index(condition=models.Q(('due_at__isnull', False), ('limited', True)), fields=['task_type', 'lane', 'due_at'], include=('tenant',), name='punctual_task_limited'),
         ),
     ]

@@ -19,10 +19,10 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='jobdefinition',
-            index=models.Index(condition=models.Q(('end_at__isnull', False), ('status', tasks_app.core.jobs.JobStatus['ACTIVE'])), fields=['cursor', 'end_at'], name='job_definition_ending'),
+            index=models.Index(condition=models.Q(('end_at__isnull', False), ('status', tasks_app.core.jobs.JobStatus['ACTIVE'])), fields=['cursor', 'end_at'], name='punctual_job_ending'),
         ),
         migrations.AddIndex(
             model_name='scheduletask',
-            index=models.Index(condition=models.Q(('due_at__isnull', False), ('job__isnull', False)), fields=['job'], name='schedule_task_planned'),
+            index=models.Index(condition=models.Q(('due_at__isnull', False), ('job__isnull', False)), fields=['job'], name='punctual_task_planned'),
         ),
     ]

@@ -16,41 +16,41 @@ STEP = 20_000  # ids
 
 # A unit that has a current row there already, or a key that is taken, stays where it is: there can be one only.
 _TASKS = """
-UPDATE schedule_task t SET tenant = %(target)s, shard = g.shard,
+UPDATE punctual_task t SET tenant = %(target)s, shard = g.shard,
     cancelled_from = CASE WHEN t.status = 'CANCELLED' AND t.cancelled_by LIKE 'token %%' AND t.cancelled_from IS NULL
                           THEN %(source)s ELSE t.cancelled_from END
 FROM unnest(%(ids)s::bigint[], %(shards)s::smallint[]) AS g(id, shard)
 WHERE t.id = g.id AND t.tenant = %(source)s
-  AND NOT EXISTS (SELECT FROM schedule_task o WHERE t.current AND o.current AND o.biz_key = t.biz_key
+  AND NOT EXISTS (SELECT FROM punctual_task o WHERE t.current AND o.current AND o.biz_key = t.biz_key
                   AND o.task_type = t.task_type AND o.tenant = %(target)s)
-  AND NOT EXISTS (SELECT FROM schedule_task o WHERE o.tenant = %(target)s AND o.idem_key = t.idem_key)
+  AND NOT EXISTS (SELECT FROM punctual_task o WHERE o.tenant = %(target)s AND o.idem_key = t.idem_key)
 """
 _FOUND = """
-SELECT id, task_type, biz_key FROM schedule_task
+SELECT id, task_type, biz_key FROM punctual_task
 WHERE id >= %(low)s AND id < %(high)s AND tenant = %(source)s
   AND (task_type = ANY (%(types)s::text[]) OR job = ANY (%(jobs)s::bigint[]))
 ORDER BY id
 """
 _JOBS = """
-UPDATE job_definition j SET tenant = %(target)s WHERE j.tenant = %(source)s AND j.task_type = ANY (%(types)s::text[])
-  AND NOT EXISTS (SELECT FROM job_definition o WHERE o.tenant = %(target)s AND o.name = j.name)
+UPDATE punctual_job j SET tenant = %(target)s WHERE j.tenant = %(source)s AND j.task_type = ANY (%(types)s::text[])
+  AND NOT EXISTS (SELECT FROM punctual_job o WHERE o.tenant = %(target)s AND o.name = j.name)
 """
-_MOVED_JOBS = "SELECT id FROM job_definition WHERE tenant = %(target)s AND task_type = ANY (%(types)s::text[])"
+_MOVED_JOBS = "SELECT id FROM punctual_job WHERE tenant = %(target)s AND task_type = ANY (%(types)s::text[])"
 _REVISIONS = """
-UPDATE unit_revision r SET tenant = %(target)s
+UPDATE punctual_unit_revision r SET tenant = %(target)s
 WHERE r.id >= %(low)s AND r.id < %(high)s AND r.tenant = %(source)s AND r.task_type = ANY (%(types)s::text[])
-  AND NOT EXISTS (SELECT FROM unit_revision o WHERE o.biz_key = r.biz_key AND o.task_type = r.task_type
+  AND NOT EXISTS (SELECT FROM punctual_unit_revision o WHERE o.biz_key = r.biz_key AND o.task_type = r.task_type
                   AND o.tenant = %(target)s)
 """
 _DEAD = """
-UPDATE dlq_entry SET tenant = %(target)s
+UPDATE punctual_dead_letter SET tenant = %(target)s
 WHERE id >= %(low)s AND id < %(high)s AND tenant = %(source)s AND task_type = ANY (%(types)s::text[])
 """
 _EVENTS = """
-UPDATE outbox_event e SET tenant = %(target)s
+UPDATE punctual_outbox e SET tenant = %(target)s
 WHERE e.id >= %(low)s AND e.id < %(high)s AND e.tenant = %(source)s AND CASE WHEN e.task_id IS NULL
     THEN e.event = ANY (%(events)s::text[])
-    ELSE EXISTS (SELECT FROM schedule_task t WHERE t.id = e.task_id AND t.tenant = %(target)s
+    ELSE EXISTS (SELECT FROM punctual_task t WHERE t.id = e.task_id AND t.tenant = %(target)s
                  AND (t.task_type = ANY (%(types)s::text[]) OR t.job = ANY (%(jobs)s::bigint[]))) END
 """
 
@@ -73,13 +73,13 @@ def _move(connection, source: str, target: str, types: Sequence[str], events: Se
         cursor.execute(_JOBS, given)
         cursor.execute(_MOVED_JOBS, given)
         given["jobs"] = [id_ for (id_,) in cursor.fetchall()]
-        for span in _spans(cursor, "schedule_task"):
+        for span in _spans(cursor, "punctual_task"):
             cursor.execute(_FOUND, given | span)
             found = cursor.fetchall()
             if found:
                 shards = [shard_of(target, task_type, key, conf().SHARDS) for _, task_type, key in found]
                 cursor.execute(_TASKS, given | {"ids": [id_ for id_, *_ in found], "shards": shards})
-        for table, statement in (("unit_revision", _REVISIONS), ("dlq_entry", _DEAD), ("outbox_event", _EVENTS)):
+        for table, statement in (("punctual_unit_revision", _REVISIONS), ("punctual_dead_letter", _DEAD), ("punctual_outbox", _EVENTS)):
             for span in _spans(cursor, table):
                 cursor.execute(statement, given | span)
 

@@ -1,4 +1,4 @@
-"""The tables. Rows of schedule_task change their status only through tasks_app.lifecycle."""
+"""The tables. Rows of punctual_task change their status only through tasks_app.lifecycle."""
 
 from .api_token import ApiToken
 from .audit_entry import AuditEntry

@@ -23,7 +23,7 @@ class ApiToken(models.Model):
     last_used_at = models.DateTimeField(null=True, help_text="To the minute.")
 
     class Meta:
-        db_table = "api_token"
+        db_table = "punctual_api_token"
         verbose_name = "API token"
         default_permissions = ("view",)
         permissions = [("operate_apitoken", "Can issue and revoke tokens of the REST API")]

@@ -19,16 +19,16 @@ class AuditEntry(models.Model):
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
-        db_table = "audit_entry"
+        db_table = "punctual_audit_entry"
         default_permissions = ()  # who may see tasks may see these; nobody writes them by hand
         verbose_name_plural = "audit entries"
         indexes = [
-            models.Index(fields=["task_id"], name="audit_entry_task", condition=Q(task_id__isnull=False)),
-            models.Index(fields=["subject", "id"], name="audit_entry_subject"),
+            models.Index(fields=["task_id"], name="punctual_audit_entry_task", condition=Q(task_id__isnull=False)),
+            models.Index(fields=["subject", "id"], name="punctual_audit_entry_subject"),
         ]
         constraints = [
             # A form that is sent twice acts once.
-            models.UniqueConstraint(fields=["operation", "subject"], name="audit_entry_once"),
+            models.UniqueConstraint(fields=["operation", "subject"], name="punctual_audit_entry_once"),
         ]
 
     def __str__(self) -> str:

@@ -24,13 +24,15 @@ class DlqEntry(models.Model):
     closed_by = models.CharField(max_length=150, db_default="")
 
     class Meta:
-        db_table = "dlq_entry"
+        db_table = "punctual_dead_letter"
         verbose_name = "dead letter"
         constraints = [
             models.CheckConstraint(
-                condition=Q(replay_status__in=["OPEN", "REPLAYED", "CLOSED"]), name="dlq_entry_replay_status"
+                condition=Q(replay_status__in=["OPEN", "REPLAYED", "CLOSED"]), name="punctual_dead_letter_replay_status"
             ),
-            models.UniqueConstraint(fields=["task"], name="dlq_entry_one_open", condition=Q(replay_status="OPEN")),
+            models.UniqueConstraint(
+                fields=["task"], name="punctual_dead_letter_one_open", condition=Q(replay_status="OPEN")
+            ),
         ]
 
     def __str__(self) -> str:

@@ -15,6 +15,6 @@ class IdempotencyRecord(models.Model):
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
-        db_table = "idempotency_record"
-        constraints = [models.UniqueConstraint(fields=["tenant", "key"], name="idempotency_record_key")]
-        indexes = [models.Index(fields=["created_at"], name="idempotency_record_age")]
+        db_table = "punctual_idempotency_record"
+        constraints = [models.UniqueConstraint(fields=["tenant", "key"], name="punctual_idempotency_record_key")]
+        indexes = [models.Index(fields=["created_at"], name="punctual_idempotency_age")]

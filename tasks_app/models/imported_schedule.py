@@ -20,11 +20,11 @@ class ImportedSchedule(models.Model):
     undone_at = models.DateTimeField(null=True)
 
     class Meta:
-        db_table = "imported_schedule"
+        db_table = "punctual_imported_schedule"
         default_permissions = ()
         constraints = [
             models.UniqueConstraint(
-                fields=["periodic_task"], name="imported_schedule_once", condition=Q(undone_at__isnull=True)
+                fields=["periodic_task"], name="punctual_imported_schedule_once", condition=Q(undone_at__isnull=True)
             )
         ]
 

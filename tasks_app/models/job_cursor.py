@@ -21,12 +21,12 @@ class JobCursor(models.Model):
     )
 
     class Meta:
-        db_table = "job_cursor"
-        indexes = [models.Index(fields=["shard", "next_fire"], name="job_cursor_due")]
+        db_table = "punctual_job_cursor"
+        indexes = [models.Index(fields=["shard", "next_fire"], name="punctual_job_cursor_due")]
         constraints = [
             models.UniqueConstraint(
                 fields=["cron", "every", "phase", "timezone", "dst_gap", "dst_repeat", "shard"],
-                name="job_cursor_schedule",
+                name="punctual_job_cursor_schedule",
             )
         ]
 

@@ -57,7 +57,7 @@ class JobDefinition(models.Model):
 
     # How far it is planned.
     shard = models.SmallIntegerField()
-    cursor = models.BigIntegerField(null=True, help_text="The job_cursor of its schedule; empty for one time.")
+    cursor = models.BigIntegerField(null=True, help_text="The punctual_job_cursor of its schedule; empty for one time.")
     plan_from = models.DateTimeField(help_text="Only firings after this are this job's.")
     owed = ArrayField(
         models.DateTimeField(), null=True, help_text="Firings from before plan_from that a pause took back."
@@ -68,36 +68,34 @@ class JobDefinition(models.Model):
     updated_at = models.DateTimeField(db_default=Now())
 
     class Meta:
-        db_table = "job_definition"
+        db_table = "punctual_job"
         verbose_name = "job"
         indexes = [
-            models.Index(fields=["cursor", "id"], name="job_definition_planned", condition=Q(status=JobStatus.ACTIVE)),
+            models.Index(fields=["cursor", "id"], name="punctual_job_planned", condition=Q(status=JobStatus.ACTIVE)),
             models.Index(
                 fields=["cursor"],
-                name="job_definition_counted",
+                name="punctual_job_counted",
                 condition=Q(status=JobStatus.ACTIVE, max_runs__isnull=False),
             ),
             # What has had its last firing.
             models.Index(
                 fields=["cursor", "end_at"],
-                name="job_definition_ending",
+                name="punctual_job_ending",
                 condition=Q(status=JobStatus.ACTIVE, end_at__isnull=False),
             ),
             # For lists: of a type, and of what is paused.
-            models.Index(fields=["tenant", "task_type", "name"], name="job_definition_type"),
-            models.Index(fields=["tenant", "name"], name="job_definition_paused", condition=Q(status=JobStatus.PAUSED)),
-            models.Index(
-                fields=["paused_until"], name="job_definition_resumes", condition=Q(paused_until__isnull=False)
-            ),
+            models.Index(fields=["tenant", "task_type", "name"], name="punctual_job_type"),
+            models.Index(fields=["tenant", "name"], name="punctual_job_paused", condition=Q(status=JobStatus.PAUSED)),
+            models.Index(fields=["paused_until"], name="punctual_job_resumes", condition=Q(paused_until__isnull=False)),
         ]
         constraints = [
-            models.UniqueConstraint(fields=["tenant", "name"], name="job_definition_name"),
-            models.CheckConstraint(condition=Q(lane__in=LANES), name="job_definition_lane"),
-            models.CheckConstraint(condition=Q(status__in=list(JobStatus)), name="job_definition_status"),
-            models.CheckConstraint(condition=Q(catch_up__in=list(CatchUp)), name="job_definition_catch_up"),
+            models.UniqueConstraint(fields=["tenant", "name"], name="punctual_job_name"),
+            models.CheckConstraint(condition=Q(lane__in=LANES), name="punctual_job_lane"),
+            models.CheckConstraint(condition=Q(status__in=list(JobStatus)), name="punctual_job_status"),
+            models.CheckConstraint(condition=Q(catch_up__in=list(CatchUp)), name="punctual_job_catch_up"),
             models.CheckConstraint(
                 condition=(Q(run_at__isnull=False) & Q(cursor__isnull=True)) | Q(run_at__isnull=True),
-                name="job_definition_one_time_has_no_cursor",
+                name="punctual_job_one_time_has_no_cursor",
             ),
         ]
         default_permissions = ("view",)

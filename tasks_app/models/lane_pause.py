@@ -11,7 +11,7 @@ class LanePause(models.Model):
     paused_at = models.DateTimeField(db_default=Now())
 
     class Meta:
-        db_table = "lane_pause"
+        db_table = "punctual_lane_pause"
 
     def __str__(self) -> str:
         return f"{self.lane}: {self.reason}"

@@ -8,7 +8,7 @@ class LaneResume(models.Model):
     resumed_at = models.DateTimeField()
 
     class Meta:
-        db_table = "lane_resume"
+        db_table = "punctual_lane_resume"
         default_permissions = ()
 
     def __str__(self) -> str:

@@ -14,7 +14,7 @@ class MaintenanceEntry(models.Model):
     error = models.TextField(db_default="", help_text="The first line of the last of them.")
 
     class Meta:
-        db_table = "maintenance_entry"
+        db_table = "punctual_chore"
         verbose_name_plural = "maintenance entries"
 
     def __str__(self) -> str:

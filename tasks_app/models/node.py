@@ -20,7 +20,7 @@ class Node(models.Model):
     )
 
     class Meta:
-        db_table = "node"
+        db_table = "punctual_node"
         default_permissions = ()  # who may see tasks may see these
         verbose_name_plural = "fleet"
 

@@ -12,4 +12,4 @@ class OutboxEvent(models.Model):
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
-        db_table = "outbox_event"
+        db_table = "punctual_outbox"

@@ -67,13 +67,13 @@ class ScheduleTask(models.Model):
     updated_at = models.DateTimeField(db_default=Now())
 
     class Meta:
-        db_table = "schedule_task"
+        db_table = "punctual_task"
         # Settle must stay a heap-only update: no index may have `status`, or any other column that
         # settle writes, in its keys or predicate. tests/database/sql/test_storage.py watches.
         indexes = [
             models.Index(
                 fields=["shard", "lane", "due_at"],
-                name="schedule_task_due",
+                name="punctual_task_due",
                 condition=Q(due_at__isnull=False, limited=False),
             ),
             # Apart, so that a backlog that may not be claimed now is not stepped over in every look for the rest. With
@@ -81,40 +81,40 @@ class ScheduleTask(models.Model):
             models.Index(
                 fields=["task_type", "lane", "due_at"],
                 include=["tenant"],
-                name="schedule_task_limited",
+                name="punctual_task_limited",
                 condition=Q(due_at__isnull=False, limited=True),
             ),
-            models.Index(fields=["job", "fire_time"], name="schedule_task_job", condition=Q(job__isnull=False)),
+            models.Index(fields=["job", "fire_time"], name="punctual_task_job", condition=Q(job__isnull=False)),
             # What a change of a job takes back, without a look at its history.
             models.Index(
-                fields=["job"], name="schedule_task_planned", condition=Q(job__isnull=False, due_at__isnull=False)
+                fields=["job"], name="punctual_task_planned", condition=Q(job__isnull=False, due_at__isnull=False)
             ),
         ]
         constraints = [
             models.UniqueConstraint(
                 fields=["biz_key", "task_type", "tenant"],
-                name="schedule_task_unit",
+                name="punctual_task_unit",
                 condition=Q(current=True),
             ),
             models.UniqueConstraint(
-                fields=["tenant", "idem_key"], name="schedule_task_idem", condition=Q(idem_key__isnull=False)
+                fields=["tenant", "idem_key"], name="punctual_task_idem", condition=Q(idem_key__isnull=False)
             ),
-            models.CheckConstraint(condition=Q(status__in=list(Status)), name="schedule_task_status"),
-            models.CheckConstraint(condition=Q(lane__in=LANES), name="schedule_task_lane"),
+            models.CheckConstraint(condition=Q(status__in=list(Status)), name="punctual_task_status"),
+            models.CheckConstraint(condition=Q(lane__in=LANES), name="punctual_task_lane"),
             models.CheckConstraint(
                 condition=(Q(status=Status.RUNNING) & Q(batch_no__isnull=False))
                 | (~Q(status=Status.RUNNING) & Q(batch_no__isnull=True)),
-                name="schedule_task_running_has_batch",
+                name="punctual_task_running_has_batch",
             ),
             models.CheckConstraint(
                 condition=Q(due_at__isnull=True)
                 | Q(status__in=[Status.INIT, Status.FAIL])
                 | Q(status=Status.SUCCESS, repeat_after__isnull=False),
-                name="schedule_task_due_is_claimable",
+                name="punctual_task_due_is_claimable",
             ),
             models.CheckConstraint(
                 condition=Q(current=True) | (Q(due_at__isnull=True) & ~Q(status__in=[Status.RUNNING, Status.BLOCKED])),
-                name="schedule_task_live_is_current",
+                name="punctual_task_live_is_current",
             ),
         ]
         permissions = [("operate_scheduletask", "Can retry, cancel and move tasks")]

@@ -20,7 +20,7 @@ class ShardLease(models.Model):
     taken_from = models.CharField(max_length=200, db_default="", help_text="Who held it before.")
 
     class Meta:
-        db_table = "shard_lease"
+        db_table = "punctual_shard_lease"
 
     def __str__(self) -> str:
         return f"shard {self.shard}"

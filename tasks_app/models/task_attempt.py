@@ -17,7 +17,7 @@ class TaskAttempt(models.Model):
     error_msg = models.TextField()
 
     class Meta:
-        db_table = "task_attempt"
+        db_table = "punctual_attempt"
 
     def __str__(self) -> str:
         return f"attempt {self.attempt}: {self.error_code}"

@@ -29,11 +29,11 @@ class TaskBatch(models.Model):
     lateness = ArrayField(models.IntegerField(), null=True, help_text="Histogram, see core/lateness.py.")
 
     class Meta:
-        db_table = "task_batch"
+        db_table = "punctual_batch"
         verbose_name_plural = "task batches"
         indexes = [
-            models.Index(fields=["lease_until"], name="task_batch_open", condition=Q(finished_at__isnull=True)),
-            models.Index(fields=["finished_at"], name="task_batch_done", condition=Q(finished_at__isnull=False)),
+            models.Index(fields=["lease_until"], name="punctual_batch_open", condition=Q(finished_at__isnull=True)),
+            models.Index(fields=["finished_at"], name="punctual_batch_done", condition=Q(finished_at__isnull=False)),
         ]
 
     def __str__(self) -> str:

@@ -14,7 +14,7 @@ class TypeLimit(models.Model):
     full_at = models.DateTimeField(null=True, help_text="When as many as may were last seen running.")
 
     class Meta:
-        db_table = "type_limit"
+        db_table = "punctual_type_limit"
 
     def __str__(self) -> str:
         return self.task_type

@@ -14,5 +14,7 @@ class UnitRevision(models.Model):
     changed_at = models.DateTimeField(db_default=Now())
 
     class Meta:
-        db_table = "unit_revision"
-        constraints = [models.UniqueConstraint(fields=["biz_key", "task_type", "tenant"], name="unit_revision_unit")]
+        db_table = "punctual_unit_revision"
+        constraints = [
+            models.UniqueConstraint(fields=["biz_key", "task_type", "tenant"], name="punctual_unit_revision_unit")
+        ]

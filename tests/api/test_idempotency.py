@@ -101,12 +101,12 @@ def test_what_may_well_succeed_the_next_time_is_not_kept(caller, monkeypatch):
 def test_the_record_and_the_deed_are_one_transaction(caller):
     """If the answer can't be stored, nothing was done."""
     with connection.cursor() as cursor:
-        cursor.execute("ALTER TABLE idempotency_record ADD CONSTRAINT no_more CHECK (key <> 'abc')")
+        cursor.execute("ALTER TABLE punctual_idempotency_record ADD CONSTRAINT no_more CHECK (key <> 'abc')")
     try:
         answer = caller.post("/jobs", JOB, Idempotency_Key="abc")
     finally:
         with connection.cursor() as cursor:
-            cursor.execute("ALTER TABLE idempotency_record DROP CONSTRAINT no_more")
+            cursor.execute("ALTER TABLE punctual_idempotency_record DROP CONSTRAINT no_more")
 
     assert answer.status == 500
     assert not JobDefinition.objects.exists() and not IdempotencyRecord.objects.exists()

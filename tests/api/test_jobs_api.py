@@ -4,7 +4,7 @@ from datetime import datetime
 
 import pytest
 
-from tasks_app.lifecycle.jobs import changes
+from tasks_app.lifecycle.jobs import verbs
 from tasks_app.models import AuditEntry, JobDefinition, ScheduleTask
 from tests.support.api import JOB, Api
 from tests.support.engine import run_due
@@ -215,7 +215,7 @@ def test_a_trigger_needs_a_key_and_a_dispatcher(api):
 
 def test_the_history_comes_in_pages_the_newest_first(api):
     job = make("history", every=600)
-    ids = [changes.trigger(job.id, f"k{n}", by()).task_id for n in range(7)]
+    ids = [verbs.trigger(job.id, f"k{n}", by()).task_id for n in range(7)]
     run_due()
 
     seen, after = [], ""
@@ -237,7 +237,7 @@ def test_jobs_are_listed_by_name_in_pages_and_filtered(api):
     for n in range(5):
         make(f"job-{n}")
     make("other tenant's", tenant="acme")
-    changes.pause(make("paused").id, by())
+    verbs.pause(make("paused").id, by())
 
     first = api.get("/jobs?limit=4").body
     second = api.get(f"/jobs?limit=4&after={first['next']}").body

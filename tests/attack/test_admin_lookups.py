@@ -13,8 +13,6 @@ import pytest
 from django.urls import URLPattern, get_resolver
 
 STATEMENT_SECONDS = 3
-# Made by migrations, and needed by the web process that runs all the while.
-KEPT = {"django_migrations", "django_content_type", "auth_permission"}
 # On a text of some thousand x it takes PostgreSQL longer than anybody waits.
 ENDLESS = quote(r"^(x+)(x+)(x+)\1\2\3$")
 FOREIGN = [f"{{field}}__regex={ENDLESS}", "{field}__iregex=(", "pk__in=1,2", "{field}__nothing=1", "nothing=1"]
@@ -36,6 +34,7 @@ def web(django_db_setup, django_db_blocker):
     from django.db import connection
 
     from tests.support.stack import new_stack
+    from tests.support.tables import KEPT, truncate
 
     web = new_stack()
     with django_db_blocker.unblock():
@@ -46,7 +45,7 @@ def web(django_db_setup, django_db_blocker):
         shutil.rmtree(web.folder, ignore_errors=True)
         names = [name for name in connection.introspection.django_table_names(only_existing=True) if name not in KEPT]
         with connection.cursor() as cursor:
-            cursor.execute(f"TRUNCATE {', '.join(names)} RESTART IDENTITY CASCADE")
+            truncate(cursor, names, "RESTART IDENTITY CASCADE")
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.django_db
 WAYS = ("UPDATE {} SET actor = 'eve'", "DELETE FROM {}", "TRUNCATE {}", "TRUNCATE {} RESTART IDENTITY CASCADE")
 
 
-@pytest.mark.parametrize("table", ["audit_entry", "article_event"])
+@pytest.mark.parametrize("table", ["punctual_audit_entry", "article_event"])
 @pytest.mark.parametrize("way", WAYS)
 def test_a_record_of_what_people_did_can_only_grow(table, way):
     with pytest.raises(DatabaseError, match="append-only"), transaction.atomic(), connection.cursor() as cursor:
@@ -23,6 +23,6 @@ def test_nor_does_emptying_another_table_take_it_along():
     audit(operator(), "retry", [Entry("task 1", "replayed")])
 
     with pytest.raises(DatabaseError, match="append-only"), transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("TRUNCATE schedule_task, audit_entry CASCADE")
+        cursor.execute("TRUNCATE punctual_task, punctual_audit_entry CASCADE")
 
     assert AuditEntry.objects.count() == 1

@@ -432,7 +432,7 @@ def test_a_worker_goes_on_after_the_ugliest_messages_and_without_a_broken_lane(s
     assert peak_kb(worker.pid) - before < 60_000
     assert "message.refused" in worker.text() and "Traceback" not in worker.text()
     [problem] = [problem for problem in read_status().problems() if "backfill" in problem and "list" in problem]
-    assert "delete that key" in problem
+    assert "Delete that key" in problem
 
     redis.delete(QUEUE_PREFIX + "backfill")
 

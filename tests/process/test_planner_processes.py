@@ -4,18 +4,18 @@ from datetime import timedelta
 
 from django.db import connection, connections, transaction
 
-from tasks_app.lifecycle.jobs import changes
+from tasks_app.lifecycle.jobs import verbs
 from tasks_app.models import ScheduleTask, TaskAttempt
 from tests.support.jobs import by, expected, fire_times, instances, make, now
 from tests.support.wait import wait_until
 
 # What holds up a planner in its statements: the tables' locks, and those of them that it then waits in.
 HOLDS = (
-    ("LOCK TABLE job_definition IN ACCESS EXCLUSIVE MODE", ["-- to_plan%", "-- cursor_pages%"]),
-    ("LOCK TABLE schedule_task IN SHARE MODE", ["-- plan_instances%"]),
-    ("LOCK TABLE job_cursor IN SHARE MODE", ["-- advance_cursors%"]),
-    ("LOCK TABLE schedule_task IN SHARE MODE", ["-- plan_instances%"]),
-    ("LOCK TABLE job_cursor IN SHARE MODE", ["-- advance_cursors%"]),
+    ("LOCK TABLE punctual_job IN ACCESS EXCLUSIVE MODE", ["-- to_plan%", "-- cursor_pages%"]),
+    ("LOCK TABLE punctual_task IN SHARE MODE", ["-- plan_instances%"]),
+    ("LOCK TABLE punctual_job_cursor IN SHARE MODE", ["-- advance_cursors%"]),
+    ("LOCK TABLE punctual_task IN SHARE MODE", ["-- plan_instances%"]),
+    ("LOCK TABLE punctual_job_cursor IN SHARE MODE", ["-- advance_cursors%"]),
 )
 
 
@@ -64,8 +64,8 @@ def test_jobs_fire_on_time_are_triggered_beside_and_have_their_own_time_outs(sta
     kinds = ("T_QUIET", "T_THREADS", "T_EFFECT", "T_TWO_PHASE")
     made = [make(kind, task_type=kind, every=3600, timeout=0.3, payload=slow) for kind in kinds]
     patient = make("patient", task_type="T_PLAIN", every=3600, timeout=30, payload={"do": "sleep", "seconds": 2.2})
-    ended = [changes.trigger(job.id, "now", by()).task_id for job in made]
-    lasting = changes.trigger(patient.id, "now", by()).task_id  # longer than its handler's two seconds
+    ended = [verbs.trigger(job.id, "now", by()).task_id for job in made]
+    lasting = verbs.trigger(patient.id, "now", by()).task_id  # longer than its handler's two seconds
     often = make("every second", cron="* * * * * *")
 
     def done() -> bool:

@@ -140,7 +140,7 @@ def test_an_order_that_waits_too_long_for_somebody_is_told_and_changes_nothing()
     somebody = connection.copy()
     somebody.set_autocommit(False)
     with somebody.cursor() as cursor:
-        cursor.execute("SELECT FROM schedule_task WHERE id = %s FOR UPDATE", [task])
+        cursor.execute("SELECT FROM punctual_task WHERE id = %s FOR UPDATE", [task])
     try:
         execute("SET lock_timeout = '50ms'")
         answer = client.post("/admin/tasks_app/scheduletask/order/run/", given)

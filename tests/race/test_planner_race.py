@@ -9,7 +9,7 @@ from django.db import connection, connections, transaction
 from tasks_app.core.errors import UnknownJob
 from tasks_app.core.jobs import JobStatus
 from tasks_app.engine.beat.job_planner import plan_once
-from tasks_app.lifecycle.jobs import changes
+from tasks_app.lifecycle.jobs import verbs
 from tasks_app.lifecycle.jobs.instances import plan_due
 from tasks_app.models import JobCursor, JobDefinition, ScheduleTask
 from tasks_app.sql import execute
@@ -35,9 +35,9 @@ def unplanned():
 
 
 CHANGES = {
-    "edit": lambda job: changes.edit(job.id, {"every": 7, "payload": {"rule": "new"}}, by()),
-    "pause": lambda job: changes.pause(job.id, by()),
-    "delete": lambda job: changes.delete(job.id, by()),
+    "edit": lambda job: verbs.edit(job.id, {"every": 7, "payload": {"rule": "new"}}, by()),
+    "pause": lambda job: verbs.pause(job.id, by()),
+    "delete": lambda job: verbs.delete(job.id, by()),
 }
 every_change = pytest.mark.parametrize("change", CHANGES)
 
@@ -87,7 +87,7 @@ def test_a_planner_leaves_alone_what_is_being_changed_and_comes_back(unplanned, 
 
 def test_a_planner_holds_its_schedules_until_it_has_moved_their_cursors(unplanned):
     def hold_the_cursors_in_place() -> None:
-        execute("LOCK TABLE job_cursor IN SHARE MODE")
+        execute("LOCK TABLE punctual_job_cursor IN SHARE MODE")
 
     planned, paused = contend(hold_the_cursors_in_place, lambda: plan_due(ALL, 60), lambda: CHANGES["pause"](unplanned))
 
@@ -148,7 +148,7 @@ def test_two_creations_of_one_schedule_share_its_cursor():
 
 def test_a_job_made_while_its_schedule_is_dropped_gets_a_new_one():
     job = make(every=10)
-    changes.delete(job.id, by())
+    verbs.delete(job.id, by())
     JobCursor.objects.update(next_fire=now())
 
     _, created = overlap(
@@ -165,8 +165,8 @@ def test_two_edits_of_one_revision_are_one():
     job = make(every=10)
 
     first, second = overlap_results(
-        lambda: changes.edit(job.id, {"every": 20}, by(), revision=1),
-        lambda: changes.edit(job.id, {"every": 30}, by(), revision=1),
+        lambda: verbs.edit(job.id, {"every": 20}, by(), revision=1),
+        lambda: verbs.edit(job.id, {"every": 30}, by(), revision=1),
     )
 
     assert first.error is None
@@ -181,16 +181,16 @@ def test_a_pause_that_waited_for_an_edit_holds_the_schedule_that_the_job_has_now
     def is_free() -> bool:
         try:
             now_its = JobCursor.objects.get(every=20).id
-            return bool(execute("SELECT 1 FROM job_cursor WHERE id = %s FOR UPDATE SKIP LOCKED", [now_its]))
+            return bool(execute("SELECT 1 FROM punctual_job_cursor WHERE id = %s FOR UPDATE SKIP LOCKED", [now_its]))
         finally:
             connections.close_all()
 
     def pause_and_look() -> bool:
         with transaction.atomic():
-            changes.pause(job.id, by())
+            verbs.pause(job.id, by())
             return pool.submit(is_free).result(10)
 
-    _, free = overlap(lambda: changes.edit(job.id, {"every": 20}, by()), pause_and_look)
+    _, free = overlap(lambda: verbs.edit(job.id, {"every": 20}, by()), pause_and_look)
 
     assert not free
     assert instances(job) == []
@@ -221,9 +221,9 @@ def test_a_change_that_finds_another_schedule_lets_the_job_go_before_it_waits_fo
             return execute(sql, params, many, context)
 
         with connection.execute_wrapper(plan_before_the_second):
-            changes.pause(job.id, by())
+            verbs.pause(job.id, by())
 
-    _, paused = overlap_results(lambda: changes.edit(job.id, {"every": 20}, by()), pause_beside_a_planner)
+    _, paused = overlap_results(lambda: verbs.edit(job.id, {"every": 20}, by()), pause_beside_a_planner)
 
     assert (paused.waited, paused.error) == (True, None)
     assert plans[0].result(10) > 0  # and neither was the victim of a deadlock
@@ -245,7 +245,7 @@ def test_a_planner_does_not_wait_for_a_transaction_that_has_triggered_a_job(endi
     ScheduleTask.objects.all().delete()
     JobCursor.objects.update(next_fire=job.schedule.next(now(), 1)[0])
 
-    triggered, planned = overlap_results(lambda: changes.trigger(job.id, "k", by()), lambda: plan_due(ALL, 90))
+    triggered, planned = overlap_results(lambda: verbs.trigger(job.id, "k", by()), lambda: plan_due(ALL, 90))
 
     assert (triggered.error, planned.error, planned.waited) == (None, None, False)
     assert planned.value.instances > 0
@@ -254,7 +254,7 @@ def test_a_planner_does_not_wait_for_a_transaction_that_has_triggered_a_job(endi
 def test_a_trigger_waits_for_a_deletion_and_finds_no_job():
     job = make(every=10)
 
-    _, triggered = overlap_results(lambda: changes.delete(job.id, by()), lambda: changes.trigger(job.id, "k", by()))
+    _, triggered = overlap_results(lambda: verbs.delete(job.id, by()), lambda: verbs.trigger(job.id, "k", by()))
 
     assert isinstance(triggered.error, UnknownJob)
     assert instances(job) == []
@@ -262,7 +262,7 @@ def test_a_trigger_waits_for_a_deletion_and_finds_no_job():
 
 def test_triggers_of_one_key_are_one_instance():
     job = make(every=600)
-    trigger = lambda: changes.trigger(job.id, "same", by())  # noqa: E731
+    trigger = lambda: verbs.trigger(job.id, "same", by())  # noqa: E731
 
     results = contend(trigger, trigger, trigger, trigger)
 
@@ -272,10 +272,10 @@ def test_triggers_of_one_key_are_one_instance():
 
 def test_a_pause_that_ends_by_itself_beside_one_who_prolongs_it():
     job = make(every=10)
-    changes.pause(job.id, by(), until=now() + timedelta(days=1))
+    verbs.pause(job.id, by(), until=now() + timedelta(days=1))
     JobDefinition.objects.update(paused_until=now() - timedelta(seconds=1))
 
-    overlap(lambda: changes.pause(job.id, by("longer"), until=now() + timedelta(days=2)), lambda: plan_once())
+    overlap(lambda: verbs.pause(job.id, by("longer"), until=now() + timedelta(days=2)), lambda: plan_once())
 
     assert JobDefinition.objects.get().status == JobStatus.PAUSED
     assert instances(job) == []
@@ -287,7 +287,7 @@ class Fault(Exception):
 
 def test_a_fault_after_any_statement_of_the_planner_leaves_each_firing_exactly_once():
     made = [make(f"report-{n}", every=10, max_runs=100 if n % 3 == 0 else None) for n in range(6)]
-    changes.pause(made[5].id, by(), until=now() + timedelta(days=1))
+    verbs.pause(made[5].id, by(), until=now() + timedelta(days=1))
     JobDefinition.objects.filter(id=made[5].id).update(paused_until=now() - timedelta(seconds=1))
     for job in made[:5]:
         ScheduleTask.objects.filter(job=job.id).delete()

@@ -315,14 +315,14 @@ def refusing(times: int):
             CREATE SEQUENCE refused;
             CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
                 'BEGIN IF nextval(''refused'') > {times} THEN RETURN NEW; END IF; RETURN NULL; END';
-            CREATE TRIGGER refuse BEFORE INSERT ON schedule_task FOR EACH ROW
+            CREATE TRIGGER refuse BEFORE INSERT ON punctual_task FOR EACH ROW
                 WHEN (NEW.biz_key = 'a') EXECUTE FUNCTION refuse()"""
         )
     try:
         yield
     finally:
         with connection.cursor() as cursor:
-            cursor.execute("DROP TRIGGER refuse ON schedule_task; DROP FUNCTION refuse(); DROP SEQUENCE refused")
+            cursor.execute("DROP TRIGGER refuse ON punctual_task; DROP FUNCTION refuse(); DROP SEQUENCE refused")
 
 
 def test_a_reschedule_that_is_always_overtaken_gives_up_and_takes_the_callers_change_with_it():

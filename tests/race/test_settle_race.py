@@ -46,7 +46,7 @@ def test_a_row_that_somebody_changes_while_it_runs_is_settled_all_the_same(outco
     first, _ = ids_of(batch)
 
     def change():
-        execute("UPDATE schedule_task SET expires_after = interval '1 day' WHERE id = %(id)s", {"id": first})
+        execute("UPDATE punctual_task SET expires_after = interval '1 day' WHERE id = %(id)s", {"id": first})
 
     _, moved = overlap(change, lambda: settled(batch, outcome))
 

@@ -42,13 +42,15 @@ def batch_row(batch: ClaimedBatch | str) -> TaskBatch:
 def make_due(*task_ids: int) -> None:
     """Time is moved by writing it: these rows have been due for a second."""
     _execute(
-        "UPDATE schedule_task SET due_at = clock_timestamp() - interval '1 s' WHERE id = ANY(%s)", [list(task_ids)]
+        "UPDATE punctual_task SET due_at = clock_timestamp() - interval '1 s' WHERE id = ANY(%s)", [list(task_ids)]
     )
 
 
 def expire_lease(batch: ClaimedBatch | str) -> None:
     batch_no = getattr(batch, "batch_no", batch)
-    _execute("UPDATE task_batch SET lease_until = clock_timestamp() - interval '1 s' WHERE batch_no = %s", [batch_no])
+    _execute(
+        "UPDATE punctual_batch SET lease_until = clock_timestamp() - interval '1 s' WHERE batch_no = %s", [batch_no]
+    )
 
 
 def _execute(statement: str, params: list) -> None:

@@ -82,7 +82,7 @@ def most_in_a_second(task_type: str) -> int:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT max(n) FROM (SELECT count(*) OVER (ORDER BY start_time RANGE BETWEEN CURRENT ROW AND"
-            " interval '1 s' FOLLOWING) AS n FROM schedule_task WHERE task_type = %s AND start_time IS NOT NULL) AS w",
+            " interval '1 s' FOLLOWING) AS n FROM punctual_task WHERE task_type = %s AND start_time IS NOT NULL) AS w",
             [task_type],
         )
         return cursor.fetchone()[0]
@@ -92,7 +92,7 @@ def most_at_once(task_type: str) -> int:
     """Most handlers of a type that ran at the same time."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT max(n) FROM (SELECT sum(step) OVER (ORDER BY at, step) AS n FROM schedule_task,"
+            "SELECT max(n) FROM (SELECT sum(step) OVER (ORDER BY at, step) AS n FROM punctual_task,"
             " LATERAL (VALUES (start_time, 1), (finish_time, -1)) AS steps(at, step)"
             " WHERE task_type = %s AND start_time IS NOT NULL) AS w",
             [task_type],

@@ -5,22 +5,22 @@ from datetime import datetime, timedelta
 from django.db import connection
 
 from tasks_app.lifecycle.audit import Operator
-from tasks_app.lifecycle.jobs import changes
+from tasks_app.lifecycle.jobs import verbs
 from tasks_app.lifecycle.jobs.request import JobRequest
 from tasks_app.models import JobCursor, JobDefinition, ScheduleTask
 
 BY = Operator("alice", "a test")
 
 _PASS = """
-UPDATE job_cursor SET next_fire = next_fire - %(by)s;
-UPDATE job_definition SET plan_from = plan_from - %(by)s, start_at = start_at - %(by)s;
-UPDATE job_definition SET paused_until = paused_until - %(by)s,
+UPDATE punctual_job_cursor SET next_fire = next_fire - %(by)s;
+UPDATE punctual_job SET plan_from = plan_from - %(by)s, start_at = start_at - %(by)s;
+UPDATE punctual_job SET paused_until = paused_until - %(by)s,
     owed = (SELECT array_agg(o.at - %(by)s) FROM unnest(owed) AS o(at));
-UPDATE schedule_task SET fire_time = fire_time - %(by)s, execute_time = execute_time - %(by)s, due_at = due_at - %(by)s,
+UPDATE punctual_task SET fire_time = fire_time - %(by)s, execute_time = execute_time - %(by)s, due_at = due_at - %(by)s,
     claimed_due = claimed_due - %(by)s;
-UPDATE schedule_task SET biz_key = 'moved ' || id, idem_key = 'moved ' || id;
-UPDATE schedule_task SET biz_key = job || ':' || to_char(fire_time AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"');
-UPDATE schedule_task SET idem_key = biz_key;
+UPDATE punctual_task SET biz_key = 'moved ' || id, idem_key = 'moved ' || id;
+UPDATE punctual_task SET biz_key = job || ':' || to_char(fire_time AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"');
+UPDATE punctual_task SET idem_key = biz_key;
 """
 
 
@@ -31,7 +31,7 @@ def by(reason: str = "a test", name: str = "alice") -> Operator:
 def make(name: str = "report", *, task_type: str = "T_QUIET", tenant: str = "default", **options) -> JobDefinition:
     if not options.keys() & {"cron", "every", "at"}:
         options["every"] = 60
-    return changes.create(JobRequest(name=name, task_type=task_type, **options), by(), tenant).job
+    return verbs.create(JobRequest(name=name, task_type=task_type, **options), by(), tenant).job
 
 
 def instances(job: JobDefinition | int) -> list[ScheduleTask]:

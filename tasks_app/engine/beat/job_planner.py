@@ -15,8 +15,8 @@ from django.db import DatabaseError, InterfaceError, connection
 from tasks_app.conf import conf
 from tasks_app.engine.wakeup import SENDER
 from tasks_app.lifecycle.audit import Operator
-from tasks_app.lifecycle.jobs.changes import RESUMED, resume_due
 from tasks_app.lifecycle.jobs.instances import plan_due
+from tasks_app.lifecycle.jobs.verbs import RESUMED, resume_due
 from tasks_app.lifecycle.shards import all_shards
 from tasks_app.sql import array, run
 

@@ -1,7 +1,7 @@
 """Moving from django-celery-beat, and back: jobs are made and their old schedules switched off in one transaction.
 
-What was switched off is remembered (imported_schedule) with the job and both their states, so that taking it back can
-tell what people have changed meanwhile.
+What was switched off is remembered (punctual_imported_schedule) with the job and both their states, so that taking it
+back can tell what people have changed meanwhile.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from tasks_app.core.celery_call import CELERY_TASK
 from tasks_app.core.errors import NameTaken, StaleRevision, UnknownJob
 from tasks_app.core.jobs import JobStatus
 from tasks_app.lifecycle.audit import Entry, Operator, audit
-from tasks_app.lifecycle.jobs import changes
+from tasks_app.lifecycle.jobs import verbs
 from tasks_app.lifecycle.jobs.hold import database_now
 from tasks_app.lifecycle.jobs.instances import last_claimed
 from tasks_app.models import ImportedSchedule, JobDefinition, ScheduleTask
@@ -124,7 +124,7 @@ class _Import:
         with transaction.atomic():
             job = create_job(one.request, _by("carried over from django-celery-beat"), tenant=self.tenant)
             if not one.enabled:
-                job = changes.pause(job.id, _by("disabled in django-celery-beat"), tenant=self.tenant).job
+                job = verbs.pause(job.id, _by("disabled in django-celery-beat"), tenant=self.tenant).job
         self._remember(one, job, job.revision)
         return job
 
@@ -183,14 +183,14 @@ class _Undo:
             try:
                 if not self.dry_run:
                     with transaction.atomic():
-                        changes.delete(job.id, _by("taken back"), tenant=self.tenant, revision=record.revision)
+                        verbs.delete(job.id, _by("taken back"), tenant=self.tenant, revision=record.revision)
                 return f"job {job.id} {self._will} deleted"
             except StaleRevision:
                 changed = True
             except UnknownJob:
                 return f"its job {job.id} is gone already"
         if not self.dry_run:
-            changes.pause(job.id, _by("taken back by --undo"), tenant=self.tenant)
+            verbs.pause(job.id, _by("taken back by --undo"), tenant=self.tenant)
         why = "has run" if ran else "was changed"
         return f"job {job.id} {why} since, and {self._will} paused: delete it when you like"
 

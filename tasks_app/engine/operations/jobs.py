@@ -8,10 +8,10 @@ from django.db import transaction
 from tasks_app.core.jobs import OnResume
 from tasks_app.engine.wakeup import wake_on_commit
 from tasks_app.lifecycle.audit import Operator
-from tasks_app.lifecycle.jobs import changes
-from tasks_app.lifecycle.jobs.changes import Changed
+from tasks_app.lifecycle.jobs import verbs
 from tasks_app.lifecycle.jobs.instances import Triggered
 from tasks_app.lifecycle.jobs.request import JobRequest
+from tasks_app.lifecycle.jobs.verbs import Changed
 from tasks_app.models import AuditEntry, JobDefinition
 from tasks_app.models.schedule_task import DEFAULT_TENANT
 from tasks_app.sql import run
@@ -26,7 +26,7 @@ def once(operator: Operator, deed: Callable[[], object]) -> object | None:
 
 def create_job(request: JobRequest, operator: Operator, *, tenant: str | None = None) -> JobDefinition:
     """A new job, active from now on."""
-    return _woken(changes.create(request, operator, tenant))
+    return _woken(verbs.create(request, operator, tenant))
 
 
 def edit_job(
@@ -38,7 +38,7 @@ def edit_job(
     revision: int | None = None,
 ) -> JobDefinition:
     """The job by its new rule; StaleRevision if `revision` is given and somebody was faster."""
-    return _woken(changes.edit(job_id, changes, operator, tenant=tenant, revision=revision))
+    return _woken(verbs.edit(job_id, changes, operator, tenant=tenant, revision=revision))
 
 
 def pause_job(
@@ -50,21 +50,21 @@ def pause_job(
     on_resume: str = OnResume.SKIP,
 ) -> JobDefinition:
     """Nothing fires until it is resumed, or `until`."""
-    return _woken(changes.pause(job_id, operator, tenant=tenant, until=until, on_resume=on_resume))
+    return _woken(verbs.pause(job_id, operator, tenant=tenant, until=until, on_resume=on_resume))
 
 
 def resume_job(
     job_id: int, operator: Operator, *, tenant: str = DEFAULT_TENANT, on_resume: str | None = None
 ) -> JobDefinition:
     """Active again; `on_resume` instead of what the pause said."""
-    return _woken(changes.resume(job_id, operator, tenant=tenant, on_resume=on_resume))
+    return _woken(verbs.resume(job_id, operator, tenant=tenant, on_resume=on_resume))
 
 
 def trigger_job(
     job_id: int, key: str, operator: Operator, *, tenant: str = DEFAULT_TENANT, payload: object = None
 ) -> Triggered:
     """One instance now; the same key is the same instance."""
-    done = changes.trigger(job_id, key, operator, tenant=tenant, payload=payload)
+    done = verbs.trigger(job_id, key, operator, tenant=tenant, payload=payload)
     wake_on_commit(done.dues)
     return done
 
@@ -73,7 +73,7 @@ def delete_job(
     job_id: int, operator: Operator, *, tenant: str = DEFAULT_TENANT, revision: int | None = None
 ) -> JobDefinition:
     """It fires no more; its history stays."""
-    return changes.delete(job_id, operator, tenant=tenant, revision=revision)
+    return verbs.delete(job_id, operator, tenant=tenant, revision=revision)
 
 
 def _woken(done: Changed) -> JobDefinition:

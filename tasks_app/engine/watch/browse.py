@@ -199,17 +199,17 @@ def _given(wanted: Filter) -> dict[str, object]:
 
 _BELOW = "< coalesce(%(at)s::bigint, 9223372036854775807)"
 _BY_ID = Source(
-    f"SELECT id, id FROM schedule_task WHERE id {_BELOW} ORDER BY id DESC", statement="browse_ids", longest=50_000
+    f"SELECT id, id FROM punctual_task WHERE id {_BELOW} ORDER BY id DESC", statement="browse_ids", longest=50_000
 )
 _BY_KEY = Source(
-    "SELECT id, biz_key FROM schedule_task"
+    "SELECT id, biz_key FROM punctual_task"
     " WHERE current AND biz_key >= coalesce(%(at)s::text, %(key_from)s::text) AND biz_key < %(key_to)s::text"
     " ORDER BY biz_key, task_type, tenant",
     unique=False,
     place=str,
 )
 _BY_RUN = Source(
-    "SELECT run.id, b.finished_at FROM task_batch b CROSS JOIN LATERAL unnest(b.ids) AS run(id)"
+    "SELECT run.id, b.finished_at FROM punctual_batch b CROSS JOIN LATERAL unnest(b.ids) AS run(id)"
     " WHERE b.finished_at >= %(ran_from)s AND b.finished_at <= coalesce(%(at)s::timestamptz, %(run_ends)s, 'infinity')"
     " ORDER BY b.finished_at DESC",
     unique=False,
@@ -217,17 +217,17 @@ _BY_RUN = Source(
 )
 _BY_STATE = {
     Status.DEAD: Source(
-        "SELECT task_id, task_id FROM dlq_entry"
+        "SELECT task_id, task_id FROM punctual_dead_letter"
         f" WHERE replay_status = 'OPEN' AND task_id {_BELOW} ORDER BY task_id DESC"
     ),
     Status.RUNNING: Source(
-        "SELECT run.id, run.id FROM task_batch b CROSS JOIN LATERAL unnest(b.ids) AS run(id)"
+        "SELECT run.id, run.id FROM punctual_batch b CROSS JOIN LATERAL unnest(b.ids) AS run(id)"
         f" WHERE b.finished_at IS NULL AND run.id {_BELOW} ORDER BY run.id DESC"
     ),
     # A failure leaves an attempt behind; of a task's attempts the latest stands for it.
     Status.FAIL: Source(
-        f"SELECT a.task_id, a.id FROM task_attempt a WHERE a.id {_BELOW} AND NOT EXISTS"
-        " (SELECT FROM task_attempt later WHERE later.task_id = a.task_id AND later.id > a.id) ORDER BY a.id DESC"
+        f"SELECT a.task_id, a.id FROM punctual_attempt a WHERE a.id {_BELOW} AND NOT EXISTS"
+        " (SELECT FROM punctual_attempt later WHERE later.task_id = a.task_id AND later.id > a.id) ORDER BY a.id DESC"
     ),
 }
 
@@ -242,7 +242,7 @@ def _by_due(wanted: Filter) -> Source:
         f"limited AND task_type = {Literal(task_type).as_string()}".replace("%", "%%") for task_type in limited_types()
     ]
     lists = " UNION ALL ".join(
-        f"(SELECT id, due_at FROM schedule_task WHERE {place} AND lane = '{lane}'"
+        f"(SELECT id, due_at FROM punctual_task WHERE {place} AND lane = '{lane}'"
         " AND due_at >= coalesce(%(at)s::timestamptz, %(due_from)s::timestamptz, '-infinity')"
         " AND due_at < coalesce(%(due_to)s::timestamptz, 'infinity')"
         + (" AND due_at <= (SELECT clock_timestamp())" if wanted.state == DUE else "")

@@ -90,7 +90,7 @@ def next_hour(sample: Callable[[], Sample] | None = None) -> Load:
 
 
 def take_sample() -> Sample:
-    ((rows,),) = execute("SELECT greatest(reltuples, 0)::float8 FROM pg_class WHERE oid = 'schedule_task'::regclass")
+    ((rows,),) = execute("SELECT greatest(reltuples, 0)::float8 FROM pg_class WHERE oid = 'punctual_task'::regclass")
     percent = min(100.0, 100.0 * SAMPLE_ROWS / max(rows, 1))
     due: dict[str, int] = {}
     minutes = []

@@ -4,51 +4,51 @@ from django.db import connection
 
 RULES = {
     "a unit has exactly one current row": """
-        SELECT min(id), biz_key FROM schedule_task GROUP BY tenant, task_type, biz_key
+        SELECT min(id), biz_key FROM punctual_task GROUP BY tenant, task_type, biz_key
         HAVING count(*) FILTER (WHERE current) <> 1""",
     "only a current row is live": """
-        SELECT id, status FROM schedule_task
+        SELECT id, status FROM punctual_task
         WHERE NOT current AND (due_at IS NOT NULL OR status IN ('RUNNING', 'BLOCKED', 'INIT', 'FAIL'))""",
     "RUNNING means held by an unfinished batch that lists it": """
-        SELECT t.id, t.status FROM schedule_task t
-        LEFT JOIN task_batch b ON b.batch_no = t.batch_no AND b.finished_at IS NULL AND t.id = ANY (b.ids)
+        SELECT t.id, t.status FROM punctual_task t
+        LEFT JOIN punctual_batch b ON b.batch_no = t.batch_no AND b.finished_at IS NULL AND t.id = ANY (b.ids)
         WHERE (t.status = 'RUNNING') <> (b.batch_no IS NOT NULL)
            OR (t.status = 'RUNNING') <> (t.batch_no IS NOT NULL)""",
     "what is to be tried has a due moment": """
-        SELECT id, status FROM schedule_task
+        SELECT id, status FROM punctual_task
         WHERE due_at IS NULL AND (status IN ('INIT', 'FAIL') OR (status = 'SUCCESS' AND repeat_after IS NOT NULL))""",
     "what is finished has none": """
-        SELECT id, status FROM schedule_task
+        SELECT id, status FROM punctual_task
         WHERE due_at IS NOT NULL AND status NOT IN ('INIT', 'FAIL')
           AND (status <> 'SUCCESS' OR repeat_after IS NULL)""",
     "a current DEAD row has one open dead letter, and no other row has any": """
-        SELECT t.id, t.status FROM schedule_task t
-        LEFT JOIN dlq_entry d ON d.task_id = t.id AND d.replay_status = 'OPEN'
+        SELECT t.id, t.status FROM punctual_task t
+        LEFT JOIN punctual_dead_letter d ON d.task_id = t.id AND d.replay_status = 'OPEN'
         GROUP BY t.id HAVING count(d.id) <> (t.status = 'DEAD' AND t.current)::int""",
     "every failure left an attempt": """
-        SELECT t.id, t.retry_count::text FROM schedule_task t
-        WHERE t.retry_count <> (SELECT count(*) FROM task_attempt a WHERE a.task_id = t.id)""",
+        SELECT t.id, t.retry_count::text FROM punctual_task t
+        WHERE t.retry_count <> (SELECT count(*) FROM punctual_attempt a WHERE a.task_id = t.id)""",
     "every failure was told": """
-        SELECT t.id, t.retry_count::text FROM schedule_task t
-        WHERE t.retry_count <> (SELECT count(*) FROM outbox_event o
+        SELECT t.id, t.retry_count::text FROM punctual_task t
+        WHERE t.retry_count <> (SELECT count(*) FROM punctual_outbox o
                                 WHERE o.task_id = t.id AND o.event IN ('task.failed', 'task.dead'))""",
     "every death was told and has its letter": """
-        SELECT t.id, t.status FROM schedule_task t
-        WHERE (SELECT count(*) FROM dlq_entry d WHERE d.task_id = t.id)
-           <> (SELECT count(*) FROM outbox_event o WHERE o.task_id = t.id AND o.event = 'task.dead')""",
+        SELECT t.id, t.status FROM punctual_task t
+        WHERE (SELECT count(*) FROM punctual_dead_letter d WHERE d.task_id = t.id)
+           <> (SELECT count(*) FROM punctual_outbox o WHERE o.task_id = t.id AND o.event = 'task.dead')""",
     "a cancelled row was told once": """
-        SELECT t.id, t.status FROM schedule_task t
+        SELECT t.id, t.status FROM punctual_task t
         WHERE (t.status = 'CANCELLED')::int
-           <> (SELECT count(*) FROM outbox_event o WHERE o.task_id = t.id AND o.event = 'task.cancelled')""",
+           <> (SELECT count(*) FROM punctual_outbox o WHERE o.task_id = t.id AND o.event = 'task.cancelled')""",
     "batches count what the outbox tells": """
-        SELECT 0::bigint, n.ok::text FROM (SELECT coalesce(sum(ok), 0) AS ok FROM task_batch) AS n
-        WHERE n.ok <> (SELECT count(*) FROM outbox_event WHERE event = 'task.succeeded')""",
+        SELECT 0::bigint, n.ok::text FROM (SELECT coalesce(sum(ok), 0) AS ok FROM punctual_batch) AS n
+        WHERE n.ok <> (SELECT count(*) FROM punctual_outbox WHERE event = 'task.succeeded')""",
     "attempts stay within the budget": """
-        SELECT id, attempt::text FROM schedule_task WHERE attempt > retry_count OR attempt > max_retry + 1""",
+        SELECT id, attempt::text FROM punctual_task WHERE attempt > retry_count OR attempt > max_retry + 1""",
     "a row is taken over once, and by its own unit": """
-        SELECT n.id, n.biz_key FROM schedule_task n JOIN schedule_task o ON o.id = n.replaces
+        SELECT n.id, n.biz_key FROM punctual_task n JOIN punctual_task o ON o.id = n.replaces
         WHERE o.current OR (o.tenant, o.task_type, o.biz_key) <> (n.tenant, n.task_type, n.biz_key)
-           OR EXISTS (SELECT FROM schedule_task m WHERE m.replaces = n.replaces AND m.id <> n.id)""",
+           OR EXISTS (SELECT FROM punctual_task m WHERE m.replaces = n.replaces AND m.id <> n.id)""",
 }
 
 _ALL = " UNION ALL ".join(

@@ -114,7 +114,7 @@ def join(job: JobDefinition, now: datetime, again: Sequence[datetime] = (), deci
 
 def _lock_cursor(key: Mapping[str, object]) -> Cursor | None:
     where = " AND ".join(f"{name} = %({name})s" for name in key)
-    rows = execute(f"SELECT id, next_fire, after_job FROM job_cursor WHERE {where} FOR SHARE", key)
+    rows = execute(f"SELECT id, next_fire, after_job FROM punctual_job_cursor WHERE {where} FOR SHARE", key)
     return Cursor(*rows[0]) if rows else None
 
 

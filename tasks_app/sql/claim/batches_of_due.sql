@@ -33,17 +33,17 @@
     SELECT array_agg(spot) AS spots, array_agg(id ORDER BY id) AS ids, array_agg(batch_no ORDER BY id) AS batch_nos
     FROM (SELECT batch_no, unnest(ids) AS id, unnest(spots) AS spot FROM batch) AS one
 ), moved AS (
-    UPDATE schedule_task t
+    UPDATE punctual_task t
     SET status = 'RUNNING', batch_no = (SELECT batch_nos FROM flat)[width_bucket(t.id, (SELECT ids FROM flat))],
         claimed_due = t.due_at, due_at = NULL, updated_at = clock_timestamp()
     WHERE t.ctid = ANY ((SELECT spots FROM flat)::tid[]) AND t.status IN ('INIT', 'FAIL', 'SUCCESS')
 )
 -- Its tasks are not late before the moment at which their lane was resumed, a slot of their type was free, and the token
 -- of the first of them had come; empty if none of that is later than when they were due.
-INSERT INTO task_batch (batch_no, task_type, lane, ids, dispatcher, claimed_at, lease_until, allowed_at)
+INSERT INTO punctual_batch (batch_no, task_type, lane, ids, dispatcher, claimed_at, lease_until, allowed_at)
 SELECT batch_no, task_type, lane, ids, %(dispatcher)s, clock_timestamp(),
        clock_timestamp() + make_interval(secs => %(lease)s),
-       greatest((SELECT r.resumed_at FROM lane_resume r WHERE r.lane = batch.lane AND r.resumed_at > batch.first_due),
+       greatest((SELECT r.resumed_at FROM punctual_lane_resume r WHERE r.lane = batch.lane AND r.resumed_at > batch.first_due),
                 to_timestamp((held ->> 'full_at')::float8),
                 CASE WHEN first > (held ->> 'tokens')::float8
                      THEN to_timestamp((held ->> 'filled_at')::float8

@@ -10,12 +10,12 @@ WITH due AS MATERIALIZED (
     FROM unnest(%(lanes)s::text[], %(rows)s::int[]) WITH ORDINALITY AS w(lane, rows, lane_no)
     CROSS JOIN (
         SELECT held.shard FROM unnest(%(shards)s::smallint[], %(fences)s::bigint[]) AS held(shard, fence)
-        WHERE NOT EXISTS (SELECT FROM shard_lease l WHERE l.shard = held.shard AND l.fence > held.fence)
+        WHERE NOT EXISTS (SELECT FROM punctual_shard_lease l WHERE l.shard = held.shard AND l.fence > held.fence)
     ) AS s
     CROSS JOIN LATERAL (
         -- `spot` is where the row lies. We hold its lock, so it stays there, and the UPDATE needs no index to find it.
         SELECT t.ctid AS spot, t.id, t.task_type, t.solo, t.due_at
-        FROM schedule_task t
+        FROM punctual_task t
         WHERE t.shard = s.shard AND t.lane = w.lane AND NOT t.limited AND t.due_at <= (SELECT clock_timestamp())
         ORDER BY t.due_at
         LIMIT w.rows

@@ -2,12 +2,12 @@
 -- was read is left alone, whatever was read, and so is one of a shard whose fencing number has grown (see claim).
 WITH due AS MATERIALIZED (
     SELECT array_position(%(lanes)s::text[], t.lane::text) AS lane_no, t.ctid AS spot, t.id, t.task_type, t.solo, t.due_at
-    FROM schedule_task t
+    FROM punctual_task t
     WHERE t.id = ANY (%(ids)s::bigint[]) AND t.lane = ANY (%(lanes)s::text[]) AND NOT t.limited
       AND t.due_at <= (SELECT clock_timestamp())
       AND t.shard <> ALL (ARRAY(
           SELECT l.shard FROM unnest(%(shards)s::smallint[], %(fences)s::bigint[]) AS held(shard, fence)
-          JOIN shard_lease l ON l.shard = held.shard AND l.fence > held.fence))
+          JOIN punctual_shard_lease l ON l.shard = held.shard AND l.fence > held.fence))
     ORDER BY t.id
     FOR NO KEY UPDATE SKIP LOCKED
 --include batches_of_due

@@ -8,7 +8,7 @@ FROM unnest(%(types)s::text[], %(at_once)s::int[]) AS g(task_type, at_once)
 CROSS JOIN LATERAL (
     SELECT cardinality(b.ids) - b.ok - b.failed AS tasks,
            coalesce(b.started_at < clock_timestamp() - interval '50 milliseconds', FALSE) AS begun
-    FROM task_batch b
+    FROM punctual_batch b
     WHERE b.finished_at IS NULL AND b.task_type = g.task_type
 ) AS open
 GROUP BY g.task_type

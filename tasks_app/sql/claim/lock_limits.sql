@@ -6,7 +6,7 @@
 -- A beat that is frozen or cut off while it counts keeps the lock no longer than its shards.
 SELECT task_type, tokens + rate * greatest(0, extract(epoch FROM clock_timestamp() - filled_at)::float8), rate, burst, max_running,
        tokens, date_part('epoch', filled_at), date_part('epoch', full_at)
-FROM type_limit
+FROM punctual_type_limit
 WHERE task_type = ANY (%(types)s::text[])
   AND (SELECT set_config('idle_in_transaction_session_timeout', %(patience)s, TRUE)) IS NOT NULL
 ORDER BY task_type

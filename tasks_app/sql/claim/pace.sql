@@ -2,7 +2,7 @@
 SELECT task_type, (sum(run_us) / sum(ok + failed))::float8 AS us_per_task
 FROM (
     SELECT task_type, run_us, ok, failed
-    FROM task_batch
+    FROM punctual_batch
     WHERE finished_at IS NOT NULL AND ok + failed > 0
     ORDER BY finished_at DESC
     LIMIT 200

@@ -9,18 +9,18 @@ SELECT NULL AS task_type, l.lane,
            FROM unnest(%(shards)s::smallint[]) AS s(shard)
            CROSS JOIN LATERAL (
                SELECT t.due_at
-               FROM schedule_task t
+               FROM punctual_task t
                WHERE t.shard = s.shard AND t.lane = l.lane AND NOT t.limited AND t.due_at IS NOT NULL
                ORDER BY t.due_at
                LIMIT 1
            ) AS first
        )) END AS next_due,
-       (SELECT count(*) FROM task_batch b
+       (SELECT count(*) FROM punctual_batch b
         WHERE b.finished_at IS NULL AND b.started_at IS NULL AND b.lane = l.lane
           AND b.dispatcher = %(dispatcher)s) AS waiting,
-       (SELECT coalesce(sum(n.slots), 0) FROM node n
+       (SELECT coalesce(sum(n.slots), 0) FROM punctual_node n
         WHERE n.kind = 'WORKER' AND l.lane = ANY (n.lanes) 
-          AND NOT EXISTS (SELECT FROM lane_pause p WHERE p.lane = l.lane)
+          AND NOT EXISTS (SELECT FROM punctual_lane_pause p WHERE p.lane = l.lane)
           AND n.seen_at > clock_timestamp() - make_interval(secs => %(node_ttl)s)) AS slots,
        date_part('epoch', clock_timestamp()) AS clock
 FROM unnest(%(lanes)s::text[]) AS l(lane)
@@ -29,7 +29,7 @@ SELECT g.task_type, l.lane, date_part('epoch', first.due_at), 0, 0, 0
 FROM unnest(%(types)s::text[]) AS g(task_type)
 CROSS JOIN unnest(%(lanes)s::text[]) AS l(lane)
 CROSS JOIN LATERAL (
-    SELECT t.due_at FROM schedule_task t
+    SELECT t.due_at FROM punctual_task t
     WHERE t.limited AND t.task_type = g.task_type AND t.lane = l.lane AND t.due_at IS NOT NULL
     ORDER BY t.due_at
     LIMIT 1

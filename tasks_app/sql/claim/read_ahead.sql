@@ -4,7 +4,7 @@ FROM unnest(%(lanes)s::text[]) AS l(lane)
 CROSS JOIN unnest(%(shards)s::smallint[]) AS s(shard)
 CROSS JOIN LATERAL (
     SELECT t.id, t.due_at
-    FROM schedule_task t
+    FROM punctual_task t
     WHERE t.shard = s.shard AND t.lane = l.lane AND NOT t.limited AND t.due_at <= to_timestamp(%(until)s)
     ORDER BY t.due_at
     LIMIT %(most)s

@@ -5,24 +5,24 @@
 -- is left to who does it; one with a row that somebody is changing, to its lease: finished without that row, it would
 -- leave it RUNNING for ever.
 WITH unstarted AS MATERIALIZED (
-    SELECT batch_no, ids FROM task_batch
+    SELECT batch_no, ids FROM punctual_batch
     WHERE finished_at IS NULL AND started_at IS NULL AND dispatcher = ANY (%(dispatchers)s::text[])
     FOR UPDATE SKIP LOCKED
 ), locked AS MATERIALIZED (
     SELECT t.id, u.batch_no
-    FROM unstarted u JOIN schedule_task t ON t.id = ANY (u.ids) AND t.status = 'RUNNING' AND t.batch_no = u.batch_no
+    FROM unstarted u JOIN punctual_task t ON t.id = ANY (u.ids) AND t.status = 'RUNNING' AND t.batch_no = u.batch_no
     ORDER BY t.id
     FOR NO KEY UPDATE OF t SKIP LOCKED
 ), b AS (
-    UPDATE task_batch
+    UPDATE punctual_batch
     SET finished_at = clock_timestamp()
     FROM unstarted u
-    WHERE task_batch.batch_no = u.batch_no AND task_batch.started_at IS NULL AND task_batch.finished_at IS NULL
+    WHERE punctual_batch.batch_no = u.batch_no AND punctual_batch.started_at IS NULL AND punctual_batch.finished_at IS NULL
       AND NOT EXISTS (
-          SELECT FROM schedule_task t
+          SELECT FROM punctual_task t
           WHERE t.id = ANY (u.ids) AND t.status = 'RUNNING' AND t.batch_no = u.batch_no
             AND t.id NOT IN (SELECT id FROM locked))
-    RETURNING task_batch.batch_no
+    RETURNING punctual_batch.batch_no
 ), mine AS (
     SELECT locked.id, locked.batch_no FROM locked JOIN b ON b.batch_no = locked.batch_no
 )

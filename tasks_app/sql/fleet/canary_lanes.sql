@@ -2,9 +2,9 @@
 -- does or did: one that died is, for an hour; one that said goodbye is not.
 SELECT l.lane,
        coalesce(bool_or(n.seen_at > clock_timestamp() - make_interval(secs => %(node_ttl)s)), FALSE)
-           AND NOT EXISTS (SELECT FROM lane_pause p WHERE p.lane = l.lane),
+           AND NOT EXISTS (SELECT FROM punctual_lane_pause p WHERE p.lane = l.lane),
        count(n.node_id) > 0
 FROM unnest(%(lanes)s::text[]) WITH ORDINALITY AS l(lane, place)
-LEFT JOIN node n ON n.kind = 'WORKER' AND l.lane = ANY (n.lanes)
+LEFT JOIN punctual_node n ON n.kind = 'WORKER' AND l.lane = ANY (n.lanes)
 GROUP BY l.lane, l.place
 ORDER BY l.place

@@ -7,12 +7,12 @@
 WITH
 --include report_beat
 , total AS MATERIALIZED (
-    SELECT count(*) AS shards FROM shard_lease
+    SELECT count(*) AS shards FROM punctual_shard_lease
 ), fleet AS MATERIALIZED (
     SELECT node_id, total.shards / count(*) OVER ()
         + (row_number() OVER (ORDER BY node_id) <= total.shards %% count(*) OVER ())::int AS share
     FROM total, (
-        SELECT node_id FROM node
+        SELECT node_id FROM punctual_node
         WHERE kind = 'BEAT' AND renewed_at > clock_timestamp() - make_interval(secs => %(ttl)s)
           AND renewed_at < clock_timestamp() + make_interval(secs => %(ttl)s)
         UNION SELECT %(node_id)s::uuid
@@ -23,7 +23,7 @@ WITH
                 WHEN l.lease_until < clock_timestamp()
                   OR n.renewed_at > clock_timestamp() + make_interval(secs => %(ttl)s) THEN 'EXPIRED'
                 ELSE 'HELD' END AS found
-    FROM shard_lease l LEFT JOIN node n ON n.node_id = l.holder
+    FROM punctual_shard_lease l LEFT JOIN punctual_node n ON n.node_id = l.holder
 ), spare AS (
     SELECT s.shard, s.nth
     FROM (
@@ -42,14 +42,14 @@ WITH
     )
 ), locked AS MATERIALIZED (
     SELECT l.shard, w.found, l.holder, l.holder_name
-    FROM wanted w JOIN shard_lease l ON l.shard = w.shard
+    FROM wanted w JOIN punctual_shard_lease l ON l.shard = w.shard
     -- Asked again under the lock: whoever took it since the look keeps it, and its fencing number is his alone.
     WHERE CASE w.found WHEN 'OWN' THEN l.holder = %(node_id)s WHEN 'FREE' THEN l.holder IS NULL
                        WHEN 'EXPIRED' THEN l.lease_until = w.lease_until ELSE TRUE END
     ORDER BY l.shard
     FOR UPDATE OF l SKIP LOCKED
 ), held AS (
-    UPDATE shard_lease l
+    UPDATE punctual_shard_lease l
     SET lease_until = clock_timestamp() + make_interval(secs => %(ttl)s), holder = %(node_id)s, holder_name = %(name)s,
         fence = l.fence + (k.found <> 'OWN')::int,
         taken_at = CASE k.found WHEN 'OWN' THEN l.taken_at ELSE clock_timestamp() END,

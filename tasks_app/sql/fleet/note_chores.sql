@@ -1,5 +1,5 @@
 -- note_chores: what became of chores: done, or failed with this error.
-UPDATE maintenance_entry
+UPDATE punctual_chore
 SET done_at = CASE WHEN %(failed)s THEN done_at ELSE clock_timestamp() END,
     failures = CASE WHEN %(failed)s THEN failures + 1 ELSE 0 END,
     failing_since = CASE WHEN %(failed)s THEN coalesce(failing_since, clock_timestamp()) END,

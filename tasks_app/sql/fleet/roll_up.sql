@@ -3,13 +3,13 @@
 -- finished in it has committed by then.
 WITH span AS (
     SELECT greatest(
-               coalesce((SELECT max(minute) + interval '1 minute' FROM minute_figures),
-                        (SELECT date_trunc('minute', min(finished_at)) FROM task_batch WHERE finished_at IS NOT NULL)),
+               coalesce((SELECT max(minute) + interval '1 minute' FROM punctual_minute_figures),
+                        (SELECT date_trunc('minute', min(finished_at)) FROM punctual_batch WHERE finished_at IS NOT NULL)),
                date_trunc('minute', clock_timestamp()) - make_interval(mins => %(minutes)s)) AS since,
            date_trunc('minute', clock_timestamp() - make_interval(secs => %(settled)s)) AS until
 ), recent AS MATERIALIZED (
     SELECT date_trunc('minute', b.finished_at) AS minute, b.task_type, b.ok, b.failed, b.run_us, b.lateness
-    FROM span, task_batch b
+    FROM span, punctual_batch b
     WHERE b.finished_at >= span.since AND b.finished_at < span.until
 ), bucket AS (
     SELECT minute, task_type, h.bucket, sum(h.count)::int AS tasks
@@ -21,7 +21,7 @@ WITH span AS (
     SELECT minute, task_type, count(*) AS batches, sum(ok) AS ok, sum(failed) AS failed, sum(run_us) AS run_us
     FROM recent GROUP BY minute, task_type
 )
-INSERT INTO minute_figures (minute, task_type, batches, ok, failed, run_us, lateness)
+INSERT INTO punctual_minute_figures (minute, task_type, batches, ok, failed, run_us, lateness)
 SELECT f.minute, f.task_type, f.batches, f.ok, f.failed, f.run_us, coalesce(h.lateness, '{}')
 FROM figures f LEFT JOIN histogram h USING (minute, task_type)
 ON CONFLICT DO NOTHING

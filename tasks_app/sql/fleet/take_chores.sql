@@ -6,9 +6,9 @@ WITH
 --include report_beat
 , idle AS MATERIALIZED (
     SELECT 'reap' AS name
-    WHERE NOT EXISTS (SELECT FROM task_batch WHERE finished_at IS NULL AND lease_until < clock_timestamp())
+    WHERE NOT EXISTS (SELECT FROM punctual_batch WHERE finished_at IS NULL AND lease_until < clock_timestamp())
 ), taken AS (
-    UPDATE maintenance_entry e
+    UPDATE punctual_chore e
     SET next_at = clock_timestamp() + make_interval(secs => c.every), ran_at = clock_timestamp(), ran_by = %(name)s,
         done_at = CASE WHEN c.idle THEN clock_timestamp() ELSE e.done_at END,
         failures = CASE WHEN c.idle THEN 0 ELSE e.failures END,

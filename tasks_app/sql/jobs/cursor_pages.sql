@@ -3,17 +3,17 @@
 -- of a firing only, since it reads every job. Counting reads the index alone: in a table of millions a job's own row is one
 -- more page to read. To be asked after the cursors are held, not with it.
 SELECT p.jobs, p.last,
-       EXISTS (SELECT FROM job_definition d
+       EXISTS (SELECT FROM punctual_job d
                WHERE d.cursor = c.id AND d.status = 'ACTIVE' AND d.max_runs IS NOT NULL) AS counted,
        CASE WHEN c.late AND c.after = 0 THEN (
            SELECT max(CASE d.catch_up WHEN 'all' THEN d.catch_up_most WHEN 'latest' THEN 1 ELSE 0 END)
-           FROM job_definition d WHERE d.cursor = c.id AND d.status = 'ACTIVE'
+           FROM punctual_job d WHERE d.cursor = c.id AND d.status = 'ACTIVE'
        ) END AS most_missed
 FROM unnest(%(cursors)s::bigint[], %(afters)s::bigint[], %(late)s::bool[]) WITH ORDINALITY AS c(id, after, late, place)
 CROSS JOIN LATERAL (
     SELECT count(*) AS jobs, max(d.id) AS last
     FROM (
-        SELECT id FROM job_definition
+        SELECT id FROM punctual_job
         WHERE cursor = c.id AND id > c.after AND status = 'ACTIVE'
         ORDER BY id
         LIMIT %(page)s

@@ -1,2 +1,2 @@
 -- hold_job: a job that is to be triggered stays as it is. Other triggers, and a planner that counts its runs, go on.
-SELECT id FROM job_definition WHERE tenant = %(tenant)s AND id = %(job)s FOR KEY SHARE
+SELECT id FROM punctual_job WHERE tenant = %(tenant)s AND id = %(job)s FOR KEY SHARE

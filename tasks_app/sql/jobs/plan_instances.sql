@@ -8,7 +8,7 @@
 -- What a person wants after a pause or an edit is late from now on. What nobody planned in time is late from its firing.
 -- Tokens are made from one random salt: PostgreSQL's own opens a random device for each.
 WITH new AS (
-    INSERT INTO schedule_task (tenant, task_type, biz_key, idem_key, token, job, fire_time, status, execute_time, due_at,
+    INSERT INTO punctual_task (tenant, task_type, biz_key, idem_key, token, job, fire_time, status, execute_time, due_at,
                                allowed_at, lane, shard, limited, max_retry, expires_after, payload)
     SELECT j.tenant, j.task_type, j.id || ':' || f.label, j.id || ':' || f.label,
            md5(%(salt)s::text || j.id || ':' || f.label)::uuid, j.id, f.fire, 'INIT', f.fire,
@@ -20,7 +20,7 @@ WITH new AS (
          unnest(%(cursors)s::bigint[], %(fires)s::timestamptz[], %(labels)s::text[], %(missed)s::int[],
                 %(lows)s::bigint[], %(highs)s::bigint[]) AS f(cursor, fire, label, missed, low, high)
     CROSS JOIN LATERAL (
-        SELECT * FROM job_definition d
+        SELECT * FROM punctual_job d
         WHERE
 --rows
           AND d.status = 'ACTIVE' AND (d.plan_from < f.fire OR f.missed < 0) AND (d.end_at IS NULL OR f.fire <= d.end_at)
@@ -36,7 +36,7 @@ WITH new AS (
     ON CONFLICT DO NOTHING
     RETURNING id, job, shard, due_at
 ), counted AS (
-    UPDATE job_definition d
+    UPDATE punctual_job d
     SET runs = d.runs + 1, cursor = CASE WHEN d.runs + 1 < d.max_runs THEN d.cursor END
     FROM new WHERE %(counted)s AND d.id = new.job AND d.max_runs IS NOT NULL
 )

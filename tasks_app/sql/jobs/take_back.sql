@@ -1,10 +1,10 @@
 -- take_back: scheduled instances of a job that nobody has claimed yet are gone, as if they had never been planned.
--- What is due has an index by job (schedule_task_planned), so that the job's history is not looked at.
+-- What is due has an index by job (punctual_task_planned), so that the job's history is not looked at.
 -- One that is being claimed right now is waited for, and then it is RUNNING and stays. What was triggered by hand
 -- stays, and so does what has been tried and then got another time: it was snoozed, or a person replayed it; and what has
 -- begun and lost its worker (solo): it may have had its effect.
 WITH gone AS (
-    DELETE FROM schedule_task t
+    DELETE FROM punctual_task t
     WHERE t.job = %(job)s AND t.due_at IS NOT NULL AND t.status = 'INIT' AND NOT t.solo AND (t.claimed_due IS NULL OR t.execute_time = t.fire_time)
       AND t.biz_key NOT LIKE %(job)s || ':m:%%'
     RETURNING t.fire_time

@@ -2,14 +2,14 @@
 -- along as others do. Attempts come in order of time, so the walk ends where they are young, and begins anew next time.
 -- The last one stays as long as the task has not succeeded: by it the task is found among those that fail.
 WITH stretch AS (
-    SELECT id, task_id, finished_at FROM task_attempt
+    SELECT id, task_id, finished_at FROM punctual_attempt
     WHERE id > %(after)s ORDER BY id LIMIT %(step)s
 ), gone AS (
-    DELETE FROM task_attempt a USING stretch s, schedule_task t
+    DELETE FROM punctual_attempt a USING stretch s, punctual_task t
     WHERE a.id = s.id AND t.id = s.task_id AND t.repeat_after IS NOT NULL
       AND s.finished_at < now() - make_interval(secs => %(keep)s)
       AND (t.status = 'SUCCESS' OR EXISTS (
-          SELECT FROM task_attempt later WHERE later.task_id = s.task_id AND later.id > s.id))
+          SELECT FROM punctual_attempt later WHERE later.task_id = s.task_id AND later.id > s.id))
     RETURNING a.id
 )
 SELECT (SELECT max(id) FROM stretch HAVING min(finished_at) < now() - make_interval(secs => %(keep)s)),

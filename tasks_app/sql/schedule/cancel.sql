@@ -1,6 +1,6 @@
 -- cancel: whatever is live of these units -> CANCELLED. Takes a rolling SUCCESS too, by clearing due_at.
 WITH moved AS (
-    UPDATE schedule_task t
+    UPDATE punctual_task t
     SET status = 'CANCELLED', due_at = NULL, batch_no = NULL, error_code = 'CANCELLED', error_msg = %(reason)s,
         cancelled_by = %(by)s, updated_at = clock_timestamp(),
 --include end_of_run
@@ -8,7 +8,7 @@ WITH moved AS (
       AND (t.due_at IS NOT NULL OR t.status IN ('RUNNING', 'BLOCKED'))
     RETURNING t.id, t.tenant
 ), told AS (
-    INSERT INTO outbox_event (tenant, event, task_id)
+    INSERT INTO punctual_outbox (tenant, event, task_id)
     SELECT tenant, 'task.cancelled', id FROM moved
 )
 SELECT id FROM moved

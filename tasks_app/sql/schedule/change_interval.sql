@@ -5,7 +5,7 @@
 -- What has moved is told with its new moment: its type may have a timer to wait for from there on.
 WITH mine AS MATERIALIZED (
     SELECT t.id
-    FROM schedule_task t JOIN unnest(%(keys)s::text[]) AS u(key) ON t.biz_key = u.key
+    FROM punctual_task t JOIN unnest(%(keys)s::text[]) AS u(key) ON t.biz_key = u.key
     WHERE t.task_type = %(task_type)s AND t.tenant = %(tenant)s AND t.current
       AND t.repeat_after <> make_interval(secs => %(repeat_after)s::float8)
       AND (t.due_at IS NOT NULL OR t.status IN ('RUNNING', 'BLOCKED'))
@@ -14,7 +14,7 @@ WITH mine AS MATERIALIZED (
 ), clock AS MATERIALIZED (
     SELECT clock_timestamp() AS now
 )
-UPDATE schedule_task t
+UPDATE punctual_task t
 SET repeat_after = make_interval(secs => %(repeat_after)s::float8),
     due_at = CASE WHEN t.due_at > clock.now AND t.attempt = 0
                   THEN clock.now + (t.due_at - clock.now) * (%(repeat_after)s::float8 / extract(epoch FROM t.repeat_after)::float8)

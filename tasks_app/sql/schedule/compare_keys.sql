@@ -7,9 +7,9 @@ FROM (
 --rows
 ) AS w(key)
 FULL JOIN (
-    SELECT biz_key FROM schedule_task
+    SELECT biz_key FROM punctual_task
     WHERE due_at IS NOT NULL AND limited AND task_type = %(task_type)s AND tenant = %(tenant)s
     UNION ALL
-    SELECT biz_key FROM schedule_task
+    SELECT biz_key FROM punctual_task
     WHERE due_at IS NOT NULL AND NOT limited AND task_type = %(task_type)s AND tenant = %(tenant)s
 ) AS p(key) ON p.key = w.key

@@ -9,7 +9,7 @@ SELECT w.key, t.id, t.status, t.execute_time, t.error_code, t.cancelled_by,
        coalesce(t.status = 'CANCELLED' AND t.cancelled_from <> t.tenant, FALSE)
 FROM wanted w
 LEFT JOIN LATERAL (
-    SELECT * FROM schedule_task
+    SELECT * FROM punctual_task
     WHERE biz_key = w.key AND task_type = %(task_type)s AND tenant = %(tenant)s AND current
     LIMIT 1
 ) AS t ON TRUE

@@ -1,7 +1,7 @@
 -- insert_replacements: a new INIT row that takes over from a retired one, with its settings and a fresh budget.
 -- `solo` is copied: a task that may be poisonous does not become harmless by being moved.
 -- The token is handed on unless the old row had succeeded: then this is a new intent.
-INSERT INTO schedule_task (tenant, task_type, biz_key, replaces, idem_key, token, job, fire_time, status, execute_time,
+INSERT INTO punctual_task (tenant, task_type, biz_key, replaces, idem_key, token, job, fire_time, status, execute_time,
                            due_at, allowed_at, lane, shard, limited, solo, max_retry, repeat_after, expires_after, payload)
 SELECT old.tenant, old.task_type, old.biz_key, old.id, u.idem_key,
        CASE WHEN u.hand_on THEN old.token ELSE gen_random_uuid() END, old.job, old.fire_time, 'INIT', u.run_at,
@@ -14,7 +14,7 @@ FROM (
                 %(idem_keys)s::text[], %(hand_on)s::bool[])
          AS given(id, at, delay, payload, idem_key, hand_on)
 ) AS u
-JOIN schedule_task old ON old.id = u.id
+JOIN punctual_task old ON old.id = u.id
 ORDER BY old.tenant, old.task_type, old.biz_key
 ON CONFLICT DO NOTHING
 RETURNING tenant, task_type, biz_key, id, date_part('epoch', due_at)

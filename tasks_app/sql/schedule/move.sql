@@ -1,5 +1,5 @@
 -- move: reschedule of rows that nobody runs. Same row, new time; counts stay. BLOCKED still waits for its parents.
-UPDATE schedule_task t
+UPDATE punctual_task t
 SET execute_time = u.run_at, due_at = CASE WHEN t.status = 'BLOCKED' THEN NULL ELSE u.run_at END,
     allowed_at = CASE WHEN u.run_at < u.now THEN u.now END,
     payload = coalesce(u.payload::jsonb, t.payload), updated_at = clock_timestamp()

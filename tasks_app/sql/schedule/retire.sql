@@ -1,7 +1,7 @@
 -- retire: a row gives up `current` to the one that takes over; a RUNNING one is CANCELLED by that.
 -- The idem_key leaves with the intent: it can be held by one row only.
 WITH retired AS (
-    UPDATE schedule_task t
+    UPDATE punctual_task t
     SET current = FALSE, due_at = NULL, batch_no = NULL,
         idem_key = CASE WHEN u.hand_on THEN NULL ELSE t.idem_key END,
         status = CASE WHEN t.status = 'RUNNING' THEN 'CANCELLED' ELSE t.status END,
@@ -9,7 +9,7 @@ WITH retired AS (
         error_msg = CASE WHEN t.status = 'RUNNING' THEN 'planned anew while this attempt was running'
                          ELSE t.error_msg END,
         cancelled_by = CASE WHEN t.status = 'RUNNING' THEN %(by)s ELSE t.cancelled_by END,
-        start_time = CASE WHEN t.status = 'RUNNING' THEN (SELECT r.started_at FROM task_batch r WHERE r.batch_no = t.batch_no)
+        start_time = CASE WHEN t.status = 'RUNNING' THEN (SELECT r.started_at FROM punctual_batch r WHERE r.batch_no = t.batch_no)
                           ELSE t.start_time END,
         finish_time = CASE WHEN t.status = 'RUNNING' THEN clock_timestamp() ELSE t.finish_time END,
         updated_at = clock_timestamp()
@@ -18,12 +18,12 @@ WITH retired AS (
       AND (t.status = 'RUNNING' OR (t.due_at IS NULL AND t.status IN ('SUCCESS', 'DEAD', 'CANCELLED')))
     RETURNING t.id, t.tenant, t.status, t.error_code
 ), closed AS (
-    UPDATE dlq_entry d
+    UPDATE punctual_dead_letter d
     SET replay_status = 'CLOSED', closed_at = clock_timestamp(), closed_by = %(by)s
     FROM retired
     WHERE d.task_id = retired.id AND d.replay_status = 'OPEN'
 ), told AS (
-    INSERT INTO outbox_event (tenant, event, task_id)
+    INSERT INTO punctual_outbox (tenant, event, task_id)
     SELECT tenant, 'task.cancelled', id FROM retired WHERE status = 'CANCELLED' AND error_code = 'SUPERSEDED'
 )
 SELECT id FROM retired

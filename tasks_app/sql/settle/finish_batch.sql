@@ -1,8 +1,8 @@
 -- finish_batch: close a batch of which no row is RUNNING any more.
-UPDATE task_batch b
+UPDATE punctual_batch b
 SET finished_at = clock_timestamp()
 WHERE b.batch_no = %(batch_no)s AND b.finished_at IS NULL
   AND NOT EXISTS (
-      SELECT FROM schedule_task t
+      SELECT FROM punctual_task t
       WHERE t.id = ANY (b.ids) AND t.status = 'RUNNING' AND t.batch_no = b.batch_no)
 RETURNING b.batch_no

@@ -3,7 +3,7 @@
 -- Its commit does not wait for the disk, since a settle of the batch may be waiting for it. A crash takes one extension
 -- back at most, and a lease outlasts two.
 WITH b AS (
-    UPDATE task_batch
+    UPDATE punctual_batch
     SET lease_until = clock_timestamp() + make_interval(secs => %(lease)s)
     WHERE batch_no = %(batch_no)s AND finished_at IS NULL
       AND (SELECT set_config('synchronous_commit', 'off', TRUE)) = 'off'
@@ -12,7 +12,7 @@ WITH b AS (
 SELECT array(
     SELECT wanted.id
     FROM unnest(%(ids)s::bigint[]) AS wanted(id)
-    LEFT JOIN schedule_task t ON t.id = wanted.id AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
+    LEFT JOIN punctual_task t ON t.id = wanted.id AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
     WHERE t.id IS NULL
 )
 FROM b

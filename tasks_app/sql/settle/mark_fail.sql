@@ -11,7 +11,7 @@ WITH
            (g ->> 'final')::bool AS final, (g ->> 'attempt')::int AS attempt, g ->> 'code' AS code, g ->> 'message' AS message
     FROM (SELECT id, %(given)s::jsonb -> (place - 1) AS g FROM mine) AS one
 ), moved AS (
-    UPDATE schedule_task t
+    UPDATE punctual_task t
     SET status = CASE WHEN (g.final OR t.attempt >= t.max_retry) AND t.repeat_after IS NULL
                       THEN 'DEAD' ELSE 'FAIL' END,
         due_at = CASE WHEN NOT (g.final OR t.attempt >= t.max_retry) THEN clock_timestamp() + g.delay
@@ -29,14 +29,14 @@ WITH
     WHERE t.id = g.id AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
     RETURNING t.id, t.tenant, t.task_type, t.status, g.attempt, t.error_code, t.error_msg, t.start_time, t.finish_time
 ), tried AS (
-    INSERT INTO task_attempt (task_id, attempt, batch_no, worker, started_at, finished_at, error_code, error_msg)
+    INSERT INTO punctual_attempt (task_id, attempt, batch_no, worker, started_at, finished_at, error_code, error_msg)
     SELECT m.id, m.attempt, b.batch_no, b.worker, m.start_time, m.finish_time, m.error_code, m.error_msg
     FROM moved m, b
 ), buried AS (
-    INSERT INTO dlq_entry (task_id, tenant, task_type, error_code, error_msg)
+    INSERT INTO punctual_dead_letter (task_id, tenant, task_type, error_code, error_msg)
     SELECT id, tenant, task_type, error_code, error_msg FROM moved WHERE status = 'DEAD'
 ), told AS (
-    INSERT INTO outbox_event (tenant, event, task_id)
+    INSERT INTO punctual_outbox (tenant, event, task_id)
     SELECT tenant, CASE status WHEN 'DEAD' THEN 'task.dead' ELSE 'task.failed' END, id FROM moved
 )
 --include figures

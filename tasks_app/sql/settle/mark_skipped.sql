@@ -5,7 +5,7 @@ WITH
     SELECT id, g ->> 'code' AS code, g ->> 'reason' AS reason, (g ->> 'begun')::bigint * interval '1 microsecond' AS begun
     FROM (SELECT id, %(given)s::jsonb -> (place - 1) AS g FROM mine) AS one
 ), moved AS (
-    UPDATE schedule_task t
+    UPDATE punctual_task t
     SET status = 'CANCELLED', batch_no = NULL, error_code = g.code, error_msg = g.reason,
         cancelled_by = 'handler', start_time = b.started_at + g.begun,
         -- The start is told by the worker's clock, which may be a little ahead.
@@ -15,7 +15,7 @@ WITH
     WHERE t.id = g.id AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
     RETURNING t.id, t.tenant
 ), told AS (
-    INSERT INTO outbox_event (tenant, event, task_id)
+    INSERT INTO punctual_outbox (tenant, event, task_id)
     SELECT tenant, 'task.cancelled', id FROM moved
 )
 --include figures

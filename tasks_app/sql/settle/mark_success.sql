@@ -4,7 +4,7 @@
 WITH
 --include held
 , moved AS (
-    UPDATE schedule_task t
+    UPDATE punctual_task t
     SET status = 'SUCCESS', batch_no = NULL, solo = FALSE, attempt = 0, error_code = '', error_msg = '',
         start_time = (SELECT started_at FROM b) + (%(begun)s::bigint[])[mine.place] * interval '1 microsecond',
         finish_time = (SELECT started_at FROM b) + (%(ended)s::bigint[])[mine.place] * interval '1 microsecond',
@@ -19,7 +19,7 @@ WITH
     WHERE t.ctid = mine.spot AND t.status = 'RUNNING' AND t.batch_no = %(batch_no)s
     RETURNING t.id, t.tenant
 ), told AS (
-    INSERT INTO outbox_event (tenant, event, task_id)
+    INSERT INTO punctual_outbox (tenant, event, task_id)
     SELECT tenant, 'task.succeeded', id FROM moved
 )
 --include figures

@@ -5,26 +5,26 @@
 -- after the delay that its job has, or its handler; else the usual one. What rolls is told with its type: that may have a
 -- timer to wait for.
 WITH expired AS (
-    SELECT batch_no FROM task_batch
+    SELECT batch_no FROM punctual_batch
     WHERE finished_at IS NULL AND lease_until < clock_timestamp()
     ORDER BY lease_until
     LIMIT %(limit)s
     FOR UPDATE SKIP LOCKED
 ), b AS (
-    UPDATE task_batch
+    UPDATE punctual_batch
     SET finished_at = clock_timestamp(), reaped = TRUE
     FROM expired
-    WHERE task_batch.batch_no = expired.batch_no AND task_batch.finished_at IS NULL
-    RETURNING task_batch.batch_no, ids, started_at, worker,
+    WHERE punctual_batch.batch_no = expired.batch_no AND punctual_batch.finished_at IS NULL
+    RETURNING punctual_batch.batch_no, ids, started_at, worker,
               started_at IS NOT NULL AND cardinality(ids) > 1 AS in_company,
               started_at IS NOT NULL AND cardinality(ids) = 1 AS alone
 ), mine AS MATERIALIZED (
     SELECT t.id AS task_id, b.*
-    FROM b JOIN schedule_task t ON t.id = ANY (b.ids) AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
+    FROM b JOIN punctual_task t ON t.id = ANY (b.ids) AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
     ORDER BY t.id
     FOR NO KEY UPDATE OF t
 ), moved AS (
-    UPDATE schedule_task t
+    UPDATE punctual_task t
     SET batch_no = NULL, updated_at = clock_timestamp(),
         solo = t.solo OR b.in_company OR b.alone,
         status = CASE WHEN b.alone AND t.attempt >= t.max_retry AND t.repeat_after IS NULL THEN 'DEAD'
@@ -33,7 +33,7 @@ WITH expired AS (
         due_at = CASE WHEN NOT b.alone THEN t.claimed_due
                       WHEN t.attempt < t.max_retry THEN clock_timestamp() + make_interval(secs => coalesce(
                           (SELECT d.backoff[least(t.attempt + 1, cardinality(d.backoff))]
-                           FROM job_definition d WHERE d.id = t.job),
+                           FROM punctual_job d WHERE d.id = t.job),
                           (SELECT (of_type.steps ->> least(t.attempt, jsonb_array_length(of_type.steps) - 1))::float8
                            FROM (SELECT coalesce(%(delays)s::jsonb -> t.task_type, %(usual)s::jsonb) AS steps) AS of_type)))
                       ELSE clock_timestamp() + t.repeat_after END,
@@ -50,14 +50,14 @@ WITH expired AS (
     RETURNING t.id, t.tenant, t.task_type, t.status, t.attempt, t.max_retry, t.error_code, t.error_msg, t.due_at,
               b.batch_no AS lost_batch, b.worker, b.started_at, b.alone
 ), tried AS (
-    INSERT INTO task_attempt (task_id, attempt, batch_no, worker, started_at, finished_at, error_code, error_msg)
+    INSERT INTO punctual_attempt (task_id, attempt, batch_no, worker, started_at, finished_at, error_code, error_msg)
     SELECT id, CASE attempt WHEN 0 THEN max_retry + 1 ELSE attempt END, lost_batch, worker, started_at, clock_timestamp(), error_code, error_msg
     FROM moved WHERE alone
 ), buried AS (
-    INSERT INTO dlq_entry (task_id, tenant, task_type, error_code, error_msg)
+    INSERT INTO punctual_dead_letter (task_id, tenant, task_type, error_code, error_msg)
     SELECT id, tenant, task_type, error_code, error_msg FROM moved WHERE status = 'DEAD'
 ), told AS (
-    INSERT INTO outbox_event (tenant, event, task_id)
+    INSERT INTO punctual_outbox (tenant, event, task_id)
     SELECT tenant, CASE status WHEN 'DEAD' THEN 'task.dead' ELSE 'task.failed' END, id FROM moved WHERE alone
 )
 SELECT b.batch_no::text, b.started_at IS NOT NULL AS started, b.worker,

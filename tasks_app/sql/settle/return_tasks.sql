@@ -7,7 +7,7 @@ WITH
            g ->> 'code' AS code, g ->> 'reason' AS reason
     FROM (SELECT id, %(given)s::jsonb -> (place - 1) AS g FROM mine) AS one
 ), moved AS (
-    UPDATE schedule_task t
+    UPDATE punctual_task t
     SET status = CASE WHEN t.attempt > 0 THEN 'FAIL' ELSE 'INIT' END, batch_no = NULL,
         due_at = CASE WHEN g.delay IS NULL THEN t.claimed_due ELSE clock_timestamp() + g.delay END,
         solo = t.solo OR g.solo,

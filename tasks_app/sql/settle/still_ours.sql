@@ -1,5 +1,5 @@
 -- still_ours: which of these rows are RUNNING under this batch, while the batch is not finished.
 SELECT t.id
-FROM task_batch b
-JOIN schedule_task t ON t.id = ANY (%(ids)s::bigint[]) AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
+FROM punctual_batch b
+JOIN punctual_task t ON t.id = ANY (%(ids)s::bigint[]) AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
 WHERE b.batch_no = %(batch_no)s AND b.finished_at IS NULL

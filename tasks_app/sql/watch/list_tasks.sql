@@ -1,7 +1,7 @@
 -- list_tasks: the newest tasks of a tenant below an id. Walks a bounded stretch of ids, so that a filter that matches
 -- little costs no more than one that matches much; `floor` says where the next look goes on, empty at the end.
 WITH stretch AS MATERIALIZED (
-    SELECT id, tenant, task_type, status FROM schedule_task
+    SELECT id, tenant, task_type, status FROM punctual_task
     WHERE id < %(before)s ORDER BY id DESC LIMIT %(stretch)s
 ), found AS (
     SELECT id FROM stretch

@@ -9,13 +9,13 @@ WITH step AS MATERIALIZED (
          generate_series(0, %(steps)s + 1) AS place
 )
 SELECT place, '', (
-    SELECT count(*) FROM schedule_task
+    SELECT count(*) FROM punctual_task
     WHERE due_at IS NOT NULL AND limited AND task_type = %(task_type)s AND tenant = %(tenant)s
       AND lane = ANY (%(lanes)s::text[]) AND due_at > step.after AND due_at <= step.until)
 FROM step
 UNION ALL
 SELECT CASE WHEN NOT limited THEN width_bucket(due_at, (SELECT array_agg(until ORDER BY place) FROM step)) END,
        CASE WHEN status = 'FAIL' THEN error_code ELSE '' END, count(*)
-FROM schedule_task
+FROM punctual_task
 WHERE due_at IS NOT NULL AND task_type = %(task_type)s AND tenant = %(tenant)s AND (status = 'FAIL' OR NOT limited)
 GROUP BY 1, 2

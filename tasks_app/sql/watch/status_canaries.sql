@@ -3,6 +3,6 @@
 -- By start_time, which only a settle writes: one that was reaped has a finish_time, and has not come back.
 SELECT biz_key, extract(epoch FROM clock_timestamp() - coalesce(start_time, created_at))::float8,
        extract(epoch FROM repeat_after)::float8
-FROM schedule_task
+FROM punctual_task
 WHERE task_type = %(type)s AND current AND status <> 'CANCELLED'
   AND biz_key = ANY (%(lanes)s::text[]) AND tenant = %(tenant)s

@@ -8,7 +8,7 @@ SELECT l.lane,
        coalesce(b.waiting, 0), coalesce(b.running, 0), coalesce(b.tasks_claimed, 0), coalesce(b.tasks_running, 0),
        coalesce(b.lost, 0), b.lost_seconds
 FROM unnest(%(lanes)s::text[]) WITH ORDINALITY AS l(lane, place)
-LEFT JOIN lane_resume r ON r.lane = l.lane
+LEFT JOIN punctual_lane_resume r ON r.lane = l.lane
 CROSS JOIN LATERAL (
     SELECT coalesce(sum(s.due), 0)::bigint AS due, coalesce(bool_or(s.due > %(bound)s), FALSE) AS cut,
            extract(epoch FROM clock_timestamp() - min(s.oldest))::float8 AS oldest_seconds
@@ -17,7 +17,7 @@ CROSS JOIN LATERAL (
         CROSS JOIN LATERAL (
             SELECT count(*) AS due, min(few.late_from) AS oldest
             FROM (
-                SELECT greatest(t.due_at, t.allowed_at, r.resumed_at) AS late_from FROM schedule_task t
+                SELECT greatest(t.due_at, t.allowed_at, r.resumed_at) AS late_from FROM punctual_task t
                 WHERE t.shard = h.shard AND t.lane = l.lane AND NOT t.limited AND t.due_at <= (SELECT clock_timestamp())
                   AND t.task_type <> %(canary)s
                 ORDER BY t.due_at
@@ -29,7 +29,7 @@ CROSS JOIN LATERAL (
         CROSS JOIN LATERAL (
             SELECT count(*) AS due, NULL::timestamptz AS oldest
             FROM (
-                SELECT t.due_at FROM schedule_task t
+                SELECT t.due_at FROM punctual_task t
                 WHERE t.limited AND t.task_type = g.task_type AND t.lane = l.lane
                   AND t.due_at <= (SELECT clock_timestamp())
                 ORDER BY t.due_at
@@ -45,6 +45,6 @@ LEFT JOIN (
            sum(cardinality(ids) - ok - failed) FILTER (WHERE started_at IS NOT NULL) AS tasks_running,
            count(*) FILTER (WHERE lease_until < clock_timestamp() - make_interval(secs => %(patience)s)) AS lost,
            extract(epoch FROM clock_timestamp() - min(lease_until))::float8 AS lost_seconds
-    FROM task_batch WHERE finished_at IS NULL GROUP BY lane
+    FROM punctual_batch WHERE finished_at IS NULL GROUP BY lane
 ) AS b ON b.lane = l.lane
 ORDER BY l.place

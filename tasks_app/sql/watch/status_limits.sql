@@ -7,12 +7,12 @@ SELECT one.task_type, one.declared, one.rate, one.burst, one.max_running,
 FROM (
     SELECT task_type, l.task_type IS NOT NULL AS declared, l.rate, l.burst, l.max_running, l.tokens, l.filled_at
     FROM unnest(%(types)s::text[]) AS planned(task_type)
-    FULL JOIN type_limit l USING (task_type)
+    FULL JOIN punctual_type_limit l USING (task_type)
 ) AS one
 CROSS JOIN LATERAL (
     SELECT coalesce(sum(cardinality(b.ids)) FILTER (WHERE b.started_at IS NULL), 0)::bigint AS claimed,
            coalesce(sum(cardinality(b.ids) - b.ok - b.failed) FILTER (WHERE b.started_at IS NOT NULL), 0)::bigint AS running
-    FROM task_batch b
+    FROM punctual_batch b
     WHERE b.finished_at IS NULL AND b.task_type = one.task_type
 ) AS held
 CROSS JOIN LATERAL (
@@ -20,7 +20,7 @@ CROSS JOIN LATERAL (
     FROM unnest(%(lanes)s::text[]) AS lane(name)
     CROSS JOIN LATERAL (
         SELECT count(*) AS due, min(counted.since) AS since FROM (
-            SELECT greatest(t.due_at, t.allowed_at) AS since FROM schedule_task t
+            SELECT greatest(t.due_at, t.allowed_at) AS since FROM punctual_task t
             WHERE t.limited AND t.task_type = one.task_type AND t.lane = lane.name
               AND t.due_at <= (SELECT clock_timestamp())
             ORDER BY t.due_at

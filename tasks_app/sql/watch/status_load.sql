@@ -8,7 +8,7 @@ CROSS JOIN LATERAL (
     CROSS JOIN LATERAL (
         SELECT due_at, row_number() OVER () > %(bound)s AS cut
         FROM (
-            SELECT due_at FROM schedule_task t
+            SELECT due_at FROM punctual_task t
             WHERE t.shard = s.shard AND t.lane = l.lane AND NOT t.limited
               AND t.due_at > now.at AND t.due_at < now.at + make_interval(mins => %(minutes)s)
             ORDER BY due_at
@@ -20,7 +20,7 @@ CROSS JOIN LATERAL (
     CROSS JOIN LATERAL (
         SELECT due_at, row_number() OVER () > %(bound)s AS cut
         FROM (
-            SELECT due_at FROM schedule_task t
+            SELECT due_at FROM punctual_task t
             WHERE t.limited AND t.task_type = g.task_type AND t.lane = l.lane
               AND t.due_at > now.at AND t.due_at < now.at + make_interval(mins => %(minutes)s)
             ORDER BY due_at

@@ -3,13 +3,13 @@
 -- Counts are of all of them; of the histograms, which cost most, about a thousand are enough.
 -- now() and not clock_timestamp(), which no index can be searched with.
 WITH rolled AS (
-    SELECT minute, task_type, ok::bigint, failed::bigint, lateness::bigint[] FROM minute_figures
+    SELECT minute, task_type, ok::bigint, failed::bigint, lateness::bigint[] FROM punctual_minute_figures
     WHERE minute >= date_trunc('minute', now()) - make_interval(mins => %(minutes)s)
 ), recent AS MATERIALIZED (
     SELECT date_trunc('minute', finished_at) AS minute, task_type, ok, failed, lateness,
            row_number() OVER (ORDER BY finished_at DESC) AS place, count(*) OVER () AS total
     FROM (
-        SELECT finished_at, task_type, ok, failed, lateness FROM task_batch
+        SELECT finished_at, task_type, ok, failed, lateness FROM punctual_batch
         WHERE finished_at >= greatest(
                   coalesce((SELECT max(minute) + interval '1 minute' FROM rolled), '-infinity'),
                   date_trunc('minute', now()) - make_interval(mins => %(minutes)s))

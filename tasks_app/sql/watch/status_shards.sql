@@ -2,5 +2,5 @@
 SELECT shard, CASE WHEN holder IS NOT NULL AND lease_until > clock_timestamp() THEN holder_name END, fence,
        extract(epoch FROM lease_until - clock_timestamp())::float8,
        extract(epoch FROM clock_timestamp() - taken_at)::float8, taken_how, taken_from
-FROM shard_lease
+FROM punctual_shard_lease
 ORDER BY shard

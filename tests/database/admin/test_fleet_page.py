@@ -68,7 +68,7 @@ def test_it_shows_processes_shards_with_holders_and_fencing_numbers_and_takeover
 
 
 def test_shards_of_a_beat_that_fell_silent_are_nobodys_until_another_takes_them(viewer, beats):
-    execute("UPDATE shard_lease SET lease_until = now() - interval '1 s' WHERE holder_name = 'beat-2'")
+    execute("UPDATE punctual_shard_lease SET lease_until = now() - interval '1 s' WHERE holder_name = 'beat-2'")
     assert "<strong>nobody</strong>" in text(viewer)
     assert "Nobody dispatches shards" in text(viewer)
 

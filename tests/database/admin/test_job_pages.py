@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from tasks_app.client import schedule
-from tasks_app.lifecycle.jobs import changes
+from tasks_app.lifecycle.jobs import verbs
 from tasks_app.models import AuditEntry, JobDefinition, ScheduleTask
 from tests.support.audit import deeds
 from tests.support.browser import person
@@ -79,7 +79,7 @@ def test_the_list_shows_schedules_in_words_states_and_last_runs(viewer):
     job = make("weekly report", cron="0 9 * * MON", timezone="Europe/Berlin")
     often = make("often", every=10)
     ran(often, "ok", "retry", "die")
-    changes.pause(job.id, by("too loud", "bob"))
+    verbs.pause(job.id, by("too loud", "bob"))
     make("acme's", tenant="acme")
 
     text = page(viewer, LIST)
@@ -112,7 +112,7 @@ def test_every_page_of_the_list_is_linked_until_the_last(viewer, monkeypatch):
 def test_a_page_tells_all_of_a_job(viewer, monkeypatch):
     monkeypatch.setattr("tasks_app.admin.jobs.HISTORY", 4)
     job = make(every=10, timeout=20, backoff=[1, 5], max_retry=7)
-    changes.edit(job.id, {"payload": {"n": 2}}, by("for n", "bob"))
+    verbs.edit(job.id, {"payload": {"n": 2}}, by("for n", "bob"))
     ran(job, "retry")
 
     answer = viewer.get(f"{LIST}{job.id}/change/")
@@ -153,7 +153,7 @@ def test_an_instance_links_to_its_job():
 
 def test_a_script_is_shown_and_not_run(viewer, operator):
     job = make(SCRIPT, every=10, payload={"x": SCRIPT})
-    changes.pause(job.id, by(SCRIPT, SCRIPT))
+    verbs.pause(job.id, by(SCRIPT, SCRIPT))
 
     for client, path in (
         (viewer, LIST),
@@ -254,7 +254,7 @@ def test_an_edit_changes_what_was_changed_and_nothing_else(operator):
 def test_an_edit_of_what_somebody_else_has_changed_is_refused(operator):
     job = make(every=60)
     given = form(tenant="", cron="", every="90", revision="1", backoff="", timeout="")
-    changes.edit(job.id, {"every": 70}, by())
+    verbs.edit(job.id, {"every": 70}, by())
 
     for revision in ("1", ""):
         answer = operator.post(f"{LIST}{job.id}/edit/", given | {"revision": revision, "operation": str(uuid4())})

@@ -198,12 +198,12 @@ def test_a_publish_that_failed_is_told_as_such_although_the_batches_could_not_be
     schedule("T_QUIET", "a")
     broker.down = True
     with connection.cursor() as cursor:
-        cursor.execute("ALTER TABLE task_batch ADD CONSTRAINT stuck CHECK (finished_at IS NULL)")
+        cursor.execute("ALTER TABLE punctual_batch ADD CONSTRAINT stuck CHECK (finished_at IS NULL)")
         try:
             with pytest.raises(PublishFailed, match="the broker is down"):
                 look_until_idle(dispatcher)
         finally:
-            cursor.execute("ALTER TABLE task_batch DROP CONSTRAINT stuck")
+            cursor.execute("ALTER TABLE punctual_batch DROP CONSTRAINT stuck")
 
     assert return_unstarted(["test"]) == 1
 

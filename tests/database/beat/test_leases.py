@@ -62,8 +62,12 @@ def holders() -> dict[int, UUID | None]:
 def let_expire(beat: Beat) -> None:
     """Time is moved by writing it: this beat has been silent for longer than its lease."""
     with connection.cursor() as cursor:
-        cursor.execute("UPDATE shard_lease SET lease_until = now() - interval '1 s' WHERE holder = %s", [beat.node_id])
-        cursor.execute("UPDATE node SET renewed_at = now() - interval '1 hour' WHERE node_id = %s", [beat.node_id])
+        cursor.execute(
+            "UPDATE punctual_shard_lease SET lease_until = now() - interval '1 s' WHERE holder = %s", [beat.node_id]
+        )
+        cursor.execute(
+            "UPDATE punctual_node SET renewed_at = now() - interval '1 hour' WHERE node_id = %s", [beat.node_id]
+        )
 
 
 def test_one_beat_holds_all_shards():
@@ -147,12 +151,12 @@ def test_unstarted_batches_that_could_not_be_returned_at_once_are_returned_with_
     claim(SHARES, {}, "beat-1", dict.fromkeys(all_shards()))
     let_expire(two)
     with connection.cursor() as cursor:
-        cursor.execute("ALTER TABLE task_batch RENAME TO task_batch_gone")
+        cursor.execute("ALTER TABLE punctual_batch RENAME TO punctual_batch_gone")
         try:
             with pytest.raises(DatabaseError):
                 one.look()
         finally:
-            cursor.execute("ALTER TABLE task_batch_gone RENAME TO task_batch")
+            cursor.execute("ALTER TABLE punctual_batch_gone RENAME TO punctual_batch")
 
     one.look()
 
@@ -168,7 +172,10 @@ def test_a_lease_that_has_not_run_out_is_not_taken():
 def set_clock_back(beat: Beat) -> None:
     """What this beat wrote was written an hour ahead."""
     with connection.cursor() as cursor:
-        for change in ("shard_lease SET lease_until = lease_until", "node SET renewed_at = renewed_at"):
+        for change in (
+            "punctual_shard_lease SET lease_until = lease_until",
+            "punctual_node SET renewed_at = renewed_at",
+        ):
             column = "holder" if change.startswith("shard") else "node_id"
             cursor.execute(f"UPDATE {change} + interval '1 hour' WHERE {column} = %s", [beat.node_id])
 
@@ -185,7 +192,7 @@ def test_a_long_lease_of_a_beat_that_renews_is_not_taken_for_one_of_a_clock_that
     """Two settings of SHARD_LEASE_SECONDS side by side."""
     one, two = beats(2)
     with connection.cursor() as cursor:
-        cursor.execute("UPDATE shard_lease SET lease_until = lease_until + interval '1 hour'")
+        cursor.execute("UPDATE punctual_shard_lease SET lease_until = lease_until + interval '1 hour'")
 
     assert one.look().keys().isdisjoint(two.leases.held)
 
@@ -206,7 +213,7 @@ def test_a_beat_looks_when_the_lease_of_another_runs_out_and_not_a_third_of_its_
     one, two = beats(2)
     with connection.cursor() as cursor:
         cursor.execute(
-            "UPDATE shard_lease SET lease_until = clock_timestamp() + interval '500 ms' WHERE holder = %s",
+            "UPDATE punctual_shard_lease SET lease_until = clock_timestamp() + interval '500 ms' WHERE holder = %s",
             [two.node_id],
         )
 
@@ -286,7 +293,7 @@ def test_the_two_threads_of_a_beat_that_report_it_never_wait_for_each_other(chor
 def test_a_lease_renewed_at_the_last_moment_is_not_taken_over():
     one, two = beats(2)
     with connection.cursor() as cursor:
-        cursor.execute("UPDATE shard_lease SET lease_until = now() - interval '1 s'")
+        cursor.execute("UPDATE punctual_shard_lease SET lease_until = now() - interval '1 s'")
 
     kept, taken = overlap(two.look, one.look)
 
@@ -308,8 +315,8 @@ def test_fewer_shards_in_the_settings_strand_no_task(settings):
 
 def let_expire_all() -> None:
     with connection.cursor() as cursor:
-        cursor.execute("UPDATE shard_lease SET lease_until = now() - interval '1 s'")
-        cursor.execute("UPDATE node SET renewed_at = NULL")
+        cursor.execute("UPDATE punctual_shard_lease SET lease_until = now() - interval '1 s'")
+        cursor.execute("UPDATE punctual_node SET renewed_at = NULL")
 
 
 def test_a_shard_that_has_another_holder_gives_its_old_one_nothing_even_before_he_has_noticed():
@@ -353,7 +360,9 @@ def test_renewing_a_shard_that_was_taken_since_the_look_leaves_it_and_its_number
 def test_taking_over_a_shard_that_was_renewed_since_the_look_leaves_it_to_its_holder():
     one, two = beats(2)
     with connection.cursor() as cursor:
-        cursor.execute("UPDATE shard_lease SET lease_until = now() - interval '1 s' WHERE holder = %s", [two.node_id])
+        cursor.execute(
+            "UPDATE punctual_shard_lease SET lease_until = now() - interval '1 s' WHERE holder = %s", [two.node_id]
+        )
 
     taken, renewed = look_slowly(one, two.look)
 

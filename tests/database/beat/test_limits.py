@@ -57,7 +57,8 @@ def age_bucket(task_type: str, seconds: float) -> None:
     """Time is moved by writing it: the bucket was last filled so long ago."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "UPDATE type_limit SET filled_at = clock_timestamp() - make_interval(secs => %s) WHERE task_type = %s",
+            "UPDATE punctual_type_limit SET filled_at = clock_timestamp() - make_interval(secs => %s)"
+            " WHERE task_type = %s",
             [seconds, task_type],
         )
 
@@ -444,14 +445,14 @@ def test_a_claim_under_a_limit_that_fails_leaves_the_others_on_their_way():
     fleet._dispatcher.run_once(anybodys(), conf().SHARDS)
     fleet._dispatcher._limited_first = True
     with connection.cursor() as cursor:
-        cursor.execute("ALTER TABLE type_limit RENAME TO type_limit_gone")
+        cursor.execute("ALTER TABLE punctual_type_limit RENAME TO punctual_type_limit_gone")
     try:
         for _ in range(2):
             with pytest.raises(DatabaseError):
                 fleet._dispatcher.run_once(anybodys(), conf().SHARDS)
     finally:
         with connection.cursor() as cursor:
-            cursor.execute("ALTER TABLE type_limit_gone RENAME TO type_limit")
+            cursor.execute("ALTER TABLE punctual_type_limit_gone RENAME TO punctual_type_limit")
 
     assert row(other.task_id).status == "RUNNING"
     assert [batch.task_type for batch in fleet.batches] == ["T_QUIET"]

@@ -9,8 +9,8 @@ from tasks_app.client import schedule
 from tasks_app.engine.beat import job_planner
 from tasks_app.engine.beat.job_planner import plan_once
 from tasks_app.engine.watch.status import read_status
-from tasks_app.lifecycle.jobs import changes
 from tasks_app.lifecycle.jobs import instances as planning
+from tasks_app.lifecycle.jobs import verbs
 from tasks_app.models import JobCursor, JobDefinition, ScheduleTask
 from tests.support.articles import draft
 from tests.support.jobs import by, expected, fire_times, instances, make, now, was_down
@@ -46,7 +46,7 @@ def backlog(catch_up: str = "latest", **options) -> JobDefinition:
 def paused(until: timedelta, ago: timedelta, on_resume: str, **options) -> JobDefinition:
     """A job that was paused so long ago, until then; it shares its schedule with another that was not."""
     job = make(**options)
-    changes.pause(job.id, by(), until=now() + LATER, on_resume=on_resume)
+    verbs.pause(job.id, by(), until=now() + LATER, on_resume=on_resume)
     JobDefinition.objects.filter(id=job.id).update(plan_from=now() - ago, paused_until=now() - until)
     return job
 
@@ -57,7 +57,7 @@ def test_an_edit_of_something_else_brings_back_all_that_it_took_back(catch_up):
     before = fire_times(job)
     assert len(before) > 60
 
-    changes.edit(job.id, {"payload": {"n": 2}}, by())
+    verbs.edit(job.id, {"payload": {"n": 2}}, by())
 
     assert fire_times(job)[: len(before)] == before
     assert {task.payload.get("n") for task in instances(job)} == {2}
@@ -67,7 +67,7 @@ def test_an_edit_of_a_job_that_counts_its_runs_brings_them_back_and_counts_them(
     job = backlog(max_runs=1000)
     before = fire_times(job)
 
-    changes.edit(job.id, {"lane": "low"}, by())
+    verbs.edit(job.id, {"lane": "low"}, by())
 
     assert fire_times(job)[: len(before)] == before
     assert JobDefinition.objects.get().runs == len(fire_times(job))
@@ -78,7 +78,7 @@ def test_an_edit_of_one_time_that_is_overdue_does_not_lose_it():
     job = make(at=at, catch_up="none")
     assert fire_times(job) == [at]
 
-    changes.edit(job.id, {"payload": {"n": 2}}, by())
+    verbs.edit(job.id, {"payload": {"n": 2}}, by())
 
     assert fire_times(job) == [at]
 
@@ -87,7 +87,7 @@ def test_a_job_may_get_any_other_kind_of_schedule():
     at = now() + HOUR
     job = make(cron="* * * * * *")
     for change in ({"every": 10}, {"at": at}, {"cron": "*/5 * * * * *"}, {"at": at + HOUR}, {"every": 10}):
-        edited = changes.edit(job.id, change, by()).job
+        edited = verbs.edit(job.id, change, by()).job
 
         times = fire_times(job)
         assert times == ([change["at"]] if "at" in change else expected(edited, times[0] - SECOND, times[-1]))
@@ -99,12 +99,12 @@ def test_a_job_may_get_any_other_kind_of_schedule():
 def test_a_job_that_has_not_begun_may_begin_earlier(when, paused):
     job = make(**when, start_at=now() + DAY)
     if paused:
-        changes.pause(job.id, by())
+        verbs.pause(job.id, by())
     assert not fire_times(job)
 
-    changes.edit(job.id, {"start_at": None}, by())
+    verbs.edit(job.id, {"start_at": None}, by())
     if paused:
-        changes.resume(job.id, by())
+        verbs.resume(job.id, by())
 
     assert len(fire_times(job)) >= 5
 
@@ -113,16 +113,16 @@ def test_a_new_number_of_delays_is_a_new_number_of_retries_unless_somebody_chose
     job, chosen = make("job", every=60), make("chosen", every=60, backoff=[1], max_retry=7)
 
     for delays in ([1, 5], [1, 5, 30]):
-        assert changes.edit(job.id, {"backoff": delays}, by()).job.max_retry == len(delays)
-        assert changes.edit(chosen.id, {"backoff": delays}, by()).job.max_retry == 7
-    assert changes.edit(job.id, {"backoff": None}, by()).job.max_retry == make("other").max_retry
+        assert verbs.edit(job.id, {"backoff": delays}, by()).job.max_retry == len(delays)
+        assert verbs.edit(chosen.id, {"backoff": delays}, by()).job.max_retry == 7
+    assert verbs.edit(job.id, {"backoff": None}, by()).job.max_retry == make("other").max_retry
 
 
 def test_an_edit_that_ends_a_job_earlier_takes_back_what_comes_after():
     job = backlog()
     end = now() - 5 * MINUTE
 
-    changes.edit(job.id, {"end_at": end}, by())
+    verbs.edit(job.id, {"end_at": end}, by())
 
     assert fire_times(job) == [at for at in expected(job, end - 10 * MINUTE, end) if at > job.plan_from]
 
@@ -153,21 +153,21 @@ def test_a_pause_that_ends_while_the_beats_are_away_is_made_up_for_as_it_said(on
 def test_a_resume_while_the_beats_are_away_runs_the_latest_once():
     other = make("other", cron=hourly(), catch_up="latest")
     job = make("report", cron=hourly(), catch_up="latest")
-    changes.pause(job.id, by(), on_resume="latest")
+    verbs.pause(job.id, by(), on_resume="latest")
     JobDefinition.objects.filter(id=job.id).update(plan_from=now() - 9 * HOUR, shard=other.shard)
     JobCursor.objects.update(next_fire=other.schedule.next(now() - 4 * HOUR, 1)[0])
 
-    changes.resume(job.id, by())
+    verbs.resume(job.id, by())
     plan_once()
 
     assert [at for at in fire_times(job) if at <= now()] == expected(job, now() - HOUR, now())
 
 
 def test_pauses_that_can_not_end_do_not_hold_up_the_others_however_many_they_are(monkeypatch):
-    monkeypatch.setattr(changes, "RESUMED", 3)
+    monkeypatch.setattr(verbs, "RESUMED", 3)
     made = [make(f"report-{n}", every=3600) for n in range(5)]
     for job in made:
-        changes.pause(job.id, by(), until=now() + LATER)
+        verbs.pause(job.id, by(), until=now() + LATER)
     JobDefinition.objects.update(paused_until=now() - SECOND)
     JobDefinition.objects.filter(id__in=[job.id for job in made[:4]]).update(timezone="Europe/Atlantis")
 
@@ -177,10 +177,10 @@ def test_pauses_that_can_not_end_do_not_hold_up_the_others_however_many_they_are
 
 
 def test_more_pauses_that_end_than_one_look_ends_are_looked_at_again_at_once(monkeypatch):
-    for place in (changes, job_planner):
+    for place in (verbs, job_planner):
         monkeypatch.setattr(place, "RESUMED", 3)
     for n in range(4):
-        changes.pause(make(f"report-{n}", every=3600).id, by(), until=now() + LATER)
+        verbs.pause(make(f"report-{n}", every=3600).id, by(), until=now() + LATER)
     JobDefinition.objects.update(paused_until=now() - SECOND)
 
     assert [(look.resumed, look.done) for look in (plan_once(), plan_once())] == [(3, False), (1, True)]
@@ -269,8 +269,8 @@ def test_a_job_that_has_ended_costs_the_planner_nothing_more():
 
     assert list(JobCursor.objects.values_list("id", flat=True)) == [still.cursor]
     assert len(fire_times(counted)) == 2
-    changes.edit(counted.id, {"max_runs": 3}, by())
-    changes.edit(ended.id, {"end_at": now() + DAY}, by())
+    verbs.edit(counted.id, {"max_runs": 3}, by())
+    verbs.edit(ended.id, {"end_at": now() + DAY}, by())
     assert len(fire_times(counted)) == 3 and len(fire_times(ended)) >= 5
 
 
@@ -312,9 +312,9 @@ def test_a_new_job_was_changed_last_when_it_was_made_and_every_change_moves_that
     assert job.updated_at == job.created_at
 
     for change in (
-        lambda: changes.edit(job.id, {"every": 30}, by()),
-        lambda: changes.pause(job.id, by()),
-        lambda: changes.resume(job.id, by()),
+        lambda: verbs.edit(job.id, {"every": 30}, by()),
+        lambda: verbs.pause(job.id, by()),
+        lambda: verbs.resume(job.id, by()),
     ):
         before = JobDefinition.objects.get().updated_at
         changed = change().job

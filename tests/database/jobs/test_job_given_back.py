@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 
 from tasks_app.lifecycle.claim import return_batches, return_unstarted
-from tasks_app.lifecycle.jobs import changes
+from tasks_app.lifecycle.jobs import verbs
 from tasks_app.lifecycle.reap import reap
 from tasks_app.lifecycle.start import start
 from tasks_app.models import JobDefinition
@@ -29,9 +29,9 @@ def claimed_and_left() -> tuple[JobDefinition, datetime]:
 
 def paused_for_80_s(job: JobDefinition, on_resume: str = "skip") -> datetime:
     """The end of the pause."""
-    changes.pause(job.id, by(), on_resume=on_resume)
+    verbs.pause(job.id, by(), on_resume=on_resume)
     time_passes(80 * SECOND)
-    changes.resume(job.id, by())
+    verbs.resume(job.id, by())
     return now()
 
 
@@ -44,7 +44,7 @@ def test_a_firing_that_a_pause_skipped_does_not_come_back_with_a_claim_that_is_g
     ended = paused_for_80_s(job)
     assert return_unstarted(["test"]) == 1
 
-    changes.edit(job.id, {"every": 30}, by())
+    verbs.edit(job.id, {"every": 30}, by())
 
     assert past(job, ended) == [first - 80 * SECOND]
     assert len(fire_times(job)) > 2  # by the new rule
@@ -56,7 +56,7 @@ def test_nor_with_the_edit_after_that():
     return_unstarted(["test"])
 
     for every in (30, 50):
-        changes.edit(job.id, {"every": every, "payload": {"every": every}}, by())
+        verbs.edit(job.id, {"every": every, "payload": {"every": every}}, by())
 
     assert past(job, ended) == [first - 80 * SECOND]
     assert {task.payload["every"] for task in instances(job)} == {50}
@@ -79,13 +79,13 @@ def test_a_second_pause_makes_up_for_its_own_firings_and_for_what_was_given_back
 def test_no_firing_of_a_pause_is_made_up_for_twice_by_way_of_an_edit():
     """`latest` says one run, whatever the schedule is afterwards."""
     job = make(every=40, start_at=now() - 20 * SECOND, catch_up="all")
-    changes.pause(job.id, by(), on_resume="latest")
+    verbs.pause(job.id, by(), on_resume="latest")
     time_passes(80 * SECOND)
-    changes.resume(job.id, by())
+    verbs.resume(job.id, by())
     ended = now()
     [latest] = past(job, ended)
 
-    changes.edit(job.id, {"every": 1}, by())
+    verbs.edit(job.id, {"every": 1}, by())
 
     assert past(job, ended) == [latest]
 
@@ -97,27 +97,27 @@ def test_what_others_have_run_meanwhile_is_not_run_again_by_a_new_rule():
     ran = [task.fire_time for task in instances(job) if task.status == "SUCCESS"]
     assert return_batches([str(lost)]) == 1
 
-    changes.edit(job.id, {"every": 1}, by())
+    verbs.edit(job.id, {"every": 1}, by())
 
     assert past(job, ran[-1]) == [first, *ran]
 
 
 def test_an_edit_while_it_is_paused_does_not_lose_what_is_given_back():
     job, first = claimed_and_left()
-    changes.pause(job.id, by())
+    verbs.pause(job.id, by())
     return_unstarted(["test"])
 
-    changes.edit(job.id, {"payload": {"n": 2}}, by())
+    verbs.edit(job.id, {"payload": {"n": 2}}, by())
 
     assert fire_times(job) == [first]
 
 
 def test_a_deleted_job_does_not_fire_again_though_it_was_paused_when_a_claim_was_given_back():
     job, _ = claimed_and_left()
-    changes.pause(job.id, by())
+    verbs.pause(job.id, by())
     return_unstarted(["test"])
 
-    changes.delete(job.id, by())
+    verbs.delete(job.id, by())
 
     assert fire_times(job) == []
 
@@ -133,7 +133,7 @@ def test_an_edit_leaves_alone_what_has_begun_and_lost_its_worker():
     begun = {task.id: task.token for task in instances(job) if task.solo}
     assert len(begun) == 3
 
-    changes.edit(job.id, {"payload": {"n": 2}}, by())
+    verbs.edit(job.id, {"payload": {"n": 2}}, by())
 
     assert {task.id: task.token for task in instances(job) if task.solo} == begun
 
@@ -142,7 +142,7 @@ def test_an_edit_of_something_else_does_not_bind_what_waits_to_the_old_times():
     job = make(every=20, catch_up="all")
     time_passes(60 * SECOND)
 
-    changes.edit(job.id, {"payload": {"n": 2}}, by())
-    edited = changes.edit(job.id, {"every": 30}, by()).job
+    verbs.edit(job.id, {"payload": {"n": 2}}, by())
+    edited = verbs.edit(job.id, {"every": 30}, by()).job
 
     assert fire_times(job) == expected(edited, fire_times(job)[0] - SECOND, fire_times(job)[-1])

@@ -12,7 +12,7 @@ import pytest
 from tasks_app.core.firings import INSTANT
 from tasks_app.engine.beat.job_planner import plan_once
 from tasks_app.lifecycle.claim import return_batches, return_unstarted
-from tasks_app.lifecycle.jobs import changes
+from tasks_app.lifecycle.jobs import verbs
 from tasks_app.lifecycle.reap import reap
 from tasks_app.lifecycle.start import start
 from tasks_app.models import JobDefinition, ScheduleTask, TaskBatch
@@ -94,7 +94,7 @@ class Life:
         return [self.dice.choice(found)] if found else []
 
     def it_is_edited(self) -> None:
-        changes.edit(self.job.id, {"payload": {"n": self.dice.random()}}, by())
+        verbs.edit(self.job.id, {"payload": {"n": self.dice.random()}}, by())
 
     def its_times_are_edited(self) -> None:
         if not self.paused and not any(at > self.closed for at in self._waiting()):
@@ -103,7 +103,7 @@ class Life:
         open_from, _ = self._taken_back()
         every = self.dice.choice([one for one in INTERVALS if one != self.job.every])
         self.deeds.append(every)
-        self.job = changes.edit(self.job.id, {"every": every}, by()).job
+        self.job = verbs.edit(self.job.id, {"every": every}, by()).job
         if not self.paused:
             self.closed = open_from
             self.wanted = {at for at in self.wanted if at <= open_from}
@@ -117,7 +117,7 @@ class Life:
             self.wanted -= self.owed | {at for at in self.wanted if at > self.pause_from}
             self.paused, self.how = True, self.dice.choice(["skip", "latest", "all"])
             self.until = self.dice.choice([None, now() + STEP * self.dice.randint(1, 20)])
-            changes.pause(self.job.id, by(), until=self.until, on_resume=self.how)
+            verbs.pause(self.job.id, by(), until=self.until, on_resume=self.how)
 
     def _taken_back(self) -> tuple[datetime, set[datetime]]:
         """From when on a change decides anew, and which of those before wait for somebody to claim them."""
@@ -133,7 +133,7 @@ class Life:
     def it_is_resumed(self) -> None:
         if self.paused:
             how = self.dice.choice(["skip", "latest", "all"])
-            changes.resume(self.job.id, by(), on_resume=how)
+            verbs.resume(self.job.id, by(), on_resume=how)
             self._is_active_again(how)
 
     def _is_active_again(self, how: str) -> None:

@@ -13,7 +13,7 @@ from tasks_app.conf import conf
 from tasks_app.core.sharding import home_of
 from tasks_app.core.task import Failure
 from tasks_app.engine.beat.job_planner import JobPlanner, plan_once
-from tasks_app.lifecycle.jobs import changes
+from tasks_app.lifecycle.jobs import verbs
 from tasks_app.lifecycle.reap import reap
 from tasks_app.lifecycle.start import start
 from tasks_app.models import JobCursor, JobDefinition, ScheduleTask, ShardLease
@@ -29,7 +29,7 @@ FAILED = Failure("BROKEN", "asked to fail")
 
 
 def triggered(job: JobDefinition) -> int:
-    return changes.trigger(job.id, "now", by()).task_id
+    return verbs.trigger(job.id, "now", by()).task_id
 
 
 def waits(task_id: int) -> float:
@@ -76,12 +76,12 @@ def test_an_edit_of_the_delays_holds_for_what_waits_for_a_retry_too():
     task = triggered(job)
     for edit, expected in (({}, 100), ({"backoff": [300]}, 300)):
         if edit:
-            changes.edit(job.id, edit, by())
+            verbs.edit(job.id, edit, by())
         make_due(task)
         [batch] = claim_due()
         settled(start(UUID(batch.batch_no), "w"), FAILED)
         assert round(waits(task)) == expected
-    changes.edit(job.id, {"backoff": None}, by())
+    verbs.edit(job.id, {"backoff": None}, by())
     make_due(task)
     [batch] = claim_due()
     settled(start(UUID(batch.batch_no), "w"), FAILED)

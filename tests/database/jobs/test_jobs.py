@@ -9,8 +9,8 @@ from tasks_app.client import create_job, edit_job, trigger_job
 from tasks_app.core.errors import InvalidTask, NameTaken, StaleRevision, UnknownJob
 from tasks_app.engine.beat.job_planner import plan_once
 from tasks_app.lifecycle.dead_letter import replay
-from tasks_app.lifecycle.jobs import changes
 from tasks_app.lifecycle.jobs import instances as planning
+from tasks_app.lifecycle.jobs import verbs
 from tasks_app.lifecycle.jobs.request import JobRequest
 from tasks_app.lifecycle.jobs.view import schedule_in_words, state_of
 from tasks_app.lifecycle.start import start
@@ -79,7 +79,7 @@ def test_jobs_of_one_schedule_share_one_computation_for_each_shard():
 
 def test_a_schedule_without_jobs_is_dropped_and_comes_back_with_the_next_job():
     job = make(every=10)
-    changes.delete(job.id, by())
+    verbs.delete(job.id, by())
     JobCursor.objects.update(next_fire=now())
 
     plan_once()
@@ -129,8 +129,8 @@ def test_a_job_that_joins_between_two_pages_misses_nothing_and_gets_nothing_twic
 
     assert planning.plan_due([5], 60).instances == 2  # the first page of the first firing
     assert JobCursor.objects.get().after_job == made[1].id
-    changes.edit(made[0].id, {"payload": {"n": 2}}, by())  # its instance of this firing was planned
-    changes.edit(made[2].id, {"payload": {"n": 2}}, by())  # its was not
+    verbs.edit(made[0].id, {"payload": {"n": 2}}, by())  # its instance of this firing was planned
+    verbs.edit(made[2].id, {"payload": {"n": 2}}, by())  # its was not
     while planning.plan_due([5], 60).cursors:
         pass
 
@@ -239,7 +239,7 @@ def test_an_edit_takes_back_what_was_planned_and_plans_by_the_new_rule():
     job = make(every=10, payload={"n": 1})
     old = fire_times(job)
 
-    edited = changes.edit(job.id, {"every": 20, "payload": {"n": 2}}, by("slower"), revision=1).job
+    edited = verbs.edit(job.id, {"every": 20, "payload": {"n": 2}}, by("slower"), revision=1).job
 
     assert edited.revision == 2
     assert fire_times(job) != old
@@ -253,7 +253,7 @@ def test_an_edit_of_something_else_neither_adds_nor_loses_a_firing():
     make_due(instances(job)[0].id)
     ScheduleTask.objects.filter(id=instances(job)[0].id).update(fire_time=old[0])
 
-    changes.edit(job.id, {"lane": "low"}, by())
+    verbs.edit(job.id, {"lane": "low"}, by())
 
     assert fire_times(job)[: len(old)] == old
     assert {task.lane for task in instances(job)} == {"low"}
@@ -268,7 +268,7 @@ def test_what_is_running_or_waits_for_a_retry_goes_on():
     make_due(second)
     claim_due()
 
-    changes.pause(job.id, by("stop"))
+    verbs.pause(job.id, by("stop"))
 
     assert [(task.id, task.status) for task in instances(job)] == [(first, "FAIL"), (second, "RUNNING")]
 
@@ -283,7 +283,7 @@ def test_what_has_snoozed_goes_on_and_what_came_back_unstarted_does_not():
         ScheduleTask.objects.filter(id=id_).update(due_at=LATER)  # so that the next claim does not take it too
     ScheduleTask.objects.filter(id=moved).update(execute_time=LATER, due_at=LATER)
 
-    changes.pause(job.id, by("stop"))
+    verbs.pause(job.id, by("stop"))
 
     assert [(task.id, task.status) for task in instances(job)] == [(snoozed, "INIT")]
 
@@ -296,7 +296,7 @@ def test_what_a_person_has_replayed_is_not_taken_back():
     settled(start(UUID(batch.batch_no), "w"), FINAL)
     replay([first], "bob")
 
-    changes.pause(job.id, by("stop"))
+    verbs.pause(job.id, by("stop"))
 
     assert [(task.id, task.status) for task in instances(job)] == [(first, "INIT")]
 
@@ -305,19 +305,19 @@ def test_a_stale_edit_a_wrong_tenant_and_a_taken_name_change_nothing():
     job, other = make(), make("other")
     before = fire_times(job)
     for change, error in (
-        (lambda: changes.edit(job.id, {"every": 5}, by(), revision=7), StaleRevision),
-        (lambda: changes.edit(job.id, {"every": 5}, by(), tenant="acme"), UnknownJob),
-        (lambda: changes.pause(job.id, by(), tenant="acme"), UnknownJob),
-        (lambda: changes.resume(job.id, by(), tenant="acme"), UnknownJob),
-        (lambda: changes.trigger(job.id, "k", by(), tenant="acme"), UnknownJob),
-        (lambda: changes.delete(job.id, by(), tenant="acme"), UnknownJob),
-        (lambda: changes.delete(2**70, by()), UnknownJob),
-        (lambda: changes.edit(job.id, {"name": "other"}, by()), NameTaken),
+        (lambda: verbs.edit(job.id, {"every": 5}, by(), revision=7), StaleRevision),
+        (lambda: verbs.edit(job.id, {"every": 5}, by(), tenant="acme"), UnknownJob),
+        (lambda: verbs.pause(job.id, by(), tenant="acme"), UnknownJob),
+        (lambda: verbs.resume(job.id, by(), tenant="acme"), UnknownJob),
+        (lambda: verbs.trigger(job.id, "k", by(), tenant="acme"), UnknownJob),
+        (lambda: verbs.delete(job.id, by(), tenant="acme"), UnknownJob),
+        (lambda: verbs.delete(2**70, by()), UnknownJob),
+        (lambda: verbs.edit(job.id, {"name": "other"}, by()), NameTaken),
         (lambda: make("other"), NameTaken),
-        (lambda: changes.edit(job.id, {"evry": 5}, by()), InvalidTask),
-        (lambda: changes.edit(job.id, {"cron": "nonsense"}, by()), InvalidTask),
-        (lambda: changes.pause(job.id, by(), until=now() - DAY), InvalidTask),
-        (lambda: changes.pause(job.id, by(), on_resume="maybe"), InvalidTask),
+        (lambda: verbs.edit(job.id, {"evry": 5}, by()), InvalidTask),
+        (lambda: verbs.edit(job.id, {"cron": "nonsense"}, by()), InvalidTask),
+        (lambda: verbs.pause(job.id, by(), until=now() - DAY), InvalidTask),
+        (lambda: verbs.pause(job.id, by(), on_resume="maybe"), InvalidTask),
     ):
         with pytest.raises(error):
             change()
@@ -330,7 +330,7 @@ def test_a_stale_edit_a_wrong_tenant_and_a_taken_name_change_nothing():
 def test_a_paused_job_does_not_fire_and_says_who_and_why():
     job = make(every=10)
 
-    paused = changes.pause(job.id, by("too much mail", "bob"), until=LATER).job
+    paused = verbs.pause(job.id, by("too much mail", "bob"), until=LATER).job
     plan_once()
 
     assert fire_times(job) == []
@@ -341,12 +341,12 @@ def test_a_paused_job_does_not_fire_and_says_who_and_why():
 @pytest.mark.parametrize(("on_resume", "count"), [("skip", 0), ("latest", 1), ("all", 6)])
 def test_a_resume_does_with_the_pause_what_was_asked(on_resume, count):
     job = make(every=10)
-    changes.pause(job.id, by(), on_resume=on_resume)
+    verbs.pause(job.id, by(), on_resume=on_resume)
     paused_from = now() - timedelta(seconds=60)
     JobDefinition.objects.update(plan_from=paused_from)
 
     resumed_at = now()
-    changes.resume(job.id, by())
+    verbs.resume(job.id, by())
 
     times = fire_times(job)
     missed = [at for at in times if at <= resumed_at]
@@ -358,7 +358,7 @@ def test_a_resume_does_with_the_pause_what_was_asked(on_resume, count):
 
 def test_a_pause_ends_by_itself():
     job = make(every=10)
-    changes.pause(job.id, by(), until=LATER)
+    verbs.pause(job.id, by(), until=LATER)
     JobDefinition.objects.update(paused_until=now() - SECOND)
 
     assert plan_once().resumed == 1
@@ -368,7 +368,7 @@ def test_a_pause_ends_by_itself():
     assert AuditEntry.objects.get(verb="resume").actor == "planner"
     assert plan_once().resumed == 0
 
-    changes.pause(job.id, by(), until=LATER)
+    verbs.pause(job.id, by(), until=LATER)
     JobDefinition.objects.update(paused_until=now() - SECOND)
     assert plan_once().resumed == 1  # each time anew
 
@@ -376,7 +376,7 @@ def test_a_pause_ends_by_itself():
 def test_a_pause_that_can_not_end_does_not_hold_up_the_others():
     lost, job = make("lost", cron="*/10 * * * * *", timezone="Europe/Berlin"), make(every=10)
     for one in (lost, job):
-        changes.pause(one.id, by(), until=LATER)
+        verbs.pause(one.id, by(), until=LATER)
     JobDefinition.objects.update(paused_until=now() - SECOND)
     JobDefinition.objects.filter(id=lost.id).update(timezone="Europe/Atlantis", paused_until=now() - MINUTE)
 
@@ -388,16 +388,16 @@ def test_a_pause_that_can_not_end_does_not_hold_up_the_others():
 
 def test_a_trigger_is_an_instance_of_its_own_and_the_same_key_is_the_same_one():
     job = make(every=60)
-    changes.pause(job.id, by())
+    verbs.pause(job.id, by())
 
-    first = changes.trigger(job.id, "again", by("asked"), payload={"n": 9})
-    second = changes.trigger(job.id, "again", by("asked"))
+    first = verbs.trigger(job.id, "again", by("asked"), payload={"n": 9})
+    second = verbs.trigger(job.id, "again", by("asked"))
 
     assert (first.new, second.new, second.task_id) == (True, False, first.task_id)
     [task] = instances(job)
     assert (task.biz_key, task.payload) == (f"{job.id}:m:again", {"n": 9})
     assert AuditEntry.objects.filter(verb="trigger").count() == 1
-    changes.edit(job.id, {"payload": {}}, by())
+    verbs.edit(job.id, {"payload": {}}, by())
     assert [one.id for one in instances(job)] == [first.task_id]  # an edit doesn't take back what a person asked for
     run_due()
     assert instances(job)[0].status == "SUCCESS"
@@ -409,7 +409,7 @@ def test_a_deleted_job_leaves_its_history_and_nothing_else():
     make_due(first)
     run_due()
 
-    changes.delete(job.id, by("not wanted"), revision=1)
+    verbs.delete(job.id, by("not wanted"), revision=1)
     plan_once()
 
     assert [(task.id, task.status) for task in instances(job)] == [(first, "SUCCESS")]
@@ -434,21 +434,21 @@ def test_a_moved_instance_still_belongs_to_its_job():
 
 def test_an_operator_is_for_one_deed_and_a_second_one_changes_nothing():
     job, olga = make(every=60), by("the mail server is being moved", "olga")
-    changes.pause(job.id, olga)
+    verbs.pause(job.id, olga)
 
     with pytest.raises(InvalidTask, match="Make an Operator for each deed"):
-        changes.resume(job.id, olga)
+        verbs.resume(job.id, olga)
 
     assert JobDefinition.objects.get().status == "PAUSED"
 
 
 def test_every_deed_is_written_down_with_who_why_before_and_after():
     job = make(every=60)
-    changes.edit(job.id, {"every": 120}, by("slower", "bob"))
-    changes.pause(job.id, by("rest"))
-    changes.pause(job.id, by("for longer", "bob"), on_resume="all")
-    changes.resume(job.id, by("go on"), on_resume="skip")
-    changes.delete(job.id, by("enough"))
+    verbs.edit(job.id, {"every": 120}, by("slower", "bob"))
+    verbs.pause(job.id, by("rest"))
+    verbs.pause(job.id, by("for longer", "bob"), on_resume="all")
+    verbs.resume(job.id, by("go on"), on_resume="skip")
+    verbs.delete(job.id, by("enough"))
 
     entries = list(deeds().order_by("id"))
 
@@ -497,13 +497,13 @@ def test_every_deed_is_written_down_with_who_why_before_and_after():
 )
 def test_a_job_that_makes_no_sense_is_refused_and_nothing_is_written(options, words):
     with pytest.raises(InvalidTask) as refused:
-        changes.create(JobRequest(**({"name": "report", "task_type": "T_QUIET"} | options)), by())
+        verbs.create(JobRequest(**({"name": "report", "task_type": "T_QUIET"} | options)), by())
 
     assert words in str(refused.value)
     assert not JobDefinition.objects.exists() and not deeds().exists()
 
 
-@pytest.mark.parametrize("name", ["🦊", "<script>alert(1)</script>", "a'; DROP TABLE job_definition; --", "x" * 150])
+@pytest.mark.parametrize("name", ["🦊", "<script>alert(1)</script>", "a'; DROP TABLE punctual_job; --", "x" * 150])
 def test_a_name_may_be_any_text(name):
     assert make(name).name == name
 

@@ -148,7 +148,7 @@ def as_before(task_type: str, key: str, status: str = "INIT", **more) -> Schedul
 
 def migrate(direction: str = "forwards") -> None:
     modules = [
-        ("tasks_app", "0014_internal_tenant"),
+        ("tasks_app", "0015_internal_tenant"),
         ("articles_app", "0004_internal_tenant"),
         ("inventory_app", "0002_internal_tenant"),
     ]

@@ -171,7 +171,13 @@ class Tasks(RuleBasedStateMachine):
         self.rows: dict[int, Row] = {}
         self.batches: list[Batch] = []
         with connection.cursor() as cursor:
-            for table in ("schedule_task", "task_batch", "task_attempt", "dlq_entry", "outbox_event"):
+            for table in (
+                "punctual_task",
+                "punctual_batch",
+                "punctual_attempt",
+                "punctual_dead_letter",
+                "punctual_outbox",
+            ):
                 cursor.execute(f"DELETE FROM {table}")
         for key in KEYS:
             self.schedule(key, NOW, self.dice.randint(0, 2), self.dice.random() < 0.4)
@@ -410,11 +416,11 @@ def delay(when: str) -> float:
 
 
 def token(task_id: int) -> object:
-    return query("SELECT token FROM schedule_task WHERE id = %s", task_id)[0][0]
+    return query("SELECT token FROM punctual_task WHERE id = %s", task_id)[0][0]
 
 
 def ids_of(batch_no: str) -> list[int]:
-    return query("SELECT ids FROM task_batch WHERE batch_no = %s", batch_no)[0][0]
+    return query("SELECT ids FROM punctual_batch WHERE batch_no = %s", batch_no)[0][0]
 
 
 def read_rows() -> dict[int, tuple]:
@@ -424,15 +430,17 @@ def read_rows() -> dict[int, tuple]:
                     WHEN due_at > clock_timestamp() + interval '30 min' THEN 'later'
                     ELSE due_at::text END,
                batch_no::text, attempt, retry_count, solo, current, token,
-               (SELECT replay_status FROM dlq_entry d WHERE d.task_id = t.id ORDER BY d.id DESC LIMIT 1),
-               array(SELECT o.event::text FROM outbox_event o WHERE o.task_id = t.id ORDER BY o.id),
-               array(SELECT a.attempt FROM task_attempt a WHERE a.task_id = t.id ORDER BY a.id)
-        FROM schedule_task t""")
+               (SELECT replay_status FROM punctual_dead_letter d WHERE d.task_id = t.id ORDER BY d.id DESC LIMIT 1),
+               array(SELECT o.event::text FROM punctual_outbox o WHERE o.task_id = t.id ORDER BY o.id),
+               array(SELECT a.attempt FROM punctual_attempt a WHERE a.task_id = t.id ORDER BY a.id)
+        FROM punctual_task t""")
     return {id_: tuple(rest) for id_, *rest in rows}
 
 
 def read_batches() -> dict[str, tuple]:
-    rows = query("SELECT batch_no::text, ids, started_at IS NOT NULL, finished_at IS NOT NULL, reaped FROM task_batch")
+    rows = query(
+        "SELECT batch_no::text, ids, started_at IS NOT NULL, finished_at IS NOT NULL, reaped FROM punctual_batch"
+    )
     return {number: tuple(rest) for number, *rest in rows}
 
 

@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from tasks_app.engine.operations.celery_beat_import import carry_over, take_back
-from tasks_app.lifecycle.jobs import changes
+from tasks_app.lifecycle.jobs import verbs
 from tasks_app.models import AuditEntry, ImportedSchedule, JobDefinition
 from tests.support.engine import claim_due, make_due, run_due
 from tests.support.jobs import by, instances, make
@@ -201,7 +201,7 @@ def line(told: str, name: str) -> str:
 def ran(name: str) -> datetime:
     """A firing of the job has run; its time."""
     if not instances(job(name)):
-        changes.trigger(job(name).id, "now", by())
+        verbs.trigger(job(name).id, "now", by())
     first = instances(job(name))[0]
     make_due(first.id)
     run_due(size=1)
@@ -293,7 +293,7 @@ def test_an_undo_pauses_a_job_that_has_run_or_was_changed_and_the_old_schedule_g
     imported()
     ran("mail")  # because somebody triggered it
     at = ran("often")
-    changes.edit(job("unlucky").id, {"payload": {"task": "testapp.note", "args": [9]}}, by())
+    verbs.edit(job("unlucky").id, {"payload": {"task": "testapp.note", "args": [9]}}, by())
 
     code, told = imported("--undo")
 
@@ -323,7 +323,7 @@ def test_an_undo_says_what_people_changed_meanwhile_and_loses_none_of_it(celery_
     imported()
     change("mail", enabled=True, last_run_at=None)
     change("unlucky", task="testapp.other")
-    changes.delete(job("first").id, by())
+    verbs.delete(job("first").id, by())
     query("DELETE FROM django_celery_beat_periodictask WHERE name = 'once' RETURNING 1")
 
     code, told = imported("--undo")
@@ -338,7 +338,7 @@ def test_an_undo_says_what_people_changed_meanwhile_and_loses_none_of_it(celery_
 
 def test_what_is_running_when_it_is_taken_back_goes_on(celery_beat):
     imported()
-    changes.trigger(job("mail").id, "now", by())
+    verbs.trigger(job("mail").id, "now", by())
     claim_due()
 
     imported("--undo")
@@ -350,8 +350,8 @@ def test_a_schedule_that_is_on_again_is_switched_off_by_the_next_import(celery_b
     imported()
     change("mail", enabled=True)
     change("unlucky", enabled=True)
-    changes.pause(job("unlucky").id, by())
-    changes.delete(job("first").id, by())
+    verbs.pause(job("unlucky").id, by())
+    verbs.delete(job("first").id, by())
 
     told = imported()[1]
 

@@ -78,7 +78,7 @@ def test_status_says_that_nobody_dispatches_and_nobody_works():
 
 
 def test_a_node_silent_for_too_long_is_not_live(fleet):
-    execute("UPDATE node SET seen_at = now() - interval '1 minute'")
+    execute("UPDATE punctual_node SET seen_at = now() - interval '1 minute'")
 
     assert not any(node.live for node in read_status().nodes)
 
@@ -92,7 +92,7 @@ def test_status_tells_a_lane_that_nobody_consumes(fleet):
 
 def test_status_counts_due_running_overdue_and_dead(fleet):
     overdue = schedule("T_QUIET", "overdue", lane="low")
-    execute(f"UPDATE schedule_task SET due_at = now() - interval '1 hour' WHERE id = {overdue.task_id}")
+    execute(f"UPDATE punctual_task SET due_at = now() - interval '1 hour' WHERE id = {overdue.task_id}")
     schedule("T_QUIET", "running", lane="high")
     claim_due(lanes=["high"])
     schedule("T_QUIET", "planned", delay=3600)
@@ -137,14 +137,14 @@ def test_a_chore_is_done_by_one_beat_each_time_it_is_due(lost_batch):
 def test_a_chore_that_fails_takes_no_other_along():
     schedule("T_QUIET", "stranded")
     claim_due()
-    execute("UPDATE task_batch SET finished_at = now()")  # what rescue is for
-    execute("ALTER TABLE minute_figures RENAME TO minute_figures_gone")
+    execute("UPDATE punctual_batch SET finished_at = now()")  # what rescue is for
+    execute("ALTER TABLE punctual_minute_figures RENAME TO punctual_minute_figures_gone")
     beat = Chores(nodes.new_node_id(), "beat-1")
     try:
         assert "rescue" in beat.run_once()
     finally:
         beat.wait_aside()
-        execute("ALTER TABLE minute_figures_gone RENAME TO minute_figures")
+        execute("ALTER TABLE punctual_minute_figures_gone RENAME TO punctual_minute_figures")
 
     assert ScheduleTask.objects.get().status == "INIT"
 
@@ -170,9 +170,9 @@ def test_what_is_past_its_keep_is_pruned_and_nothing_else():
     dead = schedule("T_QUIET", "dead", payload={"do": "die"})
     rolling = schedule("T_QUIET", "rolling", repeat_after=60)
     run_due()
-    execute("UPDATE schedule_task SET updated_at = now() - interval '15 days' WHERE biz_key <> 'fresh'")
-    execute("UPDATE task_batch SET finished_at = now() - interval '25 hours'")
-    execute(f"UPDATE outbox_event SET created_at = now() - interval '8 days' WHERE task_id = {old.task_id}")
+    execute("UPDATE punctual_task SET updated_at = now() - interval '15 days' WHERE biz_key <> 'fresh'")
+    execute("UPDATE punctual_batch SET finished_at = now() - interval '25 hours'")
+    execute(f"UPDATE punctual_outbox SET created_at = now() - interval '8 days' WHERE task_id = {old.task_id}")
 
     pruned = prune()
 
@@ -187,7 +187,7 @@ def test_a_dead_row_that_another_took_over_from_is_pruned():
     dead = schedule("T_QUIET", "a", payload={"do": "die"})
     run_due()
     newer = schedule("T_QUIET", "a", delay=60)
-    execute("UPDATE schedule_task SET updated_at = now() - interval '15 days'")
+    execute("UPDATE punctual_task SET updated_at = now() - interval '15 days'")
 
     prune()
 
@@ -196,7 +196,7 @@ def test_a_dead_row_that_another_took_over_from_is_pruned():
 
 
 def test_killed_processes_are_forgotten_in_time(fleet):
-    execute("UPDATE node SET seen_at = now() - interval '2 hours' WHERE kind = 'BEAT'")
+    execute("UPDATE punctual_node SET seen_at = now() - interval '2 hours' WHERE kind = 'BEAT'")
 
     assert prune().nodes == 1
     assert Node.objects.get().kind == Node.WORKER
@@ -208,7 +208,7 @@ def test_a_pruned_task_takes_its_attempts_along():
     make_due(task.task_id)
     run_due()
     assert TaskAttempt.objects.count() == 1
-    execute("UPDATE schedule_task SET updated_at = now() - interval '15 days'")
+    execute("UPDATE punctual_task SET updated_at = now() - interval '15 days'")
 
     prune()
 
@@ -224,7 +224,7 @@ def test_a_revision_is_pruned_when_it_is_old_and_its_unit_has_no_task():
     schedule("T_QUIET", "done")
     run_due()
     schedule("T_QUIET", "planned", delay=60)
-    execute("UPDATE unit_revision SET changed_at = now() - interval '91 days' WHERE biz_key <> 'fresh'")
+    execute("UPDATE punctual_unit_revision SET changed_at = now() - interval '91 days' WHERE biz_key <> 'fresh'")
     assert is_newest(units[4], 5)  # its newest change came once more
 
     assert prune().revisions == 1
@@ -237,7 +237,7 @@ def test_a_long_history_is_pruned_in_small_steps(settings):
     settings.PUNCTUAL = settings.PUNCTUAL | {"PRUNE_STEP": 10}
     schedule_many("T_QUIET", [{"key": n} for n in range(95)])
     run_due()
-    execute("UPDATE schedule_task SET updated_at = now() - interval '15 days'")
+    execute("UPDATE punctual_task SET updated_at = now() - interval '15 days'")
 
     pruned = sum(prune(steps=3).tasks for _ in range(6))
 
@@ -281,7 +281,7 @@ def test_status_shows_who_holds_which_shard_under_which_number_and_who_took_over
     one.run_once()
     two.run_once()
     one.run_once()
-    execute("UPDATE shard_lease SET lease_until = now() - interval '1 s' WHERE holder_name = 'beat-2'")
+    execute("UPDATE punctual_shard_lease SET lease_until = now() - interval '1 s' WHERE holder_name = 'beat-2'")
     page, _ = status_page()
     assert "nobody" in page
     assert any("Nobody dispatches shards" in problem for problem in read_status().problems())
@@ -312,7 +312,7 @@ def test_status_says_that_no_beat_knows_the_shards_that_tasks_are_planned_in(fle
 
 def test_status_shows_a_paused_lane_with_its_reason_and_takes_it_for_no_trouble(fleet):
     schedule("T_QUIET", "a", lane="low")
-    execute("UPDATE schedule_task SET due_at = now() - interval '1 hour'")
+    execute("UPDATE punctual_task SET due_at = now() - interval '1 hour'")
     lanes.pause("low", reason="nightly import", by="ana")
 
     page, code = status_page()
@@ -336,7 +336,7 @@ def test_status_shows_the_limits_in_force(fleet):
 def test_what_waits_for_its_limit_is_due_but_not_late(fleet):
     declare_limits(REGISTRY)
     schedule("T_THREE", "a")
-    execute("UPDATE schedule_task SET due_at = now() - interval '1 hour'")
+    execute("UPDATE punctual_task SET due_at = now() - interval '1 hour'")
 
     status = read_status()
 
@@ -392,10 +392,10 @@ def test_a_canary_goes_the_real_way_again_and_again_and_its_age_is_part_of_the_s
 
 def test_a_canary_that_does_not_come_back_is_trouble_unless_its_lane_is_paused(fleet, canaries_fly):
     send_canaries()
-    execute("UPDATE schedule_task SET created_at = now() - interval '1 hour', due_at = now() + interval '1 hour'")
+    execute("UPDATE punctual_task SET created_at = now() - interval '1 hour', due_at = now() + interval '1 hour'")
 
     assert sum("has not come back" in problem for problem in read_status().problems()) == 5
-    execute("UPDATE schedule_task SET due_at = now()")
+    execute("UPDATE punctual_task SET due_at = now()")
     assert read_status().due == 0  # they are nobody's tasks
 
     for lane in LANES:
@@ -416,7 +416,7 @@ def test_a_canary_of_an_earlier_setting_is_not_missing(fleet, canaries_fly, sett
 def test_a_canary_that_was_reaped_has_not_come_back(fleet, canaries_fly):
     send_canaries()
     run_due()
-    execute("UPDATE schedule_task SET start_time = now() - interval '1 hour', due_at = now()")
+    execute("UPDATE punctual_task SET start_time = now() - interval '1 hour', due_at = now()")
     for batch in claim_due():
         start(batch.batch_no, "a worker that dies")
         expire_lease(batch)
@@ -470,7 +470,7 @@ def test_a_clock_that_was_set_back_puts_off_no_chore(fleet):
     beat = Chores(nodes.new_node_id(), "beat-1")
     beat.run_once()
     beat.wait_aside()
-    execute("UPDATE maintenance_entry SET next_at = now() + interval '1 day'")
+    execute("UPDATE punctual_chore SET next_at = now() + interval '1 day'")
 
     assert {"prune", "roll_up", "rescue", "compensate"} <= set(beat.run_once())
     beat.wait_aside()
@@ -479,7 +479,7 @@ def test_a_clock_that_was_set_back_puts_off_no_chore(fleet):
 
 def test_a_canary_that_waits_for_busy_slots_asks_for_workers_and_not_for_a_restart(fleet, canaries_fly):
     send_canaries()
-    execute("UPDATE schedule_task SET created_at = now() - interval '1 hour', due_at = now() + interval '1 hour'")
+    execute("UPDATE punctual_task SET created_at = now() - interval '1 hour', due_at = now() + interval '1 hour'")
     assert all("Restart that worker" in problem for problem in read_status().problems())
     Node.objects.filter(kind=Node.WORKER).update(slots=1)
     schedule("T_QUIET", "long")

@@ -21,7 +21,7 @@ def heap_only_updates() -> tuple[int, int]:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_stat_force_next_flush()")
     ((updates, heap_only),) = query(
-        "SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'schedule_task'"
+        "SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'punctual_task'"
     )
     return updates, heap_only
 
@@ -47,7 +47,7 @@ def test_settle_is_a_heap_only_update():
 def test_no_index_has_a_column_that_settle_writes():
     written = {"status", "batch_no", "solo", "attempt", "retry_count", "error_code", "error_msg"}
     written |= {"start_time", "finish_time", "updated_at"}
-    for name, definition in query("SELECT indexname, indexdef FROM pg_indexes WHERE tablename = 'schedule_task'"):
+    for name, definition in query("SELECT indexname, indexdef FROM pg_indexes WHERE tablename = 'punctual_task'"):
         words = set(definition.replace("(", " ").replace(")", " ").replace(",", " ").split())
         assert not words & written, name
 
@@ -56,14 +56,14 @@ def test_a_task_without_a_job_costs_the_index_of_jobs_nothing():
     schedule_many("T_QUIET", [{"key": n} for n in range(500)])
     run_due()
 
-    for index in ("schedule_task_job", "schedule_task_planned"):
+    for index in ("punctual_task_job", "punctual_task_planned"):
         assert query("SELECT pg_relation_size(%s)", [index]) == [(8192,)]  # its first page, and nothing in it
 
 
 def test_a_change_of_a_job_does_not_look_at_its_history():
     job = make(every=10)
     copies(
-        "schedule_task",
+        "punctual_task",
         4_000,
         status="'SUCCESS'",
         due_at="NULL",
@@ -81,7 +81,7 @@ def test_a_change_of_a_job_does_not_look_at_its_history():
 
 def test_what_has_ended_is_found_without_a_look_at_what_has_not():
     job = make(every=10)
-    copies("job_definition", 4_000, name="'copy ' || n")
+    copies("punctual_job", 4_000, name="'copy ' || n")
 
     plan = explained("advance_cursors", {"cursors": [job.cursor], "nexts": ["2090-01-01"], "afters": [0], "empty": []})
 
@@ -112,9 +112,9 @@ def explained(statement: str, params: dict) -> dict:
 def test_a_claim_reads_what_is_due_and_not_what_is_planned():
     schedule_many("T_QUIET", [{"key": f"later-{n}"} for n in range(20_000)], delay=86_400)
     schedule_many("T_QUIET", [{"key": f"due-{n}"} for n in range(10)])
-    query("SELECT 1 FROM schedule_task LIMIT 1")
+    query("SELECT 1 FROM punctual_task LIMIT 1")
     with connection.cursor() as cursor:
-        cursor.execute("ANALYZE schedule_task")
+        cursor.execute("ANALYZE punctual_task")
         cursor.execute(
             "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) " + _text("claim"),
             {
@@ -141,9 +141,9 @@ def test_settling_a_full_batch_is_not_quadratic():
     schedule_many("T_QUIET", [{"key": f"later-{n}"} for n in range(5_000)], delay=86_400)
     schedule_many("T_QUIET", [{"key": n} for n in range(1000)])
     with connection.cursor() as cursor:
-        cursor.execute("ANALYZE schedule_task")
+        cursor.execute("ANALYZE punctual_task")
     (batch,) = claim_due()
-    ids = sorted(query("SELECT ids FROM task_batch")[0][0])
+    ids = sorted(query("SELECT ids FROM punctual_batch")[0][0])
     array = "{" + ",".join(map(str, ids)) + "}"
     zeros = "{" + ",".join("0" for _ in ids) + "}"
     with connection.cursor() as cursor:
@@ -184,10 +184,10 @@ def test_what_is_planned_of_a_limited_type_is_counted_in_its_index_alone():
     """A million rows are half a gigabyte, and their index a tenth of that."""
     schedule_many("T_QUIET", [{"key": n} for n in range(5_000)], delay=86_400)
     with connection.cursor() as cursor:
-        cursor.execute("UPDATE schedule_task SET limited = TRUE")
-        cursor.execute("VACUUM ANALYZE schedule_task")
+        cursor.execute("UPDATE punctual_task SET limited = TRUE")
+        cursor.execute("VACUUM ANALYZE punctual_task")
         given = {"task_type": "T_QUIET", "tenant": "default", "step": 3600.0, "steps": 24, "lanes": ["default"]}
         cursor.execute("EXPLAIN " + _text("outlook"), given)
         plan = "\n".join(line for (line,) in cursor.fetchall())
 
-    assert "Index Only Scan using schedule_task_limited" in plan
+    assert "Index Only Scan using punctual_task_limited" in plan

@@ -215,7 +215,7 @@ def test_a_large_page_is_not_quadratic(wanted):
     source, given = engine_browse._source(Filter(**wanted), True), engine_browse._given(Filter(**wanted))
     statement = _text(source.statement).replace("--rows", source.limited(2_000, 0))
     with connection.cursor() as cursor:
-        cursor.execute("ANALYZE schedule_task")
+        cursor.execute("ANALYZE punctual_task")
         cursor.execute("EXPLAIN (ANALYZE, FORMAT JSON) " + statement, given | {"at": None, "size": 2_000})
         plan = cursor.fetchone()[0][0]["Plan"]
 
@@ -232,13 +232,13 @@ def test_a_page_reads_a_bounded_number_of_rows():
     """Whatever is asked for, no plan may read the whole table for one page."""
     planned(*(f"k-{n}" for n in range(5_000)), at=MONDAY)
     with connection.cursor() as cursor:
-        cursor.execute("ANALYZE schedule_task")
+        cursor.execute("ANALYZE punctual_task")
         cursor.execute("SELECT pg_stat_force_next_flush()")
-        cursor.execute("SELECT coalesce(sum(seq_tup_read), 0) FROM pg_stat_user_tables WHERE relname='schedule_task'")
+        cursor.execute("SELECT coalesce(sum(seq_tup_read), 0) FROM pg_stat_user_tables WHERE relname='punctual_task'")
         before = cursor.fetchone()[0]
     for wanted in ({}, {"state": "INIT"}, {"state": "DEAD"}, {"state": DUE}, {"key": "k-77*"}, {"due_from": MONDAY}):
         found(**wanted)
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_stat_force_next_flush()")
-        cursor.execute("SELECT coalesce(sum(seq_tup_read), 0) FROM pg_stat_user_tables WHERE relname='schedule_task'")
+        cursor.execute("SELECT coalesce(sum(seq_tup_read), 0) FROM pg_stat_user_tables WHERE relname='punctual_task'")
         assert cursor.fetchone()[0] == before

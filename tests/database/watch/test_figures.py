@@ -36,7 +36,8 @@ def ran(ok: int = 0, failed: int = 0, minutes_ago: int = 0) -> None:
         run_due()
     new = set(TaskBatch.objects.values_list("batch_no", flat=True)) - before
     execute(
-        "UPDATE task_batch SET finished_at = date_trunc('minute', now()) - make_interval(mins => %s) + interval '1 s'"
+        "UPDATE punctual_batch"
+        " SET finished_at = date_trunc('minute', now()) - make_interval(mins => %s) + interval '1 s'"
         " WHERE batch_no = ANY(%s)",
         [minutes_ago, list(new)],
     )
@@ -113,7 +114,7 @@ def many(monkeypatch):
     monkeypatch.setattr(status, "COUNT_BOUND", 5)
     schedule_many("T_QUIET", [{"key": f"due-{n}"} for n in range(500)])
     schedule_many("T_QUIET", [{"key": f"soon-{n}"} for n in range(500)], delay=330, lane="low")
-    execute("ANALYZE schedule_task")
+    execute("ANALYZE punctual_task")
 
 
 def test_what_is_too_much_to_count_is_guessed_and_said_to_be(many):

@@ -15,7 +15,7 @@ from tasks_app.engine.operations import lanes
 from tasks_app.engine.watch.status import read_status
 from tasks_app.engine.worker.executor import run_batch
 from tasks_app.lifecycle.claim import ClaimedBatch
-from tasks_app.lifecycle.jobs import changes
+from tasks_app.lifecycle.jobs import verbs
 from tasks_app.lifecycle.limited import Granted, Wanted, claim_limited, declare_limits
 from tasks_app.lifecycle.reap import reap
 from tasks_app.lifecycle.start import start
@@ -241,9 +241,9 @@ def _snoozed(at: datetime) -> int:
 
 def _resumed(at: datetime) -> int:
     job = make(every=7_200)
-    changes.pause(job.id, by(), on_resume="latest")
+    verbs.pause(job.id, by(), on_resume="latest")
     type(job).objects.filter(id=job.id).update(plan_from=at - 2 * HOUR)
-    changes.resume(job.id, by())
+    verbs.resume(job.id, by())
     return instances(job)[0].id
 
 
@@ -355,7 +355,7 @@ def test_pages_and_api_tell_the_wait_apart(limits):
 
 def test_settling_stays_a_heap_only_update_with_the_moment_in_it():
     with connection.cursor() as cursor:
-        cursor.execute("SELECT indexdef FROM pg_indexes WHERE tablename IN ('schedule_task', 'task_batch')")
+        cursor.execute("SELECT indexdef FROM pg_indexes WHERE tablename IN ('punctual_task', 'punctual_batch')")
         assert not any("allowed_at" in definition for (definition,) in cursor.fetchall())
 
 

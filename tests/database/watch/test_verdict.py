@@ -108,7 +108,7 @@ def started_late(tasks: int, seconds: float, minutes_ago: int = 0) -> None:
     before = set(TaskBatch.objects.values_list("batch_no", flat=True))
     count = ScheduleTask.objects.count()
     schedule_many("T_QUIET", [{"key": count + n} for n in range(tasks)])
-    execute("UPDATE schedule_task SET due_at = due_at - make_interval(secs => %s) WHERE due_at < now()", [seconds])
+    execute("UPDATE punctual_task SET due_at = due_at - make_interval(secs => %s) WHERE due_at < now()", [seconds])
     run_due()
     TaskBatch.objects.exclude(batch_no__in=before).update(finished_at=F("finished_at") - timedelta(minutes=minutes_ago))
 
@@ -194,7 +194,7 @@ def test_the_dead_only_worker_of_a_lane_is_told_and_is_trouble_when_something_is
 def test_a_lane_that_its_workers_have_left_for_good_is_forgotten(canaries_fly, last_of_its_lane, beat):
     """They said goodbye, so that nobody waits for them: its canary comes down with the next chore."""
     Node.objects.filter(name="worker-1").delete()
-    execute("UPDATE schedule_task SET start_time = now() - interval '1 hour' WHERE biz_key = 'critical'")
+    execute("UPDATE punctual_task SET start_time = now() - interval '1 hour' WHERE biz_key = 'critical'")
     assert told()[0].startswith("- Nobody consumes lane 'critical' any more")
 
     do_chores(beat, "canary")
@@ -280,7 +280,7 @@ def test_a_lease_that_ran_out_and_was_not_reaped_is_trouble(beat):
     expire_lease(batch)
     assert told() == (f"{WELL}.", OK)  # the reaper comes soon
 
-    execute("UPDATE task_batch SET lease_until = now() - interval '40 s'")
+    execute("UPDATE punctual_batch SET lease_until = now() - interval '40 s'")
 
     words, code = told()
     assert code == TROUBLE
@@ -291,7 +291,7 @@ def test_a_lease_that_ran_out_and_was_not_reaped_is_trouble(beat):
 
 
 def test_a_chore_that_nobody_does_is_trouble_although_a_beat_is_alive(beat):
-    long_ago = "UPDATE maintenance_entry SET next_at = now() - interval '2 minutes' WHERE name IN ('reap', 'prune')"
+    long_ago = "UPDATE punctual_chore SET next_at = now() - interval '2 minutes' WHERE name IN ('reap', 'prune')"
     execute(long_ago)
     assert told() == (f"{WELL}.", OK)  # the beat has just come
 
@@ -308,7 +308,7 @@ def test_chores_that_can_not_be_taken_are_told_with_the_reason(beat):
     """As it was with knobs of mixed kinds: the statement that takes them fails, for all of them."""
     execute(
         "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no chores today'; END $$;"
-        "CREATE TRIGGER refuse BEFORE UPDATE OF ran_at ON maintenance_entry EXECUTE FUNCTION refuse()"
+        "CREATE TRIGGER refuse BEFORE UPDATE OF ran_at ON punctual_chore EXECUTE FUNCTION refuse()"
     )
     try:
         for _ in range(2):
@@ -324,12 +324,12 @@ def test_chores_that_can_not_be_taken_are_told_with_the_reason(beat):
 
 def test_a_chore_that_begins_and_never_ends_is_told(beat):
     up_for_an_hour()
-    execute("UPDATE maintenance_entry SET done_at = now() - interval '2 hours' WHERE name = 'compensate'")
+    execute("UPDATE punctual_chore SET done_at = now() - interval '2 hours' WHERE name = 'compensate'")
     words, code = told()
     assert (words[:2], code) == ("- ", OK)
     assert "The chore compensate was last finished 2 h ago" in words
 
-    execute("UPDATE maintenance_entry SET done_at = NULL WHERE name = 'compensate'")
+    execute("UPDATE punctual_chore SET done_at = NULL WHERE name = 'compensate'")
     assert "The chore compensate was never finished" in told()[0]
 
 
@@ -371,7 +371,7 @@ def test_what_is_claimed_is_not_running():
 @with_people
 def test_status_pages_and_api_say_the_same():
     dead("a")
-    execute("UPDATE node SET renewed_at = NULL")
+    execute("UPDATE punctual_node SET renewed_at = NULL")
 
     status = json.loads(status_page("--json")[0])
     page, _ = status_page()
@@ -388,9 +388,7 @@ def test_status_pages_and_api_say_the_same():
 
 @with_people
 def test_the_words_of_an_error_are_for_operators_and_not_for_callers_of_the_api():
-    execute(
-        "UPDATE maintenance_entry SET failures = 2, failing_since = now(), error = 'at /srv/x' WHERE name = 'prune'"
-    )
+    execute("UPDATE punctual_chore SET failures = 2, failing_since = now(), error = 'at /srv/x' WHERE name = 'prune'")
     client = client_of(person("vera", "tasks_app.view_scheduletask", "tasks_app.view_jobdefinition"))
 
     health = client.get("/api/v1/scheduler/health", headers={"X-Tenant": "default"}).content.decode()

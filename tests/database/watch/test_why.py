@@ -14,7 +14,7 @@ from tasks_app.core.sharding import home_of
 from tasks_app.engine import canary
 from tasks_app.engine.operations import lanes
 from tasks_app.engine.watch.why import why_job, why_task
-from tasks_app.lifecycle.jobs import changes
+from tasks_app.lifecycle.jobs import verbs
 from tasks_app.lifecycle.jobs.view import state_of
 from tasks_app.lifecycle.limited import declare_limits
 from tasks_app.lifecycle.start import start
@@ -230,7 +230,7 @@ def test_a_task_in_a_batch_of_many_runs_or_waits_for_its_turn(worker):
 
 
 def test_a_job_whose_pause_has_ended_waits_for_a_beat_to_resume_it(worker):
-    job = changes.pause(make(every=60).id, by("rest"), until=now() + timedelta(hours=1)).job
+    job = verbs.pause(make(every=60).id, by("rest"), until=now() + timedelta(hours=1)).job
     assert "within seconds" not in why_job(job).words
     job.paused_until = now() - timedelta(seconds=1)
     assert (why_job(job).rule, "within seconds" in why_job(job).words) == ("job_paused", True)
@@ -260,8 +260,8 @@ def test_a_job_says_what_holds_it(worker):
     nobody_is_alive()
     assert why_job(job).rule == "no_dispatcher"
     a_beat_is_alive()
-    assert "not due until" in why_job(changes.edit(job.id, {"every": 30}, by()).job).words
-    paused = changes.pause(job.id, by("too loud", "bob")).job
+    assert "not due until" in why_job(verbs.edit(job.id, {"every": 30}, by()).job).words
+    paused = verbs.pause(job.id, by("too loud", "bob")).job
     assert why_job(paused).words == "Paused by bob: too loud."
     ended = make("ended", every=10, max_runs=1)
     make_due(instances(ended)[0].id)
@@ -277,7 +277,7 @@ def test_a_reason_that_reads_like_another_rule_is_not_taken_for_it(worker):
     job = make(cron="0 3 1 1 *")
     assert state_of(job) == why_job(job)
     assert state_of(job).rule is Rule.NOT_DUE
-    paused = changes.pause(job.id, by("Fires no more")).job
+    paused = verbs.pause(job.id, by("Fires no more")).job
     assert state_of(paused).rule is why_job(paused).rule is Rule.JOB_PAUSED
     job.timezone = "Mars/Olympus"
     assert state_of(job).rule is why_job(job).rule is Rule.SCHEDULE_UNREADABLE

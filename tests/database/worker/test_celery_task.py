@@ -6,7 +6,7 @@ from celery.exceptions import Ignore, Reject
 
 from tasks_app.client import schedule
 from tasks_app.core.errors import InvalidTask
-from tasks_app.lifecycle.jobs import changes
+from tasks_app.lifecycle.jobs import verbs
 from tasks_app.models import ScheduleTask
 from tests.support.engine import row, run_due
 from tests.support.jobs import by, make
@@ -101,7 +101,7 @@ def test_a_trigger_with_a_payload_that_names_no_task_is_refused():
     job = make(task_type="CELERY_TASK", payload={"task": "testapp.note"})
 
     with pytest.raises(InvalidTask):
-        changes.trigger(job.id, "k", by(), payload={"args": []})
+        verbs.trigger(job.id, "k", by(), payload={"args": []})
 
 
 def test_a_task_with_such_a_payload_dies_at_once():

@@ -9,7 +9,7 @@ from django.db import connection
 from tasks_app.client import handler, schedule, schedule_many
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.engine.worker.executor import run_batch
-from tasks_app.lifecycle.jobs import changes
+from tasks_app.lifecycle.jobs import verbs
 from tasks_app.lifecycle.start import start
 from tasks_app.models import TaskAttempt, TaskBatch
 from tests.support.engine import batch_row, claim_due, row
@@ -65,7 +65,7 @@ def test_a_start_that_never_arrived_is_asked_for_again(proxy):
 
 def test_a_worker_that_has_started_and_can_not_read_the_jobs_options_starts_again(proxy):
     job = make(task_type="T_PLAIN", every=3600, timeout=1.0, max_retry=0)
-    changes.trigger(job.id, "k", by())
+    verbs.trigger(job.id, "k", by())
     proxy.lose_answers(b"-- job_options")
 
     reports = run_claimed()

@@ -24,7 +24,7 @@ from .rules import Rules, Scope
 
 def claim(state: State, rules: Rules, scope: Scope) -> Moves:
     """WITH c AS (SELECT ... WHERE due_at <= clock_timestamp() FOR NO KEY UPDATE SKIP LOCKED) UPDATE task SET
-    status = RUNNING, batch_no = :b, due_at = NULL; INSERT INTO task_batch: one transaction."""
+    status = RUNNING, batch_no = :b, due_at = NULL; INSERT INTO punctual_batch: one transaction."""
     if len(state.batches) == scope.batches:
         return
     together, alone = [], []
@@ -96,7 +96,7 @@ def taken_over(state: State, rules: Rules, scope: Scope) -> Moves:
 def return_batch(
     state: State, rules: Rules, number: int, verb: str = "return the unpublished", *, unsent: bool = False
 ) -> Moves:
-    """UPDATE task_batch SET finished_at WHERE batch_no = :b AND started_at IS NULL AND finished_at IS NULL; and
+    """UPDATE punctual_batch SET finished_at WHERE batch_no = :b AND started_at IS NULL AND finished_at IS NULL; and
     its tasks are due again, no retry used."""
     batch = state.batches[number]._replace(unsent=unsent)
     if batch_locked(state, number) or any(row_locked(state, i) for i in batch.ids):

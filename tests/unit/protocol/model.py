@@ -26,7 +26,7 @@ NONE = -1
 
 
 class Row(NamedTuple):
-    """One schedule_task row; the last two fields are the search's own bookkeeping."""
+    """One punctual_task row; the last two fields are the search's own bookkeeping."""
 
     unit: int
     status: str = INIT
@@ -41,7 +41,7 @@ class Row(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """One task_batch row, and the messages about it on their way."""
+    """One punctual_batch row, and the messages about it on their way."""
 
     ids: tuple[int, ...]
     unsent: bool = True  # claimed, and the dispatcher still has it in memory only

@@ -8,7 +8,7 @@ from .rules import Rules, Scope
 
 
 def reap(state: State, rules: Rules, scope: Scope) -> Moves:
-    """WITH b AS (UPDATE task_batch SET finished_at = clock_timestamp() WHERE batch_no IN (SELECT ... WHERE
+    """WITH b AS (UPDATE punctual_batch SET finished_at = clock_timestamp() WHERE batch_no IN (SELECT ... WHERE
     finished_at IS NULL AND lease_until < clock_timestamp() FOR UPDATE SKIP LOCKED) RETURNING ...)
     UPDATE task ... FROM b WHERE id = ANY(b.ids) AND status = RUNNING AND task.batch_no = b.batch_no."""
     for number, batch in enumerate(state.batches):

@@ -48,7 +48,7 @@ def settle_opens(state: State, rules: Rules, index: int, group: tuple[int, ...],
 
 
 def fence(state: State, rules: Rules, index: int, worker: Worker) -> Moves:
-    """UPDATE task_batch ... WHERE batch_no = :b AND finished_at IS NULL; 0 rows: ROLLBACK, nothing is ours."""
+    """UPDATE punctual_batch ... WHERE batch_no = :b AND finished_at IS NULL; 0 rows: ROLLBACK, nothing is ours."""
     if batch_locked(state, worker.batch):
         return
     if state.batches[worker.batch].finished and rules.settle_requires_finished_at_null:

@@ -29,7 +29,7 @@ from .settle import close_if_empty, fence, settle, settle_opens
 
 
 def start(state: State, rules: Rules, scope: Scope) -> Moves:
-    """UPDATE task_batch SET started_at, lease_until WHERE batch_no = :b AND started_at IS NULL AND finished_at
+    """UPDATE punctual_batch SET started_at, lease_until WHERE batch_no = :b AND started_at IS NULL AND finished_at
     IS NULL. 0 rows: the message is dropped, which is the same as losing it."""
     if AT_REST not in state.workers:
         return
@@ -120,7 +120,7 @@ def _load(state: State, rules: Rules, index: int) -> tuple[Move, State]:
 
 
 def _close(state: State, index: int, verb: str) -> tuple[Move, State]:
-    """UPDATE task_batch SET finished_at WHERE batch_no = :b AND finished_at IS NULL."""
+    """UPDATE punctual_batch SET finished_at WHERE batch_no = :b AND finished_at IS NULL."""
     number = state.workers[index].batch
     batch = state.batches[number]
     return Move(verb, number), with_worker(state, index, AT_REST, batch if batch.finished else batch.closed())
@@ -152,7 +152,7 @@ def _choose(state: State, rules: Rules, scope: Scope, index: int) -> Moves:
 
 
 def _heartbeat(state: State, rules: Rules, index: int, worker: Worker) -> Moves:
-    """UPDATE task_batch SET lease_until WHERE batch_no = :b AND finished_at IS NULL; 0 rows: stop. Ids that are
+    """UPDATE punctual_batch SET lease_until WHERE batch_no = :b AND finished_at IS NULL; 0 rows: stop. Ids that are
     no longer ours come back, and those not yet begun are skipped."""
     number, batch = worker.batch, state.batches[worker.batch]
     if worker.step in (UNSURE, FENCED) or batch_locked(state, number):

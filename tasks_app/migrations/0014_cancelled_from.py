@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('tasks_app', '0012_token_scope'),
+        ('tasks_app', '0013_token_scope'),
     ]
 
     operations = [

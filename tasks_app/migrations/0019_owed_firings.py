@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('tasks_app', '0017_start_ticket'),
+        ('tasks_app', '0018_start_ticket'),
     ]
 
     operations = [

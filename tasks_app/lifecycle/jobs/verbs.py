@@ -287,7 +287,7 @@ def _fresh(job: JobDefinition) -> JobDefinition:
 
 
 def _name_taken(error: IntegrityError, tenant: str, name: str) -> Exception:
-    if "job_definition_name" not in str(error):
+    if "punctual_job_name" not in str(error):
         return error
     return NameTaken(f"tenant {tenant!r} has a job named {name!r} already. Choose another name, or edit that one.")
 

@@ -18,7 +18,7 @@ def refuse_tokens_of_it(apps, schema_editor) -> None:
 class Migration(migrations.Migration):
     atomic = False  # in steps, each committed by itself
 
-    dependencies = [("tasks_app", "0013_cancelled_from")]
+    dependencies = [("tasks_app", "0014_cancelled_from")]
 
     operations = [
         migrations.RunPython(refuse_tokens_of_it, migrations.RunPython.noop),

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('tasks_app', '0018_owed_firings'),
+        ('tasks_app', '0019_owed_firings'),
     ]
 
     operations = [
@@ -27,9 +27,9 @@ class Migration(migrations.Migration):
                 ('undone_at', models.DateTimeField(null=True)),
             ],
             options={
-                'db_table': 'imported_schedule',
+                'db_table': 'punctual_imported_schedule',
                 'default_permissions': (),
-                'constraints': [models.UniqueConstraint(condition=models.Q(('undone_at__isnull', True)), fields=('periodic_task',), name='imported_schedule_once')],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('undone_at__isnull', True)), fields=('periodic_task',), name='punctual_imported_schedule_once')],
             },
         ),
     ]

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('tasks_app', '0014_internal_tenant'),
+        ('tasks_app', '0015_internal_tenant'),
     ]
 
     operations = [
@@ -17,7 +17,7 @@ class Migration(migrations.Migration):
                 ('resumed_at', models.DateTimeField()),
             ],
             options={
-                'db_table': 'lane_resume',
+                'db_table': 'punctual_lane_resume',
                 'default_permissions': (),
             },
         ),

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('tasks_app', '0010_token_page'),
+        ('tasks_app', '0011_prefix'),
     ]
 
     operations = [

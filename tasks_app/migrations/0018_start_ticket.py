@@ -2,7 +2,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tasks_app", "0016_audit_not_truncated")]
+    dependencies = [("tasks_app", "0017_audit_not_truncated")]
 
     operations = [
         # Without a default the table is not rewritten: it takes a moment, however many batches there are.

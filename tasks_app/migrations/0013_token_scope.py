@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('tasks_app', '0011_chore_outcomes'),
+        ('tasks_app', '0012_chore_outcomes'),
     ]
 
     operations = [
