@@ -36,7 +36,7 @@ class BatchRun:
         self.finished = False  # the batch row is closed
         self.guarded = False  # a guard watches: a handler that can't be stopped may end the process
         self.backend_pid: int | None = None  # the database session that holds the handler's uncommitted effects
-        self.settling = threading.Lock()  # the guard may have to settle in place of a stuck main thread
+        self.settling = threading.Lock()  # the watchdog may have to settle in place of a stuck main thread
         self._zero = time.monotonic() - (batch.clock.now() - batch.started)
         self.flush_at = time.monotonic() + FLUSH_SECONDS
         self._answered: set[int] = set()

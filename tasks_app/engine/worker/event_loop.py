@@ -56,7 +56,7 @@ def awaited(call: Callable) -> Callable:
             one.wait()
         except Interrupted as reason:
             one.cancel()
-            one.wait()  # if it ignores that, the guard ends the process
+            one.wait()  # if it ignores that, the watchdog ends the process
             if isinstance(one.error, asyncio.CancelledError):
                 raise reason from None
         if one.error is not None:

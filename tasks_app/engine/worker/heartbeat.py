@@ -17,7 +17,7 @@ TICK_SECONDS = 0.1
 
 
 class Heartbeat(threading.Thread):
-    """One per worker process. Apart from the guard, since a database that stalls must not stall time-outs."""
+    """One per worker process. Apart from the watchdog, since a database that stalls must not stall time-outs."""
 
     def __init__(self) -> None:
         super().__init__(name="punctual-heart", daemon=True)
