@@ -176,7 +176,7 @@ def set_clock_back(beat: Beat) -> None:
             "punctual_shard_lease SET lease_until = lease_until",
             "punctual_node SET renewed_at = renewed_at",
         ):
-            column = "holder" if change.startswith("shard") else "node_id"
+            column = "holder" if "shard" in change else "node_id"
             cursor.execute(f"UPDATE {change} + interval '1 hour' WHERE {column} = %s", [beat.node_id])
 
 
