@@ -215,11 +215,8 @@ class TaskOut(Schema):
     @classmethod
     def of(cls, task: ScheduleTask) -> "TaskOut":
         plain = {name: getattr(task, name) for name in cls.model_fields if hasattr(task, name)}
-        manual = task.job is not None and task.biz_key.startswith(f"{task.job}:m:")
-        live = task.due_at is not None or task.status in (Status.RUNNING, Status.BLOCKED)
         run, error, last = try_of(task), error_of(task), last_error(task)
-        told = {"key": task.biz_key, "manual": manual, "live": live}
-        told |= {"start_time": run.started_at, "finish_time": run.finished_at}
+        told = {"key": task.biz_key, "start_time": run.started_at, "finish_time": run.finished_at}
         told |= {"late_seconds": _seconds(late_by(task)), "waited_seconds": _seconds(waited(task))}
         told |= {"error_code": error.code, "error_msg": for_outsiders(error.message)}
         told["last_error"] = last and {"code": last.code, "message": for_outsiders(last.message)}

@@ -38,11 +38,6 @@ class Handler:
     is_async: bool = False
     declared_at: str = field(compare=False, default="")
 
-    @property
-    def settles_with_effects(self) -> bool:
-        """Whether handler code runs inside the settle transaction."""
-        return self.transactional or self.apply is not None
-
     def is_open_to(self, tenant: str) -> bool:
         """Whether a token of this tenant may have it run."""
         if self.tenant not in (None, tenant):

@@ -24,4 +24,9 @@ class OnResume(StrEnum):
     ALL = "all"
 
 
-MANUAL = "m"  # a triggered instance is `job:m:key`, so it can't be taken for a scheduled one
+def manual_key(job_id: int, key: str = "") -> str:
+    """The key of an instance that somebody triggered; without `key`, how all of this job's begin.
+
+    That of a scheduled one is `job:fire_time`, so neither can be taken for the other.
+    """
+    return f"{job_id}:m:{key}"

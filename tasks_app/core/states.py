@@ -52,6 +52,9 @@ MOVES = (
 )
 
 
+LIVE_THOUGH_NOT_DUE = (Status.RUNNING, Status.BLOCKED)
+
+
 def is_live(status: str, due: bool) -> bool:
-    """Whether a row still has something to do; `due` says whether its due_at is set."""
-    return due or status in (Status.RUNNING, Status.BLOCKED)
+    """Whether a row still has something to do; `due` says whether its due_at is set. live.sql says it to statements."""
+    return due or status in LIVE_THOUGH_NOT_DUE

@@ -9,7 +9,7 @@ from operator import or_
 from django.db.models import Q
 
 from tasks_app.core.handlers import REGISTRY
-from tasks_app.core.states import Status, is_live
+from tasks_app.core.states import Status
 from tasks_app.models import DlqEntry, ScheduleTask, TaskAttempt
 from tasks_app.sql import execute
 
@@ -129,7 +129,7 @@ def _info(row: ScheduleTask) -> TaskInfo:
         type=row.task_type,
         key=row.biz_key,
         status=Status(row.status),
-        live=is_live(row.status, row.due_at is not None),
+        live=row.live,
         execute_time=row.execute_time,
         due_at=row.due_at,
         attempt=row.attempt,

@@ -5,8 +5,9 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from tasks_app.core.jobs import manual_key
 from tasks_app.core.lanes import DEFAULT_LANE, LANES
-from tasks_app.core.states import Status
+from tasks_app.core.states import LIVE_THOUGH_NOT_DUE, Status, is_live
 from tasks_app.core.tenants import DEFAULT_TENANT, TENANT_LENGTH
 
 KEY_LENGTH = 200
@@ -113,7 +114,7 @@ class ScheduleTask(models.Model):
                 name="punctual_task_due_is_claimable",
             ),
             models.CheckConstraint(
-                condition=Q(current=True) | (Q(due_at__isnull=True) & ~Q(status__in=[Status.RUNNING, Status.BLOCKED])),
+                condition=Q(current=True) | (Q(due_at__isnull=True) & ~Q(status__in=list(LIVE_THOUGH_NOT_DUE))),
                 name="punctual_task_live_is_current",
             ),
         ]
@@ -121,3 +122,13 @@ class ScheduleTask(models.Model):
 
     def __str__(self) -> str:
         return f"{self.task_type} {self.biz_key}"
+
+    @property
+    def live(self) -> bool:
+        """It still has something to do."""
+        return is_live(self.status, self.due_at is not None)
+
+    @property
+    def manual(self) -> bool:
+        """Somebody triggered this instance of a job; its schedule did not."""
+        return self.job is not None and self.biz_key.startswith(manual_key(self.job))

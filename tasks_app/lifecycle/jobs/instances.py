@@ -15,6 +15,7 @@ from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.firings import INSTANT, Firing, firings
 from tasks_app.core.handlers import REGISTRY
+from tasks_app.core.jobs import manual_key
 from tasks_app.core.schedule import Gap, Repeat, Schedule
 from tasks_app.core.sharding import home_of
 from tasks_app.models import JobDefinition, ScheduleTask
@@ -223,7 +224,7 @@ def _homes() -> dict[str, list]:
 
 def take_back(job: JobDefinition) -> list[datetime]:
     """Undo the planning of what nobody has claimed; the firings of it, in order. Counted runs are given back."""
-    taken = [fire_time for (fire_time,) in run("take_back", {"job": job.id})]
+    taken = [fire_time for (fire_time,) in run("take_back", {"job": job.id, "manual": manual_key(job.id)})]
     if job.max_runs is not None:
         job.runs -= len(taken)
     return taken
@@ -231,7 +232,7 @@ def take_back(job: JobDefinition) -> list[datetime]:
 
 def last_claimed(job_id: int) -> datetime | None:
     """The latest of its firings that somebody has claimed, and that was not taken back."""
-    return run("last_claimed", {"job": job_id})[0][0]
+    return run("last_claimed", {"job": job_id, "manual": manual_key(job_id)})[0][0]
 
 
 class Triggered(NamedTuple):
@@ -243,9 +244,10 @@ class Triggered(NamedTuple):
 def trigger(job: JobDefinition, key: str, payload: str | None) -> Triggered:
     """An instance that is due now. The caller holds the job."""
     home = home_of(job.task_type, conf().SHARDS) if REGISTRY.limited([job.task_type]) else None
-    rows = run("trigger_job", {"job": job.id, "key": key, "payload": payload, "home": home})
+    instance = manual_key(job.id, key)
+    rows = run("trigger_job", {"job": job.id, "key": instance, "payload": payload, "home": home})
     if rows:
         [(task_id, shard)] = rows
         return Triggered(task_id, True, {shard: 0.0})
-    kept = ScheduleTask.objects.filter(tenant=job.tenant, idem_key=f"{job.id}:m:{key}").values_list("id", flat=True)
+    kept = ScheduleTask.objects.filter(tenant=job.tenant, idem_key=instance).values_list("id", flat=True)
     return Triggered(kept[0], False, {})

@@ -1,6 +1,6 @@
 """What can be done to a job: create, edit, pause, resume, trigger, delete; each with an audit entry in its transaction.
 
-Each holds the cursor of the job's schedule and the job (job_hold). So what was planned by the old rule and not claimed
+Each holds the cursor of the job's schedule and the job (hold.py). So what was planned by the old rule and not claimed
 is taken back, and nothing is planned by it any more.
 """
 

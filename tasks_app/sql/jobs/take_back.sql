@@ -6,7 +6,7 @@
 WITH gone AS (
     DELETE FROM punctual_task t
     WHERE t.job = %(job)s AND t.due_at IS NOT NULL AND t.status = 'INIT' AND NOT t.solo AND (t.claimed_due IS NULL OR t.execute_time = t.fire_time)
-      AND t.biz_key NOT LIKE %(job)s || ':m:%%'
+      AND NOT starts_with(t.biz_key, %(manual)s::text)
     RETURNING t.fire_time
 )
 SELECT fire_time FROM gone ORDER BY fire_time

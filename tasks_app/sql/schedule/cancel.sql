@@ -4,8 +4,8 @@ WITH moved AS (
     SET status = 'CANCELLED', due_at = NULL, batch_no = NULL, error_code = 'CANCELLED', error_msg = %(reason)s,
         cancelled_by = %(by)s, updated_at = clock_timestamp(),
 --include end_of_run
-    WHERE t.tenant = %(tenant)s AND t.task_type = %(type)s AND t.biz_key = %(key)s AND t.current
-      AND (t.due_at IS NOT NULL OR t.status IN ('RUNNING', 'BLOCKED'))
+    WHERE t.tenant = %(tenant)s AND t.task_type = %(type)s AND t.biz_key = %(key)s AND t.current AND
+--include live
     RETURNING t.id, t.tenant
 ), told AS (
     INSERT INTO punctual_outbox (tenant, event, task_id)

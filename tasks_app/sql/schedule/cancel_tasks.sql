@@ -7,7 +7,8 @@ WITH mine AS MATERIALIZED (
         cancelled_by = %(by)s, cancelled_from = %(from)s::text, updated_at = clock_timestamp(),
 --include end_of_run
     FROM mine
-    WHERE t.id = mine.id AND t.current AND (t.due_at IS NOT NULL OR t.status IN ('RUNNING', 'BLOCKED'))
+    WHERE t.id = mine.id AND t.current AND
+--include live
     RETURNING t.id, t.tenant
 ), told AS (
     INSERT INTO punctual_outbox (tenant, event, task_id)

@@ -7,8 +7,8 @@ WITH mine AS MATERIALIZED (
     SELECT t.id
     FROM punctual_task t JOIN unnest(%(keys)s::text[]) AS u(key) ON t.biz_key = u.key
     WHERE t.task_type = %(task_type)s AND t.tenant = %(tenant)s AND t.current
-      AND t.repeat_after <> make_interval(secs => %(repeat_after)s::float8)
-      AND (t.due_at IS NOT NULL OR t.status IN ('RUNNING', 'BLOCKED'))
+      AND t.repeat_after <> make_interval(secs => %(repeat_after)s::float8) AND
+--include live
     ORDER BY t.id
     FOR NO KEY UPDATE OF t
 ), clock AS MATERIALIZED (
@@ -21,6 +21,6 @@ SET repeat_after = make_interval(secs => %(repeat_after)s::float8),
                   ELSE t.due_at END,
     updated_at = clock_timestamp()
 FROM mine, clock
-WHERE t.id = mine.id AND t.current AND t.repeat_after <> make_interval(secs => %(repeat_after)s::float8)
-  AND (t.due_at IS NOT NULL OR t.status IN ('RUNNING', 'BLOCKED'))
+WHERE t.id = mine.id AND t.current AND t.repeat_after <> make_interval(secs => %(repeat_after)s::float8) AND
+--include live
 RETURNING t.id, CASE WHEN t.due_at > clock.now AND t.attempt = 0 THEN t.due_at END AS moved

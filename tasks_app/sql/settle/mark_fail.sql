@@ -1,7 +1,6 @@
 -- mark_fail: RUNNING rows of this batch -> FAIL with a next try, or DEAD with a dead letter.
 -- `final` is mark_fail_unrecoverable, else mark_fail_retryable: then the row's own budget decides.
--- A rolling task never dies: after its last failure it rolls, as mark_success has it. An attempt row is kept for each
--- failure.
+-- A rolling task never dies: after its last failure it rolls, as after a success. An attempt row is kept for each failure.
 WITH
 --include held
 , given AS MATERIALIZED (
@@ -15,10 +14,10 @@ WITH
     SET status = CASE WHEN (g.final OR t.attempt >= t.max_retry) AND t.repeat_after IS NULL
                       THEN 'DEAD' ELSE 'FAIL' END,
         due_at = CASE WHEN NOT (g.final OR t.attempt >= t.max_retry) THEN clock_timestamp() + g.delay
-                      ELSE coalesce((%(moments)s::timestamptz[])[
-                               1 + width_bucket(b.started_at + g.ended + t.repeat_after - interval '1 microsecond',
-                                                %(moments)s::timestamptz[])],
-                               b.started_at + g.ended + t.repeat_after) END,
+                      ELSE (
+            SELECT
+--include next_roll
+            FROM (SELECT b.started_at + g.ended + t.repeat_after AS moment) AS roll) END,
         attempt = CASE WHEN (g.final OR t.attempt >= t.max_retry) AND t.repeat_after IS NOT NULL
                        THEN 0 ELSE t.attempt + 1 END,
         retry_count = t.retry_count + 1,

@@ -1,5 +1,4 @@
--- mark_success: RUNNING rows of this batch -> SUCCESS; a rolling one is due again after its interval, or at the first of
--- `moments` from then on: those of its type's timer, computed for this batch, in order.
+-- mark_success: RUNNING rows of this batch -> SUCCESS; a rolling one is due again.
 -- Times come as microseconds since the batch's start, which costs far less than a thousand timestamps.
 WITH
 --include held
@@ -10,8 +9,8 @@ WITH
         finish_time = (SELECT started_at FROM b) + (%(ended)s::bigint[])[mine.place] * interval '1 microsecond',
         allowed_at = greatest(t.allowed_at, (SELECT allowed_at FROM b)),
         due_at = CASE WHEN t.repeat_after IS NOT NULL THEN (
-            SELECT coalesce((%(moments)s::timestamptz[])[
-                       1 + width_bucket(roll.moment - interval '1 microsecond', %(moments)s::timestamptz[])], roll.moment)
+            SELECT
+--include next_roll
             FROM (SELECT b.started_at + (%(ended)s::bigint[])[mine.place] * interval '1 microsecond' + t.repeat_after AS moment
                   FROM b) AS roll) END,
         updated_at = clock_timestamp()
