@@ -13,6 +13,7 @@ from tasks_app.core.errors import (
     LaneClosed,
     NameTaken,
     PlanConflict,
+    RetryLimited,
     StaleRevision,
     TypeClosed,
     UnknownJob,
@@ -91,6 +92,7 @@ _OURS = {
     PlanConflict: "SCH_409_CONFLICT",
     StaleRevision: "SCH_412_STALE",
     InvalidTask: "SCH_422_INVALID",
+    RetryLimited: "SCH_429_RETRY_LIMITED",
 }
 _BY_STATUS = {
     400: "SCH_400_MALFORMED",
@@ -106,7 +108,7 @@ def problem_of(error: Exception) -> Problem:
         return error
     for kind, code in _OURS.items():
         if isinstance(error, kind):
-            return Problem(code, str(error))
+            return Problem(code, str(error), retry_after=getattr(error, "retry_after", None))
     if isinstance(error, ValidationError):
         return _invalid(error)
     if isinstance(error, AuthenticationError):

@@ -1,21 +1,20 @@
 """/tasks: one-off tasks: create, read, list, cancel, retry, and reschedule by id or by unit."""
 
-from datetime import timedelta
 from typing import Annotated
 
-from django.db.models.functions import Now
 from django.http import HttpRequest
 from ninja import Query, Router
 
-from tasks_app.client import Answer, cancel_tasks, reschedule, retry_tasks, schedule
-from tasks_app.client import Outcome as PlanOutcome
+from tasks_app.client import schedule
+from tasks_app.engine.operations import reschedule
+from tasks_app.engine.operations.operate import cancel_tasks, retry_now_and_then
+from tasks_app.engine.operations.reschedule import Rescheduled
 from tasks_app.engine.watch.why import why_task
-from tasks_app.lifecycle.audit import Entry, audit
-from tasks_app.lifecycle.operate import Verb
-from tasks_app.lifecycle.request import unit_of
+from tasks_app.lifecycle.audit import Operator
+from tasks_app.lifecycle.operate import Operated
+from tasks_app.lifecycle.plan import Outcome
 from tasks_app.lifecycle.tries import with_tries
-from tasks_app.lifecycle.unit_revision import is_newest
-from tasks_app.models import AuditEntry, ScheduleTask
+from tasks_app.models import ScheduleTask
 from tasks_app.sql import run
 
 from .auth import caller
@@ -43,13 +42,6 @@ from .schemas import (
 
 router = Router(tags=["tasks"])
 STRETCH = 5_000  # tasks looked at for one page
-RETRIES_A_MINUTE = 5  # of one task, by hand
-_MINUTE = timedelta(minutes=1)
-_AUDITED = {
-    PlanOutcome.CREATED: "created",
-    PlanOutcome.UPDATED: Answer.MOVED,
-    PlanOutcome.REPLACED: Answer.REPLACED,
-}
 
 
 @router.post("", response={201: TaskOut}, summary="Schedule a task")
@@ -58,7 +50,7 @@ def create_task(request: HttpRequest, body: TaskIn, idempotency_key: Key = None)
     caller(request).refuse_closed_type(body.task_type)
     options = body.model_dump(exclude_unset=True, exclude={"task_type", "key"})
     planned = schedule(body.task_type, body.key, tenant=caller(request).tenant, **options)
-    if planned.outcome is PlanOutcome.EXISTS:
+    if planned.outcome is Outcome.EXISTS:
         raise Problem("SCH_409_DUPLICATE", f"{body.task_type} {body.key!r} is planned already: task {planned.task_id}.")
     return 201, TaskOut.of(usable(request, with_tries(ScheduleTask.objects).get(id=planned.task_id)))
 
@@ -97,8 +89,17 @@ def list_tasks(
 @router.post("/reschedule", response=PlannedOut, summary="Move a unit to a new time")
 @mutation
 def reschedule_unit(request: HttpRequest, body: UnitRescheduleIn, idempotency_key: Key = None):
-    caller(request).refuse_closed_type(body.task_type)
-    return 200, _reschedule(request, body.task_type, body.key, body)
+    asked = caller(request)
+    asked.refuse_closed_type(body.task_type)
+    done = reschedule.reschedule_unit(
+        body.task_type,
+        body.key,
+        body.at,
+        operator(request, body.reason),
+        tenant=asked.tenant,
+        revision=body.revision,
+    )
+    return 200, _rescheduled(request, done)
 
 
 @router.get("/{task_id}", response=TaskOut, summary="Read a task")
@@ -109,31 +110,23 @@ def read_task(request: HttpRequest, task_id: Id):
 @router.post("/{task_id}/cancel", response=OperatedOut, summary="Cancel a task")
 @mutation
 def cancel_task(request: HttpRequest, task_id: Id, body: ReasonIn | None = None, idempotency_key: Key = None):
-    return 200, _operated(cancel_tasks, request, task_id, body)
+    usable(request, _task(request, task_id))
+    return 200, _operated(task_id, cancel_tasks([task_id], _operator(request, body)))
 
 
 @router.post("/{task_id}/retry", response=OperatedOut, summary="Try a dead or failed task now")
 @mutation
 def retry_task(request: HttpRequest, task_id: Id, body: ReasonIn | None = None, idempotency_key: Key = None):
     usable(request, _task(request, task_id))
-    lately = Now() - _MINUTE
-    done = AuditEntry.objects.filter(task_id=task_id, verb="retry", created_at__gt=lately).count()
-    if done >= RETRIES_A_MINUTE:
-        raise Problem(
-            "SCH_429_RETRY_LIMITED",
-            f"Task {task_id} was retried {done} times within a minute. Look at why it fails, or wait.",
-            retry_after=60,
-        )
-    return 200, _operated(retry_tasks, request, task_id, body)
+    return 200, _operated(task_id, retry_now_and_then(task_id, _operator(request, body)))
 
 
 @router.post("/{task_id}/reschedule", response=PlannedOut, summary="Move a task to a new time")
 @mutation
 def reschedule_task(request: HttpRequest, task_id: Id, body: RescheduleIn, idempotency_key: Key = None):
     task = usable(request, _task(request, task_id))
-    if not task.current:
-        return 200, PlannedOut(outcome="SUPERSEDED", task_id=task.id)
-    return 200, _reschedule(request, task.task_type, task.biz_key, body, only=task.id)
+    done = reschedule.reschedule_task(task, body.at, operator(request, body.reason), revision=body.revision)
+    return 200, _rescheduled(request, done)
 
 
 @router.get("/{task_id}/why", response=WhyOut, summary="Why is this not running?")
@@ -148,34 +141,19 @@ def _task(request: HttpRequest, task_id: int) -> ScheduleTask:
     return task
 
 
-def _operated(order, request: HttpRequest, task_id: int, body: ReasonIn | None) -> OperatedOut:
-    usable(request, _task(request, task_id))
-    answer = order([task_id], operator(request, body and body.reason)).answers.get(task_id)
+def _operator(request: HttpRequest, body: ReasonIn | None) -> Operator:
+    return operator(request, body and body.reason)
+
+
+def _operated(task_id: int, done: Operated) -> OperatedOut:
+    answer = done.answers.get(task_id)
     if answer is None:
         raise Problem("SCH_404_NOT_FOUND", f"There is no task {task_id} any more.")
     return OperatedOut(answer=answer, acted=answer.acted)
 
 
-def _reschedule(
-    request: HttpRequest, task_type: str, key: str, body: RescheduleIn, only: int | None = None
-) -> PlannedOut:
-    """Move a unit, and write down who did it and why; `only` if this task of it is still the current one."""
-    asked = caller(request)
-    if body.revision is not None and not is_newest(unit_of(task_type, key, asked.tenant), body.revision):
-        return PlannedOut(outcome="SUPERSEDED", task_id=None)
-    # Locked after the revision, as in a move by unit: the other way round the two could wait for each other.
-    if only is not None and not _still_current(only):
-        return PlannedOut(outcome="SUPERSEDED", task_id=only)
-    done = reschedule(task_type, key, at=body.at, tenant=asked.tenant, by=asked.name)
-    if done.task_id is not None:
-        usable(request, ScheduleTask.objects.only("task_type", "lane").get(id=done.task_id))
-    if done.outcome in _AUDITED:
-        detail = {"at": body.at.isoformat(), "revision": body.revision}
-        entry = Entry(f"task {done.task_id}", _AUDITED[done.outcome], done.task_id, detail)
-        audit(operator(request, body.reason), Verb.MOVE, [entry])
+def _rescheduled(request: HttpRequest, done: Rescheduled) -> PlannedOut:
+    if done.outcome is None:
+        return PlannedOut(outcome="SUPERSEDED", task_id=done.task_id)
+    usable(request, ScheduleTask.objects.only("task_type", "lane").get(id=done.task_id))
     return PlannedOut(outcome=done.outcome, task_id=done.task_id)
-
-
-def _still_current(task_id: int) -> bool:
-    rows = ScheduleTask.objects.select_for_update().filter(id=task_id, current=True)
-    return bool(rows.values_list("id"))

@@ -44,6 +44,12 @@ class NameTaken(PunctualError):
     """Another job of the tenant has this name; nothing was written."""
 
 
+class RetryLimited(PunctualError):
+    """The task was retried too often of late; nothing was written. Ask again after `retry_after` seconds."""
+
+    retry_after = 60
+
+
 class RetryableError(PunctualError):
     """Raised by a handler: this try failed, try again after the back-off, or after `after`."""
 

@@ -4,18 +4,22 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
+
+from django.db.models.functions import Now
 
 from tasks_app.conf import conf
+from tasks_app.core.errors import RetryLimited
 from tasks_app.engine.wakeup import wake_on_commit
 from tasks_app.engine.watch.browse import Cursor, Filter, browse, tally
 from tasks_app.lifecycle import operate as _operate
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.operate import Answer, Operated, Row, Verb, expected
-from tasks_app.models import ScheduleTask
+from tasks_app.models import AuditEntry, ScheduleTask
 
 CHUNK = 500  # tasks in one transaction
 COUNT_SECONDS = 4.0
+RETRIES_A_MINUTE = 5  # of one task, by a program that may do it in a loop
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,15 @@ class Progress:
 def retry_tasks(ids: Sequence[int], operator: Operator) -> Operated:
     """Dead tasks start anew, failed ones are tried at once; all others stay as they are, and the answer says so."""
     return operate_tasks(Verb.RETRY, ids, operator)
+
+
+def retry_now_and_then(task_id: int, operator: Operator) -> Operated:
+    """retry_tasks of one; RetryLimited if it was retried RETRIES_A_MINUTE times within the last minute."""
+    lately = Now() - timedelta(seconds=RetryLimited.retry_after)
+    done = AuditEntry.objects.filter(task_id=task_id, verb=Verb.RETRY, created_at__gt=lately).count()
+    if done >= RETRIES_A_MINUTE:
+        raise RetryLimited(f"Task {task_id} was retried {done} times within a minute. Look at why it fails, or wait.")
+    return retry_tasks([task_id], operator)
 
 
 def cancel_tasks(ids: Sequence[int], operator: Operator) -> Operated:
