@@ -1,6 +1,6 @@
 """schedule, reschedule and ensure: who may write a new plan for a unit, and what becomes of the old one."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -44,24 +44,34 @@ class _Row(NamedTuple):
     idem_key: str | None
 
 
+class _Verb(NamedTuple):
+    """One way to plan: what is to become of a unit, seen its current row, and how to go about it."""
+
+    decide: Callable[[_Row | None], Outcome]
+    mostly_new: bool = False  # insert first, and look only at what was in the way
+    by_idem_key: bool = False  # a row with the request's idem_key is the answer, whatever became of it
+    repeats: bool = False  # a unit may be given twice in one call: the first counts
+    copies: bool = True  # what takes over from a row is like it but for the time; False: it is as the request says
+
+
 def schedule(requests: Sequence[Request]) -> list[Planned]:
     """Plan each unit unless it is live already; a finished row hands over to the new one."""
-    return _plan(requests, _decide_schedule, by=SYSTEM)
+    return _plan(requests, _SCHEDULE, SYSTEM)
 
 
 def reschedule(requests: Sequence[Request], by: str = SYSTEM) -> list[Planned]:
     """Move each unit to its new time; a unit that succeeded stays as it is."""
-    return _plan(requests, _decide_reschedule, by)
+    return _plan(requests, _RESCHEDULE, by)
 
 
 def hasten(requests: Sequence[Request], by: str = SYSTEM) -> list[Planned]:
     """reschedule of what waits; a unit that runs is left alone."""
-    return _plan(requests, _decide_hasten, by)
+    return _plan(requests, _HASTEN, by)
 
 
 def ensure(requests: Sequence[Request], by: str = SYSTEM) -> list[Planned]:
     """From now on each unit will run: like reschedule, but a unit that succeeded is planned anew."""
-    return _plan(requests, _decide_ensure, by)
+    return _plan(requests, _ENSURE, by)
 
 
 def _decide_schedule(row: _Row | None) -> Outcome:
@@ -90,22 +100,27 @@ def _decide_ensure(row: _Row | None) -> Outcome:
     return Outcome.CREATED if decided is Outcome.IGNORED else decided
 
 
-def _plan(requests: Sequence[Request], decide, by: str) -> list[Planned]:
+_SCHEDULE = _Verb(_decide_schedule, mostly_new=True, by_idem_key=True, repeats=True, copies=False)
+_RESCHEDULE = _Verb(_decide_reschedule)
+_HASTEN = _Verb(_decide_hasten)
+_ENSURE = _Verb(_decide_ensure)
+
+
+def _plan(requests: Sequence[Request], verb: _Verb, by: str) -> list[Planned]:
     """Try, look at what moved, and decide again for the rest, until every request has its answer."""
     answers: dict[Unit, Planned] = {}
     first: dict[Unit, Request] = {}
     for request in requests:
-        if first.setdefault(request.unit, request) is not request and decide is not _decide_schedule:
+        if first.setdefault(request.unit, request) is not request and not verb.repeats:
             raise InvalidTask(f"unit {request.unit!r} is given twice in one call; which time is meant?")
     with transaction.atomic(savepoint=False):
         open_requests = list(first.values())
-        if decide is _decide_schedule:
-            # Most scheduled units are new: insert first, and look only at what was in the way.
+        if verb.mostly_new:
             answers |= _insert(open_requests)
         for _ in range(ROUNDS):
             open_requests = [r for r in open_requests if r.unit not in answers]
             if open_requests:
-                answers |= _round(open_requests, decide, by)
+                answers |= _round(open_requests, verb, by)
         open_requests = [r for r in open_requests if r.unit not in answers]
         if open_requests:
             raise PlanConflict(
@@ -121,22 +136,21 @@ def _in_order(requests, answers: dict[Unit, Planned], first: dict[Unit, Request]
     ]
 
 
-def _round(requests: list[Request], decide, by: str) -> dict[Unit, Planned]:
+def _round(requests: list[Request], verb: _Verb, by: str) -> dict[Unit, Planned]:
     """Lock what is there, decide for each unit, write; units that somebody else moved stay unanswered."""
-    answers = _seen_before(requests) if decide is _decide_schedule else {}
+    answers = _seen_before(requests) if verb.by_idem_key else {}
     requests = [r for r in requests if r.unit not in answers]
     rows = _lock_current(requests)
     todo: dict[Outcome, list[tuple[Request, _Row | None]]] = {}
     for request in requests:
         row = rows.get(request.unit)
-        todo.setdefault(decide(row), []).append((request, row))
+        todo.setdefault(verb.decide(row), []).append((request, row))
     for outcome in (Outcome.EXISTS, Outcome.IGNORED):
         answers |= {request.unit: Planned(outcome, row.id) for request, row in todo.get(outcome, ())}
     answers |= _move(todo.get(Outcome.UPDATED, ()))
-    copies = decide is not _decide_schedule
-    answers |= _replace(todo.get(Outcome.REPLACED, ()), Outcome.REPLACED, by, copies)
+    answers |= _replace(todo.get(Outcome.REPLACED, ()), Outcome.REPLACED, by, verb.copies)
     created = todo.get(Outcome.CREATED, ())
-    answers |= _replace([pair for pair in created if pair[1]], Outcome.CREATED, by, copies)
+    answers |= _replace([(request, row) for request, row in created if row], Outcome.CREATED, by, verb.copies)
     answers |= _insert([request for request, row in created if row is None])
     return answers
 
@@ -145,7 +159,8 @@ def _seen_before(requests: Iterable[Request]) -> dict[Unit, Planned]:
     keyed: dict[tuple[str, str], list[Unit]] = {}
     for request in requests:
         if request.idem_key is not None:
-            keyed.setdefault((request.unit[0], request.idem_key), []).append(request.unit)
+            tenant, _, _ = request.unit
+            keyed.setdefault((tenant, request.idem_key), []).append(request.unit)
     if not keyed:
         return {}
     found = run("find_idem", {"tenants": [t for t, _ in keyed], "idem_keys": [k for _, k in keyed]})
