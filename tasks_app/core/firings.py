@@ -11,6 +11,7 @@ INSTANT = timedelta(microseconds=1)
 class Firing(NamedTuple):
     at: datetime
     missed: int = 0  # 0: in time; 1 for the newest missed one, 2 for the one before it, and so on
+    wanted: bool = False  # it runs in any case, missed or not
 
     @property
     def label(self) -> str:

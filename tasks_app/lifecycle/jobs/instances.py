@@ -3,7 +3,7 @@
 import logging
 import secrets
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cache
@@ -36,8 +36,6 @@ unreadable: dict[int, float] = {}  # the cursors of such schedules, and when by 
 
 log = logging.getLogger(__name__)
 
-_TOO_OLD = 10**9
-_WANTED = -1  # whatever the job says about missed firings
 _OF_CURSOR = "d.cursor = f.cursor AND d.id > f.low AND d.id <= f.high"
 _OF_JOB = "d.id = f.high"
 
@@ -77,10 +75,42 @@ class _Times:
         self.following = cache(lambda schedule, after: next_look(schedule, after, horizon))
 
 
+class _DueCursor(NamedTuple):
+    """A row of due_cursors."""
+
+    id: int
+    cron: str
+    timezone: str
+    dst_gap: str
+    dst_repeat: str
+    every: int
+    phase: int
+    next_fire: datetime
+    after_job: int  # 0: this firing has not been begun; else it is planned for the jobs up to this one
+    now: datetime
+
+    def schedule(self) -> Schedule:
+        return Schedule(
+            cron=self.cron,
+            zone=self.timezone,
+            gap=Gap(self.dst_gap),
+            repeat=Repeat(self.dst_repeat),
+            every=self.every,
+            phase=self.phase,
+        )
+
+
+class _Page(NamedTuple):
+    """A row of cursor_pages: the next jobs of one schedule."""
+
+    jobs: int
+    last: int | None  # None: there are no more
+    counted: bool  # one of them counts its runs
+    most_missed: int | None  # of missed firings, the most that one of them wants; None: not asked for
+
+
 class _Step(NamedTuple):
     """What is planned of one schedule: firings for jobs from `low` (not included) to `high`, and where it goes on."""
-
-    counted: bool  # one of the jobs counts its runs
 
     cursor: int
     firings: list[Firing]
@@ -88,6 +118,24 @@ class _Step(NamedTuple):
     high: int
     next_fire: datetime
     after_job: int
+    counted: bool  # one of the jobs counts its runs
+
+
+class _Fired(NamedTuple):
+    """One firing, for the jobs of a cursor from `low` (not included) to `high`; or without a cursor, for job `high`."""
+
+    firing: Firing
+    high: int
+    low: int = 0
+    cursor: int = 0
+
+
+class _InShard(NamedTuple):
+    """A row of plan_instances."""
+
+    shard: int
+    instances: int
+    due: float  # the earliest of them, epoch seconds
 
 
 def next_look(schedule: Schedule, after: datetime, horizon: datetime) -> datetime:
@@ -101,13 +149,13 @@ def plan_due(shards: Iterable[int], ahead: float) -> Planning:
     with transaction.atomic(savepoint=False):
         passed_by = [cursor for cursor, until in unreadable.items() if time.monotonic() < until]
         asked = {"shards": array(shards), "ahead": ahead, "most": CURSORS, "but": array(passed_by)}
-        rows = run("due_cursors", asked)
-        if not rows:
+        cursors = [_DueCursor(*row) for row in run("due_cursors", asked)]
+        if not cursors:
             return Planning()
-        now = rows[0][-1]
-        steps, empty = _steps(rows, now, now + timedelta(seconds=ahead))
-        planned, dues = _insert(
-            [(step.cursor, firing, step.low, step.high) for step in steps for firing in step.firings],
+        now = cursors[0].now
+        steps, empty = _steps(cursors, _Times(now, now + timedelta(seconds=ahead)))
+        planned = _insert(
+            [_Fired(firing, step.high, step.low, step.cursor) for step in steps for firing in step.firings],
             _OF_CURSOR,
             counted=any(step.counted for step in steps),
         )
@@ -120,55 +168,74 @@ def plan_due(shards: Iterable[int], ahead: float) -> Planning:
                 "empty": array(empty),
             },
         )
-    return Planning(len(rows), planned, dues)
+    return Planning(len(cursors), sum(part.instances for part in planned), _dues(planned))
 
 
-def _steps(rows: list[tuple], now: datetime, horizon: datetime) -> tuple[list[_Step], list[int]]:
+def _steps(cursors: Sequence[_DueCursor], times: _Times) -> tuple[list[_Step], list[int]]:
     """What to plan of these schedules, up to about INSTANCES; and those that no active job has."""
-    steps, empty, size, times = [], [], 0, _Times(now, horizon)
-    for first in range(0, len(rows), CURSORS_COUNTED):
-        part = rows[first : first + CURSORS_COUNTED]
-        asked = {
-            "cursors": array(row[0] for row in part),
-            "afters": array(row[8] for row in part),
-            "late": [row[7] < times.missed_before for row in part],
-            "page": PAGE,
-        }
-        for row, page in zip(part, run("cursor_pages", asked), strict=True):
-            if size >= INSTANCES:
-                return steps, empty
-            jobs, after_job = page[0], row[8]
-            if not jobs and not after_job:
-                empty.append(row[0])
-                continue
-            try:
-                steps.append(_step(row, *page, times))
-            except Exception as error:
-                # A zone that this machine does not know any more, say: the others must not wait for it. It stays where
-                # it is: another planner may know the zone, or this one after an update, and then nothing is lost.
-                known = isinstance(error, InvalidTask)
-                log.error("cursor.unreadable cursor=%d error=%r", row[0], str(error), exc_info=not known)
-                unreadable[row[0]] = time.monotonic() + UNREADABLE_SECONDS
-                continue
-            size += jobs * len(steps[-1].firings)
+    steps, empty, size = [], [], 0
+    for cursor, page in _paged(cursors, times.missed_before):
+        if size >= INSTANCES:
+            break
+        if not page.jobs and not cursor.after_job:
+            empty.append(cursor.id)
+            continue
+        try:
+            step = _step(cursor, page, times)
+        except Exception as error:
+            # A zone that this machine does not know any more, say: the others must not wait for it. It stays where
+            # it is: another planner may know the zone, or this one after an update, and then nothing is lost.
+            known = isinstance(error, InvalidTask)
+            log.error("cursor.unreadable cursor=%d error=%r", cursor.id, str(error), exc_info=not known)
+            unreadable[cursor.id] = time.monotonic() + UNREADABLE_SECONDS
+            continue
+        steps.append(step)
+        size += page.jobs * len(step.firings)
     return steps, empty
 
 
-def _step(row: tuple, jobs: int, last: int | None, counted: bool, most_missed: int | None, times: _Times) -> _Step:
-    id_, cron, zone, gap, repeat, every, phase, next_fire, after_job, _ = row
-    schedule = Schedule(cron=cron, zone=zone, gap=Gap(gap), repeat=Repeat(repeat), every=every, phase=phase)
-    one_by_one = jobs == PAGE or after_job or counted
-    # Between two pages the firing is chosen, and only how many missed ones are newer is not known.
-    most_missed = MOST_CAUGHT_UP if after_job else most_missed or 0
-    found = times.firings(schedule, next_fire - INSTANT, most_missed, 1 if one_by_one else INSTANCES)
-    if after_job and not (found and found[0].at == next_fire):
-        found = [Firing(next_fire, _TOO_OLD)]  # it got so old between two pages that nobody wants it any more
+def _paged(cursors: Sequence[_DueCursor], missed_before: datetime) -> Iterator[tuple[_DueCursor, _Page]]:
+    """Each schedule with its next jobs, asked for a few schedules at a time."""
+    for first in range(0, len(cursors), CURSORS_COUNTED):
+        part = cursors[first : first + CURSORS_COUNTED]
+        asked = {
+            "cursors": array(cursor.id for cursor in part),
+            "afters": array(cursor.after_job for cursor in part),
+            "late": [cursor.next_fire < missed_before for cursor in part],
+            "page": PAGE,
+        }
+        yield from zip(part, [_Page(*row) for row in run("cursor_pages", asked)], strict=True)
+
+
+def _step(cursor: _DueCursor, page: _Page, times: _Times) -> _Step:
+    schedule = cursor.schedule()
+    if cursor.after_job:
+        found, planned_until = _next_page(cursor, schedule, times), cursor.next_fire
+    else:
+        found = _first_page(cursor, page, schedule, times)
+        planned_until = found[-1].at if found else None
+    low, high = cursor.after_job, page.last or 0
+    if planned_until and page.jobs == PAGE:
+        # There may be more jobs: next comes the same firing, for those after the last one.
+        return _Step(cursor.id, found, low, high, planned_until, high, page.counted)
+    # If nothing fires, missed firings are passed over: nobody wants them.
+    after = planned_until or max(times.missed_before, cursor.next_fire - INSTANT)
+    return _Step(cursor.id, found, low, high, times.following(schedule, after), 0, page.counted)
+
+
+def _first_page(cursor: _DueCursor, page: _Page, schedule: Schedule, times: _Times) -> list[Firing]:
     # So many jobs, or some that count their runs: one firing at a time, page by page.
-    found = found[: 1 if one_by_one else max(1, INSTANCES // jobs)]
-    if jobs == PAGE and found:
-        return _Step(counted, id_, found, after_job, last, found[0].at, last)
-    planned_until = found[-1].at if found else max(times.missed_before, next_fire - INSTANT)
-    return _Step(counted, id_, found, after_job, last or 0, times.following(schedule, planned_until), 0)
+    one_by_one = page.jobs == PAGE or page.counted
+    most = 1 if one_by_one else INSTANCES
+    found = times.firings(schedule, cursor.next_fire - INSTANT, page.most_missed or 0, most)
+    return found[: 1 if one_by_one else max(1, INSTANCES // page.jobs)]
+
+
+def _next_page(cursor: _DueCursor, schedule: Schedule, times: _Times) -> list[Firing]:
+    """The firing that the first page was about; none if it got so old meanwhile that nobody wants it any more."""
+    # It is chosen, and only how many missed ones are newer is not known.
+    found = times.firings(schedule, cursor.next_fire - INSTANT, MOST_CAUGHT_UP, 1)[:1]
+    return [firing for firing in found if firing.at == cursor.next_fire]
 
 
 def top_up(
@@ -187,33 +254,37 @@ def top_up(
         most_missed=job.catch_up_most,
         most=INSTANCES,
     )
-    wanted = {firing.at: firing for firing in others} | {at: Firing(at, _WANTED) for at in again}
-    ordered = [wanted[at] for at in sorted(wanted)]
+    all_of_them = {firing.at: firing for firing in others} | {at: Firing(at, wanted=True) for at in again}
+    ordered = [all_of_them[at] for at in sorted(all_of_them)]
     dues: Dues = {}
     # A job that counts its runs gets them one by one, so that the count is looked at each time.
     for part in [ordered] if job.max_runs is None else [[one] for one in ordered]:
-        _, first = _insert([(0, firing, 0, job.id) for firing in part], _OF_JOB, counted=job.max_runs is not None)
-        dues = dues or first
+        fired = [_Fired(firing, job.id) for firing in part]
+        planned = _insert(fired, _OF_JOB, counted=job.max_runs is not None)
+        dues = dues or _dues(planned)
     return dues
 
 
-def _insert(wanted: list[tuple[int, Firing, int, int]], of: str, *, counted: bool) -> tuple[int, Dues]:
-    if not wanted:
-        return 0, {}
-    cursors, fired, lows, highs = zip(*wanted, strict=True)
+def _insert(fired: Sequence[_Fired], of: str, *, counted: bool) -> list[_InShard]:
+    if not fired:
+        return []
     params = {
-        "cursors": array(cursors),
-        "fires": [firing.at for firing in fired],
-        "labels": text_array(firing.label for firing in fired),
-        "missed": array(firing.missed for firing in fired),
-        "lows": array(lows),
-        "highs": array(highs),
+        "cursors": array(one.cursor for one in fired),
+        "fires": [one.firing.at for one in fired],
+        "labels": text_array(one.firing.label for one in fired),
+        "missed": array(one.firing.missed for one in fired),
+        "wanted": [one.firing.wanted for one in fired],
+        "lows": array(one.low for one in fired),
+        "highs": array(one.high for one in fired),
         "page": PAGE,
         "salt": secrets.token_hex(16),
         "counted": counted,
     } | _homes()
-    rows = run_on("plan_instances", of, params)
-    return sum(count for _, count, _ in rows), {shard: due for shard, _, due in rows}
+    return [_InShard(*row) for row in run_on("plan_instances", of, params)]
+
+
+def _dues(planned: Iterable[_InShard]) -> Dues:
+    return {part.shard: part.due for part in planned}
 
 
 def _homes() -> dict[str, list]:

@@ -1,7 +1,7 @@
 -- plan_instances: a task for each job of these schedules and each of their firings; the unit is `job:fire_time`.
 -- An instance that is there already is left alone: a planner that is run again, or beside another, fires nothing twice.
 -- Jobs are looked up by their cursor in order of id; LIMIT keeps the look-up a look-up in a table of millions.
--- `missed` is below 0 where a firing is wanted in any case: it was planned before, or a person wants it after a pause.
+-- `wanted` is a firing that runs in any case: it was planned before, or a person wants it after a pause.
 -- A job that has had its runs leaves its schedule, so that it is not looked at again. Expiry begins after the jitter.
 -- In the order of their keys: an index takes neighbours a fifth cheaper. Runs are counted only where somebody counts.
 -- A type with a limit has a shard of its own, and its rows say that they are limited, as everywhere.
@@ -13,23 +13,24 @@ WITH new AS (
     SELECT j.tenant, j.task_type, j.id || ':' || f.label, j.id || ':' || f.label,
            md5(%(salt)s::text || j.id || ':' || f.label)::uuid, j.id, f.fire, 'INIT', f.fire,
            f.fire + make_interval(secs => j.jitter_offset),
-           CASE WHEN f.missed < 0 AND f.fire + make_interval(secs => j.jitter_offset) < clock.now THEN clock.now END,
+           CASE WHEN f.wanted AND f.fire + make_interval(secs => j.jitter_offset) < clock.now THEN clock.now END,
            j.lane, coalesce(l.home, j.shard), l.home IS NOT NULL,
            j.max_retry, j.expires_after + make_interval(secs => j.jitter_offset), j.payload
     FROM (SELECT clock_timestamp() AS now) AS clock,
          unnest(%(cursors)s::bigint[], %(fires)s::timestamptz[], %(labels)s::text[], %(missed)s::int[],
-                %(lows)s::bigint[], %(highs)s::bigint[]) AS f(cursor, fire, label, missed, low, high)
+                %(wanted)s::bool[], %(lows)s::bigint[], %(highs)s::bigint[])
+         AS f(cursor, fire, label, missed, wanted, low, high)
     CROSS JOIN LATERAL (
         SELECT * FROM punctual_job d
         WHERE
 --rows
-          AND d.status = 'ACTIVE' AND (d.plan_from < f.fire OR f.missed < 0) AND (d.end_at IS NULL OR f.fire <= d.end_at)
+          AND d.status = 'ACTIVE' AND (d.plan_from < f.fire OR f.wanted) AND (d.end_at IS NULL OR f.fire <= d.end_at)
           AND (d.max_runs IS NULL OR d.runs < d.max_runs)
         ORDER BY d.id
         LIMIT %(page)s
     ) AS j
     LEFT JOIN unnest(%(limited)s::text[], %(homes)s::smallint[]) AS l(task_type, home) ON l.task_type = j.task_type
-    WHERE f.missed <= 0
+    WHERE f.wanted OR f.missed = 0
        OR CASE j.catch_up WHEN 'latest' THEN f.missed = 1 WHEN 'all' THEN f.missed <= j.catch_up_most ELSE FALSE END
           AND f.fire >= clock_timestamp() - make_interval(secs => j.catch_up_window)
     ORDER BY (j.id || ':' || f.label) COLLATE "C"

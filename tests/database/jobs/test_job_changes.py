@@ -39,7 +39,8 @@ def backlog(catch_up: str = "latest", **options) -> JobDefinition:
     JobDefinition.objects.update(plan_from=begin)
     planned = expected(job, begin, now())
     for at in planned:
-        planning._insert([(0, planning.Firing(at), 0, job.id)], planning._OF_JOB, counted=job.max_runs is not None)
+        fired = [planning._Fired(planning.Firing(at), job.id)]
+        planning._insert(fired, planning._OF_JOB, counted=job.max_runs is not None)
     return JobDefinition.objects.get()
 
 
@@ -239,6 +240,22 @@ def test_a_schedule_of_a_zone_is_read_anew_every_day_since_its_rules_may_change(
         JobCursor.objects.filter(id=zoned.cursor).update(next_fire=now())
         plan_once()
     assert not ScheduleTask.objects.exists()
+
+
+def test_a_firing_that_gets_too_old_between_two_pages_is_passed_over(monkeypatch):
+    monkeypatch.setattr(planning, "PAGE", 2)
+    monkeypatch.setattr(planning, "MOST_CAUGHT_UP", 3)
+    made = [make(f"report-{n}", cron=hourly(), catch_up="all", catch_up_most=3) for n in range(5)]
+    JobDefinition.objects.update(shard=made[0].shard, cursor=made[0].cursor, plan_from=now() - 9 * HOUR)
+    was_down(made[0], 9 * HOUR)
+    first, *later = expected(made[0], now() - 9 * HOUR, now())
+    JobCursor.objects.filter(id=made[0].cursor).update(next_fire=first, after_job=made[0].id)
+
+    while planning.plan_due(range(16), 60).cursors:
+        pass
+
+    for job in made:
+        assert [at for at in fire_times(job) if at <= now()] == later[-3:]
 
 
 def test_a_downtime_of_more_jobs_than_a_page_holds_is_made_up_for_as_each_of_them_says(monkeypatch):
