@@ -65,40 +65,28 @@ class EffectsRun:
         while not self._run.lost:
             tasks = [task for task in tasks if task.id not in self._run.gone]
             earlier = [one for one in self._run.done if one.task.id not in self._run.gone]
+            fault: Exception | None = None
             try:
                 self._go(tasks, earlier, finish)
                 return
-            except _HandlerFailed:
-                self._careful = True
-            except _SomeGone as error:
-                if not self._leave_out(tasks, earlier):
-                    # Nobody took any, and yet we could not see that from outside: perhaps we can't connect.
-                    faults += 1
-                    if faults == FAULTS:
-                        self._put_back(tasks, error)
-                        return
-            except _Entangled:
-                # Was the one that was moved called before or after? Alone there is no such question.
-                words = "a handler moved a task of its own batch in its transaction; now each is tried alone"
-                self._decided = {task.id: Returned("MOVED_A_NEIGHBOUR", words, solo=True) for task in tasks}
+            except _RolledBack as undone:
+                fault = undone.remedy(tasks, earlier)
             except BatchLost:
                 self._run.lost = True
             except Interrupted as reason:
                 self._end_session()
                 self._blame_interruption(reason, tasks)
-            except _TransactionBroken:
-                connection.close()
             except (DatabaseError, InterfaceError) as error:
-                faults += 1
                 if not is_infrastructure_fault(error):
                     raise
-                if faults == FAULTS:
-                    self._put_back(tasks, error)
-                    return
-                log.warning("effects.again batch=%s error=%r", self._run.batch.batch_no, str(error).strip())
-                if not is_lock_fault(error):
-                    connection.close()
-                time.sleep(random.uniform(0.005, 0.02) * 2**faults)
+                fault = error
+            if fault is None:
+                continue
+            faults += 1
+            if faults == FAULTS:
+                self._put_back(tasks, fault)
+                return
+            self._wait(fault, faults)
 
     def _go(self, tasks: list[Task], earlier: list[Settled], finish: bool) -> None:
         run = self._run
@@ -115,17 +103,39 @@ class EffectsRun:
                 moved = settle(run.batch.batch_no, run.handler, settled, finish=finish, figures=run.figures())
                 if moved < len(settled):
                     if not self._moved_by_ourselves(settled):
-                        raise _SomeGone
+                        raise _RolledBack(self._without_the_gone)
                     if len(settled) > 1:
-                        raise _Entangled
+                        raise _RolledBack(self._each_alone)
         run.note_written(settled, finished=finish and bool(settled))
 
-    def _leave_out(self, tasks: list[Task], earlier: list[Settled]) -> bool:
-        """Go on without what others took from us; False if they took nothing."""
+    def _carefully(self, tasks: list[Task], earlier: list[Settled]) -> None:
+        """A call failed: with a savepoint for each task, only that task's effects are undone."""
+        self._careful = True
+
+    def _connect_anew(self, tasks: list[Task], earlier: list[Settled]) -> None:
+        """The transaction was ended or broken inside a call, and the outcome of that is decided."""
+        connection.close()
+
+    def _each_alone(self, tasks: list[Task], earlier: list[Settled]) -> None:
+        """Was the one that was moved called before or after? Alone there is no such question."""
+        words = "a handler moved a task of its own batch in its transaction; now each is tried alone"
+        self._decided = {task.id: Returned("MOVED_A_NEIGHBOUR", words, solo=True) for task in tasks}
+
+    def _without_the_gone(self, tasks: list[Task], earlier: list[Settled]) -> Exception | None:
+        """Go on without what others took from us."""
         everyone = {task.id for task in tasks} | {one.task.id for one in earlier}
         taken = everyone - still_ours(self._run.batch.batch_no, sorted(everyone))
         self._run.gone |= taken
-        return bool(taken)
+        if taken:
+            return None
+        # Nobody took any, and yet we could not see that from outside: perhaps we can't connect.
+        return InterfaceError("tasks that are still ours could not be settled")
+
+    def _wait(self, fault: Exception, faults: int) -> None:
+        log.warning("effects.again batch=%s error=%r", self._run.batch.batch_no, str(fault).strip())
+        if not is_lock_fault(fault):
+            connection.close()
+        time.sleep(random.uniform(0.005, 0.02) * 2**faults)
 
     def _moved_by_ourselves(self, settled: list[Settled]) -> bool:
         """Settle missed some. Whether only a handler of this very transaction has moved them, as it may.
@@ -179,7 +189,7 @@ class EffectsRun:
         try:
             failed = failures_in(answer, todo)
         except TypeError:
-            raise _HandlerFailed from None
+            raise _RolledBack(self._carefully) from None
         return {task.id: outcome_of(failed[task.id]) if task.id in failed else SUCCEEDED for task in todo}
 
     def _call_plainly(self, about: list[Task], argument):
@@ -189,14 +199,14 @@ class EffectsRun:
         try:
             answer = action()
             if connection.needs_rollback or _status() != TransactionStatus.INTRANS:
-                raise _HandlerFailed  # aborted or ended: the careful go tells which
+                raise _RolledBack(self._carefully)  # aborted or ended: the careful go tells which
             return answer
         except (Interrupted, DatabaseError, InterfaceError) as error:
             if isinstance(error, Interrupted) or _is_no_fault_of_the_handler(error):
                 raise
-            raise _HandlerFailed from error
+            raise _RolledBack(self._carefully) from error
         except BaseException as error:
-            raise _HandlerFailed from error
+            raise _RolledBack(self._carefully) from error
 
     def _call_carefully(self, task: Task) -> Outcome:
         self._fault, ended = None, False
@@ -241,7 +251,7 @@ class EffectsRun:
             raise InterfaceError(f"the connection was lost in a call that failed with {error!r:.200}") from None
         else:
             self._decided[task.id] = outcome_of(error)  # the handler took the savepoint away
-        raise _TransactionBroken from error
+        raise _RolledBack(self._connect_anew) from error
 
     def _watch(self, execute, sql, params, many, context):
         """Refuse what ends the transaction, before it happens: a COMMIT would make the effects of the batch's other
@@ -286,20 +296,11 @@ class EffectsRun:
             run_sql("end_session", {"pid": self._run.backend_pid})
 
 
-class _HandlerFailed(Exception):
-    """A call failed without savepoints: roll back and go carefully."""
+class _RolledBack(Exception):
+    """Rolls a go back. `remedy` changes how the next one goes, and returns a fault if it found nothing to change."""
 
-
-class _SomeGone(Exception):
-    """Some tasks could not be settled: roll back and go without them."""
-
-
-class _Entangled(Exception):
-    """A handler moved a task of its own batch, and there are several in it."""
-
-
-class _TransactionBroken(Exception):
-    """A handler ended the transaction it was called in."""
+    def __init__(self, remedy: Callable[[list[Task], list[Settled]], Exception | None]) -> None:
+        self.remedy = remedy
 
 
 def _is_no_fault_of_the_handler(error: BaseException) -> bool:
