@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from tasks_app.conf import conf
 from tasks_app.core.lanes import LANES
@@ -42,6 +43,17 @@ class Peeked:
     clock: float  # the database's
 
 
+class _Peek(NamedTuple):
+    """A row of peek: a lane, or of a type with a limit what is due in that lane."""
+
+    task_type: str | None
+    lane: str
+    next_due: float | None
+    waiting: int
+    slots: int
+    clock: float
+
+
 def peek(
     dispatcher: str, shards: Iterable[int], probe: Sequence[str] = LANES, limited_types: Sequence[str] = ()
 ) -> Peeked:
@@ -54,11 +66,11 @@ def peek(
         "dispatcher": dispatcher,
         "node_ttl": conf().NODE_TTL_SECONDS,
     }
-    rows = run("peek", params)
+    rows = [_Peek(*row) for row in run("peek", params)]
     return Peeked(
-        [LaneView(lane, due, waiting, slots) for task_type, lane, due, waiting, slots, _ in rows if task_type is None],
-        {(task_type, lane): due for task_type, lane, due, *_ in rows if task_type is not None},
-        rows[0][5],
+        [LaneView(row.lane, row.next_due, row.waiting, row.slots) for row in rows if row.task_type is None],
+        {(row.task_type, row.lane): row.next_due for row in rows if row.task_type is not None},
+        rows[0].clock,
     )
 
 

@@ -3,6 +3,8 @@
 import json
 from contextlib import nullcontext
 from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
 
 from django.db import transaction
 
@@ -21,6 +23,18 @@ class ReapedBatch:
     tasks: int
 
 
+class _Reaped(NamedTuple):
+    """A row of reap: a batch, once for each task of it that rolls; else once."""
+
+    batch_no: str
+    started: bool
+    worker: str
+    tasks: int
+    task_type: str | None
+    task_id: int | None
+    due: datetime | None
+
+
 def reap(limit: int = 100) -> list[ReapedBatch]:
     """Finish batches whose lease ran out and make their tasks due again; decided and written in one statement."""
     params = {
@@ -30,11 +44,11 @@ def reap(limit: int = 100) -> list[ReapedBatch]:
     }
     timers = {handler.name: handler.timer for handler in REGISTRY if handler.timer is not None}
     with transaction.atomic(savepoint=False) if timers else nullcontext():
-        rows = run("reap", params)
-        for *_, task_type, task_id, due in rows:
-            if task_type in timers:
-                wait_for(timers[task_type], [(task_id, due)])
-    return [ReapedBatch(*row[:4]) for row in rows]
+        rows = [_Reaped(*row) for row in run("reap", params)]
+        for row in rows:
+            if row.task_type in timers:
+                wait_for(timers[row.task_type], [(row.task_id, row.due)])
+    return [ReapedBatch(row.batch_no, row.started, row.worker, row.tasks) for row in rows]
 
 
 def rescue_stranded(limit: int = 1000) -> list[int]:

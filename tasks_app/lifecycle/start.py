@@ -42,7 +42,7 @@ def start(batch_no: UUID, worker: str, ticket: UUID | None = None, *, again: boo
             log.info("batch.returned batch=%s reason=%r", batch_no, "its lane is paused")
         return None
     clock = DatabaseClock()
-    task_type, lane, started = rows[0][:3]
+    task_type, lane, started, *_ = rows[0]
     clock.learn(started, asked, time.monotonic())
     tasks = [
         Task(id_, tenant, key, attempt + 1, execute_time, due, deadline, token, payload, job, task_type, lane)

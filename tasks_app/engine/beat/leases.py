@@ -7,6 +7,7 @@ harm.
 import logging
 import time
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 from uuid import UUID
 
 from tasks_app.conf import conf
@@ -18,6 +19,18 @@ log = logging.getLogger(__name__)
 
 # After a foreign lease has run out, its shards are looked at this much later.
 _AFTER_EXPIRY_SECONDS = 0.02
+
+
+class _Look(NamedTuple):
+    """A row of hold_shards: a shard that this beat holds now; or one row without a shard if it holds none."""
+
+    shards: int  # that there are
+    next_expiry: float | None  # of another beat's lease, in seconds
+    shard: int | None
+    fence: int | None
+    found: str | None  # how it was found: one of ShardLease's words
+    giver: str | None  # the node that shares it with us
+    holder_name: str | None  # before
 
 
 class Leases:
@@ -52,17 +65,18 @@ class Leases:
             run("declare_shards", {"shards": conf().SHARDS})
             self._declared = True
         ttl, asked = conf().SHARD_LEASE_SECONDS, time.monotonic()
-        rows = run("hold_shards", {"node_id": self._node_id, "name": self._name, "ttl": ttl, "dispatching": True})
-        before, self.total, next_expiry = self._fences, rows[0][0], rows[0][1]
-        held = [row[2:] for row in rows if row[2] is not None]
-        self._fences = {shard: fence for shard, fence, *_ in held}
+        asked_for = {"node_id": self._node_id, "name": self._name, "ttl": ttl, "dispatching": True}
+        seen = [_Look(*row) for row in run("hold_shards", asked_for)]
+        held = [look for look in seen if look.shard is not None]
+        before, self.total, next_expiry = self._fences, seen[0].shards, seen[0].next_expiry
+        self._fences = {look.shard: look.fence for look in held}
         self._until = asked + ttl
         # At a third: two lost renewals still leave time. Earlier if somebody else's lease is about to run out.
         soon = ttl if next_expiry is None else max(next_expiry, 0.0) + _AFTER_EXPIRY_SECONDS
         self._next = asked + min(ttl / 3, soon)
         self._log_changes(before, held)
-        self._tell({holder for _, _, _, holder, _ in held if holder is not None})
-        self._silent |= {holder_name for _, _, found, _, holder_name in held if found == ShardLease.EXPIRED}
+        self._tell({look.giver for look in held if look.giver is not None})
+        self._silent |= {look.holder_name for look in held if look.found == ShardLease.EXPIRED}
         self._return_unstarted()
         return self._fences
 
@@ -82,13 +96,13 @@ class Leases:
             log.info("batch.orphaned name=%s of=%s tasks_returned=%d", self._name, sorted(self._silent), tasks)
         self._silent.clear()
 
-    def _log_changes(self, before: dict[int, int], held: list[tuple]) -> None:
+    def _log_changes(self, before: dict[int, int], held: list[_Look]) -> None:
         lost = sorted(before.keys() - self._fences.keys())
         if lost:
             log.info("shard.lost name=%s shards=%s", self._name, lost)
         taken: dict[tuple[str, str], list[int]] = {}
-        for shard, _, found, _, holder_name in held:
-            if found != "OWN":
-                taken.setdefault((found, holder_name), []).append(shard)
+        for look in held:
+            if look.found != "OWN":
+                taken.setdefault((look.found, look.holder_name), []).append(look.shard)
         for (found, holder_name), shards in taken.items():
             log.info("shard.taken name=%s shards=%s how=%s from=%s", self._name, sorted(shards), found, holder_name)

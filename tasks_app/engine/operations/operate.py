@@ -66,8 +66,8 @@ def move_tasks(ids: Sequence[int], at: datetime, operator: Operator) -> Operated
 
 
 def preview_tasks(verb: Verb, ids: Sequence[int]) -> Preview:
-    rows = ScheduleTask.objects.filter(id__in=ids).values_list("id", "status", "due_at", "current")
-    counts = Counter(_expected(verb, *row[:2], row[2] is not None, row[3]) for row in rows)
+    rows = ScheduleTask.objects.filter(id__in=ids).only("status", "due_at", "current")
+    counts = Counter(_expected(verb, task.id, task.status, task.due_at is not None, task.current) for task in rows)
     return Preview(counts, max(ids, default=0), complete=True)
 
 
