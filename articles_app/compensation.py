@@ -12,19 +12,18 @@ from typing import NamedTuple
 
 from django.db import connection, transaction
 
-from tasks_app.client import (
+from tasks_app.client import Status as TaskStatus
+from tasks_app.client import cancel, ensure_many
+from tasks_app.client.compensation import (
     Difference,
     Finding,
     Found,
     Walked,
-    cancel,
     differing,
     differing_rows,
-    ensure_many,
     planned_keys,
     register_scan,
 )
-from tasks_app.client import Status as TaskStatus
 
 from .lifecycle.audit import audit_plan
 from .models import Article

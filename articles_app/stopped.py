@@ -6,8 +6,9 @@ A bounded look, for a page. The compensation scan walks all of them, and repairs
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from tasks_app.client import Difference, TaskInfo, dead_keys, differing_rows
 from tasks_app.client import Status as TaskStatus
+from tasks_app.client import TaskInfo, dead_keys
+from tasks_app.client.compensation import Difference, differing_rows
 
 from .states import Status
 from .units import AUDIT, OFFLINE, PUBLISH

@@ -9,13 +9,12 @@ from collections.abc import Iterator
 
 from django.db import connection, transaction
 
-from tasks_app.client import (
+from tasks_app.client import Status, cancel
+from tasks_app.client.compensation import (
     Difference,
     Finding,
     Found,
-    Status,
     Walked,
-    cancel,
     compare_keys,
     differing_rows,
     register_scan,

@@ -8,7 +8,8 @@ from django.conf import settings
 from django.core.signals import setting_changed
 from django.dispatch import receiver
 
-from tasks_app.client import InvalidTask, timer_from
+from tasks_app.client import InvalidTask
+from tasks_app.client.rolling import timer_from
 
 from .errors import InvalidStockSettings
 

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from django.db import connection
 
-from tasks_app.client import Outlook, Timer, outlook, timer_of
+from tasks_app.client.rolling import Outlook, Timer, outlook, timer_of
 
 from .conf import conf
 from .lifecycle import current_window

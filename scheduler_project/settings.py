@@ -71,7 +71,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "tasks_app.admin.login.access_middleware",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "tasks_app.typed.keep_typed",
+    "tasks_app.pages.typed.keep_typed",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "scheduler_project.web.SlowStatements",
 ]
@@ -148,7 +148,7 @@ UNFOLD = {
 # Beside these Django sends X-Content-Type-Options: nosniff and Cross-Origin-Opener-Policy: same-origin by default.
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
-CSRF_FAILURE_VIEW = "tasks_app.typed.csrf_failure"
+CSRF_FAILURE_VIEW = "tasks_app.pages.typed.csrf_failure"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 

@@ -17,7 +17,7 @@ from articles_app.lifecycle import NewTime, TimeOutcome, change_publish_times
 from articles_app.models import Article
 from articles_app.states import Status
 from tasks_app.client import PlanConflict
-from tasks_app.typed import take_back
+from tasks_app.pages.typed import take_back
 
 from .hints import LABELS
 from .move_form import MoveForm, Planned, plan

@@ -17,8 +17,7 @@ from unfold.views import ChangeList
 from articles_app.models import Article
 from articles_app.states import Status
 from articles_app.stopped import stopped
-from tasks_app.admin.lookups import OwnLookups
-from tasks_app.admin.pages import COUNTED, BoundedPaginator
+from tasks_app.pages.lists import COUNTED, BoundedPaginator, OwnLookups
 
 from .bulk import MOST, bulk_move
 from .hints import badge_of, hints, overdue_since

@@ -17,7 +17,7 @@ from articles_app.errors import AlreadyCreated, ArticleError, StaleArticle
 from articles_app.models import Article
 from articles_app.states import Status
 from tasks_app.client import PlanConflict
-from tasks_app.typed import take_back
+from tasks_app.pages.typed import take_back
 
 from .form import EDITABLE, FIELDS, TIMES, ArticleForm, digest, shown_values
 from .hints import badge_of, hints

@@ -7,7 +7,7 @@ from django.template.response import TemplateResponse
 from django.utils import timezone
 
 from inventory_app.coverage import Coverage, read_coverage
-from tasks_app.admin.charts import Chart, Series, bars
+from tasks_app.pages.charts import Chart, Series, bars
 
 from .words import age, cause, span
 

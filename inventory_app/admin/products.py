@@ -21,9 +21,9 @@ from inventory_app.errors import InvalidProduct, StockError, UnknownProduct
 from inventory_app.lifecycle.products import SYNC_NOW_MOST, checked
 from inventory_app.models import CODE_LENGTH, LOCK_ORDER, NAME_LENGTH, Product
 from inventory_app.units import STOCK_SYNC
-from tasks_app.admin.lookups import OwnLookups
-from tasks_app.admin.pages import COUNTED, BoundedPaginator
-from tasks_app.client import InvalidTask, failing_keys, find, find_many
+from tasks_app.client import InvalidTask, find, find_many
+from tasks_app.client.rolling import failing_keys
+from tasks_app.pages.lists import COUNTED, BoundedPaginator, OwnLookups
 
 from .coverage import coverage_page
 from .window import window_page

@@ -12,7 +12,7 @@ from django.urls import reverse
 from inventory_app.conf import LONGEST_WINDOW
 from inventory_app.coverage import Coverage, horizon, interval_for, read_coverage, step_for
 from inventory_app.lifecycle import apply_window, change_window
-from tasks_app.client import Timer
+from tasks_app.client.rolling import Timer
 
 from .coverage import load_chart
 from .words import span

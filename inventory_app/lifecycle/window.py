@@ -15,7 +15,8 @@ from inventory_app.conf import LONGEST_WINDOW, SHORTEST_WINDOW, conf
 from inventory_app.errors import InvalidProduct
 from inventory_app.models import SyncWindow
 from inventory_app.units import STOCK_SYNC
-from tasks_app.client import change_interval, checked_text
+from tasks_app.client import checked_text
+from tasks_app.client.rolling import change_interval
 
 PAGE = 5_000
 _ONLY = 1  # the id of the row

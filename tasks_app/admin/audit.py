@@ -8,8 +8,8 @@ from unfold.paginator import InfinitePaginator
 
 from tasks_app.engine.web.people import VERBS
 from tasks_app.models import AuditEntry
+from tasks_app.pages.lists import OwnLookups
 
-from .lookups import OwnLookups
 from .rights import LookOnly
 
 

@@ -9,8 +9,8 @@ from unfold.admin import ModelAdmin
 
 from tasks_app.core.lateness import percentile_ms
 from tasks_app.models import ScheduleTask, TaskBatch
+from tasks_app.pages.lists import refuse_unknown
 
-from .lookups import refuse_unknown
 from .rights import LookOnly, may_view, requires
 
 SHOWN = 50

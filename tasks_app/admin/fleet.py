@@ -16,10 +16,10 @@ from tasks_app.engine.operations import lanes
 from tasks_app.engine.watch.fleet_status import ShardView, Takeover
 from tasks_app.engine.watch.status import LaneStatus, Status, read_status
 from tasks_app.models import Node
+from tasks_app.pages.lists import refuse_unknown
 
 from . import overview
 from .forms import reason_field
-from .lookups import refuse_unknown
 from .rights import LookOnly, may_operate, may_view, requires
 from .words import tasks
 

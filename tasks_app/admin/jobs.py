@@ -23,10 +23,10 @@ from tasks_app.lifecycle.jobs.view import coming, in_words, preview, schedule_in
 from tasks_app.lifecycle.request import checked_instant
 from tasks_app.lifecycle.tries import try_of
 from tasks_app.models import JobDefinition
-from tasks_app.typed import take_back
+from tasks_app.pages.lists import refuse_unknown
+from tasks_app.pages.typed import take_back
 
 from .job_forms import JobFilterForm, JobForm, JobOrderForm
-from .lookups import refuse_unknown
 from .rights import LookOnly, may_operate_jobs, may_view, may_view_jobs, requires
 
 PAGE = 50

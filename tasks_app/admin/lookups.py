@@ -1,76 +1,14 @@
-"""Lists answer to what they offer and to nothing else: a lookup, a page or a row made by hand is a bad request.
-
-Django's own lists take any lookup of any field from the address, a regular expression on a long text among them.
-"""
-
-from collections.abc import Iterable
+"""Django's own lists of users and groups, which answer to what they offer and to nothing else, like all of ours."""
 
 from django.contrib import admin
-from django.contrib.admin.filters import FieldListFilter
-from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
-from django.contrib.admin.options import IncorrectLookupParameters
-from django.contrib.admin.utils import get_fields_from_path
-from django.contrib.admin.views.main import PAGE_VAR
 from django.contrib.auth.models import Group, User
-from django.core.exceptions import BadRequest, ValidationError
 from django.db.models import Model
-from django.http import HttpRequest, HttpResponse
 
-SHOWN = 40  # characters of what was sent
-
-
-class OwnLookups:
-    """For ModelAdmins with Django's list; before ModelAdmin among the bases."""
-
-    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
-        return lookup in self._offered(request)
-
-    def _offered(self, request: HttpRequest | None) -> set[str]:
-        """The parameters of the list's filters."""
-        offered = set()
-        for one in self.get_list_filter(request):
-            if isinstance(one, str):
-                field = get_fields_from_path(self.model, one)[-1]
-                spec = FieldListFilter.create(field, request, {}, self.model, self, field_path=one)
-                offered |= set(spec.expected_parameters())
-            else:
-                offered.add(one.parameter_name)
-        return offered
-
-    def get_changelist_instance(self, request: HttpRequest):
-        page = request.GET.get(PAGE_VAR, "1")
-        if not (page.isascii() and page.isdecimal() and len(page) < 10 and int(page)):
-            raise BadRequest(f"{PAGE_VAR}={page[:SHOWN]!r} is no page; pages are counted from 1.")
-        try:
-            found = super().get_changelist_instance(request)
-        except IncorrectLookupParameters as error:
-            raise BadRequest(f"The list can't be shown so: {error or f'it has no page {page}.'}") from error
-        if int(page) > 1 and not found.multi_page:
-            raise BadRequest(f"{PAGE_VAR}={page} is past the end of the list; it has one page.")
-        return found
-
-    def changelist_view(self, request: HttpRequest, extra_context: dict | None = None) -> HttpResponse:
-        for chosen in request.POST.getlist(ACTION_CHECKBOX_NAME):
-            try:
-                self.model._meta.pk.to_python(chosen)
-            except ValidationError:
-                raise BadRequest(f"{chosen[:SHOWN]!r} is no row of this list.") from None
-            if "\0" in chosen:
-                raise BadRequest("A row is chosen by a text with a NUL character, which none has.")
-        return super().changelist_view(request, extra_context)
-
-
-def refuse_unknown(request: HttpRequest, known: Iterable[str] = ()) -> None:
-    """For lists of our own: a misspelt filter must not show everything as if nothing had been asked."""
-    known = list(known)
-    unknown = [name for name in request.GET if name not in known]
-    if unknown:
-        rule = f"it has {', '.join(known)}" if known else "it has none"
-        raise BadRequest(f"{unknown[0][:SHOWN]!r} is no filter of this page; {rule}.")
+from tasks_app.pages.lists import OwnLookups
 
 
 def guard(model: type[Model]) -> None:
-    """The same for a list of somebody else's that is registered already."""
+    """OwnLookups for a list of somebody else's that is registered already."""
     if admin.site.is_registered(model):
         given = type(admin.site.get_model_admin(model))
         admin.site.unregister(model)

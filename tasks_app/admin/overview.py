@@ -15,8 +15,8 @@ from django.utils import timezone
 from tasks_app.core.phrases import milliseconds, span
 from tasks_app.engine.watch.figures import Figures, Hour, Load, last_hour, next_hour, take_sample
 from tasks_app.engine.watch.status import Status, read_status
+from tasks_app.pages.charts import Chart, Series, bars, lines
 
-from .charts import Chart, Series, bars, lines
 from .rights import may_operate, may_view
 
 PARTS = ("problems", "tiles", "charts", "lanes", "types", "nodes")

@@ -19,10 +19,10 @@ from tasks_app.lifecycle.operate import Row, Verb, expected
 from tasks_app.lifecycle.tries import error_of, last_error, late_by, try_before, try_of, waited, with_tries
 from tasks_app.lifecycle.view import history
 from tasks_app.models import AuditEntry, DlqEntry, JobDefinition, ScheduleTask, TaskAttempt, TaskBatch
+from tasks_app.pages.lists import refuse_unknown
 
 from . import orders, overview
 from .forms import FilterForm, parse_cursor, written_cursor
-from .lookups import refuse_unknown
 from .rights import LookOnly, may_operate, may_view, requires
 from .words import VERBS, doing
 

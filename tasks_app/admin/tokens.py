@@ -18,10 +18,10 @@ from tasks_app.engine.operations.jobs import once
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.models import ApiToken
 from tasks_app.models.schedule_task import TENANT_LENGTH
-from tasks_app.typed import take_back
+from tasks_app.pages.lists import refuse_unknown
+from tasks_app.pages.typed import take_back
 
 from .forms import reason_field
-from .lookups import refuse_unknown
 from .rights import (
     LookOnly,
     may_operate,

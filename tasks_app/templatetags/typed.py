@@ -1,10 +1,10 @@
-"""{% typed_by %} in a form: what is typed into it survives a login that ran out, see tasks_app/typed.py."""
+"""{% typed_by %} in a form: what is typed into it survives a login that ran out, see tasks_app/pages/typed.py."""
 
 from django import template
 from django.template import RequestContext
 from django.utils.html import format_html
 
-from tasks_app.typed import FIELD, signed_for
+from tasks_app.pages.typed import FIELD, signed_for
 
 register = template.Library()
 

@@ -6,7 +6,8 @@ from articles_app import lifecycle
 from articles_app.compensation import KINDS, _again, _cancel_planned, scan
 from articles_app.models import Article
 from articles_app.units import PUBLISH
-from tasks_app.client import Finding, Found, ensure
+from tasks_app.client import ensure
+from tasks_app.client.compensation import Finding, Found
 from tasks_app.models import OutboxEvent, ScheduleTask
 from tests.support.articles import ANN, MONDAY, TUESDAY, approved, past, pending, publish_task, published, status
 from tests.support.marks import commits

@@ -4,7 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tasks_app.client import Outcome, change_interval, ensure, handler, schedule
+from tasks_app.client import Outcome, ensure, handler, schedule
+from tasks_app.client.rolling import change_interval
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.task import Failure
 from tasks_app.lifecycle.start import heartbeat

@@ -14,7 +14,7 @@ from inventory_app.handlers import Counted, write_quantity
 from inventory_app.lifecycle import NewProduct, import_products
 from inventory_app.models import Product
 from inventory_app.units import STOCK_SYNC
-from tasks_app.client import Found
+from tasks_app.client.compensation import Found
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.task import SUCCEEDED
 from tasks_app.lifecycle.settle import BatchLost, Settled, settle

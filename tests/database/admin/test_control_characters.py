@@ -9,20 +9,8 @@ import pytest
 from django.conf import settings as django_settings
 from django.core.management import CommandError, call_command, load_command_class
 
-from tasks_app.client import (
-    InvalidTask,
-    JobRequest,
-    Operator,
-    cancel,
-    create_job,
-    emit,
-    ensure,
-    find,
-    reschedule,
-    schedule,
-    schedule_many,
-    trigger_job,
-)
+from tasks_app.client import InvalidTask, Operator, cancel, emit, ensure, find, reschedule, schedule, schedule_many
+from tasks_app.client.jobs import JobRequest, create_job, trigger_job
 from tasks_app.engine.operations.api_tokens import issue
 from tasks_app.engine.operations.lanes import pause
 from tasks_app.management.terminal import TerminalCommand

@@ -15,12 +15,12 @@ from articles_app.admin import list as list_page
 from articles_app.admin.hints import hints
 from articles_app.models import EditorPreference
 from articles_app.states import Status
-from tasks_app.admin import pages
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.task import Failure
 from tasks_app.lifecycle.settle import Settled, settle
 from tasks_app.lifecycle.start import start
 from tasks_app.models import Node
+from tasks_app.pages import lists
 from tests.support.articles import (
     MONDAY,
     approved,
@@ -195,7 +195,7 @@ def test_counting_stops_at_a_bound_and_says_so(ann, monkeypatch):
     for number in range(5):
         draft(title=f"Number {number}")
     assert "5 articles" in text_of(ann.get(LIST))
-    monkeypatch.setattr(pages, "COUNTED", 3)
+    monkeypatch.setattr(lists, "COUNTED", 3)
     monkeypatch.setattr(list_page, "COUNTED", 3)
     monkeypatch.setattr(list_page, "FOUND", 2)
     monkeypatch.setattr("articles_app.admin.search.FOUND", 2)

@@ -11,18 +11,8 @@ from django.utils import timezone
 from articles_app import lifecycle
 from articles_app.compensation import scan
 from articles_app.units import AUDIT, OFFLINE, PUBLISH
-from tasks_app.client import (
-    Finding,
-    Found,
-    Walked,
-    cancel,
-    ensure,
-    planned_keys,
-    register_scan,
-    reschedule,
-    schedule,
-    schedule_many,
-)
+from tasks_app.client import cancel, ensure, reschedule, schedule, schedule_many
+from tasks_app.client.compensation import Finding, Found, Walked, planned_keys, register_scan
 from tasks_app.core.errors import InvalidConfiguration
 from tasks_app.core.scans import SCANS
 from tasks_app.engine import nodes

@@ -14,9 +14,9 @@ from inventory_app.admin import products as products_page
 from inventory_app.admin.window import stretched
 from inventory_app.lifecycle import NewProduct, import_products
 from inventory_app.models import Product
-from tasks_app.admin import pages
 from tasks_app.lifecycle.reap import reap
 from tasks_app.models import ScheduleTask
+from tasks_app.pages import lists
 from tests.support.clients import client_of
 from tests.support.engine import expire_lease
 from tests.support.stock import claim_product, known, product, task_of
@@ -102,7 +102,7 @@ def test_counting_stops_at_a_bound_and_says_so(monkeypatch):
     client = person("view")
     assert "3 products" in client.get(LIST).content.decode()
     assert "1 product\n" in client.get(f"{LIST}?q=A").content.decode()
-    monkeypatch.setattr(pages, "COUNTED", 2)
+    monkeypatch.setattr(lists, "COUNTED", 2)
     monkeypatch.setattr(products_page, "COUNTED", 2)
     assert "2 or more products" in client.get(LIST).content.decode()
 

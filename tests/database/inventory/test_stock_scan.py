@@ -6,7 +6,8 @@ from inventory_app import lifecycle
 from inventory_app.compensation import scan
 from inventory_app.models import Product
 from inventory_app.units import STOCK_SYNC
-from tasks_app.client import Finding, Found, cancel, schedule
+from tasks_app.client import cancel, schedule
+from tasks_app.client.compensation import Finding, Found
 from tasks_app.models import ScheduleTask
 from tests.support.engine import claim_due
 from tests.support.stock import ANN, known, many, task_of

@@ -18,7 +18,8 @@ from inventory_app.coverage import SLACK, horizon, interval_for, read_coverage
 from inventory_app.lifecycle import NewProduct, apply_window, change_window, current_window, import_products
 from inventory_app.models import Product
 from inventory_app.units import STOCK_SYNC
-from tasks_app.client import Timer, find, timer_from
+from tasks_app.client import find
+from tasks_app.client.rolling import Timer, timer_from
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.models import ScheduleTask
 from tests.support.stock import known, many

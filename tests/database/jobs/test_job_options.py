@@ -117,7 +117,7 @@ def test_instances_of_a_limited_type_come_under_its_limit():
 
 
 def test_a_limited_job_wakes_the_beat_that_holds_the_types_shard(redis):
-    from tasks_app.client import trigger_job
+    from tasks_app.client.jobs import trigger_job
 
     job = make(every=3600, task_type="T_RATED")
     trigger_job(job.id, "k", by())

@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from tasks_app.client import create_job, edit_job, trigger_job
+from tasks_app.client.jobs import create_job, edit_job, trigger_job
 from tasks_app.core.errors import InvalidTask, NameTaken, StaleRevision, UnknownJob
 from tasks_app.engine.beat.job_planner import plan_once
 from tasks_app.lifecycle.dead_letter import replay

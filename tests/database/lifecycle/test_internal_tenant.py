@@ -16,16 +16,15 @@ from inventory_app.units import STOCK_SYNC
 from tasks_app.client import (
     INTERNAL_TENANT,
     InvalidTask,
-    JobRequest,
     Operator,
     cancel_tasks,
-    create_job,
     dead_keys,
     find,
     find_many,
     handler,
     schedule,
 )
+from tasks_app.client.jobs import JobRequest, create_job
 from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidConfiguration
 from tasks_app.core.handlers import REGISTRY
@@ -74,7 +73,7 @@ def test_a_type_that_names_its_tenant_is_refused_elsewhere():
 
 
 def test_a_job_is_not_turned_to_a_type_of_another_tenant():
-    from tasks_app.client import edit_job
+    from tasks_app.client.jobs import edit_job
 
     job = make(tenant="acme")
     with pytest.raises(InvalidTask, match="belongs to tenant 'internal'"):

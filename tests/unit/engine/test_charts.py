@@ -4,10 +4,10 @@ from datetime import timedelta
 
 import pytest
 
-from tasks_app.admin.charts import Series, bars, lines
 from tasks_app.admin.words import order_words
 from tasks_app.core.phrases import first_line, milliseconds, span
 from tasks_app.lifecycle.operate import Verb
+from tasks_app.pages.charts import Series, bars, lines
 
 
 def test_bars_stand_on_each_other_and_the_top_is_a_round_number():

@@ -16,7 +16,7 @@ from django.views.csrf import csrf_failure as refused
 
 FIELD = "typed_by"
 KEPT = "typed"
-SALT = "tasks_app.typed"
+SALT = "tasks_app.pages.typed"
 LONGEST = 30 * 86_400  # s; an older page is as good as a forged one
 BACK = "Nothing was saved: you had to log in again. What you typed is back; look at it, and press the button again."
 

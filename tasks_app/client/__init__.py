@@ -1,46 +1,50 @@
-"""The door: everything another app needs of the scheduler, and the only module of it that another app imports."""
+"""The door for other apps: what they need every day.
+
+Beside it are `client.jobs` (rules that fire by a schedule), `client.rolling` (all repeating tasks of a type at once)
+and `client.compensation` (an app's own rows compared with what is planned for them). Admin pages are built with
+`tasks_app.pages`.
+"""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from .core.errors import (
+from tasks_app.core.errors import (
     InvalidTask,
-    NameTaken,
     PlanConflict,
     PunctualError,
     RetryableError,
     Skip,
     Snooze,
-    StaleRevision,
-    UnknownJob,
     UnrecoverableError,
 )
-from .core.handlers import REGISTRY, handler
-from .core.links import LINKS, Link, MakeLink
-from .core.retry import Backoff
-from .core.scans import SCANS, Finding, Found, Scan, Walked
-from .core.states import Status
-from .core.task import Task
-from .core.tenants import DEFAULT_TENANT, INTERNAL_TENANT
-from .core.timer import Timer, timer_from
-from .engine.operations.jobs import create_job, delete_job, edit_job, pause_job, resume_job, trigger_job
-from .engine.operations.operate import cancel_tasks, move_tasks, retry_tasks
-from .engine.operations.scheduling import planned, requests_of
-from .engine.watch.alive import what_delays, who_is_missing
-from .engine.worker.writes import write
-from .lifecycle import cancel as _cancel
-from .lifecycle import outbox as _outbox
-from .lifecycle import plan as _plan
-from .lifecycle.audit import Operator
-from .lifecycle.cancel import Cancelled
-from .lifecycle.jobs.request import JobRequest
-from .lifecycle.look import Compared, Difference, compare_keys, differing, differing_rows, planned_keys
-from .lifecycle.operate import Answer, Operated
-from .lifecycle.plan import SYSTEM, Outcome, Planned
-from .lifecycle.request import Request, build, checked_instant, checked_name, checked_reason, checked_text, unit_of
-from .lifecycle.rolling import Outlook, change_interval, failing_keys, front_of_line, outlook, timer_of
-from .lifecycle.view import AttemptInfo, TaskInfo, dead_keys, find, find_many, history
+from tasks_app.core.handlers import REGISTRY, handler
+from tasks_app.core.links import LINKS, Link, MakeLink
+from tasks_app.core.retry import Backoff
+from tasks_app.core.states import Status
+from tasks_app.core.task import Task
+from tasks_app.core.tenants import DEFAULT_TENANT, INTERNAL_TENANT
+from tasks_app.engine.operations.operate import cancel_tasks, move_tasks, retry_tasks
+from tasks_app.engine.operations.scheduling import planned, requests_of
+from tasks_app.engine.watch.alive import what_delays, who_is_missing
+from tasks_app.engine.worker.writes import write
+from tasks_app.lifecycle import cancel as _cancel
+from tasks_app.lifecycle import outbox as _outbox
+from tasks_app.lifecycle import plan as _plan
+from tasks_app.lifecycle.audit import Operator
+from tasks_app.lifecycle.cancel import Cancelled
+from tasks_app.lifecycle.operate import Answer, Operated
+from tasks_app.lifecycle.plan import SYSTEM, Outcome, Planned
+from tasks_app.lifecycle.request import (
+    Request,
+    build,
+    checked_instant,
+    checked_name,
+    checked_reason,
+    checked_text,
+    unit_of,
+)
+from tasks_app.lifecycle.view import AttemptInfo, TaskInfo, dead_keys, find, find_many, history
 
 __all__ = [
     "INTERNAL_TENANT",
@@ -48,69 +52,41 @@ __all__ = [
     "AttemptInfo",
     "Backoff",
     "Cancelled",
-    "Compared",
-    "Difference",
-    "Finding",
-    "Found",
     "InvalidTask",
-    "JobRequest",
     "Link",
-    "NameTaken",
     "Operated",
     "Operator",
     "Outcome",
-    "Outlook",
     "PlanConflict",
     "Planned",
     "PunctualError",
     "RetryableError",
     "Skip",
     "Snooze",
-    "StaleRevision",
     "Status",
     "Task",
     "TaskInfo",
-    "Timer",
-    "UnknownJob",
     "UnrecoverableError",
-    "Walked",
     "cancel",
     "cancel_tasks",
-    "change_interval",
     "checked_instant",
     "checked_text",
-    "compare_keys",
-    "create_job",
     "dead_keys",
-    "delete_job",
-    "differing",
-    "differing_rows",
-    "edit_job",
     "emit",
     "emit_many",
     "ensure",
     "ensure_many",
-    "failing_keys",
     "find",
     "find_many",
-    "front_of_line",
     "handler",
     "history",
     "move_tasks",
-    "outlook",
-    "pause_job",
-    "planned_keys",
     "register_link",
-    "register_scan",
     "reschedule",
     "reschedule_many",
-    "resume_job",
     "retry_tasks",
     "schedule",
     "schedule_many",
-    "timer_from",
-    "timer_of",
-    "trigger_job",
     "what_delays",
     "who_is_missing",
     "write",
@@ -230,15 +206,6 @@ def emit(event: str, payload: object, *, tenant: str = DEFAULT_TENANT) -> None:
 def emit_many(event: str, payloads: Iterable[object], *, tenant: str = DEFAULT_TENANT) -> int:
     """emit for many payloads, in a few statements; returns how many."""
     return _outbox.emit(event, payloads, tenant)
-
-
-def register_scan(name: str, scan: Scan) -> None:
-    """Have the beats run this compensation scan every minute, and `manage.py compensate` when asked.
-
-    Put it in a module named `compensation` of an installed app. `scan(dry_run)` yields a Found for each row that is not
-    as it should be, and a Walked now and then. It repairs what it can, unless `dry_run`.
-    """
-    SCANS.add(name, scan)
 
 
 def register_link(task_type: str, make: MakeLink) -> None:
