@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import NamedTuple
 
-from django.db import connection, transaction
+from django.db import transaction
+from django.db.models import Count, Max, QuerySet
 
 from tasks_app.client import Status as TaskStatus
 from tasks_app.client import cancel, ensure_many
@@ -38,7 +39,7 @@ BY = "compensation"
 class Kind(NamedTuple):
     """Articles of one kind must have this task."""
 
-    where: str  # in SQL, as the partial index has it that the walk uses
+    articles: QuerySet[Article]  # as the partial index has it that the walk uses
     task_type: str
     column: str  # the time that the plan is made from
     follows: bool  # the task must have exactly that time, not just any
@@ -50,19 +51,15 @@ def _at(time: datetime) -> dict:
     return {"at": time}
 
 
-KINDS = (
-    Kind("status = 'PENDING_AUDIT'", AUDIT, "publish_time", False, audit_plan, "waits for an audit"),
-    Kind("status = 'AUDIT_SUCCESS'", PUBLISH, "publish_time", True, _at, "waits to be published"),
-    Kind("status = 'PUBLISHED' AND offline_time IS NOT NULL", OFFLINE, "offline_time", True, _at, "is to go offline"),
-)
+_TO_AUDIT = Article.objects.filter(status=Status.PENDING_AUDIT)
+_TO_PUBLISH = Article.objects.filter(status=Status.AUDIT_SUCCESS)
+_LIVE = Article.objects.filter(status=Status.PUBLISHED)
+_TO_LEAVE = _LIVE.filter(offline_time__isnull=False)
 
-_BOUND = "SELECT max(id), count(*) FROM (SELECT id FROM article WHERE {} AND id > %s ORDER BY id LIMIT %s) AS page"
-_PAGE = "SELECT id::text, {} FROM article WHERE {} AND id > %(after)s AND id <= %(last)s"
-_SOME = "SELECT id::text, {} FROM article WHERE {} AND id = ANY (%(ids)s::bigint[])"
-_HELD = "SELECT id, {} FROM article WHERE {} AND id = ANY (%s) ORDER BY id FOR NO KEY UPDATE"
-_LIVE = (
-    "EXISTS (SELECT FROM article a WHERE a.status = 'PUBLISHED'"
-    " AND a.id = CASE WHEN planned.key ~ '^[0-9]{1,18}$' THEN planned.key::bigint END)"
+KINDS = (
+    Kind(_TO_AUDIT, AUDIT, "publish_time", False, audit_plan, "waits for an audit"),
+    Kind(_TO_PUBLISH, PUBLISH, "publish_time", True, _at, "waits to be published"),
+    Kind(_TO_LEAVE, OFFLINE, "offline_time", True, _at, "is to go offline"),
 )
 
 
@@ -81,8 +78,8 @@ def _without_task(kind: Kind, dry_run: bool) -> Iterator[Found | Walked]:
         last, count = _bound(kind, after)
         if not count:
             return
-        page = _PAGE.format(_wanted(kind), kind.where)
-        differences = differing_rows(kind.task_type, page, {"after": after, "last": last})
+        page = kind.articles.filter(id__gt=after, id__lte=last)
+        differences = differing_rows(kind.task_type, page, at=kind.column if kind.follows else None)
         # An article may have moved since. Nothing is said of it before it was looked at again, under its lock.
         if differences:
             yield from _again(kind, [int(key) for key in differences], dry_run)
@@ -92,22 +89,17 @@ def _without_task(kind: Kind, dry_run: bool) -> Iterator[Found | Walked]:
 
 def _bound(kind: Kind, after: int) -> tuple[int | None, int]:
     """The last id of the next page, and how many are on it."""
-    with connection.cursor() as cursor:
-        cursor.execute(_BOUND.format(kind.where), [after, PAGE])
-        return cursor.fetchone()
-
-
-def _wanted(kind: Kind) -> str:
-    return kind.column if kind.follows else "NULL::timestamptz"
+    page = kind.articles.filter(id__gt=after).order_by("id")[:PAGE]
+    found = page.aggregate(last=Max("id"), count=Count("id"))
+    return found["last"], found["count"]
 
 
 def _again(kind: Kind, ids: list[int], dry_run: bool) -> list[Found]:
     with transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute(_HELD.format(kind.column, kind.where), [ids])
-            times = dict(cursor.fetchall())
-        some = _SOME.format(_wanted(kind), kind.where)
-        differences = differing_rows(kind.task_type, some, {"ids": list(times)})
+        held = kind.articles.select_for_update(no_key=True).filter(id__in=ids).order_by("id")
+        times = dict(held.values_list("id", kind.column))
+        wanted = {str(id_): time if kind.follows else None for id_, time in times.items()}
+        differences = differing(kind.task_type, wanted)
         found, repairs = [], []
         for key, difference in sorted(differences.items(), key=lambda one: int(one[0])):
             words = f"{kind.words}, {_what(difference)}"
@@ -142,7 +134,7 @@ def _published_but_planned(dry_run: bool) -> Iterator[Found | Walked]:
 def _cancel_planned(ids: list[int], dry_run: bool) -> list[Found]:
     words = "is published, and to be published again"
     with transaction.atomic():
-        rows = Article.objects.select_for_update(no_key=True).filter(id__in=ids, status=Status.PUBLISHED)
+        rows = _LIVE.select_for_update(no_key=True).filter(id__in=ids)
         live = [str(id_) for id_ in rows.order_by("id").values_list("id", flat=True)]
         gone = differing(PUBLISH, dict.fromkeys(live))
         planned = [key for key in live if key not in gone]

@@ -6,10 +6,13 @@ A bounded look, for a page. The compensation scan walks all of them, and repairs
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from django.db.models import QuerySet
+
 from tasks_app.client import Status as TaskStatus
 from tasks_app.client import TaskInfo, dead_keys
 from tasks_app.client.compensation import Difference, differing_rows
 
+from .models import Article
 from .states import Status
 from .units import AUDIT, OFFLINE, PUBLISH
 
@@ -22,15 +25,18 @@ class Wait(NamedTuple):
 
     status: Status
     task_type: str
-    next_first: str  # SQL: which of them a page looks at, by an index
+    next_first: QuerySet[Article]  # in the order in which a page looks at them, by an index
+
+
+def _in(status: Status) -> QuerySet[Article]:
+    return Article.objects.filter(status=status)
 
 
 WAITS = (
-    Wait(Status.PENDING_AUDIT, AUDIT, "status = 'PENDING_AUDIT' ORDER BY publish_time"),
-    Wait(Status.AUDIT_SUCCESS, PUBLISH, "status = 'AUDIT_SUCCESS' ORDER BY publish_time"),
-    Wait(Status.PUBLISHED, OFFLINE, "status = 'PUBLISHED' AND offline_time IS NOT NULL ORDER BY article.id DESC"),
+    Wait(Status.PENDING_AUDIT, AUDIT, _in(Status.PENDING_AUDIT).order_by("publish_time")),
+    Wait(Status.AUDIT_SUCCESS, PUBLISH, _in(Status.AUDIT_SUCCESS).order_by("publish_time")),
+    Wait(Status.PUBLISHED, OFFLINE, _in(Status.PUBLISHED).filter(offline_time__isnull=False).order_by("-id")),
 )
-_ROWS = "SELECT article.id::text, NULL::timestamptz FROM article WHERE {} LIMIT %(most)s"
 
 
 def for_a_person(task: TaskInfo | Difference) -> bool:
@@ -43,6 +49,6 @@ def for_a_person(task: TaskInfo | Difference) -> bool:
 def stopped() -> Iterator[tuple[Status, list[int]]]:
     """By state, the ids of those whose task is cancelled, done or gone among the next ones, or gave up anywhere."""
     for wait in WAITS:
-        without = differing_rows(wait.task_type, _ROWS.format(wait.next_first), {"most": LOOKED_AT})
+        without = differing_rows(wait.task_type, wait.next_first[:LOOKED_AT])
         keys = {*without, *dead_keys([wait.task_type])}
         yield wait.status, [int(key) for key in keys if key.isdecimal()]

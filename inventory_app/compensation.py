@@ -16,7 +16,7 @@ from tasks_app.client.compensation import (
     Found,
     Walked,
     compare_keys,
-    differing_rows,
+    differing,
     register_scan,
 )
 
@@ -27,8 +27,6 @@ from .units import COMPENSATION, INVENTORY, STOCK_SYNC
 PAGE = 20_000
 OURS = ("handler", INVENTORY, COMPENSATION)  # who cancels without being a person
 
-_ALL = "SELECT product_code FROM product"
-_SOME = "SELECT product_code, NULL::timestamptz FROM product WHERE product_code = ANY (%(codes)s::text[])"
 _HELD = """
 SELECT product_code, stock_synced_at FROM product WHERE product_code = ANY (%s)
 ORDER BY length(product_code), product_code FOR NO KEY UPDATE
@@ -36,7 +34,7 @@ ORDER BY length(product_code), product_code FOR NO KEY UPDATE
 
 
 def scan(dry_run: bool) -> Iterator[Found | Walked]:
-    compared = compare_keys(STOCK_SYNC, _ALL)
+    compared = compare_keys(STOCK_SYNC, Product.objects.all())
     for first in range(0, len(compared.unplanned), PAGE):
         yield from _without_task(compared.unplanned[first : first + PAGE], dry_run)
     yield from _without_product(compared.unwanted, dry_run)
@@ -49,13 +47,13 @@ register_scan("stock", scan)
 
 def _without_task(codes: list[str], dry_run: bool) -> list[Found]:
     """Looked at again under the products' locks: what was removed or has its task by now is left out."""
-    if not differing_rows(STOCK_SYNC, _SOME, {"codes": codes}):
+    if not differing(STOCK_SYNC, dict.fromkeys(codes)):
         return []  # they are being synced right now, and need not be locked for that
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute(_HELD, [codes])
             products = dict(cursor.fetchall())
-        without = differing_rows(STOCK_SYNC, _SOME, {"codes": list(products)})
+        without = differing(STOCK_SYNC, dict.fromkeys(products))
         mend = [code for code, difference in without.items() if not _for_a_person(difference)]
         if mend and not dry_run:
             plan([(code, products[code]) for code in mend])

@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.db.models import IntegerField, QuerySet
+
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.states import Status
-from tasks_app.sql import run_on, text_array
+from tasks_app.sql import rows_of, run_on, text_array
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,30 +35,46 @@ def differing(
     if not wanted:
         return {}
     params = {"keys": text_array(wanted), "ats": list(wanted.values())}
-    return differing_rows(task_type, _GIVEN, params, tenant=tenant)
+    return _differing(_GIVEN, params | _of(task_type, tenant))
 
 
 def differing_rows(
-    task_type: str, rows: str, params: Mapping[str, object], *, tenant: str | None = None
+    task_type: str, rows: QuerySet, *, key: str = "pk", at: str | None = None, tenant: str | None = None
 ) -> dict[str, Difference]:
-    """differing for the rows of your own query, which selects a key as text and a time: only what differs travels."""
-    found = run_on(
-        "differing", rows, {**params, "task_type": task_type, "tenant": REGISTRY.tenant_of(task_type, tenant)}
-    )
+    """differing for rows of your own, with the fields that have their keys and times: only what differs travels.
+
+    Without `at`, any time will do. The rows may be ordered and sliced.
+    """
+    if at is None:
+        wanted = f"SELECT own.key::text, NULL::timestamptz FROM ({rows_of(rows, key)}) AS own(key)"
+    else:
+        wanted = f"SELECT own.key::text, own.at::timestamptz FROM ({rows_of(rows, key, at)}) AS own(key, at)"
+    return _differing(wanted, _of(task_type, tenant))
+
+
+def _differing(wanted: str, params: dict[str, object]) -> dict[str, Difference]:
     return {
         key: Difference(key, task_id, status and Status(status), at, code or "", by or "", live, outsider)
-        for key, task_id, status, at, code, by, live, outsider in found
+        for key, task_id, status, at, code, by, live, outsider in run_on("differing", wanted, params)
     }
 
 
-def planned_keys(task_type: str, where: str, *, tenant: str | None = None) -> tuple[int, list[str]]:
-    """How many units of a type wait for their time, and the keys of those that are wanted.
+# A number is compared as a number: only so the index of the caller's own rows is of use.
+_NUMBER = "CASE WHEN planned.key ~ '^-?[0-9]{1,18}$' THEN planned.key::bigint END = own.key"
+_TEXT = "planned.key = own.key::text"
 
-    `where` is a condition on `planned.key` in SQL.
+
+def planned_keys(
+    task_type: str, among: QuerySet, *, key: str = "pk", tenant: str | None = None
+) -> tuple[int, list[str]]:
+    """How many units of a type wait for their time, and the keys of those that are among rows of your own.
+
+    `key` is the field that has their keys. Looked up row by row, so it needs an index.
     """
-    [(count, keys)] = run_on(
-        "planned_keys", where, {"task_type": task_type, "tenant": REGISTRY.tenant_of(task_type, tenant)}
-    )
+    field = among.model._meta.pk if key == "pk" else among.model._meta.get_field(key)
+    same = _NUMBER if isinstance(field, IntegerField) else _TEXT
+    condition = f"EXISTS (SELECT FROM ({rows_of(among, key)}) AS own(key) WHERE {same})"
+    [(count, keys)] = run_on("planned_keys", condition, _of(task_type, tenant))
     return count, keys
 
 
@@ -67,7 +85,12 @@ class Compared:
     unwanted: list[str]  # wait, and are not among the wanted
 
 
-def compare_keys(task_type: str, rows: str, *, tenant: str | None = None) -> Compared:
-    """All keys of your own query, which selects them as text, against all that waits of a type. One statement."""
-    [found] = run_on("compare_keys", rows, {"task_type": task_type, "tenant": REGISTRY.tenant_of(task_type, tenant)})
+def compare_keys(task_type: str, rows: QuerySet, *, key: str = "pk", tenant: str | None = None) -> Compared:
+    """The keys of all these rows of yours against all that waits of a type. One statement."""
+    wanted = f"SELECT own.key::text FROM ({rows_of(rows, key)}) AS own(key)"
+    [found] = run_on("compare_keys", wanted, _of(task_type, tenant))
     return Compared(*found)
+
+
+def _of(task_type: str, tenant: str | None) -> dict[str, object]:
+    return {"task_type": task_type, "tenant": REGISTRY.tenant_of(task_type, tenant)}

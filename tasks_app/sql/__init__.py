@@ -7,6 +7,7 @@ from pathlib import Path
 
 import psycopg
 from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.models import QuerySet
 
 _FOLDER = Path(__file__).parent
 
@@ -38,6 +39,17 @@ def execute_many(statement: str, many: Sequence[Sequence[object]], using: str = 
 def run_on(name: str, rows: str, params: Mapping[str, object], using: str = DEFAULT_DB_ALIAS) -> list[tuple]:
     """run, for a statement that works on the rows of a caller's own query: it stands where the line `--rows` is."""
     return execute(_text(name).replace("--rows", rows), params, using)
+
+
+def rows_of(query: QuerySet, *fields: str, using: str = DEFAULT_DB_ALIAS) -> str:
+    """These fields of a queryset as the rows of run_on.
+
+    Its parameters are written into the text, as Django's own cursor would send them: a statement that is planned once
+    for any parameter could not use a partial index.
+    """
+    # elide_empty: a queryset that can have no rows is a statement too, with columns of the right types.
+    compiler = query.values_list(*fields).query.get_compiler(using, elide_empty=False)
+    return connections[using].ops.compose_sql(*compiler.as_sql()).replace("%", "%%")
 
 
 def _cursor(using: str):

@@ -4,7 +4,6 @@ import pytest
 
 from articles_app import lifecycle
 from articles_app.compensation import KINDS, _again, _cancel_planned, scan
-from articles_app.models import Article
 from articles_app.units import PUBLISH
 from tasks_app.client import ensure
 from tasks_app.client.compensation import Finding, Found
@@ -52,7 +51,7 @@ def test_two_scans_cancel_a_task_too_many_once():
 def found_before(kind) -> list[int]:
     """What a scan saw before others wrote."""
     seen = [int(one.key) for one in scan(True) if isinstance(one, Found)]
-    return sorted(Article.objects.filter(id__in=seen).extra(where=[kind.where]).values_list("id", flat=True))
+    return sorted(kind.articles.filter(id__in=seen).values_list("id", flat=True))
 
 
 def test_an_article_that_is_withdrawn_meanwhile_is_not_repaired():

@@ -1,4 +1,4 @@
--- planned_keys: how much waits of one type, and of that the keys for which the caller's own condition holds.
+-- planned_keys: how much waits of one type, and of that the keys that are among the caller's own rows.
 -- One pass over what is planned, whatever its type: only tasks with a limit have an index that names the type, since
 -- every claim would pay for it.
 WITH planned AS MATERIALIZED (
