@@ -14,7 +14,7 @@ from tasks_app.core.errors import InvalidTask
 from tasks_app.core.lanes import LANES
 from tasks_app.engine.operations import lanes
 from tasks_app.engine.watch.fleet_status import ShardView, Takeover
-from tasks_app.engine.watch.status import LaneStatus, Status, read_status
+from tasks_app.engine.watch.status import LaneStatus, SchedulerStatus, read_status
 from tasks_app.models import Node
 from tasks_app.pages.lists import refuse_unknown
 
@@ -108,7 +108,7 @@ def _read(request: HttpRequest) -> dict:
     }
 
 
-def _holders(status: Status) -> list[tuple[str | None, list[ShardView]]]:
+def _holders(status: SchedulerStatus) -> list[tuple[str | None, list[ShardView]]]:
     """Shards by holder; those of nobody first."""
     held: dict[str | None, list[ShardView]] = {}
     for view in status.shards:

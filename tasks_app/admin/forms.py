@@ -11,7 +11,7 @@ from tasks_app.core.errors import InvalidTask
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lanes import LANES
 from tasks_app.core.states import Status
-from tasks_app.engine.watch.browse import DUE, Cursor, Filter
+from tasks_app.engine.watch.browse import DUE, Bookmark, Filter
 from tasks_app.lifecycle.audit import REASON_LENGTH
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.request import checked_instant
@@ -153,8 +153,8 @@ class OrderForm(forms.Form):
     def clean_operation(self) -> UUID:
         return self.cleaned_data["operation"] or uuid4()
 
-    def clean_after(self) -> Cursor | None:
-        return parse_cursor(self.cleaned_data["after"])
+    def clean_after(self) -> Bookmark | None:
+        return parse_bookmark(self.cleaned_data["after"])
 
     def clean(self) -> dict:
         cleaned = super().clean()
@@ -176,15 +176,15 @@ class ReasonForm(OrderForm):
         return cleaned
 
 
-def parse_cursor(text: str) -> Cursor | None:
+def parse_bookmark(text: str) -> Bookmark | None:
     """`skip:at`, as pages write it."""
     if not text:
         return None
     skip, _, at = text.partition(":")
     if not skip.isdecimal() or len(skip) > 9 or not at or len(at) > 300 or "\0" in at:
         raise forms.ValidationError(f"{text[:40]!r} is no place in the list; begin at its start.")
-    return Cursor(at, int(skip))
+    return Bookmark(at, int(skip))
 
 
-def written_cursor(cursor: Cursor | None) -> str:
-    return f"{cursor.skip}:{cursor.at}" if cursor else ""
+def written_bookmark(bookmark: Bookmark | None) -> str:
+    return f"{bookmark.skip}:{bookmark.at}" if bookmark else ""

@@ -30,7 +30,7 @@ from tasks_app.engine.watch.browse import browse
 from tasks_app.lifecycle.operate import Answer
 from tasks_app.models import AuditEntry, ScheduleTask
 
-from .forms import FilterForm, OrderForm, ReasonForm, written_cursor
+from .forms import FilterForm, OrderForm, ReasonForm, written_bookmark
 from .words import DONE, LEFT, VERBS, WILL, order_words, split
 
 EXAMPLES = 10
@@ -147,7 +147,7 @@ def _preview_page(pages, request, form, order: dict, foreseen: Preview, status: 
 def _progress_page(pages, request, order: dict, progress: Progress) -> HttpResponse:
     done = (order["done"] or 0) + sum(count for answer, count in progress.counts.items() if answer.acted)
     given = request.POST.copy()
-    given["after"], given["done"] = written_cursor(progress.next), str(done)
+    given["after"], given["done"] = written_bookmark(progress.next), str(done)
     context = pages.page(request) | {
         "title": VERBS[order["verb"]],
         "form": ReasonForm(given),

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from tasks_app.core.phrases import milliseconds, span
 from tasks_app.engine.watch.figures import Figures, Hour, Load, last_hour, next_hour, take_sample
-from tasks_app.engine.watch.status import Status, read_status
+from tasks_app.engine.watch.status import SchedulerStatus, read_status
 from tasks_app.pages.charts import Chart, Series, bars, lines
 
 from .rights import may_operate, may_view
@@ -46,7 +46,7 @@ def read(request: HttpRequest) -> dict:
     } | told(request, status)
 
 
-def told(request: HttpRequest, status: Status) -> dict:
+def told(request: HttpRequest, status: SchedulerStatus) -> dict:
     """What the parts need that both pages have."""
     return {
         "may_operate": may_operate(request),
@@ -66,7 +66,7 @@ def refreshed(url: str) -> dict:
     return {"refresh_url": reverse(url), "refresh_seconds": REFRESH_SECONDS}
 
 
-def _oldest(status: Status) -> str:
+def _oldest(status: SchedulerStatus) -> str:
     oldest = status.oldest_overdue_seconds
     return "–" if oldest is None else span(timedelta(seconds=oldest))
 

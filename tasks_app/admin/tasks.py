@@ -22,7 +22,7 @@ from tasks_app.models import AuditEntry, DlqEntry, JobDefinition, ScheduleTask, 
 from tasks_app.pages.lists import refuse_unknown
 
 from . import orders, overview
-from .forms import FilterForm, parse_cursor, written_cursor
+from .forms import FilterForm, parse_bookmark, written_bookmark
 from .rights import LookOnly, may_operate, may_view, requires
 from .words import VERBS, doing
 
@@ -92,7 +92,7 @@ def _listed(request: HttpRequest) -> dict:
     if not form.is_valid():
         return {"form": form, "found": None}
     try:
-        after = parse_cursor(request.GET.get("after", ""))
+        after = parse_bookmark(request.GET.get("after", ""))
         found = browse(form.filter, after, PAGE)
     except (forms.ValidationError, InvalidTask) as error:
         raise BadRequest(str(error)) from None
@@ -102,7 +102,7 @@ def _listed(request: HttpRequest) -> dict:
         "found": found,
         "tasks": [rows[task.id] for task in found.tasks if task.id in rows],
         "after": after,
-        "next": written_cursor(found.next),
+        "next": written_bookmark(found.next),
         "looked": found.looked_at + _looked_before(request),
         "verbs": [(verb, words) for verb, words in VERBS.items()],
         "filtered": bool(form.query),

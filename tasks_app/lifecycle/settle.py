@@ -32,7 +32,9 @@ class Settled(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class BatchFigures:
+    """How long one batch ran, and how late its tasks began."""
+
     run_us: int = 0
     lateness: Sequence[int] | None = None
 
@@ -43,7 +45,7 @@ def settle(
     settled: Sequence[Settled],
     *,
     finish: bool,
-    figures: Figures = Figures(),  # noqa: B008  (frozen)
+    figures: BatchFigures = BatchFigures(),  # noqa: B008  (frozen)
 ) -> int:
     """Write these outcomes, one statement for each kind, and finish the batch if `finish`.
 
@@ -96,7 +98,7 @@ def _write(
     group: list[Settled],
     *,
     finish: bool,
-    figures: Figures,
+    figures: BatchFigures,
     moments: list[datetime] | None = None,
 ) -> int:
     statement, counts_as, given = _STATEMENTS[kind]

@@ -28,17 +28,19 @@ STEPS = 50  # in one look; then somebody may ask it to stop
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class PlanReport:
+    """What one go of the planner did."""
+
     instances: int
     resumed: int
     done: bool  # False: there is more to plan at once
 
 
-def plan_once(shards: Iterable[int] = ()) -> Look:
+def plan_once(shards: Iterable[int] = ()) -> PlanReport:
     """Resume what was paused until now, and plan what fires soon in these shards, or in all; step by step."""
     shards, ahead = list(shards) or all_shards(), conf().PLAN_AHEAD_SECONDS
     if not run("to_plan", {"shards": array(shards), "ahead": ahead})[0][0]:
-        return Look(0, 0, done=True)
+        return PlanReport(0, 0, done=True)
     resumed, instances = resume_due(Operator("planner", "the pause has ended")), 0
     if resumed:
         SENDER.wake_all()  # some of what fell into the pause may be due
@@ -47,8 +49,8 @@ def plan_once(shards: Iterable[int] = ()) -> Look:
         instances += step.instances
         SENDER.wake(step.dues)
         if not step.cursors:
-            return Look(instances, resumed, done=resumed < RESUMED)
-    return Look(instances, resumed, done=False)
+            return PlanReport(instances, resumed, done=resumed < RESUMED)
+    return PlanReport(instances, resumed, done=False)
 
 
 class JobPlanner(threading.Thread):

@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 from tasks_app.conf import conf
 from tasks_app.core.errors import RetryLimited
 from tasks_app.engine.wakeup import wake_on_commit
-from tasks_app.engine.watch.browse import Cursor, Filter, browse, tally
+from tasks_app.engine.watch.browse import Bookmark, Filter, browse, tally
 from tasks_app.lifecycle import operate as _operate
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.operate import Answer, Operated, Row, Verb, expected
@@ -38,7 +38,7 @@ class Preview:
 @dataclass(frozen=True, slots=True)
 class Progress:
     counts: Counter
-    next: Cursor | None  # None: done
+    next: Bookmark | None  # None: done
 
 
 def retry_tasks(ids: Sequence[int], operator: Operator) -> Operated:
@@ -87,7 +87,7 @@ def operate_matching(
     operator: Operator,
     *,
     at: datetime | None = None,
-    after: Cursor | None = None,
+    after: Bookmark | None = None,
     seconds: float = 1.5,
 ) -> Progress:
     """Act on everything that matches, for about so long; `next` says where to go on, with the same operation."""

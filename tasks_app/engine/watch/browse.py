@@ -48,8 +48,8 @@ class Filter:
                 raise InvalidTask(f"{name} {value!r} is unknown; there are {', '.join(known)}.")
 
 
-class Cursor(NamedTuple):
-    """Where a look goes on: after so many candidates that stand at this place."""
+class Bookmark(NamedTuple):
+    """Where a list goes on: after so many candidates that stand at this place."""
 
     at: str
     skip: int
@@ -63,10 +63,12 @@ class Seen(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Matches:
+    """Tasks that a filter found, one page of them."""
+
     tasks: list[Seen]
     looked_at: int
-    next: Cursor | None  # None: there is no more
+    next: Bookmark | None  # None: there is no more
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +90,8 @@ class Source:
 
 
 def browse(
-    wanted: Filter, after: Cursor | None = None, size: int = 50, seconds: float = 0.12, *, steady: bool = False
-) -> Found:
+    wanted: Filter, after: Bookmark | None = None, size: int = 50, seconds: float = 0.12, *, steady: bool = False
+) -> Matches:
     """The next `size` tasks that match. Gives up after `seconds` with what it found; `next` says where to go on.
 
     `steady`: in an order that no retry, move or cancel changes, so that a walk which acts on the tasks misses none.
@@ -103,19 +105,19 @@ def browse(
         begun = time.monotonic()
         answer = run_on(source.statement, source.limited(step, after.skip if after else 0), given)
         if not answer:
-            return Found(tasks, looked_at, None)
+            return Matches(tasks, looked_at, None)
         seen, place, at, nth = answer[0][:4]
         tasks += [Seen(*row[4:]) for row in answer if row[4] is not None]
         looked_at += place
         after = _moved(source, after, at, nth)
         if place == seen < step:
-            return Found(tasks, looked_at, None)
+            return Matches(tasks, looked_at, None)
         step = _next_step(source, step, took=time.monotonic() - begun, left=deadline - time.monotonic())
         if len(tasks) == size or step < FIRST_STEP:
-            return Found(tasks, looked_at, after)
+            return Matches(tasks, looked_at, after)
 
 
-def walk(wanted: Filter, size: int = 500, after: Cursor | None = None) -> Iterator[Found]:
+def walk(wanted: Filter, size: int = 500, after: Bookmark | None = None) -> Iterator[Matches]:
     """All that match, a page at a time, in an order that acting on them does not change."""
     while True:
         found = browse(wanted, after, size, seconds=1.0, steady=True)
@@ -148,7 +150,7 @@ def _next_step(source: Source, step: int, took: float, left: float) -> int:
     return min(int(step * min(4, left / took)), source.longest)
 
 
-def _refuse_bad_place(source: Source, after: Cursor | None) -> None:
+def _refuse_bad_place(source: Source, after: Bookmark | None) -> None:
     try:
         place = source.place(after.at) if after else 0
         if isinstance(place, int) and not -(2**63) <= place < 2**63:
@@ -157,10 +159,10 @@ def _refuse_bad_place(source: Source, after: Cursor | None) -> None:
         raise InvalidTask(f"{shown(after.at)} is no place in this list; begin at its start.") from None
 
 
-def _moved(source: Source, after: Cursor | None, at: str, nth: int) -> Cursor:
+def _moved(source: Source, after: Bookmark | None, at: str, nth: int) -> Bookmark:
     if source.unique:
-        return Cursor(at, 0)
-    return Cursor(at, nth + (after.skip if after and after.at == at else 0))
+        return Bookmark(at, 0)
+    return Bookmark(at, nth + (after.skip if after and after.at == at else 0))
 
 
 def _source(wanted: Filter, steady: bool) -> Source:

@@ -77,7 +77,7 @@ class Lateness:
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class SchedulerStatus:
     nodes: list[NodeView]
     lanes: list[LaneStatus]
     lateness: Lateness
@@ -145,11 +145,11 @@ class Status:
         )
 
 
-def read_status(hour: Hour | None = None, sample: Callable[[], Sample] | None = None) -> Status:
+def read_status(hour: Hour | None = None, sample: Callable[[], Sample] | None = None) -> SchedulerStatus:
     """Everything at a glance. What the caller has read already need not be read again."""
     nodes, shards, types = read_nodes(), fleet_status.shards(), limited_types()
     beats_up = max((node.up_seconds for node in nodes if node.live and node.kind == Node.BEAT), default=None)
-    status = Status(
+    status = SchedulerStatus(
         nodes=nodes,
         lanes=_lanes(nodes, types, sample),
         lateness=_lateness(hour or last_hour()),

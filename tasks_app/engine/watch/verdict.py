@@ -18,7 +18,7 @@ from tasks_app.engine.queues import key_of
 from tasks_app.models import Node
 
 if TYPE_CHECKING:
-    from .status import LaneStatus, NodeView, Status
+    from .status import LaneStatus, NodeView, SchedulerStatus
 
 OVERDUE_SECONDS = 10.0  # due for longer than this and not started: late
 LATE_P95_MS = 2_000.0  # the trigger delay that 95 % of the tasks may have
@@ -50,7 +50,7 @@ class Problem:
         return " ".join(part for part in (self.sentence, self.detail, self.way_out) if part)
 
 
-def judge(status: Status) -> tuple[Problem, ...]:
+def judge(status: SchedulerStatus) -> tuple[Problem, ...]:
     """All that is wrong, trouble first; nothing when all is well."""
     found = [replace(problem, rule=rule.__name__) for rule in RULES for problem in rule(status)]
     return tuple(sorted(found, key=lambda problem: problem.severity is Severity.NOTICE))
@@ -80,22 +80,22 @@ def nobody_dispatches(nodes: Sequence[NodeView]) -> str | None:
     )
 
 
-def no_dispatcher(status: Status) -> Iterator[Problem]:
+def no_dispatcher(status: SchedulerStatus) -> Iterator[Problem]:
     if missing := nobody_dispatches(status.nodes):
         yield trouble(missing)
 
 
-def no_worker(status: Status) -> Iterator[Problem]:
+def no_worker(status: SchedulerStatus) -> Iterator[Problem]:
     if not any(node.live and node.kind == Node.WORKER for node in status.nodes):
         yield trouble("Nobody runs tasks: no worker is alive.", "Start `celery -A scheduler_project worker`.")
 
 
-def silent_broker(status: Status) -> Iterator[Problem]:
+def silent_broker(status: SchedulerStatus) -> Iterator[Problem]:
     if any(lane.queued is None and not lane.queue_broken for lane in status.lanes):
         yield trouble("The broker does not answer: nothing is handed out until it does, and nothing is lost.")
 
 
-def broken_queue(status: Status) -> Iterator[Problem]:
+def broken_queue(status: SchedulerStatus) -> Iterator[Problem]:
     for lane in status.lanes:
         if lane.queue_broken:
             yield trouble(
@@ -105,13 +105,13 @@ def broken_queue(status: Status) -> Iterator[Problem]:
             )
 
 
-def shards_without_dispatcher(status: Status) -> Iterator[Problem]:
+def shards_without_dispatcher(status: SchedulerStatus) -> Iterator[Problem]:
     orphans = [view.shard for view in status.shards if view.holder is None]
     if orphans and nobody_dispatches(status.nodes) is None:
         yield trouble(f"Nobody dispatches shards {_listed(orphans)}.", "They are taken over within seconds.")
 
 
-def unknown_shards(status: Status) -> Iterator[Problem]:
+def unknown_shards(status: SchedulerStatus) -> Iterator[Problem]:
     unknown = conf().SHARDS - len(status.shards)
     if status.shards and unknown > 0:
         yield trouble(
@@ -121,7 +121,7 @@ def unknown_shards(status: Status) -> Iterator[Problem]:
         )
 
 
-def unknown_limits(status: Status) -> Iterator[Problem]:
+def unknown_limits(status: SchedulerStatus) -> Iterator[Problem]:
     for one in status.limits:
         if not one.declared:
             yield trouble(
@@ -133,7 +133,7 @@ def unknown_limits(status: Status) -> Iterator[Problem]:
 # ---- lanes ----
 
 
-def lane_without_worker(status: Status) -> Iterator[Problem]:
+def lane_without_worker(status: SchedulerStatus) -> Iterator[Problem]:
     if not any(lane.slots for lane in status.lanes):
         return  # nobody runs anything, which is told
     for lane in status.lanes:
@@ -146,7 +146,7 @@ def lane_without_worker(status: Status) -> Iterator[Problem]:
             yield notice(f"Nobody consumes lane {lane.lane!r} any more: its last worker has gone.", start)
 
 
-def canary_not_back(status: Status) -> Iterator[Problem]:
+def canary_not_back(status: SchedulerStatus) -> Iterator[Problem]:
     for lane in status.lanes:
         if not lane.slots or not lane.canary_missing:
             continue
@@ -157,7 +157,7 @@ def canary_not_back(status: Status) -> Iterator[Problem]:
             yield trouble(f"{late}, although a worker says that it serves the lane.", "Restart that worker.")
 
 
-def canary_never_flew(status: Status) -> Iterator[Problem]:
+def canary_never_flew(status: SchedulerStatus) -> Iterator[Problem]:
     lanes = [lane.lane for lane in status.lanes if lane.canary_absent]
     if lanes and nobody_dispatches(status.nodes) is None:
         them = "it" if len(lanes) == 1 else "them"
@@ -167,7 +167,7 @@ def canary_never_flew(status: Status) -> Iterator[Problem]:
         )
 
 
-def paused_with_due(status: Status) -> Iterator[Problem]:
+def paused_with_due(status: SchedulerStatus) -> Iterator[Problem]:
     for lane in status.lanes:
         if lane.paused and lane.due:
             yield notice(
@@ -179,13 +179,13 @@ def paused_with_due(status: Status) -> Iterator[Problem]:
 # ---- late ----
 
 
-def overdue(status: Status) -> Iterator[Problem]:
+def overdue(status: SchedulerStatus) -> Iterator[Problem]:
     oldest = status.oldest_overdue_seconds
     if oldest is not None and oldest > OVERDUE_SECONDS:
         yield trouble(f"The oldest due task has been waiting for {oldest:.0f} s; {status.due:,} are due.")
 
 
-def started_late(status: Status) -> Iterator[Problem]:
+def started_late(status: SchedulerStatus) -> Iterator[Problem]:
     late = status.lateness
     window = f"in the last {late.window_seconds // 60} minutes"
     if late.p95_ms is not None and late.p95_ms > LATE_P95_MS:
@@ -200,7 +200,7 @@ def started_late(status: Status) -> Iterator[Problem]:
         yield notice(f"Some tasks started late: {how}.")
 
 
-def _excuse(status: Status) -> str:
+def _excuse(status: SchedulerStatus) -> str:
     """Why it is no trouble any more that tasks started late, or not yet; empty: it is."""
     late = status.lateness
     if late.recent_p95_ms is None or late.recent_p95_ms <= LATE_P95_MS:
@@ -213,7 +213,7 @@ def _excuse(status: Status) -> str:
     return ""
 
 
-def planning_behind(status: Status) -> Iterator[Problem]:
+def planning_behind(status: SchedulerStatus) -> Iterator[Problem]:
     behind = status.planning_behind_seconds
     if behind is not None and behind > OVERDUE_SECONDS:
         yield trouble(
@@ -225,7 +225,7 @@ def planning_behind(status: Status) -> Iterator[Problem]:
 # ---- what the beats do beside dispatching ----
 
 
-def lost_and_not_reaped(status: Status) -> Iterator[Problem]:
+def lost_and_not_reaped(status: SchedulerStatus) -> Iterator[Problem]:
     lost = sum(lane.batches_lost for lane in status.lanes)
     if lost:
         oldest = max(lane.lost_seconds for lane in status.lanes if lane.batches_lost)
@@ -236,7 +236,7 @@ def lost_and_not_reaped(status: Status) -> Iterator[Problem]:
         )
 
 
-def chores_fail(status: Status) -> Iterator[Problem]:
+def chores_fail(status: SchedulerStatus) -> Iterator[Problem]:
     """Once may be a deadlock, and the next time is near; told, but no trouble."""
     by_error: dict[tuple[str, bool], list] = {}
     for one in status.chores:
@@ -254,7 +254,7 @@ def chores_fail(status: Status) -> Iterator[Problem]:
             yield notice(f"The {who} failed {since} ago, and will be tried again.", where, detail)
 
 
-def chores_wait(status: Status) -> Iterator[Problem]:
+def chores_wait(status: SchedulerStatus) -> Iterator[Problem]:
     patience = max(CHORE_PATIENCE_SECONDS, 3 * conf().NODE_SECONDS)
     late = [one for one in status.chores if one.waiting_seconds > patience]
     if late:
@@ -265,7 +265,7 @@ def chores_wait(status: Status) -> Iterator[Problem]:
         )
 
 
-def chores_never_end(status: Status) -> Iterator[Problem]:
+def chores_never_end(status: SchedulerStatus) -> Iterator[Problem]:
     for one in status.chores:
         if one.begun_seconds > max(CHORE_ENDLESS_SECONDS, 10 * one.every_seconds):
             done = one.done_seconds_ago
@@ -276,7 +276,7 @@ def chores_never_end(status: Status) -> Iterator[Problem]:
             )
 
 
-def dead_tasks(status: Status) -> Iterator[Problem]:
+def dead_tasks(status: SchedulerStatus) -> Iterator[Problem]:
     if status.dead_letters:
         if status.dead_letters == 1:
             yield notice("1 task is dead.", "Look at why it gave up, and retry it: the overview leads there.")

@@ -11,7 +11,7 @@ from tasks_app.conf import conf
 from tasks_app.core.handlers import Handler
 from tasks_app.core.lateness import histogram
 from tasks_app.core.task import Outcome, Returned, Skipped, Task
-from tasks_app.lifecycle.settle import BatchLost, Figures, Settled, settle
+from tasks_app.lifecycle.settle import BatchFigures, BatchLost, Settled, settle
 from tasks_app.lifecycle.start import StartedBatch, finish_batch
 
 from . import shutdown
@@ -133,13 +133,13 @@ class BatchRun:
             return 0
         return settle(self.batch.batch_no, self.handler, pending, finish=finish, figures=self.figures())
 
-    def figures(self) -> Figures:
+    def figures(self) -> BatchFigures:
         """How long its handlers took so far, and how late its tasks were begun."""
         begun, due_zero = self.begun, self.batch.started - self._zero
         lateness = [(begun[t.id] + due_zero - t.due) * 1000 for t in self.batch.tasks if t.id in begun]
         # From the first call on: the way there is fixed cost, of which a larger batch has no more.
         took = time.monotonic() - next(iter(begun.values())) if begun else 0.0
-        return Figures(int(took * 1_000_000), histogram(lateness))
+        return BatchFigures(int(took * 1_000_000), histogram(lateness))
 
 
 def again_on_infrastructure_fault(action):

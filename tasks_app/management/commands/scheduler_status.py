@@ -11,7 +11,7 @@ from dataclasses import asdict
 from django.db import OperationalError
 
 from tasks_app.core.text import visible
-from tasks_app.engine.watch.status import LaneStatus, Status, read_status
+from tasks_app.engine.watch.status import LaneStatus, SchedulerStatus, read_status
 from tasks_app.engine.watch.verdict import Severity
 from tasks_app.management.terminal import TerminalCommand
 
@@ -36,7 +36,7 @@ class Command(TerminalCommand):
             sys.exit(1)
 
 
-def _as_dict(status: Status) -> dict:
+def _as_dict(status: SchedulerStatus) -> dict:
     return asdict(status) | {
         "due": status.due,
         "due_exact": status.due_exact,
@@ -49,7 +49,7 @@ def _as_dict(status: Status) -> dict:
     }
 
 
-def _as_page(status: Status) -> str:
+def _as_page(status: SchedulerStatus) -> str:
     live = [node for node in status.nodes if node.live]
     lines = ["Processes"]
     lines += [
@@ -91,7 +91,7 @@ def _due(lane: LaneStatus) -> str:
     return f"{lane.due:,}" if lane.due_exact else f"~{lane.due:,}"
 
 
-def _shards(status: Status) -> list[str]:
+def _shards(status: SchedulerStatus) -> list[str]:
     """Each holder with its shards and their fencing numbers, and who took over from whom lately."""
     held: dict[str, list[str]] = {}
     for view in status.shards:
@@ -114,7 +114,7 @@ _HOW = {
 }
 
 
-def _limits(status: Status) -> list[str]:
+def _limits(status: SchedulerStatus) -> list[str]:
     if not status.limits:
         return []
     lines = ["", "Limits"]
@@ -130,7 +130,7 @@ def _limits(status: Status) -> list[str]:
     return lines
 
 
-def _chores(status: Status) -> list[str]:
+def _chores(status: SchedulerStatus) -> list[str]:
     if not status.chores:
         return []
     return ["", f"Chores         {'every':>9} {'done, ago':>9}"] + [
