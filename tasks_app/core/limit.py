@@ -12,7 +12,7 @@ class Limit:
     burst: float | None  # tasks that may start at once after a pause
     max_running: int | None
 
-    def fill(self, tokens: float, waiting: int) -> float | None:
+    def fill(self, permits: float, waiting: int) -> float | None:
         """What is in the bucket: what flowed in, as far as there is room beside what waits.
 
         `waiting` are claimed, but their handlers were not called. They use up room for good: else, when workers come
@@ -24,7 +24,7 @@ class Limit:
         # In a second there are whole tasks only: a part of one does no harm, and with a low rate that is what flows in.
         flows = max(ceil(self.rate), self.rate * (1 + LOOKED_AT_SECONDS))
         room = max(1.0, floor(self.rate + self.burst) + 0.99 - flows)
-        return min(tokens, max(0.0, room - waiting))
+        return min(permits, max(0.0, room - waiting))
 
     def allowance(self, filled: float | None, running: int) -> int:
         """How many tasks may be claimed now."""

@@ -69,13 +69,13 @@ def claim_limited(wanted: Sequence[Wanted], sizes: Mapping[str, int], dispatcher
     with transaction.atomic():
         patience = f"{conf().SHARD_LEASE_SECONDS * 1000:.0f}ms"
         locked = run("lock_limits", {"types": [one.task_type for one in wanted], "patience": patience})
-        tokens, limits, held = {}, {}, {}
+        permits, limits, held = {}, {}, {}
         for name, flowed, rate, burst, max_running, *since in locked:
-            tokens[name], limits[name] = flowed or 0.0, Limit(rate, burst, max_running)
-            held[name] = {"rate": rate} | dict(zip(("tokens", "filled_at", "full_at"), since, strict=True))
-        used = _usage(list(tokens))
-        filled = {name: limits[name].fill(tokens[name], used[name][1]) for name in tokens}
-        allowed = {name: limits[name].allowance(filled[name], used[name][0]) for name in tokens}
+            permits[name], limits[name] = flowed or 0.0, Limit(rate, burst, max_running)
+            held[name] = {"rate": rate} | dict(zip(("permits", "filled_at", "full_at"), since, strict=True))
+        used = _usage(list(permits))
+        filled = {name: limits[name].fill(permits[name], used[name][1]) for name in permits}
+        allowed = {name: limits[name].allowance(filled[name], used[name][0]) for name in permits}
         open_ones = [one for one in wanted if allowed.get(one.task_type)]
         batches = _claim(open_ones, allowed, sizes, dispatcher, held) if open_ones else []
         granted = {
@@ -104,8 +104,8 @@ def _note_use(
         if left is not None or full:
             rows.append((name, left, full))
     if rows:
-        types, tokens, full = zip(*rows, strict=True)
-        run("spend_tokens", {"types": list(types), "tokens": list(tokens), "full": list(full)})
+        types, permits, full = zip(*rows, strict=True)
+        run("spend_permits", {"types": list(types), "permits": list(permits), "full": list(full)})
 
 
 def _usage(types: list[str]) -> dict[str, tuple[int, int]]:

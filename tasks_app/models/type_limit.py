@@ -1,4 +1,4 @@
-"""The limits of a task type, as the beat that was started last declared them, and its token bucket."""
+"""The limits of a task type, as the beat that was started last declared them, and its bucket of permits."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -9,7 +9,7 @@ class TypeLimit(models.Model):
     rate = models.FloatField(null=True, help_text="Tasks a second; empty: no limit.")
     burst = models.FloatField(null=True, help_text="Tasks that may start at once after a pause.")
     max_running = models.IntegerField(null=True, help_text="Tasks that may run at the same time; empty: no limit.")
-    tokens = models.FloatField(db_default=0.0, help_text="Tasks that could start at filled_at.")
+    permits = models.FloatField(db_default=0.0, help_text="Tasks that could start at filled_at.")
     filled_at = models.DateTimeField(db_default=Now())
     full_at = models.DateTimeField(null=True, help_text="When as many as may were last seen running.")
 

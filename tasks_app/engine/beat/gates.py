@@ -18,7 +18,7 @@ from tasks_app.lifecycle.limited import (
 
 # What other beats declared is read this often: tasks of a type that has just got a limit wait until then.
 _REFRESH_SECONDS = 2.0
-# A gate that closed is asked again after this: nobody tells that a task has ended, and a batch for every single token
+# A gate that closed is asked again after this: nobody tells that a task has ended, and a batch for every single permit
 # would cost more than the work in it.
 _CLOSED_SECONDS = LOOKED_AT_SECONDS
 _CLOSED_MOST_SECONDS = 0.25

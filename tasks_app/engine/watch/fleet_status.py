@@ -34,7 +34,7 @@ class LimitView:
     rate: float | None
     burst: float | None
     max_running: int | None
-    tokens: float | None  # tasks that could start now
+    permits: float | None  # tasks that could start now
     claimed: int  # in batches that no worker has started
     started: int
     oldest_seconds: float | None  # how long the first of those that are due has been

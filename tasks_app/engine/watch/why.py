@@ -183,7 +183,7 @@ def _over_its_limit(task: ScheduleTask) -> Reason | None:
     if view.max_running is not None and view.running >= view.max_running:
         words = f"{view.running:,} tasks of type {task.task_type} are running, and at most {view.max_running:,} may."
         return Reason(Rule.WAITS_FOR_SLOT, f"{words} {_before(task)}")
-    if view.rate is not None and _ahead(task) + 1 > view.tokens:
+    if view.rate is not None and _ahead(task) + 1 > view.permits:
         words = f"Type {task.task_type} may start {view.rate:g} a second, in bursts of {view.burst:g}."
         return Reason(Rule.OVER_RATE, f"{words} {_before(task)}")
     return None

@@ -38,16 +38,16 @@
         claimed_due = t.due_at, due_at = NULL, updated_at = clock_timestamp()
     WHERE t.ctid = ANY ((SELECT spots FROM flat)::tid[]) AND t.status IN ('INIT', 'FAIL', 'SUCCESS')
 )
--- Its tasks are not late before the moment at which their lane was resumed, a slot of their type was free, and the token
+-- Its tasks are not late before the moment at which their lane was resumed, a slot of their type was free, and the permit
 -- of the first of them had come; empty if none of that is later than when they were due.
 INSERT INTO punctual_batch (batch_no, task_type, lane, ids, dispatcher, claimed_at, lease_until, allowed_at)
 SELECT batch_no, task_type, lane, ids, %(dispatcher)s, clock_timestamp(),
        clock_timestamp() + make_interval(secs => %(lease)s),
        greatest((SELECT r.resumed_at FROM punctual_lane_resume r WHERE r.lane = batch.lane AND r.resumed_at > batch.first_due),
                 to_timestamp((held ->> 'full_at')::float8),
-                CASE WHEN first > (held ->> 'tokens')::float8
+                CASE WHEN first > (held ->> 'permits')::float8
                      THEN to_timestamp((held ->> 'filled_at')::float8
-                                       + (first - (held ->> 'tokens')::float8) / (held ->> 'rate')::float8) END)
+                                       + (first - (held ->> 'permits')::float8) / (held ->> 'rate')::float8) END)
 FROM batch
 WHERE (SELECT set_config('synchronous_commit', 'off', TRUE)) = 'off'
 RETURNING batch_no::text, lane, task_type, cardinality(ids)

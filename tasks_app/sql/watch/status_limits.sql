@@ -2,10 +2,10 @@
 -- are due and for how long: those of each lane are counted up to a bound. And the types of which limited tasks are
 -- planned, but whose limit no beat has declared.
 SELECT one.task_type, one.declared, one.rate, one.burst, one.max_running,
-       least(one.burst, one.tokens + one.rate * greatest(0, extract(epoch FROM clock_timestamp() - one.filled_at)::float8)),
+       least(one.burst, one.permits + one.rate * greatest(0, extract(epoch FROM clock_timestamp() - one.filled_at)::float8)),
        held.claimed, held.running, extract(epoch FROM clock_timestamp() - waits.since)::float8, waits.due
 FROM (
-    SELECT task_type, l.task_type IS NOT NULL AS declared, l.rate, l.burst, l.max_running, l.tokens, l.filled_at
+    SELECT task_type, l.task_type IS NOT NULL AS declared, l.rate, l.burst, l.max_running, l.permits, l.filled_at
     FROM unnest(%(types)s::text[]) AS planned(task_type)
     FULL JOIN punctual_type_limit l USING (task_type)
 ) AS one

@@ -73,7 +73,7 @@ def test_a_full_bucket_gives_its_burst_and_then_what_flows_in():
 
     assert take("T_RATED").tasks == BURST
     start_all()
-    TypeLimit.objects.update(tokens=0)
+    TypeLimit.objects.update(permits=0)
     age_bucket("T_RATED", 0.2)
     assert 20 <= take("T_RATED").tasks <= 25
 
@@ -90,7 +90,7 @@ def test_a_clock_that_was_set_back_takes_nothing_out_of_a_bucket():
     age_bucket("T_RATED", -3600)
 
     assert take("T_RATED").tasks == BURST
-    assert TypeLimit.objects.get(task_type="T_RATED").tokens >= 0
+    assert TypeLimit.objects.get(task_type="T_RATED").permits >= 0
 
 
 def test_what_is_claimed_and_not_started_uses_up_the_burst_for_good():
@@ -345,7 +345,7 @@ def test_a_limit_that_another_beat_declared_is_known_soon(settings):
 
 
 def test_a_gate_opens_when_the_next_token_is_there_and_not_a_whole_one_later():
-    TypeLimit.objects.filter(task_type="T_RATED").update(rate=0.001, burst=1, tokens=0.9)
+    TypeLimit.objects.filter(task_type="T_RATED").update(rate=0.001, burst=1, permits=0.9)
     many("T_RATED", 2)
     fleet = Fleet()
     fleet._dispatcher._gates._declared = True
@@ -425,7 +425,7 @@ def test_a_limit_holds_in_every_lane_together():
     fleet = Fleet()
 
     fleet.look()
-    TypeLimit.objects.update(tokens=0)
+    TypeLimit.objects.update(permits=0)
 
     assert ScheduleTask.objects.filter(status="RUNNING").count() <= 3
 

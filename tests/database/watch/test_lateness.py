@@ -49,9 +49,9 @@ def planned(task_type: str, number: int = 1, *, due: timedelta = HOUR) -> list[i
     return ids
 
 
-def bucket(tokens: float, ago: timedelta, task_type: str = "T_RATED") -> None:
-    """It was last looked at so long ago, and then so many tokens were left in it."""
-    TypeLimit.objects.filter(task_type=task_type).update(tokens=tokens, filled_at=now() - ago)
+def bucket(permits: float, ago: timedelta, task_type: str = "T_RATED") -> None:
+    """It was last looked at so long ago, and then so many permits were left in it."""
+    TypeLimit.objects.filter(task_type=task_type).update(permits=permits, filled_at=now() - ago)
 
 
 def take(task_type: str, size: int = 100) -> Granted:

@@ -129,7 +129,7 @@ def late(task_type: str, number: int) -> list[ScheduleTask]:
 
 
 def test_a_type_over_its_rate(worker, limits):
-    TypeLimit.objects.filter(task_type="T_RATED").update(tokens=2.5, filled_at=now() + timedelta(hours=1), rate=1e-9)
+    TypeLimit.objects.filter(task_type="T_RATED").update(permits=2.5, filled_at=now() + timedelta(hours=1), rate=1e-9)
     first, second, third = late("T_RATED", 3)
 
     assert (why(first), why(second)) == ("about_to_run", "about_to_run")

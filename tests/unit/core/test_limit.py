@@ -36,15 +36,15 @@ class World:
 
     def run(self) -> list[float]:
         """The moments at which the handler was called."""
-        now, tokens, filled_at = 0.0, self.limit.burst, 0.0
+        now, permits, filled_at = 0.0, self.limit.burst, 0.0
         while now < SECONDS:
             waiting = sum(now < batch.started + JUST_STARTED for batch in self.open)
-            filled = self.limit.fill(tokens + self.limit.rate * (now - filled_at), waiting)
+            filled = self.limit.fill(permits + self.limit.rate * (now - filled_at), waiting)
             allowed = self.limit.allowance(filled, len(self.open))
             for _ in range(allowed):
                 self.claim(now)
-            tokens, filled_at = filled - allowed, now
-            now += max((1 - tokens) / self.limit.rate, LOOKED_AT_SECONDS / 2) + self.dice.uniform(0, 0.002)
+            permits, filled_at = filled - allowed, now
+            now += max((1 - permits) / self.limit.rate, LOOKED_AT_SECONDS / 2) + self.dice.uniform(0, 0.002)
             self.open = [batch for batch in self.open if batch.ended > now]
         return sorted(call for call in self.calls if call < SECONDS)
 
