@@ -11,7 +11,6 @@ import re
 import select
 import selectors
 import socket
-import sqlite3
 import textwrap
 import threading
 from collections import defaultdict
@@ -22,6 +21,7 @@ from types import SimpleNamespace
 import django.db.transaction
 import httpcore
 import httpx
+import psycopg
 import pytest
 import redis
 from asgiref.sync import SyncToAsync, ThreadSensitiveContext, sync_to_async
@@ -41,6 +41,7 @@ from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.utils import get_fields_from_path, quote, unquote
 from django.contrib.admin.views.main import PAGE_VAR, ChangeList
 from django.contrib.auth.models import Group, User
+from django.contrib.contenttypes.models import ContentType
 from django.core.management.base import OutputWrapper
 from django.db import DatabaseError, connections, transaction
 from django.db.utils import ConnectionHandler
@@ -110,11 +111,9 @@ def test_the_page_has_every_attribute_with_an_underscore_that_is_not_ours():
 
 
 @pytest.fixture
-def database(tmp_path, monkeypatch, django_db_blocker):
-    """A connection of Django's to a file of SQLite: what is tested here is the part that all databases share."""
-    handler = ConnectionHandler(
-        {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": tmp_path / "db", "ATOMIC_REQUESTS": False}}
-    )
+def database(monkeypatch, django_db_setup, django_db_blocker):
+    """A connection of its own, so that a test may break it."""
+    handler = ConnectionHandler({"default": django.db.connection.settings_dict.copy()})
     monkeypatch.setattr(django.db.transaction, "connections", handler)
     with django_db_blocker.unblock():
         connection = handler["default"]
@@ -134,7 +133,7 @@ def test_django_wraps_a_cursor_of_ours(database):
 
 def test_django_translates_the_errors_of_the_driver(database):
     with pytest.raises(DatabaseError), database.wrap_database_errors:
-        raise sqlite3.DatabaseError("no")
+        raise psycopg.DatabaseError("no")
 
 
 def test_django_closes_a_connection_that_is_not_healthy(database, monkeypatch):
@@ -144,6 +143,16 @@ def test_django_closes_a_connection_that_is_not_healthy(database, monkeypatch):
     database.close_if_health_check_failed()
 
     assert database.connection is None
+
+
+def test_django_writes_a_queryset_out_as_text(database):
+    query = ContentType.objects.filter(app_label="it's 100%").values_list("id").query
+
+    text = database.ops.compose_sql(*query.get_compiler("default", elide_empty=False).as_sql())
+    none = ContentType.objects.filter(id__in=[]).values_list("id").query.get_compiler("default", elide_empty=False)
+
+    assert "'it''s 100%'" in text
+    assert none.as_sql()[0].startswith("SELECT")
 
 
 def test_django_lists_what_runs_on_commit_and_a_rollback_empties_it(database):
