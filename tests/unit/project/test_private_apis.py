@@ -191,7 +191,7 @@ def test_django_remembers_that_a_connection_was_closed_in_a_transaction(database
 
 
 def test_django_makes_another_connection_after_the_first_was_deleted():
-    handler = ConnectionHandler({"default": {"ENGINE": "django.db.backends.sqlite3"}})
+    handler = ConnectionHandler({"default": {"ENGINE": "django.db.backends.postgresql"}})
     first = handler["default"]
 
     del handler["default"]
@@ -201,7 +201,7 @@ def test_django_makes_another_connection_after_the_first_was_deleted():
 
 
 def test_django_connects_with_the_settings_as_they_are_then():
-    handler = ConnectionHandler({"default": {"ENGINE": "django.db.backends.sqlite3"}})
+    handler = ConnectionHandler({"default": {"ENGINE": "django.db.backends.postgresql"}})
 
     handler.settings["default"]["OPTIONS"]["timeout"] = 7
 
