@@ -248,7 +248,7 @@ def _insert(requests: Iterable[Request], replaces: Mapping[Unit, int] | None = N
         ("payload", [text or "{}" for text in payload]),
     ):
         same = values.count(values[0]) == len(values)
-        params[name] = "{}" if same else list(values)
+        params[name] = "{}" if same else text_array(values) if name == "payload" else list(values)
         params[f"all_{name}"] = values[0] if same else None
     statement = "insert_tasks" if params["idem_key"] == "{}" and idem_key[0] is None else "insert_keyed_tasks"
     return _answers(Outcome.CREATED, run(statement, params))

@@ -778,3 +778,11 @@ def test_the_garbage_collector_does_not_walk_the_process_while_many_are_planned(
         gc.callbacks.remove(note)
 
     assert len(walks) <= 4  # between its two steps and after them, and not each time that 700 objects more were made
+
+
+def test_payloads_that_differ_arrive_as_they_were_given():
+    ugly = ['"', "\\", '\\"', "{}", "a,b", "NULL", "\n\t", "🦊 é", "'", {"deep": ["\\", '"', None]}, 1.5, ""]
+
+    schedule_many("T_QUIET", [{"key": n, "delay": n, "payload": {"x": one}} for n, one in enumerate(ugly)])
+
+    assert [row.payload["x"] for row in ScheduleTask.objects.order_by("execute_time")] == ugly
