@@ -31,7 +31,7 @@ endif
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up demo test prove chaos lint lock bench bench-peers clean
+.PHONY: help setup up demo test prove chaos lint lock clients bench bench-peers clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,10 +54,11 @@ prove: $(DEV) ## run all tests, the full-scale ones too
 chaos: $(DEV) ## break it on purpose and judge what is left, a quarter of an hour; SEED=7 for other faults
 	$(RUN) -m chaos all --seed $(or $(SEED),1)
 
-lint: $(DEV) ## check style, format and the import rules
+lint: $(DEV) ## check style, format, the import rules and the types of the Python client
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
+	MYPYPATH=clients/python $(BIN)/mypy --strict --package punctual_client
 
 lock: $(VENV)/.made ## renew the lock files after a change of a requirements file; UPGRADE=--upgrade for the rest too
 	$(RUN) -m venv --clear $(LOCK_VENV)
@@ -67,6 +68,9 @@ lock: $(VENV)/.made ## renew the lock files after a change of a requirements fil
 	$(COMPILE) bench/peers/requirements.txt --output-file bench/peers/requirements.lock > /dev/null
 	rm -rf $(LOCK_VENV)
 
+clients: $(DEV) ## make the clients in clients/ from docs/openapi.json, after a change of the API
+	$(RUN) -m clients
+
 bench: $(DEV) ## measure
 	$(RUN) -m bench
 
@@ -74,7 +78,7 @@ bench-peers: $(DEV) $(PEERS) ## measure graphile-worker, pg-boss, Procrastinate,
 	$(RUN) -m bench.peers
 
 clean: ## remove both environments and caches; the data in .punctual stays
-	rm -rf $(VENV) $(PEERS_VENV) .pytest_cache .ruff_cache .hypothesis .import_linter_cache staticfiles
+	rm -rf $(VENV) $(PEERS_VENV) clients/typescript/node_modules clients/typescript/dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache staticfiles
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A stamp is written only after the install succeeded, so a broken one is tried again.

@@ -3,7 +3,7 @@
 Found set-based, a page at a time, without locks; repaired with the articles locked and the finding looked at again.
 So two scans at once, or a scan and an edit, can't both repair the same article. What is DEAD, or was cancelled by a
 person, is a decision or a failure that a person has to look at: it is told, not revived. What a token of another tenant
-cancelled was not its to decide, and is planned again.
+cancelled was not its to decide, and is scheduled again.
 """
 
 from collections.abc import Callable, Iterator
@@ -13,8 +13,7 @@ from typing import NamedTuple
 from django.db import transaction
 from django.db.models import Count, Max, QuerySet
 
-from tasks_app.client import Status as TaskStatus
-from tasks_app.client import cancel, ensure_many
+from tasks_app.client import Status, cancel, ensure_many
 from tasks_app.client.compensation import (
     Difference,
     Finding,
@@ -22,13 +21,13 @@ from tasks_app.client.compensation import (
     Walked,
     differing,
     differing_rows,
-    planned_keys,
     register_scan,
+    waiting_keys,
 )
 
-from .lifecycle.audit import audit_plan
+from .lifecycle.audit import audit_options
 from .models import Article
-from .states import Status
+from .states import ArticleStatus
 from .stopped import for_a_person
 from .units import AUDIT, OFFLINE, PUBLISH
 
@@ -41,9 +40,9 @@ class Kind(NamedTuple):
 
     articles: QuerySet[Article]  # as the partial index has it that the walk uses
     task_type: str
-    column: str  # the time that the plan is made from
+    column: str  # the time that the task runs by
     follows: bool  # the task must have exactly that time, not just any
-    plan: Callable[[datetime], dict]
+    options: Callable[[datetime], dict]
     words: str
 
 
@@ -51,13 +50,13 @@ def _at(time: datetime) -> dict:
     return {"at": time}
 
 
-_TO_AUDIT = Article.objects.filter(status=Status.PENDING_AUDIT)
-_TO_PUBLISH = Article.objects.filter(status=Status.AUDIT_SUCCESS)
-_LIVE = Article.objects.filter(status=Status.PUBLISHED)
+_TO_AUDIT = Article.objects.filter(status=ArticleStatus.PENDING_AUDIT)
+_TO_PUBLISH = Article.objects.filter(status=ArticleStatus.AUDIT_SUCCESS)
+_LIVE = Article.objects.filter(status=ArticleStatus.PUBLISHED)
 _TO_LEAVE = _LIVE.filter(offline_time__isnull=False)
 
 KINDS = (
-    Kind(_TO_AUDIT, AUDIT, "publish_time", False, audit_plan, "waits for an audit"),
+    Kind(_TO_AUDIT, AUDIT, "publish_time", False, audit_options, "waits for an audit"),
     Kind(_TO_PUBLISH, PUBLISH, "publish_time", True, _at, "waits to be published"),
     Kind(_TO_LEAVE, OFFLINE, "offline_time", True, _at, "is to go offline"),
 )
@@ -66,7 +65,7 @@ KINDS = (
 def scan(dry_run: bool) -> Iterator[Found | Walked]:
     for kind in KINDS:
         yield from _without_task(kind, dry_run)
-    yield from _published_but_planned(dry_run)
+    yield from _published_but_waiting(dry_run)
 
 
 register_scan("articles", scan)
@@ -96,8 +95,8 @@ def _bound(kind: Kind, after: int) -> tuple[int | None, int]:
 
 def _again(kind: Kind, ids: list[int], dry_run: bool) -> list[Found]:
     with transaction.atomic():
-        held = kind.articles.select_for_update(no_key=True).filter(id__in=ids).order_by("id")
-        times = dict(held.values_list("id", kind.column))
+        locked = kind.articles.select_for_update(no_key=True).filter(id__in=ids).order_by("id")
+        times = dict(locked.values_list("id", kind.column))
         wanted = {str(id_): time if kind.follows else None for id_, time in times.items()}
         differences = differing(kind.task_type, wanted)
         found, repairs = [], []
@@ -106,7 +105,7 @@ def _again(kind: Kind, ids: list[int], dry_run: bool) -> list[Found]:
             if for_a_person(difference):
                 found.append(Found(words, key, Finding.NEEDS_PERSON))
                 continue
-            repairs.append({"key": key, **kind.plan(times[int(key)])})
+            repairs.append({"key": key, **kind.options(times[int(key)])})
             found.append(Found(words, key, Finding.REPAIRABLE if dry_run else Finding.REPAIRED))
         if repairs and not dry_run:
             ensure_many(kind.task_type, repairs, by=BY)
@@ -118,28 +117,28 @@ def _what(difference: Difference) -> str:
         return "has no task"
     if difference.live:
         return "its task has another time"
-    if difference.status == TaskStatus.CANCELLED and for_a_person(difference):
+    if difference.status == Status.CANCELLED and for_a_person(difference):
         return "its task was cancelled by a person"
     return f"its task is {difference.status}"
 
 
-def _published_but_planned(dry_run: bool) -> Iterator[Found | Walked]:
-    count, keys = planned_keys(PUBLISH, _LIVE)
+def _published_but_waiting(dry_run: bool) -> Iterator[Found | Walked]:
+    count, keys = waiting_keys(PUBLISH, _LIVE)
     ids = sorted(int(key) for key in keys)
     for first in range(0, len(ids), PAGE):
-        yield from _cancel_planned(ids[first : first + PAGE], dry_run)
+        yield from _cancel_waiting(ids[first : first + PAGE], dry_run)
     yield Walked(count)
 
 
-def _cancel_planned(ids: list[int], dry_run: bool) -> list[Found]:
-    words = "is published, and to be published again"
+def _cancel_waiting(ids: list[int], dry_run: bool) -> list[Found]:
+    words = "is published, but has a task to publish it again"
     with transaction.atomic():
         rows = _LIVE.select_for_update(no_key=True).filter(id__in=ids)
         live = [str(id_) for id_ in rows.order_by("id").values_list("id", flat=True)]
         gone = differing(PUBLISH, dict.fromkeys(live))
-        planned = [key for key in live if key not in gone]
+        waiting = [key for key in live if key not in gone]
         if dry_run:
-            return [Found(words, key, Finding.REPAIRABLE) for key in planned]
+            return [Found(words, key, Finding.REPAIRABLE) for key in waiting]
         # One by one: there are few, and each may meanwhile have been run and settled.
-        done = [key for key in planned if cancel(PUBLISH, key, reason="the article is live already", by=BY).cancelled]
+        done = [key for key in waiting if cancel(PUBLISH, key, reason="the article is live already", by=BY).cancelled]
     return [Found(words, key, Finding.REPAIRED) for key in done]

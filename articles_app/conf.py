@@ -1,18 +1,19 @@
 """The settings of the articles with their units and defaults, read from settings.ARTICLES and checked."""
 
-from dataclasses import dataclass, fields
-from functools import cache
+from dataclasses import dataclass
+from typing import ClassVar
 from urllib.parse import urlsplit
 
-from django.conf import settings
-from django.core.signals import setting_changed
-from django.dispatch import receiver
+from tasks_app.client.settings import Section, reader
 
 from .errors import InvalidArticleSettings
 
 
 @dataclass(frozen=True)
-class Conf:
+class Conf(Section):
+    SETTING: ClassVar[str] = "ARTICLES"
+    ERROR: ClassVar[type[Exception]] = InvalidArticleSettings
+
     MODERATION_URL: str = ""  # empty: the local rule list decides
     MODERATION_TOKEN: str = ""  # sent as a bearer token
     CONNECT_SECONDS: float = 3.0
@@ -20,17 +21,8 @@ class Conf:
     TOTAL_SECONDS: float = 8.0  # longest call, however steadily the answer drips
     ANSWER_MAX_BYTES: int = 65_536
     RETRY_AFTER_MAX_SECONDS: float = 300.0  # a service that asks for more is asked again after this
-    AUDIT_LEAD_SECONDS: float | None = None  # None: audit at once; else so long before publish_time
+    AUDIT_LEAD_SECONDS: float | None = None  # None: audit at once; else this long before publish_time
     FORBIDDEN_WORDS: tuple[str, ...] = ("forbidden",)  # the local rule list
-
-    def __post_init__(self) -> None:
-        problems = list(self._problems())
-        if problems:
-            raise InvalidArticleSettings("\n".join(problems))
-        for name in (*SECONDS, "AUDIT_LEAD_SECONDS"):
-            value = getattr(self, name)
-            object.__setattr__(self, name, None if value is None else float(value))
-        object.__setattr__(self, "FORBIDDEN_WORDS", tuple(self.FORBIDDEN_WORDS))
 
     def _problems(self):
         yield from self._bad_texts()
@@ -46,12 +38,12 @@ class Conf:
         lead = self.AUDIT_LEAD_SECONDS
         if lead is not None and (isinstance(lead, bool) or not isinstance(lead, int | float) or not 0 <= lead < 1e9):
             yield (
-                f"AUDIT_LEAD_SECONDS is {lead!r}; it must be empty for an audit at once, or zero or more seconds "
+                f"AUDIT_LEAD_SECONDS is {lead!r}; it must be empty to audit at once, or zero or more seconds "
                 "before the publish time."
             )
         if isinstance(self.TOTAL_SECONDS, int | float) and self.TOTAL_SECONDS >= HANDLER_SECONDS:
             yield (
-                f'ARTICLES["TOTAL_SECONDS"] is {self.TOTAL_SECONDS:g}, but the audit itself is ended after '
+                f'ARTICLES["TOTAL_SECONDS"] is {self.TOTAL_SECONDS:g}, but the audit itself is stopped after '
                 f"{HANDLER_SECONDS:g}. Lower it."
             )
 
@@ -67,7 +59,7 @@ class Conf:
         if not isinstance(token, str):
             yield f"MODERATION_TOKEN is a {type(token).__name__}; it must be a string."
         elif not (token.isascii() and token.isprintable()):
-            yield "MODERATION_TOKEN has characters that no header can have; it must be printable ASCII on one line."
+            yield "MODERATION_TOKEN has characters no HTTP header can have; it must be printable ASCII on one line."
         # A string would be a list of letters, each of them forbidden.
         if not isinstance(words, list | tuple) or not all(isinstance(word, str) and word for word in words):
             yield f'ARTICLES["FORBIDDEN_WORDS"] is {words!r}; it must be a list of words, such as ["forbidden"].'
@@ -86,20 +78,5 @@ def _is_address(url: str) -> bool:
         return False
 
 
-def from_settings(values: dict) -> Conf:
-    known = {field.name for field in fields(Conf)}
-    for name in values:
-        if name not in known:
-            raise InvalidArticleSettings(f'ARTICLES["{name}"] is no setting; there are {", ".join(sorted(known))}.')
-    return Conf(**values)
-
-
-@cache
-def conf() -> Conf:
-    return from_settings(getattr(settings, "ARTICLES", {}))
-
-
-@receiver(setting_changed)
-def _forget(*, setting: str, **_: object) -> None:
-    if setting == "ARTICLES":
-        conf.cache_clear()
+from_settings = Conf.from_settings
+conf = reader(Conf)

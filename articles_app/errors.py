@@ -2,7 +2,7 @@
 
 from tasks_app.client import InvalidTask, PunctualError
 
-from .states import Status, allowed_moves
+from .states import ArticleStatus, allowed_moves
 
 
 class ArticleError(PunctualError):
@@ -26,19 +26,19 @@ class AlreadyCreated(ArticleError):
 
     def __init__(self, article_id: int, same: bool) -> None:
         self.article_id, self.same = article_id, same
-        what = "the same text and times" if same else "another text or other times"
+        what = "the same text and times" if same else "different text or times"
         super().__init__(
-            f"the token has already made article {article_id}, of {what}. Take another token for a new one."
+            f"the token has already created article {article_id}, with {what}. Use another token for a new one."
         )
 
 
 class IllegalMove(ArticleError):
     """The article's state does not allow the move."""
 
-    def __init__(self, article_id: int, status: Status, verb: str) -> None:
+    def __init__(self, article_id: int, status: ArticleStatus, verb: str) -> None:
         self.article_id, self.status, self.verb, self.allowed = article_id, status, verb, allowed_moves(status)
         super().__init__(
-            f"article {article_id} is {status}, where {verb} is not allowed. Allowed are: {', '.join(self.allowed)}."
+            f"article {article_id} is {status}, and {verb} is not allowed there. Allowed: {', '.join(self.allowed)}."
         )
 
 
@@ -49,5 +49,5 @@ class StaleArticle(ArticleError):
         self.article_id, self.wanted, self.found = article_id, wanted, found
         super().__init__(
             f"article {article_id} was changed since you read it: you have revision {wanted}, it is at {found}. "
-            f"{last} Read it again, and decide again."
+            f"{last} Read it again and decide again."
         )

@@ -8,7 +8,7 @@ from . import lifecycle
 from .conf import HANDLER_SECONDS
 from .models import Article
 from .moderation import Verdict, ask
-from .states import Status
+from .states import ArticleStatus
 from .units import AUDIT, MODERATION, OFFLINE, PUBLISH, TENANT
 
 
@@ -25,7 +25,8 @@ def write_verdict(task: Task, judged: Judged) -> None:
     _skip_unless_pending(task, article)
     if article.content_revision != judged.content_revision:
         raise RetryableError(
-            f"judged was content revision {judged.content_revision}, it is {article.content_revision} now; asked again",
+            f"the verdict was about content revision {judged.content_revision}, and it is {article.content_revision} "
+            "now; asked again",
             code="CONTENT_CHANGED",
             after=0,
         )
@@ -48,19 +49,19 @@ def audit(task: Task) -> Judged:
 
 @handler(PUBLISH, tenant=TENANT, transactional=True, batch=True, timeout=60)
 def publish(tasks: list[Task]) -> dict[int, Exception]:
-    """Live, once, at the article's own time: what the task was planned for is only a hint."""
+    """Live, once, at the article's own time: what the task was scheduled for is only a hint."""
     outcomes = lifecycle.publish_due([int(task.key) for task in tasks])
     failed: dict[int, Exception] = {}
     for task in tasks:
         one = outcomes.get(int(task.key))
         if one is None:
             failed[task.id] = _gone(task)
-        elif one.moved or one.status == Status.PUBLISHED:
+        elif one.moved or one.status == ArticleStatus.PUBLISHED:
             continue
-        elif one.status == Status.AUDIT_SUCCESS:
+        elif one.status == ArticleStatus.AUDIT_SUCCESS:
             failed[task.id] = Snooze(one.publish_time)
         else:
-            failed[task.id] = Skip(f"article {task.key} is {one.status}, not {Status.AUDIT_SUCCESS}")
+            failed[task.id] = Skip(f"article {task.key} is {one.status}, not {ArticleStatus.AUDIT_SUCCESS}")
     return failed
 
 
@@ -73,14 +74,14 @@ def take_offline(tasks: list[Task]) -> dict[int, Exception]:
         one = outcomes.get(int(task.key))
         if one is None:
             failed[task.id] = _gone(task)
-        elif one.moved or one.status == Status.OFFLINE:
+        elif one.moved or one.status == ArticleStatus.OFFLINE:
             continue
-        elif one.status == Status.PUBLISHED and one.offline_time is not None:
+        elif one.status == ArticleStatus.PUBLISHED and one.offline_time is not None:
             failed[task.id] = Snooze(one.offline_time)
-        elif one.status == Status.PUBLISHED:
+        elif one.status == ArticleStatus.PUBLISHED:
             failed[task.id] = Skip(f"article {task.key} is to stay online")
         else:
-            failed[task.id] = Skip(f"article {task.key} is {one.status}, not {Status.PUBLISHED}")
+            failed[task.id] = Skip(f"article {task.key} is {one.status}, not {ArticleStatus.PUBLISHED}")
     return failed
 
 
@@ -90,8 +91,8 @@ _STATE = ("id", "status", "content_revision")
 def _skip_unless_pending(task: Task, article: Article | None) -> None:
     if article is None:
         raise _gone(task)
-    if article.status != Status.PENDING_AUDIT:
-        raise Skip(f"article {task.key} is {article.status}, not {Status.PENDING_AUDIT}")
+    if article.status != ArticleStatus.PENDING_AUDIT:
+        raise Skip(f"article {task.key} is {article.status}, not {ArticleStatus.PENDING_AUDIT}")
 
 
 def _gone(task: Task) -> Skip:

@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
-from .states import Status
+from .states import ArticleStatus
 
 TITLE_LENGTH = 200
 NAME_LENGTH = 150  # of an author or an actor
@@ -21,7 +21,9 @@ class Article(models.Model):
     title = models.CharField(max_length=TITLE_LENGTH)
     body = models.TextField()
     author = models.CharField(max_length=NAME_LENGTH)
-    status = models.CharField(max_length=13, choices=[(s.value, s.value) for s in Status], db_default=Status.DRAFT)
+    status = models.CharField(
+        max_length=13, choices=[(s.value, s.value) for s in ArticleStatus], db_default=ArticleStatus.DRAFT
+    )
     publish_time = models.DateTimeField(help_text="When it is to go live.")
     offline_time = models.DateTimeField(null=True, blank=True, help_text="When it is to be taken offline, if at all.")
     published_at = models.DateTimeField(null=True, help_text="When it went live.")
@@ -35,27 +37,27 @@ class Article(models.Model):
         db_table = "article"
         indexes = [
             # What the compensation scan walks. Drafts and most published articles are in none.
-            models.Index(fields=["id"], name="article_pending", condition=Q(status=Status.PENDING_AUDIT)),
-            models.Index(fields=["id"], name="article_approved", condition=Q(status=Status.AUDIT_SUCCESS)),
+            models.Index(fields=["id"], name="article_pending", condition=Q(status=ArticleStatus.PENDING_AUDIT)),
+            models.Index(fields=["id"], name="article_approved", condition=Q(status=ArticleStatus.AUDIT_SUCCESS)),
             models.Index(
                 fields=["id"],
                 name="article_leaving",
-                condition=Q(status=Status.PUBLISHED, offline_time__isnull=False),
+                condition=Q(status=ArticleStatus.PUBLISHED, offline_time__isnull=False),
             ),
             # What an editor asks for: what goes live next, what is overdue, what was rejected.
             models.Index(
                 fields=["publish_time"],
                 name="article_waiting",
-                condition=Q(status__in=[Status.PENDING_AUDIT, Status.AUDIT_SUCCESS]),
+                condition=Q(status__in=[ArticleStatus.PENDING_AUDIT, ArticleStatus.AUDIT_SUCCESS]),
             ),
-            models.Index(fields=["id"], name="article_rejected", condition=Q(status=Status.AUDIT_FAIL)),
-            models.Index(fields=["id"], name="article_draft", condition=Q(status=Status.DRAFT)),
+            models.Index(fields=["id"], name="article_rejected", condition=Q(status=ArticleStatus.AUDIT_FAIL)),
+            models.Index(fields=["id"], name="article_draft", condition=Q(status=ArticleStatus.DRAFT)),
             GinIndex(TITLE_WORDS, name="article_title_words"),
         ]
         constraints = [
-            models.CheckConstraint(condition=Q(status__in=list(Status)), name="article_status"),
+            models.CheckConstraint(condition=Q(status__in=list(ArticleStatus)), name="article_status"),
             models.CheckConstraint(
-                condition=~Q(status=Status.PUBLISHED) | Q(published_at__isnull=False),
+                condition=~Q(status=ArticleStatus.PUBLISHED) | Q(published_at__isnull=False),
                 name="article_published_since",
             ),
             models.CheckConstraint(

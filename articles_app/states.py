@@ -4,7 +4,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 
-class Status(StrEnum):
+class ArticleStatus(StrEnum):
     DRAFT = "DRAFT"  # being written
     PENDING_AUDIT = "PENDING_AUDIT"  # submitted, waits for a verdict
     AUDIT_SUCCESS = "AUDIT_SUCCESS"  # approved, waits for its publish time
@@ -15,43 +15,43 @@ class Status(StrEnum):
 
 class Move(NamedTuple):
     verb: str
-    source: Status
-    target: Status
+    source: ArticleStatus
+    target: ArticleStatus
 
 
 MOVES = (
-    Move("edit_content", Status.DRAFT, Status.DRAFT),
-    Move("edit_content", Status.PENDING_AUDIT, Status.DRAFT),
-    Move("edit_content", Status.AUDIT_SUCCESS, Status.DRAFT),
-    Move("edit_content", Status.AUDIT_FAIL, Status.DRAFT),
-    Move("submit", Status.DRAFT, Status.PENDING_AUDIT),
-    Move("withdraw", Status.PENDING_AUDIT, Status.DRAFT),
-    Move("withdraw", Status.AUDIT_SUCCESS, Status.DRAFT),
-    Move("approve", Status.PENDING_AUDIT, Status.AUDIT_SUCCESS),
-    Move("reject", Status.PENDING_AUDIT, Status.AUDIT_FAIL),
-    Move("publish", Status.AUDIT_SUCCESS, Status.PUBLISHED),
-    Move("publish_now", Status.AUDIT_SUCCESS, Status.PUBLISHED),
-    Move("take_offline", Status.PUBLISHED, Status.OFFLINE),
-    Move("back_to_draft", Status.AUDIT_FAIL, Status.DRAFT),
-    Move("back_to_draft", Status.OFFLINE, Status.DRAFT),
-    Move("change_publish_time", Status.DRAFT, Status.DRAFT),
-    Move("change_publish_time", Status.PENDING_AUDIT, Status.PENDING_AUDIT),
-    Move("change_publish_time", Status.AUDIT_FAIL, Status.AUDIT_FAIL),
-    Move("change_publish_time", Status.AUDIT_SUCCESS, Status.AUDIT_SUCCESS),
-    Move("change_offline_time", Status.DRAFT, Status.DRAFT),
-    Move("change_offline_time", Status.PENDING_AUDIT, Status.PENDING_AUDIT),
-    Move("change_offline_time", Status.AUDIT_FAIL, Status.AUDIT_FAIL),
-    Move("change_offline_time", Status.AUDIT_SUCCESS, Status.AUDIT_SUCCESS),
-    Move("change_offline_time", Status.PUBLISHED, Status.PUBLISHED),
+    Move("edit_content", ArticleStatus.DRAFT, ArticleStatus.DRAFT),
+    Move("edit_content", ArticleStatus.PENDING_AUDIT, ArticleStatus.DRAFT),
+    Move("edit_content", ArticleStatus.AUDIT_SUCCESS, ArticleStatus.DRAFT),
+    Move("edit_content", ArticleStatus.AUDIT_FAIL, ArticleStatus.DRAFT),
+    Move("submit", ArticleStatus.DRAFT, ArticleStatus.PENDING_AUDIT),
+    Move("withdraw", ArticleStatus.PENDING_AUDIT, ArticleStatus.DRAFT),
+    Move("withdraw", ArticleStatus.AUDIT_SUCCESS, ArticleStatus.DRAFT),
+    Move("approve", ArticleStatus.PENDING_AUDIT, ArticleStatus.AUDIT_SUCCESS),
+    Move("reject", ArticleStatus.PENDING_AUDIT, ArticleStatus.AUDIT_FAIL),
+    Move("publish", ArticleStatus.AUDIT_SUCCESS, ArticleStatus.PUBLISHED),
+    Move("publish_now", ArticleStatus.AUDIT_SUCCESS, ArticleStatus.PUBLISHED),
+    Move("take_offline", ArticleStatus.PUBLISHED, ArticleStatus.OFFLINE),
+    Move("back_to_draft", ArticleStatus.AUDIT_FAIL, ArticleStatus.DRAFT),
+    Move("back_to_draft", ArticleStatus.OFFLINE, ArticleStatus.DRAFT),
+    Move("change_publish_time", ArticleStatus.DRAFT, ArticleStatus.DRAFT),
+    Move("change_publish_time", ArticleStatus.PENDING_AUDIT, ArticleStatus.PENDING_AUDIT),
+    Move("change_publish_time", ArticleStatus.AUDIT_FAIL, ArticleStatus.AUDIT_FAIL),
+    Move("change_publish_time", ArticleStatus.AUDIT_SUCCESS, ArticleStatus.AUDIT_SUCCESS),
+    Move("change_offline_time", ArticleStatus.DRAFT, ArticleStatus.DRAFT),
+    Move("change_offline_time", ArticleStatus.PENDING_AUDIT, ArticleStatus.PENDING_AUDIT),
+    Move("change_offline_time", ArticleStatus.AUDIT_FAIL, ArticleStatus.AUDIT_FAIL),
+    Move("change_offline_time", ArticleStatus.AUDIT_SUCCESS, ArticleStatus.AUDIT_SUCCESS),
+    Move("change_offline_time", ArticleStatus.PUBLISHED, ArticleStatus.PUBLISHED),
 )
 
 
-def sources_of(verb: str) -> list[Status]:
+def sources_of(verb: str) -> list[ArticleStatus]:
     """Where the verb may start."""
     return [move.source for move in MOVES if move.verb == verb]
 
 
-def target_of(verb: str) -> Status | None:
+def target_of(verb: str) -> ArticleStatus | None:
     """Where the verb leads; None: it changes no state."""
     targets = {move.target for move in MOVES if move.verb == verb}
     if len(targets) == 1:
@@ -59,6 +59,6 @@ def target_of(verb: str) -> Status | None:
     return None
 
 
-def allowed_moves(status: Status) -> list[str]:
+def allowed_moves(status: ArticleStatus) -> list[str]:
     """The verbs that may start at this state."""
     return list(dict.fromkeys(move.verb for move in MOVES if move.source == status))

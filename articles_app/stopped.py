@@ -8,12 +8,11 @@ from typing import NamedTuple
 
 from django.db.models import QuerySet
 
-from tasks_app.client import Status as TaskStatus
-from tasks_app.client import TaskInfo, dead_keys
+from tasks_app.client import Status, TaskInfo, dead_keys
 from tasks_app.client.compensation import Difference, differing_rows
 
 from .models import Article
-from .states import Status
+from .states import ArticleStatus
 from .units import AUDIT, OFFLINE, PUBLISH
 
 LOOKED_AT = 10_000  # articles of each kind, at most
@@ -23,30 +22,34 @@ BY_HANDLER = "handler"  # who the scheduler names when a handler skipped its tas
 class Wait(NamedTuple):
     """Articles of one state that wait for one task."""
 
-    status: Status
+    status: ArticleStatus
     task_type: str
     next_first: QuerySet[Article]  # in the order in which a page looks at them, by an index
 
 
-def _in(status: Status) -> QuerySet[Article]:
+def _in(status: ArticleStatus) -> QuerySet[Article]:
     return Article.objects.filter(status=status)
 
 
 WAITS = (
-    Wait(Status.PENDING_AUDIT, AUDIT, _in(Status.PENDING_AUDIT).order_by("publish_time")),
-    Wait(Status.AUDIT_SUCCESS, PUBLISH, _in(Status.AUDIT_SUCCESS).order_by("publish_time")),
-    Wait(Status.PUBLISHED, OFFLINE, _in(Status.PUBLISHED).filter(offline_time__isnull=False).order_by("-id")),
+    Wait(ArticleStatus.PENDING_AUDIT, AUDIT, _in(ArticleStatus.PENDING_AUDIT).order_by("publish_time")),
+    Wait(ArticleStatus.AUDIT_SUCCESS, PUBLISH, _in(ArticleStatus.AUDIT_SUCCESS).order_by("publish_time")),
+    Wait(
+        ArticleStatus.PUBLISHED,
+        OFFLINE,
+        _in(ArticleStatus.PUBLISHED).filter(offline_time__isnull=False).order_by("-id"),
+    ),
 )
 
 
 def for_a_person(task: TaskInfo | Difference) -> bool:
     """Whether the end of a task is a decision or a failure that nobody but a person may undo."""
-    if task.status == TaskStatus.CANCELLED:
+    if task.status == Status.CANCELLED:
         return task.cancelled_by != BY_HANDLER and not task.by_outsider
-    return task.status == TaskStatus.DEAD
+    return task.status == Status.DEAD
 
 
-def stopped() -> Iterator[tuple[Status, list[int]]]:
+def stopped() -> Iterator[tuple[ArticleStatus, list[int]]]:
     """By state, the ids of those whose task is cancelled, done or gone among the next ones, or gave up anywhere."""
     for wait in WAITS:
         without = differing_rows(wait.task_type, wait.next_first[:LOOKED_AT])

@@ -21,7 +21,7 @@ DEEP = 40  # pages turned before a deep page is measured
 LIST = "/admin/tasks_app/scheduletask/"
 ARTICLE_LIST = "/admin/articles_app/article/"
 
-# A system in the middle of its day: most tasks done, many planned for the next days, some due, running, failed, dead.
+# A system in the middle of its day: most tasks done, many scheduled for the next days, some due, running, failed, dead.
 # Past the lifecycle, which would take longer than what is measured.
 _TASKS = """
 INSERT INTO punctual_task (tenant, task_type, biz_key, status, execute_time, due_at, claimed_due, lane, shard, attempt,
@@ -161,7 +161,7 @@ def _pages() -> dict[str, list[str]]:
         f"?when=ran&until={now}",
         f"?when=ran&since={now}&state=SUCCESS",
     ]
-    shown = ("drafts", "audit", "planned", "overdue", "failed", "live")
+    shown = ("drafts", "audit", "scheduled", "overdue", "failed", "live")
     articles = ["", *(f"?show={one}" for one in shown), "?q=Title+777777", "?q=Title", "?q=nothing+of+it", "?p=90"]
     ids = {
         state: query("SELECT id FROM punctual_task WHERE status = %s LIMIT 1", [state])[0][0]

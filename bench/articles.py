@@ -26,7 +26,7 @@ def make_articles(count: int, status: str, time: str, **params: object) -> range
     return range(first, first + made)
 
 
-def plan_publishings(ids: range) -> None:
+def schedule_publishings(ids: range) -> None:
     """The publish task of each, at the article's own time, through the door."""
     from articles_app.units import PUBLISH
     from tasks_app.client import ensure_many

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from .articles import analyse, make_articles, plan_publishings
+from .articles import analyse, make_articles, schedule_publishings
 from .stack import Stack, execute, query
 
 GOALS = {"scan_s": {"at_most": 10}, "peak_mb_above_start": {"at_most": 20}, "wrong": {"at_most": 0}}
@@ -18,8 +18,8 @@ def run(stack: Stack) -> dict:
     make_articles(PUBLISHED, "PUBLISHED", "now() - interval '1 day' - n * interval '1 second'")
     approved = make_articles(APPROVED, "AUDIT_SUCCESS", "now() + interval '1 day' + n * interval '1 second'")
     pending = make_articles(PENDING, "PENDING_AUDIT", "now() + interval '1 day' + n * interval '1 second'")
-    plan_publishings(approved)
-    _plan_audits(pending)
+    schedule_publishings(approved)
+    _schedule_audits(pending)
     analyse()
     healthy = _scan()
     _damage(approved, pending)
@@ -72,7 +72,7 @@ def _scan(*options: str) -> dict:
     return json.loads(ended.stdout.splitlines()[-1])
 
 
-def _plan_audits(ids: range) -> None:
+def _schedule_audits(ids: range) -> None:
     from articles_app.units import AUDIT
     from tasks_app.client import ensure_many
 

@@ -36,7 +36,7 @@ def run(stack: Stack) -> dict:
 def measure_cold(stack: Stack, task_type: str = TYPE, count: int = TASKS) -> float:
     """Tasks a second from the first handler call to the last settle."""
     empty_tables()
-    plan_due(task_type, count)
+    schedule_due(task_type, count)
     stack.start()
     wait_settled(count)
     first = min(start.at for start in record.starts())
@@ -59,7 +59,7 @@ def measure_on_top(stack: Stack, task_type: str = TYPE, count: int = TASKS, beat
     stack.start(beats=1, **processes)
     warm_up(task_type)
     stack.stop_beats()
-    plan_due(task_type, count)
+    schedule_due(task_type, count)
     ((before,),) = query("SELECT clock_timestamp()")
     stack.start(beats=beats, workers=0)
     wait_settled(count + WARM_UP)
@@ -82,10 +82,10 @@ def warm_up(task_type: str) -> None:
     execute("TRUNCATE punctual_outbox, bench_effect")
 
 
-def plan_due(task_type: str, count: int) -> None:
-    """Plan them a little ahead, each for a time of its own, and wait until all are due."""
+def schedule_due(task_type: str, count: int) -> None:
+    """Schedule them a little ahead, each for a time of its own, and wait until all are due."""
     times = work.times_from(time.time() + count / 10_000, count)
-    tasks.plan(task_type, times)
+    tasks.schedule(task_type, times)
     execute("VACUUM ANALYZE punctual_task")
     execute("CHECKPOINT")
     tasks.wait_until(times[-1])

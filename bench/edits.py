@@ -5,12 +5,12 @@ import threading
 import time
 from datetime import timedelta
 
-from .articles import analyse, make_articles, plan_publishings
+from .articles import analyse, make_articles, schedule_publishings
 from .stack import Stack, execute, percentile, query
 
 GOALS = {"edit_p99_ms": {"at_most": 50}, "wrong": {"at_most": 0}}
 ARTICLES = 1_000_000
-EDITABLE = 20_000  # approved, planned for tomorrow, and then edited again and again
+EDITABLE = 20_000  # approved, scheduled for tomorrow, and then edited again and again
 FIRING_PER_S = 100
 SECONDS = 20
 EDITORS = 8
@@ -20,7 +20,7 @@ RATES = (200, 400, 600, 800)
 def run(stack: Stack) -> dict:
     make_articles(ARTICLES - EDITABLE, "PUBLISHED", "now() - interval '1 day' - n * interval '1 second'")
     editable = make_articles(EDITABLE, "AUDIT_SUCCESS", "now() + interval '1 day' + n * interval '1 second'")
-    plan_publishings(editable)
+    schedule_publishings(editable)
     execute("VACUUM ANALYZE article")
     stack.start()
     figures: dict = {}
@@ -48,7 +48,7 @@ def _measure(rate: int, editable: range) -> tuple[list[float], list[float]]:
         f"%(start)s + n * interval '{1 / FIRING_PER_S} second'",
         start=start,
     )
-    plan_publishings(firing)
+    schedule_publishings(firing)
     analyse()
     ((wait,),) = query("SELECT extract(epoch FROM %s - clock_timestamp())::float8", [start])
     began = time.monotonic() + wait

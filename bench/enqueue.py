@@ -29,4 +29,4 @@ def measure(count: int = TASKS) -> float:
 def calls(count: int = TASKS) -> list[float]:
     """How many seconds each call took."""
     empty_tables()
-    return tasks.plan("BENCH_NOOP", work.times_from(time.time() + 86_400, count))
+    return tasks.schedule("BENCH_NOOP", work.times_from(time.time() + 86_400, count))

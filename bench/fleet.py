@@ -52,7 +52,7 @@ def measure(stack: Stack, beats: int) -> float:
     drain.warm_up(TYPE)
     _wait_shared(beats)
     lanes.pause(LANE, reason="the bench", by="bench")
-    drain.plan_due(TYPE, drain.TASKS)
+    drain.schedule_due(TYPE, drain.TASKS)
     execute("CHECKPOINT")
     lanes.resume(LANE, reason="the bench", by="bench")
     wait_settled(drain.TASKS + drain.WARM_UP)

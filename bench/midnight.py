@@ -3,7 +3,7 @@
 import time
 from datetime import timedelta
 
-from .articles import analyse, empty_articles, make_articles, plan_publishings
+from .articles import analyse, empty_articles, make_articles, schedule_publishings
 from .stack import Stack, empty_tables, query
 
 GOALS = {"last_published_late_s": {"at_most": 2}, "bulk_move_s": {"at_most": 5}}
@@ -28,7 +28,7 @@ def _bulk_move() -> float:
 
     _empty()
     ids = make_articles(ARTICLES, "AUDIT_SUCCESS", "date_trunc('hour', now()) + interval '1 day'")
-    plan_publishings(ids)
+    schedule_publishings(ids)
     analyse()
     rows = query("SELECT id, publish_time, revision FROM article")
     changes = [NewTime(id_, at + timedelta(hours=1), revision) for id_, at, revision in rows]
@@ -48,10 +48,10 @@ def _go_live(stack: Stack) -> tuple[float, float]:
     """How late the first and the last one went live."""
     _empty()
     stack.start()
-    _wait_live(plan_now(WARM_UP, "now()"), 60)
-    # All the same moment, far enough ahead to be planned by then.
+    _wait_live(schedule_now(WARM_UP, "now()"), 60)
+    # All the same moment, far enough ahead to be scheduled by then.
     ((midnight,),) = query("SELECT date_trunc('second', clock_timestamp()) + interval '12 s'")
-    ids = plan_now(ARTICLES, "%(midnight)s", midnight=midnight)
+    ids = schedule_now(ARTICLES, "%(midnight)s", midnight=midnight)
     _wait_live(ids, 120)
     stack.stop()
     first, last, live, events = query(
@@ -66,9 +66,9 @@ def _go_live(stack: Stack) -> tuple[float, float]:
     return first, last
 
 
-def plan_now(count: int, at: str, **params: object) -> range:
+def schedule_now(count: int, at: str, **params: object) -> range:
     ids = make_articles(count, "AUDIT_SUCCESS", at, **params)
-    plan_publishings(ids)
+    schedule_publishings(ids)
     analyse()
     return ids
 

@@ -61,7 +61,7 @@ def fill(jobs: int, period: int) -> None:
 
 def _planned_per_s(jobs: int, period: int) -> float:
     """Instances a second by one planner alone, without anybody who dispatches them."""
-    from tasks_app.lifecycle.jobs.instances import plan_due
+    from tasks_app.lifecycle.jobs.planning import plan_due
 
     fill(jobs, period)
     rates = []

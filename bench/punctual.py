@@ -1,4 +1,4 @@
-"""punctual: tasks spread evenly at 200/s and 1,000/s, planned ahead, and how late their handlers were called."""
+"""punctual: tasks spread evenly at 200/s and 1,000/s, scheduled ahead, and how late their handlers were called."""
 
 import time
 from collections.abc import Callable
@@ -43,7 +43,7 @@ def measure(
     record.clear()
     first = time.time() + 3
     due = [first + number / rate for number in range(rate * SECONDS)]
-    tasks.plan(task_type, due)
+    tasks.schedule(task_type, due)
     execute("VACUUM ANALYZE punctual_task")
     tasks.wait_until(first)
     around()

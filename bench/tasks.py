@@ -17,7 +17,7 @@ def mappings(times: Sequence[float]) -> list[dict]:
     ]
 
 
-def plan(task_type: str, times: Sequence[float]) -> list[float]:
+def schedule(task_type: str, times: Sequence[float]) -> list[float]:
     """Schedule a task for each of these times; how many seconds each call took. The clients' own work is not in it."""
     from tasks_app.client import schedule_many
 

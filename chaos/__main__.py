@@ -24,7 +24,7 @@ def run_one(name: str, options: argparse.Namespace) -> int:
 
     scenario = ALL[name]
     print(f"{name}: {scenario.story}. Seed {options.seed}, {options.tasks:,} tasks, {scenario.seconds:g} s.")
-    for fault in scenario.plan(options.seed):
+    for fault in scenario.script(options.seed):
         print(f"  {fault}", flush=True)
     result = run(scenario, options.seed, options.tasks)
     print("\n".join(lines(result)), flush=True)

@@ -1,4 +1,4 @@
-"""Gathers the evidence for the oracle: from the database, from the journals, from the plan."""
+"""Gathers the evidence for the oracle: from the database, from the journals, from the script."""
 
 import json
 from collections import Counter, defaultdict
@@ -20,7 +20,7 @@ READY_SECONDS, STARTED_SECONDS = 3.0, 20.0
 
 
 def gather(
-    scenario: Scenario, plan: Sequence[Fault], wishes: Sequence[Wish], fleet: Fleet, calm: tuple[float, float]
+    scenario: Scenario, script: Sequence[Fault], wishes: Sequence[Wish], fleet: Fleet, calm: tuple[float, float]
 ) -> Evidence:
     """`calm`: from when on no fault was at work, and when the load ended, in seconds since the epoch."""
     connection.close()  # ours was cut with the others
@@ -37,13 +37,13 @@ def gather(
         unsettled_runs=Counter(keys[task_id] for ids in unsettled for task_id in ids if task_id in keys),
         in_flight=sum(len(ids) - settled for ids, settled, _ in batches if settled < len(ids)),
         lost_batches=sum(reaped for _, _, reaped in batches),
-        batches_at_stake=_batches_at_stake(plan, wishes),
+        batches_at_stake=_batches_at_stake(script, wishes),
         failures=Counter(code for (code,) in _query("SELECT error_code FROM punctual_attempt")),
         broken_rules=[f"{rule}: not so for {task_id} ({detail})" for rule, task_id, detail in broken_rules()],
         hung_processes=fleet.hung,
         idle_workers=_idle_workers(fleet, *calm),
         largest_child_mb=fleet.largest_child_mb(),
-        child_limit_mb=settings.CELERY_WORKER_MAX_MEMORY_PER_CHILD // 1000,
+        child_limit_mb=settings.PUNCTUAL["CELERY"]["worker_max_memory_per_child"] // 1000,
         longest_schedule_ms=max((call["ms"] for call in calls if "ms" in call), default=0.0),
         schedule_limit_ms=scenario.longest_schedule_ms,
     )
@@ -87,11 +87,11 @@ def _statuses() -> dict[str, list[str]]:
     return found
 
 
-def _batches_at_stake(plan: Sequence[Fault], wishes: Iterable[Wish]) -> int:
+def _batches_at_stake(script: Sequence[Fault], wishes: Iterable[Wish]) -> int:
     killers = sum(wish.poison == "kill" for wish in wishes)
     # Every lie is found out by the one who was lied to, so none costs a batch.
     # A killer takes along the batch it was in, and then itself once for each try.
-    return sum(fault.batches_at_stake for fault in plan) + killers * (POISON_MAX_RETRY + 2)
+    return sum(fault.batches_at_stake for fault in script) + killers * (POISON_MAX_RETRY + 2)
 
 
 def _idle_workers(fleet: Fleet, calm: float, end: float) -> list[str]:

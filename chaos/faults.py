@@ -6,13 +6,13 @@ import signal
 import psycopg
 import redis
 
-from scheduler_project.embedded import Services
+from tasks_app.embedded import Services
 
 from .fleet import Fleet
 from .rubbish import RUBBISH, forged
 from .scenarios import Fault
 
-QUEUE_PREFIX = "punctual:"  # global_keyprefix of the broker settings
+QUEUE_PREFIX = "punctual:"  # of every key in Redis
 
 
 class Faults:

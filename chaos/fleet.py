@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from subprocess import STDOUT, Popen
 
-from scheduler_project.embedded.processes import spawn
+from tasks_app.embedded.processes import spawn
 
 from .scenarios import BEATS, SLOTS, WORKERS
 

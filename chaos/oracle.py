@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 
 ACCEPTED, UNKNOWN, REFUSED = "accepted", "unknown", "refused"
 FINAL = ("SUCCESS", "DEAD", "CANCELLED")
-PLANNED_FAILURE = "RETRYABLE"  # the code of a task that was asked to fail once
+WANTED_FAILURE = "RETRYABLE"  # the code of a task that was asked to fail once
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Evidence:
     unsettled_runs: Counter  # by key: runs that were started and ended without an outcome of this task
     in_flight: int  # tasks in such runs, all in all
     lost_batches: int  # started batches whose lease ran out
-    batches_at_stake: int  # and so many may, by the faults of the plan
+    batches_at_stake: int  # and so many may, by the faults of the script
     failures: Counter = field(default_factory=Counter)  # attempts, by error code
     broken_rules: list[str] = field(default_factory=list)  # of tasks_app/engine/watch/invariants.py
     hung_processes: int = 0
@@ -174,7 +174,7 @@ def _judge_run(evidence: Evidence, seen: _Findings) -> None:
         seen.add(
             "unexplained", f"{seen.count['doubled_ordinary']} effects too many, and {evidence.in_flight} in flight"
         )
-    others = {code: number for code, number in evidence.failures.items() if code != PLANNED_FAILURE}
+    others = {code: number for code, number in evidence.failures.items() if code != WANTED_FAILURE}
     if evidence.batches_at_stake == 0 and others:
         seen.add("failures", f"no fault may fail a task here, but there are failures {others}")
     for rule in evidence.broken_rules:

@@ -1,4 +1,4 @@
-"""Runs one scenario on a fresh stack: load, faults by the plan, calm, and then the oracle's verdict."""
+"""Runs one scenario on a fresh stack: load, faults by the script, calm, and then the oracle's verdict."""
 
 import os
 import random
@@ -26,8 +26,8 @@ from .workload import POISON_MAX_RETRY, Wish, innocents, poisonous
 TICK_SECONDS = 0.05
 LOOK_SECONDS = 0.25
 PROGRESS_SECONDS = 5.0
-PLAN_AT_ONCE = 5_000
-PLANNED_PER_SECOND = 5_000  # at least; all is planned before the first task is due
+SCHEDULED_AT_ONCE = 5_000
+SCHEDULED_PER_SECOND = 5_000  # at least; all is scheduled before the first task is due
 # After the run: nothing finished for two run leases means stuck; so does work that never ends.
 STUCK_SECONDS = 2 * RUN_LEASE_SECONDS
 DRAIN_SECONDS = 120.0
@@ -70,7 +70,7 @@ def run(scenario: Scenario, seed: int, tasks: int) -> Result:
 class _Run:
     def __init__(self, scenario: Scenario, seed: int, stack: TemporaryStack) -> None:
         self.scenario, self.seed, self.stack = scenario, seed, stack
-        self.plan = scenario.plan(seed)
+        self.script = scenario.script(seed)
         self.fleet = Fleet(stack.folder, {**scenario.env})
         self.faults = Faults(stack.services, self.fleet)
         self.begun: list[tuple[Fault, float]] = []
@@ -83,7 +83,7 @@ class _Run:
         ending.callback(self.fleet.stop)
         self._wait_for_fleet()
         wishes = self._wishes(tasks)
-        self.start = self.calm = time.time() + 1 + tasks / PLANNED_PER_SECOND
+        self.start = self.calm = time.time() + 1 + tasks / SCHEDULED_PER_SECOND
         _schedule(wishes, self.start)
         self._wait(lambda: time.time() >= self.start)
         client = self._start_client(ending)
@@ -97,7 +97,7 @@ class _Run:
     def _result(self, wishes: Sequence[Wish], drained_after: float) -> Result:
         from . import evidence
 
-        verdict = judge(evidence.gather(self.scenario, self.plan, wishes, self.fleet, (self.calm, self.end)))
+        verdict = judge(evidence.gather(self.scenario, self.script, wishes, self.fleet, (self.calm, self.end)))
         found = recoveries(self.begun, evidence.finishes(), evidence.batch_ends())
         result = Result(self.scenario, self.seed, verdict, found, round(drained_after, 1))
         if not result.passed:
@@ -111,8 +111,8 @@ class _Run:
 
     def _under_fire(self) -> None:
         """Begin and end every fault at its moment; the load goes on for a while after the last."""
-        events = [(fault.at, self._begin, fault) for fault in self.plan]
-        events += [(fault.at + fault.seconds, self._end, fault) for fault in self.plan if fault.seconds]
+        events = [(fault.at, self._begin, fault) for fault in self.script]
+        events += [(fault.at + fault.seconds, self._end, fault) for fault in self.script if fault.seconds]
         for at, act, fault in sorted(events, key=lambda event: event[0]):
             self._wait(lambda at=at: time.time() >= self.start + at)
             act(fault)
@@ -159,7 +159,9 @@ class _Run:
     def _say_progress(self) -> None:
         seen = self._counts()
         words = "the database does not answer" if seen is None else f"{seen[0]} finished, {seen[1]} to do"
-        print(f"  {time.time() - self.start:5.0f} s  {words}, {len(self.begun)} of {len(self.plan)} faults", flush=True)
+        print(
+            f"  {time.time() - self.start:5.0f} s  {words}, {len(self.begun)} of {len(self.script)} faults", flush=True
+        )
 
     def _counts(self) -> tuple[int, int, int] | None:
         """(final, unfinished, of these not yet due); None while the database is away."""
@@ -205,5 +207,5 @@ def _schedule(wishes: Sequence[Wish], start: float) -> None:
             options["max_retry"] = POISON_MAX_RETRY
         by_type[wish.task_type].append(options)
     for task_type, tasks in by_type.items():
-        for first in range(0, len(tasks), PLAN_AT_ONCE):
-            schedule_many(task_type, tasks[first : first + PLAN_AT_ONCE])
+        for first in range(0, len(tasks), SCHEDULED_AT_ONCE):
+            schedule_many(task_type, tasks[first : first + SCHEDULED_AT_ONCE])

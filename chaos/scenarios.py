@@ -43,7 +43,7 @@ class Scenario:
     longest_schedule_ms: float | None = None
     judges_recovery: bool = True  # False: how long each recovery took is told, not judged, since others use the machine
 
-    def plan(self, seed: int) -> list[Fault]:
+    def script(self, seed: int) -> list[Fault]:
         """Same seed, same faults, at the same moments against the same targets."""
         return sorted(self.faults(random.Random(f"{seed}/{self.name}")), key=lambda fault: fault.at)
 

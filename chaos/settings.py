@@ -17,11 +17,13 @@ PUNCTUAL = PUNCTUAL | {
     "NODE_TTL_SECONDS": 3.0,
     "SHUTDOWN_SECONDS": 2.0,
     "TIMEOUT_GRACE_SECONDS": 1.0,
+    "CELERY": {
+        "worker_max_memory_per_child": 250_000,  # kB; Punctual's own limit would take a leak of half a gigabyte
+    },
 }
-CELERY_WORKER_MAX_MEMORY_PER_CHILD = 250_000  # kB; the project's own limit would take a leak of half a gigabyte
 
 # The runner sets these for the processes it starts, never for itself.
 if os.environ.get("CHAOS_LIES"):
     DATABASES["default"]["ENGINE"] = "chaos.lying_database"
 if os.environ.get("CHAOS_TWICE"):
-    CELERY_BEAT_SCHEDULER = "chaos.doubling_beat:DoublingBeat"
+    PUNCTUAL["CELERY"]["beat_scheduler"] = "chaos.doubling_beat:DoublingBeat"

@@ -50,7 +50,7 @@ class Switch:
 
     def set(self, wanted: dict) -> None:
         if wanted.get("mode") not in MODES:
-            raise ValueError(f"mode {wanted.get('mode')!r} does not exist; there are {', '.join(MODES)}")
+            raise ValueError(f"mode {wanted.get('mode')!r} doesn't exist; there are {', '.join(MODES)}")
         with self._lock:
             self._set = wanted
 

@@ -2,7 +2,7 @@
 not been applied to all tasks are found, and mended once.
 
 Found in one statement, without locks; mended with the products locked and the finding looked at again. What a person
-has cancelled is their decision: it is told, not revived. What a token of another tenant cancelled is planned again.
+has cancelled is their decision: it is told, not revived. What a token of another tenant cancelled is scheduled again.
 """
 
 from collections.abc import Iterator
@@ -20,14 +20,14 @@ from tasks_app.client.compensation import (
     register_scan,
 )
 
-from .lifecycle import apply_window, current_window, plan
+from .lifecycle import apply_window, current_window, schedule_syncs
 from .models import Product
 from .units import COMPENSATION, INVENTORY, STOCK_SYNC
 
 PAGE = 20_000
 OURS = ("handler", INVENTORY, COMPENSATION)  # who cancels without being a person
 
-_HELD = """
+_LOCK = """
 SELECT product_code, stock_synced_at FROM product WHERE product_code = ANY (%s)
 ORDER BY length(product_code), product_code FOR NO KEY UPDATE
 """
@@ -35,8 +35,8 @@ ORDER BY length(product_code), product_code FOR NO KEY UPDATE
 
 def scan(dry_run: bool) -> Iterator[Found | Walked]:
     compared = compare_keys(STOCK_SYNC, Product.objects.all())
-    for first in range(0, len(compared.unplanned), PAGE):
-        yield from _without_task(compared.unplanned[first : first + PAGE], dry_run)
+    for first in range(0, len(compared.not_waiting), PAGE):
+        yield from _without_task(compared.not_waiting[first : first + PAGE], dry_run)
     yield from _without_product(compared.unwanted, dry_run)
     yield Walked(compared.wanted)
     yield from _window(dry_run)
@@ -51,12 +51,12 @@ def _without_task(codes: list[str], dry_run: bool) -> list[Found]:
         return []  # they are being synced right now, and need not be locked for that
     with transaction.atomic():
         with connection.cursor() as cursor:
-            cursor.execute(_HELD, [codes])
+            cursor.execute(_LOCK, [codes])
             products = dict(cursor.fetchall())
         without = differing(STOCK_SYNC, dict.fromkeys(products))
         mend = [code for code, difference in without.items() if not _for_a_person(difference)]
         if mend and not dry_run:
-            plan([(code, products[code]) for code in mend])
+            schedule_syncs([(code, products[code]) for code in mend])
     done = Finding.REPAIRABLE if dry_run else Finding.REPAIRED
     return [
         Found(_words(one), code, Finding.NEEDS_PERSON if _for_a_person(one) else done)

@@ -1,15 +1,12 @@
 """The settings of the stock with their units and defaults, read from settings.STOCK and checked."""
 
 from dataclasses import dataclass, fields
-from functools import cache
+from typing import ClassVar
 from urllib.parse import urlsplit
-
-from django.conf import settings
-from django.core.signals import setting_changed
-from django.dispatch import receiver
 
 from tasks_app.client import InvalidTask
 from tasks_app.client.rolling import timer_from
+from tasks_app.client.settings import Section, reader
 
 from .errors import InvalidStockSettings
 
@@ -28,10 +25,13 @@ MOST = {
 
 
 @dataclass(frozen=True)
-class Conf:
+class Conf(Section):
+    SETTING: ClassVar[str] = "STOCK"
+    ERROR: ClassVar[type[Exception]] = InvalidStockSettings
+
     STOCK_URL: str = ""  # of the stock system; the product's code is appended. Empty: there is none
     STOCK_TOKEN: str = ""  # sent as a bearer token
-    WINDOW_SECONDS: float = 10 * 86_400.0  # every product again so long after it was last synced
+    WINDOW_SECONDS: float = 10 * 86_400.0  # every product again this long after it was last synced
     ROUND: str = ""  # the next sync waits for the next of these moments: a cron string and a time zone. Empty: for none
     BATCH_MAX: int = 1_000  # products in one batch, at most
     RATE: float = 100.0  # questions a second, at most, over all workers
@@ -40,14 +40,6 @@ class Conf:
     TIMEOUT_SECONDS: float = 5.0  # longest wait for an answer, connecting included
     ANSWER_MAX_BYTES: int = 65_536
     RETRY_MAX_SECONDS: float = 3_600.0  # a stock system that is away is asked again for a product this often at least
-
-    def __post_init__(self) -> None:
-        problems = list(self._problems())
-        if problems:
-            raise InvalidStockSettings("\n".join(problems))
-        for field in fields(self):
-            if isinstance(field.default, float):
-                object.__setattr__(self, field.name, float(getattr(self, field.name)))
 
     def _problems(self):
         for field in fields(self):
@@ -60,11 +52,20 @@ class Conf:
                 yield f'STOCK["{field.name}"] is {value!r}; it must be a {what} of more than 0.'
         yield from self._out_of_range()
 
+    @classmethod
+    def _unknown(cls, name, value, known):
+        if name == "ROUND_SECONDS":
+            return (
+                f'STOCK["ROUND_SECONDS"] is {value!r}, but is no longer a setting: it knew neither an hour nor a zone. '
+                f'Set STOCK["ROUND"] to a cron string and a zone, such as {EXAMPLE}; 86400 was "0 0 * * * UTC".'
+            )
+        return super()._unknown(name, value, known)
+
     def _out_of_range(self):
         if isinstance(self.STOCK_URL, str) and self.STOCK_URL and not _is_address(self.STOCK_URL):
             yield f"STOCK_URL is {self.STOCK_URL!r}; it must be http://host/path or https://host/path, and no more."
         if isinstance(self.STOCK_TOKEN, str) and not (self.STOCK_TOKEN.isascii() and self.STOCK_TOKEN.isprintable()):
-            yield "STOCK_TOKEN has characters that no header can have; it must be printable ASCII on one line."
+            yield "STOCK_TOKEN has characters no HTTP header can have; it must be printable ASCII on one line."
         if _is_number(self.WINDOW_SECONDS, float) and not SHORTEST_WINDOW <= self.WINDOW_SECONDS <= LONGEST_WINDOW:
             yield f'STOCK["WINDOW_SECONDS"] is {self.WINDOW_SECONDS:g}; it must be from a second to ten years.'
         if _is_number(self.RATE, float) and 0 < self.RATE < LOWEST_RATE:
@@ -101,25 +102,5 @@ def _is_number(value: object, kind: type) -> bool:
     )
 
 
-def from_settings(values: dict) -> Conf:
-    known = {field.name for field in fields(Conf)}
-    for name in values:
-        if name == "ROUND_SECONDS":
-            raise InvalidStockSettings(
-                f'STOCK["ROUND_SECONDS"] is {values[name]!r}, and is no setting any more: it knew no hour and no zone. '
-                f'Set STOCK["ROUND"] to a cron string and a zone, such as {EXAMPLE}; 86400 was "0 0 * * * UTC".'
-            )
-        if name not in known:
-            raise InvalidStockSettings(f'STOCK["{name}"] is no setting; there are {", ".join(sorted(known))}.')
-    return Conf(**values)
-
-
-@cache
-def conf() -> Conf:
-    return from_settings(getattr(settings, "STOCK", {}))
-
-
-@receiver(setting_changed)
-def _forget(*, setting: str, **_: object) -> None:
-    if setting == "STOCK":
-        conf.cache_clear()
+from_settings = Conf.from_settings
+conf = reader(Conf)

@@ -59,7 +59,7 @@ class Coverage:
         return f"{self.timer.words}; next on {self.timer.in_words(self.next_moment)}"
 
     @property
-    def planned_rate(self) -> float:
+    def scheduled_rate(self) -> float:
         """Questions a second that the window asks for."""
         return self.products / self.interval.total_seconds()
 
@@ -74,10 +74,10 @@ class Coverage:
 
     def problems(self) -> list[str]:
         found = []
-        if self.planned_rate > self.rate:
+        if self.scheduled_rate > self.rate:
             found.append(
-                f"{self.products:,} products in {self.interval} are {self.planned_rate:.1f} a second, and "
-                f"{self.rate:g} are allowed: the window can't be kept. Make it longer, or allow more."
+                f"{self.products:,} products in {self.interval} make {self.scheduled_rate:.1f} a second, and only "
+                f"{self.rate:g} are allowed: the window can't be kept. Lengthen it, or allow more."
             )
         if not self.window_applied:
             found.append("The window was changed, and not all products follow it yet.")
@@ -99,7 +99,7 @@ class Coverage:
             "timer": self.timer.words if self.timer else None,
             "timer_next": self.next_moment.isoformat() if self.timer else None,
             "interval_s": self.interval.total_seconds(),
-            "planned_per_s": round(self.planned_rate, 6),
+            "planned_per_s": round(self.scheduled_rate, 6),
             "allowed_per_s": self.rate,
             "step_s": self.step.total_seconds(),
             **{name: value for name, value in asdict(self.outlook).items() if name != "steps"},
@@ -154,7 +154,7 @@ def interval_for(window: timedelta, timer: Timer | None, now: datetime) -> timed
 
 
 def horizon(window: timedelta, timer: Timer | None, now: datetime) -> timedelta:
-    """Until when everything that is planned comes due."""
+    """Until when everything that is scheduled comes due."""
     return timer.at_or_after([now + window])[0] - now if timer else window
 
 

@@ -55,7 +55,7 @@ def _records(lines: Iterable[str]) -> Iterator[tuple[int, list[str] | str]]:
         except csv.Error as error:
             following = [*reversed(again), *islice(lines, max(0, LONGEST_VALUE - len(again)))]
             more = _lines_of_value(line, following)
-            yield number, f"has a value of {1 + more} lines" if more else f"is no CSV: {error}"
+            yield number, f"has a value of {1 + more} lines" if more else f"is not CSV: {error}"
             again, number = following[more:][::-1], number + more
 
 
@@ -107,7 +107,7 @@ def _quantity(text: str) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdecimal() and len(text) < 20):
-        raise InvalidProduct(f"quantity {text[:40]!r} is no whole number, 0 or more")
+        raise InvalidProduct(f"quantity {text[:40]!r} is not a whole number of 0 or more")
     return int(text)
 
 

@@ -73,7 +73,7 @@ def _refuse_status(answer: Answer, code: str, attempt: int, settings: Conf) -> N
     if status == 200:
         return
     if status in GONE:
-        raise UnrecoverableError(f"the stock system knows no product {code!r} ({status})", code=NOT_FOUND)
+        raise UnrecoverableError(f"the stock system doesn't know product {code!r} ({status})", code=NOT_FOUND)
     if status == 429:
         raise RetryableError(words, code=BUSY, after=_retry_after(answer, attempt, settings))
     if status >= 500 or status in LATER:

@@ -13,7 +13,8 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import embedded
+from tasks_app import embedded
+
 from .demo_editor import NAME as EDITOR
 from .demo_editor import DemoEditor
 from .supervisor import Supervisor

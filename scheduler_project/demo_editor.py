@@ -1,4 +1,4 @@
-"""Owns the demo's editor: plans an article in the real admin, over HTTP, moves it, and reads what the page says."""
+"""Owns the demo's editor: schedules an article in the real admin, over HTTP, moves it, and reads what the page says."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
-from . import embedded
+from tasks_app import embedded
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -82,20 +82,6 @@ def _prepare_threshold(text: str) -> int | None:
             "prepared statements."
         )
     return int(text)
-
-
-def broker_url(redis_url: str) -> str:
-    """kombu's spelling of a redis-py URL."""
-    parts = urlsplit(redis_url)
-    if parts.scheme == "unix":
-        database = dict(parse_qsl(parts.query)).get("db", "0")
-        return f"redis+socket://{parts.path}?virtual_host={database}"
-    if parts.scheme not in ("redis", "rediss"):
-        raise EnvironmentProblem(
-            f"REDIS_URL starts with {parts.scheme + '://' if parts.scheme else redis_url[:20]!r}; "
-            "it must be redis://, rediss:// or unix://."
-        )
-    return redis_url
 
 
 def flag(name: str, default: bool) -> bool:

@@ -1,26 +1,10 @@
-"""The headers that tell a browser what our pages may do; docs/security.md gives the reason for each."""
+"""The console's headers on every answer of ours, the API's and the static files' among them."""
 
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
 
-POLICY = {
-    "default-src": "'none'",
-    # No inline script anywhere. Alpine.js, on which unfold is built, makes functions of its attributes' text.
-    "script-src": "'self' 'unsafe-eval'",
-    # unfold writes its theme's colours into the page, and Alpine.js sets style attributes.
-    "style-src": "'self' 'unsafe-inline'",
-    "img-src": "'self' data:",
-    "font-src": "'self'",
-    "connect-src": "'self'",
-    "form-action": "'self'",
-    "base-uri": "'none'",
-    "frame-ancestors": "'none'",
-}
-HEADERS = {
-    "Content-Security-Policy": "; ".join(f"{name} {value}" for name, value in POLICY.items()),
-    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
-}
+from tasks_app.console.policy import headers
 
 
 def policy_middleware(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
@@ -28,7 +12,7 @@ def policy_middleware(get_response: Callable[[HttpRequest], HttpResponse]) -> Ca
 
     def respond(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
-        for name, value in HEADERS.items():
+        for name, value in headers().items():
             response.headers.setdefault(name, value)
         return response
 

@@ -3,12 +3,10 @@
 import os
 import secrets
 
-from django.templatetags.static import static
-from kombu import Queue
+from tasks_app import embedded
+from tasks_app.core import session
 
-from tasks_app.core.lanes import DEFAULT_LANE, LANES
-
-from . import embedded, env
+from . import env
 
 BASE_DIR = env.BASE_DIR
 DATABASE_URL, REDIS_URL = env.service_urls()
@@ -45,8 +43,8 @@ TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES", "127.0.0.1,::1")
 ONLY_TRUSTED_PROXIES = bool(os.environ.get("TRUSTED_PROXIES"))
 
 INSTALLED_APPS = [
-    "unfold",
-    "django.contrib.admin",
+    "tasks_app.console.apps.ConsoleAdminConfig",  # Django's admin, and the console is its site
+    "unfold.apps.BasicAppConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -69,9 +67,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "tasks_app.admin.login.access_middleware",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "tasks_app.pages.typed.keep_typed",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "scheduler_project.web.SlowStatements",
 ]
@@ -101,20 +97,8 @@ DATABASES["default"] |= {
     "CONN_HEALTH_CHECKS": True,
     "DISABLE_SERVER_SIDE_CURSORS": True,
 }
-# A process that hangs must not hold row locks for ever, nor wait for them for ever.
-# The engine's statements are written so that one plan fits every parameter; planning takes longer than running them.
-DATABASES["default"]["OPTIONS"].setdefault(
-    "options",
-    "-c lock_timeout=5s -c idle_in_transaction_session_timeout=60s -c plan_cache_mode=force_generic_plan",
-)
-DATABASES["default"]["OPTIONS"].setdefault("connect_timeout", 5)
-# A server that vanished without a word (a power cut, a firewall) is noticed within half a minute, not within hours.
-for _name, _value in (("keepalives_idle", 10), ("keepalives_interval", 5), ("keepalives_count", 3)):
-    DATABASES["default"]["OPTIONS"].setdefault(_name, _value)
-DATABASES["default"]["OPTIONS"].setdefault("tcp_user_timeout", 20_000)  # ms
-DATABASES["default"]["OPTIONS"].setdefault("application_name", "punctual")
-# The engine's statements are planned once per connection. Behind a pooler that can't keep them, set it to None.
-DATABASES["default"]["OPTIONS"].setdefault("prepare_threshold", 1)
+# The web process and commands go by the same limits as beats and workers; what DATABASE_URL says counts instead.
+DATABASES["default"]["OPTIONS"] = session.options_for_engine(DATABASES["default"]["OPTIONS"], pooled=False)
 # For web requests alone, see web.py: no page may keep the database busy for ever. 0: no limit.
 WEB_STATEMENT_SECONDS = env.seconds("WEB_STATEMENT_SECONDS", 15.0)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -137,18 +121,9 @@ STATIC_ROOT = os.environ.get("STATIC_ROOT")
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = DEBUG
 
-UNFOLD = {
-    "SITE_TITLE": "Punctual",
-    "SITE_HEADER": "Punctual",
-    "SITE_SYMBOL": "schedule",
-    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": lambda request: static("tasks_app/icon.svg")}],
-    "DASHBOARD_CALLBACK": "tasks_app.admin.overview.dashboard",
-}
-
 # Beside these Django sends X-Content-Type-Options: nosniff and Cross-Origin-Opener-Policy: same-origin by default.
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
-CSRF_FAILURE_VIEW = "tasks_app.pages.typed.csrf_failure"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 
@@ -197,47 +172,3 @@ for _name in ("WINDOW_SECONDS", "TIMEOUT_SECONDS", "RETRY_MAX_SECONDS", "RATE"):
 for _name in ("BURST", "CONCURRENCY", "BATCH_MAX"):
     if _value := os.environ.get(f"STOCK_{_name}"):
         STOCK[_name] = env.whole_number(f"STOCK_{_name}", _value)
-
-# Celery carries batch numbers and nothing else. PostgreSQL recovers lost work, so the broker's own
-# redelivery, results, ETAs and remote control are off; docs/data-path.md gives the reason for each line.
-CELERY_BROKER_URL = env.broker_url(REDIS_URL or "unix:///nonexistent/valkey.sock")
-CELERY_BROKER_TRANSPORT_OPTIONS = {
-    "ack_emulation": False,
-    "global_keyprefix": "punctual:",
-    "socket_timeout": 5,
-    "socket_connect_timeout": 3,
-    "socket_keepalive": True,
-    "health_check_interval": 10,
-    "client_name": "punctual",
-    "priority_steps": [0],
-    "queue_order_strategy": "tasks_app.core.cycle:WeightedCycle",
-}
-CELERY_BROKER_POOL_LIMIT = 4
-CELERY_BROKER_CONNECTION_RETRY = True
-CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-CELERY_BROKER_CONNECTION_MAX_RETRIES = None
-CELERY_BROKER_CHANNEL_ERROR_RETRY = True
-CELERY_TASK_ACKS_LATE = False
-CELERY_TASK_REJECT_ON_WORKER_LOST = False
-CELERY_TASK_IGNORE_RESULT = True
-CELERY_TASK_PUBLISH_RETRY = False
-CELERY_TASK_SERIALIZER = "json"
-CELERY_RESULT_SERIALIZER = "json"
-CELERY_ACCEPT_CONTENT = ["json"]
-CELERY_TASK_CREATE_MISSING_QUEUES = False
-CELERY_TASK_QUEUES = [Queue(lane, routing_key=lane) for lane in LANES]
-CELERY_TASK_DEFAULT_QUEUE = DEFAULT_LANE
-CELERY_TASK_SEND_SENT_EVENT = False
-CELERY_WORKER_SEND_TASK_EVENTS = False
-CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
-CELERY_WORKER_CONSUMER = "tasks_app.engine.worker.consumer:Consumer"
-CELERY_WORKER_DISABLE_PREFETCH = True
-CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
-CELERY_WORKER_MAX_MEMORY_PER_CHILD = 400_000  # kB
-CELERY_WORKER_HIJACK_ROOT_LOGGER = False
-CELERY_WORKER_REDIRECT_STDOUTS = False
-CELERY_BEAT_SCHEDULER = "tasks_app.engine.beat.process:PunctualBeat"
-CELERY_TIMEZONE = "UTC"
-# Celery's Django fixup would close the database connection around every batch.
-CELERY_DB_REUSE_MAX = 10_000

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, TextIO
 
-from .embedded import EmbeddedError
-from .embedded.processes import spawn, wait_until
+from tasks_app.embedded import EmbeddedError
+from tasks_app.embedded.processes import spawn, wait_until
 
 STOP_SECONDS = 20.0
 FIRST_PAUSE, LONGEST_PAUSE = 0.25, 5.0
@@ -256,7 +256,7 @@ class Watch:
         if self._process.alive:
             self._note_alive(now)
         elif self._start_at is None:
-            self._plan_start(now, f"ended ({describe_exit(self._process.exit_status)})")
+            self._start_later(now, f"ended ({describe_exit(self._process.exit_status)})")
         elif now >= self._start_at:
             self._start(now)
 
@@ -265,7 +265,7 @@ class Watch:
         if now - self._alive_since >= STEADY_SECONDS:
             self._pause = FIRST_PAUSE
 
-    def _plan_start(self, now: float, why: str) -> None:
+    def _start_later(self, now: float, why: str) -> None:
         self._printer.say(OWN_LABEL, f"{self._name} {why}; starting again in {self._pause:g} s")
         self._alive_since = None
         self._start_at = now + self._pause
@@ -276,7 +276,7 @@ class Watch:
         try:
             self._start_process()
         except (EmbeddedError, OSError) as error:
-            self._plan_start(now, f"couldn't be started ({error})")
+            self._start_later(now, f"couldn't be started ({error})")
 
 
 def describe_exit(status: int | None) -> str:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import embedded
+from tasks_app import embedded
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
-from . import embedded
-from .embedded import reachability
+from tasks_app import embedded
+from tasks_app.embedded import reachability
+
 from .supervisor import ProcessSpec, Server, Supervisor, run_to_end
 
 BASE_DIR = Path(__file__).resolve().parent.parent

@@ -23,7 +23,7 @@ REQUEST_SECONDS = number("WEB_REQUEST_SECONDS", os.environ.get("WEB_REQUEST_SECO
 BYTES_A_SECOND = 32 * 1024  # a body may take longer if it comes at this pace
 STALLED_SECONDS = 30.0  # an answer of which nothing was taken for so long
 LINGER_SECONDS = 2.0  # for the client to close, after our last word
-MOST_HELD = 64 * 1024 * 1024  # bytes of unfinished requests and unread answers in this process
+MOST_BUFFERED = 64 * 1024 * 1024  # bytes of unfinished requests and unread answers in this process
 MOST_UNSENT = 4 * 1024 * 1024  # of one answer; a longer one waits in its thread
 PIECE = 64 * 1024
 
@@ -98,7 +98,7 @@ class Client(TConn):
         self.deadline = 0.0
 
     @property
-    def held(self) -> int:
+    def buffered(self) -> int:
         return len(self.arrival.data) + len(self.sock.unsent)
 
 
@@ -133,7 +133,7 @@ class BufferingWorker(ThreadWorker):
             conn.sock.flush()
             if conn.sock.unsent:
                 self._park(conn, selectors.EVENT_WRITE, STALLED_SECONDS, lambda _: self._send_on(conn, again))
-                self._hold_less(conn)
+                self._buffer_less(conn)
             else:
                 self._after_answer(conn, again)
 
@@ -182,7 +182,7 @@ class BufferingWorker(ThreadWorker):
         if conn.arrival.wants_continue:
             conn.arrival.wants_continue = False
             conn.sock.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
-        self._hold_less(conn)
+        self._buffer_less(conn)
 
     def _send_on(self, conn: Client, again: bool) -> None:
         with self._closing_on_trouble(conn):
@@ -236,11 +236,11 @@ class BufferingWorker(ThreadWorker):
         if self.parked:
             self._end(next(iter(self.parked)))
 
-    def _hold_less(self, grown: Client) -> None:
-        if grown.held * self.worker_connections <= MOST_HELD:
-            return  # if all hold as little as this one, it is little enough
-        while sum(conn.held for conn in self.parked) > MOST_HELD:
-            self._end(max(self.parked, key=lambda conn: conn.held))
+    def _buffer_less(self, grown: Client) -> None:
+        if grown.buffered * self.worker_connections <= MOST_BUFFERED:
+            return  # if all buffer as little as this one, it is little enough
+        while sum(conn.buffered for conn in self.parked) > MOST_BUFFERED:
+            self._end(max(self.parked, key=lambda conn: conn.buffered))
 
     def _closing_on_trouble(self, conn: Client) -> _ClosingOnTrouble:
         return _ClosingOnTrouble(self, conn)

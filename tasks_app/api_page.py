@@ -7,9 +7,17 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from django.apps import AppConfig
+from django.core.exceptions import ImproperlyConfigured
+
+_ninja = find_spec("ninja")
+if _ninja is None:
+    raise ImproperlyConfigured(
+        "INSTALLED_APPS has tasks_app.api_page.ApiPageConfig, which needs django-ninja. "
+        'Run `pip install "django-punctual[api]"`, or take the line out.'
+    )
 
 
 class ApiPageConfig(AppConfig):
     name = "tasks_app.api_page"
     label = "api_page"
-    path = str(Path(find_spec("ninja").origin).parent)
+    path = str(Path(_ninja.origin).parent)

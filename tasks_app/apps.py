@@ -1,4 +1,5 @@
-from django.apps import AppConfig
+from django.apps import AppConfig, apps
+from django.db.models.signals import post_migrate
 from django.utils.module_loading import autodiscover_modules
 
 
@@ -8,9 +9,12 @@ class TasksAppConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from . import checks  # noqa: F401  (registers the system checks)
-        from .engine.web import people
+        from . import checks, database_checks, uninstall, web_checks  # noqa: F401  (they register the system checks)
 
-        people.watch()
+        if apps.is_installed("django.contrib.auth"):
+            from .engine.web import people
+
+            people.watch_console()
+        post_migrate.connect(uninstall.leave_nothing, sender=self, dispatch_uid="punctual.uninstall")
         # Every installed app may have a `handlers`, a `compensation` and a `links` module; no app is named here.
         autodiscover_modules("handlers", "compensation", "links")

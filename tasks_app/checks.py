@@ -1,40 +1,95 @@
 """Django system checks: the configuration and the declared handlers make sense together."""
 
+from collections.abc import Iterator
+
+from celery.app.defaults import SETTING_KEYS
 from django.conf import settings
 from django.core import checks
+from django.db import DatabaseError
 
-from .conf import from_settings
-from .core.errors import InvalidConfiguration
+from .conf import conf, from_settings
+from .core.errors import InvalidConfiguration, nearest
 from .core.handlers import REGISTRY
-
-_FORBIDDEN_CELERY = {
-    "CELERY_TASK_ACKS_LATE": "the lease recovers lost work; a late ack would run it twice",
-    "CELERY_TASK_ALWAYS_EAGER": "batches would run inside the dispatcher",
-    "CELERY_TASK_REJECT_ON_WORKER_LOST": "a task that kills its worker would be delivered for ever",
-    "CELERY_TASK_PUBLISH_RETRY": "a stalled Redis would hold the dispatcher",
-}
+from .core.lanes import LANES
+from .engine.celery_app import command
+from .engine.wakeup import client
+from .engine.watch.alive import who_is_missing
 
 
 @checks.register()
 def check_configuration(**_: object) -> list[checks.CheckMessage]:
     found = []
     try:
-        from_settings(getattr(settings, "PUNCTUAL", {}))
+        given = from_settings(getattr(settings, "PUNCTUAL", {}))
     except InvalidConfiguration as error:
         found += [checks.Error(line, id="punctual.E001") for line in str(error).splitlines()]
-    for name, why in _FORBIDDEN_CELERY.items():
-        if getattr(settings, name, False):
-            found.append(checks.Error(f"{name} is on: {why}. Turn it off.", id="punctual.E002"))
-    if getattr(settings, "CELERY_BEAT_SCHEDULE", None):
-        found.append(
-            checks.Warning(
-                "CELERY_BEAT_SCHEDULE has entries, but Punctual's beat does not run them. "
-                "Make them jobs; docs/jobs.md says how.",
-                id="punctual.W001",
-            )
-        )
+    else:
+        found += [*_redis_url(given.REDIS_URL), *_unknown_options(given.CELERY)]
     if not getattr(settings, "USE_TZ", True):
         found.append(checks.Error("USE_TZ is off; due times are instants. Turn it on.", id="punctual.E003"))
+    return found
+
+
+def _redis_url(url: str) -> Iterator[checks.CheckMessage]:
+    if not url:
+        yield checks.Warning(
+            'PUNCTUAL["REDIS_URL"] is empty: no beat or worker can start, and what is scheduled waits.',
+            hint='PUNCTUAL = {"REDIS_URL": "redis://localhost:6379/0"}',
+            id="punctual.W002",
+        )
+
+
+def _unknown_options(options: dict) -> Iterator[checks.CheckMessage]:
+    for name in options:
+        if name not in SETTING_KEYS:
+            yield checks.Warning(
+                f'PUNCTUAL["CELERY"] has {name!r}, which is no option of Celery.{nearest(name, SETTING_KEYS)}',
+                id="punctual.W003",
+            )
+
+
+@checks.register(deploy=True)
+def check_redis(**_: object) -> list[checks.CheckMessage]:
+    """What `check --deploy` asks of the running installation."""
+    try:
+        if not conf().REDIS_URL:
+            return []
+        with client(timeout=2) as redis:
+            redis.ping()
+    except InvalidConfiguration:
+        return []  # told above
+    except Exception as error:  # whatever redis-py makes of an address
+        return [
+            checks.Error(
+                f'PUNCTUAL["REDIS_URL"] does not answer: {error}',
+                hint="Beats and workers meet there. Start it, or correct the address.",
+                id="punctual.E005",
+            )
+        ]
+    return []
+
+
+@checks.register(deploy=True)
+def check_processes(**_: object) -> list[checks.CheckMessage]:
+    try:
+        missing = {lane: who_is_missing(lane) for lane in LANES}
+    except (DatabaseError, InvalidConfiguration):
+        return []  # no tables yet, or told above
+    return [
+        checks.Warning(
+            f"Tasks of {', '.join(lanes)} will wait: {what}.",
+            hint=f"{command('beat')}, and {command('worker')}, which serves all lanes unless -Q names some",
+            id="punctual.W004",
+        )
+        for what, lanes in _lanes_by_reason(missing).items()
+    ]
+
+
+def _lanes_by_reason(missing: dict[str, str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for lane, what in missing.items():
+        if what:
+            found.setdefault(what, []).append(lane)
     return found
 
 

@@ -1,57 +1,64 @@
 """Every knob of the scheduler with its unit and default, read from settings.PUNCTUAL and checked."""
 
-from dataclasses import dataclass, fields
-from functools import cache
+import re
+from dataclasses import dataclass, field, fields
+from typing import ClassVar
 
 from django.conf import settings
-from django.core.signals import setting_changed
-from django.dispatch import receiver
+from django.db import DEFAULT_DB_ALIAS
 
 from .core.errors import InvalidConfiguration, nearest, shown
 from .core.sharding import MOST_SHARDS
 from .core.wheel import Wheel
+from .section import Section, reader
 
 
 @dataclass(frozen=True)
-class Conf:
-    REDIS_URL: str = ""
+class Conf(Section):
+    SETTING: ClassVar[str] = "PUNCTUAL"
+    ERROR: ClassVar[type[Exception]] = InvalidConfiguration
+
+    REDIS_URL: str = ""  # the broker's and the wake-ups'
+    DATABASE: str = DEFAULT_DB_ALIAS  # the alias in DATABASES that has Punctual's tables
+    PREFIX: str = "punctual"  # every key in Redis begins with it and a colon
+    CELERY: dict = field(default_factory=dict)  # options of Punctual's own Celery app that should differ
 
     # Dispatching.
     LOOK_SECONDS: float = 1.0  # longest wait between two looks; the net under lost wake-ups
     BATCH_TARGET_MS: float = 200.0  # about this much work goes into one batch
     BATCH_MAX: int = 2000  # tasks in a batch, at most
     BATCH_UNSEEN: int = 8  # tasks in a batch of a type whose pace is not known yet
-    READ_AHEAD_SECONDS: float = 0.0  # what is due within so long is read ahead into a wheel; 0: nothing is
+    READ_AHEAD_SECONDS: float = 0.0  # what is due within this time is read ahead into a wheel; 0: nothing is
     BATCHES_AHEAD: int = 4  # claimed but not started batches per worker slot, at most
 
     # Shards.
-    SHARDS: int = 16  # tasks are spread over so many, and the beats share them
-    SHARD_LEASE_SECONDS: float = 8.0  # a beat silent for so long loses its shards; renewed at a third of it
+    SHARDS: int = 16  # tasks are spread over this many, and the beats share them
+    SHARD_LEASE_SECONDS: float = 8.0  # a beat silent for this long loses its shards; renewed at a third of it
 
     # Leases.
-    DISPATCH_LEASE_SECONDS: float = 15.0  # claimed but not started for so long: due again
-    RUN_LEASE_SECONDS: float = 30.0  # started, and no heartbeat for so long: due again
+    DISPATCH_LEASE_SECONDS: float = 15.0  # claimed but not started for this long: due again
+    RUN_LEASE_SECONDS: float = 30.0  # started, and no heartbeat for this long: due again
     HEARTBEAT_SECONDS: float = 7.0
     REAP_SECONDS: float = 2.0
 
     # Workers.
-    SHUTDOWN_SECONDS: float = 10.0  # after SIGTERM a handler may go on for so long
-    TIMEOUT_GRACE_SECONDS: float = 2.0  # a handler that ignores its interruption for so long ends its process
+    SHUTDOWN_SECONDS: float = 10.0  # after SIGTERM a handler may go on for this long
+    TIMEOUT_GRACE_SECONDS: float = 2.0  # a handler that ignores its interruption for this long ends its process
     UNKNOWN_HANDLER_SECONDS: float = 5.0  # a type this worker doesn't know is due again after this
 
     # Processes.
     NODE_SECONDS: float = 2.0  # a beat or worker reports itself this often
-    NODE_TTL_SECONDS: float = 8.0  # silent for so long: not live
+    NODE_TTL_SECONDS: float = 8.0  # silent for this long: not live
 
     # Health.
     CANARY_SECONDS: float = 10.0  # a canary goes through every lane this often; 0: none
 
     # Wake-ups.
     WAKEUP_MS: float = 50.0  # schedule() waits for Redis no longer than this
-    WAKEUP_PAUSE_SECONDS: float = 5.0  # and does not try again for so long after a failure
+    WAKEUP_PAUSE_SECONDS: float = 5.0  # and doesn't try again for this long after a failure
 
     # Jobs.
-    PLAN_AHEAD_SECONDS: float = 60.0  # instances of jobs are made so long before they are due
+    PLAN_AHEAD_SECONDS: float = 60.0  # instances of jobs are made this long before they are due
     PLAN_SECONDS: float = 10.0  # longest wait between two looks of a planner
 
     # Compensation.
@@ -70,17 +77,45 @@ class Conf:
     PRUNE_STEP: int = 5_000  # rows deleted in one statement, at most
     PRUNE_SECONDS: float = 60.0
 
-    def __post_init__(self) -> None:
-        problems = list(self._wrong_types()) or list(self._problems())
-        if problems:
-            raise InvalidConfiguration("\n".join(problems))
-        for knob in fields(self):
-            if isinstance(knob.default, float):
-                # `2` is as good as `2.0` in the settings, but not beside a fraction in an array for PostgreSQL.
-                object.__setattr__(self, knob.name, float(getattr(self, knob.name)))
+    def redis_key(self, name: str) -> str:
+        return f"{self.PREFIX}:{name}"
 
     def _problems(self):
+        wrong = list(self._wrong_types())
+        yield from wrong or self._wrong_values()
+
+    @classmethod
+    def _unknown(cls, name, value, known):
+        words = f'PUNCTUAL["{name}"] is not a setting of Punctual.{nearest(name, known)}'
+        return f"{words} docs/configuration.md lists them all."
+
+    def _wrong_values(self):
         yield from self._values_out_of_range()
+        if self.REDIS_URL and not self.REDIS_URL.startswith(REDIS_SCHEMES):
+            # Only its beginning: the rest may hold a password.
+            scheme, found, _ = self.REDIS_URL.partition("://")
+            yield (
+                f'PUNCTUAL["REDIS_URL"] begins with {shown((scheme + found)[:20])}; it must be redis://host:port/0, '
+                "rediss://host:port/0 or unix:///path/to/socket."
+            )
+        if self.DATABASE not in (known := {*settings.DATABASES, DEFAULT_DB_ALIAS}):
+            yield (
+                f'PUNCTUAL["DATABASE"] is {shown(self.DATABASE)}, which is no alias in DATABASES.'
+                f"{nearest(self.DATABASE, known)} There are: {', '.join(sorted(known))}."
+            )
+        if not re.fullmatch(r"[\w.:{}-]{1,64}", self.PREFIX, re.ASCII):
+            yield (
+                f'PUNCTUAL["PREFIX"] is {shown(self.PREFIX)}; it must be 1 to 64 letters, digits and any of '
+                "_ . : { } -, such as 'shop-punctual'."
+            )
+        for name in self.CELERY:
+            if name in _KEPT_CELERY:
+                yield f'PUNCTUAL["CELERY"] has {shown(name)}: {_KEPT_CELERY[name]}. Leave it out.'
+            elif not isinstance(name, str) or not name.islower():
+                yield (
+                    f'PUNCTUAL["CELERY"] has {shown(name)}; options have Celery\'s own names in lower case, such as '
+                    "'worker_max_memory_per_child'."
+                )
         if self.RUN_LEASE_SECONDS <= 2 * self.HEARTBEAT_SECONDS:
             yield (
                 f'PUNCTUAL["RUN_LEASE_SECONDS"] is {self.RUN_LEASE_SECONDS:g} but HEARTBEAT_SECONDS is '
@@ -96,7 +131,7 @@ class Conf:
         if self.READ_AHEAD_SECONDS and not self.LOOK_SECONDS < self.READ_AHEAD_SECONDS < Wheel.TURN_SECONDS:
             yield (
                 f'PUNCTUAL["READ_AHEAD_SECONDS"] is {self.READ_AHEAD_SECONDS:g} and LOOK_SECONDS is '
-                f"{self.LOOK_SECONDS:g}; what is read must reach beyond the next look, and not once around the wheel "
+                f"{self.LOOK_SECONDS:g}; what is read ahead must reach beyond the next look, but not around the wheel "
                 f"({Wheel.TURN_SECONDS:g} s). Set it to twice LOOK_SECONDS, or to 0."
             )
         if self.PLAN_AHEAD_SECONDS < 2 * self.PLAN_SECONDS:
@@ -113,13 +148,13 @@ class Conf:
 
     def _wrong_types(self):
         for knob in fields(self):
-            value, kind = getattr(self, knob.name), type(knob.default)
+            value, kind = getattr(self, knob.name), knob.type
             if isinstance(value, bool) or not isinstance(value, _ACCEPTED[kind]):
                 yield f'PUNCTUAL["{knob.name}"] is {shown(value)}; it must be a {_WORDS[kind]}.'
 
     def _values_out_of_range(self):
         for knob in fields(self):
-            if isinstance(knob.default, str):
+            if knob.type not in (int, float):
                 continue
             value, allowed = getattr(self, knob.name), range_of(knob.name)
             if allowed.allows(value):
@@ -169,30 +204,28 @@ _RANGES = {
 }
 _REASONS = {
     "SHARDS": " Every look asks each shard; a few times the number of beats is plenty.",
-    "RUN_LEASE_SECONDS": " A worker ends itself when its own watchdog has heard nothing for so long.",
+    "RUN_LEASE_SECONDS": " A worker ends itself when its own watchdog has heard nothing for that long.",
     "PAYLOAD_MAX_BYTES": " The empty payload, {}, has 2.",
 }
-_ACCEPTED = {str: str, int: int, float: (int, float)}
-_WORDS = {str: "string", int: "whole number", float: "number"}
+REDIS_SCHEMES = ("redis://", "rediss://", "unix://")
+_ACCEPTED = {str: str, int: int, float: (int, float), dict: dict}
+_WORDS = {str: "string", int: "whole number", float: "number", dict: "dict"}
+# Options of Celery that hold a promise up, each with what would become of it.
+_KEPT_CELERY = {
+    "accept_content": "whoever can write to Redis could run code in a worker",
+    "beat_schedule": "Punctual's beat runs no schedules of Celery's; make them jobs, as docs/jobs.md says",
+    "broker_url": 'beats and workers meet at PUNCTUAL["REDIS_URL"]',
+    "imports": "a worker would not know how to run a batch",
+    "task_acks_late": "the lease recovers lost work; a late ack would run it twice",
+    "task_always_eager": "batches would run inside the dispatcher",
+    "task_publish_retry": "a stalled Redis would hold up the dispatcher",
+    "task_queues": "there is one queue for each lane",
+    "task_reject_on_worker_lost": "a task that kills its worker would be delivered for ever",
+    "task_soft_time_limit": "it would end whole batches; give each handler its own timeout",
+    "task_time_limit": "it would end whole batches; give each handler its own timeout",
+    "worker_consumer": "Celery's own ends the worker if a child ends while the broker is away",
+}
 
 
-def from_settings(values: dict) -> Conf:
-    known = {knob.name for knob in fields(Conf)}
-    for name in values:
-        if name not in known:
-            raise InvalidConfiguration(
-                f'PUNCTUAL["{name}"] is no setting of Punctual.{nearest(name, known)} '
-                "docs/configuration.md lists them all."
-            )
-    return Conf(**values)
-
-
-@cache
-def conf() -> Conf:
-    return from_settings(getattr(settings, "PUNCTUAL", {}))
-
-
-@receiver(setting_changed)
-def _forget(*, setting: str, **_: object) -> None:
-    if setting == "PUNCTUAL":
-        conf.cache_clear()
+from_settings = Conf.from_settings
+conf = reader(Conf)

@@ -9,7 +9,7 @@ import django
 import pytest
 from django.test import TransactionTestCase
 
-from scheduler_project import embedded
+from tasks_app import embedded
 
 _services = None
 _home = None
@@ -85,3 +85,12 @@ def pytest_runtest_makereport(item, call):
     if report.when == "call" and report.failed:
         for name in {"stack", "web"} & getattr(item, "funcargs", {}).keys():
             report.sections.append(("processes", item.funcargs[name].logs()))
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """One for all: Playwright can't be started twice in a process."""
+    from tests.support.browser import a_browser
+
+    with a_browser() as browser:
+        yield browser

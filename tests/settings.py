@@ -4,6 +4,7 @@ import os
 
 from scheduler_project.settings import *  # noqa: F403
 from scheduler_project.settings import INSTALLED_APPS, PUNCTUAL
+from tests.support import project_celery  # noqa: F401  (as a project does it that has a Celery app of its own)
 
 INSTALLED_APPS = [*INSTALLED_APPS, "tests.support.testapp"]
 PUNCTUAL = PUNCTUAL | {

@@ -15,14 +15,14 @@ from django.urls import reverse
 from articles_app.errors import ArticleError
 from articles_app.lifecycle import NewTime, TimeOutcome, change_publish_times
 from articles_app.models import Article
-from articles_app.states import Status
-from tasks_app.client import PlanConflict
+from articles_app.states import ArticleStatus
+from tasks_app.client import ScheduleConflict
 from tasks_app.pages.typed import take_back
 
 from .hints import LABELS
-from .move_form import MoveForm, Planned, plan
+from .move_form import MoveForm, Proposal, propose
 from .page import BUSY, is_locked
-from .questions import PLANNED
+from .questions import ON_ITS_WAY
 from .times import database_now, spoken
 from .zones import zone_of
 
@@ -43,7 +43,7 @@ def bulk_move(request: HttpRequest, admin, chosen: Sequence[int] | None = None) 
             return back
     revisions = _read_chosen(given.get("chosen", "")) if chosen is None else dict.fromkeys(chosen)
     if not 0 < len(revisions) <= MOST:
-        many = f"More than {MOST:,} articles are selected; so many can't be moved at once. Filter the list first."
+        many = f"More than {MOST:,} articles are selected, too many to move at once. Filter the list first."
         messages.error(request, many if revisions else "Select the articles to move first.")
         return back
     now = database_now()
@@ -51,13 +51,13 @@ def bulk_move(request: HttpRequest, admin, chosen: Sequence[int] | None = None) 
     form = MoveForm(given if step in ("preview", "move") else None, zone_of(request).zone)
     context = admin.admin_site.each_context(request) | _basics(form, articles)
     if form.is_bound and form.is_valid():
-        planned = plan(form, articles)
-        refused = planned.impossible
+        proposal = propose(form, articles)
+        refused = proposal.impossible
         if step == "move" and not refused:
-            refused = _move(request, form, planned, revisions, now)
+            refused = _move(request, form, proposal, revisions, now)
             if not refused:
                 return back
-        context |= {"refused": refused, "preview": _preview(form, planned, now) if not planned.impossible else None}
+        context |= {"refused": refused, "preview": _preview(form, proposal, now) if not proposal.impossible else None}
     return TemplateResponse(request, "articles_app/bulk_move.html", context)
 
 
@@ -83,18 +83,18 @@ def _basics(form: MoveForm, articles: list[Article]) -> dict[str, object]:
     }
 
 
-def _move(request: HttpRequest, form: MoveForm, planned: Planned, revisions: dict[int, int], now: datetime) -> str:
+def _move(request: HttpRequest, form: MoveForm, proposal: Proposal, revisions: dict[int, int], now: datetime) -> str:
     """Carry out what the preview has shown; if that can't be done, the sentence that says why."""
     if request.POST.get("shown") != form.fingerprint():
-        return "Nothing was moved yet: you have changed the form since the preview. This is what it would do now."
-    at_once = _at_once(planned, now)
+        return "Nothing has been moved yet: the form has changed since the preview. This is what it would do now."
+    at_once = _at_once(proposal, now)
     if at_once and request.POST.get("at_once") != str(at_once):
         words = f"{_many(at_once).removesuffix('was').removesuffix('were')}would be published at once"
-        return f"Nothing was moved yet: {words}, since the new time has passed. Say below that you mean it."
-    wanted = [NewTime(article.id, at, revisions[article.id]) for article, at in planned.moves]
+        return f"Nothing has been moved yet: {words}, since the new time has passed. Confirm it below."
+    wanted = [NewTime(article.id, at, revisions[article.id]) for article, at in proposal.moves]
     try:
         answers = change_publish_times(wanted, actor=request.user.get_username())
-    except (ArticleError, PlanConflict) as error:
+    except (ArticleError, ScheduleConflict) as error:
         return f"Nothing was changed: {error} Below is what it would do now."
     except OperationalError as error:
         if not is_locked(error):
@@ -103,17 +103,17 @@ def _move(request: HttpRequest, form: MoveForm, planned: Planned, revisions: dic
     counts = Counter(answer.outcome for answer in answers)
     moved = [answer.new for answer in answers if answer.outcome.changed]
     messages.success(request, _outcome(counts, moved, form.zone, now))
-    too_late = counts[TimeOutcome.IGNORED] + len(planned.too_late)
+    too_late = counts[TimeOutcome.IGNORED] + len(proposal.too_late)
     if too_late:
-        messages.warning(request, f"{_many(too_late)} already published; nothing was changed there.")
-    if planned.in_the_way:
-        messages.warning(request, f"{_many(len(planned.in_the_way))} left alone: offline before the new time.")
+        messages.warning(request, f"{_many(too_late)} already published and left unchanged.")
+    if proposal.in_the_way:
+        messages.warning(request, f"{_many(len(proposal.in_the_way))} left alone because of an earlier offline time.")
     return ""
 
 
-def _at_once(planned: Planned, now: datetime) -> int:
+def _at_once(proposal: Proposal, now: datetime) -> int:
     """How many would be published by the move itself, since they wait and their new time has passed."""
-    return sum(at <= now and article.status in PLANNED for article, at in planned.moves)
+    return sum(at <= now and article.status in ON_ITS_WAY for article, at in proposal.moves)
 
 
 def _outcome(counts: Counter, moved: list[datetime], zone: ZoneInfo, now: datetime) -> str:
@@ -124,7 +124,7 @@ def _outcome(counts: Counter, moved: list[datetime], zone: ZoneInfo, now: dateti
     words = f"Moved {_many(len(moved)).rsplit(' ', 1)[0]}, {when}."
     running = counts[TimeOutcome.REPLACED]
     if running:
-        words += f" {_many(running)} already running: the running attempts were superseded, and planned anew."
+        words += f" {_many(running)} already running: those attempts were superseded and new ones scheduled."
     return words
 
 
@@ -132,26 +132,26 @@ def _many(count: int) -> str:
     return "1 article was" if count == 1 else f"{count:,} articles were"
 
 
-def _preview(form: MoveForm, planned: Planned, now: datetime) -> dict[str, object]:
-    zone, times = form.zone, sorted(at for _, at in planned.moves)
+def _preview(form: MoveForm, proposal: Proposal, now: datetime) -> dict[str, object]:
+    zone, times = form.zone, sorted(at for _, at in proposal.moves)
     return {
         "fingerprint": form.fingerprint(),
         "moves": len(times),
-        "too_late": len(planned.too_late),
-        "in_the_way": len(planned.in_the_way),
+        "too_late": len(proposal.too_late),
+        "in_the_way": len(proposal.in_the_way),
         "passed": sum(at <= now for at in times),
-        "at_once": _at_once(planned, now),
+        "at_once": _at_once(proposal, now),
         "first": spoken(times[0], zone, now) if times else "",
         "last": spoken(times[-1], zone, now) if times else "",
         "rows": [
             {
                 "title": article.title,
-                "label": LABELS[Status(article.status)],
+                "label": LABELS[ArticleStatus(article.status)],
                 "old": spoken(article.publish_time, zone, now),
                 "new": spoken(at, zone, now),
                 "passed": at <= now,
             }
-            for article, at in planned.moves[:SHOWN]
+            for article, at in proposal.moves[:SHOWN]
         ],
         "more": max(len(times) - SHOWN, 0),
     }

@@ -13,7 +13,7 @@ from django import forms
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
 from articles_app.models import TITLE_LENGTH, Article
-from articles_app.states import Status
+from articles_app.states import ArticleStatus
 
 from .times import UnclearTime, read_local, typed, with_offset, zone_named
 
@@ -24,12 +24,12 @@ FIELDS = (*TEXT, *TIMES)
 # What may still be changed of an article, by its state; None: it is not there yet.
 EDITABLE = {
     None: FIELDS,
-    Status.DRAFT: FIELDS,
-    Status.PENDING_AUDIT: FIELDS,
-    Status.AUDIT_SUCCESS: FIELDS,
-    Status.AUDIT_FAIL: FIELDS,
-    Status.PUBLISHED: ("offline_time",),
-    Status.OFFLINE: (),
+    ArticleStatus.DRAFT: FIELDS,
+    ArticleStatus.PENDING_AUDIT: FIELDS,
+    ArticleStatus.AUDIT_SUCCESS: FIELDS,
+    ArticleStatus.AUDIT_FAIL: FIELDS,
+    ArticleStatus.PUBLISHED: ("offline_time",),
+    ArticleStatus.OFFLINE: (),
 }
 
 

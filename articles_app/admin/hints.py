@@ -7,24 +7,23 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from articles_app.models import Article
-from articles_app.states import Status
+from articles_app.states import ArticleStatus
 from articles_app.stopped import WAITS, for_a_person
 from articles_app.units import AUDIT, OFFLINE, PUBLISH
-from tasks_app.client import Status as TaskStatus
-from tasks_app.client import TaskInfo, find_many, what_delays
+from tasks_app.client import Status, TaskInfo, find_many, what_delays
 
 from .times import lasting, late_by, local_only
 
 LABELS = {
-    Status.DRAFT: "Draft",
-    Status.PENDING_AUDIT: "In audit",
-    Status.AUDIT_SUCCESS: "Planned",
-    Status.AUDIT_FAIL: "Rejected",
-    Status.PUBLISHED: "Live",
-    Status.OFFLINE: "Offline",
+    ArticleStatus.DRAFT: "Draft",
+    ArticleStatus.PENDING_AUDIT: "In audit",
+    ArticleStatus.AUDIT_SUCCESS: "Scheduled",
+    ArticleStatus.AUDIT_FAIL: "Rejected",
+    ArticleStatus.PUBLISHED: "Live",
+    ArticleStatus.OFFLINE: "Offline",
 }
 # Instead, where the task that it waits for will not run.
-STOPPED = {Status.PENDING_AUDIT: "Audit stopped", Status.AUDIT_SUCCESS: "Not planned"}
+STOPPED = {ArticleStatus.PENDING_AUDIT: "Audit stopped", ArticleStatus.AUDIT_SUCCESS: "Not scheduled"}
 LANE = "default"  # of the articles' tasks
 ERROR_SHOWN = 120
 CALM, SOON, LATE, FAILED, LIVE = "calm", "soon", "late", "failed", "live"
@@ -60,15 +59,15 @@ class _Without(NamedTuple):
 
 
 _WITHOUT = {
-    AUDIT: _Without("Its audit", "it will not be audited, nor go live", "Withdraw it, and submit it again"),
-    PUBLISH: _Without("Its publication", "it will not go live", "Give it another publish time, or publish it now"),
+    AUDIT: _Without("Its audit", "it won't be audited or go live", "Withdraw it and submit it again"),
+    PUBLISH: _Without("Its publication", "it won't go live", "Give it another publish time, or publish it now"),
     OFFLINE: _Without("Taking it offline", "it stays online", "Give it another offline time, or take it offline now"),
 }
 
 
 def badge_of(article: Article, hint: Hint) -> tuple[str, str]:
     """The badge's style and words. One that waits for nothing is not said to wait, whatever its state is called."""
-    status = Status(article.status)
+    status = ArticleStatus(article.status)
     if hint.kind == FAILED and status in STOPPED:
         return "STOPPED", STOPPED[status]
     return status, LABELS[status]
@@ -90,30 +89,30 @@ def _hint(
     zone: ZoneInfo,
     now: datetime,
 ) -> Hint:
-    status = Status(article.status)
-    if status == Status.AUDIT_FAIL:
+    status = ArticleStatus(article.status)
+    if status == ArticleStatus.AUDIT_FAIL:
         return Hint(FAILED, f"Rejected: {_first_line(article.audit_reason)}")
-    if status == Status.OFFLINE:
+    if status == ArticleStatus.OFFLINE:
         return Hint(CALM, "Offline; readers can't see it")
-    if status == Status.DRAFT:
-        return Hint(CALM, "Not planned: it goes live only after you submit it")
-    if status == Status.PUBLISHED and article.offline_time is None:
+    if status == ArticleStatus.DRAFT:
+        return Hint(CALM, "Not scheduled: it goes live only after you submit it")
+    if status == ArticleStatus.PUBLISHED and article.offline_time is None:
         since, late = local_only(article.published_at, zone, now), article.published_at - article.publish_time
         return Hint(LIVE, f"Live since {since}, {late_by(late)}")
     task = tasks.get((NEXT_TASK[status], str(article.id)))
     if task is None or not task.live:
         return Hint(FAILED, _stopped(NEXT_TASK[status], task))
-    at = article.offline_time if status == Status.PUBLISHED else article.publish_time
+    at = article.offline_time if status == ArticleStatus.PUBLISHED else article.publish_time
     # Why it is late is known only to who looks after its time: a page that counts by itself must not make it up.
     because = why(task, delayed, zone, now) if at <= now else ""
-    if status == Status.PUBLISHED:
-        after = _after("late to go offline", because) if at <= now else "Was to go offline {} ago"
+    if status == ArticleStatus.PUBLISHED:
+        after = _after("late to go offline", because) if at <= now else "Should have gone offline {} ago"
         return Hint(LIVE, "Live; goes offline in {}", at, after)
     before = "Goes live in {}"
-    if status == Status.PENDING_AUDIT:
-        tried = f"; {_tried(task, zone)}" if task.status == TaskStatus.FAIL else ""
+    if status == ArticleStatus.PENDING_AUDIT:
+        tried = f"; {_tried(task, zone)}" if task.status == Status.FAIL else ""
         before = f"In audit{tried}; goes live in {{}} if approved"
-    return Hint(SOON, before, at, _after("late", because) if at <= now else "Was to go live {} ago")
+    return Hint(SOON, before, at, _after("late", because) if at <= now else "Should have gone live {} ago")
 
 
 def _after(late: str, because: str) -> str:
@@ -124,25 +123,25 @@ def _stopped(task_type: str, task: TaskInfo | None) -> str:
     """What was to happen and will not: by whom, why, and what the editor can do."""
     what, means, way_out = _WITHOUT[task_type]
     if task is None or not for_a_person(task):
-        state = "its task is gone" if task is None else f"its task is over ({_error(task) or 'done'})"
-        return f"{what} is not planned: {state}; the next compensation scan plans it, a minute after a beat runs"
-    if task.status == TaskStatus.DEAD:
+        state = "its task is gone" if task is None else f"its task has ended ({_error(task) or 'done'})"
+        return f"{what} is not scheduled: {state}; the next compensation scan schedules it (every minute, by a beat)"
+    if task.status == Status.DEAD:
         tries = f"{task.retry_count} tries" if task.retry_count > 1 else "the only try"
-        return f"Given up: {tries} failed ({_error(task)}), so {means}. {way_out}, or ask an operator to try it again"
+        return f"Given up: {tries} failed ({_error(task)}), so {means}. {way_out}, or ask an operator to retry it"
     by, reason = task.cancelled_by or "somebody", _error(task) or "no reason given"
     return f"{what} was cancelled by {by} ({reason}): {means}. {way_out}"
 
 
 def why(task: TaskInfo, delayed: Callable[[], str], zone: ZoneInfo, now: datetime) -> str:
     """Why it has not happened yet, as the end of a sentence; empty: nobody knows."""
-    if task.status == TaskStatus.RUNNING:
-        return delayed() or "it was handed to the workers and is not done yet"
+    if task.status == Status.RUNNING:
+        return delayed() or "it was handed to a worker and isn't done yet"
     if delayed():
         return delayed()
-    if task.status == TaskStatus.FAIL:
+    if task.status == Status.FAIL:
         return _tried(task, zone)
     if task.due_at is not None and task.due_at > now:
-        return f"its task is planned for {local_only(task.due_at, zone, now)}"
+        return f"its task is scheduled for {local_only(task.due_at, zone, now)}"
     return ""
 
 

@@ -15,7 +15,7 @@ from unfold.admin import ModelAdmin
 from unfold.views import ChangeList
 
 from articles_app.models import Article
-from articles_app.states import Status
+from articles_app.states import ArticleStatus
 from articles_app.stopped import stopped
 from tasks_app.pages.lists import COUNTED, BoundedPaginator, OwnLookups
 
@@ -27,7 +27,7 @@ from .search import FOUND, search
 from .times import database_now, in_utc, local_only
 from .zones import choose_zone, zone_of
 
-WAITING = [Status.PENDING_AUDIT, Status.AUDIT_SUCCESS]
+WAITING = [ArticleStatus.PENDING_AUDIT, ArticleStatus.AUDIT_SUCCESS]
 
 
 class ShowFilter(admin.SimpleListFilter):
@@ -39,7 +39,7 @@ class ShowFilter(admin.SimpleListFilter):
         return [
             ("drafts", "Drafts"),
             ("audit", "Waiting for audit"),
-            ("planned", "Planned"),
+            ("scheduled", "Scheduled"),
             ("overdue", "Overdue"),
             ("failed", "Failed"),
             ("live", "Live"),
@@ -48,21 +48,21 @@ class ShowFilter(admin.SimpleListFilter):
     def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet:
         match self.value():
             case "drafts":
-                return queryset.filter(status=Status.DRAFT)
+                return queryset.filter(status=ArticleStatus.DRAFT)
             case "audit":
-                return queryset.filter(status=Status.PENDING_AUDIT)
-            case "planned":
-                return queryset.filter(status=Status.AUDIT_SUCCESS)
+                return queryset.filter(status=ArticleStatus.PENDING_AUDIT)
+            case "scheduled":
+                return queryset.filter(status=ArticleStatus.AUDIT_SUCCESS)
             case "overdue":
                 # By the article's own time: one whose task was lost is overdue too.
                 return queryset.filter(status__in=WAITING, publish_time__lt=overdue_since(database_now()))
             case "failed":
-                failed = Q(status=Status.AUDIT_FAIL)
+                failed = Q(status=ArticleStatus.AUDIT_FAIL)
                 for status, ids in stopped():
                     failed |= Q(status=status, id__in=ids)
-                return queryset.exclude(status=Status.PUBLISHED, offline_time=None).filter(failed)
+                return queryset.exclude(status=ArticleStatus.PUBLISHED, offline_time=None).filter(failed)
             case "live":
-                return queryset.filter(status=Status.PUBLISHED)
+                return queryset.filter(status=ArticleStatus.PUBLISHED)
             case None:
                 return queryset
         raise IncorrectLookupParameters(f"it can't show {self.value()[:40]!r}.")
@@ -77,7 +77,7 @@ class ArticleList(ChangeList):
 
     def get_ordering(self, request: HttpRequest, queryset: QuerySet) -> list[str]:
         """What waits for its time: the next first."""
-        if not self.params.get("o") and request.GET.get("show") in ("planned", "overdue"):
+        if not self.params.get("o") and request.GET.get("show") in ("scheduled", "overdue"):
             return ["publish_time", "id"]
         return super().get_ordering(request, queryset)
 
@@ -108,7 +108,7 @@ class ArticleAdmin(OwnLookups, ModelAdmin):
     list_per_page = 50
     list_before_template = "articles_app/list_before.html"
     search_fields = ["title"]
-    search_help_text = "Words of the title, or a number"
+    search_help_text = "Words from the title, or an article number"
     show_full_result_count = False
     ordering = ["-id"]
     paginator = BoundedPaginator
@@ -137,7 +137,7 @@ class ArticleAdmin(OwnLookups, ModelAdmin):
             return format_html('<span class="pa-time">{} UTC</span>', local)
         return format_html('<span class="pa-time">{}</span> <span class="pa-utc">{}</span>', local, utc)
 
-    @admin.display(description="What happens")
+    @admin.display(description="What happens next")
     def next(self, article: Article) -> str:
         hint, now = article.shown.hint, article.shown.now
         return format_html(

@@ -9,24 +9,24 @@ from django import forms
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminSelectWidget
 
 from articles_app.models import Article
-from articles_app.states import Status
+from articles_app.states import ArticleStatus
 
 from .form import LocalTimeInput, LocalTimes, digest
 from .times import zone_named
 
 BY, TO = "by", "to"
-TOO_LATE = (Status.PUBLISHED, Status.OFFLINE)
+TOO_LATE = (ArticleStatus.PUBLISHED, ArticleStatus.OFFLINE)
 
 
 class MoveForm(LocalTimes, forms.Form):
-    mode = forms.ChoiceField(choices=[(BY, "By so much"), (TO, "To a time")], initial=BY, widget=forms.RadioSelect)
+    mode = forms.ChoiceField(choices=[(BY, "By an amount"), (TO, "To a time")], initial=BY, widget=forms.RadioSelect)
     direction = forms.ChoiceField(
         choices=[("later", "later"), ("earlier", "earlier")], required=False, widget=UnfoldAdminSelectWidget
     )
     days = forms.IntegerField(min_value=0, max_value=3_650, required=False, widget=UnfoldAdminIntegerFieldWidget)
     hours = forms.IntegerField(min_value=0, max_value=1_000, required=False, widget=UnfoldAdminIntegerFieldWidget)
     minutes = forms.IntegerField(min_value=0, max_value=10_000, required=False, widget=UnfoldAdminIntegerFieldWidget)
-    at = forms.CharField(required=False, label="New publish time of all of them", widget=LocalTimeInput)
+    at = forms.CharField(required=False, label="New publish time for all of them", widget=LocalTimeInput)
 
     def __init__(self, data, zone: ZoneInfo) -> None:
         super().__init__(data)
@@ -37,10 +37,10 @@ class MoveForm(LocalTimes, forms.Form):
         if given.get("mode") == TO and "at" not in self.errors:
             given["at"] = self.read_time("at")
             if given["at"] is None and "at" not in self.errors:
-                self.add_error("at", "Type the new publish time.")
+                self.add_error("at", "Enter the new publish time.")
         nothing = not self.errors and not any(given.get(name) for name in ("days", "hours", "minutes"))
         if given.get("mode") == BY and nothing:
-            self.add_error("days", "Type by how much: days, hours or minutes.")
+            self.add_error("days", "Enter by how much: days, hours or minutes.")
         return given
 
     def fingerprint(self) -> str:
@@ -59,7 +59,7 @@ class MoveForm(LocalTimes, forms.Form):
 
 
 @dataclass
-class Planned:
+class Proposal:
     """What would become of the selection; nothing is written."""
 
     moves: list[tuple[Article, datetime]] = field(default_factory=list)
@@ -68,19 +68,19 @@ class Planned:
     impossible: str = ""
 
 
-def plan(form: MoveForm, articles: Iterable[Article]) -> Planned:
-    planned = Planned()
+def propose(form: MoveForm, articles: Iterable[Article]) -> Proposal:
+    proposal = Proposal()
     for article in articles:
         if article.status in TOO_LATE:
-            planned.too_late.append(article)
+            proposal.too_late.append(article)
             continue
         try:
             at = form.new_time(article.publish_time)
         except OverflowError:
-            planned.impossible = f"Nothing was changed: article {article.id} would leave the calendar."
+            proposal.impossible = f"Nothing was changed: article {article.id} would end up outside the calendar."
             continue
         if article.offline_time is not None and article.offline_time <= at:
-            planned.in_the_way.append(article)
+            proposal.in_the_way.append(article)
         else:
-            planned.moves.append((article, at))
-    return planned
+            proposal.moves.append((article, at))
+    return proposal

@@ -15,8 +15,8 @@ from django.urls import reverse
 
 from articles_app.errors import AlreadyCreated, ArticleError, StaleArticle
 from articles_app.models import Article
-from articles_app.states import Status
-from tasks_app.client import PlanConflict
+from articles_app.states import ArticleStatus
+from tasks_app.client import ScheduleConflict
 from tasks_app.pages.typed import take_back
 
 from .form import EDITABLE, FIELDS, TIMES, ArticleForm, digest, shown_values
@@ -31,8 +31,8 @@ from .zones import EditorZone, zone_of
 log = logging.getLogger(__name__)
 
 NO = "no"  # the answer to a question; nothing is done
-BUSY = "The article is being worked on at this very moment. Nothing was changed; try again in a few seconds."
-SENT_BEFORE = "This form was sent before and made this article; nothing was made twice."
+BUSY = "The article is being changed right now. Nothing was changed; try again in a few seconds."
+SENT_BEFORE = "This form was sent before and created this article; nothing was created twice."
 FIELD_WORDS = {"title": "Title", "body": "Text", "publish_time": "Publish on", "offline_time": "Take offline on"}
 
 
@@ -88,7 +88,7 @@ def _fresh(article: Article | None, zone: ZoneInfo, now: datetime) -> ArticleFor
     if article is None:
         hour = now.replace(minute=0, second=0, microsecond=0) + timedelta(hours=2)
         return ArticleForm(None, {"publish_time": typed(hour, zone)}, FIELDS, zone)
-    return ArticleForm(None, shown_values(article, zone), EDITABLE[Status(article.status)], zone)
+    return ArticleForm(None, shown_values(article, zone), EDITABLE[ArticleStatus(article.status)], zone)
 
 
 def _revision(article: Article | None) -> int:
@@ -105,7 +105,7 @@ def _press(page: Page, sure: list[str]) -> HttpResponse | None:
         page.refused = "Nothing was changed. What you typed is still here."
         return None
     if not form.is_valid():
-        page.refused = "Nothing was changed: something that you typed needs another look."
+        page.refused = "Nothing was changed: please check what you typed."
         return None
     asked = questions(page.verb, page.article, form, form.zone, page.now)
     if page.article is None and (question := made_before(form, page.request.user.get_username(), page.now)):
@@ -114,7 +114,7 @@ def _press(page: Page, sure: list[str]) -> HttpResponse | None:
         page.questions = asked
         return None
     if page.article is None and form.creation is None:
-        page.refused = "Nothing was made yet: this page is too old to be sent. It is new now; press the button again."
+        page.refused = "Nothing has been created yet: this page had expired. It is fresh now; press the button again."
         return None
     verb, actor, zone = page.verb, page.request.user.get_username(), form.zone
     try:
@@ -130,7 +130,7 @@ def _press(page: Page, sure: list[str]) -> HttpResponse | None:
     except StaleArticle:
         _overtaken(page)
         return None
-    except (ArticleError, PlanConflict) as error:
+    except (ArticleError, ScheduleConflict) as error:
         page.refused = f"Nothing was changed: {error}"
         return None
     except OperationalError as error:
@@ -158,8 +158,8 @@ def _made_already(page: Page, article_id: int) -> None:
     """Somebody went back and typed something else: no resend, but maybe not meant as a second article either."""
     page.made, page.creation = article_id, str(uuid4())
     page.refused = (
-        f"Nothing was made: this form has already made article {article_id}, of another text. "
-        "What you typed is still here: press the button again to make it a second article."
+        f"Nothing was created: this form has already created article {article_id}, with another text. "
+        "What you typed is still here: press the button again to create a second article."
     )
 
 
@@ -179,7 +179,7 @@ def _overtaken(page: Page) -> None:
     page.article = article = Article.objects.get(id=page.article.id)
     page.since = events_since(article.id, old.revision, zone, page.now)
     page.refused = "Nothing was changed: somebody else has changed the article since you opened it."
-    now, editable = shown_values(article, zone), EDITABLE[Status(article.status)]
+    now, editable = shown_values(article, zone), EDITABLE[ArticleStatus(article.status)]
     data = {"revision": str(article.revision), "zone": zone.key}
     for name in FIELDS:
         mine = old.data.get(name, "")
@@ -195,7 +195,7 @@ def _overtaken(page: Page) -> None:
 
 def _context(page: Page) -> dict[str, object]:
     article, zone, now = page.article, page.form.zone, page.now
-    status = None if article is None else Status(article.status)
+    status = None if article is None else ArticleStatus(article.status)
     touched = page.form.touched if page.form.is_bound else set()
     time, passed = _publish_time_in_form(page)
     context = {

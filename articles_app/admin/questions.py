@@ -6,13 +6,13 @@ from zoneinfo import ZoneInfo
 
 from articles_app.lifecycle import digest_of
 from articles_app.models import Article, ArticleCreation
-from articles_app.states import Status
+from articles_app.states import ArticleStatus
 
 from .form import TEXT, ArticleForm
 from .times import spoken
 
 LATELY = timedelta(days=1)
-PLANNED = (Status.PENDING_AUDIT, Status.AUDIT_SUCCESS)
+ON_ITS_WAY = (ArticleStatus.PENDING_AUDIT, ArticleStatus.AUDIT_SUCCESS)
 
 
 class Question(NamedTuple):
@@ -34,8 +34,8 @@ def made_before(form: ArticleForm, author: str, now: datetime) -> Question | Non
     first = same.exclude(token=form.creation).order_by("-article_id").values_list("article_id", flat=True).first()
     if first is None or ArticleCreation.objects.filter(token=form.creation).exists():
         return None  # a form that was sent itself is no question
-    words = f"You have made article {first} of the same text and times already. Make a second one?"
-    return Question(f"twice {first}", words, "Yes, make a second one")
+    words = f"You have already created article {first} with the same text and times. Create a second one?"
+    return Question(f"twice {first}", words, "Yes, create a second one")
 
 
 class _Press:
@@ -43,7 +43,7 @@ class _Press:
 
     def __init__(self, verb: str, article: Article | None, form: ArticleForm, zone: ZoneInfo, now: datetime) -> None:
         self.verb, self.article, self.touched, self.zone, self.now = verb, article, form.touched, zone, now
-        self.status = None if article is None else Status(article.status)
+        self.status = None if article is None else ArticleStatus(article.status)
         self.publish_time, self.offline_time = (
             form.cleaned_data.get(name) or None if name in self.touched else getattr(article, name, None)
             for name in ("publish_time", "offline_time")
@@ -52,36 +52,40 @@ class _Press:
 
     def withdrawal(self) -> Question | None:
         saves = self.verb == "save" and self.new_text
-        if self.status not in PLANNED or not (saves or self.verb == "withdraw"):
+        if self.status not in ON_ITS_WAY or not (saves or self.verb == "withdraw"):
             return None
-        begins = "Save the text, and withdraw it? Nobody has approved the new text." if saves else "Withdraw it?"
-        planned = "is planned to go live" if self.status == Status.AUDIT_SUCCESS else "is in audit, to go live"
-        words = f"{begins} It {planned} on {self._spoken(self.article.publish_time)}. As a draft it is not published "
+        begins = (
+            "Save the text and withdraw the article? Nobody has approved the new text." if saves else "Withdraw it?"
+        )
+        waits = "is scheduled to go live" if self.status == ArticleStatus.AUDIT_SUCCESS else "is in audit, to go live"
+        words = f"{begins} It {waits} on {self._spoken(self.article.publish_time)}. As a draft it won't be published "
         yes = "Yes, save the text and withdraw it" if saves else "Yes, withdraw it"
         return Question("withdraw", f"{words}until you submit it again.", yes)
 
     def publication(self) -> Question | None:
-        moves = self._moves_plan() and "publish_time" in self.touched
+        moves = self._moves_task() and "publish_time" in self.touched
         if not (moves or self.verb == "submit") or not self._has_passed(self.publish_time):
             return None
         how = (
-            "immediately" if moves and self.status == Status.AUDIT_SUCCESS else "immediately, as soon as it is approved"
+            "immediately"
+            if moves and self.status == ArticleStatus.AUDIT_SUCCESS
+            else "immediately, as soon as it is approved"
         )
         words = f"{self._spoken(self.publish_time)} has passed. Publish it {how}?"
         return Question(f"publish {self.publish_time.isoformat()}", words, f"Yes, publish it {how}")
 
     def way_offline(self) -> Question | None:
-        live = self.status == Status.PUBLISHED and self.verb == "save"
-        moves = (live or self._moves_plan()) and "offline_time" in self.touched
+        live = self.status == ArticleStatus.PUBLISHED and self.verb == "save"
+        moves = (live or self._moves_task()) and "offline_time" in self.touched
         if not (moves or self.verb == "submit") or not self._has_passed(self.offline_time):
             return None
         how = "immediately" if live else "as soon as it is live"
         words = f"{self._spoken(self.offline_time)} has passed. Take it offline {how}?"
         return Question(f"offline {self.offline_time.isoformat()}", words, f"Yes, take it offline {how}")
 
-    def _moves_plan(self) -> bool:
+    def _moves_task(self) -> bool:
         """Saves times alone: with another text it is withdrawn, and waits for nothing."""
-        return self.verb == "save" and self.status in PLANNED and not self.new_text
+        return self.verb == "save" and self.status in ON_ITS_WAY and not self.new_text
 
     def _has_passed(self, at: datetime | None) -> bool:
         return at is not None and at <= self.now

@@ -1,4 +1,4 @@
-"""An article's timeline: its events, the tasks that were planned for it, and every try that failed."""
+"""An article's timeline: its events, the tasks that were scheduled for it, and every try that failed."""
 
 from datetime import datetime
 from typing import NamedTuple
@@ -6,8 +6,7 @@ from zoneinfo import ZoneInfo
 
 from articles_app.models import Article, ArticleEvent
 from articles_app.units import AUDIT, OFFLINE, PUBLISH
-from tasks_app.client import AttemptInfo, TaskInfo, history
-from tasks_app.client import Status as TaskStatus
+from tasks_app.client import AttemptInfo, Status, TaskInfo, history
 
 from .times import lasting, late_by, spoken, to_the_second
 from .words import event_words
@@ -54,21 +53,23 @@ def _event(event: ArticleEvent, article: Article, zone: ZoneInfo, now: datetime)
 
 def _task(task: TaskInfo, zone: ZoneInfo, now: datetime) -> Entry:
     what = f"Task {task.id} ({KINDS.get(task.type, task.type)})"
-    if task.status == TaskStatus.SUCCESS and task.finish_time:
+    if task.status == Status.SUCCESS and task.finish_time:
         took = "" if task.start_time is None else f", took {_took(task)}"
         late = f"started {late_by(task.late)}" if task.late is not None else ""
         return Entry(task.finish_time, "task", f"{what} is done", f"{late}{took}".strip(", "), task.id)
-    if task.status == TaskStatus.CANCELLED:
+    if task.status == Status.CANCELLED:
         by = f" by {task.cancelled_by}" if task.cancelled_by else ""
         return Entry(task.updated_at, "task", f"{what} was cancelled{by}", task.error_msg, task.id)
-    if task.status == TaskStatus.DEAD:
-        return Entry(task.updated_at, "task", f"{what} has given up", task.error_msg, task.id)
-    if task.status == TaskStatus.RUNNING:
-        doing = "is claimed, and waits for a worker" if task.start_time is None else "is running"
+    if task.status == Status.DEAD:
+        return Entry(task.updated_at, "task", f"{what} gave up", task.error_msg, task.id)
+    if task.status == Status.RUNNING:
+        doing = "is claimed and waiting for a worker" if task.start_time is None else "is running"
         return Entry(task.start_time or task.updated_at, "task", f"{what} {doing}", "", task.id)
     due = task.due_at or task.execute_time
-    again = f"is tried again on {spoken(due, zone, now)}" if task.status == TaskStatus.FAIL else ""
-    return Entry(task.created_at, "task", f"{what} {again or f'is planned for {spoken(due, zone, now)}'}", "", task.id)
+    again = f"is tried again on {spoken(due, zone, now)}" if task.status == Status.FAIL else ""
+    return Entry(
+        task.created_at, "task", f"{what} {again or f'is scheduled for {spoken(due, zone, now)}'}", "", task.id
+    )
 
 
 def _took(task: TaskInfo) -> str:

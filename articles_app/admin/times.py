@@ -12,9 +12,9 @@ class UnclearTime(ValueError):
 
     def __init__(self, local: datetime, zone: ZoneInfo, instants: Sequence[datetime], exists: bool) -> None:
         self.local, self.zone, self.instants, self.exists = local, zone, list(instants), exists
-        what = "exists twice" if exists else "does not exist"
+        what = "exists twice" if exists else "doesn't exist"
         how = "put back" if exists else "put forward"
-        super().__init__(f"{_clock(local)} {what} in {zone.key}: the clock is {how} there. Which instant is meant?")
+        super().__init__(f"{_clock(local)} {what} in {zone.key}: the clocks are {how} then. Which time do you mean?")
 
 
 def database_now() -> datetime:
@@ -41,7 +41,7 @@ def read_local(text: str, zone: ZoneInfo) -> datetime:
             raise ValueError
         both = [local.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1)]
     except (ValueError, OverflowError):
-        raise ValueError(f"{text[:40]!r} is no date and time; type it like 2027-03-01 09:00.") from None
+        raise ValueError(f"{text[:40]!r} is not a date and time; enter it like 2027-03-01 09:00.") from None
     if both[0] == both[1]:
         return both[0]
     exists = both[0].astimezone(zone).replace(tzinfo=None) == local

@@ -11,7 +11,7 @@ from django.db import transaction
 from articles_app import lifecycle
 from articles_app.errors import InvalidArticle
 from articles_app.models import Article, ArticleEvent
-from articles_app.states import Status
+from articles_app.states import ArticleStatus
 
 from .form import TEXT, TIMES, ArticleForm
 from .times import spoken
@@ -49,7 +49,7 @@ _AGAIN = Button(
     past="Save the text, submit it again, and publish as soon as it is approved",
     only_with_text=True,
 )
-_SAVE_PLANNED = Button(
+_SAVE_SCHEDULED = Button(
     "save",
     "Save changes",
     if_text="Save the text as a draft: not published until you submit it again",
@@ -57,7 +57,7 @@ _SAVE_PLANNED = Button(
     primary=True,
 )
 _WITHDRAW = Button("withdraw", "Withdraw: back to a draft, not published")
-BUTTONS: dict[Status | None, list[Button]] = {
+BUTTONS: dict[ArticleStatus | None, list[Button]] = {
     None: [
         Button(
             "submit",
@@ -67,7 +67,7 @@ BUTTONS: dict[Status | None, list[Button]] = {
         ),
         Button("save", "Create as a draft, without submitting"),
     ],
-    Status.DRAFT: [
+    ArticleStatus.DRAFT: [
         Button(
             "submit",
             "Submit, and publish on {time}",
@@ -76,9 +76,9 @@ BUTTONS: dict[Status | None, list[Button]] = {
         ),
         _SAVE_DRAFT,
     ],
-    Status.PENDING_AUDIT: [_SAVE_PLANNED, _AGAIN, _WITHDRAW],
-    Status.AUDIT_SUCCESS: [_SAVE_PLANNED, _AGAIN, Button("publish_now", "Publish now"), _WITHDRAW],
-    Status.AUDIT_FAIL: [
+    ArticleStatus.PENDING_AUDIT: [_SAVE_SCHEDULED, _AGAIN, _WITHDRAW],
+    ArticleStatus.AUDIT_SUCCESS: [_SAVE_SCHEDULED, _AGAIN, Button("publish_now", "Publish now"), _WITHDRAW],
+    ArticleStatus.AUDIT_FAIL: [
         Button(
             "submit",
             "Submit again, and publish on {time}",
@@ -87,11 +87,11 @@ BUTTONS: dict[Status | None, list[Button]] = {
         ),
         Button("save", "Save changes, without submitting", if_text="Save the text as a draft, without submitting"),
     ],
-    Status.PUBLISHED: [
+    ArticleStatus.PUBLISHED: [
         Button("save", "Save the offline time", primary=True),
         Button("take_offline", "Take offline now"),
     ],
-    Status.OFFLINE: [Button("back_to_draft", "Back to a draft, to edit and publish it again", primary=True)],
+    ArticleStatus.OFFLINE: [Button("back_to_draft", "Back to a draft, to edit and publish it again", primary=True)],
 }
 VERBS = {button.verb for buttons in BUTTONS.values() for button in buttons}
 
@@ -117,7 +117,7 @@ def create(
 
 def perform(verb: str, article: Article, form: ArticleForm, actor: str, zone: ZoneInfo, now: datetime) -> list[Said]:
     """Write what was touched, then do what the button says; all of it, or, if anything is refused, nothing."""
-    act = _Act(article.id, Status(article.status), _base_revision(verb, article, form), actor, zone, now)
+    act = _Act(article.id, ArticleStatus(article.status), _base_revision(verb, article, form), actor, zone, now)
     with transaction.atomic():
         if verb == "publish_now" and form.touched & set(TEXT):
             raise InvalidArticle("Nobody has approved the text as it is now. Submit it again, or leave the text alone.")
@@ -146,7 +146,7 @@ class _Act:
     """One press of a button: each write starts from the revision that the one before has left."""
 
     def __init__(
-        self, article_id: int, status: Status, revision: int, actor: str, zone: ZoneInfo, now: datetime
+        self, article_id: int, status: ArticleStatus, revision: int, actor: str, zone: ZoneInfo, now: datetime
     ) -> None:
         self.id, self.status, self.revision, self.actor = article_id, status, revision, actor
         self.zone, self.now = zone, now
@@ -158,7 +158,7 @@ class _Act:
         if wanted:
             before = self.status
             self._moved(lifecycle.edit_content(self.id, **wanted, **self._who()))
-            self.withdrew = before in (Status.PENDING_AUDIT, Status.AUDIT_SUCCESS)
+            self.withdrew = before in (ArticleStatus.PENDING_AUDIT, ArticleStatus.AUDIT_SUCCESS)
             saved = "The text was saved, and the article withdrawn: nobody has approved this text."
             self.said.append(Said(SUCCESS, f"{saved if self.withdrew else 'The text was saved.'} {IS_A_DRAFT}"))
 
@@ -183,7 +183,7 @@ class _Act:
 
     def do(self, verb: str) -> None:
         if verb == "submit":
-            if self.status == Status.AUDIT_FAIL:
+            if self.status == ArticleStatus.AUDIT_FAIL:
                 self._moved(lifecycle.back_to_draft(self.id, **self._who()))
             self._moved(lifecycle.submit(self.id, **self._who()))
             self.said = [_submitted(Article.objects.get(id=self.id).publish_time, self.zone, self.now)]

@@ -9,7 +9,7 @@ from django.contrib.messages import SUCCESS, WARNING
 
 from articles_app.lifecycle import TimeChange, TimeOutcome
 from articles_app.models import Article, ArticleEvent
-from articles_app.states import Status
+from articles_app.states import ArticleStatus
 
 from .times import spoken
 
@@ -31,25 +31,27 @@ def said_of_time(change: TimeChange, article: Article, zone: ZoneInfo, now: date
         return Said(SUCCESS, f"The publish time is now {new} instead of {old}. {_WHAT_NOW[change.status]}")
     at_once = " That has passed, so it goes live at once." if change.new <= now else ""
     if change.outcome is TimeOutcome.REPLACED:
-        words = "It was already running, so the running attempt was superseded and a new one is planned for"
+        words = "It was already running, so the running attempt was superseded and a new one is scheduled for"
         return Said(WARNING, f"{words} {new}.{at_once}")
     if change.outcome is TimeOutcome.CREATED:
-        return Said(SUCCESS, f"Nothing was planned that could be moved; a new attempt is planned for {new}.{at_once}")
+        return Said(SUCCESS, f"Nothing was scheduled to move; a new attempt is scheduled for {new}.{at_once}")
     return Said(SUCCESS, f"Moved: it goes live on {new} instead of {old}.{at_once}")
 
 
 _WHAT_NOW = {
-    Status.DRAFT: IS_A_DRAFT,
-    Status.PENDING_AUDIT: "It goes live then if the audit approves it.",
-    Status.AUDIT_FAIL: "It was rejected: it goes live only after you submit it again.",
+    ArticleStatus.DRAFT: IS_A_DRAFT,
+    ArticleStatus.PENDING_AUDIT: "It goes live then if the audit approves it.",
+    ArticleStatus.AUDIT_FAIL: "It was rejected: it goes live only after you submit it again.",
 }
 
 
-def said_of_offline(new: datetime | None, status: Status, zone: ZoneInfo, now: datetime) -> Said:
+def said_of_offline(new: datetime | None, status: ArticleStatus, zone: ZoneInfo, now: datetime) -> Said:
     if new is None:
         return Said(SUCCESS, "It stays online: the offline time was removed.")
-    at_once = " That has passed, so it is taken offline at once." if new <= now and status == Status.PUBLISHED else ""
-    return Said(SUCCESS, f"It is taken offline on {spoken(new, zone, now)}.{at_once}")
+    at_once = (
+        " That has passed, so it is taken offline at once." if new <= now and status == ArticleStatus.PUBLISHED else ""
+    )
+    return Said(SUCCESS, f"It goes offline on {spoken(new, zone, now)}.{at_once}")
 
 
 def event_words(event: ArticleEvent, zone: ZoneInfo, now: datetime) -> str:
@@ -75,7 +77,7 @@ _EVENTS: dict[str, Callable[[ArticleEvent, _Times], str]] = {
     "create": lambda e, t: f"Created by {e.actor}",
     "edit_content": lambda e, t: (
         f"Text edited by {e.actor}"
-        + ("; that withdrew it" if e.source in (Status.PENDING_AUDIT, Status.AUDIT_SUCCESS) else "")
+        + ("; that withdrew it" if e.source in (ArticleStatus.PENDING_AUDIT, ArticleStatus.AUDIT_SUCCESS) else "")
     ),
     "submit": lambda e, t: f"Submitted by {e.actor}",
     "withdraw": lambda e, t: f"Withdrawn by {e.actor}",

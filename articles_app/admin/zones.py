@@ -43,7 +43,7 @@ class ZoneForm(forms.Form):
 
     def __init__(self, *args: object, browser: ZoneInfo | None, **options: object) -> None:
         super().__init__(*args, **options)
-        says = f"As my browser says ({browser.key})" if browser else "As my browser says"
+        says = f"As my browser has it ({browser.key})" if browser else "As my browser has it"
         self.fields["time_zone"].choices = [("", says), *((name, name) for name in sorted(available_timezones()))]
 
 

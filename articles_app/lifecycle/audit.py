@@ -11,7 +11,7 @@ from tasks_app.client import cancel, ensure
 from .write import Moved, checked, move
 
 REASON_LENGTH = 2_000
-SAME_TEXT = "(%(content_revision)s::int IS NULL OR held.content_revision = %(content_revision)s::int)"
+SAME_TEXT = "(%(content_revision)s::int IS NULL OR locked.content_revision = %(content_revision)s::int)"
 
 
 def submit(article_id: int, *, actor: str, revision: int | None = None) -> Moved:
@@ -19,12 +19,12 @@ def submit(article_id: int, *, actor: str, revision: int | None = None) -> Moved
     with transaction.atomic():
         moved = move("submit", article_id, actor=actor, revision=revision, sets="audit_reason = ''")
         # ensure, not schedule: an audit of the old text may be settling right now, and this one must still run.
-        ensure(AUDIT, article_id, by=actor, **audit_plan(moved.publish_time))
+        ensure(AUDIT, article_id, by=actor, **audit_options(moved.publish_time))
     return moved
 
 
 def approve(article_id: int, *, actor: str, revision: int | None = None) -> Moved:
-    """Approved by a person; the audit that was planned is called off."""
+    """Approved by a person; the audit that was scheduled is called off."""
     with transaction.atomic():
         moved = write_approval(article_id, actor=actor, revision=revision)
         cancel(AUDIT, article_id, reason=f"approved by {actor}", by=actor)
@@ -32,7 +32,7 @@ def approve(article_id: int, *, actor: str, revision: int | None = None) -> Move
 
 
 def reject(article_id: int, *, reason: str, actor: str, revision: int | None = None) -> Moved:
-    """Rejected by a person; the audit that was planned is called off."""
+    """Rejected by a person; the audit that was scheduled is called off."""
     with transaction.atomic():
         moved = write_rejection(article_id, reason=reason, actor=actor, revision=revision)
         cancel(AUDIT, article_id, reason=f"rejected by {actor}", by=actor)
@@ -42,7 +42,7 @@ def reject(article_id: int, *, reason: str, actor: str, revision: int | None = N
 def write_approval(
     article_id: int, *, actor: str, revision: int | None = None, content_revision: int | None = None
 ) -> Moved:
-    """Approved, and planned to go live at its publish time, in one transaction.
+    """Approved, and scheduled to go live at its publish time, in one transaction.
 
     With `content_revision`, only if that is still the text that was judged.
     """
@@ -76,7 +76,7 @@ def write_rejection(
     )
 
 
-def audit_plan(publish_time: datetime) -> dict[str, object]:
-    """When the audit runs, as the options of a plan."""
+def audit_options(publish_time: datetime) -> dict[str, object]:
+    """When the audit runs, as options of schedule()."""
     lead = conf().AUDIT_LEAD_SECONDS
     return {"delay": 0} if lead is None else {"at": publish_time - timedelta(seconds=lead)}

@@ -8,7 +8,7 @@ from django.db import connection, transaction
 
 from articles_app.errors import AlreadyCreated, InvalidArticle
 from articles_app.models import NAME_LENGTH, TITLE_LENGTH, Article, ArticleCreation, ArticleEvent
-from articles_app.states import Status
+from articles_app.states import ArticleStatus
 from articles_app.units import AUDIT, PUBLISH
 from tasks_app.client import cancel
 
@@ -35,11 +35,19 @@ def create(
     if offline_time is not None:
         refuse_offline_before_publish(checked_time("offline_time", offline_time), publish_time)
     with transaction.atomic():
-        article = Article(title=title, body=body, author=author, status=Status.DRAFT, revision=1, content_revision=1)
+        article = Article(
+            title=title, body=body, author=author, status=ArticleStatus.DRAFT, revision=1, content_revision=1
+        )
         article.publish_time, article.offline_time, article.audit_reason = publish_time, offline_time, ""
         article.save(force_insert=True)
         ArticleEvent.objects.create(
-            article_id=article.id, revision=1, verb="create", source="", target=Status.DRAFT, actor=actor, detail={}
+            article_id=article.id,
+            revision=1,
+            verb="create",
+            source="",
+            target=ArticleStatus.DRAFT,
+            actor=actor,
+            detail={},
         )
         if token is not None:
             _use(token, article)
@@ -115,13 +123,13 @@ def refuse_offline_before_publish(offline_time: datetime, publish_time: datetime
     if offline_time <= publish_time:
         raise InvalidArticle(
             f"offline_time={offline_time.isoformat()} is not after publish_time={publish_time.isoformat()}; "
-            "an article goes offline after it went live. Move one of them."
+            "an article must go offline after it goes live. Move one of them."
         )
 
 
 def _call_off(moved: Moved, reason: str, actor: str) -> None:
-    """What was planned for the state that was left. A running attempt can't settle any more."""
-    if moved.source == Status.PENDING_AUDIT:
+    """What was scheduled for the state that was left. A running attempt can't settle any more."""
+    if moved.source == ArticleStatus.PENDING_AUDIT:
         cancel(AUDIT, moved.article_id, reason=reason, by=actor)
-    elif moved.source == Status.AUDIT_SUCCESS:
+    elif moved.source == ArticleStatus.AUDIT_SUCCESS:
         cancel(PUBLISH, moved.article_id, reason=reason, by=actor)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from django.db import connection, transaction
 
 from articles_app.errors import InvalidArticle
-from articles_app.states import Status
+from articles_app.states import ArticleStatus
 from articles_app.units import OFFLINE, SCHEDULER
 from tasks_app.client import Outcome, cancel, ensure
 
@@ -19,25 +19,25 @@ class TakenOffline(NamedTuple):
     """What became of one article."""
 
     moved: bool
-    status: Status  # what it was before
+    status: ArticleStatus  # what it was before
     offline_time: datetime | None
 
 
 _OFFLINE_DUE = """
-WITH held AS MATERIALIZED (
+WITH locked AS MATERIALIZED (
     SELECT id, status, offline_time FROM article WHERE id = ANY (%(ids)s) ORDER BY id FOR NO KEY UPDATE
 ), moved AS (
     UPDATE article a
     SET status = 'OFFLINE', revision = a.revision + 1, updated_at = clock_timestamp()
-    FROM held
-    WHERE a.id = held.id AND held.status = 'PUBLISHED' AND held.offline_time <= clock_timestamp()
+    FROM locked
+    WHERE a.id = locked.id AND locked.status = 'PUBLISHED' AND locked.offline_time <= clock_timestamp()
     RETURNING a.id, a.revision
 ), told AS (
     INSERT INTO article_event (article_id, revision, verb, source, target, actor)
     SELECT id, revision, 'take_offline', 'PUBLISHED', 'OFFLINE', %(actor)s FROM moved
 )
-SELECT held.id, moved.id IS NOT NULL, held.status, held.offline_time
-FROM held LEFT JOIN moved USING (id)
+SELECT locked.id, moved.id IS NOT NULL, locked.status, locked.offline_time
+FROM locked LEFT JOIN moved USING (id)
 """
 
 
@@ -45,7 +45,7 @@ def take_offline_due(article_ids: Collection[int], *, actor: str = SCHEDULER) ->
     """Take those offline that are live and whose offline time has come, in one statement."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(_OFFLINE_DUE, {"ids": list(article_ids), "actor": actor})
-        return {id_: TakenOffline(moved, Status(status), at) for id_, moved, status, at in cursor.fetchall()}
+        return {id_: TakenOffline(moved, ArticleStatus(status), at) for id_, moved, status, at in cursor.fetchall()}
 
 
 def take_offline(article_id: int, *, actor: str, revision: int | None = None) -> Moved:
@@ -76,7 +76,7 @@ def change_offline_time(
                 actor=actor,
                 revision=revision,
                 sets="offline_time = %(at)s::timestamptz",
-                guard="(%(at)s::timestamptz IS NULL OR held.publish_time < %(at)s::timestamptz)",
+                guard="(%(at)s::timestamptz IS NULL OR locked.publish_time < %(at)s::timestamptz)",
                 detail="jsonb_build_object('new', %(at)s::timestamptz)",
                 params={"at": at},
             )
@@ -86,8 +86,8 @@ def change_offline_time(
                 "after it went live. Move one of them."
             ) from None
         outcome = None
-        if moved.target == Status.PUBLISHED and at is not None:
+        if moved.target == ArticleStatus.PUBLISHED and at is not None:
             outcome = ensure(OFFLINE, article_id, at=at, by=actor).outcome
-        elif moved.target == Status.PUBLISHED:
-            cancel(OFFLINE, article_id, reason=f"is to stay online, says {actor}", by=actor)
+        elif moved.target == ArticleStatus.PUBLISHED:
+            cancel(OFFLINE, article_id, reason=f"set to stay online by {actor}", by=actor)
     return OfflineChange(moved, outcome)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from django.db import connection, transaction
 
 from articles_app.errors import InvalidArticle
-from articles_app.states import Status
+from articles_app.states import ArticleStatus
 from articles_app.units import OFFLINE, PUBLISH, SCHEDULER
 from tasks_app.client import cancel, ensure_many
 
@@ -18,21 +18,21 @@ class Published(NamedTuple):
     """What became of one article."""
 
     moved: bool  # it went live now, by this very call
-    status: Status  # what it was before
+    status: ArticleStatus  # what it was before
     publish_time: datetime
 
 
 # Rows in order of id: two batches, or a batch and a bulk edit, can't deadlock. The guard looks at the rows as they
 # are under our lock, on the database's clock, so whoever edits the time meanwhile is seen. Events come from what moved.
 _PUBLISH_DUE = """
-WITH held AS MATERIALIZED (
+WITH locked AS MATERIALIZED (
     SELECT id, status, publish_time FROM article WHERE id = ANY (%(ids)s) ORDER BY id FOR NO KEY UPDATE
 ), moved AS (
     UPDATE article a
     SET status = 'PUBLISHED', published_at = clock_timestamp(), revision = a.revision + 1,
         updated_at = clock_timestamp()
-    FROM held
-    WHERE a.id = held.id AND held.status = 'AUDIT_SUCCESS' AND held.publish_time <= clock_timestamp()
+    FROM locked
+    WHERE a.id = locked.id AND locked.status = 'AUDIT_SUCCESS' AND locked.publish_time <= clock_timestamp()
     RETURNING a.id, a.revision, a.published_at, a.offline_time
 ), told AS (
     INSERT INTO article_event (article_id, revision, verb, source, target, actor, detail)
@@ -40,8 +40,8 @@ WITH held AS MATERIALIZED (
            jsonb_build_object('published_at', published_at)
     FROM moved
 )
-SELECT held.id, moved.id IS NOT NULL, held.status, held.publish_time, moved.offline_time
-FROM held LEFT JOIN moved USING (id)
+SELECT locked.id, moved.id IS NOT NULL, locked.status, locked.publish_time, moved.offline_time
+FROM locked LEFT JOIN moved USING (id)
 """
 
 
@@ -51,8 +51,8 @@ def publish_due(article_ids: Collection[int], *, actor: str = SCHEDULER) -> dict
         with connection.cursor() as cursor:
             cursor.execute(_PUBLISH_DUE, {"ids": list(article_ids), "actor": actor})
             rows = cursor.fetchall()
-        _plan_offline({id_: offline_time for id_, moved, _, _, offline_time in rows if moved})
-    return {id_: Published(moved, Status(status), at) for id_, moved, status, at, _ in rows}
+        _schedule_offline({id_: offline_time for id_, moved, _, _, offline_time in rows if moved})
+    return {id_: Published(moved, ArticleStatus(status), at) for id_, moved, status, at, _ in rows}
 
 
 def publish_now(article_id: int, *, actor: str, revision: int | None = None) -> Moved:
@@ -65,7 +65,7 @@ def publish_now(article_id: int, *, actor: str, revision: int | None = None) -> 
                 actor=actor,
                 revision=revision,
                 sets="publish_time = statement_timestamp(), published_at = clock_timestamp()",
-                guard="(held.offline_time IS NULL OR held.offline_time > clock_timestamp())",
+                guard="(locked.offline_time IS NULL OR locked.offline_time > clock_timestamp())",
             )
         except InvalidArticle:
             raise InvalidArticle(
@@ -73,12 +73,12 @@ def publish_now(article_id: int, *, actor: str, revision: int | None = None) -> 
                 "Change its offline time first."
             ) from None
         cancel(PUBLISH, article_id, reason=f"published at once by {actor}", by=actor)
-        _plan_offline({article_id: moved.offline_time})
+        _schedule_offline({article_id: moved.offline_time})
     return moved
 
 
-def _plan_offline(times: dict[int, datetime | None]) -> None:
-    """Going offline is planned when an article goes live, not before: an earlier plan would have nothing to do."""
-    planned = [{"key": id_, "at": at} for id_, at in sorted(times.items()) if at is not None]
-    if planned:
-        ensure_many(OFFLINE, planned)
+def _schedule_offline(times: dict[int, datetime | None]) -> None:
+    """Going offline is scheduled when an article goes live, not before: an earlier task would have nothing to do."""
+    tasks = [{"key": id_, "at": at} for id_, at in sorted(times.items()) if at is not None]
+    if tasks:
+        ensure_many(OFFLINE, tasks)

@@ -13,12 +13,12 @@ from django.db import connection, transaction
 
 from articles_app.conf import conf
 from articles_app.errors import InvalidArticle, UnknownArticle
-from articles_app.states import Status, sources_of
+from articles_app.states import ArticleStatus, sources_of
 from articles_app.units import AUDIT, PUBLISH, TENANT
-from tasks_app.client import Outcome, Planned, emit_many, ensure_many, reschedule_many
+from tasks_app.client import Outcome, Scheduled, emit_many, ensure_many, reschedule_many
 
-from .audit import audit_plan
-from .write import checked_actor, checked_id, checked_revision, checked_time, planned_once, refuse
+from .audit import audit_options
+from .write import checked_actor, checked_id, checked_revision, checked_time, prepared, refuse
 
 log = logging.getLogger(__name__)
 
@@ -50,7 +50,7 @@ class TimeChange(NamedTuple):
 
     article_id: int
     outcome: TimeOutcome
-    status: Status
+    status: ArticleStatus
     old: datetime
     new: datetime  # the article's publish time now
     revision: int
@@ -64,38 +64,38 @@ _WORDS = {
     TimeOutcome.SAVED: "Article {id} is {status}; its publish time is now {new}.",
     TimeOutcome.UPDATED: "Article {id} goes live at {new} instead of {old}.",
     TimeOutcome.REPLACED: "Article {id} was just about to go live; that was called off. It goes live at {new}.",
-    TimeOutcome.CREATED: "Article {id} had nothing planned that could be moved; it goes live at {new}.",
+    TimeOutcome.CREATED: "Article {id} had nothing scheduled to move; it goes live at {new}.",
     TimeOutcome.IGNORED: "Article {id} is {status}; its publish time stays {old}.",
 }
 
 _CHANGE = """
 WITH given AS MATERIALIZED (
     SELECT * FROM unnest(%(ids)s::bigint[], %(ats)s::timestamptz[], %(revisions)s::int[]) AS g(id, at, revision)
-), held AS MATERIALIZED (
+), locked AS MATERIALIZED (
     SELECT id, status, publish_time, offline_time, revision FROM article
     WHERE id = ANY (%(ids)s::bigint[]) ORDER BY id FOR NO KEY UPDATE
 ), moved AS (
     UPDATE article a
     SET publish_time = g.at, revision = a.revision + 1, updated_at = clock_timestamp()
-    FROM held JOIN given g USING (id)
-    WHERE a.id = held.id AND held.status = ANY (%(sources)s)
-      AND (g.revision IS NULL OR held.revision = g.revision)
-      AND (held.offline_time IS NULL OR held.offline_time > g.at)
+    FROM locked JOIN given g USING (id)
+    WHERE a.id = locked.id AND locked.status = ANY (%(sources)s)
+      AND (g.revision IS NULL OR locked.revision = g.revision)
+      AND (locked.offline_time IS NULL OR locked.offline_time > g.at)
     RETURNING a.id, a.status, a.revision, a.publish_time
 ), told AS (
     INSERT INTO article_event (article_id, revision, verb, source, target, actor, detail)
     SELECT moved.id, moved.revision, %(verb)s, moved.status, moved.status, %(actor)s,
-           jsonb_build_object('old', held.publish_time, 'new', moved.publish_time)
-    FROM moved JOIN held USING (id)
+           jsonb_build_object('old', locked.publish_time, 'new', moved.publish_time)
+    FROM moved JOIN locked USING (id)
 )
-SELECT held.id, held.status, held.publish_time, held.offline_time, held.revision, moved.revision
-FROM held LEFT JOIN moved USING (id)
+SELECT locked.id, locked.status, locked.publish_time, locked.offline_time, locked.revision, moved.revision
+FROM locked LEFT JOIN moved USING (id)
 """
 
 
 class _Row(NamedTuple):
     id: int
-    status: Status
+    status: ArticleStatus
     old: datetime
     offline_time: datetime | None
     revision: int
@@ -103,7 +103,7 @@ class _Row(NamedTuple):
 
 
 def change_publish_time(article_id: int, at: datetime, *, actor: str, revision: int | None = None) -> TimeChange:
-    """Move an article's publish time and what is planned for it; with `revision`, only if nobody wrote it meanwhile."""
+    """Move an article's publish time and what is scheduled for it; with `revision`, only if nobody has changed it."""
     return change_publish_times([NewTime(article_id, at, revision)], actor=actor)[0]
 
 
@@ -119,9 +119,9 @@ def change_publish_times(changes: Iterable[NewTime], *, actor: str) -> list[Time
     with transaction.atomic():
         rows = _write(wanted, actor)
         _refuse_unmoved(wanted, rows)
-        planned = _plan_publish(wanted, rows, actor)
-        _plan_audit(wanted, rows, actor)
-        answers = [_answer(change, rows[id_], planned.get(id_)) for id_, change in wanted.items()]
+        scheduled = _schedule_publish(wanted, rows, actor)
+        _schedule_audit(wanted, rows, actor)
+        answers = [_answer(change, rows[id_], scheduled.get(id_)) for id_, change in wanted.items()]
         _tell(answers, actor)
     return answers
 
@@ -145,9 +145,9 @@ def _write(wanted: dict[int, NewTime], actor: str) -> dict[int, _Row]:
         "verb": VERB,
         "actor": actor,
     }
-    with planned_once() if len(wanted) <= FEW else connection.cursor() as cursor:
+    with prepared() if len(wanted) <= FEW else connection.cursor() as cursor:
         cursor.execute(_CHANGE, params)
-        return {row[0]: _Row(row[0], Status(row[1]), *row[2:]) for row in cursor.fetchall()}
+        return {row[0]: _Row(row[0], ArticleStatus(row[1]), *row[2:]) for row in cursor.fetchall()}
 
 
 def _refuse_unmoved(wanted: dict[int, NewTime], rows: dict[int, _Row]) -> None:
@@ -160,43 +160,43 @@ def _refuse_unmoved(wanted: dict[int, NewTime], rows: dict[int, _Row]) -> None:
         if row.offline_time is not None and row.offline_time <= change.at and change.revision in (None, row.revision):
             raise InvalidArticle(
                 f"at={change.at.isoformat()} is not before the offline_time {row.offline_time.isoformat()} of article "
-                f"{article_id}; an article goes offline after it went live. Move one of them."
+                f"{article_id}; an article must go offline after it goes live. Move one of them."
             )
         refuse(VERB, article_id, row.status, change.revision, row.revision)
 
 
-def _plan_publish(wanted: dict[int, NewTime], rows: dict[int, _Row], actor: str) -> dict[int, Planned]:
+def _schedule_publish(wanted: dict[int, NewTime], rows: dict[int, _Row], actor: str) -> dict[int, Scheduled]:
     """Document 000: UPDATE where it is safe, CANCEL and INSERT where it runs."""
-    ids = [id_ for id_ in wanted if rows[id_].status == Status.AUDIT_SUCCESS]
-    planned = _reschedule(PUBLISH, {id_: {"at": wanted[id_].at} for id_ in ids}, actor)
-    lost = [id_ for id_, answer in planned.items() if answer.outcome is Outcome.IGNORED]
+    ids = [id_ for id_ in wanted if rows[id_].status == ArticleStatus.AUDIT_SUCCESS]
+    scheduled = _reschedule(PUBLISH, {id_: {"at": wanted[id_].at} for id_ in ids}, actor)
+    lost = [id_ for id_, answer in scheduled.items() if answer.outcome is Outcome.IGNORED]
     if lost:
         # The task says done and the article says not. The article is right: its change must not be swallowed.
         log.warning("article.task_done_but_unpublished count=%d ids=%s", len(lost), lost[:20])
         again = ensure_many(PUBLISH, [{"key": id_, "at": wanted[id_].at} for id_ in lost], by=actor)
-        planned |= dict(zip(lost, again, strict=True))
-    return planned
+        scheduled |= dict(zip(lost, again, strict=True))
+    return scheduled
 
 
-def _plan_audit(wanted: dict[int, NewTime], rows: dict[int, _Row], actor: str) -> None:
+def _schedule_audit(wanted: dict[int, NewTime], rows: dict[int, _Row], actor: str) -> None:
     """With a lead time, a pending audit follows the publish time."""
     if conf().AUDIT_LEAD_SECONDS is not None:
-        ids = [id_ for id_ in wanted if rows[id_].status == Status.PENDING_AUDIT]
-        _reschedule(AUDIT, {id_: audit_plan(wanted[id_].at) for id_ in ids}, actor)
+        ids = [id_ for id_ in wanted if rows[id_].status == ArticleStatus.PENDING_AUDIT]
+        _reschedule(AUDIT, {id_: audit_options(wanted[id_].at) for id_ in ids}, actor)
 
 
-def _reschedule(task_type: str, plans: dict[int, dict], actor: str) -> dict[int, Planned]:
-    if not plans:
+def _reschedule(task_type: str, options: dict[int, dict], actor: str) -> dict[int, Scheduled]:
+    if not options:
         return {}
-    answers = reschedule_many(task_type, [{"key": id_, **plan} for id_, plan in plans.items()], by=actor)
-    return dict(zip(plans, answers, strict=True))
+    answers = reschedule_many(task_type, [{"key": id_, **one} for id_, one in options.items()], by=actor)
+    return dict(zip(options, answers, strict=True))
 
 
-def _answer(change: NewTime, row: _Row, planned: Planned | None) -> TimeChange:
+def _answer(change: NewTime, row: _Row, scheduled: Scheduled | None) -> TimeChange:
     if row.new_revision is None:
         return TimeChange(row.id, TimeOutcome.IGNORED, row.status, row.old, row.old, row.revision)
-    outcome = TimeOutcome.SAVED if planned is None else TimeOutcome(planned.outcome)
-    task_id = None if planned is None else planned.task_id
+    outcome = TimeOutcome.SAVED if scheduled is None else TimeOutcome(scheduled.outcome)
+    task_id = None if scheduled is None else scheduled.task_id
     return TimeChange(row.id, outcome, row.status, row.old, change.at, row.new_revision, task_id)
 
 

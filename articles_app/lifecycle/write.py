@@ -9,7 +9,7 @@ from django.db import connection, transaction
 
 from articles_app.errors import IllegalMove, InvalidArticle, StaleArticle, UnknownArticle
 from articles_app.models import NAME_LENGTH, ArticleEvent
-from articles_app.states import Status, sources_of, target_of
+from articles_app.states import ArticleStatus, sources_of, target_of
 from tasks_app.client import InvalidTask, checked_instant, checked_text
 
 
@@ -17,35 +17,35 @@ class Moved(NamedTuple):
     """An article as a move left it."""
 
     article_id: int
-    source: Status
-    target: Status
+    source: ArticleStatus
+    target: ArticleStatus
     revision: int
     content_revision: int
     publish_time: datetime
     offline_time: datetime | None
 
 
-# The row is locked first, and the guard looks at `held`: the row as it is under our lock. Not at `a`: that is compared
-# as it was when the statement began, and a row that was moved to where we start while we waited would be missed.
+# The row is locked first, and the guard looks at `locked`, the row as it is under our lock, not at `a`: that is
+# compared as it was when the statement began, and would miss a row that moved to where we start while we waited.
 _MOVE = """
-WITH held AS MATERIALIZED (
+WITH locked AS MATERIALIZED (
     SELECT id, status, revision, content_revision, publish_time, offline_time FROM article WHERE id = %(id)s
     FOR NO KEY UPDATE
 ), moved AS (
     UPDATE article a
     SET {sets} status = coalesce(%(target)s, a.status), revision = a.revision + 1, updated_at = clock_timestamp()
-    FROM held
-    WHERE a.id = held.id AND held.status = ANY (%(sources)s)
-      AND (%(revision)s::int IS NULL OR held.revision = %(revision)s::int) {guard}
+    FROM locked
+    WHERE a.id = locked.id AND locked.status = ANY (%(sources)s)
+      AND (%(revision)s::int IS NULL OR locked.revision = %(revision)s::int) {guard}
     RETURNING a.id, a.status, a.revision, a.content_revision, a.publish_time, a.offline_time
 ), told AS (
     INSERT INTO article_event (article_id, revision, verb, source, target, actor, detail)
-    SELECT moved.id, moved.revision, %(verb)s, held.status, moved.status, %(actor)s, {detail}
-    FROM moved JOIN held USING (id)
+    SELECT moved.id, moved.revision, %(verb)s, locked.status, moved.status, %(actor)s, {detail}
+    FROM moved JOIN locked USING (id)
 )
-SELECT held.id, held.status, held.revision, moved.status, moved.revision, moved.content_revision, moved.publish_time,
-       moved.offline_time
-FROM held LEFT JOIN moved USING (id)
+SELECT locked.id, locked.status, locked.revision, moved.status, moved.revision, moved.content_revision,
+       moved.publish_time, moved.offline_time
+FROM locked LEFT JOIN moved USING (id)
 """
 
 
@@ -62,7 +62,7 @@ def move(
 ) -> Moved:
     """One conditional write and its event; raises, having written nothing, if the article is not where the verb starts.
 
-    `sets`, `guard` (on `held`) and `detail` are SQL of the calling module; values go through `params`.
+    `sets`, `guard` (on `locked`) and `detail` are SQL of the calling module; values go through `params`.
     """
     article_id, actor = checked_id(article_id), checked_actor(actor)
     given = {
@@ -74,18 +74,18 @@ def move(
         "sources": [str(source) for source in sources_of(verb)],
     }
     statement = _MOVE.format(sets=f"{sets}," if sets else "", guard=f"AND {guard}" if guard else "", detail=detail)
-    with transaction.atomic(), planned_once() as cursor:
+    with transaction.atomic(), prepared() as cursor:
         cursor.execute(statement, given | dict(params or {}))
         row = cursor.fetchone()
     if row is None:
         raise UnknownArticle(f"there is no article {article_id}.")
     _, source, found, target, *rest = row
     if target is None:
-        refuse(verb, article_id, Status(source), revision, found)
-    return Moved(article_id, Status(source), Status(target), *rest)
+        refuse(verb, article_id, ArticleStatus(source), revision, found)
+    return Moved(article_id, ArticleStatus(source), ArticleStatus(target), *rest)
 
 
-def planned_once():
+def prepared():
     """A cursor whose statements keep their plan on this connection: planning one edit takes as long as running it.
 
     For statements about one or a few rows. A plan that was kept from those would suit thousands badly.
@@ -95,7 +95,7 @@ def planned_once():
         return connection._prepare_cursor(psycopg.Cursor(connection.connection))
 
 
-def refuse(verb: str, article_id: int, status: Status, wanted: int | None, found: int) -> None:
+def refuse(verb: str, article_id: int, status: ArticleStatus, wanted: int | None, found: int) -> None:
     """Raise what says why nothing moved."""
     if wanted is not None and wanted != found:
         raise StaleArticle(article_id, wanted, found, last_event(article_id))
@@ -107,9 +107,9 @@ def refuse(verb: str, article_id: int, status: Status, wanted: int | None, found
 def last_event(article_id: int) -> str:
     event = ArticleEvent.objects.filter(article_id=article_id).order_by("-revision").first()
     if event is None:
-        return "It was written past its history."
+        return "It was changed without an entry in its history."
     path = event.target if event.source == event.target else f"{event.source or 'nothing'} to {event.target}"
-    return f"Last was {event.verb} by {event.actor} at {event.created_at.isoformat()} ({path})."
+    return f"The last change was {event.verb} by {event.actor} at {event.created_at.isoformat()} ({path})."
 
 
 def checked_id(article_id: object) -> int:

@@ -21,7 +21,7 @@ class Migration(migrations.Migration):
                 ('title', models.CharField(max_length=200)),
                 ('body', models.TextField()),
                 ('author', models.CharField(max_length=150)),
-                ('status', models.CharField(choices=[('DRAFT', 'DRAFT'), ('PENDING_AUDIT', 'PENDING_AUDIT'), ('AUDIT_SUCCESS', 'AUDIT_SUCCESS'), ('AUDIT_FAIL', 'AUDIT_FAIL'), ('PUBLISHED', 'PUBLISHED'), ('OFFLINE', 'OFFLINE')], db_default=articles_app.states.Status['DRAFT'], max_length=13)),
+                ('status', models.CharField(choices=[('DRAFT', 'DRAFT'), ('PENDING_AUDIT', 'PENDING_AUDIT'), ('AUDIT_SUCCESS', 'AUDIT_SUCCESS'), ('AUDIT_FAIL', 'AUDIT_FAIL'), ('PUBLISHED', 'PUBLISHED'), ('OFFLINE', 'OFFLINE')], db_default=articles_app.states.ArticleStatus['DRAFT'], max_length=13)),
                 ('publish_time', models.DateTimeField(help_text='When it is to go live.')),
                 ('offline_time', models.DateTimeField(blank=True, help_text='When it is to be taken offline, if at all.', null=True)),
                 ('published_at', models.DateTimeField(help_text='When it went live.', null=True)),
@@ -33,8 +33,8 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'article',
-                'indexes': [models.Index(condition=models.Q(('status', articles_app.states.Status['PENDING_AUDIT'])), fields=['id'], name='article_pending'), models.Index(condition=models.Q(('status', articles_app.states.Status['AUDIT_SUCCESS'])), fields=['id'], name='article_approved'), models.Index(condition=models.Q(('offline_time__isnull', False), ('status', articles_app.states.Status['PUBLISHED'])), fields=['id'], name='article_leaving')],
-                'constraints': [models.CheckConstraint(condition=models.Q(('status__in', [articles_app.states.Status['DRAFT'], articles_app.states.Status['PENDING_AUDIT'], articles_app.states.Status['AUDIT_SUCCESS'], articles_app.states.Status['AUDIT_FAIL'], articles_app.states.Status['PUBLISHED'], articles_app.states.Status['OFFLINE']])), name='article_status'), models.CheckConstraint(condition=models.Q(models.Q(('status', articles_app.states.Status['PUBLISHED']), _negated=True), ('published_at__isnull', False), _connector='OR'), name='article_published_since'), models.CheckConstraint(condition=models.Q(('offline_time__isnull', True), ('offline_time__gt', models.F('publish_time')), _connector='OR'), name='article_offline_after_publish')],
+                'indexes': [models.Index(condition=models.Q(('status', articles_app.states.ArticleStatus['PENDING_AUDIT'])), fields=['id'], name='article_pending'), models.Index(condition=models.Q(('status', articles_app.states.ArticleStatus['AUDIT_SUCCESS'])), fields=['id'], name='article_approved'), models.Index(condition=models.Q(('offline_time__isnull', False), ('status', articles_app.states.ArticleStatus['PUBLISHED'])), fields=['id'], name='article_leaving')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('status__in', [articles_app.states.ArticleStatus['DRAFT'], articles_app.states.ArticleStatus['PENDING_AUDIT'], articles_app.states.ArticleStatus['AUDIT_SUCCESS'], articles_app.states.ArticleStatus['AUDIT_FAIL'], articles_app.states.ArticleStatus['PUBLISHED'], articles_app.states.ArticleStatus['OFFLINE']])), name='article_status'), models.CheckConstraint(condition=models.Q(models.Q(('status', articles_app.states.ArticleStatus['PUBLISHED']), _negated=True), ('published_at__isnull', False), _connector='OR'), name='article_published_since'), models.CheckConstraint(condition=models.Q(('offline_time__isnull', True), ('offline_time__gt', models.F('publish_time')), _connector='OR'), name='article_offline_after_publish')],
             },
         ),
         migrations.CreateModel(

@@ -29,15 +29,15 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='article',
-            index=models.Index(condition=models.Q(('status__in', [articles_app.states.Status['PENDING_AUDIT'], articles_app.states.Status['AUDIT_SUCCESS']])), fields=['publish_time'], name='article_waiting'),
+            index=models.Index(condition=models.Q(('status__in', [articles_app.states.ArticleStatus['PENDING_AUDIT'], articles_app.states.ArticleStatus['AUDIT_SUCCESS']])), fields=['publish_time'], name='article_waiting'),
         ),
         migrations.AddIndex(
             model_name='article',
-            index=models.Index(condition=models.Q(('status', articles_app.states.Status['AUDIT_FAIL'])), fields=['id'], name='article_rejected'),
+            index=models.Index(condition=models.Q(('status', articles_app.states.ArticleStatus['AUDIT_FAIL'])), fields=['id'], name='article_rejected'),
         ),
         migrations.AddIndex(
             model_name='article',
-            index=models.Index(condition=models.Q(('status', articles_app.states.Status['DRAFT'])), fields=['id'], name='article_draft'),
+            index=models.Index(condition=models.Q(('status', articles_app.states.ArticleStatus['DRAFT'])), fields=['id'], name='article_draft'),
         ),
         migrations.AddIndex(
             model_name='article',

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bench import punctual
 from bench.stack import ROOT, fresh_stack
-from scheduler_project import embedded
+from tasks_app import embedded
 
 from . import ours, table
 from .programs import record

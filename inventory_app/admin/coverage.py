@@ -1,4 +1,4 @@
-"""The coverage page: how fresh the catalogue is, what is planned against what is allowed, and why syncs fail."""
+"""The coverage page: how fresh the catalogue is, what is scheduled against what is allowed, and why syncs fail."""
 
 from datetime import timedelta
 
@@ -20,7 +20,9 @@ def coverage_page(request: HttpRequest, admin) -> HttpResponse:
         "coverage": coverage,
         "problems": coverage.problems(),
         "tiles": _tiles(coverage),
-        "chart": load_chart("planned", "Planned syncs", coverage.outlook.due, coverage.outlook.steps, coverage.step),
+        "chart": load_chart(
+            "scheduled", "Scheduled syncs", coverage.outlook.due, coverage.outlook.steps, coverage.step
+        ),
         "failing": [(cause(code), code, count) for code, count in coverage.outlook.failing.items()],
         "may_change": admin.has_change_permission(request),
         "may_see_tasks": request.user.has_perm("tasks_app.view_scheduletask"),
@@ -39,7 +41,7 @@ def _tiles(coverage: Coverage) -> list[tuple[str, str, str]]:
         ("the oldest", age(coverage.oldest, timezone.now()) if coverage.oldest else "–", "?show=oldest"),
         ("due and waiting", f"{coverage.outlook.due:,}", "?"),
         ("failed at their last sync", f"{failing:,}", "?show=failing"),
-        (f"planned a second, of {coverage.rate:g} allowed", f"{coverage.planned_rate:.3g}", "?"),
+        (f"scheduled a second, of {coverage.rate:g} allowed", f"{coverage.scheduled_rate:.3g}", "?"),
     ]
 
 
@@ -50,9 +52,9 @@ def load_chart(name: str, title: str, due: int, steps: list[int], step: timedelt
     summary = (
         f"{total:,} in all, at most {max(steps):,} in one {each}, {total / len(steps):,.0f} on average."
         if total
-        else "Nothing is planned."
+        else "Nothing is scheduled."
     )
     if due:
-        summary += f" Besides, {due:,} are due already and come at the allowed rate."
+        summary += f" Another {due:,} are due already and will run at the allowed rate."
     labels = [f"{now + place * step:%d %b %H:%M}" for place in range(len(steps))]
     return bars(name, f"{title} by {each}", summary, labels, [Series("Due", "pu-next", steps)], "products", each)

@@ -121,7 +121,7 @@ class ProductAdmin(OwnLookups, ModelAdmin):
     sortable_by = ["product_code"]  # what else could be sorted by has no index, and a million rows
     list_before_template = "inventory_app/list_before.html"
     search_fields = ["product_code"]
-    search_help_text = "The beginning of a code, or a part of a name"
+    search_help_text = "The beginning of a code, or part of a name"
     show_full_result_count = False
     ordering = ["product_code"]
     paginator = BoundedPaginator
@@ -132,7 +132,7 @@ class ProductAdmin(OwnLookups, ModelAdmin):
 
     # Columns
 
-    @admin.display(description="Stock is from", ordering="stock_synced_at")
+    @admin.display(description="Stock as of", ordering="stock_synced_at")
     def aged(self, product: Product) -> str:
         when = product.stock_synced_at.isoformat(timespec="seconds") if product.stock_synced_at else ""
         return format_html('<span title="{}">{}</span>', when, age(product.stock_synced_at, _now(product)))
@@ -171,12 +171,12 @@ class ProductAdmin(OwnLookups, ModelAdmin):
     def sync_now(self, request: HttpRequest, queryset: QuerySet) -> None:
         codes = list(queryset.values_list("product_code", flat=True)[: SYNC_NOW_MOST + 1])
         try:
-            planned = lifecycle.sync_now(codes, actor=request.user.get_username())
+            scheduled = lifecycle.sync_now(codes, actor=request.user.get_username())
         except StockError as error:
             messages.error(request, str(error))
             return
-        running = len(codes) - planned
-        words = f"{planned:,} product{'' if planned == 1 else 's'} will be synced now, at the allowed rate."
+        running = len(codes) - scheduled
+        words = f"{scheduled:,} product{'' if scheduled == 1 else 's'} will be synced now, at the allowed rate."
         messages.success(request, words + (f" {running:,} being synced already." if running else ""))
 
     @admin.action(description="Delete selected products", permissions=["delete"])

@@ -29,7 +29,7 @@ class WindowForm(forms.Form):
     def clean(self) -> dict:
         seconds = self.length.total_seconds()
         if not self.errors and not 0 < seconds <= LONGEST_WINDOW:
-            self.add_error("days", "Type how long: days, hours or minutes, ten years at most.")
+            self.add_error("days", "Enter how long: days, hours or minutes, up to ten years.")
         return self.cleaned_data
 
     @property
@@ -64,14 +64,14 @@ def _typed(window: timedelta) -> dict[str, int]:
 def _change(request: HttpRequest, length: timedelta) -> HttpResponse:
     change_window(length, actor=request.user.get_username())
     moved = apply_window(PATIENCE_SECONDS)
-    messages.success(request, f"The window is {span(length)} now. {moved:,} planned syncs follow it.")
+    messages.success(request, f"The window is now {span(length)}. {moved:,} scheduled syncs were moved to match.")
     return HttpResponseRedirect(reverse("admin:inventory_app_coverage"))
 
 
 def _preview(coverage: Coverage, length: timedelta) -> dict[str, object]:
     ahead = horizon(length, coverage.timer, coverage.read_at)
     step, interval = step_for(ahead), interval_for(length, coverage.timer, coverage.read_at)
-    planned, ratio = coverage.products / interval.total_seconds(), length / coverage.window
+    scheduled, ratio = coverage.products / interval.total_seconds(), length / coverage.window
     steps = stretched(coverage.outlook.steps, coverage.step * ratio / step, max(1, -(-ahead // step)))
     if coverage.timer and length != coverage.window:
         steps = waiting_for(coverage.timer, steps, step, coverage.read_at)
@@ -81,13 +81,13 @@ def _preview(coverage: Coverage, length: timedelta) -> dict[str, object]:
         "same": length == coverage.window,
         "timer": coverage.timer.words if coverage.timer else "",
         "interval": span(interval),
-        "before": f"{coverage.planned_rate:.3g}",
-        "after": f"{planned:.3g}",
+        "before": f"{coverage.scheduled_rate:.3g}",
+        "after": f"{scheduled:.3g}",
         "allowed": f"{coverage.rate:g}",
-        "share": f"{100 * planned / coverage.rate:.3g} %",
-        "too_much": planned > coverage.rate,
+        "share": f"{100 * scheduled / coverage.rate:.3g} %",
+        "too_much": scheduled > coverage.rate,
         "before_chart": load_chart("now", "As it is", coverage.outlook.due, coverage.outlook.steps, coverage.step),
-        "after_chart": load_chart("then", "As it would be", coverage.outlook.due, steps, step),
+        "after_chart": load_chart("then", "After the change", coverage.outlook.due, steps, step),
     }
 
 

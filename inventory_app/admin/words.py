@@ -6,9 +6,9 @@ from inventory_app import stock
 from tasks_app.client import Status, TaskInfo
 
 CAUSES = {
-    stock.NOT_FOUND: "not known there",
+    stock.NOT_FOUND: "unknown to the stock system",
     stock.REFUSED: "refused",
-    stock.MALFORMED: "answer malformed",
+    stock.MALFORMED: "malformed answer",
     stock.BUSY: "too busy",
     stock.UNAVAILABLE: "unavailable",
     stock.TIMEOUT: "no answer in time",
@@ -47,13 +47,13 @@ def outcome(task: TaskInfo | None) -> tuple[str, str]:
         case Status.RUNNING:
             return "being synced", "info"
         case Status.CANCELLED | Status.DEAD:
-            return f"not synced any more: {task.status.lower()}", "danger"
+            return f"no longer synced: {task.status.lower()}", "danger"
     # Given back by a worker that was stopped or lost: it was tried before, and this time did not end.
-    return "not yet tried" if task.finish_time is None else "interrupted, comes again", "primary"
+    return "not yet tried" if task.finish_time is None else "interrupted, will run again", "primary"
 
 
 def next_sync(task: TaskInfo | None, now: datetime) -> str:
     if task is None or task.due_at is None:
         return "now" if task is not None and task.status == Status.RUNNING else "–"
     wait = task.due_at - now
-    return f"in {span(wait)}" if wait > timedelta(0) else "due, waits for its turn"
+    return f"in {span(wait)}" if wait > timedelta(0) else "due, waiting for its turn"

@@ -11,7 +11,7 @@ from inventory_app.errors import InvalidProduct
 from inventory_app.models import CODE_LENGTH, MOST, NAME_LENGTH
 from tasks_app.client import InvalidTask, checked_instant
 
-from .products import checked, plan
+from .products import checked, schedule_syncs
 
 
 class NewProduct(NamedTuple):
@@ -31,7 +31,7 @@ class NewProduct(NamedTuple):
                 f"product {code[:60]!r} has a quantity or a sync date without the other; give both, or neither."
             )
         if quantity is not None and (type(quantity) is not int or not 0 <= quantity <= MOST):
-            raise InvalidProduct(f"quantity {quantity!r} is no number of things; it must be a whole number, 0 or more.")
+            raise InvalidProduct(f"quantity {quantity!r} won't do; it must be a whole number, 0 or more.")
         try:
             synced_at = None if synced_at is None else checked_instant("synced_at", synced_at)
         except InvalidTask as error:
@@ -74,7 +74,7 @@ def import_products(products: Sequence[NewProduct]) -> Imported:
         with connection.cursor() as cursor:
             cursor.execute(_IMPORT, [_as_json(rows)])
             new = [code for (code,) in cursor.fetchall()]
-        plan((code, last[code].synced_at) for code in new)
+        schedule_syncs((code, last[code].synced_at) for code in new)
     return Imported(len(new), len(last) - len(new))
 
 

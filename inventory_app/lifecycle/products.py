@@ -27,18 +27,18 @@ def add(code: str, name: str) -> Product:
             cursor.execute(_ADD, [code, name])
             made = cursor.fetchone()
         if made is None:
-            raise DuplicateProduct(f"there is a product {code!r} already. Rename it, or choose another code.")
-        plan([(code, None)])
+            raise DuplicateProduct(f"there is already a product {code!r}. Rename it, or choose another code.")
+        schedule_syncs([(code, None)])
     return Product.objects.get(product_code=code)
 
 
-def plan(products: Iterable[tuple[str, datetime | None]]) -> int:
-    """Give these products, which the caller has just written or holds, their rolling tasks; returns how many are new.
+def schedule_syncs(products: Iterable[tuple[str, datetime | None]]) -> int:
+    """Give these products, which the caller has just written or locked, their rolling tasks; returns how many are new.
 
     Those never synced go to the front of the line. Those that come with a sync date get their place in what is left of
     their window, or wait for the timer from there on.
     """
-    window = current_window(hold=True).length
+    window = current_window(lock=True).length
     never, known = [], []
     for code, synced_at in products:
         (never if synced_at is None else known).append((code, synced_at))
@@ -89,15 +89,15 @@ def sync_now(codes: Collection[str], *, actor: str) -> int:
         raise InvalidProduct(f"{len(codes):,} products are too many at once; at most {SYNC_NOW_MOST:,} are allowed.")
     actor, codes = checked("actor", actor, 150), [code for code in codes if _could_be_known(code)]
     with transaction.atomic():
-        held = Product.objects.select_for_update(no_key=True).filter(product_code__in=codes).order_by(*LOCK_ORDER)
-        wanted = list(held.values_list("product_code", flat=True))
+        locked = Product.objects.select_for_update(no_key=True).filter(product_code__in=codes).order_by(*LOCK_ORDER)
+        wanted = list(locked.values_list("product_code", flat=True))
         tasks = {key: task for (_, key), task in find_many([STOCK_SYNC], wanted).items()}
         without = [code for code in wanted if code not in tasks or not tasks[code].live]
-        planned = plan([(code, None) for code in without]) if without else 0
+        scheduled = schedule_syncs([(code, None) for code in without]) if without else 0
         first = front_of_line(STOCK_SYNC)
         waiting = [{"key": code, "at": first} for code in wanted if code in tasks and tasks[code].live]
         moved = reschedule_many(STOCK_SYNC, waiting, by=actor, leave_running=True)
-    return planned + sum(one.due is not None for one in moved)
+    return scheduled + sum(one.due is not None for one in moved)
 
 
 def checked(name: str, value: object, longest: int) -> str:

@@ -1,7 +1,7 @@
 """The window: how long after its last sync a product is synced again. Changed at run time, applied to all tasks.
 
-One row says what is wanted and what has been applied. Whoever plans a product holds that row, so that a change and a
-new product never miss each other; applying goes page by page, and the compensation scan ends what was begun.
+One row says what is wanted and what has been applied. Whoever schedules a product's syncs locks that row, so that a
+change and a new product never miss each other. Applying goes page by page; the scan finishes what was begun.
 """
 
 import time
@@ -29,9 +29,9 @@ class Window:
     changed_by: str  # empty: it is what the settings say
 
 
-def current_window(*, hold: bool = False) -> Window:
-    """The window as it is; `hold` keeps it so until the transaction ends."""
-    if hold:
+def current_window(*, lock: bool = False) -> Window:
+    """The window as it is; `lock` keeps it so until the transaction ends."""
+    if lock:
         _make_row()
         row = SyncWindow.objects.raw("SELECT * FROM sync_window WHERE id = %s FOR SHARE", [_ONLY])[0]
     else:
@@ -48,7 +48,7 @@ def change_window(length: timedelta, *, actor: str) -> Window:
         raise InvalidProduct(f"a window of {length!r} is out of range; it must be from a second to ten years.")
     actor = checked_text("actor", actor, 150)
     _make_row()
-    # Not held for sharing first: two who do that, and then both want to write, wait for each other.
+    # No share lock first: two who do that, and then both want to write, wait for each other.
     with connection.cursor() as cursor:
         cursor.execute(
             "UPDATE sync_window SET chosen = %s, changed_by = %s, changed_at = clock_timestamp() WHERE id = %s",
@@ -69,7 +69,7 @@ def apply_window(seconds: float = float("inf")) -> int:
         SyncWindow.objects.filter(id=_ONLY).update(applied=None)
     while not window.applied:
         with transaction.atomic():
-            if current_window(hold=True).length != window.length:
+            if current_window(lock=True).length != window.length:
                 return changed  # somebody has changed it again, and applies that
             codes = _codes(after)
             changed += change_interval(STOCK_SYNC, codes, window.length) if codes else 0
@@ -83,13 +83,13 @@ def apply_window(seconds: float = float("inf")) -> int:
 
 
 def _make_row() -> None:
-    """Made by whoever comes first: a row that is not there can't be held."""
+    """Made by whoever comes first: a row that is not there can't be locked."""
     if not SyncWindow.objects.filter(id=_ONLY).exists():
         SyncWindow.objects.bulk_create([SyncWindow(id=_ONLY, applied=_by_settings())], ignore_conflicts=True)
 
 
 def _note_applied(length: timedelta) -> None:
-    """In a transaction of its own: whoever holds the row for a new product may be waiting for one of our tasks."""
+    """In a transaction of its own: whoever has locked the row for a new product may be waiting for one of our tasks."""
     wanted = Q(chosen=length) | Q(chosen=None) if length == _by_settings() else Q(chosen=length)
     SyncWindow.objects.filter(wanted, id=_ONLY).update(applied=length)
 

@@ -1,10 +1,15 @@
-"""The operator's pages: the overview, tasks, jobs, what was done to them by whom, batches, the fleet, and tokens."""
+"""The operator's pages: the overview, tasks, jobs, what was done to them by whom, batches, the fleet, and tokens.
 
-from django.contrib import admin
+They belong to the console and never to the project's own site; without django-unfold there are none.
+"""
 
-from . import audit, batches, fleet, jobs, login, lookups, tasks, tokens
+from tasks_app.pages.extras import missing_for_console
 
-__all__ = ["audit", "batches", "fleet", "jobs", "login", "lookups", "tasks", "tokens"]
+if missing_for_console() is None:
+    from tasks_app.console.site import console
 
-admin.site.index_template = "tasks_app/index.html"
-admin.site.login_form = login.LoginForm
+    from . import audit, batches, fleet, jobs, lookups, overview, tasks, tokens
+
+    __all__ = ["audit", "batches", "fleet", "jobs", "lookups", "overview", "tasks", "tokens"]
+
+    console().overview = overview.first_page

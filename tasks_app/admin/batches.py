@@ -7,6 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from unfold.admin import ModelAdmin
 
+from tasks_app.console.site import console
 from tasks_app.core.lateness import percentile_ms
 from tasks_app.models import ScheduleTask, TaskBatch
 from tasks_app.pages.lists import refuse_unknown
@@ -17,7 +18,7 @@ SHOWN = 50
 TASKS_SHOWN = 100
 
 
-@admin.register(TaskBatch)
+@admin.register(TaskBatch, site=console())
 class TaskBatchAdmin(LookOnly, ModelAdmin):
     @requires(may_view)
     def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:

@@ -7,15 +7,17 @@ from django import forms
 from django.contrib import admin, messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import path, reverse
+from django.urls import path
 from unfold.admin import ModelAdmin
 
+from tasks_app.console.site import console
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.lanes import LANES
 from tasks_app.engine.operations import lanes
 from tasks_app.engine.watch.fleet_status import ShardView, Takeover
 from tasks_app.engine.watch.status import LaneStatus, SchedulerStatus, read_status
 from tasks_app.models import Node
+from tasks_app.pages.links import console_url
 from tasks_app.pages.lists import refuse_unknown
 
 from . import overview
@@ -26,7 +28,7 @@ from .words import tasks
 PARTS = ("problems", "nodes", "lanes", "shards", "limits", "chores")
 PAUSE, RESUME = "pause", "resume"
 TAKEN = {
-    "FREE": "what nobody held",
+    "FREE": "shards that nobody held",
     "EXPIRED": "over from {}, whose lease had run out",
     "SHARED": "its share from {}",
 }
@@ -38,7 +40,7 @@ class LaneForm(forms.Form):
     reason = reason_field()
 
 
-@admin.register(Node)
+@admin.register(Node, site=console())
 class FleetAdmin(LookOnly, ModelAdmin):
     def get_urls(self) -> list:
         pages = [
@@ -51,7 +53,7 @@ class FleetAdmin(LookOnly, ModelAdmin):
     @requires(may_view)
     def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
         refuse_unknown(request)
-        context = self._page(request) | _read(request) | overview.refreshed("admin:tasks_app_fleet_parts")
+        context = self._page(request) | _read(request) | overview.refreshed("tasks_app_fleet_parts")
         return TemplateResponse(request, "tasks_app/fleet.html", context)
 
     @requires(may_view)
@@ -93,10 +95,10 @@ def _carry_out(request: HttpRequest, lane: str, form: LaneForm) -> HttpResponse 
         form.add_error("reason", str(error))
         return None
     if done:
-        messages.success(request, f"Lane {lane} {'is paused' if verb == PAUSE else 'goes on'}.")
+        messages.success(request, f"Lane {lane} {'is paused' if verb == PAUSE else 'is open again'}.")
     else:
-        messages.warning(request, f"Lane {lane} was {verb}d by somebody else meanwhile; nothing was changed.")
-    return HttpResponseRedirect(reverse("admin:tasks_app_node_changelist"))
+        messages.warning(request, f"Lane {lane} was {verb}d by somebody else in the meantime; nothing was changed.")
+    return HttpResponseRedirect(console_url("tasks_app_node_changelist"))
 
 
 def _read(request: HttpRequest) -> dict:

@@ -15,12 +15,12 @@ from tasks_app.engine.watch.browse import DUE, Bookmark, Filter
 from tasks_app.lifecycle.audit import REASON_LENGTH
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.request import checked_instant
-from tasks_app.models.schedule_task import KEY_LENGTH
+from tasks_app.models.schedule_task import KEY_LENGTH, TENANT_LENGTH
 
 MOST_SELECTED = 1_000
 STATE_WORDS = {
     DUE: "Due now",
-    Status.INIT: "Planned",
+    Status.INIT: "Scheduled",
     Status.RUNNING: "Claimed or running",
     Status.FAIL: "Failed, to be tried again",
     Status.DEAD: "Dead",
@@ -46,7 +46,7 @@ class UtcField(forms.Field):
             raise forms.ValidationError(str(error)) from None
         except (ValueError, OverflowError):
             raise forms.ValidationError(
-                f"{str(value)[:40]!r} is no time; write it like 2027-03-01T09:00, in UTC."
+                f"{str(value)[:40]!r} is not a time; enter it like 2027-03-01T09:00, in UTC."
             ) from None
 
 
@@ -55,7 +55,7 @@ def reason_field() -> forms.CharField:
         label="Reason",
         max_length=REASON_LENGTH,
         widget=forms.Textarea(attrs={"rows": 2}),
-        error_messages={"required": "Say in a few words why, for whoever looks at it later."},
+        error_messages={"required": "Say briefly why, for whoever reads it later."},
     )
 
 
@@ -64,6 +64,8 @@ class FilterForm(forms.Form):
     state = forms.ChoiceField(label="State", required=False, choices=[("", "Any"), *STATE_WORDS.items()])
     type = forms.CharField(label="Type", required=False, max_length=100)
     lane = forms.ChoiceField(label="Lane", required=False, choices=[("", "Any"), *((lane, lane) for lane in LANES)])
+    tenant = forms.CharField(label="Tenant", required=False, max_length=TENANT_LENGTH)
+    job = forms.IntegerField(label="Job", required=False, min_value=1, max_value=2**63 - 1)
     when = forms.ChoiceField(label="Time", required=False, choices=[("due", "Due"), ("ran", "Last ran")])
     since = UtcField(label="From (UTC)", required=False)
     until = UtcField(label="Until (UTC)", required=False)
@@ -77,18 +79,22 @@ class FilterForm(forms.Form):
         cleaned = super().clean()
         since, until = cleaned.get("since"), cleaned.get("until")
         if since and until and until <= since:
-            self.add_error("until", "It must be later than the time it begins.")
+            self.add_error("until", "It must be later than the start.")
         return cleaned
 
     @property
     def filter(self) -> Filter:
         given = self.cleaned_data
-        when = given["when"] or "due"
+        when, key = given["when"] or "due", given["key"] or None
+        begins = key is not None and key.endswith("*")
         return Filter(
+            tenant=given["tenant"] or None,
             state=given["state"] or None,
             task_type=given["type"] or None,
             lane=given["lane"] or None,
-            key=given["key"] or None,
+            key=None if begins else key,
+            key_prefix=key[:-1] if begins else None,
+            job=given["job"],
             **{f"{when}_from": given["since"], f"{when}_to": given["until"]},
         )
 
@@ -134,12 +140,12 @@ class OrderForm(forms.Form):
         words = self.cleaned_data["ids"].split(",") if self.cleaned_data["ids"] else []
         if len(words) > MOST_SELECTED:
             raise forms.ValidationError(
-                f"{len(words):,} tasks are chosen; at most {MOST_SELECTED:,} can be. Filter, and take everything."
+                f"{len(words):,} tasks are selected; at most {MOST_SELECTED:,} can be. Choose everything that matches."
             )
         try:
             ids = sorted({int(word) for word in words})
         except ValueError:
-            raise forms.ValidationError(f"{self.cleaned_data['ids'][:40]!r} is no list of task ids.") from None
+            raise forms.ValidationError(f"{self.cleaned_data['ids'][:40]!r} is not a list of task ids.") from None
         if ids and not 0 < ids[0] <= ids[-1] < 2**63:
             raise forms.ValidationError("A task id is out of range.")
         return ids
@@ -159,7 +165,7 @@ class OrderForm(forms.Form):
     def clean(self) -> dict:
         cleaned = super().clean()
         if cleaned.get("scope") == self.CHOSEN and not cleaned.get("ids") and "ids" not in self.errors:
-            self.add_error("ids", "No task is chosen.")
+            self.add_error("ids", "No task is selected.")
         return cleaned
 
 
@@ -177,14 +183,11 @@ class ReasonForm(OrderForm):
 
 
 def parse_bookmark(text: str) -> Bookmark | None:
-    """`skip:at`, as pages write it."""
-    if not text:
-        return None
-    skip, _, at = text.partition(":")
-    if not skip.isdecimal() or len(skip) > 9 or not at or len(at) > 300 or "\0" in at:
-        raise forms.ValidationError(f"{text[:40]!r} is no place in the list; begin at its start.")
-    return Bookmark(at, int(skip))
+    try:
+        return Bookmark.read(text) if text else None
+    except InvalidTask as error:
+        raise forms.ValidationError(str(error)) from None
 
 
 def written_bookmark(bookmark: Bookmark | None) -> str:
-    return f"{bookmark.skip}:{bookmark.at}" if bookmark else ""
+    return str(bookmark or "")

@@ -25,13 +25,13 @@ _DEFAULTS = {field.name: field.default for field in fields(JobRequest) if field.
 _GROUPS = {
     "What runs": ("tenant", "name", "task_type", "lane", "payload"),
     "When it fires": ("cron", "every", "at", "timezone", "dst_gap", "dst_repeat"),
-    "Within which bounds": ("start_at", "end_at", "max_runs", "jitter"),
+    "Limits": ("start_at", "end_at", "max_runs", "jitter"),
     "When it fails, or is late": ("timeout", "max_retry", "backoff", "expires_after"),
-    "When nobody was there to plan it": ("catch_up", "catch_up_window", "catch_up_most"),
+    "When firings were missed": ("catch_up", "catch_up_window", "catch_up_most"),
     "Why": ("reason",),
 }
 _RESUME_WORDS = {
-    OnResume.SKIP: "Skip what fell into the pause",
+    OnResume.SKIP: "Skip what the pause left out",
     OnResume.LATEST: "Run the latest of it",
     OnResume.ALL: "Run all of it",
 }
@@ -54,7 +54,7 @@ class JsonField(forms.CharField):
         try:
             return json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise forms.ValidationError(f'It is no JSON: {error}. Write it like {{"customer": 7}}.') from None
+            raise forms.ValidationError(f'This is not JSON: {error}. Write it like {{"customer": 7}}.') from None
 
 
 class DelaysField(forms.CharField):
@@ -67,7 +67,7 @@ class DelaysField(forms.CharField):
         try:
             return [float(one) for one in text.split(",")]
         except ValueError:
-            raise forms.ValidationError(f"{text[:40]!r} are no seconds; write them like 1, 5, 30.") from None
+            raise forms.ValidationError(f"{text[:40]!r} is not a list of seconds; write it like 1, 5, 30.") from None
 
 
 class JobFilterForm(forms.Form):
@@ -98,12 +98,12 @@ class JobForm(forms.Form):
     task_type = forms.CharField(label="Task type", max_length=100)
     payload = JsonField(label="Payload (JSON)", required=False)
     cron = forms.CharField(label="Cron string", required=False, max_length=256)
-    every = forms.IntegerField(label="or every so many seconds", required=False)
+    every = forms.IntegerField(label="or an interval in seconds", required=False)
     at = _utc("or once, at")
     timezone = forms.CharField(label="Time zone", max_length=64)
-    dst_gap = forms.ChoiceField(label="A time that the clocks skip", choices=[(str(one), str(one)) for one in Gap])
+    dst_gap = forms.ChoiceField(label="When the clocks skip its time", choices=[(str(one), str(one)) for one in Gap])
     dst_repeat = forms.ChoiceField(
-        label="A time that they show twice", choices=[(str(one), str(one)) for one in Repeat]
+        label="When the clocks show it twice", choices=[(str(one), str(one)) for one in Repeat]
     )
     lane = forms.ChoiceField(
         label="Lane", required=False, choices=[("", "The handler's"), *((one, one) for one in LANES)]
@@ -111,14 +111,14 @@ class JobForm(forms.Form):
     timeout = forms.FloatField(label="Time-out in seconds; empty: the handler's", required=False)
     max_retry = forms.IntegerField(label="Retries; empty: the handler's", required=False)
     backoff = DelaysField(label="Seconds before each retry; empty: the handler's", required=False, max_length=2000)
-    expires_after = forms.FloatField(label="Not run if later than so many seconds", required=False)
+    expires_after = forms.FloatField(label="Skipped if later than this many seconds", required=False)
     start_at = _utc("No firing before")
     end_at = _utc("No firing after")
-    max_runs = forms.IntegerField(label="Fires so many times at most", required=False)
-    jitter = forms.IntegerField(label="Spread over so many seconds", required=False)
+    max_runs = forms.IntegerField(label="Fires at most this many times", required=False)
+    jitter = forms.IntegerField(label="Spread over this many seconds", required=False)
     catch_up = forms.ChoiceField(label="Missed firings", choices=[(str(one), str(one)) for one in CatchUp])
-    catch_up_window = forms.IntegerField(label="caught up within so many seconds", required=False)
-    catch_up_most = forms.IntegerField(label="at most so many", required=False)
+    catch_up_window = forms.IntegerField(label="caught up within this many seconds", required=False)
+    catch_up_most = forms.IntegerField(label="at most this many", required=False)
     reason = reason_field()
     operation = forms.UUIDField(widget=forms.HiddenInput)
     revision = forms.IntegerField(required=False, widget=forms.HiddenInput)

@@ -8,10 +8,11 @@ from django.core.exceptions import BadRequest
 from django.db import OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import path, reverse
+from django.urls import path
 from django.utils import timezone
 from unfold.admin import ModelAdmin
 
+from tasks_app.console.site import console
 from tasks_app.core.errors import InvalidTask, PunctualError, UnknownJob
 from tasks_app.core.jobs import JobStatus
 from tasks_app.engine.operations import jobs
@@ -23,6 +24,7 @@ from tasks_app.lifecycle.jobs.view import coming, in_words, preview, schedule_in
 from tasks_app.lifecycle.request import checked_instant
 from tasks_app.lifecycle.tries import try_of
 from tasks_app.models import JobDefinition
+from tasks_app.pages.links import console_url
 from tasks_app.pages.lists import refuse_unknown
 from tasks_app.pages.typed import take_back
 
@@ -31,26 +33,26 @@ from .rights import LookOnly, may_operate_jobs, may_view, may_view_jobs, require
 
 PAGE = 50
 HISTORY = 30
-LIST = "admin:tasks_app_jobdefinition_changelist"
-ONE = "admin:tasks_app_jobdefinition_change"
+LIST = "tasks_app_jobdefinition_changelist"
+ONE = "tasks_app_jobdefinition_change"
 # What the button says, what the page before it says will happen, and what is said afterwards.
 VERBS = {
     "pause": (
         "Pause",
-        "What is planned and not yet claimed is taken back; what runs, or waits for a retry, goes on.",
+        "Planned instances that nobody has claimed are taken back; those that run or wait for a retry go on.",
         "is paused",
     ),
     "resume": ("Resume", "It fires again by its schedule.", "fires again"),
-    "trigger": ("Run now", "One instance runs now, beside the schedule.", "runs now, once"),
+    "trigger": ("Run now", "One instance runs now, in addition to the schedule.", "runs now, once"),
     "delete": (
         "Delete",
-        "It fires no more. What is planned and not yet claimed is taken back; its history stays.",
+        "It fires no more. Planned instances that nobody has claimed are taken back; its history stays.",
         "is deleted",
     ),
 }
 
 
-@admin.register(JobDefinition)
+@admin.register(JobDefinition, site=console())
 class JobDefinitionAdmin(LookOnly, ModelAdmin):
     def has_module_permission(self, request) -> bool:
         return may_view_jobs(request)
@@ -104,7 +106,7 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
                 form, lambda operator: _act(verb, job, form.cleaned_data, operator), request
             ):
                 messages.success(request, f"{job.name} {VERBS[verb][2]}.")
-                return HttpResponseRedirect(reverse(LIST) if verb == "delete" else reverse(ONE, args=[job.id]))
+                return HttpResponseRedirect(console_url(LIST) if verb == "delete" else console_url(ONE, job.id))
             status = 400
         button, will, _ = VERBS[verb]
         context = self.page(request) | {"title": f"{button}: {job.name}", "job": job, "form": form, "verb": verb}
@@ -122,7 +124,7 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
                 if saved:
                     messages.success(request, f"{form.cleaned_data['name']} is saved.")
                     known = isinstance(saved, JobDefinition)
-                    return HttpResponseRedirect(reverse(ONE, args=[saved.id]) if known else reverse(LIST))
+                    return HttpResponseRedirect(console_url(ONE, saved.id) if known else console_url(LIST))
         title = "New job" if job is None else f"Edit: {job.name}"
         context = self.page(request) | {"title": title, "form": form, "job": job, "times": times}
         return TemplateResponse(request, "tasks_app/job_form.html", context, status=status)
@@ -143,7 +145,7 @@ def _listed(request: HttpRequest) -> dict:
         return {"form": form, "found": None}
     after = request.GET.get("after") or None
     if after and "\0" in after:
-        raise BadRequest(f"{after[:40]!r} is no name of a job.")
+        raise BadRequest(f"{after[:40]!r} is not the name of a job.")
     found, more = page_of_jobs(form.filter, after, PAGE)
     runs = last_runs([job.id for job in found])
     query = request.GET.copy()
@@ -188,7 +190,7 @@ def _act(verb: str, job: JobDefinition, given: dict, operator: Operator) -> obje
             return jobs.resume_job(job.id, operator, tenant=job.tenant, on_resume=given["on_resume"] or None)
         case "trigger":
             if not somebody_dispatches():
-                raise PunctualError("no beat dispatches, so nothing would run now. Start one, and try again.")
+                raise PunctualError("no beat is dispatching, so nothing would run now. Start one and try again.")
             key = str(operator.operation)
             return jobs.trigger_job(job.id, key, operator, tenant=job.tenant, payload=given["payload"])
     return jobs.delete_job(job.id, operator, tenant=job.tenant)
@@ -199,7 +201,7 @@ def _save(form: JobForm, job: JobDefinition | None, operator: Operator) -> JobDe
     if job is None:
         return jobs.create_job(form.request, operator, tenant=given["tenant"])
     if not form.changes:
-        raise PunctualError("nothing differs from what is saved; there is nothing to do.")
+        raise PunctualError("nothing has changed, so there is nothing to save.")
     # A form without its revision was not made by us; none is older than this.
     return jobs.edit_job(job.id, form.changes, operator, tenant=job.tenant, revision=given["revision"] or 0)
 
@@ -235,9 +237,9 @@ def _place(request: HttpRequest) -> Place | None:
     try:
         place = Place(checked_instant("after", datetime.fromisoformat(at)).astimezone(UTC), int(id_))
     except (ValueError, OverflowError):
-        raise BadRequest(f"{given[:40]!r} is no place in this list.") from None
+        raise BadRequest(f"{given[:40]!r} is not a position in this list.") from None
     if not 0 <= place.task_id < 2**63:
-        raise BadRequest(f"{given[:40]!r} is no place in this list.")
+        raise BadRequest(f"{given[:40]!r} is not a position in this list.")
     return place
 
 

@@ -14,7 +14,6 @@ from django.db import OperationalError
 from django.db.models import Count, Max, Min
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.template.response import TemplateResponse
-from django.urls import reverse
 
 from tasks_app.core.errors import InvalidTask, PunctualError
 from tasks_app.engine.operations.operate import (
@@ -29,13 +28,14 @@ from tasks_app.engine.operations.operate import (
 from tasks_app.engine.watch.browse import browse
 from tasks_app.lifecycle.operate import Answer
 from tasks_app.models import AuditEntry, ScheduleTask
+from tasks_app.pages.links import console_url
 
 from .forms import FilterForm, OrderForm, ReasonForm, written_bookmark
 from .words import DONE, LEFT, VERBS, WILL, order_words, split
 
 EXAMPLES = 10
 STEP_SECONDS = 1.5  # of work in one request; then the browser asks for the next
-LIST = "admin:tasks_app_scheduletask_changelist"
+LIST = "tasks_app_scheduletask_changelist"
 
 
 def preview(pages, request: HttpRequest) -> HttpResponse:
@@ -43,7 +43,7 @@ def preview(pages, request: HttpRequest) -> HttpResponse:
     given = request.POST.copy()
     given["ids"] = ",".join(request.POST.getlist("ids"))
     if given.get("scope") == OrderForm.CHOSEN and not given["ids"]:
-        messages.error(request, "No task is chosen. Mark some, or take everything that matches.")
+        messages.error(request, "No task is selected. Tick some, or choose everything that matches.")
         return HttpResponseRedirect(_back(given.get("filter", "")))
     form = OrderForm(given)
     if not form.is_valid():
@@ -83,9 +83,9 @@ def carry_out(pages, request: HttpRequest) -> HttpResponse:
     if progress.next is not None:
         return _progress_page(pages, request, order, progress)
     if not AuditEntry.objects.filter(operation=operator.operation).exists():
-        messages.warning(request, "Nothing matched any more; nothing was changed.")
+        messages.warning(request, "Nothing matches any more; nothing was changed.")
         return HttpResponseRedirect(_back(request.POST.get("filter", "")))
-    return HttpResponseRedirect(reverse("admin:tasks_app_operation", args=[operator.operation]))
+    return HttpResponseRedirect(console_url("tasks_app_operation", operator.operation))
 
 
 def report(pages, request: HttpRequest, operation: UUID) -> HttpResponse:
@@ -173,4 +173,4 @@ def _examples(order: dict) -> list[ScheduleTask]:
 
 
 def _back(query: str) -> str:
-    return reverse(LIST) + (f"?{query}" if query else "")
+    return console_url(LIST) + (f"?{query}" if query else "")

@@ -9,26 +9,27 @@ from datetime import timedelta
 from functools import cache
 
 from django.http import HttpRequest
-from django.urls import reverse
 from django.utils import timezone
 
 from tasks_app.core.phrases import milliseconds, span
 from tasks_app.engine.watch.figures import Figures, Hour, Load, last_hour, next_hour, take_sample
 from tasks_app.engine.watch.status import SchedulerStatus, read_status
 from tasks_app.pages.charts import Chart, Series, bars, lines
+from tasks_app.pages.links import console_url
 
 from .rights import may_operate, may_view
+from .words import tasks
 
 PARTS = ("problems", "tiles", "charts", "lanes", "types", "nodes")
 REFRESH_SECONDS = 5
 SHARES = (0.50, 0.95, 0.99)
 
 
-def dashboard(request: HttpRequest, context: dict) -> dict:
-    """unfold's DASHBOARD_CALLBACK. Who may not look at tasks gets the list of what they may look at."""
-    if may_view(request):
-        context |= read(request) | refreshed("admin:tasks_app_overview") | {"title": "Overview"}
-    return context
+def first_page(request: HttpRequest) -> dict:
+    """Who may not look at tasks gets the list of what they may look at."""
+    if not may_view(request):
+        return {}
+    return read(request) | refreshed("tasks_app_overview") | {"title": "Overview"}
 
 
 def read(request: HttpRequest) -> dict:
@@ -63,7 +64,7 @@ def parts(names: Iterable[str]) -> list[tuple[str, str]]:
 
 def refreshed(url: str) -> dict:
     """A page that a visible tab asks for anew every few seconds."""
-    return {"refresh_url": reverse(url), "refresh_seconds": REFRESH_SECONDS}
+    return {"refresh_url": console_url(url), "refresh_seconds": REFRESH_SECONDS}
 
 
 def _oldest(status: SchedulerStatus) -> str:
@@ -103,7 +104,8 @@ def _lateness(hour: Hour) -> Chart:
 def _load(load: Load) -> Chart:
     total = sum(load.minutes)
     about = "" if load.exact else "about "
-    summary = f"{about}{total:,} tasks come due in the next hour; at most {about}{max(load.minutes):,} in a minute."
+    come = f"{tasks(total)} {'comes' if total == 1 else 'come'} due"
+    summary = f"{about}{come} in the next hour; at most {about}{max(load.minutes):,} in a minute."
     if not total:
         summary = "Nothing comes due in the next hour."
     labels = [f"in {minute} min" for minute in range(len(load.minutes))]

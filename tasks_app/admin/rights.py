@@ -2,6 +2,7 @@
 
 from functools import wraps
 
+from django.contrib.auth import get_permission_codename, get_user_model
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponseNotAllowed
 
@@ -35,6 +36,11 @@ def may_view_tokens(request: HttpRequest) -> bool:
 
 def may_operate_tokens(request: HttpRequest) -> bool:
     return may_view_tokens(request) and request.user.has_perm(OPERATE_TOKENS)
+
+
+def may_view_users(request: HttpRequest) -> bool:
+    users = get_user_model()._meta
+    return request.user.has_perm(f"{users.app_label}.{get_permission_codename('view', users)}")
 
 
 def requires(allowed, methods: tuple[str, ...] = ("GET", "HEAD", "POST")):
@@ -71,3 +77,7 @@ class LookOnly:
 
     def has_delete_permission(self, request, obj=None) -> bool:
         return False
+
+    def changeform_view(self, request, *args, **kwargs):
+        """No page of ours is a form of Django's. unfold's version would change the forms of the whole process."""
+        raise PermissionDenied

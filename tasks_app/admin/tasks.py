@@ -7,10 +7,11 @@ from django.contrib import admin
 from django.core.exceptions import BadRequest
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import path, reverse
+from django.urls import path
 from django.utils import timezone
 from unfold.admin import ModelAdmin
 
+from tasks_app.console.site import console
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.links import LINKS
 from tasks_app.engine.watch.browse import browse
@@ -19,6 +20,7 @@ from tasks_app.lifecycle.operate import Row, Verb, expected
 from tasks_app.lifecycle.tries import error_of, last_error, late_by, try_before, try_of, waited, with_tries
 from tasks_app.lifecycle.view import history
 from tasks_app.models import AuditEntry, DlqEntry, JobDefinition, ScheduleTask, TaskAttempt, TaskBatch
+from tasks_app.pages.links import console_url
 from tasks_app.pages.lists import refuse_unknown
 
 from . import orders, overview
@@ -28,10 +30,9 @@ from .words import VERBS, doing
 
 PAGE = 50
 HISTORY = 50  # attempts, entries and rows of a unit that a page shows
-LIST = "admin:tasks_app_scheduletask_changelist"
 
 
-@admin.register(ScheduleTask)
+@admin.register(ScheduleTask, site=console())
 class ScheduleTaskAdmin(LookOnly, ModelAdmin):
     def get_urls(self) -> list:
         pages = [
@@ -48,7 +49,7 @@ class ScheduleTaskAdmin(LookOnly, ModelAdmin):
         refuse_unknown(request, (*FilterForm.base_fields, "after", "looked"))
         key = request.GET.get("key", "")
         if key.startswith("#") and key[1:].isdecimal() and len(key) < 20:
-            return HttpResponseRedirect(reverse("admin:tasks_app_scheduletask_change", args=[key[1:]]))
+            return HttpResponseRedirect(console_url("tasks_app_scheduletask_change", key[1:]))
         return TemplateResponse(request, "tasks_app/tasks.html", self.page(request) | _listed(request))
 
     @requires(may_view)

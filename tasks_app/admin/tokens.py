@@ -7,10 +7,11 @@ from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import path, reverse
+from django.urls import path
 from django.utils import timezone
 from unfold.admin import ModelAdmin
 
+from tasks_app.console.site import console
 from tasks_app.core.errors import PunctualError
 from tasks_app.core.tenants import INTERNAL_TENANT
 from tasks_app.engine.operations import api_tokens
@@ -18,6 +19,7 @@ from tasks_app.engine.operations.jobs import once
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.models import ApiToken
 from tasks_app.models.schedule_task import TENANT_LENGTH
+from tasks_app.pages.links import console_url
 from tasks_app.pages.lists import refuse_unknown
 from tasks_app.pages.typed import take_back
 
@@ -34,7 +36,7 @@ from .rights import (
 )
 
 SHOWN = 500
-LIST = "admin:tasks_app_apitoken_changelist"
+LIST = "tasks_app_apitoken_changelist"
 READ, WRITE = "read", "write"
 
 
@@ -50,13 +52,15 @@ class TokenForm(RevokeForm):
     name = forms.CharField(label="Who will use it", max_length=api_tokens.NAME_LENGTH)
     tenant = forms.CharField(label="Tenant", max_length=TENANT_LENGTH)
     internal = forms.BooleanField(
-        label=f"Internal: yes, tenant {INTERNAL_TENANT} is meant, with the scheduler's own tasks and those of its apps",
+        label=f"Internal: yes, for tenant {INTERNAL_TENANT}, with the scheduler's own tasks and those of its apps",
         required=False,
     )
     may = forms.ChoiceField(label="It may", choices=())
-    types = forms.CharField(label="Task types, with commas; empty: all that are open to its tenant", required=False)
-    lanes = forms.CharField(label="Lanes, with commas; empty: all but critical", required=False)
-    days = forms.FloatField(label="Expires after so many days; empty: never", required=False)
+    types = forms.CharField(
+        label="Task types, separated by commas; empty: all that are open to its tenant", required=False
+    )
+    lanes = forms.CharField(label="Lanes, separated by commas; empty: all but critical", required=False)
+    days = forms.FloatField(label="Expires after this many days; empty: never", required=False)
     field_order = ("name", "tenant", "internal", "may", "types", "lanes", "days", "reason", "operation")
 
     def __init__(self, choices: list[tuple[str, str]], *args, **kwargs) -> None:
@@ -65,7 +69,7 @@ class TokenForm(RevokeForm):
         self.initial |= {"days": 365}
 
 
-@admin.register(ApiToken)
+@admin.register(ApiToken, site=console())
 class ApiTokenAdmin(LookOnly, ModelAdmin):
     def has_module_permission(self, request) -> bool:
         return may_view_tokens(request)
@@ -122,10 +126,10 @@ class ApiTokenAdmin(LookOnly, ModelAdmin):
         if request.method == "POST" and form.is_valid():
             operator = _operator(request, form)
             if once(operator, lambda: api_tokens.revoke(token.id, operator)):
-                messages.success(request, f"{token.name} opens nothing any more.")
+                messages.success(request, f"{token.name} no longer works.")
             else:
-                messages.warning(request, f"{token.name} was revoked before; nothing was changed.")
-            return HttpResponseRedirect(reverse(LIST))
+                messages.warning(request, f"{token.name} was already revoked; nothing was changed.")
+            return HttpResponseRedirect(console_url(LIST))
         context = self._page(request, f"Revoke: {token.name}") | {"form": form, "token": token}
         status = 400 if request.method == "POST" else 200
         return TemplateResponse(request, "tasks_app/token_revoke.html", context, status=status)
@@ -147,8 +151,8 @@ class ApiTokenAdmin(LookOnly, ModelAdmin):
             form.add_error(None, str(error))
             return None
         if made is None:
-            messages.warning(request, "This form was sent before, and the token was shown then. Issue another one.")
-            return HttpResponseRedirect(reverse(LIST))
+            messages.warning(request, "This form was already sent, and the token was shown then. Issue another one.")
+            return HttpResponseRedirect(console_url(LIST))
         token, text = made
         context = self._page(request, "New API token") | {"token": token, "text": text, "internal": given["internal"]}
         return TemplateResponse(request, "tasks_app/token.html", context)

@@ -11,24 +11,24 @@ from tasks_app.models import ScheduleTask
 
 VERBS = {Verb.RETRY: "Retry now", Verb.CANCEL: "Cancel", Verb.MOVE: "Move"}
 WILL = {
-    Answer.REPLAYED: "dead: will start anew, with a new budget of tries",
+    Answer.REPLAYED: "dead: will start over, with a new budget of tries",
     Answer.DUE_NOW: "failed: will be tried again at once",
     Answer.CANCELLED: "will be cancelled",
     Answer.MOVED: "will be moved",
-    Answer.REPLACED: "running now: that attempt will be superseded, and a new task planned for the new time",
+    Answer.REPLACED: "running now: that attempt will be superseded, and a new task scheduled for the new time",
 }
 LEFT = {
-    Answer.RUNNING: "running already",
-    Answer.PLANNED: "planned, and not failed",
-    Answer.FINISHED: "over already; what is dead can be retried",
-    Answer.SUPERSEDED: "replaced by a newer task of the same key",
+    Answer.RUNNING: "already running",
+    Answer.PLANNED: "scheduled, and not failed",
+    Answer.FINISHED: "already over; dead ones can be retried",
+    Answer.SUPERSEDED: "replaced by a newer task with the same key",
 }
 DONE = {
-    Answer.REPLAYED: "started anew",
+    Answer.REPLAYED: "started over",
     Answer.DUE_NOW: "due at once",
     Answer.CANCELLED: "cancelled",
     Answer.MOVED: "moved",
-    Answer.REPLACED: "moved while running: the attempt was superseded, a new task is planned",
+    Answer.REPLACED: "moved while running: the attempt was superseded, a new task is scheduled",
 }
 
 
@@ -55,26 +55,26 @@ def doing(task: ScheduleTask, now: datetime) -> str:
         case Status.RUNNING:
             run = try_of(task)
             return (
-                "It is claimed, and waits for a worker."
+                "It is claimed and waiting for a worker."
                 if run.started_at is None
                 else f"It is running on {run.worker}."
             )
         case Status.BLOCKED:
             return "It waits for others to finish."
         case Status.DEAD if task.current:
-            return f"It gave up after {_tries(task.retry_count)}. It stays so until a person retries it."
+            return f"It gave up after {_tries(task.retry_count)}. It stays dead until somebody retries it."
         case Status.CANCELLED:
             by = f" by {task.cancelled_by}" if task.cancelled_by else ""
             return f"It was cancelled{by}: {first_line(task.error_msg) or 'no reason was given'}"
     if task.due_at is None:
-        return "It is done." if task.status == Status.SUCCESS else "It is over: a newer task stands in its place."
+        return "It is done." if task.status == Status.SUCCESS else "It is over: a newer task has taken its place."
     wait = task.due_at - now
-    when = f"in {span(wait)}" if wait > timedelta(0) else f"since {span(-wait)} ago"
+    when = f"in {span(wait)}" if wait > timedelta(0) else f"now, overdue by {span(-wait)}"
     match task.status:
         case Status.FAIL:
             return f"It failed, and is due again {when}; {_left(task)}."
         case Status.SUCCESS:
-            return f"It succeeded, and rolls: due again {when}."
+            return f"It succeeded and repeats: due again {when}."
     return f"It is due {when}."
 
 

@@ -4,14 +4,21 @@ import json
 
 from django.shortcuts import render
 from django.urls import re_path
+from django.utils.module_loading import autodiscover_modules
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError
 from ninja.openapi.docs import Swagger
+from ninja.operation import Operation
 
-from . import health, jobs, limits, tasks
+from tasks_app.core.routers import ROUTERS
+from tasks_app.database import own_transactions
+from tasks_app.pages.extras import missing_for_api_page
+
+from . import attempts, audit, bulk, health, jobs, lanes, limits, task_types, tasks, type_limits, version
 from .auth import Session, Token, for_readers
 from .edges import StrictParser, nothing_here, refuse_unknown_parameters, spoken
-from .problems import CODES, MEDIA_TYPE, ProblemOut, handle_all
+from .openapi import complete, operations_of
+from .problems import handle_all
 
 
 class Page(Swagger):
@@ -23,42 +30,50 @@ class Page(Swagger):
 
 
 class PunctualAPI(NinjaAPI):
-    def get_openapi_schema(self, **options):
-        """Every operation may answer with a problem; the schema says so in one place instead of in each view."""
-        schema = super().get_openapi_schema(**options)
-        schema.setdefault("components", {}).setdefault("schemas", {})["Problem"] = ProblemOut.model_json_schema()
-        problem = {"content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}}
-        for operations in schema["paths"].values():
-            for operation in operations.values():
-                for status in sorted({code.split("_")[1] for code in CODES}):
-                    codes = [code for code in CODES if code.split("_")[1] == status]
-                    operation["responses"][int(status)] = {"description": " or ".join(codes)} | problem
-        return schema
+    def get_openapi_schema(self, *, path_params: dict | None = None, **options):
+        """Paths begin where the API begins; `servers` says where that is. So a client fits wherever it was mounted."""
+        schema = super().get_openapi_schema(path_prefix="", path_params=path_params)
+        return complete(schema, self, self.get_root_path(path_params or {}))
+
+    def get_openapi_operation_id(self, operation: Operation) -> str:
+        return operation.view_func.__name__
 
     def _get_urls(self) -> list:
-        for router in self._get_bound_routers():
-            for view in router.path_operations.values():
-                for operation in view.operations:
-                    refuse_unknown_parameters(operation)
+        for operation in operations_of(self):
+            refuse_unknown_parameters(operation)
         *own, root = super()._get_urls()
         for one in own:
             one.callback = spoken(one.callback)
-        return [*own, re_path("", nothing_here, name=root.name)]
+        return own_transactions([*own, re_path("", nothing_here, name=root.name)])
 
 
 api = PunctualAPI(
     title="Punctual",
     version="1",
     description="Jobs, tasks and the state of the scheduler. docs/api.md explains keys, revisions and errors.",
-    urls_namespace="api",
+    urls_namespace="punctual-api",
     auth=[Token(), Session()],
     throttle=[limits.Calls()],
     parser=StrictParser(),
     docs=Page(),
+    docs_url="/docs" if missing_for_api_page() is None else None,
     docs_decorator=for_readers,
 )
 handle_all(api)
 api.add_exception_handler(AuthenticationError, limits.unauthenticated)
-api.add_router("/jobs", jobs.router)
-api.add_router("/tasks", tasks.router)
-api.add_router("", health.router)
+OWN = (
+    ("/jobs", jobs.router),
+    ("/tasks", bulk.router),  # before an id, which its address could be
+    ("/tasks", tasks.router),
+    ("/tasks", attempts.router),
+    ("/task-types", task_types.router),
+    ("/lanes", lanes.router),
+    ("/limits", type_limits.router),
+    ("/audit", audit.router),
+    ("", health.router),
+    ("", version.router),
+)
+# Every installed app may have a `punctual_api` module with endpoints of its own; no app is named here.
+autodiscover_modules("punctual_api")
+for prefix, router in (*OWN, *ROUTERS.beside({*(prefix for prefix, _ in OWN), "/live", "/scheduler", "/version"})):
+    api.add_router(prefix, router)

@@ -12,9 +12,11 @@ from ninja.security import APIKeyCookie, HttpBearer
 from tasks_app.engine.operations.api_tokens import Caller, known
 from tasks_app.lifecycle.request import checked_name
 from tasks_app.models.schedule_task import DEFAULT_TENANT, TENANT_LENGTH
+from tasks_app.pages.links import login_url
 
 from .edges import bound_body
-from .problems import Problem, problem_of, respond
+from .limits import unauthenticated
+from .problems import Problem
 
 # The API has both jobs and tasks, so an operator needs the rights to both.
 VIEW = ("tasks_app.view_jobdefinition", "tasks_app.view_scheduletask")
@@ -58,10 +60,11 @@ def for_readers(view: Callable) -> Callable:
     def answered(request: HttpRequest, *args, **kwargs) -> HttpResponse:
         if Token()(request) is not None:
             return view(request, *args, **kwargs)
-        a_program = request.path.endswith(".json") and not request.user.is_staff
+        person = getattr(request, "user", None)
+        a_program = request.path.endswith(".json") and not (person and person.is_staff)
         if a_program or "Authorization" in request.headers:
-            return respond(problem_of(AuthenticationError()))
-        return staff_member_required(view)(request, *args, **kwargs)
+            return unauthenticated(request, AuthenticationError())
+        return staff_member_required(view, login_url=login_url())(request, *args, **kwargs)
 
     return answered
 

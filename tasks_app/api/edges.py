@@ -14,10 +14,13 @@ from tasks_app.conf import conf
 from tasks_app.core.errors import nearest
 from tasks_app.lifecycle.request import DEEPEST, is_deeper
 
+from .headers import send
 from .problems import Problem, respond
 
-_AROUND = 2  # levels around a payload
+_AROUND = 4  # levels around a payload, at most: a list of tasks is in a body
 _OTHER_FIELDS = 16_384  # bytes, with their names
+BULK_CREATE, BULK_CANCEL = "bulk-create", "bulk-cancel"  # the addresses, by name, that take many tasks
+_BULK_BYTES = 2_621_440  # of their bodies; what Django itself takes unless it is told otherwise
 
 
 class StrictParser(Parser):
@@ -30,15 +33,18 @@ class StrictParser(Parser):
         return found
 
 
-def largest_body() -> int:
+def largest_body(*, bulk: bool = False) -> int:
     """In bytes: the largest payload with every letter escaped (six bytes instead of two), and the other fields."""
     most = 3 * conf().PAYLOAD_MAX_BYTES + _OTHER_FIELDS
+    if bulk:
+        most = max(most, _BULK_BYTES)
     return min(most, settings.DATA_UPLOAD_MAX_MEMORY_SIZE or most)
 
 
 def bound_body(request: HttpRequest) -> None:
     """Refuse a body that is too large: before it is read if its length is told, else as soon as too much has come."""
-    most, told = largest_body(), request.META.get("CONTENT_LENGTH")
+    most = largest_body(bulk=request.resolver_match.url_name in (BULK_CREATE, BULK_CANCEL))
+    told = request.META.get("CONTENT_LENGTH")
     if told:
         size = int(told) if told.isdigit() else 0
     elif request.META.get("wsgi.input_terminated"):
@@ -75,14 +81,17 @@ def _others(name: str, known: list[str]) -> str:
 
 
 def spoken(view: Callable) -> Callable:
-    """HEAD is GET without its body, which the server leaves out; a method that is not there is told as a problem."""
+    """HEAD is GET without its body, which the server leaves out; a method that is not there is told as a problem.
+
+    Here each answer gets the headers that were told of it, a problem too.
+    """
 
     @wraps(view)
     def answered(request: HttpRequest, *args, **kwargs) -> HttpResponse:
         asked = request.method
         if asked == "HEAD":
             request.method = "GET"
-        answer = view(request, *args, **kwargs)
+        answer = send(request, view(request, *args, **kwargs))
         request.method = asked
         if answer.status_code != 405:
             return answer

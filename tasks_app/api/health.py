@@ -1,5 +1,7 @@
 """/scheduler/health for a panel, and /live for whoever asks only whether this process answers."""
 
+from typing import Literal
+
 from django.http import HttpRequest
 from ninja import Router, Schema
 
@@ -10,12 +12,13 @@ from tasks_app.engine.watch.verdict import Severity
 from tasks_app.models import Node
 
 from .auth import caller
+from .enums import HealthStatus, Lane
 
 router = Router(tags=["scheduler"])
 
 
 class LaneHealth(Schema):
-    lane: str
+    lane: Lane
     due: int
     oldestOverdueSeconds: float | None
     batchesWaiting: int
@@ -28,7 +31,7 @@ class LaneHealth(Schema):
 
 
 class HealthOut(Schema):
-    status: str
+    status: HealthStatus
     triggerDelayP95Ms: float
     startedP50Ms: float | None
     startedP95Ms: float | None
@@ -55,16 +58,16 @@ class HealthOut(Schema):
 
 
 class LiveOut(Schema):
-    status: str
+    status: Literal["ok"]
 
 
 @router.get("/live", response=LiveOut, auth=None, summary="Does this process answer?")
-def live(request: HttpRequest):
+def read_liveness(request: HttpRequest):
     return LiveOut(status="ok")
 
 
 @router.get("/scheduler/health", response=HealthOut, summary="Who is alive, what is due, what is late")
-def health(request: HttpRequest):
+def read_health(request: HttpRequest):
     status = read_status()
     overdue = (status.oldest_overdue_seconds or 0.0) * 1000
     behind = (status.planning_behind_seconds or 0.0) * 1000

@@ -5,19 +5,21 @@ import json
 from collections.abc import Callable
 from functools import wraps
 
-from django.db import transaction
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from ninja import Status
+from ninja.responses import NinjaJSONEncoder
 
+from tasks_app.database import atomic
 from tasks_app.models import IdempotencyRecord
 from tasks_app.sql import execute
 
 from .auth import caller as caller_of
+from .headers import REPLAYED, tell, tell_revision
 from .problems import Problem, problem_of, respond
 
 HEADER = "Idempotency-Key"
 _PASSING = ("SCH_409_CONFLICT", "SCH_429_RETRY_LIMITED")  # the next try may well succeed
-_TRY_HOLD = "SELECT pg_try_advisory_xact_lock(hashtextextended(%(key)s::text, 7))"
+_TRY_LOCK = "SELECT pg_try_advisory_xact_lock(hashtextextended(%(key)s::text, 7))"
 
 
 def mutation(view: Callable) -> Callable:
@@ -31,11 +33,12 @@ def mutation(view: Callable) -> Callable:
     def keyed(request: HttpRequest, **given):
         caller, key = caller_of(request), given.get("idempotency_key")
         if key is None:
-            with transaction.atomic():
-                return Status(*_plain(*view(request, **given)))
+            with atomic():
+                status, answer = _plain(*view(request, **given))
+            return _told(request, status, answer)
         fingerprint = _fingerprint(request)
-        with transaction.atomic():
-            if not execute(_TRY_HOLD, {"key": f"{caller.tenant}\n{key}"})[0][0]:
+        with atomic():
+            if not execute(_TRY_LOCK, {"key": f"{caller.tenant}\n{key}"})[0][0]:
                 raise Problem("SCH_409_IN_PROGRESS", f"The first request with {HEADER} {key!r} has not ended yet.")
             stored = IdempotencyRecord.objects.filter(tenant=caller.tenant, key=key).first()
             if stored is None:
@@ -48,18 +51,38 @@ def mutation(view: Callable) -> Callable:
                     "SCH_422_KEY_REUSED", f"{HEADER} {key!r} was used for another request. Make up a new one."
                 )
             else:
-                status, answer = stored.status, stored.answer
-        if status >= 400:
-            return respond(Problem(answer["code"], answer["detail"]))
-        return Status(status, answer)
+                tell(request, REPLAYED, "true")
+                return _as_stored(request, stored)
+        return respond(Problem.again(answer)) if status >= 400 else _told(request, status, answer)
 
     return keyed
+
+
+def _as_stored(request: HttpRequest, stored: IdempotencyRecord) -> HttpResponse:
+    """As it was given, even if such answers have had more fields since."""
+    if stored.status >= 400:
+        return respond(Problem.again(stored.answer))
+    _tell_revision(request, stored.answer)
+    if stored.answer is None:
+        return HttpResponse(status=stored.status)
+    return JsonResponse(stored.answer, status=stored.status, safe=False)
+
+
+def _told(request: HttpRequest, status: int, answer: object) -> Status:
+    _tell_revision(request, answer)
+    return Status(status, answer)
+
+
+def _tell_revision(request: HttpRequest, answer: object) -> None:
+    """The ETag of what has a revision: what the next change has to name."""
+    if isinstance(answer, dict) and "revision" in answer:
+        tell_revision(request, answer["revision"])
 
 
 def _answer(view: Callable, request: HttpRequest, given: dict) -> tuple[int, object]:
     """What the view says; what it did before it raised is undone, and only a caller's mistake is an answer to keep."""
     try:
-        with transaction.atomic():
+        with atomic():
             return _plain(*view(request, **given))
     except Exception as error:
         problem = problem_of(error)
@@ -69,7 +92,8 @@ def _answer(view: Callable, request: HttpRequest, given: dict) -> tuple[int, obj
 
 
 def _plain(status: int, answer) -> tuple[int, object]:
-    return status, None if answer is None else answer.model_dump(mode="json")
+    """The answer as it is sent, so that it is the same to the letter when it is sent again."""
+    return status, None if answer is None else json.loads(json.dumps(answer.model_dump(), cls=NinjaJSONEncoder))
 
 
 def _fingerprint(request: HttpRequest) -> str:

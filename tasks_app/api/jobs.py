@@ -1,13 +1,17 @@
 """/jobs: create, list, read, change, delete, pause, resume, trigger, history, preview."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import MISSING, fields
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, TypeVar
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from ninja import Query, Router
 
+from tasks_app.core.errors import Conflicting
+from tasks_app.core.jobs import JobStatus
 from tasks_app.engine.operations import jobs
 from tasks_app.engine.watch.job_browse import JobFilter, Place, page_of_instances, page_of_jobs
 from tasks_app.engine.watch.status import somebody_dispatches
@@ -20,10 +24,13 @@ from tasks_app.models import JobDefinition, ScheduleTask
 from tasks_app.sql import run
 
 from .auth import caller
+from .enums import TaskStatus
+from .headers import tell_revision
 from .idempotency import mutation
-from .problems import Problem
+from .problems import SCOPE, Problem, as_there, may_answer, problem_of
 from .schemas import (
     PAGE,
+    Cursor,
     Firing,
     Id,
     JobIn,
@@ -36,9 +43,9 @@ from .schemas import (
     NeededRevision,
     PauseIn,
     PreviewOut,
+    RescheduleIn,
     ResumeIn,
     Revision,
-    StatusName,
     TaskOut,
     TaskPage,
     Text,
@@ -53,26 +60,25 @@ _DEFAULTS = {field.name: field.default for field in fields(JobRequest) if field.
 
 
 @router.post("", response={201: JobOut}, summary="Create a job")
+@may_answer(*SCOPE, "SCH_409_DUPLICATE", "SCH_409_CONFLICT")
 @mutation
 def create_job(request: HttpRequest, body: JobIn, idempotency_key: Key = None):
     caller(request).refuse_closed_type(body.task_type)
     given = _given(body)
-    delay = given.pop("delay", None)
-    if delay is not None:
-        if given.get("at") is not None:
-            raise Problem("SCH_422_INVALID", "at and delay were both given; give the one that is meant.")
-        given["at"] = run("clock", {})[0][0] + timedelta(seconds=delay)
-    made = jobs.create_job(JobRequest(**given), operator(request, body.reason), tenant=caller(request).tenant)
+    if given.pop("delay", None) is not None:
+        given["at"] = instant_of(body)
+    with telling(request):
+        made = jobs.create_job(JobRequest(**given), operator(request, body.reason), tenant=caller(request).tenant)
     return 201, JobOut.of(usable(request, made))
 
 
 @router.get("", response=JobPage, summary="List jobs, by name")
 def list_jobs(
     request: HttpRequest,
-    status: Annotated[str | None, Query(pattern="^(ACTIVE|PAUSED)$")] = None,
+    status: Annotated[JobStatus | None, Query()] = None,
     task_type: Annotated[Text | None, Query()] = None,
     name: Annotated[Text | None, Query()] = None,
-    after: Annotated[Text | None, Query(description="`next` of the page before")] = None,
+    after: Cursor = None,
     limit: Limit = PAGE,
 ):
     asked = caller(request)
@@ -82,62 +88,77 @@ def list_jobs(
 
 
 @router.get("/{job_id}", response=JobOut, summary="Read a job")
-def read_job(request: HttpRequest, response: HttpResponse, job_id: Id):
+def read_job(request: HttpRequest, job_id: Id):
     job = _job(request, job_id)
-    response["ETag"] = f'"{job.revision}"'
+    tell_revision(request, job.revision)
     return JobOut.of(job)
 
 
 @router.patch("/{job_id}", response=JobOut, summary="Change a job")
+@may_answer(*SCOPE, "SCH_409_DUPLICATE", "SCH_409_CONFLICT")
 @mutation
 def edit_job(request: HttpRequest, job_id: Id, body: JobPatch, if_match: NeededRevision, idempotency_key: Key = None):
+    """A field that is left out stays as it is; null is its default."""
     _own_job(request, job_id)
     if body.task_type is not None:
         caller(request).refuse_closed_type(body.task_type)
-    job = jobs.edit_job(
-        job_id,
-        _given(body),
-        operator(request, body.reason),
-        tenant=caller(request).tenant,
-        revision=_revision(if_match),
-    )
+    with telling(request):
+        job = jobs.edit_job(
+            job_id,
+            _given(body),
+            operator(request, body.reason),
+            tenant=caller(request).tenant,
+            revision=_revision(if_match),
+        )
     return 200, JobOut.of(usable(request, job))
 
 
-@router.delete("/{job_id}", response={204: None}, summary="Delete a job; its history stays")
+@router.delete("/{job_id}", response={204: None}, summary="Delete a job")
+@may_answer(*SCOPE, "SCH_409_CONFLICT")
 @mutation
 def delete_job(request: HttpRequest, job_id: Id, if_match: Revision = None, idempotency_key: Key = None):
+    """It fires no more. What it has fired stays, as tasks."""
     _own_job(request, job_id)
-    jobs.delete_job(job_id, operator(request), tenant=caller(request).tenant, revision=_revision(if_match))
+    with telling(request):
+        jobs.delete_job(job_id, operator(request), tenant=caller(request).tenant, revision=_revision(if_match))
     return 204, None
 
 
 @router.post("/{job_id}/pause", response=JobOut, summary="Pause a job")
+@may_answer(*SCOPE, "SCH_409_CONFLICT")
 @mutation
 def pause_job(request: HttpRequest, job_id: Id, body: PauseIn, idempotency_key: Key = None):
+    """Nothing fires until it is resumed, or until `until`; what runs or waits for a retry goes on."""
     _own_job(request, job_id)
-    job = jobs.pause_job(
-        job_id,
-        operator(request, body.reason),
-        tenant=caller(request).tenant,
-        until=body.until,
-        on_resume=body.on_resume,
-    )
+    with telling(request):
+        job = jobs.pause_job(
+            job_id,
+            operator(request, body.reason),
+            tenant=caller(request).tenant,
+            until=body.until,
+            on_resume=body.on_resume,
+        )
     return 200, JobOut.of(job)
 
 
 @router.post("/{job_id}/resume", response=JobOut, summary="Resume a job")
+@may_answer(*SCOPE, "SCH_409_CONFLICT")
 @mutation
 def resume_job(request: HttpRequest, job_id: Id, body: ResumeIn | None = None, idempotency_key: Key = None):
+    """A job that is not paused stays as it is."""
     _own_job(request, job_id)
     body = body or ResumeIn()
     by = operator(request, body.reason)
-    return 200, JobOut.of(jobs.resume_job(job_id, by, tenant=caller(request).tenant, on_resume=body.on_resume))
+    with telling(request):
+        job = jobs.resume_job(job_id, by, tenant=caller(request).tenant, on_resume=body.on_resume)
+    return 200, JobOut.of(job)
 
 
-@router.post("/{job_id}/trigger", response={201: TriggerOut}, summary="Run a job now, beside its schedule")
+@router.post("/{job_id}/trigger", response={201: TriggerOut}, summary="Run a job now")
+@may_answer(*SCOPE, "SCH_503_DISPATCHER_DOWN")
 @mutation
 def trigger_job(request: HttpRequest, job_id: Id, idempotency_key: NeededKey, body: TriggerIn | None = None):
+    """Once, beside its schedule, and even if it is paused. The same key is the same instance, whenever it is sent."""
     _own_job(request, job_id)
     body = body or TriggerIn()
     if not somebody_dispatches():
@@ -150,16 +171,16 @@ def trigger_job(request: HttpRequest, job_id: Id, idempotency_key: NeededKey, bo
         payload=body.payload,
     )
     # Somebody may have edited the job since we looked: what counts is what was made of it.
-    usable(request, ScheduleTask.objects.only("task_type", "lane").get(id=done.task_id))
-    return 201, TriggerOut(task_id=done.task_id, new=done.new)
+    task = usable(request, ScheduleTask.objects.only("task_type", "lane", "status").get(id=done.task_id))
+    return 201, TriggerOut(task_id=done.task_id, new=done.new, status=task.status)
 
 
-@router.get("/{job_id}/instances", response=TaskPage, summary="The history of a job, the newest first")
+@router.get("/{job_id}/instances", response=TaskPage, summary="List what a job has fired, the newest first")
 def list_instances(
     request: HttpRequest,
     job_id: Id,
-    status: Annotated[StatusName | None, Query()] = None,
-    after: Annotated[Text | None, Query(description="`next` of the page before")] = None,
+    status: Annotated[TaskStatus | None, Query()] = None,
+    after: Cursor = None,
     limit: Limit = PAGE,
 ):
     job = _job(request, job_id)
@@ -185,7 +206,29 @@ def preview_job(request: HttpRequest, job_id: Id, count: Annotated[int, Query(ge
 
 @router.get("/{job_id}/why", response=WhyOut, summary="Why is this not running?")
 def explain_job(request: HttpRequest, job_id: Id):
+    """The one rule that holds it, for programs and in a sentence."""
     return WhyOut.of(why_job(_job(request, job_id)), caller(request))
+
+
+@contextmanager
+def telling(request: HttpRequest) -> Iterator[None]:
+    """What is in the way is told with its id and its state, if the caller may see it."""
+    try:
+        yield
+    except Conflicting as error:
+        problem = problem_of(error)
+        if error.row is not None and caller(request).may_see(error.row.task_type):
+            problem.there = as_there(error.row)
+        raise problem from error
+
+
+def instant_of(body: JobIn | RescheduleIn) -> datetime | None:
+    """The time that is meant by `at`, or from now on by `delay`."""
+    if body.delay is None:
+        return body.at
+    if body.at is not None:
+        raise Problem("SCH_422_INVALID", "at and delay were both given; give the one that is meant.")
+    return run("clock", {})[0][0] + timedelta(seconds=body.delay)
 
 
 def operator(request: HttpRequest, reason: str | None = None) -> Operator:

@@ -8,6 +8,7 @@ from ninja.throttling import BaseThrottle
 
 from tasks_app.engine.web import people, throttle
 
+from .headers import RATE, tell
 from .problems import Problem, problem_of, respond
 
 
@@ -16,7 +17,14 @@ class Calls(BaseThrottle):
 
     def allow_request(self, request: HttpRequest) -> bool:
         caller = getattr(request, "auth", None)
-        return caller is None or throttle.may_call(f"{caller.tenant}\n{caller.name}", people.address_of(request))
+        if caller is None:
+            return True
+        found = throttle.count_call(f"{caller.tenant}\n{caller.name}", people.address_of(request))
+        if found is None:
+            return True
+        for name, value in zip(RATE, (found.limit, max(found.limit - found.used, 0), self.wait()), strict=True):
+            tell(request, name, value)
+        return found.used <= found.limit
 
     def wait(self) -> float:
         return throttle.seconds_to_next_window()

@@ -1,23 +1,33 @@
 """Errors of the REST API: problem+json (RFC 9457) with a code for programs and a sentence for people."""
 
 import logging
+from enum import StrEnum
 from math import ceil
 
 from django.db import DatabaseError, InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from ninja import NinjaAPI, Schema
+from ninja import Field, NinjaAPI, Schema
 from ninja.errors import AuthenticationError, HttpError, Throttled, ValidationError
+from pydantic.json_schema import SkipJsonSchema
 
 from tasks_app.core.errors import (
     InvalidTask,
     LaneClosed,
     NameTaken,
-    PlanConflict,
+    NotForTenants,
+    NotThere,
     RetryLimited,
+    ScheduleConflict,
     StaleRevision,
     TypeClosed,
     UnknownJob,
 )
+from tasks_app.core.jobs import JobStatus
+from tasks_app.core.routers import may_answer  # noqa: F401  (views take it from here, with the codes)
+from tasks_app.models import JobDefinition, ScheduleTask
+
+from .enums import TaskStatus
+from .headers import CHALLENGE, RETRY_AFTER
 
 log = logging.getLogger(__name__)
 
@@ -49,20 +59,56 @@ CODES = {
 }
 
 
+ProblemCode = StrEnum("ProblemCode", {code: code for code in CODES})
+ProblemCode.__doc__ = "What went wrong, for programs; the number in it is the status of the answer."
+
+# What a token that may not use the type or the lane of something hears.
+SCOPE = ("SCH_403_TYPE_CLOSED", "SCH_403_LANE_CLOSED")
+
+# Seconds after which the same request may well succeed.
+_PASSES_AFTER = {
+    "SCH_409_IN_PROGRESS": 1,
+    "SCH_409_CONFLICT": 1,
+    "SCH_503_DISPATCHER_DOWN": 5,
+    "SCH_503_DATABASE_DOWN": 5,
+}
+
+
+class TaskRef(Schema):
+    """A task that stands in the way, as it is now."""
+
+    id: int
+    status: TaskStatus
+    live: bool = Field(description="It still has something to do.")
+
+
+class JobRef(Schema):
+    """A job that stands in the way, as it is now."""
+
+    id: int
+    status: JobStatus
+    revision: int
+
+
 class ProblemOut(Schema):
+    """An error, as in RFC 9457. Nothing was changed."""
+
     type: str
     title: str
     status: int
-    code: str
-    detail: str
+    code: ProblemCode
+    detail: str = Field(description="What is wrong and what to do about it, for people")
+    task: TaskRef | SkipJsonSchema[None] = Field(None, description="The task that is there already, if it is about one")
+    job: JobRef | SkipJsonSchema[None] = Field(None, description="The job that is there already, if it is about one")
 
 
 class Problem(Exception):
-    """Raised by a view: the answer is this problem."""
+    """Raised by a view: the answer is this problem. `there` is what stands in the way: `task` or `job`."""
 
-    def __init__(self, code: str, detail: str, *, retry_after: int | None = None) -> None:
+    def __init__(self, code: str, detail: str, *, retry_after: int | None = None, there: dict | None = None) -> None:
         super().__init__(detail)
-        self.code, self.detail, self.retry_after = code, detail, retry_after
+        self.code, self.detail, self.there = code, detail, there or {}
+        self.retry_after = _PASSES_AFTER.get(code) if retry_after is None else retry_after
         self.status = int(code.split("_")[1])
 
     def as_dict(self) -> dict:
@@ -72,24 +118,38 @@ class Problem(Exception):
             "status": self.status,
             "code": self.code,
             "detail": self.detail,
-        }
+        } | self.there
+
+    @classmethod
+    def again(cls, stored: dict) -> "Problem":
+        """The one that as_dict() gave."""
+        there = {name: stored[name] for name in ("task", "job") if name in stored}
+        return cls(stored["code"], stored["detail"], there=there)
+
+
+def as_there(row: JobDefinition | ScheduleTask) -> dict:
+    """What a problem tells of a job or a task that is in the way."""
+    name, kind = ("job", JobRef) if isinstance(row, JobDefinition) else ("task", TaskRef)
+    return {name: kind.model_validate(row, from_attributes=True).model_dump(mode="json")}
 
 
 def respond(problem: Problem) -> HttpResponse:
     response = JsonResponse(problem.as_dict(), status=problem.status, content_type=MEDIA_TYPE)
     if problem.status == 401:
-        response["WWW-Authenticate"] = 'Bearer realm="punctual"'
+        response[CHALLENGE] = 'Bearer realm="punctual"'
     if problem.retry_after is not None:
-        response["Retry-After"] = str(problem.retry_after)
+        response[RETRY_AFTER] = str(problem.retry_after)
     return response
 
 
 _OURS = {
     TypeClosed: "SCH_403_TYPE_CLOSED",
     LaneClosed: "SCH_403_LANE_CLOSED",
+    NotForTenants: "SCH_403_FORBIDDEN",
+    NotThere: "SCH_404_NOT_FOUND",
     UnknownJob: "SCH_404_NOT_FOUND",
     NameTaken: "SCH_409_DUPLICATE",
-    PlanConflict: "SCH_409_CONFLICT",
+    ScheduleConflict: "SCH_409_CONFLICT",
     StaleRevision: "SCH_412_STALE",
     InvalidTask: "SCH_422_INVALID",
     RetryLimited: "SCH_429_RETRY_LIMITED",
@@ -117,7 +177,7 @@ def problem_of(error: Exception) -> Problem:
         return Problem("SCH_404_NOT_FOUND", "There is nothing at this address.")
     if isinstance(error, Throttled):
         words = (
-            "There were too many calls of yours, or from your address, in this minute. Go on after Retry-After seconds."
+            "There were too many calls of yours, or from your address, in this minute. Wait for Retry-After seconds."
         )
         return Problem("SCH_429_TOO_MANY", words, retry_after=error.wait and ceil(error.wait))
     if isinstance(error, HttpError):
@@ -143,7 +203,7 @@ _MISSING = {
 }
 
 _RULES = {
-    "Idempotency-Key": "it has 1 to 150 printable ASCII characters, without spaces",
+    "Idempotency-Key": "it has 1 to 150 printable ASCII characters, with no space at either end",
     "If-Match": 'give one revision, the one that you have read, as in If-Match: "3"',
 }
 

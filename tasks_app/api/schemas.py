@@ -2,26 +2,27 @@
 
 import re
 from datetime import datetime, timedelta
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
+from uuid import UUID
 
-from ninja import Field, Header, Path, Query, Schema
+from ninja import Field, Header, Path, Schema
 from pydantic import AwareDatetime, BeforeValidator, StringConstraints, ValidationInfo, field_validator
 
-from tasks_app.core.errors import shown
-from tasks_app.core.lanes import LANES
+from tasks_app.client.endpoints import PAGE, Cursor, Limit, Text  # noqa: F401  (lists of all apps have the same)
+from tasks_app.core.errors import LONGEST_SECONDS, InvalidTask, shown
+from tasks_app.core.jobs import CatchUp, JobStatus, OnResume
 from tasks_app.core.phrases import for_outsiders
 from tasks_app.core.rules import Reason, Rule
-from tasks_app.core.states import Status
 from tasks_app.engine.operations.api_tokens import Caller
 from tasks_app.lifecycle.jobs.view import schedule_in_words
-from tasks_app.lifecycle.tries import error_of, last_error, late_by, try_of, waited
+from tasks_app.lifecycle.operate import Answer
+from tasks_app.lifecycle.tries import error_of, last_error, late_by, tries_of, try_of, waited, worker_of
 from tasks_app.models import JobDefinition, ScheduleTask
+from tasks_app.models.schedule_task import KEY_LENGTH
+
+from .enums import DstGap, DstRepeat, Lane, PlanOutcome, TaskStatus
 
 LARGEST_ID = 2**63 - 1
-PAGE, LARGEST_PAGE = 50, 200
-
-# PostgreSQL can't store a NUL. What else may not be in a name or a reason is told by lifecycle, as everywhere.
-Text = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$", max_length=1000)]
 
 
 def _refuse_number(value: object) -> object:
@@ -33,23 +34,42 @@ def _refuse_number(value: object) -> object:
 
 Instant = Annotated[AwareDatetime, BeforeValidator(_refuse_number)]
 Id = Annotated[int, Path(ge=1, le=LARGEST_ID)]
-Key = Annotated[
-    Annotated[str, StringConstraints(pattern=r"^[\x21-\x7e]{1,150}$")] | None, Header(alias="Idempotency-Key")
-]
-NeededKey = Annotated[
-    Annotated[str, StringConstraints(pattern=r"^[\x21-\x7e]{1,150}$")], Header(alias="Idempotency-Key")
-]
+# A server takes spaces away from both ends of a header, so they can't be part of a key there.
+_KEY = Annotated[str, StringConstraints(pattern=r"^[\x21-\x7e]([\x20-\x7e]{0,148}[\x21-\x7e])?$")]
+_KEY_SAYS = "Makes it safe to send this again: the same key with the same request is done once."
+Key = Annotated[_KEY | None, Header(alias="Idempotency-Key", description=_KEY_SAYS)]
+NeededKey = Annotated[_KEY, Header(alias="Idempotency-Key", description=_KEY_SAYS)]
 # W/ is what a proxy that compresses makes of an ETag.
 _ETAG = Annotated[str, StringConstraints(pattern=r'^(W/)?("[0-9]{1,9}"|[0-9]{1,9})$')]
-Revision = Annotated[_ETAG | None, Header(alias="If-Match")]
-NeededRevision = Annotated[_ETAG, Header(alias="If-Match")]
-Limit = Annotated[int, Query(ge=1, le=LARGEST_PAGE)]
-StatusName = Literal[tuple(str(status) for status in Status)]
-LaneName = Literal[LANES]
+_ETAG_SAYS = (
+    "The revision that you have read: its `ETag`, or the bare number. If there is a newer one, nothing is done."
+)
+Revision = Annotated[_ETAG | None, Header(alias="If-Match", description=_ETAG_SAYS)]
+NeededRevision = Annotated[_ETAG, Header(alias="If-Match", description=_ETAG_SAYS)]
+
+
+def id_of(cursor: str) -> int:
+    """The id at which a list goes on."""
+    if not re.fullmatch(r"[1-9][0-9]{0,18}", cursor) or int(cursor) > LARGEST_ID:
+        raise InvalidTask("after: give `next` of the page before, as it was.")
+    return int(cursor)
+
+
+Seconds = Annotated[float, Field(gt=0, le=LONGEST_SECONDS)]
+Delay = Annotated[float, Field(ge=0, le=LONGEST_SECONDS)]
+
+
+def _written_out(value: object) -> object:
+    """A key that is a number means its digits, as in Python: 7 and "7" are the same."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+_BIZ_KEY = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$", min_length=1, max_length=KEY_LENGTH)]
+BizKey = Annotated[_BIZ_KEY, BeforeValidator(_written_out, json_schema_input_type=_BIZ_KEY | int)]
 
 
 class Model(Schema):
-    model_config = {"extra": "forbid"}
+    model_config = {"extra": "forbid", "use_enum_values": True}
 
     @field_validator("*", mode="before")
     @classmethod
@@ -70,10 +90,10 @@ class JobPatch(Model):
     every: int | None = Field(None, ge=1, description="Seconds between two firings")
     at: Instant | None = Field(None, description="One time")
     timezone: Text | None = Field(None, description="IANA name")
-    dst_gap: Literal["skip", "shift"] | None = None
-    dst_repeat: Literal["once", "twice"] | None = None
-    lane: LaneName | None = None
-    max_retry: int | None = None
+    dst_gap: DstGap | None = None
+    dst_repeat: DstRepeat | None = None
+    lane: Lane | None = Field(None, description="Left out: the handler's")
+    max_retry: int | None = Field(None, description="Tries after the first; left out: the handler's")
     backoff: list[float] | None = Field(None, description="Seconds before each retry, the last repeats")
     timeout: float | None = Field(None, description="Seconds")
     expires_after: float | None = Field(None, description="Seconds; an instance later than this is not run")
@@ -81,7 +101,7 @@ class JobPatch(Model):
     end_at: Instant | None = None
     max_runs: int | None = None
     jitter: int | None = Field(None, description="Seconds")
-    catch_up: Literal["none", "latest", "all"] | None = None
+    catch_up: CatchUp | None = None
     catch_up_window: int | None = Field(None, description="Seconds")
     catch_up_most: int | None = None
     reason: Text | None = Field(None, description="Why; kept in the audit")
@@ -92,67 +112,87 @@ class JobIn(JobPatch):
 
     name: Text
     task_type: Text
-    delay: float | None = Field(None, ge=0, le=3_155_760_000, description="Seconds from now, instead of `at`")
+    delay: Delay | None = Field(None, description="Seconds from now, instead of `at`")
 
 
 class PauseIn(Model):
-    reason: Text = Field(min_length=1)
-    until: Instant | None = Field(None, description="Resumes by itself then")
-    on_resume: Literal["skip", "latest", "all"] = "skip"
+    """Why, and for how long."""
+
+    reason: Text = Field(min_length=1, description="Why; shown to whoever asks why the job does not run")
+    until: Instant | None = Field(None, description="Resumes by itself then; left out: when told")
+    on_resume: OnResume = Field(OnResume.SKIP, description="What becomes of the firings that fall into the pause")
 
 
 class ResumeIn(Model):
-    on_resume: Literal["skip", "latest", "all"] | None = Field(None, description="Instead of what the pause said")
-    reason: Text | None = None
+    """What becomes of the firings that fell into the pause."""
+
+    on_resume: OnResume | None = Field(None, description="Instead of what the pause said")
+    reason: Text | None = Field(None, description="Why; kept in the audit")
 
 
 class TriggerIn(Model):
+    """What this one run is to be given."""
+
     payload: Any = Field(None, description="Instead of the job's own")
-    reason: Text | None = None
+    reason: Text | None = Field(None, description="Why; kept in the audit")
 
 
 class TaskIn(Model):
+    """A new task: `at` a time, after a `delay`, or with neither, now."""
+
     task_type: Text
-    key: Text = Field(min_length=1, max_length=200)
+    key: BizKey = Field(description="What it is about, such as an order's number; one live task for each type and key")
     at: Instant | None = None
-    delay: float | None = Field(None, description="Seconds")
-    payload: Any = None
-    lane: LaneName | None = None
-    max_retry: int | None = None
-    expires_after: float | None = None
+    delay: Delay | None = Field(None, description="Seconds from now, instead of `at`")
+    payload: Any = Field(None, description="What the handler is given")
+    lane: Lane | None = Field(None, description="Left out: the handler's")
+    max_retry: int | None = Field(None, description="Tries after the first; left out: the handler's")
+    repeat_after: Seconds | None = Field(None, description="Seconds; it runs again so long after each time it finished")
+    expires_after: Seconds | None = Field(
+        None, description="Seconds; later than this it is not run. Not together with `repeat_after`"
+    )
 
 
 class ReasonIn(Model):
+    """Why; the audit keeps it."""
+
     reason: Text | None = None
 
 
 class RescheduleIn(Model):
-    at: Instant
+    """The new time: exactly one of `at` and `delay`."""
+
+    at: Instant | None = None
+    delay: Delay | None = Field(None, description="Seconds from now, instead of `at`; 0 is at once")
     revision: int | None = Field(
         None, ge=0, le=LARGEST_ID, description="The sender's own count: an older change is SUPERSEDED"
     )
-    reason: Text | None = None
+    reason: Text | None = Field(None, description="Why; kept in the audit")
 
 
 class UnitRescheduleIn(RescheduleIn):
+    """Which unit, and its new time: exactly one of `at` and `delay`."""
+
     task_type: Text
-    key: Text = Field(min_length=1, max_length=200)
+    key: BizKey
 
 
 class JobOut(Schema):
+    """A job as it stands. Times without a value of their own are null; lengths are in seconds."""
+
     id: int
     name: str
-    revision: int
+    revision: int = Field(description="Grows with every change; also in `ETag`")
     task_type: str
     payload: Any
     cron: str | None
     every: int | None
     at: datetime | None
-    words: str
+    words: str = Field(description="The schedule, for people")
     timezone: str
-    dst_gap: str
-    dst_repeat: str
-    lane: str
+    dst_gap: DstGap
+    dst_repeat: DstRepeat
+    lane: Lane
     max_retry: int
     backoff: list[float] | None
     timeout: float | None
@@ -161,14 +201,14 @@ class JobOut(Schema):
     end_at: datetime | None
     max_runs: int | None
     jitter: int
-    catch_up: str
+    catch_up: CatchUp
     catch_up_window: int
     catch_up_most: int
-    status: str
+    status: JobStatus
     pause_reason: str
     paused_by: str
     paused_until: datetime | None
-    on_resume: str
+    on_resume: OnResume
     created_at: datetime
     updated_at: datetime
 
@@ -184,33 +224,45 @@ class JobOut(Schema):
 
 
 class ErrorOut(Schema):
-    code: str
+    """What a try of a task said when it failed."""
+
+    code: str = Field(description="Of the handler's choice, or of the scheduler: TIMEOUT, LOST …")
     message: str
 
 
 class TaskOut(Schema):
+    """A task as it stood when it was read. Lengths are in seconds."""
+
     id: int
     task_type: str
     key: str
-    job: int | None
-    fire_time: datetime | None
-    manual: bool
-    status: StatusName
-    live: bool
-    execute_time: datetime
-    due_at: datetime | None
-    start_time: datetime | None
+    job: int | None = Field(description="The job that fired it")
+    fire_time: datetime | None = Field(description="The firing of the job that it is for")
+    manual: bool = Field(description="Somebody triggered it; the schedule of the job did not")
+    status: TaskStatus
+    live: bool = Field(description="It still has something to do")
+    execute_time: datetime = Field(description="The time it was planned for")
+    due_at: datetime | None = Field(description="When it runs next; null: it waits for nothing, or runs now")
+    start_time: datetime | None = Field(description="Of the run under way, else of the last one")
     finish_time: datetime | None
     late_seconds: float | None
     waited_seconds: float | None
-    lane: str
-    attempt: int
-    retry_count: int
+    lane: Lane
+    attempt: int = Field(description="Failed tries since it last succeeded, rolled or was replayed")
+    retry_count: int = Field(description="Failed tries over its whole life")
+    attempts: int = Field(description="Tries over its whole life: those that failed, and one that runs or succeeded")
     max_retry: int
+    repeat_after: float | None = Field(description="It runs again so long after each time it finished")
+    expires_after: float | None
+    worker: str | None = Field(description="Who runs it, or whose try failed last; null: nobody, or not known any more")
     error_code: str
     error_msg: str
     last_error: ErrorOut | None
     payload: Any
+    token: UUID = Field(description="Stays the same over retries and replacement: hand it to other systems")
+    idem_key: str | None = Field(description="The idempotency key it was scheduled with, by Python code or by a job")
+    created_at: datetime
+    updated_at: datetime
 
     @classmethod
     def of(cls, task: ScheduleTask) -> "TaskOut":
@@ -219,6 +271,8 @@ class TaskOut(Schema):
         told = {"key": task.biz_key, "start_time": run.started_at, "finish_time": run.finished_at}
         told |= {"late_seconds": _seconds(late_by(task)), "waited_seconds": _seconds(waited(task))}
         told |= {"error_code": error.code, "error_msg": for_outsiders(error.message)}
+        told |= {"worker": worker_of(task), "attempts": tries_of(task)}
+        told |= {"repeat_after": _seconds(task.repeat_after), "expires_after": _seconds(task.expires_after)}
         told["last_error"] = last and {"code": last.code, "message": for_outsiders(last.message)}
         return cls(**plain | told)
 
@@ -227,45 +281,65 @@ def _seconds(length: timedelta | None) -> float | None:
     return None if length is None else length.total_seconds()
 
 
-class JobPage(Schema):
+class Page(Schema):
+    """A part of a list. `next` of it is `after` of the next one."""
+
+    next: str | None = Field(description="Null at the end")
+
+
+class JobPage(Page):
     items: list[JobOut]
-    next: str | None
 
 
-class TaskPage(Schema):
+class TaskPage(Page):
     items: list[TaskOut]
-    next: str | None
 
 
 class Firing(Schema):
+    """One firing of a job."""
+
     at: datetime
-    words: str
+    words: str = Field(description="In the zone of the job")
 
 
 class PreviewOut(Schema):
-    words: str
-    state: str
+    """When a job fires next."""
+
+    words: str = Field(description="The schedule, for people")
+    state: str = Field(description="Whether it fires, and if not, why not")
     times: list[Firing]
 
 
 class TriggerOut(Schema):
+    """The instance that was triggered."""
+
     task_id: int
-    new: bool
+    new: bool = Field(description="False: this key has triggered it before")
+    status: TaskStatus
 
 
 class PlannedOut(Schema):
-    outcome: Literal["CREATED", "UPDATED", "REPLACED", "IGNORED", "SUPERSEDED"]
-    task_id: int | None
+    """What became of a reschedule."""
+
+    outcome: PlanOutcome
+    task_id: int | None = Field(description="The task that stands for the unit now; null if it has none any more")
+    status: TaskStatus | None = Field(description="Of that task, now")
 
 
 class OperatedOut(Schema):
-    answer: str
-    acted: bool
+    """What became of an order to a task."""
+
+    answer: Answer
+    acted: bool = Field(description="False: it was left alone, for the reason that `answer` gives")
+    task_id: int
+    status: TaskStatus = Field(description="Of the task, now")
 
 
 class WhyOut(Schema):
+    """The one rule that holds a task or a job."""
+
     rule: Rule
-    words: str
+    words: str = Field(description="A sentence about this very case")
 
     @classmethod
     def of(cls, reason: Reason, asked: Caller) -> "WhyOut":

@@ -1,5 +1,6 @@
 """/tasks: one-off tasks: create, read, list, cancel, retry, and reschedule by id or by unit."""
 
+from datetime import datetime
 from typing import Annotated
 
 from django.http import HttpRequest
@@ -9,29 +10,31 @@ from tasks_app.client import schedule
 from tasks_app.engine.operations import reschedule
 from tasks_app.engine.operations.operate import cancel_tasks, retry_now_and_then
 from tasks_app.engine.operations.reschedule import Rescheduled
+from tasks_app.engine.watch.browse import Bookmark, Filter, browse
 from tasks_app.engine.watch.why import why_task
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.operate import Operated
-from tasks_app.lifecycle.plan import Outcome
+from tasks_app.lifecycle.schedule import Outcome
 from tasks_app.lifecycle.tries import with_tries
 from tasks_app.models import ScheduleTask
-from tasks_app.sql import run
 
 from .auth import caller
+from .enums import SUPERSEDED, Lane, TaskStatus
 from .idempotency import mutation
-from .jobs import operator, usable
-from .problems import Problem
+from .jobs import instant_of, operator, telling, usable
+from .problems import SCOPE, Problem, as_there, may_answer
 from .schemas import (
     LARGEST_ID,
     PAGE,
+    Cursor,
     Id,
+    Instant,
     Key,
     Limit,
     OperatedOut,
     PlannedOut,
     ReasonIn,
     RescheduleIn,
-    StatusName,
     TaskIn,
     TaskOut,
     TaskPage,
@@ -41,100 +44,128 @@ from .schemas import (
 )
 
 router = Router(tags=["tasks"])
-STRETCH = 5_000  # tasks looked at for one page
 
 
 @router.post("", response={201: TaskOut}, summary="Schedule a task")
+@may_answer(*SCOPE, "SCH_409_DUPLICATE", "SCH_409_CONFLICT")
 @mutation
 def create_task(request: HttpRequest, body: TaskIn, idempotency_key: Key = None):
+    """One live task for each type and key: if there is one already, the answer is 409 and names it."""
     caller(request).refuse_closed_type(body.task_type)
     options = body.model_dump(exclude_unset=True, exclude={"task_type", "key"})
-    planned = schedule(body.task_type, body.key, tenant=caller(request).tenant, **options)
+    with telling(request):
+        planned = schedule(body.task_type, body.key, tenant=caller(request).tenant, **options)
+    task = with_tries(ScheduleTask.objects).get(id=planned.task_id)
     if planned.outcome is Outcome.EXISTS:
-        raise Problem("SCH_409_DUPLICATE", f"{body.task_type} {body.key!r} is planned already: task {planned.task_id}.")
-    return 201, TaskOut.of(usable(request, with_tries(ScheduleTask.objects).get(id=planned.task_id)))
+        words = f"{body.task_type} {body.key!r} is planned already: task {task.id}, {task.status}."
+        raise Problem("SCH_409_DUPLICATE", words, there=as_there(task))
+    return 201, TaskOut.of(usable(request, task))
 
 
-@router.get(
-    "", response=TaskPage, summary="List tasks, the newest first; a page may be short and still have a next one"
-)
+@router.get("", response=TaskPage, summary="List tasks, the newest first")
 def list_tasks(
     request: HttpRequest,
-    status: Annotated[StatusName | None, Query()] = None,
+    status: Annotated[TaskStatus | None, Query()] = None,
     task_type: Annotated[Text | None, Query()] = None,
-    key: Annotated[Text | None, Query(description="With task_type: the task that stands for this unit")] = None,
-    after: Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="`next` of the page before")] = None,
+    lane: Annotated[Lane | None, Query()] = None,
+    key: Annotated[Text | None, Query(description="The tasks that stand for it now, one of each type")] = None,
+    history: Annotated[
+        bool, Query(description="With task_type and key: all tasks of this unit, as far as they are kept")
+    ] = False,
+    job: Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Its instances, the latest first")] = None,
+    due_from: Annotated[Instant | None, Query(description="Due at this instant or later")] = None,
+    due_to: Annotated[Instant | None, Query(description="Due before this instant")] = None,
+    ran_from: Annotated[Instant | None, Query(description="Its last run ended at this instant or later")] = None,
+    ran_to: Annotated[Instant | None, Query(description="Its last run ended before this instant")] = None,
+    after: Cursor = None,
     limit: Limit = PAGE,
 ):
+    """A page may be short, even empty, and still have a next one: go on until `next` is null."""
     asked = caller(request)
-    if key is not None:
-        if task_type is None:
-            raise Problem("SCH_422_INVALID", "key: give task_type too; a key belongs to a type.")
-        rows = ScheduleTask.objects.filter(tenant=asked.tenant, task_type=task_type, biz_key=key, current=True)
-        seen = [task for task in with_tries(rows) if status in (None, task.status) and asked.may_see(task_type)]
-        return {"items": [TaskOut.of(task) for task in seen], "next": None}
-    types = None if asked.types is None else list(asked.types)
-    looked = {
-        "tenant": asked.tenant,
-        "types": types,
-        "task_type": task_type,
-        "status": status,
-        "before": after or LARGEST_ID,
-    }
-    ((ids, floor),) = run("list_tasks", looked | {"size": limit, "stretch": STRETCH})
-    found = with_tries(ScheduleTask.objects.filter(id__in=ids or [])).order_by("-id")
-    return {"items": [TaskOut.of(task) for task in found], "next": None if floor is None else str(floor)}
+    if history and (task_type is None or key is None):
+        raise Problem("SCH_422_INVALID", "history: give task_type and key too; it is that of one unit.")
+    wanted = Filter(
+        tenant=asked.tenant,
+        types=asked.types,
+        state=status,
+        task_type=task_type,
+        lane=lane,
+        key=key,
+        unit=(asked.tenant, task_type, key) if history else None,
+        job=job,
+        due_from=due_from,
+        due_to=due_to,
+        ran_from=ran_from,
+        ran_to=ran_to,
+    )
+    found = browse(wanted, None if after is None else Bookmark.read(after), limit, steady=True)
+    rows = with_tries(ScheduleTask.objects).in_bulk([task.id for task in found.tasks])
+    items = [TaskOut.of(rows[task.id]) for task in found.tasks if task.id in rows]
+    return {"items": items, "next": None if found.next is None else str(found.next)}
 
 
 @router.post("/reschedule", response=PlannedOut, summary="Move a unit to a new time")
+@may_answer(*SCOPE, "SCH_409_CONFLICT")
 @mutation
 def reschedule_unit(request: HttpRequest, body: UnitRescheduleIn, idempotency_key: Key = None):
+    """By task type and key, whether or not it has a task now; `outcome` says what became of it."""
     asked = caller(request)
     asked.refuse_closed_type(body.task_type)
-    done = reschedule.reschedule_unit(
-        body.task_type,
-        body.key,
-        body.at,
-        operator(request, body.reason),
-        tenant=asked.tenant,
-        revision=body.revision,
-    )
-    return 200, _rescheduled(request, done)
+    with telling(request):
+        done = reschedule.reschedule_unit(
+            body.task_type,
+            body.key,
+            _new_time(body),
+            operator(request, body.reason),
+            tenant=asked.tenant,
+            revision=body.revision,
+        )
+    return 200, _rescheduled(request, done, body.task_type, body.key)
 
 
 @router.get("/{task_id}", response=TaskOut, summary="Read a task")
 def read_task(request: HttpRequest, task_id: Id):
-    return TaskOut.of(_task(request, task_id))
+    return TaskOut.of(task_of(request, task_id))
 
 
 @router.post("/{task_id}/cancel", response=OperatedOut, summary="Cancel a task")
+@may_answer(*SCOPE)
 @mutation
 def cancel_task(request: HttpRequest, task_id: Id, body: ReasonIn | None = None, idempotency_key: Key = None):
-    usable(request, _task(request, task_id))
+    """A run under way is not called back, but its result does not count any more."""
+    usable(request, task_of(request, task_id))
     return 200, _operated(task_id, cancel_tasks([task_id], _operator(request, body)))
 
 
 @router.post("/{task_id}/retry", response=OperatedOut, summary="Try a dead or failed task now")
+@may_answer(*SCOPE, "SCH_409_CONFLICT", "SCH_429_RETRY_LIMITED")
 @mutation
 def retry_task(request: HttpRequest, task_id: Id, body: ReasonIn | None = None, idempotency_key: Key = None):
-    usable(request, _task(request, task_id))
-    return 200, _operated(task_id, retry_now_and_then(task_id, _operator(request, body)))
+    """A dead task starts anew, a failed one does not wait for its next try; all others are left alone."""
+    usable(request, task_of(request, task_id))
+    with telling(request):
+        done = retry_now_and_then(task_id, _operator(request, body))
+    return 200, _operated(task_id, done)
 
 
 @router.post("/{task_id}/reschedule", response=PlannedOut, summary="Move a task to a new time")
+@may_answer(*SCOPE, "SCH_409_CONFLICT")
 @mutation
 def reschedule_task(request: HttpRequest, task_id: Id, body: RescheduleIn, idempotency_key: Key = None):
-    task = usable(request, _task(request, task_id))
-    done = reschedule.reschedule_task(task, body.at, operator(request, body.reason), revision=body.revision)
-    return 200, _rescheduled(request, done)
+    """A task that is running is replaced by a new one; `outcome` says what became of it."""
+    task = usable(request, task_of(request, task_id))
+    with telling(request):
+        done = reschedule.reschedule_task(task, _new_time(body), operator(request, body.reason), revision=body.revision)
+    return 200, _rescheduled(request, done, task.task_type, task.biz_key)
 
 
 @router.get("/{task_id}/why", response=WhyOut, summary="Why is this not running?")
 def explain_task(request: HttpRequest, task_id: Id):
-    return WhyOut.of(why_task(_task(request, task_id)), caller(request))
+    """The one rule that holds it, for programs and in a sentence."""
+    return WhyOut.of(why_task(task_of(request, task_id)), caller(request))
 
 
-def _task(request: HttpRequest, task_id: int) -> ScheduleTask:
+def task_of(request: HttpRequest, task_id: int) -> ScheduleTask:
     task = with_tries(ScheduleTask.objects.filter(tenant=caller(request).tenant, id=task_id)).first()
     if task is None or not caller(request).may_see(task.task_type):
         raise Problem("SCH_404_NOT_FOUND", f"There is no task {task_id}.")
@@ -149,11 +180,22 @@ def _operated(task_id: int, done: Operated) -> OperatedOut:
     answer = done.answers.get(task_id)
     if answer is None:
         raise Problem("SCH_404_NOT_FOUND", f"There is no task {task_id} any more.")
-    return OperatedOut(answer=answer, acted=answer.acted)
+    status = ScheduleTask.objects.values_list("status", flat=True).get(id=task_id)
+    return OperatedOut(answer=answer, acted=answer.acted, task_id=task_id, status=status)
 
 
-def _rescheduled(request: HttpRequest, done: Rescheduled) -> PlannedOut:
+def _new_time(body: RescheduleIn) -> datetime:
+    at = instant_of(body)
+    if at is None:
+        raise Problem("SCH_422_INVALID", "A new time is missing; give at, or delay in seconds, 0 for at once.")
+    return at
+
+
+def _rescheduled(request: HttpRequest, done: Rescheduled, task_type: str, key: str) -> PlannedOut:
+    """What became of it, with the task that stands for the unit now."""
+    rows = ScheduleTask.objects.only("task_type", "lane", "status")
     if done.outcome is None:
-        return PlannedOut(outcome="SUPERSEDED", task_id=done.task_id)
-    usable(request, ScheduleTask.objects.only("task_type", "lane").get(id=done.task_id))
-    return PlannedOut(outcome=done.outcome, task_id=done.task_id)
+        there = rows.filter(tenant=caller(request).tenant, task_type=task_type, biz_key=key, current=True).first()
+        return PlannedOut(outcome=SUPERSEDED, task_id=there and there.id, status=there and there.status)
+    task = usable(request, rows.get(id=done.task_id))
+    return PlannedOut(outcome=done.outcome, task_id=task.id, status=task.status)

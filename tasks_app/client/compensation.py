@@ -1,7 +1,7 @@
-"""Compensation scans: compare an app's own rows with what is planned for them, and repair what differs."""
+"""Compensation scans: compare an app's own rows with what is scheduled for them, and repair what differs."""
 
 from tasks_app.core.scans import SCANS, Finding, Found, Scan, Walked
-from tasks_app.lifecycle.look import Compared, Difference, compare_keys, differing, differing_rows, planned_keys
+from tasks_app.lifecycle.look import Compared, Difference, compare_keys, differing, differing_rows, waiting_keys
 
 __all__ = [
     "Compared",
@@ -12,8 +12,8 @@ __all__ = [
     "compare_keys",
     "differing",
     "differing_rows",
-    "planned_keys",
     "register_scan",
+    "waiting_keys",
 ]
 
 

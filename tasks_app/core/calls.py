@@ -6,6 +6,7 @@ import inspect
 import sys
 from collections.abc import Callable
 from types import BuiltinMethodType, MethodType
+from typing import Any
 
 from .errors import InvalidConfiguration
 
@@ -19,28 +20,52 @@ ALL_TASKS = ("one argument, the list of tasks", 1)
 TASK_AND_ANSWER = ("two arguments, the task and the call's answer", 2)
 
 
-def refuse_what_never_runs(call: object, where: str, given: tuple[str, int]) -> None:
-    """Raise unless `call` takes what it will be given, and does its work when called; `where` begins the message."""
-    what = _words_for(call)
+def refuse_what_never_runs(call: object, where: str) -> None:
+    """Raise unless `call` does its work when called; `where` begins the message."""
+    what = words_for(call)
     if isinstance(call, type):
         raise InvalidConfiguration(
             f"{where}{what} is a class: calling it makes an object, and nothing of that runs. "
-            f"Declare an object of it that has a __call__, or a function."
+            "Derive it from BaseHandler, or declare a function or an object with a __call__."
         )
     if not callable(call):
         raise InvalidConfiguration(f"{where}{what} can't be called. Declare a function or an object with a __call__.")
-    inner = _function_in(call)
+    inner = function_in(call)
     if inspect.isasyncgenfunction(inner) or inspect.isgeneratorfunction(inner):
         kind = "a generator function" if inspect.isgeneratorfunction(inner) else "an async generator function"
         raise InvalidConfiguration(
             f"{where}{what} is {kind}: calling it runs nothing. Take the yield out, and loop inside it instead."
         )
-    _refuse_wrong_arguments(call, where, what, given)
+
+
+def refuse_wrong_arguments(call: Callable, where: str, given: tuple[str, int]) -> None:
+    """Raise unless `call` takes what it will be given."""
+    words, number = given
+    signature = signature_of(call)
+    if signature is None:
+        return
+    try:
+        signature.bind(*[None] * number)
+    except TypeError:
+        raise InvalidConfiguration(
+            f"{where}{words_for(call)} is called with {words}, but takes {signature}. Let it take that and no more."
+        ) from None
+
+
+def signature_of(call: Callable) -> inspect.Signature | None:
+    """What it takes itself, whatever it says that it wraps: a decorator may add arguments, and it is the decorator that
+    is called. None for some builtins, which don't tell."""
+    if isinstance(inspect.getattr_static(type(call), "__call__", None), staticmethod):
+        call = call.__call__  # else inspect takes its first argument for self
+    try:
+        return inspect.signature(call.__func__ if isinstance(call, staticmethod) else call, follow_wrapped=False)
+    except (TypeError, ValueError):
+        return None
 
 
 def is_async(call: Callable) -> bool:
     """Whether what a call returns has to be awaited: a coroutine function in whatever shape."""
-    return _is_coroutine_function(_function_in(call))
+    return _is_coroutine_function(function_in(call))
 
 
 def place_of(call: Callable, *, depth: int = 1) -> str:
@@ -53,7 +78,7 @@ def place_of(call: Callable, *, depth: int = 1) -> str:
     return f"{frame.f_globals.get('__name__')}, line {frame.f_lineno}"
 
 
-def _function_in(call: object) -> object:
+def function_in(call: object) -> Any:
     """The function that runs in the end, without the partials, methods and objects around it."""
     for _ in range(100):
         if isinstance(call, functools.partial):
@@ -68,23 +93,6 @@ def _function_in(call: object) -> object:
     return call
 
 
-def _refuse_wrong_arguments(call: Callable, where: str, what: str, given: tuple[str, int]) -> None:
-    words, number = given
-    if isinstance(inspect.getattr_static(type(call), "__call__", None), staticmethod):
-        call = call.__call__  # else inspect takes its first argument for self
-    try:
-        # Not what a decorator says that it wraps: it may add arguments, and it is the decorator that is called.
-        signature = inspect.signature(call.__func__ if isinstance(call, staticmethod) else call, follow_wrapped=False)
-    except (TypeError, ValueError):
-        return  # some builtins don't tell
-    try:
-        signature.bind(*[None] * number)
-    except TypeError:
-        raise InvalidConfiguration(
-            f"{where}{what} is called with {words}, but takes {signature}. Let it take that and no more."
-        ) from None
-
-
-def _words_for(call: object) -> str:
+def words_for(call: object) -> str:
     name = getattr(call, "__qualname__", None)
     return name if isinstance(name, str) else f"{call!r:.120}"

@@ -1,4 +1,4 @@
-"""What a CELERY_TASK runs: the name of a Celery task, its args and kwargs, checked before anything is planned."""
+"""What a CELERY_TASK runs: the name of a Celery task, its args and kwargs, checked before anything is scheduled."""
 
 from dataclasses import dataclass, field
 

@@ -20,7 +20,15 @@ class InvalidConfiguration(PunctualError, ValueError):
     """A setting or a handler's options were refused."""
 
 
-class PlanConflict(PunctualError):
+class Conflicting(PunctualError):
+    """Something that is there already: `row` is the task or the job, if it could be found, as it was then."""
+
+    def __init__(self, message: str, row: object = None) -> None:
+        super().__init__(message)
+        self.row = row
+
+
+class ScheduleConflict(Conflicting):
     """Others kept changing the unit while we decided; the caller's transaction should roll back."""
 
 
@@ -32,15 +40,23 @@ class LaneClosed(PunctualError):
     """The caller of the API may not use this lane."""
 
 
+class NotForTenants(PunctualError):
+    """What the caller of the API wants to change belongs to all tenants."""
+
+
+class NotThere(PunctualError):
+    """There is no such thing, or the caller may not know of it."""
+
+
 class UnknownJob(PunctualError):
     """There is no such job, or it is another tenant's."""
 
 
-class StaleRevision(PunctualError):
+class StaleRevision(Conflicting):
     """Somebody else changed the job first; nothing was written."""
 
 
-class NameTaken(PunctualError):
+class NameTaken(Conflicting):
     """Another job of the tenant has this name; nothing was written."""
 
 

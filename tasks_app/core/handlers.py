@@ -1,14 +1,25 @@
 """The registry of handlers: what runs for a task type, and under which rules."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Any, TypedDict
 
-from .calls import ALL_TASKS, ONE_TASK, TASK_AND_ANSWER, is_async, place_of, refuse_what_never_runs
+from .calls import (
+    ALL_TASKS,
+    ONE_TASK,
+    TASK_AND_ANSWER,
+    is_async,
+    place_of,
+    refuse_what_never_runs,
+    refuse_wrong_arguments,
+)
 from .errors import InvalidConfiguration, InvalidTask, nearest
 from .lanes import DEFAULT_LANE, LANES
 from .limit import Limit, limit_from
+from .parameters import Parameters, parameters_of, typed_call
 from .retry import DEFAULT_MAX_RETRY, MAX_RETRY_LIMIT, Delays, RetryPolicy, policy_from
+from .task import Task
 from .tenants import DEFAULT_TENANT, TENANT_LENGTH
 from .timer import Timer, timer_from
 
@@ -21,7 +32,7 @@ ASYNC_AT_ONCE = 16  # of an async handler that doesn't say; as many database con
 @dataclass(frozen=True)
 class Handler:
     name: str
-    call: Callable
+    call: Callable[..., Any]
     timeout: float
     max_retry: int
     policy: RetryPolicy
@@ -29,13 +40,14 @@ class Handler:
     concurrency: int
     transactional: bool
     batch: bool
-    apply: Callable | None
+    apply: Callable[..., Any] | None
     limit: Limit | None = None
     batch_max: int | None = None  # tasks in one batch, at most; None: BATCH_MAX
     timer: Timer | None = None  # a next roll waits for the next of its moments
     tenant: str | None = None  # whose all its tasks are; None: that of whoever schedules them
     api: bool | frozenset[str] = False  # open to tokens of the REST API: to none, to all, or to those of these tenants
     is_async: bool = False
+    parameters: Parameters | None = None  # of a typed handler; None: it takes the task
     declared_at: str = field(compare=False, default="")
 
     def is_open_to(self, tenant: str) -> bool:
@@ -63,7 +75,7 @@ class Handler:
                 "Drop transactional=True."
             )
         if self.batch and self.apply is not None:
-            found.append("apply= takes one task and its answer, and batch=True has one call for all. Drop one.")
+            found.append("apply= takes one task and its answer, and batch=True makes one call for all. Drop one.")
         return found
 
 
@@ -104,14 +116,45 @@ class Registry:
         found = (self._handlers.get(name) for name in set(names))
         return {handler.name for handler in found if handler is not None and handler.limit is not None}
 
+    def refuse_without_payload(self, names: Iterable[str]) -> None:
+        """A unit that has no task yet has no payload to keep, and a typed handler can't run without."""
+        for name in set(names):
+            found = self._handlers.get(name)
+            if found is not None and found.parameters is not None and found.parameters.required:
+                raise InvalidTask(
+                    f"handler {name!r} takes {', '.join(found.parameters.names)}, and this unit has no task whose "
+                    "payload could be kept. Give the payload."
+                )
+
     def discard(self, name: str) -> None:
         self._handlers.pop(name, None)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Handler]:
         return iter(self._handlers.values())
 
 
 REGISTRY = Registry()
+
+
+class HandlerOptions(TypedDict, total=False):
+    """The options of handler(), for whoever passes them on."""
+
+    timeout: float | timedelta
+    max_retry: int | None
+    backoff: RetryPolicy | Sequence[float] | None
+    lane: str
+    concurrency: int | None
+    transactional: bool
+    batch: bool
+    apply: Callable[[Task, Any], object] | None
+    rate: float | None
+    burst: int | None
+    max_running: int | None
+    batch_max: int | None
+    round_to: str | float | timedelta
+    tenant: str | None
+    api: bool | Iterable[str]
+    key: str | Sequence[str] | None
 
 
 def handler(
@@ -124,7 +167,7 @@ def handler(
     concurrency: int | None = None,
     transactional: bool = False,
     batch: bool = False,
-    apply: Callable | None = None,
+    apply: Callable[..., Any] | None = None,
     rate: float | None = None,
     burst: int | None = None,
     max_running: int | None = None,
@@ -132,8 +175,15 @@ def handler(
     round_to: str | float | timedelta = 0,
     tenant: str | None = None,
     api: bool | Iterable[str] = False,
-) -> Callable[[Callable], Callable]:
-    """Declare the decorated function as the handler of task type `name`; returns it unchanged."""
+    key: str | Sequence[str] | None = None,
+    typed: bool = False,
+    depth: int = 1,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Declare the decorated function as the handler of task type `name`; returns it unchanged.
+
+    `typed`: even if it takes nothing but the task. `depth`: how many callers away the declaration is, for what has no
+    name of its own.
+    """
     policy = policy_from(backoff)
     if max_retry is None:
         max_retry = len(policy.seconds) if isinstance(policy, Delays) else DEFAULT_MAX_RETRY
@@ -151,8 +201,13 @@ def handler(
     if apply is not None:
         _refuse_bad_apply(name, apply)
 
-    def declare(call: Callable) -> Callable:
-        refuse_what_never_runs(call, f"handler {name!r}: ", ALL_TASKS if batch else ONE_TASK)
+    def declare(call: Callable[..., Any]) -> Callable[..., Any]:
+        where = f"handler {name!r}: "
+        refuse_what_never_runs(call, where)
+        parameters = None if batch else parameters_of(name, call, key, typed=typed)
+        if parameters is None:
+            refuse_wrong_arguments(call, where, ALL_TASKS if batch else ONE_TASK)
+            _refuse_key_of_untyped(name, key)
         awaited = is_async(call)
         if awaited and transactional:
             raise InvalidConfiguration(
@@ -163,7 +218,7 @@ def handler(
         REGISTRY.add(
             Handler(
                 name=name,
-                call=call,
+                call=call if parameters is None else typed_call(call, parameters, awaited=awaited),
                 timeout=float(seconds),
                 max_retry=max_retry,
                 policy=policy,
@@ -178,7 +233,8 @@ def handler(
                 tenant=tenant,
                 api=opened,
                 is_async=awaited,
-                declared_at=place_of(call),
+                parameters=parameters,
+                declared_at=place_of(call, depth=depth),
             )
         )
         return call
@@ -186,7 +242,7 @@ def handler(
     return declare
 
 
-def _refuse_bad_options(name: object, timeout: object, max_retry: object, lane: object, concurrency: object):
+def _refuse_bad_options(name: object, timeout: object, max_retry: object, lane: object, concurrency: object) -> None:
     if not isinstance(name, str) or not name or len(name) > NAME_LENGTH or not name.isprintable():
         raise InvalidConfiguration(
             f"handler name {name!r:.120}: use 1 to {NAME_LENGTH} printable characters, such as 'ARTICLE_PUBLISH'."
@@ -205,13 +261,22 @@ def _refuse_bad_options(name: object, timeout: object, max_retry: object, lane: 
         )
 
 
-def _refuse_bad_apply(name: str, apply: object) -> None:
+def _refuse_bad_apply(name: str, apply: Any) -> None:
     where = f"handler {name!r}: apply="
-    refuse_what_never_runs(apply, where, TASK_AND_ANSWER)
+    refuse_what_never_runs(apply, where)
+    refuse_wrong_arguments(apply, where, TASK_AND_ANSWER)
     if is_async(apply):
         raise InvalidConfiguration(
             f"{where}{place_of(apply)} is async, but it runs inside the transaction that settles the task, in the "
             "thread of that transaction. Make it a plain function; only the call before it may be async."
+        )
+
+
+def _refuse_key_of_untyped(name: str, key: object) -> None:
+    if key is not None:
+        raise InvalidConfiguration(
+            f"handler {name!r}: key={key!r} names parameters, and this handler takes the task alone. Give the key to "
+            "schedule(), or let the handler take typed parameters."
         )
 
 
@@ -253,4 +318,4 @@ def refuse_bad_max_retry(value: object, error: type[Exception], where: str = "")
 
 def refuse_bad_lane(value: object, error: type[Exception], where: str = "") -> None:
     if value not in LANES:
-        raise error(f"{where}lane {value!r} does not exist.{nearest(str(value), LANES)} Lanes are {', '.join(LANES)}.")
+        raise error(f"{where}lane {value!r} doesn't exist.{nearest(str(value), LANES)} Lanes are {', '.join(LANES)}.")

@@ -14,7 +14,7 @@ def keep_what_is_loaded() -> None:
 @contextmanager
 def collector_paused() -> Iterator[None]:
     """For a call that makes many objects at once, nearly all of which it keeps: walking them and all the rest of the
-    process would find nothing, and took a tenth of the time of planning 20,000 tasks."""
+    process would find nothing, and took a tenth of the time of scheduling 20,000 tasks."""
     if not gc.isenabled():
         yield
         return

@@ -1,4 +1,4 @@
-"""The rules that hold a task or a job, by the names that programs know; sentences are made with the decision."""
+"""The rules that keep a task or a job waiting, by the names that programs know; whoever decides makes the sentence."""
 
 from enum import StrEnum
 from typing import NamedTuple

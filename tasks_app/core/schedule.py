@@ -50,7 +50,7 @@ class Schedule:
 
     def __post_init__(self) -> None:
         if sum(map(bool, (self.cron, self.every, self.at))) != 1:
-            raise InvalidTask("a schedule has exactly one of cron, every and at; give the one that is meant.")
+            raise InvalidTask("a schedule has exactly one of cron, every and at; give the one you mean.")
         zone_of(self.zone)
         if self.cron:
             object.__setattr__(self, "cron", parse(self.cron).text)

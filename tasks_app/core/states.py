@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 class Status(StrEnum):
     BLOCKED = "BLOCKED"  # waits for its DAG parents
-    INIT = "INIT"  # planned, not yet tried
+    INIT = "INIT"  # scheduled, not yet tried
     RUNNING = "RUNNING"  # claimed by a batch
     SUCCESS = "SUCCESS"  # done; a rolling task is due again later
     FAIL = "FAIL"  # failed, will be tried again

@@ -55,7 +55,7 @@ def timer_from(value: object) -> Timer | None:
     seconds = value.total_seconds() if isinstance(value, timedelta) else value
     if isinstance(seconds, bool) or not isinstance(seconds, int | float):
         raise InvalidTask(
-            f"round_to={shown(value)} is no timer; give a cron string and a time zone, such as {EXAMPLE}."
+            f"round_to={shown(value)} is not a timer; give a cron string and a time zone, such as {EXAMPLE}."
         )
     if not 0 <= seconds <= LONGEST_SECONDS or seconds != int(seconds):
         raise InvalidTask(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tasks_app.conf import conf
 from tasks_app.core.lanes import LANES
 from tasks_app.core.tenants import INTERNAL_TENANT
-from tasks_app.lifecycle import plan
+from tasks_app.lifecycle import schedule
 from tasks_app.lifecycle.cancel import cancel
 from tasks_app.lifecycle.request import build
 from tasks_app.lifecycle.rolling import change_interval
@@ -42,7 +42,7 @@ def send_canaries() -> object:
         for lane, served, _ in lanes
         if served
     ]
-    sent = [answer for answer in plan.schedule(requests) if answer.outcome is plan.Outcome.CREATED]
+    sent = [answer for answer in schedule.schedule(requests) if answer.outcome is schedule.Outcome.CREATED]
     if sent:
         SENDER.wake_all()
     changed = change_interval(CANARY, LANES, conf().CANARY_SECONDS, tenant=INTERNAL_TENANT)

@@ -10,7 +10,7 @@ from base64 import b64decode, b64encode
 from functools import cache
 from itertools import count
 
-from celery import current_app
+from .celery_app import app
 
 RUN_BATCH = "punctual.run_batch"
 MOST_BYTES = 8_192  # ours has about 1,000
@@ -115,5 +115,5 @@ def _refuse_other_body(body: object, number: str) -> None:
 @cache
 def _made_by_celery() -> tuple[dict, str]:
     """What Celery itself writes on such a message, made once: its headers, and the options in its body."""
-    made = current_app.amqp.as_task_v2("", RUN_BATCH, ignore_result=True)
+    made = app.amqp.as_task_v2("", RUN_BATCH, ignore_result=True)
     return made.headers | {"argsrepr": "", "kwargsrepr": ""}, json.dumps(made.body[2])

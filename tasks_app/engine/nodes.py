@@ -12,6 +12,11 @@ def process_name() -> str:
     return f"{socket.gethostname()}:{os.getpid()}"[:200]
 
 
+def is_here(name: str) -> bool:
+    """Whether a process of this name is one of this machine, or of this container."""
+    return name.rpartition(":")[0] == socket.gethostname()
+
+
 def report_worker(node_id: UUID, name: str, slots: int, lanes: list[str]) -> None:
     run("report_node", {"node_id": node_id, "kind": Node.WORKER, "name": name, "slots": slots, "lanes": lanes})
 

@@ -5,8 +5,8 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 
 import redis
-from django.conf import settings
 
+from tasks_app.conf import conf
 from tasks_app.core.lanes import LANES
 
 from .wakeup import client
@@ -19,7 +19,7 @@ ASK_AGAIN_SECONDS = 5.0
 
 
 def key_of(lane: str) -> str:
-    return settings.CELERY_BROKER_TRANSPORT_OPTIONS["global_keyprefix"] + lane
+    return conf().redis_key(lane)
 
 
 def depths() -> dict[str, int | None] | None:
@@ -78,7 +78,7 @@ class BrokenLanes:
                     lane,
                     key_of(lane),
                     kind,
-                    "nothing of it runs, and nothing is lost; delete that key in Redis, and it goes on",
+                    "nothing in it runs, and nothing is lost; delete that key in Redis, and it recovers",
                 )
         for lane in before.keys() - self._lanes.keys():
             log.info("lane.mended lane=%r", lane)

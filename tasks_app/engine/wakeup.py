@@ -1,4 +1,4 @@
-"""The wake-up: a hint to the dispatchers that something is due before they planned to look.
+"""The wake-up: a hint to the dispatchers that something is due before they meant to look.
 
 At most one signal is pending for a shard however many tasks are added, and none is sent for a task due after the next
 look at its shard. Losing a signal costs at most LOOK_SECONDS; a stalled Redis costs the caller WAKEUP_MS once in a
@@ -11,17 +11,18 @@ import time
 from collections.abc import Iterable, Mapping
 
 import redis
-from django.db import transaction
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from tasks_app.conf import conf
+from tasks_app.database import on_commit, our_connection
 
 log = logging.getLogger(__name__)
 
-NEXT_LOOK_KEY = "punctual:next_look"  # a hash: shard -> when its dispatcher looks next, epoch seconds
-SIGNAL_KEY = "punctual:signal:"  # and the number of the shard: a list with one element at most
-FLEET_KEY = "punctual:fleet:"  # and the id of a beat: it should look at its leases
+# Names of keys; conf().redis_key() puts the prefix before them.
+NEXT_LOOK = "next_look"  # a hash: shard -> when its dispatcher looks next, epoch seconds
+SIGNAL = "signal:"  # and the number of the shard: a list with one element at most
+FLEET = "fleet:"  # and the id of a beat: it should look at its leases
 
 # Sent only if due before the announced look (or if nobody announced one), and only if none is pending.
 _SIGNAL = """
@@ -83,7 +84,8 @@ class Sender:
         """Signal the dispatchers of the shards whose next look would be too late for what is due (shard -> epoch
         seconds, database clock); returns how many signals that took."""
         pairs = [word for shard, due in dues.items() for word in (shard, repr(due))]
-        return self._try(lambda redis: redis.eval(_SIGNAL, 2, NEXT_LOOK_KEY, SIGNAL_KEY, *pairs)) if pairs else 0
+        keys = conf().redis_key(NEXT_LOOK), conf().redis_key(SIGNAL)
+        return self._try(lambda redis: redis.eval(_SIGNAL, 2, *keys, *pairs)) if pairs else 0
 
     def wake_all(self) -> int:
         """Something that may concern every shard: a worker has come, a lane goes on."""
@@ -92,7 +94,7 @@ class Sender:
     def tell(self, node_ids: Iterable[str]) -> None:
         """These beats should look at their leases now."""
         for node_id in node_ids:
-            self._try(lambda redis, key=FLEET_KEY + node_id: redis.eval(_TELL, 1, key))
+            self._try(lambda redis, name=FLEET + node_id: redis.eval(_TELL, 1, conf().redis_key(name)))
 
     def _try(self, action) -> int:
         if self._breaker.open:
@@ -127,11 +129,11 @@ class _Pending:
 
 def wake_on_commit(dues: Mapping[int, float]) -> None:
     """Signal once after the caller's commit, for the earliest of all tasks it scheduled; never after a rollback."""
-    connection = transaction.get_connection()
+    connection = our_connection()
     pending = getattr(connection, "_punctual_pending", None)
     # A rollback empties run_on_commit, so a leftover of an earlier transaction is not found there.
     if pending is not None and any(call == pending.send for _, call, _ in reversed(connection.run_on_commit)):
         pending.add(dues)
         return
     pending = connection._punctual_pending = _Pending(dues)
-    transaction.on_commit(pending.send, robust=True)
+    on_commit(pending.send)

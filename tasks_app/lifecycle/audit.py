@@ -29,7 +29,7 @@ class Operator:
     def __post_init__(self) -> None:
         checked_name("operator", self.name, ACTOR_LENGTH)
         if isinstance(self.reason, str) and not self.reason.strip():
-            raise InvalidTask("the reason is empty; say in a few words why, for whoever looks at it later.")
+            raise InvalidTask("the reason is empty; say briefly why, for whoever reads it later.")
         checked_reason("reason", self.reason, REASON_LENGTH)
 
 
@@ -40,6 +40,8 @@ class Entry(NamedTuple):
     outcome: str
     task_id: int | None = None
     detail: dict | None = None
+    tenant: str | None = None  # whose task or job it is; None: what all tenants share
+    task_type: str | None = None
 
 
 def audit(operator: Operator, verb: str, entries: Sequence[Entry]) -> None:
@@ -54,6 +56,8 @@ def audit(operator: Operator, verb: str, entries: Sequence[Entry]) -> None:
         "subjects": [entry.subject for entry in entries],
         "task_ids": [entry.task_id for entry in entries],
         "outcomes": [entry.outcome for entry in entries],
+        "tenants": [entry.tenant for entry in entries],
+        "types": [entry.task_type for entry in entries],
         "details": [json.dumps(entry.detail) if entry.detail else None for entry in entries],
     }
     try:
@@ -63,5 +67,5 @@ def audit(operator: Operator, verb: str, entries: Sequence[Entry]) -> None:
             raise
         raise InvalidTask(
             f"this Operator ({operator.name!r}, {operator.reason[:60]!r}) has acted on {entries[0].subject} already; "
-            "one operation acts on a subject once. Make an Operator for each deed."
+            "one operation acts on a subject once. Make one Operator for each action."
         ) from None

@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
-from tasks_app.core.errors import PlanConflict
+from tasks_app.core.errors import ScheduleConflict
 from tasks_app.core.states import is_live
 from tasks_app.models import ScheduleTask
 from tasks_app.sql import run
 
-from .plan import ROUNDS
 from .request import Unit
+from .schedule import ROUNDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,4 +37,4 @@ def cancel(unit: Unit, reason: str, by: str) -> Cancelled:
         if not is_live(status, due_at is not None):
             return Cancelled(False, task_id, status)
         # Somebody replaced the row while we waited for it: the new one is live, so look again.
-    raise PlanConflict(f"unit {unit!r} was replaced {ROUNDS} times while it was being cancelled. Try again.")
+    raise ScheduleConflict(f"unit {unit!r} was replaced {ROUNDS} times while it was being cancelled. Try again.")

@@ -4,12 +4,11 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from django.db import transaction
-
 from tasks_app.conf import conf
 from tasks_app.core.handlers import REGISTRY, Handler
 from tasks_app.core.lanes import LANES
 from tasks_app.core.limit import MOST, Limit
+from tasks_app.database import atomic
 from tasks_app.models import TypeLimit
 from tasks_app.sql import run
 
@@ -54,7 +53,7 @@ def declare_limits(handlers: Iterable[Handler]) -> None:
 
 
 def limited_types() -> list[str]:
-    """The types of which limited tasks are planned, declared or not."""
+    """The types of which limited tasks are scheduled, declared or not."""
     return [task_type for (task_type,) in run("limited_types", {})]
 
 
@@ -66,18 +65,18 @@ def limits() -> dict[str, Limit]:
 
 def claim_limited(wanted: Sequence[Wanted], sizes: Mapping[str, int], dispatcher: str) -> dict[str, Granted]:
     """Claim at most what each type's limit allows; one transaction, cost by look and not by task."""
-    with transaction.atomic():
+    with atomic():
         patience = f"{conf().SHARD_LEASE_SECONDS * 1000:.0f}ms"
         locked = run("lock_limits", {"types": [one.task_type for one in wanted], "patience": patience})
-        permits, limits, held = {}, {}, {}
+        permits, limits, buckets = {}, {}, {}
         for name, flowed, rate, burst, max_running, *since in locked:
             permits[name], limits[name] = flowed or 0.0, Limit(rate, burst, max_running)
-            held[name] = {"rate": rate} | dict(zip(("permits", "filled_at", "full_at"), since, strict=True))
+            buckets[name] = {"rate": rate} | dict(zip(("permits", "filled_at", "full_at"), since, strict=True))
         used = _usage(list(permits))
         filled = {name: limits[name].fill(permits[name], used[name][1]) for name in permits}
         allowed = {name: limits[name].allowance(filled[name], used[name][0]) for name in permits}
         open_ones = [one for one in wanted if allowed.get(one.task_type)]
-        batches = _claim(open_ones, allowed, sizes, dispatcher, held) if open_ones else []
+        batches = _claim(open_ones, allowed, sizes, dispatcher, buckets) if open_ones else []
         granted = {
             one.task_type: Granted(
                 allowed.get(one.task_type),
@@ -133,7 +132,7 @@ def _claim(
     allowed: Mapping[str, int],
     sizes: Mapping[str, int],
     dispatcher: str,
-    held: Mapping[str, Mapping[str, float | None]],
+    buckets: Mapping[str, Mapping[str, float | None]],
 ) -> list[ClaimedBatch]:
     asked = {
         "gate_types": [one.task_type for one in wanted],
@@ -142,4 +141,4 @@ def _claim(
         "lanes": list(LANES),
         "allowed": [max((one.batches for one in wanted if one.lane == lane), default=0) for lane in LANES],
     }
-    return claim_with("claim_limited", asked | {"limits": json.dumps(held)}, sizes, dispatcher)
+    return claim_with("claim_limited", asked | {"limits": json.dumps(buckets)}, sizes, dispatcher)

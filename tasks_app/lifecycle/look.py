@@ -1,13 +1,15 @@
-"""Set-based looks at the plans of many units, for those who compare them with their own rows."""
+"""Set-based looks at the tasks of many units, for those who compare them with their own rows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.db import router
 from django.db.models import IntegerField, QuerySet
 
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.states import Status
+from tasks_app.database import alias
 from tasks_app.sql import rows_of, run_on, text_array
 
 
@@ -45,6 +47,9 @@ def differing_rows(
 
     Without `at`, any time will do. The rows may be ordered and sliced.
     """
+    if not _beside_us(rows):
+        pairs = rows.values_list(key, at) if at else ((one, None) for one in rows.values_list(key, flat=True))
+        return differing(task_type, {str(one): when for one, when in pairs}, tenant=tenant)
     if at is None:
         wanted = f"SELECT own.key::text, NULL::timestamptz FROM ({rows_of(rows, key)}) AS own(key)"
     else:
@@ -60,36 +65,54 @@ def _differing(wanted: str, params: dict[str, object]) -> dict[str, Difference]:
 
 
 # A number is compared as a number: only so the index of the caller's own rows is of use.
-_NUMBER = "CASE WHEN planned.key ~ '^-?[0-9]{1,18}$' THEN planned.key::bigint END = own.key"
-_TEXT = "planned.key = own.key::text"
+_NUMBER = "CASE WHEN waiting.key ~ '^-?[0-9]{1,18}$' THEN waiting.key::bigint END = own.key"
+_TEXT = "waiting.key = own.key::text"
 
 
-def planned_keys(
+def waiting_keys(
     task_type: str, among: QuerySet, *, key: str = "pk", tenant: str | None = None
 ) -> tuple[int, list[str]]:
     """How many units of a type wait for their time, and the keys of those that are among rows of your own.
 
     `key` is the field that has their keys. Looked up row by row, so it needs an index.
     """
+    if not _beside_us(among):
+        given = _of(task_type, tenant) | {"keys": _keys(among, key)}
+        [(count, keys)] = run_on("waiting_keys", "waiting.key = ANY (%(keys)s::text[])", given)
+        return count, keys
     field = among.model._meta.pk if key == "pk" else among.model._meta.get_field(key)
     same = _NUMBER if isinstance(field, IntegerField) else _TEXT
     condition = f"EXISTS (SELECT FROM ({rows_of(among, key)}) AS own(key) WHERE {same})"
-    [(count, keys)] = run_on("planned_keys", condition, _of(task_type, tenant))
+    [(count, keys)] = run_on("waiting_keys", condition, _of(task_type, tenant))
     return count, keys
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
     wanted: int
-    unplanned: list[str]  # nothing waits for them; they may be running right now
+    not_waiting: list[str]  # nothing waits for them; they may be running right now
     unwanted: list[str]  # wait, and are not among the wanted
 
 
 def compare_keys(task_type: str, rows: QuerySet, *, key: str = "pk", tenant: str | None = None) -> Compared:
     """The keys of all these rows of yours against all that waits of a type. One statement."""
-    wanted = f"SELECT own.key::text FROM ({rows_of(rows, key)}) AS own(key)"
-    [found] = run_on("compare_keys", wanted, _of(task_type, tenant))
+    given = _of(task_type, tenant)
+    if _beside_us(rows):
+        wanted = f"SELECT own.key::text FROM ({rows_of(rows, key)}) AS own(key)"
+    else:
+        wanted, given = "SELECT unnest(%(keys)s::text[])", given | {"keys": _keys(rows, key)}
+    [found] = run_on("compare_keys", wanted, given)
     return Compared(*found)
+
+
+def _beside_us(rows: QuerySet) -> bool:
+    """Whether these rows are in our own database, so that one statement can look at both. Else their keys travel."""
+    return (rows._db or router.db_for_write(rows.model)) == alias()
+
+
+def _keys(rows: QuerySet, key: str) -> str:
+    found = [str(one) for one in rows.values_list(key, flat=True)]
+    return text_array(found) if found else "{}"
 
 
 def _of(task_type: str, tenant: str | None) -> dict[str, object]:

@@ -7,13 +7,12 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
-from django.db import transaction
-
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.states import Status, is_live
+from tasks_app.database import atomic
 from tasks_app.sql import array, run
 
-from . import plan
+from . import schedule
 from .audit import Entry, Operator, audit
 from .dead_letter import replay
 from .request import Request, checked_instant
@@ -91,13 +90,14 @@ def operate(verb: Verb, ids: Sequence[int], operator: Operator, at: datetime | N
         if at is None:
             raise InvalidTask("a new time is missing; give at=<aware datetime>.")
         checked_instant("at", at)
-    with transaction.atomic(savepoint=False):
-        run("hold_operation", {"operation": operator.operation})
+    with atomic(savepoint=False):
+        run("lock_operation", {"operation": operator.operation})
         rows = [Row(*row) for row in run("lock_tasks", {"ids": array(ids), "operation": operator.operation})]
         decided = {row.id: expected(verb, row) for row in rows}
         due = _write(rows, decided, operator, at)
         detail = {"at": at.isoformat()} if verb is Verb.MOVE else None
-        audit(operator, verb, [Entry(f"task {id_}", answer, id_, detail) for id_, answer in decided.items()])
+        entries = [Entry(f"task {row.id}", decided[row.id], row.id, detail, row.tenant, row.task_type) for row in rows]
+        audit(operator, verb, entries)
     return Operated(decided, due)
 
 
@@ -115,18 +115,18 @@ def _write(rows: Sequence[Row], decided: dict[int, Answer], operator: Operator, 
         params = {"ids": array(row.id for row in cancelled), "reason": operator.reason, "by": operator.name}
         params["from"] = operator.tenant
         _same([id_ for (id_,) in run("cancel_tasks", params)], cancelled)
-    planned = _reschedule(failed, None, operator) + _reschedule(moved, at, operator)
-    dues = [answer.due for answer in planned if answer.due is not None]
+    scheduled = _reschedule(failed, None, operator) + _reschedule(moved, at, operator)
+    dues = [answer.due for answer in scheduled if answer.due is not None]
     return 0.0 if dead else min(dues, default=None)
 
 
-def _reschedule(rows: Sequence[Row], at: datetime | None, operator: Operator) -> list[plan.Planned]:
-    """The plan's own reschedule: to a time, or to now. What it copies from the old row is left empty here."""
+def _reschedule(rows: Sequence[Row], at: datetime | None, operator: Operator) -> list[schedule.Scheduled]:
+    """The usual reschedule: to a time, or to now. What it copies from the old row is left empty here."""
     requests = [
         Request((row.tenant, row.task_type, row.key), at, None if at else 0.0, None, "", 0, None, None, None)
         for row in rows
     ]
-    return plan.reschedule(requests, operator.name) if requests else []
+    return schedule.reschedule(requests, operator.name) if requests else []
 
 
 def _same(moved: Iterable[int], wanted: Sequence[Row]) -> None:

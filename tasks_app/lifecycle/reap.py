@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from django.db import transaction
-
 from tasks_app.core import retry
 from tasks_app.core.handlers import REGISTRY
+from tasks_app.database import atomic
 from tasks_app.sql import run
 
 from .settle import wait_for
@@ -43,7 +42,7 @@ def reap(limit: int = 100) -> list[ReapedBatch]:
         "usual": json.dumps(retry.DEFAULT_BACKOFF.steps()),
     }
     timers = {handler.name: handler.timer for handler in REGISTRY if handler.timer is not None}
-    with transaction.atomic(savepoint=False) if timers else nullcontext():
+    with atomic(savepoint=False) if timers else nullcontext():
         rows = [_Reaped(*row) for row in run("reap", params)]
         for row in rows:
             if row.task_type in timers:

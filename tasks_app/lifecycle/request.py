@@ -6,17 +6,24 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
 
+from django.db.models import Model
+
 from tasks_app.conf import conf
 from tasks_app.core.errors import LONGEST_SECONDS, InvalidTask, refuse_absurd_instant, shown
-from tasks_app.core.handlers import REGISTRY, refuse_bad_lane, refuse_bad_max_retry, refuse_other_tenant
+from tasks_app.core.handlers import REGISTRY, Handler, refuse_bad_lane, refuse_bad_max_retry, refuse_other_tenant
+from tasks_app.core.parameters import Checked, Parameters
 from tasks_app.core.text import control_in
 from tasks_app.models.schedule_task import KEY_LENGTH, TENANT_LENGTH
+
+from .rows import Row, row_key
 
 DEEPEST = 201  # lists and objects in one another; what writes our answers gives up at 255
 _MAY_BE_DEEPER = 2 * DEEPEST  # bytes: each level takes two, so most payloads need no closer look
 _ESCAPED_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
 Unit = tuple[str, str, str]  # tenant, task type, business key
+Key = str | int | UUID | Row
+KEPT = object()  # the payload of a plan for another time: that of the task that is there
 
 
 class Request(NamedTuple):
@@ -33,7 +40,7 @@ class Request(NamedTuple):
 
 def build(
     task_type: str,
-    key: str | int | UUID,
+    key: Key,
     *,
     at: datetime | None = None,
     delay: timedelta | float | None = None,
@@ -53,7 +60,7 @@ def build(
     if max_retry is not None:
         refuse_bad_max_retry(max_retry, InvalidTask)
     if at is not None and delay is not None:
-        raise InvalidTask(f"at={at!r} and delay={delay!r} were both given; give the one that is meant.")
+        raise InvalidTask(f"at={at!r} and delay={delay!r} were both given; give the one you mean.")
     if repeat_after is not None and expires_after is not None:
         raise InvalidTask(
             "repeat_after and expires_after exclude each other: a rolling task that is late runs late, and "
@@ -63,7 +70,7 @@ def build(
         unit=(checked_name("tenant", owner, TENANT_LENGTH), task_type, new_key(key)),
         at=None if at is None else checked_instant("at", at),
         delay=_seconds("delay", delay, allow_zero=True) if at is None else None,
-        payload=_json_text(payload),
+        payload=_json_text(payload if handler.parameters is None else _fitting(handler.parameters, payload)),
         lane=lane or handler.lane,
         max_retry=handler.max_retry if max_retry is None else max_retry,
         repeat_after=_seconds("repeat_after", repeat_after),
@@ -99,7 +106,7 @@ def checked_instant(name: str, at: object) -> datetime:
         raise InvalidTask(f"{name}={shown(at)} is a {type(at).__name__}; it must be an aware datetime.")
     if at.tzinfo is None or at.utcoffset() is None:
         raise InvalidTask(
-            f"{name}={at!r} is naive, so the instant meant is unknown. Give it a time zone, "
+            f"{name}={at!r} is naive, so it is unclear which instant it means. Give it a time zone, "
             f"for example {name}=datetime(2027, 3, 1, 9, 0, tzinfo=ZoneInfo('Europe/Berlin'))."
         )
     refuse_absurd_instant(name, at)
@@ -114,25 +121,32 @@ def checked_seconds(name: str, value: object) -> float:
     return seconds
 
 
+def fitting_payload(handler: Handler, payload: object) -> object:
+    """The payload as a typed handler takes it, or the one given; InvalidTask if it doesn't fit."""
+    return payload if handler.parameters is None else _fitting(handler.parameters, payload)
+
+
 def checked_json(name: str, value: object) -> str:
     """The value as JSON text that PostgreSQL can store."""
     return _json_text(value, name) or "null"
 
 
-def unit_of(task_type: str, key: str | int | UUID, tenant: str | None = None) -> Unit:
+def unit_of(task_type: str, key: Key, tenant: str | None = None) -> Unit:
     """Without a tenant, that of the type."""
     return _text("tenant", REGISTRY.tenant_of(task_type, tenant), TENANT_LENGTH), task_type, key_of(key)
 
 
-def new_key(key: str | int | UUID) -> str:
+def new_key(key: Key) -> str:
     """The key of what is written now. Rows of before may have others, and are found by key_of."""
     text = key_of(key)
     return text if text.isprintable() else checked_name("key", text, KEY_LENGTH)
 
 
-def key_of(key: str | int | UUID) -> str:
+def key_of(key: Key) -> str:
     if isinstance(key, UUID) or (isinstance(key, int) and not isinstance(key, bool) and abs(key) < 10**KEY_LENGTH):
         key = str(key)
+    elif not isinstance(key, str) and isinstance(key, Model):
+        key = row_key(key)
     return _text("key", key, KEY_LENGTH)
 
 
@@ -160,7 +174,7 @@ def _text(name: str, value: object, longest: int) -> str:
     if "\0" in value:
         raise InvalidTask(f"{name} {value!r} contains a NUL character, which PostgreSQL can't store. Remove it.")
     if not _encodable(value):
-        raise InvalidTask(f"{name} {value!r} contains half of a surrogate pair; it is no valid text. Remove it.")
+        raise InvalidTask(f"{name} {value!r} contains half of a surrogate pair; it is not valid text. Remove it.")
     return value
 
 
@@ -178,8 +192,14 @@ def _seconds(name: str, value: object, *, allow_zero: bool = False) -> float | N
     return float(value)
 
 
+def _fitting(parameters: Parameters, payload: object) -> object:
+    if payload is KEPT:
+        return None
+    return payload if type(payload) is Checked else parameters.check({} if payload is None else payload)
+
+
 def _json_text(payload: object, name: str = "payload") -> str | None:
-    if payload is None:
+    if payload is None or payload is KEPT:
         return None
     try:
         text = json.dumps(payload, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -189,7 +209,7 @@ def _json_text(payload: object, name: str = "payload") -> str | None:
             "and ids instead of objects."
         ) from None
     if not _encodable(text):
-        raise InvalidTask(f"{name} contains half of a surrogate pair; it is no valid text. Remove it.")
+        raise InvalidTask(f"{name} contains half of a surrogate pair; it is not valid text. Remove it.")
     size, limit = len(text.encode()), conf().PAYLOAD_MAX_BYTES
     if size > limit:
         raise InvalidTask(

@@ -5,12 +5,11 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from django.db import transaction
-
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lanes import LANES
 from tasks_app.core.timer import Timer
+from tasks_app.database import atomic
 from tasks_app.sql import run, text_array
 
 from .request import checked_seconds, checked_text, key_of
@@ -84,7 +83,7 @@ def change_interval(
         "keys": text_array([key_of(key) for key in keys]),
         "repeat_after": checked_seconds("repeat_after", repeat_after),
     }
-    with transaction.atomic(savepoint=False) if timer else nullcontext():
+    with atomic(savepoint=False) if timer else nullcontext():
         rows = run("change_interval", params)
         moved = [(task_id, due) for task_id, due in rows if due is not None]
         if timer and moved:

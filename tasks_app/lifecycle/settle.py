@@ -7,11 +7,10 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
 
-from django.db import transaction
-
 from tasks_app.core.handlers import Handler
 from tasks_app.core.task import SUCCEEDED, Failure, NotYet, Outcome, Returned, Skipped, Task
 from tasks_app.core.timer import Timer
+from tasks_app.database import atomic
 from tasks_app.sql import array, run
 
 ERROR_CODE_LENGTH = 50
@@ -49,15 +48,15 @@ def settle(
 ) -> int:
     """Write these outcomes, one statement for each kind, and finish the batch if `finish`.
 
-    Returns how many rows moved: fewer than given means that the others were cancelled or re-planned meanwhile.
+    Returns how many rows moved: fewer than given means that the others were cancelled or rescheduled meanwhile.
     Raises BatchLost, having written nothing, if the batch is no longer ours.
     """
     settled = sorted(settled, key=lambda one: one.task.id)  # lock order, and the statements search by it
     kinds, timer = _by_kind(settled), handler.timer if handler else None
     if len(kinds) == 1 and timer is None:
         return _write(batch_no, handler, *kinds[0], finish=finish, figures=figures)
-    with transaction.atomic(savepoint=False):
-        if not run("hold", {"batch_no": batch_no, "ids": _ids(settled)}):
+    with atomic(savepoint=False):
+        if not run("lock_batch", {"batch_no": batch_no, "ids": _ids(settled)}):
             raise BatchLost(str(batch_no))
         last = len(kinds) - 1
         moments = _moments(timer, batch_no, settled) if timer else None
@@ -70,7 +69,7 @@ def settle(
 def _moments(timer: Timer, batch_no: UUID, settled: Sequence[Settled]) -> list[datetime] | None:
     """What the rolls of this batch may wait for: a few for each interval, however many tasks it has.
 
-    The caller holds the rows: the interval of one that runs may be changed, and must not be after this.
+    The caller has locked the rows: the interval of one that runs may be changed, and must not be after this.
     """
     ends = [one.ended_us for one in settled]
     first, last = timedelta(microseconds=min(ends)), timedelta(microseconds=max(ends))
@@ -116,9 +115,9 @@ def _write(
         rows = run(statement, params)
         if not rows:
             raise BatchLost(str(batch_no))
-        ((now, held),) = rows
+        ((now, locked),) = rows
         moved += now
-        if now == held:
+        if now == locked:
             return moved
         # The others were changed between its look and its lock, and are ours all the same: the next look sees them.
 

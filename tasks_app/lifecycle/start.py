@@ -50,7 +50,7 @@ def start(batch_no: UUID, worker: str, ticket: UUID | None = None, *, again: boo
         if id_ is not None
     ]
     if not tasks:
-        # Everything in it was cancelled or re-planned. Finished now, or it would wait for the reaper.
+        # Everything in it was cancelled or rescheduled. Finished now, or it would wait for the reaper.
         finish_batch(batch_no)
     jobs = {task.job for task in tasks} - {None}
     if jobs:

@@ -12,6 +12,7 @@ from tasks_app.core.states import Status
 from tasks_app.models import ScheduleTask, TaskAttempt, TaskBatch
 
 LOST = "LOST"  # the error code of a try whose worker died; reap.sql writes it
+_FAILED = (Status.FAIL, Status.DEAD)
 _ENDED_SO = (Status.FAIL, Status.DEAD, Status.CANCELLED)  # the states that the error of a row is about
 
 
@@ -32,13 +33,14 @@ class Error(NamedTuple):
 def with_tries(tasks: QuerySet[ScheduleTask]) -> QuerySet[ScheduleTask]:
     """The same rows with what their batches know of them, in the same statement."""
     batch = TaskBatch.objects.filter(batch_no=OuterRef("batch_no"))
-    newest = TaskAttempt.objects.filter(task_id=OuterRef("id")).order_by("-id").values("started_at")
+    newest = TaskAttempt.objects.filter(task_id=OuterRef("id")).order_by("-id")
     return tasks.annotate(
         batch_claimed=Subquery(batch.values("claimed_at")),
         batch_started=Subquery(batch.values("started_at")),
         batch_worker=Subquery(batch.values("worker")),
         # reap leaves start_time alone: by it one sees when a canary last came back.
-        lost_started=Case(When(error_code=LOST, then=Subquery(newest[:1]))),
+        lost_started=Case(When(error_code=LOST, then=Subquery(newest.values("started_at")[:1]))),
+        failed_worker=Case(When(status__in=_FAILED, then=Subquery(newest.values("worker")[:1]))),
     )
 
 
@@ -52,8 +54,18 @@ def try_before(row: ScheduleTask) -> Try:
     return _last(row) if row.status == Status.RUNNING else Try()
 
 
+def worker_of(row: ScheduleTask) -> str | None:
+    """Who runs it, or whose try failed last; None if nobody has it, and of a success, which keeps no worker."""
+    return (row.batch_worker if row.status == Status.RUNNING else row.failed_worker) or None
+
+
+def tries_of(row: ScheduleTask) -> int:
+    """Over its whole life: those that failed, and one that runs or succeeded."""
+    return row.retry_count + (row.status in (Status.RUNNING, Status.SUCCESS))
+
+
 def late_by(row: ScheduleTask) -> timedelta | None:
-    """How late its last run began, after it was due, planned, and let through by its limit and its lane.
+    """How late its last run began, after it was due, scheduled, and let through by its limit and its lane.
 
     None if that is not known: none was settled, or it has been claimed again since.
     """

@@ -38,7 +38,7 @@ class TaskInfo:
     start_time: datetime | None  # when its batch began; empty while it is only claimed. Else of its last run
     finish_time: datetime | None
     late: timedelta | None  # how late its last run began, if that is settled
-    waited: timedelta | None  # before that it was held so long: by its limit, a paused lane, or a plan for the past
+    waited: timedelta | None  # before that it could not start: its limit, a paused lane, or scheduled after its time
     error_code: str  # why it failed, gave up or was cancelled; else empty
     error_msg: str
     last_error: Error | None  # what its last failed try said, until it succeeds
@@ -68,6 +68,14 @@ def find(task_type: str, key: object, *, tenant: str | None = None) -> TaskInfo 
     rows = ScheduleTask.objects.filter(tenant=tenant, task_type=task_type, biz_key=key, current=True)
     row = with_tries(rows).first()
     return None if row is None else _info(row)
+
+
+def current_tasks(task_type: str | None, *, tenant: str | None = None) -> list[TaskInfo]:
+    """The current tasks of all units of a type, or of every type, the newest first: for tests, which have few."""
+    rows = ScheduleTask.objects.filter(current=True)
+    if task_type is not None:
+        rows = rows.filter(task_type=task_type, tenant=REGISTRY.tenant_of(task_type, tenant))
+    return [_info(row) for row in with_tries(rows.order_by("-id"))]
 
 
 def find_many(

@@ -5,6 +5,7 @@ from typing import TextIO
 
 from django.core.management.base import BaseCommand, OutputWrapper
 
+from tasks_app import __version__
 from tasks_app.core.text import visible
 
 
@@ -23,6 +24,10 @@ class TerminalCommand(BaseCommand):
     def __init__(self, stdout: TextIO | None = None, stderr: TextIO | None = None, **colours: bool) -> None:
         super().__init__(stdout, stderr, **colours)
         self._print_to(stdout or sys.stdout, stderr or sys.stderr)
+
+    def get_version(self) -> str:
+        """What `--version` says; without it, it would be Django's."""
+        return f"Punctual {__version__}"
 
     def execute(self, *args, **options):
         # Given by call_command, and taken here: Django would put wrappers of its own around them.

@@ -7,7 +7,8 @@ INTERNAL = "internal"
 
 def refuse_tokens_of_it(apps, schema_editor) -> None:
     """A token of a tenant that happens to have this name would reach the scheduler's own tasks from now on."""
-    found = apps.get_model("tasks_app", "ApiToken").objects.filter(tenant=INTERNAL, revoked_at=None)
+    tokens = apps.get_model("tasks_app", "ApiToken").objects.using(schema_editor.connection.alias)
+    found = tokens.filter(tenant=INTERNAL, revoked_at=None)
     if names := [f"{token.id} ({token.name})" for token in found[:5]]:
         raise RuntimeError(
             f"tenant {INTERNAL!r} is the scheduler's own from now on, and these tokens belong to it: {', '.join(names)}. "

@@ -4,10 +4,11 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
 
+from .base import OurModel
 from .schedule_task import TENANT_LENGTH
 
 
-class ApiToken(models.Model):
+class ApiToken(OurModel):
     name = models.CharField(max_length=100, help_text="Who uses it; this is who the audit names.")
     tenant = models.CharField(max_length=TENANT_LENGTH, db_collation="C")
     digest = models.CharField(max_length=64, unique=True, db_collation="C")

@@ -4,8 +4,12 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from tasks_app.core.tenants import TENANT_LENGTH
 
-class AuditEntry(models.Model):
+from .base import OurModel
+
+
+class AuditEntry(OurModel):
     """One row for each thing acted on; a trigger refuses every change of it."""
 
     operation = models.UUIDField(help_text="One press of a button, however many tasks it was for.")
@@ -13,6 +17,13 @@ class AuditEntry(models.Model):
     verb = models.CharField(max_length=20)
     subject = models.CharField(max_length=250, help_text="What it was done to, as people call it.")
     task_id = models.BigIntegerField(null=True, help_text="The task, if the subject is one.")
+    tenant = models.CharField(
+        max_length=TENANT_LENGTH,
+        db_collation="C",
+        null=True,
+        help_text="Whose task or job it is; empty: what all tenants share, and what was written before this was known.",
+    )
+    task_type = models.CharField(max_length=100, db_collation="C", null=True, help_text="Of the task or job.")
     outcome = models.CharField(max_length=20)
     reason = models.TextField()
     detail = models.JSONField(db_default={})
@@ -25,6 +36,7 @@ class AuditEntry(models.Model):
         indexes = [
             models.Index(fields=["task_id"], name="punctual_audit_entry_task", condition=Q(task_id__isnull=False)),
             models.Index(fields=["subject", "id"], name="punctual_audit_entry_subject"),
+            models.Index(fields=["tenant", "id"], name="punctual_audit_entry_tenant"),
         ]
         constraints = [
             # A form that is sent twice acts once.

@@ -4,8 +4,10 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from .base import OurModel
 
-class DlqEntry(models.Model):
+
+class DlqEntry(OurModel):
     OPEN, REPLAYED, CLOSED = "OPEN", "REPLAYED", "CLOSED"
 
     task = models.ForeignKey(

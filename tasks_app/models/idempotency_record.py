@@ -3,10 +3,11 @@
 from django.db import models
 from django.db.models.functions import Now
 
+from .base import OurModel
 from .schedule_task import TENANT_LENGTH
 
 
-class IdempotencyRecord(models.Model):
+class IdempotencyRecord(OurModel):
     tenant = models.CharField(max_length=TENANT_LENGTH, db_collation="C")
     key = models.CharField(max_length=150, db_collation="C")
     fingerprint = models.CharField(max_length=64, help_text="Of the request: the same key with another one is refused.")

@@ -4,10 +4,11 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from .base import OurModel
 from .schedule_task import TENANT_LENGTH
 
 
-class ImportedSchedule(models.Model):
+class ImportedSchedule(OurModel):
     periodic_task = models.BigIntegerField(help_text="Its id in django-celery-beat.")
     name = models.CharField(max_length=200)
     tenant = models.CharField(max_length=TENANT_LENGTH, db_collation="C")

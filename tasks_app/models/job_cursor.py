@@ -4,9 +4,11 @@ from django.db import models
 
 from tasks_app.core.schedule import Gap, Repeat, Schedule
 
+from .base import OurModel
 
-class JobCursor(models.Model):
-    """Whoever changes a job holds its cursor in share mode; the planner holds it alone."""
+
+class JobCursor(OurModel):
+    """Whoever changes a job locks its cursor in share mode; the planner locks it alone."""
 
     cron = models.CharField(max_length=256, db_collation="C", db_default="")
     timezone = models.CharField(max_length=64, db_collation="C", db_default="UTC")

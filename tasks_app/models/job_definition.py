@@ -9,12 +9,13 @@ from tasks_app.core.jobs import CatchUp, JobStatus, OnResume
 from tasks_app.core.lanes import DEFAULT_LANE, LANES
 from tasks_app.core.schedule import Gap, Repeat, Schedule
 
+from .base import OurModel
 from .schedule_task import DEFAULT_TENANT, TENANT_LENGTH
 
 NAME_LENGTH = 150
 
 
-class JobDefinition(models.Model):
+class JobDefinition(OurModel):
     tenant = models.CharField(max_length=TENANT_LENGTH, db_collation="C", db_default=DEFAULT_TENANT)
     name = models.CharField(max_length=NAME_LENGTH, db_collation="C")
     revision = models.IntegerField(db_default=1, help_text="Grows with every change; an edit names the one it saw.")

@@ -3,8 +3,10 @@
 from django.db import models
 from django.db.models.functions import Now
 
+from .base import OurModel
 
-class LanePause(models.Model):
+
+class LanePause(OurModel):
     lane = models.CharField(max_length=8, primary_key=True, db_collation="C")
     reason = models.TextField()
     paused_by = models.CharField(max_length=150)

@@ -2,8 +2,10 @@
 
 from django.db import models
 
+from .base import OurModel
 
-class LaneResume(models.Model):
+
+class LaneResume(OurModel):
     lane = models.CharField(max_length=8, primary_key=True, db_collation="C")
     resumed_at = models.DateTimeField()
 

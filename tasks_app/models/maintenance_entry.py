@@ -2,8 +2,10 @@
 
 from django.db import models
 
+from .base import OurModel
 
-class MaintenanceEntry(models.Model):
+
+class MaintenanceEntry(OurModel):
     name = models.CharField(max_length=50, primary_key=True)
     next_at = models.DateTimeField()
     ran_at = models.DateTimeField(null=True, help_text="When a beat last took it.")

@@ -3,8 +3,10 @@
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
+from .base import OurModel
 
-class MinuteFigures(models.Model):
+
+class MinuteFigures(OurModel):
     pk = models.CompositePrimaryKey("minute", "task_type")
     minute = models.DateTimeField()
     task_type = models.CharField(max_length=100, db_collation="C")

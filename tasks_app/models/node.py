@@ -4,8 +4,10 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
 
+from .base import OurModel
 
-class Node(models.Model):
+
+class Node(OurModel):
     BEAT, WORKER = "BEAT", "WORKER"
 
     node_id = models.UUIDField(primary_key=True, help_text="Random per boot, so that a restart is a new node.")

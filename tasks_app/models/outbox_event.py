@@ -3,8 +3,10 @@
 from django.db import models
 from django.db.models.functions import Now
 
+from .base import OurModel
 
-class OutboxEvent(models.Model):
+
+class OutboxEvent(OurModel):
     tenant = models.CharField(max_length=63, db_collation="C")
     event = models.CharField(max_length=50)
     task_id = models.BigIntegerField(null=True, help_text="The task it is about; empty for an app's own events.")

@@ -10,10 +10,12 @@ from tasks_app.core.lanes import DEFAULT_LANE, LANES
 from tasks_app.core.states import LIVE_THOUGH_NOT_DUE, Status, is_live
 from tasks_app.core.tenants import DEFAULT_TENANT, TENANT_LENGTH
 
+from .base import OurModel
+
 KEY_LENGTH = 200
 
 
-class ScheduleTask(models.Model):
+class ScheduleTask(OurModel):
     # The unit: what this row is about. One *current* row per unit.
     tenant = models.CharField(max_length=TENANT_LENGTH, db_collation="C", db_default=DEFAULT_TENANT)
     task_type = models.CharField(max_length=100, db_collation="C")

@@ -3,8 +3,10 @@
 from django.db import models
 from django.db.models.functions import Now
 
+from .base import OurModel
 
-class ShardLease(models.Model):
+
+class ShardLease(OurModel):
     # How the holder got it: nobody had it, its lease had run out, or its holder had more than a fair share.
     FREE, EXPIRED, SHARED = "FREE", "EXPIRED", "SHARED"
 

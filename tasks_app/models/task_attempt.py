@@ -3,8 +3,10 @@
 from django.db import models
 from django.db.models.functions import Now
 
+from .base import OurModel
 
-class TaskAttempt(models.Model):
+
+class TaskAttempt(OurModel):
     task = models.ForeignKey(
         "tasks_app.ScheduleTask", on_delete=models.DO_NOTHING, db_constraint=False, related_name="attempts"
     )

@@ -4,8 +4,10 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
+from .base import OurModel
 
-class TaskBatch(models.Model):
+
+class TaskBatch(OurModel):
     batch_no = models.UUIDField(primary_key=True)
     task_type = models.CharField(max_length=100, db_collation="C")
     lane = models.CharField(max_length=8, db_collation="C")

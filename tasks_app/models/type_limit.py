@@ -3,8 +3,10 @@
 from django.db import models
 from django.db.models.functions import Now
 
+from .base import OurModel
 
-class TypeLimit(models.Model):
+
+class TypeLimit(OurModel):
     task_type = models.CharField(max_length=100, primary_key=True, db_collation="C")
     rate = models.FloatField(null=True, help_text="Tasks a second; empty: no limit.")
     burst = models.FloatField(null=True, help_text="Tasks that may start at once after a pause.")

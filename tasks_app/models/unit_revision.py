@@ -3,10 +3,11 @@
 from django.db import models
 from django.db.models.functions import Now
 
+from .base import OurModel
 from .schedule_task import KEY_LENGTH, TENANT_LENGTH
 
 
-class UnitRevision(models.Model):
+class UnitRevision(OurModel):
     tenant = models.CharField(max_length=TENANT_LENGTH, db_collation="C")
     task_type = models.CharField(max_length=100, db_collation="C")
     biz_key = models.CharField(max_length=KEY_LENGTH, db_collation="C")

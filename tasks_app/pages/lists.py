@@ -40,11 +40,11 @@ class OwnLookups:
     def get_changelist_instance(self, request: HttpRequest):
         page = request.GET.get(PAGE_VAR, "1")
         if not (page.isascii() and page.isdecimal() and len(page) < 10 and int(page)):
-            raise BadRequest(f"{PAGE_VAR}={page[:SHOWN]!r} is no page; pages are counted from 1.")
+            raise BadRequest(f"{PAGE_VAR}={page[:SHOWN]!r} is not a page; pages are counted from 1.")
         try:
             found = super().get_changelist_instance(request)
         except IncorrectLookupParameters as error:
-            raise BadRequest(f"The list can't be shown so: {error or f'it has no page {page}.'}") from error
+            raise BadRequest(f"The list can't be shown: {error or f'it has no page {page}.'}") from error
         if int(page) > 1 and not found.multi_page:
             raise BadRequest(f"{PAGE_VAR}={page} is past the end of the list; it has one page.")
         return found
@@ -54,7 +54,7 @@ class OwnLookups:
             try:
                 self.model._meta.pk.to_python(chosen)
             except ValidationError:
-                raise BadRequest(f"{chosen[:SHOWN]!r} is no row of this list.") from None
+                raise BadRequest(f"{chosen[:SHOWN]!r} is not a row of this list.") from None
             if "\0" in chosen:
                 raise BadRequest("A row is chosen by a text with a NUL character, which none has.")
         return super().changelist_view(request, extra_context)
@@ -66,7 +66,7 @@ def refuse_unknown(request: HttpRequest, known: Iterable[str] = ()) -> None:
     unknown = [name for name in request.GET if name not in known]
     if unknown:
         rule = f"it has {', '.join(known)}" if known else "it has none"
-        raise BadRequest(f"{unknown[0][:SHOWN]!r} is no filter of this page; {rule}.")
+        raise BadRequest(f"{unknown[0][:SHOWN]!r} is not a filter of this page; {rule}.")
 
 
 class BoundedPaginator(Paginator):

@@ -1,24 +1,21 @@
 """What somebody typed into a form whose login has run out: kept in the session, and back after they log in again.
 
 A form takes part with `{% typed_by %}`: a signed note of who it was made for. Nothing is kept of a form without it, so
-nobody who has no page of ours can fill the sessions; and nothing is shown to, or kept for, anybody else.
+nobody who has no page of ours can fill the sessions; and nothing is shown to, or kept for, anybody else. What is kept
+is decided in tasks_app/console/guard.py.
 """
-
-from collections.abc import Callable
 
 from django.contrib import messages
 from django.contrib.auth.signals import user_logged_in
 from django.core import signing
 from django.dispatch import receiver
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
-from django.urls import reverse
-from django.views.csrf import csrf_failure as refused
+from django.http import HttpRequest, QueryDict
 
 FIELD = "typed_by"
-KEPT = "typed"
+KEPT = "punctual_typed"  # in the session, which is the whole project's
 SALT = "tasks_app.pages.typed"
 LONGEST = 30 * 86_400  # s; an older page is as good as a forged one
-BACK = "Nothing was saved: you had to log in again. What you typed is back; look at it, and press the button again."
+BACK = "Nothing was saved: you had to log in again. What you typed is back; check it and press the button again."
 
 
 def signed_for(user) -> str:
@@ -58,22 +55,3 @@ def forget_others(request: HttpRequest, user, **_: object) -> None:
     """Somebody else has logged in where it was typed."""
     if request is not None and request.session.get(KEPT, {}).get("by", str(user.pk)) != str(user.pk):
         del request.session[KEPT]
-
-
-def keep_typed(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
-    """Middleware, inside the session's: a form that is answered with the login page is kept."""
-
-    def respond(request: HttpRequest) -> HttpResponse:
-        response = get_response(request)
-        if request.method == "POST" and response.headers.get("Location", "").startswith(f"{reverse('admin:login')}?"):
-            keep(request)
-        return response
-
-    return respond
-
-
-def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """CSRF_FAILURE_VIEW: a page from before the last login is shown again as it was typed, with a token that counts."""
-    if request.method == "POST" and keep(request):
-        return HttpResponseRedirect(request.get_full_path())
-    return refused(request, reason)

@@ -6,21 +6,23 @@ from functools import cache
 from pathlib import Path
 
 import psycopg
-from django.db import DEFAULT_DB_ALIAS, connections
+from django.db import connections
 from django.db.models import QuerySet
+
+from tasks_app.conf import conf
 
 _FOLDER = Path(__file__).parent
 
 
-def run(name: str, params: Mapping[str, object], using: str = DEFAULT_DB_ALIAS) -> list[tuple]:
+def run(name: str, params: Mapping[str, object]) -> list[tuple]:
     """Execute the statement of that name and return its rows."""
-    return execute(_text(name), params, using)
+    return execute(_text(name), params)
 
 
 def execute(
-    statement: str, params: Mapping[str, object] | Sequence[object] = (), using: str = DEFAULT_DB_ALIAS
+    statement: str, params: Mapping[str, object] | Sequence[object] = (), using: str | None = None
 ) -> list[tuple]:
-    """Run one statement on Django's connection, in its transaction if there is one, and return its rows.
+    """Run one statement on Django's connection to our database, in its transaction if there is one; return its rows.
 
     Like `connection.cursor().execute()`, except that parameters travel beside the statement, so that PostgreSQL keeps
     its plan (`prepare_threshold` in the database's OPTIONS), that rows come in binary form, and that one psycopg cursor
@@ -31,29 +33,30 @@ def execute(
     return cursor.fetchall() if cursor.description else []
 
 
-def execute_many(statement: str, many: Sequence[Sequence[object]], using: str = DEFAULT_DB_ALIAS) -> None:
+def execute_many(statement: str, many: Sequence[Sequence[object]]) -> None:
     """The same statement with many parameters, in one round trip."""
-    _cursor(using).executemany(statement, many)
+    _cursor(None).executemany(statement, many)
 
 
-def run_on(name: str, rows: str, params: Mapping[str, object], using: str = DEFAULT_DB_ALIAS) -> list[tuple]:
+def run_on(name: str, rows: str, params: Mapping[str, object]) -> list[tuple]:
     """run, for a statement that works on the rows of a caller's own query: it stands where the line `--rows` is."""
-    return execute(_text(name).replace("--rows", rows), params, using)
+    return execute(_text(name).replace("--rows", rows), params)
 
 
-def rows_of(query: QuerySet, *fields: str, using: str = DEFAULT_DB_ALIAS) -> str:
+def rows_of(query: QuerySet, *fields: str) -> str:
     """These fields of a queryset as the rows of run_on.
 
     Its parameters are written into the text, as Django's own cursor would send them: a statement that is planned once
     for any parameter could not use a partial index.
     """
+    using = conf().DATABASE
     # elide_empty: a queryset that can have no rows is a statement too, with columns of the right types.
     compiler = query.values_list(*fields).query.get_compiler(using, elide_empty=False)
     return connections[using].ops.compose_sql(*compiler.as_sql()).replace("%", "%%")
 
 
-def _cursor(using: str):
-    connection = connections[using]
+def _cursor(using: str | None):
+    connection = connections[using or conf().DATABASE]
     connection.close_if_health_check_failed()
     connection.ensure_connection()
     with connection.wrap_database_errors:

@@ -11,7 +11,7 @@ from tasks_app.models import ScheduleTask
 from tests.support.api import Api
 from tests.support.engine import row
 from tests.support.marks import commits
-from tests.support.moves import MONDAY, TUESDAY, TYPE, WEDNESDAY, ids_of, planned, started
+from tests.support.moves import MONDAY, TUESDAY, TYPE, WEDNESDAY, ids_of, scheduled, started
 from tests.support.overlap import overlap
 from tests.support.wait import wait_until
 
@@ -33,7 +33,7 @@ def test_a_move_by_id_does_not_move_the_task_that_took_its_place(revision):
 
 def test_a_move_by_id_locks_the_task_after_the_revision_as_one_by_unit_does():
     """The other way round the two could wait for each other."""
-    [task], api = planned("a", at=MONDAY), Api()
+    [task], api = scheduled("a", at=MONDAY), Api()
     asked = {"at": TUESDAY.isoformat(), "revision": 8}
     mover = threading.Thread(target=lambda: (api.post(f"/tasks/{task}/reschedule", asked), connections.close_all()))
 

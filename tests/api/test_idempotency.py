@@ -6,7 +6,7 @@ import threading
 import pytest
 from django.db import connection, connections
 
-from tasks_app.lifecycle.jobs import hold
+from tasks_app.lifecycle.jobs import lock
 from tasks_app.models import AuditEntry, IdempotencyRecord, JobDefinition, ScheduleTask
 from tests.support.api import JOB, Api
 from tests.support.jobs import make
@@ -59,8 +59,17 @@ def test_a_delete_with_a_body_that_nobody_reads_is_the_same_as_long_as_that_is(c
     assert [answer.status for answer in answers] == [204, 204, 422]
 
 
-@pytest.mark.parametrize("key", ["", "a b", "ü", "x" * 151])
-def test_a_key_has_printable_characters_without_spaces(caller, key):
+def test_a_key_may_have_spaces_slashes_and_numbers(caller):
+    job = make()
+    for key in ("order 7/a: 50%", "7", "x" * 150):
+        first, second = (caller.post(f"/jobs/{job.id}/trigger", Idempotency_Key=key) for _ in range(2))
+
+        assert (first.status, second.body) == (201, first.body), first.body
+        assert ScheduleTask.objects.get(id=first.body["task_id"]).biz_key == f"{job.id}:m:{key}"
+
+
+@pytest.mark.parametrize("key", ["", "ü", "a\tb", "x" * 151])
+def test_a_key_has_printable_characters(caller, key):
     answer = caller.post("/jobs", JOB, Idempotency_Key=key)
 
     assert (answer.status, answer.code) == (422, "SCH_422_INVALID")
@@ -90,7 +99,7 @@ def test_a_server_error_is_not_kept(caller):
 def test_what_may_well_succeed_the_next_time_is_not_kept(caller, monkeypatch):
     """Others kept changing it: the caller is told to send it again, and does, with the same key."""
     job = make()
-    monkeypatch.setattr(hold, "ROUNDS", 0)
+    monkeypatch.setattr(lock, "ROUNDS", 0)
     lost = caller.patch(f"/jobs/{job.id}", {"every": 5}, If_Match="1", Idempotency_Key="abc")
     monkeypatch.undo()
     again = caller.patch(f"/jobs/{job.id}", {"every": 5}, If_Match="1", Idempotency_Key="abc")

@@ -1,14 +1,19 @@
 """/tasks, /scheduler/health and /live."""
 
+from dataclasses import replace
+from urllib.parse import quote
+
 import pytest
 
 from tasks_app.client import schedule
 from tasks_app.engine.operations import lanes
+from tasks_app.lifecycle.jobs.verbs import trigger
 from tasks_app.models import AuditEntry, JobCursor, ScheduleTask, ShardLease
 from tests.support.api import Api
 from tests.support.engine import claim_due, make_due, run_due
+from tests.support.jobs import by, instances, make
 from tests.support.live import a_worker_is_alive
-from tests.support.moves import dead
+from tests.support.moves import MONDAY, TUESDAY, WEDNESDAY, dead
 
 pytestmark = pytest.mark.django_db
 
@@ -65,21 +70,83 @@ def test_tasks_are_listed_the_newest_first_and_filtered(api):
     assert [task["id"] for task in api.get("/tasks?status=INIT").body["items"]] == [later]
     assert [task["id"] for task in api.get("/tasks?task_type=T_PLAIN").body["items"]] == [later]
     assert [task["id"] for task in api.get("/tasks?task_type=T_QUIET&key=3").body["items"]] == [ids[3]]
-    assert api.get("/tasks?key=3").status == 422
     assert api.get("/tasks?status=NEW").status == 422
 
 
-def test_a_page_that_finds_little_is_short_and_goes_on(api, monkeypatch):
-    from tasks_app.api import tasks
+def listed(api: Api, query: str) -> list[int]:
+    """All of a list, a page of two at a time."""
+    seen, after = [], ""
+    while True:
+        page = api.get(f"/tasks?limit=2{query}{after}").body
+        seen += [task["id"] for task in page["items"]]
+        if page["next"] is None:
+            return seen
+        after = f"&after={quote(page['next'])}"
 
-    monkeypatch.setattr(tasks, "STRETCH", 3)
+
+def test_a_key_is_searched_over_the_types_and_a_unit_has_a_history(api):
+    first = schedule("T_QUIET", "a b/ü*").task_id
+    run_due()
+    second, plain = schedule("T_QUIET", "a b/ü*", delay=60).task_id, schedule("T_PLAIN", "a b/ü*", delay=60).task_id
+    schedule("T_QUIET", "a b/ü*", delay=60, tenant="acme")
+    key = f"&key={quote('a b/ü*')}"
+
+    assert listed(api, key) == [plain, second]
+    assert listed(api, f"{key}&task_type=T_QUIET") == [second]
+    assert listed(api, f"{key}&status=SUCCESS") == []
+    assert listed(api, f"{key}&task_type=T_QUIET&history=true") == [second, first]
+    assert api.get("/tasks?key=3&history=true").code == "SCH_422_INVALID"
+
+
+def test_tasks_are_filtered_by_lane_job_and_time(api):
+    due = [schedule("T_QUIET", n, lane="low", at=at).task_id for n, at in enumerate((MONDAY, TUESDAY, WEDNESDAY))]
+    ran = schedule("T_QUIET", "ran").task_id
+    run_due()
+    job = make()
+    for key in "abc":
+        trigger(job.id, key, by())
+    theirs = make("theirs", tenant="acme")
+    trigger(theirs.id, "a", by(), tenant="acme")
+
+    assert listed(api, "&lane=low") == due[::-1]
+    assert listed(api, "&due_from=2090-01-03T09:00:00Z") == [due[2], due[1]]
+    assert listed(api, "&due_from=2090-01-01T00:00:00Z&due_to=2090-01-03T09:00:00Z") == [due[0]]
+    assert listed(api, "&ran_from=2020-01-01T00:00:00Z") == [ran]
+    assert listed(api, "&ran_to=2020-01-01T00:00:00Z") == []
+    assert listed(api, f"&job={job.id}") == [task.id for task in instances(job)][::-1]
+    assert listed(api, f"&job={theirs.id}") == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "after=x",
+        "after=99999999999999999999",
+        "status=DEAD&after=0:x",
+        "due_from=2090-01-01",
+        "due_to=9999-12-31T23:00:00-12:00",
+        "due_from=2090-01-02T00:00:00Z&due_to=2090-01-01T00:00:00Z",
+        "lane=fast",
+        "job=0",
+        "history=perhaps",
+    ],
+)
+def test_a_list_that_makes_no_sense_is_refused(api, query):
+    assert (api.get(f"/tasks?{query}").status, api.get(f"/tasks?{query}").code) == (422, "SCH_422_INVALID")
+
+
+def test_a_page_that_finds_little_is_short_and_goes_on(api, monkeypatch):
+    from tasks_app.engine.watch import browse
+
+    monkeypatch.setattr(browse, "FIRST_STEP", 3)
+    monkeypatch.setattr(browse, "_BY_ID", replace(browse._BY_ID, longest=2))
     wanted = schedule("T_PLAIN", "wanted", delay=60).task_id
     for n in range(7):
         schedule("T_QUIET", n, delay=60)
 
     seen, after, pages = [], "", 0
     while after is not None:
-        page = api.get(f"/tasks?task_type=T_PLAIN{after}").body
+        page = api.get(f"/tasks?task_type=T_PLAIN&limit=2{after}").body
         seen += [task["id"] for task in page["items"]]
         after, pages = page["next"] and f"&after={page['next']}", pages + 1
 
@@ -89,9 +156,12 @@ def test_a_page_that_finds_little_is_short_and_goes_on(api, monkeypatch):
 def test_cancel_and_retry_say_what_they_did(api):
     task = api.post("/tasks", TASK).body["id"]
 
-    assert api.post(f"/tasks/{task}/retry").body == {"answer": "planned", "acted": False}
-    assert api.post(f"/tasks/{task}/cancel", {"reason": "no more"}).body == {"answer": "cancelled", "acted": True}
-    assert api.post(f"/tasks/{task}/cancel").body == {"answer": "finished", "acted": False}
+    def told(answer: str, acted: bool, status: str) -> dict:
+        return {"answer": answer, "acted": acted, "task_id": task, "status": status}
+
+    assert api.post(f"/tasks/{task}/retry").body == told("planned", False, "INIT")
+    assert api.post(f"/tasks/{task}/cancel", {"reason": "no more"}).body == told("cancelled", True, "CANCELLED")
+    assert api.post(f"/tasks/{task}/cancel").body == told("finished", False, "CANCELLED")
     assert ScheduleTask.objects.get(id=task).error_msg == "no more"
 
 
@@ -100,7 +170,7 @@ def test_a_dead_task_can_be_retried_but_not_all_the_time(api):
 
     answers = [api.post(f"/tasks/{task}/retry") for _ in range(6)]
 
-    assert answers[0].body == {"answer": "replayed", "acted": True}
+    assert answers[0].body == {"answer": "replayed", "acted": True, "task_id": task, "status": "INIT"}
     assert [answer.status for answer in answers] == [200] * 5 + [429]
     assert (answers[-1].code, answers[-1].headers["Retry-After"]) == ("SCH_429_RETRY_LIMITED", "60")
 
@@ -166,8 +236,8 @@ def test_health_is_the_worse_of_what_started_and_what_did_not(api):
     assert late["triggerDelayP95Ms"] == late["oldestOverdueMs"]
 
     JobCursor.objects.create(every=60, shard=0, next_fire="2019-01-01T00:00:00Z")
-    unplanned = api.get("/scheduler/health").body
-    assert unplanned["triggerDelayP95Ms"] == unplanned["planningBehindMs"] > late["oldestOverdueMs"]
+    without_instance = api.get("/scheduler/health").body
+    assert without_instance["triggerDelayP95Ms"] == without_instance["planningBehindMs"] > late["oldestOverdueMs"]
     assert late["status"] == "trouble" and late["problems"]
 
 

@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-from tasks_app.api import api as the_api
 from tasks_app.client import schedule
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.models import JobDefinition, ScheduleTask
@@ -12,13 +11,9 @@ from tasks_app.testing import run_due
 from tests.support.api import JOB
 from tests.support.jobs import make
 from tests.support.live import a_beat_is_alive
+from tests.support.schema import OPERATIONS
 
-WRITES = [
-    (method.upper(), path)
-    for path, operations in the_api.get_openapi_schema()["paths"].items()
-    for method in operations
-    if method != "get"
-]
+WRITES = [(one.method, one.path) for one in OPERATIONS if one.writes]
 TASK = {"task_type": "T_QUIET", "key": "a", "delay": 3600}
 LATER = {"at": "2090-01-01T00:00:00Z"}
 
@@ -28,6 +23,10 @@ def body_of(path: str, task_type: str) -> dict | None:
         return JOB | {"task_type": task_type}
     if path.endswith("/tasks"):
         return {"task_type": task_type, "key": "b"}
+    if path.endswith("/tasks/bulk"):
+        return {"tasks": [{"task_type": task_type, "key": "b"}], "atomic": True}
+    if path.endswith("/tasks/bulk/cancel"):
+        return {"tasks": [{"task_type": task_type, "key": "a"}], "atomic": True, "reason": "x"}
     if path.endswith("/tasks/reschedule"):
         return LATER | {"task_type": task_type, "key": "a"}
     return LATER if path.endswith("/reschedule") else {"reason": "x"}
@@ -37,13 +36,13 @@ def everything() -> tuple:
     return list(JobDefinition.objects.order_by("id").values()), list(ScheduleTask.objects.order_by("id").values())
 
 
-@pytest.mark.parametrize(("method", "path"), WRITES)
+@pytest.mark.parametrize(("method", "path"), [one for one in WRITES if "/lanes/" not in one[1]])
 def test_nothing_of_a_closed_type_can_be_changed_even_in_the_own_tenant(caller, method, path):
     a_beat_is_alive()
     job = make(task_type="T_CLOSED", tenant="acme")
     task = schedule("T_CLOSED", "a", tenant="acme", delay=3600)
     before = everything()
-    url = path.replace("{job_id}", str(job.id)).replace("{task_id}", str(task.task_id)).removeprefix("/api/v1")
+    url = path.replace("{job_id}", str(job.id)).replace("{task_id}", str(task.task_id))
 
     answer = caller().call(method, url, body_of(path, "T_CLOSED"), If_Match="1", Idempotency_Key="k")
 
@@ -72,7 +71,7 @@ def test_a_job_can_not_be_turned_to_a_closed_type(caller):
 
 
 def test_every_handler_is_closed_unless_it_says_otherwise():
-    assert [one.name for one in REGISTRY if one.api and not one.name.startswith("T_")] == []
+    assert [one.name for one in REGISTRY if one.api and not one.name.startswith(("T_", "TYPED_"))] == []
 
 
 def test_a_type_may_be_open_to_some_tenants(caller):
@@ -152,5 +151,5 @@ def test_a_token_hears_that_a_lane_is_paused_and_not_by_whom(caller):
     health, why = one.get("/scheduler/health").body, one.get(f"/tasks/{task}/why").body
 
     assert {lane["lane"]: lane["paused"] for lane in health["lanes"]}["low"]
-    assert (why["rule"], "'low' is paused" in why["words"]) == ("lane_paused", True)
+    assert (why["rule"], "'low' has been paused" in why["words"]) == ("lane_paused", True)
     assert not re.search("olga|mallory", str(health) + str(why))

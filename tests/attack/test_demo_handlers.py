@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from scheduler_project import embedded
+from tasks_app import embedded
 from tests.support.embedded_stack import remove_home
 from tests.support.stack import ROOT
 

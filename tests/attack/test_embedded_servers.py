@@ -16,9 +16,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from scheduler_project import embedded
-from scheduler_project.embedded import places
 from scheduler_project.up import prepare_home
+from tasks_app import embedded
+from tasks_app.embedded import places
 from tests.support.embedded_stack import AS_ROOT, CHECKOUT, NOBODY, ping, read_rows, remove_home, write_row
 
 needs_root = pytest.mark.skipif(not AS_ROOT, reason="only root can become somebody else")

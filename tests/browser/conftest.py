@@ -3,29 +3,9 @@
 PUNCTUAL_BROWSER=required, as `.ci/run` sets it, makes a missing browser a failure; otherwise the tests are skipped.
 """
 
-import os
 import shutil
 
 import pytest
-
-
-@pytest.fixture(scope="package")
-def chromium():
-    from playwright.sync_api import sync_playwright
-
-    from tests.support.browser import MISSING, find_chromium, launch
-
-    path = find_chromium()
-    if path is None and os.environ.get("PUNCTUAL_BROWSER") == "required":
-        pytest.fail(MISSING)
-    if path is None:
-        pytest.skip(MISSING)
-    with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
-        # Playwright keeps an event loop in this thread, where Django then suspects asynchronous code.
-        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
-        browser = launch(playwright, path)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="package")

@@ -10,7 +10,7 @@ from tasks_app.models import ScheduleTask
 from tests.support.audit import deeds
 from tests.support.browser import person
 from tests.support.engine import run_due
-from tests.support.moves import MONDAY, dead, planned, state
+from tests.support.moves import MONDAY, dead, scheduled, state
 from tests.support.wait import wait_until
 
 VIEW, OPERATE = "tasks_app.view_scheduletask", "tasks_app.operate_scheduletask"
@@ -28,13 +28,13 @@ def test_a_dead_task_is_retried_with_a_reason(visits, operator):
     page = visits.page(operator, f"{LIST}{task_id}/change/")
 
     page.get_by_role("button", name="Retry now …").click()
-    expect(page.get_by_text("1 dead: will start anew")).to_be_visible()
+    expect(page.get_by_text("1 dead: will start over")).to_be_visible()
     page.get_by_role("button", name="Retry 1 task now").click()
     expect(page.get_by_label("Reason")).to_be_focused()  # the browser itself asks for it
     page.get_by_label("Reason").fill("the gateway is back")
     page.get_by_role("button", name="Retry 1 task now").click()
 
-    expect(page.get_by_text("1 started anew")).to_be_visible()
+    expect(page.get_by_text("1 started over")).to_be_visible()
     page.get_by_role("link", name=f"task {task_id}").click()
     expect(page.get_by_text("It is due")).to_be_visible()
     expect(page.get_by_text("the gateway is back")).to_be_visible()
@@ -43,7 +43,7 @@ def test_a_dead_task_is_retried_with_a_reason(visits, operator):
 
 
 def test_a_chosen_task_is_cancelled_with_the_keyboard_alone(visits, operator):
-    first, second = planned("first", "second", at=MONDAY)
+    first, second = scheduled("first", "second", at=MONDAY)
     page = visits.page(operator, LIST)
 
     page.get_by_label(re.compile(f"Choose task {first},")).focus()
@@ -63,7 +63,7 @@ def test_a_chosen_task_is_cancelled_with_the_keyboard_alone(visits, operator):
 
 def test_everything_that_matches_is_counted_first_and_then_done(visits, operator):
     dead(*(f"broken-{n}" for n in range(60)))  # more than a page
-    [other] = planned("other", at=MONDAY)
+    [other] = scheduled("other", at=MONDAY)
     page = visits.page(operator, LIST)
 
     page.get_by_label("State").select_option("DEAD")
@@ -75,7 +75,7 @@ def test_everything_that_matches_is_counted_first_and_then_done(visits, operator
     page.get_by_label("Reason").fill("all of them")
     page.get_by_role("button", name="Retry 60 tasks now").click()
 
-    expect(page.get_by_text("60 started anew")).to_be_visible()
+    expect(page.get_by_text("60 started over")).to_be_visible()
     assert not ScheduleTask.objects.filter(status="DEAD").exists()
     assert deeds().filter(reason="all of them").count() == 60
     assert state(other).due
@@ -83,7 +83,7 @@ def test_everything_that_matches_is_counted_first_and_then_done(visits, operator
 
 def test_a_list_that_finds_nothing_keeps_looking_by_itself(visits, operator):
     """Walks down the ids in steps of one look; here every look after the first is the last."""
-    [oldest] = planned("needle", at=MONDAY, task_type="T_PLAIN")
+    [oldest] = scheduled("needle", at=MONDAY, task_type="T_PLAIN")
     page = visits.page(operator)
     page.goto(f"{LIST}?type=T_PLAIN&after=0:{oldest + 1}&looked=5000")
     expect(page.get_by_role("link", name=str(oldest), exact=True)).to_be_visible()
@@ -104,7 +104,7 @@ def never_ending(html: str) -> str:
 
 
 def test_tasks_are_moved_to_a_time_in_utc(visits, operator):
-    [task_id] = planned("a", at=MONDAY)
+    [task_id] = scheduled("a", at=MONDAY)
     page = visits.page(operator, f"{LIST}{task_id}/change/", timezone_id="America/New_York")
 
     page.get_by_role("button", name="Move …").click()
@@ -117,7 +117,7 @@ def test_tasks_are_moved_to_a_time_in_utc(visits, operator):
 
 
 def test_who_may_only_look_finds_no_button(visits):
-    [task_id] = planned("a", at=MONDAY)
+    [task_id] = scheduled("a", at=MONDAY)
     page = visits.page(person("vera", VIEW), f"{LIST}{task_id}/change/")
 
     expect(page.get_by_text("It is due in")).to_be_visible()
@@ -170,13 +170,13 @@ def test_the_overview_says_when_it_is_old_and_looks_again_when_its_tab_is_shown(
     page = visits.page(operator, "/admin/")
     page.route("**/overview/", lambda route: route.abort())
     show_tab()
-    expect(page.get_by_text("These figures are old")).to_be_visible()
+    expect(page.get_by_text("These figures are out of date")).to_be_visible()
     page.unroute("**/overview/")
     dead("gone")
 
     show_tab()
 
-    expect(page.get_by_text("These figures are old")).to_be_hidden()
+    expect(page.get_by_text("These figures are out of date")).to_be_hidden()
     expect(page.get_by_role("link", name="Dead 1")).to_be_visible()
     visits.forgive("ERR_FAILED")
 

@@ -27,14 +27,14 @@ def test_products_are_synced_now_and_the_window_is_changed_after_a_preview(visit
 
     page.get_by_role("link", name="Coverage").click()
     expect(page.get_by_text("98.4%")).to_be_visible()
-    expect(page.get_by_role("heading", name="Planned syncs by hour")).to_be_visible()
+    expect(page.get_by_role("heading", name="Scheduled syncs by hour")).to_be_visible()
 
     page.get_by_role("link", name="Change the window …").click()
     page.get_by_label("Days").fill("20")
-    page.get_by_role("button", name="Show what it would do").click()
-    expect(page.get_by_role("heading", name="As it would be by 2 h")).to_be_visible()
+    page.get_by_role("button", name="Preview").click()
+    expect(page.get_by_role("heading", name="After the change by 2 h")).to_be_visible()
     page.get_by_role("button", name="Change the window to 20 d").click()
-    expect(page.get_by_text("The window is 20 d now. 61 planned syncs follow it.")).to_be_visible()
+    expect(page.get_by_text("The window is now 20 d. 61 scheduled syncs were moved to match.")).to_be_visible()
     assert lifecycle.current_window().length == timedelta(days=20)
 
 

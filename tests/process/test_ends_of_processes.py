@@ -20,7 +20,7 @@ from tests.support.wait import wait_until
 def test_a_task_that_kills_its_worker_dies_alone(stack):
     stack.beat()
     stack.worker(concurrency=1)
-    # Planned while nothing is due, so that they go out as one batch.
+    # Scheduled while nothing is due, so that they go out as one batch.
     at = timezone.now() + timedelta(seconds=1)
     poison = schedule("T_QUIET", "poison", payload={"do": "kill_process"}, max_retry=1, at=at)
     neighbours = schedule_many("T_QUIET", [{"key": n, "at": at} for n in range(5)])
@@ -88,6 +88,7 @@ def test_a_worker_that_loses_its_broker_just_when_a_child_ends_goes_on(stack):
     proxy = redis_proxy()
     stack.beat()
     worker = stack.worker(concurrency=1, **through(redis=proxy))
+    wait_for(stack, schedule("T_QUIET", "first").task_id)  # all that it opens at its start is open
     descriptors = pathlib.Path(f"/proc/{worker.pid}/fd")
     before = len(list(descriptors.iterdir()))
     ending = schedule("T_QUIET", "ending", payload={"do": "let_go_of_sentinel"})

@@ -18,10 +18,10 @@ from pathlib import Path
 
 import pytest
 
-from scheduler_project import embedded
-from scheduler_project.embedded.reachability import Unreachable, check_database, check_redis
 from scheduler_project.supervisor import OWN_LABEL, Printer, ProcessSpec, Supervisor, Watch, run_to_end
 from scheduler_project.up import admin_password
+from tasks_app import embedded
+from tasks_app.embedded.reachability import Unreachable, check_database, check_redis
 from tests.support.embedded_stack import CHECKOUT, alive, read_rows, write_row
 from tests.support.embedded_up import Up, command, environment, running_up
 from tests.support.wait import wait_until

@@ -23,8 +23,8 @@ from tests.support.moves import (
     events,
     every_outcome,
     ids_of,
-    planned,
     rows_of,
+    scheduled,
     settled,
     started,
     state,
@@ -121,7 +121,7 @@ def test_a_batch_settles_without_the_task_that_is_being_cancelled():
 
 @pytest.mark.parametrize("commit", [True, False])
 def test_a_claim_passes_over_a_row_that_is_being_cancelled(commit):
-    [task] = planned("a")
+    [task] = scheduled("a")
 
     _, batches = overlap_results(cancel_it, claim_due, commit=commit)
 
@@ -131,7 +131,7 @@ def test_a_claim_passes_over_a_row_that_is_being_cancelled(commit):
 
 
 def test_a_cancellation_waits_for_a_claim_and_takes_what_it_claimed():
-    [task] = planned("a")
+    [task] = scheduled("a")
 
     [batch], answer = overlap(claim_due, cancel_it)
 
@@ -141,7 +141,7 @@ def test_a_cancellation_waits_for_a_claim_and_takes_what_it_claimed():
 
 
 def test_a_cancellation_takes_the_row_itself_if_the_claim_rolled_back():
-    [task] = planned("a")
+    [task] = scheduled("a")
 
     _, answer = overlap(claim_due, cancel_it, commit=False)
 
@@ -189,7 +189,7 @@ def test_a_cancellation_takes_the_running_row_if_its_replacement_rolled_back():
 
 
 @pytest.mark.parametrize("commit", [True, False])
-def test_a_reschedule_waits_for_a_cancellation_and_plans_the_unit_anew(commit):
+def test_a_reschedule_waits_for_a_cancellation_and_schedules_the_unit_again(commit):
     batch = started("a")
     [old] = ids_of(batch)
 
@@ -209,7 +209,7 @@ def test_a_reschedule_waits_for_a_cancellation_and_plans_the_unit_anew(commit):
 
 @pytest.mark.parametrize("commit", [True, False])
 def test_a_schedule_waits_for_a_cancellation_before_it_says_that_the_unit_is_live(commit):
-    [old] = planned("a", at=TUESDAY)
+    [old] = scheduled("a", at=TUESDAY)
 
     _, answer = overlap(cancel_it, lambda: schedule(TYPE, "a"), commit=commit)
 
@@ -219,7 +219,7 @@ def test_a_schedule_waits_for_a_cancellation_before_it_says_that_the_unit_is_liv
 
 
 def test_a_cancellation_takes_the_row_that_a_schedule_just_answered_with():
-    [task] = planned("a", at=TUESDAY)
+    [task] = scheduled("a", at=TUESDAY)
 
     answer, cancelled = overlap(lambda: schedule(TYPE, "a"), cancel_it)
 
@@ -254,7 +254,7 @@ def test_a_cancellation_takes_what_a_reap_brought_back(commit):
 
 @pytest.mark.parametrize("commit", [True, False])
 def test_of_two_cancellations_one_counts(commit):
-    [task] = planned("a", at=TUESDAY)
+    [task] = scheduled("a", at=TUESDAY)
 
     first, second = overlap(cancel_it, lambda: cancel(TYPE, "a", reason="me too", by="zoe"), commit=commit)
 
@@ -264,7 +264,7 @@ def test_of_two_cancellations_one_counts(commit):
 
 
 def test_a_cancelled_batch_of_which_nothing_is_left_is_finished_by_its_start():
-    planned("a")
+    scheduled("a")
     number = claim_one()
     cancel_it()
 

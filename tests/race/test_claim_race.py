@@ -15,14 +15,14 @@ from tasks_app.lifecycle.start import start
 from tasks_app.models import ScheduleTask, TaskBatch
 from tests.support.engine import anybodys, batch_row, claim_due, make_due, row
 from tests.support.marks import commits
-from tests.support.moves import TUESDAY, TYPE, State, claimed, planned, settled, started, state
+from tests.support.moves import TUESDAY, TYPE, State, claimed, scheduled, settled, started, state
 from tests.support.overlap import overlap, overlap_results
 
 pytestmark = commits
 
 
 def test_a_rival_claim_finds_nothing_and_does_not_wait():
-    tasks = planned("a", "b", "c")
+    tasks = scheduled("a", "b", "c")
 
     first, second = overlap_results(claim_due, claim_due)
 
@@ -34,7 +34,7 @@ def test_a_rival_claim_finds_nothing_and_does_not_wait():
 
 
 def test_what_a_claim_left_goes_to_its_rival():
-    a, b = planned("a", "b")
+    a, b = scheduled("a", "b")
     its_shard = {row(a).shard: None}
     assert row(b).shard not in its_shard
 
@@ -44,7 +44,7 @@ def test_what_a_claim_left_goes_to_its_rival():
 
 
 def test_rows_of_a_claim_that_rolled_back_are_due_as_before():
-    [task] = planned("a")
+    [task] = scheduled("a")
     due = row(task).due_at
 
     _, second = overlap(claim_due, claim_due, commit=False)
@@ -55,7 +55,7 @@ def test_rows_of_a_claim_that_rolled_back_are_due_as_before():
 
 
 def test_a_lane_with_room_for_one_batch_gets_the_one_that_has_been_due_for_longest():
-    a, b, c = planned("a", "b", "c", at=TUESDAY)
+    a, b, c = scheduled("a", "b", "c", at=TUESDAY)
     for task in (c, a, b):
         make_due(task)
 
@@ -66,12 +66,12 @@ def test_a_lane_with_room_for_one_batch_gets_the_one_that_has_been_due_for_longe
 
 
 def test_a_solo_task_that_has_been_due_for_longest_goes_before_every_full_batch_of_a_backlog():
-    first, second = planned("lost", "lost too")
+    first, second = scheduled("lost", "lost too")
     for task, seconds in ((first, 20), (second, 10)):
         due = row(task).due_at - timedelta(seconds=seconds)
         ScheduleTask.objects.filter(id=task).update(solo=True, due_at=due)
-    planned(*(f"backlog {n}" for n in range(6)))
-    planned(*(f"other backlog {n}" for n in range(6)), task_type="T_LONG")
+    scheduled(*(f"backlog {n}" for n in range(6)))
+    scheduled(*(f"other backlog {n}" for n in range(6)), task_type="T_LONG")
 
     batches = claim([LaneShare(DEFAULT_LANE, 1000, 2)], {TYPE: 3, "T_LONG": 3}, "test", anybodys())
 
@@ -80,7 +80,7 @@ def test_a_solo_task_that_has_been_due_for_longest_goes_before_every_full_batch_
 
 def test_a_claim_takes_the_rows_that_have_been_due_for_longest_and_no_more_of_a_shard_than_its_share():
     keys = [f"k{n}" for n in range(200) if shard_of("default", TYPE, f"k{n}", conf().SHARDS) == 0][:3]
-    first, second, third = planned(*keys)
+    first, second, third = scheduled(*keys)
     for task, seconds in ((first, 10), (second, 30), (third, 20)):
         ScheduleTask.objects.filter(id=task).update(due_at=row(task).due_at - timedelta(seconds=seconds))
 
@@ -94,9 +94,9 @@ def test_a_claim_takes_the_rows_that_have_been_due_for_longest_and_no_more_of_a_
 
 
 def test_tasks_of_two_types_or_lanes_never_share_a_batch():
-    quiet = planned("a", "b")
-    plain = planned("a", "b", task_type="T_PLAIN")
-    low = planned("c", lane="low")
+    quiet = scheduled("a", "b")
+    plain = scheduled("a", "b", task_type="T_PLAIN")
+    low = scheduled("c", lane="low")
 
     batches = [(batch.task_type, batch.lane, sorted(batch_row(batch).ids)) for batch in claim_due()]
 
@@ -104,9 +104,9 @@ def test_tasks_of_two_types_or_lanes_never_share_a_batch():
 
 
 def test_a_row_of_the_future_another_lane_or_another_shard_is_not_claimed():
-    planned("a", at=TUESDAY)
-    planned("b", lane="low")
-    [c] = planned("c")
+    scheduled("a", at=TUESDAY)
+    scheduled("b", lane="low")
+    [c] = scheduled("c")
     others = [shard for shard in anybodys() if shard != row(c).shard]
 
     assert claim([LaneShare(DEFAULT_LANE, 10, 10)], {}, "test", dict.fromkeys(others)) == []

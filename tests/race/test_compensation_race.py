@@ -3,7 +3,7 @@
 import pytest
 
 from articles_app import lifecycle
-from articles_app.compensation import KINDS, _again, _cancel_planned, scan
+from articles_app.compensation import KINDS, _again, _cancel_waiting, scan
 from articles_app.units import PUBLISH
 from tasks_app.client import ensure
 from tasks_app.client.compensation import Finding, Found
@@ -43,7 +43,7 @@ def test_two_scans_cancel_a_task_too_many_once():
     article = published()
     ensure(PUBLISH, article, at=MONDAY)
 
-    first, second = overlap(lambda: _cancel_planned([article], False), lambda: _cancel_planned([article], False))
+    first, second = overlap(lambda: _cancel_waiting([article], False), lambda: _cancel_waiting([article], False))
 
     assert (len(first), second) == (1, [])
 

@@ -15,7 +15,7 @@ from tasks_app.lifecycle.reap import reap
 from tests.support.contend import contend
 from tests.support.engine import batch_row, expire_lease, make_due, row, run_due
 from tests.support.marks import commits
-from tests.support.moves import TUESDAY, State, claimed, events, planned, rows_of, state
+from tests.support.moves import TUESDAY, State, claimed, events, rows_of, scheduled, state
 from tests.support.overlap import overlap, overlap_results
 from tests.support.testapp.handlers import leave_effect
 from tests.support.testapp.models import Counter, Effect
@@ -157,7 +157,7 @@ def test_no_effect_is_left_for_a_task_that_is_being_replaced(task_type):
 
 
 def test_the_late_answer_of_a_replaced_attempt_is_not_applied():
-    """Two-phase: the call is out while the task is re-planned; its answer must not be written."""
+    """Two-phase: the call is out while the task is rescheduled; its answer must not be written."""
     answered = []
 
     @handler("T_LATE_ANSWER", timeout=5, apply=lambda task, answer: leave_effect(task))
@@ -202,7 +202,7 @@ def moving():
             handler("T_SELF", apply=lambda task, answer: call(task))(lambda task: None)
         else:
             handler("T_SELF", transactional=True)(call)
-        for task in planned("a", "b", task_type="T_SELF", at=TUESDAY):
+        for task in scheduled("a", "b", task_type="T_SELF", at=TUESDAY):
             make_due(task)
         while run_due():
             pass
@@ -295,7 +295,7 @@ def edit():
 
 
 @pytest.mark.parametrize("commit", [True, False])
-def test_a_handler_waits_for_an_edit_of_its_business_row_and_does_not_act_on_the_old_plan(counting, commit):
+def test_a_handler_waits_for_an_edit_of_its_business_row_and_does_not_act_on_the_old_schedule(counting, commit):
     number = claimed("a", task_type="T_COUNT")
 
     moved, report = overlap_results(edit, lambda: run(number), commit=commit)

@@ -16,8 +16,8 @@ from tests.support.moves import (
     TYPE,
     claimed,
     ids_of,
-    planned,
     rows_of,
+    scheduled,
     settled,
     started,
     state,
@@ -48,7 +48,7 @@ def left_behind() -> int:
 
 
 def blocked() -> int:
-    [task] = planned("a", at=MONDAY)
+    [task] = scheduled("a", at=MONDAY)
     ScheduleTask.objects.filter(id=task).update(status=Status.BLOCKED, due_at=None)
     return task
 
@@ -70,7 +70,7 @@ def test_a_row_that_has_left_its_state_is_not_moved(bring):
 
 
 NOT_TO_BE_RETIRED = {
-    "planned": (lambda: planned("a", at=MONDAY)[0], "INIT"),
+    "scheduled": (lambda: scheduled("a", at=MONDAY)[0], "INIT"),
     "blocked": (blocked, "BLOCKED"),
     "to be tried again": (lambda: finished_as(RETRY), "FAIL"),
     "rolling": (lambda: finished_as(OK, repeat_after=3600), "SUCCESS"),

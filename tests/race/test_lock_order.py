@@ -1,6 +1,6 @@
 """Locks are taken in one order everywhere (business rows, batch row, task rows by id), so that there is no deadlock.
 
-Each test lets an edit of "a" and "b" queue at "a", which somebody else holds, and then the rival come from the other
+Each test lets an edit of "a" and "b" queue at "a", which a third side has locked, and the rival come from the other
 end: if it locks "b" before it queues at "a", the two block each other as soon as "a" is free.
 """
 
@@ -25,7 +25,7 @@ from tests.support.moves import (
     claim_one,
     dead,
     every_outcome,
-    planned,
+    scheduled,
     settled,
     started,
 )
@@ -33,7 +33,7 @@ from tests.support.moves import (
 pytestmark = commits
 
 
-def hold_a():
+def lock_a():
     ScheduleTask.objects.select_for_update().get(biz_key="a", current=True)
 
 
@@ -52,7 +52,7 @@ def meet(request):
         ScheduleTask.objects.filter(biz_key="a").update(updated_at=MONDAY)
         if request.param == "large":
             rival = with_plans_of_a_large_table(rival)
-        editing, other = contend(hold_a, edit, rival)
+        editing, other = contend(lock_a, edit, rival)
         assert (editing.error, other.error) == (None, None)
         assert {row.due_at for row in ScheduleTask.objects.filter(current=True)} == {TUESDAY}
         return editing.value, other.value
@@ -62,7 +62,7 @@ def meet(request):
 
 def started_backwards():
     """A started batch whose tasks come in the order "b", "a", since "b" has been due for longer."""
-    a, b = planned("a", "b", at=MONDAY)
+    a, b = scheduled("a", "b", at=MONDAY)
     make_due(b)
     make_due(a)
     batch = start(claim_one(), "worker")
@@ -95,7 +95,7 @@ def test_an_edit_of_many_and_the_settling_of_several_kinds_get_through():
 
 def claimed_apart():
     """A batch of "b", and a later one of "a"."""
-    a, b = planned("a", "b", at=MONDAY)
+    a, b = scheduled("a", "b", at=MONDAY)
     make_due(b)
     [first] = claim_due()
     make_due(a)
@@ -133,7 +133,7 @@ def test_an_edit_of_many_and_a_replay_of_several_get_through(meet):
 
 
 def test_an_edit_of_many_and_another_from_the_other_end_get_through(meet):
-    planned("a", "b", at=MONDAY)
+    scheduled("a", "b", at=MONDAY)
 
     edited, rescheduled = meet(lambda: reschedule_many(TYPE, [{"key": "b"}, {"key": "a"}], at=TUESDAY))
 

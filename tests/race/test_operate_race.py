@@ -22,8 +22,8 @@ from tests.support.moves import (
     dead,
     every_outcome,
     ids_of,
-    planned,
     rows_of,
+    scheduled,
     settled,
     started,
     state,
@@ -120,7 +120,7 @@ def test_of_one_order_sent_twice_at_once_one_acts(commit):
 
 
 def test_orders_of_two_people_on_the_same_tasks_do_not_deadlock():
-    ids = planned(*(str(n) for n in range(20)), at=MONDAY)
+    ids = scheduled(*(str(n) for n in range(20)), at=MONDAY)
 
     first, second = overlap(
         lambda: move_tasks(ids, TUESDAY, operator()), lambda: cancel_tasks(list(reversed(ids)), operator())
@@ -132,7 +132,7 @@ def test_orders_of_two_people_on_the_same_tasks_do_not_deadlock():
 
 @pytest.mark.django_db(transaction=True)  # with users and permissions
 def test_an_order_that_waits_too_long_for_somebody_is_told_and_changes_nothing():
-    [task] = planned("a", at=MONDAY)
+    [task] = scheduled("a", at=MONDAY)
     user = person("olga", "tasks_app.view_scheduletask", "tasks_app.operate_scheduletask")
     given = {"verb": "cancel", "scope": "chosen", "ids": task, "reason": "it has to be", "operation": uuid4()}
 

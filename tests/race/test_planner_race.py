@@ -10,7 +10,7 @@ from tasks_app.core.errors import UnknownJob
 from tasks_app.core.jobs import JobStatus
 from tasks_app.engine.beat.job_planner import plan_once
 from tasks_app.lifecycle.jobs import verbs
-from tasks_app.lifecycle.jobs.instances import plan_due
+from tasks_app.lifecycle.jobs.planning import plan_due
 from tasks_app.models import JobCursor, JobDefinition, ScheduleTask
 from tasks_app.sql import execute
 from tests.support.contend import contend

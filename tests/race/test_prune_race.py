@@ -1,4 +1,4 @@
-"""prune against whatever plans a finished unit anew: the unit has a row afterwards, and nobody fails."""
+"""prune against whatever schedules a finished unit again: the unit has a row afterwards, and nobody fails."""
 
 import pytest
 
@@ -19,7 +19,7 @@ def prune_all():
 
 
 def finished():
-    """The id of a row that was skipped, which every verb plans anew."""
+    """The id of a row that was skipped, which every verb schedules anew."""
     batch = started("a")
     settled(batch, SKIP)
     return ids_of(batch)[0]
@@ -27,14 +27,14 @@ def finished():
 
 @pytest.mark.parametrize("commit", [True, False])
 @VERBS
-def test_a_new_plan_waits_for_a_prune_and_needs_no_old_row(verb, commit):
+def test_a_new_schedule_waits_for_a_prune_and_needs_no_old_row(verb, commit):
     old = finished()
 
-    pruned, planned = overlap(prune_all, lambda: verb(TYPE, "a", at=TUESDAY), commit=commit)
+    pruned, scheduled = overlap(prune_all, lambda: verb(TYPE, "a", at=TUESDAY), commit=commit)
 
-    assert (pruned, planned.outcome) == (1, Outcome.CREATED)
+    assert (pruned, scheduled.outcome) == (1, Outcome.CREATED)
     *before, new = rows_of("a")
-    assert ([r.id for r in before], new.id, new.due_at) == ([] if commit else [old], planned.task_id, TUESDAY)
+    assert ([r.id for r in before], new.id, new.due_at) == ([] if commit else [old], scheduled.task_id, TUESDAY)
     assert new.replaces == (None if commit else old)
 
 
@@ -42,16 +42,16 @@ def test_a_new_plan_waits_for_a_prune_and_needs_no_old_row(verb, commit):
 def test_a_prune_passes_over_a_row_that_is_being_taken_over_from(verb):
     old = finished()
 
-    planned, pruned = overlap_results(lambda: verb(TYPE, "a", at=TUESDAY), prune_all)
+    scheduled, pruned = overlap_results(lambda: verb(TYPE, "a", at=TUESDAY), prune_all)
 
     assert (pruned.value, pruned.waited) == (0, False)
-    assert [(r.id, r.current) for r in rows_of("a")] == [(old, False), (planned.value.task_id, True)]
+    assert [(r.id, r.current) for r in rows_of("a")] == [(old, False), (scheduled.value.task_id, True)]
 
 
 def test_a_prune_leaves_what_is_live_or_dead():
     settled(started("dead"), FINAL)
     started("running")
     settled(started("rolling", repeat_after=3600))
-    schedule(TYPE, "planned", at=TUESDAY)
+    schedule(TYPE, "scheduled", at=TUESDAY)
 
     assert prune_all() == 0

@@ -1,4 +1,4 @@
-"""replay against replay and against whatever re-plans the unit: the dead come back once, or stay superseded."""
+"""replay against replay and against whatever re-schedules the unit: the dead come back once, or stay superseded."""
 
 import pytest
 
@@ -24,11 +24,11 @@ VERBS = pytest.mark.parametrize("verb", [schedule, reschedule, ensure], ids=lamb
 def test_a_replay_waits_for_the_row_that_takes_over_and_is_superseded(verb):
     [task] = dead("a")
 
-    planned, replayed = overlap(lambda: verb(TYPE, "a", at=TUESDAY), lambda: replay([task], by="rae"))
+    scheduled, replayed = overlap(lambda: verb(TYPE, "a", at=TUESDAY), lambda: replay([task], by="rae"))
 
-    assert (planned.outcome, replayed) == (Outcome.CREATED, Replayed([], [task]))
+    assert (scheduled.outcome, replayed) == (Outcome.CREATED, Replayed([], [task]))
     assert state(task) == State("DEAD", attempt=1, retry_count=1, current=False)
-    assert state(planned.task_id) == State("INIT", due=True)
+    assert state(scheduled.task_id) == State("INIT", due=True)
     assert letters() == [("CLOSED", "system")]
 
 
@@ -46,26 +46,26 @@ def test_a_replay_has_the_row_if_the_one_that_took_over_rolled_back(verb):
 @pytest.mark.parametrize(
     ("verb", "outcome"), [(schedule, Outcome.EXISTS), (reschedule, Outcome.UPDATED), (ensure, Outcome.UPDATED)]
 )
-def test_a_new_plan_waits_for_a_replay_and_finds_the_unit_live(verb, outcome):
+def test_a_new_schedule_waits_for_a_replay_and_finds_the_unit_live(verb, outcome):
     [task] = dead("a")
 
-    replayed, planned = overlap(lambda: replay([task], by="rae"), lambda: verb(TYPE, "a", at=TUESDAY))
+    replayed, scheduled = overlap(lambda: replay([task], by="rae"), lambda: verb(TYPE, "a", at=TUESDAY))
 
-    assert (replayed, planned.outcome, planned.task_id) == (Replayed([task], []), outcome, task)
+    assert (replayed, scheduled.outcome, scheduled.task_id) == (Replayed([task], []), outcome, task)
     assert state(task) == State("INIT", due=True, retry_count=1)
     assert len(claim_due()) == (1 if verb is schedule else 0)
 
 
 @VERBS
-def test_a_new_plan_takes_over_if_the_replay_rolled_back(verb):
+def test_a_new_schedule_takes_over_if_the_replay_rolled_back(verb):
     [task] = dead("a")
 
-    _, planned = overlap(lambda: replay([task], by="rae"), lambda: verb(TYPE, "a", at=TUESDAY), commit=False)
+    _, scheduled = overlap(lambda: replay([task], by="rae"), lambda: verb(TYPE, "a", at=TUESDAY), commit=False)
 
-    assert planned.outcome == Outcome.CREATED
+    assert scheduled.outcome == Outcome.CREATED
     assert [(r.id, r.status, r.current) for r in rows_of("a")] == [
         (task, "DEAD", False),
-        (planned.task_id, "INIT", True),
+        (scheduled.task_id, "INIT", True),
     ]
     assert letters() == [("CLOSED", "system")]
 

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 import pytest
 from django.db import connection
 
-from tasks_app.client import Outcome, PlanConflict, find, reschedule, reschedule_many
+from tasks_app.client import Outcome, ScheduleConflict, find, reschedule, reschedule_many
 from tasks_app.lifecycle.start import start
 from tasks_app.models import DlqEntry, ScheduleTask
 from tests.support.contend import contend, with_plans_of_a_large_table
@@ -30,8 +30,8 @@ from tests.support.moves import (
     events,
     every_outcome,
     ids_of,
-    planned,
     rows_of,
+    scheduled,
     settled,
     started,
     state,
@@ -54,7 +54,7 @@ def to_wednesday():
 
 @pytest.mark.parametrize("commit", [True, False])
 def test_the_later_of_two_reschedules_has_the_last_word(commit):
-    [task] = planned("a", at=MONDAY)
+    [task] = scheduled("a", at=MONDAY)
 
     first, second = overlap(to_tuesday, to_wednesday, commit=commit)
 
@@ -64,7 +64,7 @@ def test_the_later_of_two_reschedules_has_the_last_word(commit):
 
 
 def test_a_reschedule_keeps_the_payload_that_an_earlier_one_is_just_writing():
-    [task] = planned("a", at=MONDAY, payload={"n": 1})
+    [task] = scheduled("a", at=MONDAY, payload={"n": 1})
 
     overlap(lambda: reschedule(TYPE, "a", at=TUESDAY, payload={"n": 2}), to_wednesday)
 
@@ -133,7 +133,7 @@ def test_two_reschedules_of_a_dead_task_create_one_row_and_close_one_letter(comm
 
 
 def test_a_claim_passes_over_a_row_that_is_being_rescheduled():
-    [task] = planned("a")
+    [task] = scheduled("a")
 
     moved, batches = overlap_results(to_tuesday, claim_due)
 
@@ -143,7 +143,7 @@ def test_a_claim_passes_over_a_row_that_is_being_rescheduled():
 
 
 def test_a_row_whose_reschedule_rolled_back_is_claimed_at_its_old_time():
-    [task] = planned("a")
+    [task] = scheduled("a")
 
     overlap(to_tuesday, claim_due, commit=False)
 
@@ -151,7 +151,7 @@ def test_a_row_whose_reschedule_rolled_back_is_claimed_at_its_old_time():
 
 
 def test_a_reschedule_waits_for_a_claim_and_then_replaces_what_it_claimed():
-    [old] = planned("a")
+    [old] = scheduled("a")
 
     [batch], moved = overlap(claim_due, to_tuesday)
 
@@ -165,7 +165,7 @@ def test_a_reschedule_waits_for_a_claim_and_then_replaces_what_it_claimed():
 
 
 def test_a_reschedule_moves_the_row_itself_if_the_claim_rolled_back():
-    [task] = planned("a")
+    [task] = scheduled("a")
 
     _, moved = overlap(claim_due, to_tuesday, commit=False)
 
@@ -263,7 +263,7 @@ def test_a_batch_settles_without_the_task_that_is_being_rescheduled():
 
 @pytest.mark.parametrize("commit", [True, False])
 def test_two_reschedules_of_many_in_opposite_order_both_get_through(commit):
-    a, b, c = planned("a", "b", "c", at=MONDAY)
+    a, b, c = scheduled("a", "b", "c", at=MONDAY)
     there, back = [{"key": "a"}, {"key": "b"}, {"key": "c"}], [{"key": "c"}, {"key": "b"}, {"key": "a"}]
 
     results = contend(
@@ -294,7 +294,7 @@ def test_two_reschedules_of_many_running_tasks_replace_each_once():
 
 def test_a_reschedule_of_many_decides_again_only_for_those_that_moved():
     batch = claimed("a")
-    planned("b", at=MONDAY)
+    scheduled("b", at=MONDAY)
 
     _, moved = overlap(
         lambda: reschedule(TYPE, "a", at=WEDNESDAY),
@@ -326,7 +326,7 @@ def refusing(times: int):
 
 
 def test_a_reschedule_that_is_always_overtaken_gives_up_and_takes_the_callers_change_with_it():
-    with refusing(10), pytest.raises(PlanConflict, match=r"'a'.*10 times.*Roll back and try again"):
+    with refusing(10), pytest.raises(ScheduleConflict, match=r"'a'.*10 times.*Roll back and try again"):
         reschedule_many(TYPE, [{"key": "b"}, {"key": "a"}], at=TUESDAY)
 
     assert ScheduleTask.objects.count() == 0

@@ -7,7 +7,7 @@ from tasks_app.models import ScheduleTask
 from tests.support.contend import contend
 from tests.support.engine import row
 from tests.support.marks import commits
-from tests.support.moves import TUESDAY, TYPE, WEDNESDAY, ids_of, planned, rows_of, settled, started
+from tests.support.moves import TUESDAY, TYPE, WEDNESDAY, ids_of, rows_of, scheduled, settled, started
 from tests.support.overlap import overlap, overlap_results
 
 pytestmark = commits
@@ -134,7 +134,7 @@ def test_two_schedules_of_many_finished_units_in_opposite_order_take_each_over_o
 
 
 def test_a_schedule_of_many_creates_the_others_beside_a_unit_that_is_just_being_created():
-    [b] = planned("b", at=WEDNESDAY)
+    [b] = scheduled("b", at=WEDNESDAY)
 
     first, answers = overlap(
         schedule_it, lambda: schedule_many(TYPE, [{"key": "c"}, {"key": "a"}, {"key": "b"}], at=WEDNESDAY)

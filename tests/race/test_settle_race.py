@@ -164,7 +164,7 @@ def test_a_heartbeat_brings_back_what_was_settled_meanwhile():
 
 
 @pytest.mark.parametrize("commit", [True, False])
-def test_an_ensure_waits_for_a_success_and_plans_the_unit_anew(commit):
+def test_an_ensure_waits_for_a_success_and_schedules_the_unit_again(commit):
     batch = started("a")
 
     _, ensured = overlap(lambda: settled(batch), ensure_it, commit=commit)
@@ -191,7 +191,7 @@ def test_a_success_does_not_swallow_the_ensure_it_waited_for(commit):
 
 
 @pytest.mark.parametrize("commit", [True, False])
-def test_two_ensures_of_a_unit_that_succeeded_plan_it_once(commit):
+def test_two_ensures_of_a_unit_that_succeeded_schedule_it_once(commit):
     batch = started("a")
     settled(batch)
 

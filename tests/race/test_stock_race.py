@@ -78,7 +78,7 @@ def test_two_who_remove_the_same_product_remove_it_once():
     assert one.error is None and isinstance(two.error, UnknownProduct)
 
 
-def test_two_imports_of_the_same_products_plan_each_once():
+def test_two_imports_of_the_same_products_schedule_each_once():
     products = [NewProduct.of(f"P{n}", "A thing") for n in range(20)]
     one, two = overlap(lambda: import_products(products), lambda: import_products(products[::-1]))
     assert (one, two) == ((20, 0), (0, 20))
@@ -92,9 +92,9 @@ def test_products_are_locked_in_one_order_by_everybody(second):
     import_products(products)
     if second == "scan":
         ScheduleTask.objects.all().delete()
-    hold = lambda: Product.objects.select_for_update().get(product_code="A9")  # noqa: E731
+    lock = lambda: Product.objects.select_for_update().get(product_code="A9")  # noqa: E731
     others = {"sync now": lambda: lifecycle.sync_now(["A9", "A10"], actor=ANN), "scan": lambda: list(scan(False))}
-    results = contend(hold, lambda: import_products(products), others[second])
+    results = contend(lock, lambda: import_products(products), others[second])
     assert [one.error for one in results] == [None, None] and all(one.waited for one in results)
 
 

@@ -8,6 +8,7 @@ from django.test import Client
 
 from tasks_app.engine.operations.api_tokens import issue
 from tests.support.operators import operator
+from tests.support.schema import operation_for
 
 ROOT = "/api/v1"
 
@@ -21,6 +22,13 @@ class Answer:
     @property
     def code(self) -> str:
         return self.body["code"]
+
+
+def refuse_undeclared(method: str, path: str, answer: Answer) -> None:
+    """Whatever a test is about: no operation answers with a problem that the schema does not name for it."""
+    operation = operation_for(method, path)
+    if operation is not None and answer.status >= 400:
+        assert answer.code in operation.codes, f"{operation.id} does not declare {answer.code}: {answer.body}"
 
 
 class Api:
@@ -41,7 +49,9 @@ class Api:
             headers={name.replace("_", "-"): value for name, value in headers.items()},
         )
         content = answer.content.decode()
-        return Answer(answer.status_code, json.loads(content) if content else None, dict(answer.headers))
+        told = Answer(answer.status_code, json.loads(content) if content else None, dict(answer.headers))
+        refuse_undeclared(method, path, told)
+        return told
 
     def get(self, path: str, **headers: str) -> Answer:
         return self.call("GET", path, **headers)

@@ -1,4 +1,4 @@
-"""Short words for tests about articles: one in any state, what is planned for it, and its history."""
+"""Short words for tests about articles: one in any state, what is scheduled for it, and its history."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from articles_app import lifecycle
 from articles_app.models import Article, ArticleEvent
-from articles_app.states import Status
+from articles_app.states import ArticleStatus
 from articles_app.units import AUDIT, OFFLINE, PUBLISH
 from tasks_app.client import TaskInfo, find
 from tasks_app.engine.worker.executor import BatchReport, run_batch
@@ -52,7 +52,7 @@ def rejected(publish_time: datetime = MONDAY, **fields: object) -> int:
 def published(publish_time: datetime | None = None, **fields: object) -> int:
     article = approved(publish_time or past(), **fields)
     run(claim_task(publish_task(article)))
-    assert status(article) == Status.PUBLISHED
+    assert status(article) == ArticleStatus.PUBLISHED
     return article
 
 
@@ -63,12 +63,12 @@ def offline(publish_time: datetime | None = None, **fields: object) -> int:
 
 
 IN_STATE = {
-    Status.DRAFT: draft,
-    Status.PENDING_AUDIT: pending,
-    Status.AUDIT_SUCCESS: approved,
-    Status.AUDIT_FAIL: rejected,
-    Status.PUBLISHED: published,
-    Status.OFFLINE: offline,
+    ArticleStatus.DRAFT: draft,
+    ArticleStatus.PENDING_AUDIT: pending,
+    ArticleStatus.AUDIT_SUCCESS: approved,
+    ArticleStatus.AUDIT_FAIL: rejected,
+    ArticleStatus.PUBLISHED: published,
+    ArticleStatus.OFFLINE: offline,
 }
 
 
@@ -76,8 +76,8 @@ def row(article_id: int) -> Article:
     return Article.objects.get(id=article_id)
 
 
-def status(article_id: int) -> Status:
-    return Status(row(article_id).status)
+def status(article_id: int) -> ArticleStatus:
+    return ArticleStatus(row(article_id).status)
 
 
 def history(article_id: int) -> list[str]:

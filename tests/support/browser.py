@@ -3,11 +3,24 @@
 import os
 import re
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Playwright, Request, Response, expect
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    Playwright,
+    Request,
+    Response,
+    expect,
+    sync_playwright,
+)
 
 from tests.support.clients import client_of
 
@@ -23,6 +36,22 @@ PATIENCE_MS = 20_000
 
 def find_chromium() -> str | None:
     return next(filter(None, map(shutil.which, NAMES)), None)
+
+
+@contextmanager
+def a_browser() -> Iterator[Browser]:
+    """Skips the test where there is none, unless there must be one."""
+    path = find_chromium()
+    if path is None and os.environ.get("PUNCTUAL_BROWSER") == "required":
+        pytest.fail(MISSING)
+    if path is None:
+        pytest.skip(MISSING)
+    with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
+        # Playwright keeps an event loop in this thread, where Django then suspects asynchronous code.
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
+        browser = launch(playwright, path)
+        yield browser
+        browser.close()
 
 
 def launch(playwright: Playwright, path: str) -> Browser:

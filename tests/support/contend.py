@@ -31,12 +31,12 @@ def contend(holder: Callable[[], object], *sides: Callable[[], object], commit: 
 def with_plans_of_a_large_table(side: Callable[[], object]) -> Callable[[], object]:
     """On a few rows the planner scans the table in physical order; on many it goes through the index, row by row."""
 
-    def planned_so() -> object:
+    def scheduled_so() -> object:
         with connection.cursor() as cursor:
             cursor.execute("SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off")
         return side()
 
-    return planned_so
+    return scheduled_so
 
 
 def _hold(holder: Callable, held: threading.Event, release: threading.Event, commit: bool) -> None:

@@ -11,7 +11,7 @@ from django.test import Client
 from articles_app.admin.form import EDITABLE, digest, shown_values
 from articles_app.admin.zones import UTC
 from articles_app.models import Article
-from articles_app.states import Status
+from articles_app.states import ArticleStatus
 from tests.support.clients import client_of
 
 LIST = "/admin/articles_app/article/"
@@ -41,7 +41,7 @@ def page(article_id: int) -> dict[str, str]:
     article = Article.objects.get(id=article_id)
     shown = shown_values(article, UTC)
     sent = {"revision": str(article.revision), "zone": "UTC"}
-    for name in EDITABLE[Status(article.status)]:
+    for name in EDITABLE[ArticleStatus(article.status)]:
         sent |= {name: shown[name], f"base_{name}": digest(shown[name])}
     return sent
 

@@ -14,7 +14,7 @@ import sys
 import threading
 from pathlib import Path
 
-from scheduler_project import embedded
+from tasks_app import embedded
 
 
 def main(home: str, *flags: str) -> int:

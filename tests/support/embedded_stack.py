@@ -17,7 +17,7 @@ from typing import Any
 import psycopg
 import redis
 
-from scheduler_project.embedded import processes
+from tasks_app.embedded import processes
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 AS_ROOT = os.geteuid() == 0

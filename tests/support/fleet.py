@@ -15,7 +15,7 @@ FINAL = ("SUCCESS", "DEAD", "CANCELLED")
 
 
 class Load:
-    """So many tasks a second for so long, planned ahead; each leaves an effect."""
+    """So many tasks a second for so long, scheduled ahead; each leaves an effect."""
 
     def __init__(
         self, rate: int, seconds: float, *, task_type: str = "T_PLAIN", lane: str | None = None, after: float = 1.0
@@ -47,13 +47,13 @@ class Load:
         assert len(runs) == len(self.ids)
 
     def lateness_ms(self, *, first: float = 0.0, last: float = 1e9) -> list[float]:
-        """Of the tasks planned between so many seconds after the first, sorted."""
+        """Of the tasks scheduled between so many seconds after the first, sorted."""
         rows = ScheduleTask.objects.filter(
             id__in=self.ids,
             execute_time__gte=self.first + timedelta(seconds=first),
             execute_time__lte=min(self.last, self.first + timedelta(seconds=min(last, 1e6))),
         ).values_list("start_time", "execute_time")
-        return sorted((start - planned).total_seconds() * 1000 for start, planned in rows if start is not None)
+        return sorted((start - scheduled).total_seconds() * 1000 for start, scheduled in rows if start is not None)
 
 
 def percentile(values: list[float], share: float) -> float:

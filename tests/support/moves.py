@@ -42,14 +42,14 @@ class State(NamedTuple):
     current: bool = True
 
 
-def planned(*keys: str, task_type: str = TYPE, **options: object) -> list[int]:
+def scheduled(*keys: str, task_type: str = TYPE, **options: object) -> list[int]:
     """Schedule a task for each key; the ids."""
     return [answer.task_id for answer in schedule_many(task_type, [{"key": key} for key in keys], **options)]
 
 
 def claimed(*keys: str, task_type: str = TYPE, **options: object) -> UUID:
     """Tasks of these keys, due and claimed as one batch."""
-    planned(*keys, task_type=task_type, **options)
+    scheduled(*keys, task_type=task_type, **options)
     return claim_one()
 
 

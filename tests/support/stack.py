@@ -76,13 +76,14 @@ class Process:
 class Stack:
     folder: Path
     settings_module: str = "tests.settings"
+    wsgi: str = "scheduler_project.wsgi"
     processes: list[Process] = field(default_factory=list)
     url: str = ""  # of the web process, once there is one
 
     def web(self, **env: str) -> Process:
         """The admin, served as in production, by one process."""
         options = ["--bind", "127.0.0.1:0", "--workers", "1", "--graceful-timeout", "1"]
-        process = self._start("web", ["gunicorn", "scheduler_project.wsgi", *options], env)
+        process = self._start("web", ["gunicorn", self.wsgi, *options], env)
         listening = wait_until(
             lambda: not process.alive or re.search(r"Listening at: (http://\S+)", process.text()),
             timeout=30,
@@ -91,6 +92,10 @@ class Stack:
         assert process.alive, f"web ended at once:\n{process.text()}"
         self.url = listening[1]
         return process
+
+    def run(self, name: str, command: list[str], **env: str) -> Process:
+        """A program of this environment, whatever folder the command says it is in."""
+        return self._start(name, [Path(command[0]).name, *command[1:]], env)
 
     def beat(self, **env: str) -> Process:
         process = self._start("beat", [*CELERY, "beat"], env)
@@ -168,5 +173,5 @@ def through(*, database: Proxy | None = None, redis: Proxy | None = None) -> dic
     return env
 
 
-def new_stack(settings_module: str = "tests.settings") -> Stack:
-    return Stack(Path(tempfile.mkdtemp(prefix="punctual-stack-")), settings_module)
+def new_stack(settings_module: str = "tests.settings", **options: str) -> Stack:
+    return Stack(Path(tempfile.mkdtemp(prefix="punctual-stack-")), settings_module, **options)

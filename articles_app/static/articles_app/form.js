@@ -87,7 +87,7 @@
         if (isDirty()) {
             const note = document.getElementById("pa-meanwhile");
             note.textContent =
-                `The article was changed meanwhile: it is now “${event.detail.label}”. What you typed is still here; ` +
+                `The article has been changed in the meantime: it is now “${event.detail.label}”. What you typed is still here; ` +
                 "nothing is overwritten without telling you.";
             note.hidden = false;
             return;

@@ -8,7 +8,7 @@
     const QUICK_MS = 2000;
     const SLOW_MS = 10000;
     const NEAR_SECONDS = 90;
-    const LOST = "The server does not answer, or you are logged out. What is shown here may be old.";
+    const LOST = "The server isn't answering, or you are logged out. What you see may be out of date.";
     const lost = root.querySelector("p");
     // The server's clock decides: the difference is known from the page, and better from every answer.
     let ahead = Number(root.dataset.now) - Date.now() / 1000;

@@ -40,21 +40,21 @@ async def serve():
 
 
 async def prepare():
-    async with scheduler() as planner:
-        await planner.configure_task("noop", func=noop)
+    async with scheduler() as client:
+        await client.configure_task("noop", func=noop)
 
 
-async def plan(planned):
-    waiting = iter(planned)
-    async with scheduler() as planner:
-        await planner.configure_task("noop", func=noop)
+async def schedule(timed):
+    waiting = iter(timed)
+    async with scheduler() as client:
+        await client.configure_task("noop", func=noop)
 
         async def one_after_another():
             for number, at in waiting:
                 if at is None:
-                    await planner.add_job("noop", args=(number, work.payload_of(number)))
+                    await client.add_job("noop", args=(number, work.payload_of(number)))
                 else:
-                    await planner.add_schedule(
+                    await client.add_schedule(
                         "noop", DateTrigger(datetime.fromtimestamp(at, UTC)), args=(number, work.payload_of(number))
                     )
 
@@ -69,9 +69,9 @@ def left():
 PEER = peer.Peer(
     versions=lambda: peer.installed("APScheduler", "SQLAlchemy", "asyncpg"),
     settings="pre-release; SQLAlchemyDataStore on asyncpg, RedisEventBroker; 1 process that schedules and works (2 are "
-    "slower); max_concurrent_jobs=500, no max_running_jobs; async task; 20 planners at once",
+    "slower); max_concurrent_jobs=500, no max_running_jobs; async task; 20 callers at once",
     prepare=lambda: asyncio.run(prepare()),
-    plan=lambda planned: asyncio.run(plan(planned)),
+    schedule=lambda timed: asyncio.run(schedule(timed)),
     commands=lambda: [[sys.executable, "apscheduler_four.py", "work"]],
     left=left,
     processes=1,

@@ -1,4 +1,4 @@
-// pg-boss: prepare | plan FILE CALL | work
+// pg-boss: prepare | schedule FILE CALL | work
 const [, , modules, verb, file, call] = process.argv;
 const { PgBoss } = require(`${modules}/pg-boss`);
 const fs = require("node:fs");
@@ -19,14 +19,14 @@ async function prepare() {
   await boss.stop();
 }
 
-async function plan() {
-  const planned = JSON.parse(fs.readFileSync(file));
+async function schedule() {
+  const timed = JSON.parse(fs.readFileSync(file));
   const boss = await start({ supervise: false, schedule: false });
   const started = performance.now();
-  for (let first = 0; first < planned.length; first += Number(call)) {
+  for (let first = 0; first < timed.length; first += Number(call)) {
     await boss.insert(
       QUEUE,
-      planned.slice(first, first + Number(call)).map(([number, at, payload]) => ({
+      timed.slice(first, first + Number(call)).map(([number, at, payload]) => ({
         data: { number, payload },
         startAfter: at === null ? undefined : new Date(at * 1000),
       })),
@@ -45,7 +45,7 @@ async function work() {
   }
 }
 
-({ prepare, plan, work })[verb]().catch((error) => {
+({ prepare, schedule, work })[verb]().catch((error) => {
   console.error(error);
   process.exit(1);
 });

@@ -20,7 +20,7 @@ PEER = peer.Peer(
     settings="2 processes with 4 workers each, batchSize=500, pollingIntervalSeconds=0.5 (the shortest there is); "
     "insert of 5,000",
     prepare=lambda: node.run(PROGRAM, "prepare"),
-    plan=lambda planned: node.plan(PROGRAM, planned),
+    schedule=lambda timed: node.schedule(PROGRAM, timed),
     commands=lambda: [node.command(PROGRAM, "work")] * 2,
     left=left,
     schemas=("pgboss",),

@@ -25,9 +25,9 @@ def noop(number, payload):
     record.stamp(number)
 
 
-def plan(planned):
+def schedule(timed):
     with app.producer_pool.acquire(block=True) as producer:
-        for number, at in planned:
+        for number, at in timed:
             eta = None if at is None else datetime.fromtimestamp(at, UTC)
             noop.apply_async((number, work.payload_of(number)), eta=eta, producer=producer)
 
@@ -46,9 +46,9 @@ def left():
 PEER = peer.Peer(
     versions=lambda: peer.installed("celery", "kombu", "redis"),
     settings="2 worker processes with the solo pool; worker_prefetch_multiplier=128; results ignored; no gossip, "
-    "mingle or heartbeat; planned with one producer, one by one; hiredis",
+    "mingle or heartbeat; scheduled with one producer, one by one; hiredis",
     prepare=lambda: None,
-    plan=plan,
+    schedule=schedule,
     commands=commands,
     left=left,
 )

@@ -20,8 +20,8 @@ def noop(number, payload):
     record.stamp(number)
 
 
-def plan(planned):
-    for number, at in planned:
+def schedule(timed):
+    for number, at in timed:
         delay = None if at is None else max(0, math.ceil((at - time.time()) * 1000))
         noop.send_with_options(args=(number, work.payload_of(number)), delay=delay)
 
@@ -37,9 +37,9 @@ def left():
 PEER = peer.Peer(
     versions=lambda: peer.installed("dramatiq", "redis"),
     settings="2 processes with 4 threads; dramatiq_queue_prefetch=64; for punctual dramatiq_worker_timeout=5; "
-    "planned one by one; hiredis",
+    "scheduled one by one; hiredis",
     prepare=lambda: None,
-    plan=plan,
+    schedule=schedule,
     commands=commands,
     left=left,
     drain_env={"dramatiq_queue_prefetch": "64"},

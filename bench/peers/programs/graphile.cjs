@@ -1,4 +1,4 @@
-// graphile-worker: prepare | plan FILE CALL | work
+// graphile-worker: prepare | schedule FILE CALL | work
 const [, , modules, verb, file, call] = process.argv;
 const { makeWorkerUtils, run, Logger } = require(`${modules}/graphile-worker`);
 const fs = require("node:fs");
@@ -13,13 +13,13 @@ async function prepare() {
   await utils.release();
 }
 
-async function plan() {
-  const planned = JSON.parse(fs.readFileSync(file));
+async function schedule() {
+  const timed = JSON.parse(fs.readFileSync(file));
   const utils = await makeWorkerUtils({ connectionString, logger });
   const started = performance.now();
-  for (let first = 0; first < planned.length; first += Number(call)) {
+  for (let first = 0; first < timed.length; first += Number(call)) {
     await utils.addJobs(
-      planned.slice(first, first + Number(call)).map(([number, at, payload]) => ({
+      timed.slice(first, first + Number(call)).map(([number, at, payload]) => ({
         identifier: "noop",
         payload: { number, payload },
         runAt: at === null ? undefined : new Date(at * 1000),
@@ -49,7 +49,7 @@ async function work() {
   await runner.promise;
 }
 
-({ prepare, plan, work })[verb]().catch((error) => {
+({ prepare, schedule, work })[verb]().catch((error) => {
   console.error(error);
   process.exit(1);
 });

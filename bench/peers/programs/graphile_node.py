@@ -19,7 +19,7 @@ PEER = peer.Peer(
     settings="2 processes with concurrentJobs=24, a localQueue of 500 and completeJobBatchDelay=0, as its page on "
     "performance has them; for punctual pollInterval=10 and a localQueue of 25; addJobs of 5,000",
     prepare=lambda: node.run(PROGRAM, "prepare"),
-    plan=lambda planned: node.plan(PROGRAM, planned),
+    schedule=lambda timed: node.schedule(PROGRAM, timed),
     commands=lambda: [node.command(PROGRAM, "work")] * 2,
     left=left,
     punctual_env={"GRAPHILE_POLL_MS": "10", "GRAPHILE_LOCAL_QUEUE": "25"},

@@ -26,12 +26,12 @@ def run(program, *arguments):
     return ended.stdout
 
 
-def plan(program, planned):
+def schedule(program, timed):
     """How many seconds the calls took, without the start of Node."""
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-        json.dump([[number, at, work.payload_of(number)] for number, at in planned], file)
+        json.dump([[number, at, work.payload_of(number)] for number, at in timed], file)
         file.flush()
-        return float(run(program, "plan", file.name, str(CALL)))
+        return float(run(program, "schedule", file.name, str(CALL)))
 
 
 def versions(*packages):

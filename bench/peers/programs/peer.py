@@ -23,7 +23,7 @@ ENQUEUE_SECONDS = 5
 GRACE_SECONDS = 30  # after the last due time, until a rate counts as too much
 WARM_UP = 1 << 40  # numbers of tasks that are not measured start here
 
-Planned = tuple[int, float | None]  # a task's number, and its due time in epoch seconds; None is now
+Timed = tuple[int, float | None]  # a task's number, and its due time in epoch seconds; None is now
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Peer:
     versions: Callable[[], dict[str, str]]  # of the peer itself, and of what it runs on
     settings: str  # in words, for the table
     prepare: Callable[[], None]  # what an empty database or broker needs first
-    plan: Callable[[list[Planned]], float | None]  # the seconds it took, if that is less than all of the call
+    schedule: Callable[[list[Timed]], float | None]  # the seconds it took, if that is less than all of the call
     commands: Callable[[], list[list[str]]]  # of the worker processes
     left: Callable[[], int]  # tasks the peer still holds
     processes: int = 2  # that run handlers
@@ -45,8 +45,8 @@ def main(peer: Peer) -> None:
     rounds, most = wanted["rounds"], wanted["most"]
     answer = {"versions": peer.versions(), "settings": peer.settings}
     size = fitting(enqueue(peer, PROBE), ENQUEUE_SECONDS, most)
-    planned_per_s = statistics.median(enqueue(peer, size) for _ in range(rounds))
-    answer["enqueue"] = {"tasks": size, "tasks_per_s": round(planned_per_s)}
+    scheduled_per_s = statistics.median(enqueue(peer, size) for _ in range(rounds))
+    answer["enqueue"] = {"tasks": size, "tasks_per_s": round(scheduled_per_s)}
     size = fitting(drain(peer, PROBE), DRAIN_SECONDS, most)
     runs = [drain(peer, size) for _ in range(rounds)]
     answer["drain"] = {
@@ -59,7 +59,7 @@ def main(peer: Peer) -> None:
         if statistics.median(runs) < rate:
             answer["punctual"][str(rate)] = cannot(f"its workers do {round(statistics.median(runs))} tasks a second")
         else:
-            answer["punctual"][str(rate)] = punctual(peer, rate, wanted["seconds"], planned_per_s)
+            answer["punctual"][str(rate)] = punctual(peer, rate, wanted["seconds"], scheduled_per_s)
     print(json.dumps(answer))
 
 
@@ -74,16 +74,16 @@ def fitting(per_s: float, seconds: float, most: int) -> int:
 def enqueue(peer: Peer, tasks: int) -> float:
     """Tasks a second, due tomorrow at times of their own, no worker running."""
     empty(peer)
-    planned = list(enumerate(work.times_from(time.time() + 86_400, tasks)))
+    timed = list(enumerate(work.times_from(time.time() + 86_400, tasks)))
     started = time.monotonic()
-    took = peer.plan(planned)
+    took = peer.schedule(timed)
     return tasks / (took or time.monotonic() - started)
 
 
 def drain(peer: Peer, tasks: int) -> float:
     """Tasks a second over the handlers' starts, from the moment at which all worker processes were at it."""
     empty(peer)
-    peer.plan([(number, None) for number in range(tasks)])
+    peer.schedule([(number, None) for number in range(tasks)])
     tidy()
     with workers.running(peer.commands(), peer.drain_env) as alive:
         wait(lambda: record.count() >= tasks and peer.left() == 0, 120, alive, f"{tasks} tasks to be done")
@@ -101,19 +101,19 @@ def drain(peer: Peer, tasks: int) -> float:
     return len(counted) / (max(counted) - together)
 
 
-def punctual(peer: Peer, rate: int, seconds: int, planned_per_s: float) -> dict:
-    """How late the handlers of evenly spread tasks start, all planned ahead beside the working processes."""
+def punctual(peer: Peer, rate: int, seconds: int, scheduled_per_s: float) -> dict:
+    """How late the handlers of evenly spread tasks start, all scheduled ahead beside the working processes."""
     for slower in (3, 12):  # than with no worker beside it, and one by one where enqueue was in bulk
         empty(peer)
         with workers.running(peer.commands(), peer.punctual_env) as alive:
             warm_up(peer, alive)
-            first = float(int(time.time() + 4 + slower * rate * seconds / planned_per_s))
+            first = float(int(time.time() + 4 + slower * rate * seconds / scheduled_per_s))
             due_at = {number: first + number / rate for number in range(rate * seconds)}
-            peer.plan(list(due_at.items()))
+            peer.schedule(list(due_at.items()))
             tidy()
             if time.time() < first:
                 return lateness(due_at, alive)
-    return cannot("planning took so long that the first were due before the last was planned")
+    return cannot("scheduling took so long that the first were due before the last was scheduled")
 
 
 def lateness(due_at: dict[int, float], alive: workers.Workers) -> dict:
@@ -134,7 +134,7 @@ def warm_up(peer: Peer, alive: workers.Workers) -> None:
     deadline = time.monotonic() + 20
     while True:
         expected = record.count() + 20
-        peer.plan([(WARM_UP + number, None) for number in range(20)])
+        peer.schedule([(WARM_UP + number, None) for number in range(20)])
         wait(lambda expected=expected: record.count() >= expected, 60, alive, "the workers to come up")
         if len({start.process for start in record.starts()}) == peer.processes or time.monotonic() > deadline:
             break

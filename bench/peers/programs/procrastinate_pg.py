@@ -28,28 +28,28 @@ def prepare():
         app.schema_manager.apply_schema()
 
 
-def plan(planned):
+def schedule(timed):
     """batch_defer takes one time for all, so tasks with times of their own are deferred one by one, 20 at once."""
-    times = {at for _, at in planned}
+    times = {at for _, at in timed}
     if len(times) == 1:
         with app.open():
             task = noop.configure(schedule_at=when(*times))
-            tasks = [{"number": number, "payload": work.payload_of(number)} for number, _ in planned]
+            tasks = [{"number": number, "payload": work.payload_of(number)} for number, _ in timed]
             for first in range(0, len(tasks), 5_000):
                 task.batch_defer(*tasks[first : first + 5_000])
     else:
-        asyncio.run(plan_apart(planned))
+        asyncio.run(schedule_apart(timed))
 
 
-async def plan_apart(planned):
-    waiting = iter(planned)
+async def schedule_apart(timed):
+    waiting = iter(timed)
 
-    async def planner():
+    async def deferrer():
         for number, at in waiting:
             await noop.configure(schedule_at=when(at)).defer_async(number=number, payload=work.payload_of(number))
 
     async with app.open_async():
-        await asyncio.gather(*(planner() for _ in range(CONCURRENCY)))
+        await asyncio.gather(*(deferrer() for _ in range(CONCURRENCY)))
 
 
 def when(at):
@@ -71,9 +71,9 @@ def left():
 PEER = peer.Peer(
     versions=lambda: peer.installed("procrastinate", "psycopg"),
     settings="2 worker processes with --concurrency=20 and --delete-jobs=successful; async task; for punctual "
-    "--fetch-job-polling-interval=0.001; 20 planners at once for enqueue, since batch_defer has one time for all",
+    "--fetch-job-polling-interval=0.001; 20 callers at once for enqueue, since batch_defer has one time for all",
     prepare=prepare,
-    plan=plan,
+    schedule=schedule,
     commands=commands,
     left=left,
     punctual_env={"PROCRASTINATE_WORKER_FETCH_JOB_POLLING_INTERVAL": "0.001"},

@@ -1,10 +1,10 @@
 """Owns the tasks that are measured, Punctual's and the peers': each with a key, a time and a small payload of its own.
 
-A benchmark whose tasks are all alike measures something else: one time and no payload for 20,000 tasks made planning
+A benchmark whose tasks are all alike measures something else: one time and no payload for 20,000 tasks made scheduling
 look twice as fast as it is.
 """
 
-STEP_SECONDS = 0.0001  # between the times of two tasks that are planned together
+STEP_SECONDS = 0.0001  # between the times of two tasks that are scheduled together
 
 
 def key_of(number: int) -> str:

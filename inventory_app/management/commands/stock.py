@@ -149,7 +149,7 @@ def as_page(coverage: Coverage) -> str:
         f"  oldest            {coverage.oldest.isoformat(timespec='seconds') if coverage.oldest else '-'}",
         f"  due, to come      {now_due:,}, {later:,}",
         f"  busiest {_words(coverage.step):9} {coverage.busiest:,}",
-        f"  planned, allowed  {coverage.planned_rate:.3g} a second, {coverage.rate:g} a second",
+        f"  rate, allowed     {coverage.scheduled_rate:.3g} a second, {coverage.rate:g} a second",
     ]
     if coverage.timer:
         lines.append(f"  timer             {coverage.timer_words}")

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db import DatabaseError, InterfaceError, connection
+from django.db import DatabaseError, InterfaceError
 
 from tasks_app.conf import conf
 from tasks_app.core.phrases import first_line
+from tasks_app.database import close_connections, our_connection
 from tasks_app.engine import nodes
 from tasks_app.engine.canary import send_canaries
 from tasks_app.engine.intervals import INTERVALS
@@ -79,7 +80,7 @@ def do(chore: Chore) -> None:
     except Exception as error:
         known = isinstance(error, DatabaseError | InterfaceError | ScansFailed)
         log.error("maintenance.failed chore=%s error=%r", chore.name, str(error).strip(), exc_info=not known)
-        connection.close()
+        our_connection().close()
         note_failure([chore.name], error)
     else:
         _note([chore.name], failed=False)
@@ -95,14 +96,14 @@ def _note(names: list[str], *, failed: bool, error: str = "") -> None:
         run("note_chores", {"names": names, "failed": failed, "error": error})
     except (DatabaseError, InterfaceError) as refused:
         log.warning("maintenance.not_noted chores=%s error=%r", ",".join(names), str(refused).strip())
-        connection.close()
+        our_connection().close()
 
 
 def _do_aside(chore: Chore) -> None:
     try:
         do(chore)
     finally:
-        connection.close()
+        close_connections()
 
 
 class Chores(threading.Thread):
@@ -130,7 +131,7 @@ class Chores(threading.Thread):
             known = isinstance(error, DatabaseError | InterfaceError)
             log.error("maintenance.failed error=%r", str(error), exc_info=not known)
             self._declared = False
-            connection.close()
+            our_connection().close()
             note_failure([chore.name for chore in CHORES if chore.every() > 0], error)
 
     def run_once(self) -> list[str]:
@@ -180,4 +181,4 @@ class Chores(threading.Thread):
         except Exception:
             log.warning("node.not_forgotten name=%s", self._node_name)
         finally:
-            connection.close()
+            our_connection().close()

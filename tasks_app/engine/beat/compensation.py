@@ -4,10 +4,11 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from django.db import DatabaseError, InterfaceError, connection
+from django.db import DatabaseError, InterfaceError
 
 from tasks_app.core.phrases import first_line
 from tasks_app.core.scans import SCANS, Finding, Walked
+from tasks_app.database import close_connections
 
 log = logging.getLogger(__name__)
 
@@ -58,8 +59,8 @@ def compensate(*, dry_run: bool = False, progress: Callable[[str, int], None] | 
             known = isinstance(error, DatabaseError | InterfaceError)
             log.error("compensation.failed scan=%s error=%r", name, str(error).strip(), exc_info=not known)
             report.failed[name] = str(error).strip() or type(error).__name__
-            if known and not connection.in_atomic_block:
-                connection.close()
+            if known:
+                close_connections()
     return report
 
 

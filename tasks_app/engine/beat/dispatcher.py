@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 # A due lane whose workers are busy is looked at this often by all beats together: nobody signals a batch that starts.
 BUSY_POLL_SECONDS = 0.02
 BUSY_POLL_MOST_SECONDS = 0.1
-# Due, but the claim got nothing: somebody else holds those rows right now.
+# Due, but the claim got nothing: somebody else has locked those rows right now.
 LOCKED_POLL_SECONDS = 0.01
 
 
@@ -142,7 +142,7 @@ class Dispatcher:
         return self._unmetered(batches)
 
     def _unmetered(self, batches: list[ClaimedBatch]) -> list[ClaimedBatch]:
-        """Those whose type has no limit. The others were planned before it had one, or by a process that does not know
+        """Those whose type has no limit. The others were scheduled before it had one, or by a process that doesn't know
         it: they are due again, and claimed by type from now on."""
         metered = [batch.batch_no for batch in batches if self._gates.meters(batch.task_type)]
         if not metered:
@@ -195,7 +195,7 @@ class Dispatcher:
         try:
             return return_batches([batch.batch_no for batch in batches])
         except (DatabaseError, InterfaceError) as error:
-            # Both are away, or somebody holds a row. The beat gives back all it has when it reaches the broker again.
+            # Both are away, or a row is locked. The beat gives back all it has when it reaches the broker again.
             log.warning("batch.not_returned batches=%d error=%r", len(batches), str(error).strip())
             return None
 

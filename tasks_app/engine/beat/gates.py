@@ -56,7 +56,7 @@ class Gates:
         return [name for name in self._limits if any(home_of(name, count) in shards for count in counts)]
 
     def meters(self, task_type: str) -> bool:
-        """Whether the type has a limit now, whatever whoever planned its tasks knew of it."""
+        """Whether the type has a limit now, whatever whoever scheduled its tasks knew of it."""
         limit = self._limits.get(task_type)
         return limit is not None and (limit.rate is not None or limit.max_running is not None)
 

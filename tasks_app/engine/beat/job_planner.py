@@ -1,7 +1,7 @@
 """The planner of a beat: turns jobs into instances a little ahead of their time, in a thread of its own.
 
 Each plans the shards that its beat dispatches, and all of them while it dispatches none: a beat that has lost its
-broker can still plan. Any number of planners may do the same: each holds the schedules it works on, and an instance is
+broker can still plan. Any number of planners may do the same: each locks the schedules it works on, and an instance is
 unique in the database.
 """
 
@@ -10,12 +10,13 @@ import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from django.db import DatabaseError, InterfaceError, connection
+from django.db import DatabaseError, InterfaceError
 
 from tasks_app.conf import conf
+from tasks_app.database import our_connection
 from tasks_app.engine.wakeup import SENDER
 from tasks_app.lifecycle.audit import Operator
-from tasks_app.lifecycle.jobs.instances import plan_due
+from tasks_app.lifecycle.jobs.planning import plan_due
 from tasks_app.lifecycle.jobs.verbs import RESUMED, resume_due
 from tasks_app.lifecycle.shards import all_shards
 from tasks_app.sql import array, run
@@ -68,9 +69,9 @@ class JobPlanner(threading.Thread):
             except Exception as error:
                 known = isinstance(error, DatabaseError | InterfaceError)
                 log.error("planner.failed error=%r", str(error), exc_info=not known)
-                connection.close()
+                our_connection().close()
             self._stopped.wait(wait)
-        connection.close()
+        our_connection().close()
 
     def stop(self) -> None:
         self._stopped.set()

@@ -10,7 +10,7 @@ from uuid import UUID
 import redis
 
 from tasks_app.conf import conf
-from tasks_app.engine.wakeup import FLEET_KEY, NEXT_LOOK_KEY, SIGNAL_KEY, Breaker, client
+from tasks_app.engine.wakeup import FLEET, NEXT_LOOK, SIGNAL, Breaker, client
 
 log = logging.getLogger(__name__)
 
@@ -23,7 +23,7 @@ class Woken(Enum):
 
 class Listener:
     def __init__(self, node_id: UUID) -> None:
-        self._fleet_key = f"{FLEET_KEY}{node_id}"
+        self._fleet_key = conf().redis_key(f"{FLEET}{node_id}")
         self._shards: tuple[int, ...] = ()
         self._signals: list[str] = []
         self._breaker = Breaker()
@@ -39,7 +39,7 @@ class Listener:
         shards = tuple(sorted(shards))
         if shards != self._shards:
             self._shards = shards
-            self._signals = [f"{SIGNAL_KEY}{shard}" for shard in shards]
+            self._signals = [conf().redis_key(f"{SIGNAL}{shard}") for shard in shards]
             # The pop outstanding waits for others. What it may have got is not lost: a look follows every change.
             self._drop_connection()
 
@@ -78,7 +78,7 @@ class Listener:
 
     def _announcement(self, next_look: float) -> tuple:
         moment = repr(next_look)
-        return ("HSET", NEXT_LOOK_KEY, *(word for shard in self._shards for word in (shard, moment)))
+        return ("HSET", conf().redis_key(NEXT_LOOK), *(word for shard in self._shards for word in (shard, moment)))
 
     def _command(self, *commands: tuple) -> None:
         if self._breaker.open or not self._shards:

@@ -5,10 +5,13 @@ import signal
 import time
 
 from celery.beat import Scheduler
-from django.db import DatabaseError, InterfaceError, connection
+from celery.signals import beat_init
+from django.db import DatabaseError, InterfaceError
 
 from tasks_app.conf import conf
 from tasks_app.core.memory import keep_what_is_loaded
+from tasks_app.database import our_connection, tune_connections
+from tasks_app.engine.celery_app import app
 from tasks_app.engine.nodes import new_node_id, process_name
 from tasks_app.engine.wakeup import SENDER
 from tasks_app.lifecycle.claim import return_unstarted
@@ -26,6 +29,13 @@ log = logging.getLogger(__name__)
 # After an error (database gone, broker gone) the next look waits this long, doubling up to the most.
 ERROR_PAUSE_SECONDS = 0.25
 ERROR_PAUSE_MOST_SECONDS = 2.0
+
+
+@beat_init.connect
+def begin(sender, **_: object) -> None:
+    """A beat process has begun; one of Punctual's own app is meant."""
+    if sender.app is app:
+        tune_connections()
 
 
 class PunctualBeat(Scheduler):
@@ -98,7 +108,7 @@ class PunctualBeat(Scheduler):
         self._planner.stop()
         self._chores.stop()
         self._listener.close()
-        connection.close()
+        our_connection().close()
         log.info("beat.stopped name=%s", self._name)
 
     def _after(self, error: Exception) -> float:
@@ -114,9 +124,10 @@ class PunctualBeat(Scheduler):
         # A database that is away is an everyday fault and one line; anything else shows where it came from.
         known = isinstance(error, DatabaseError | InterfaceError)
         log.error("dispatch.failed error=%r pause_seconds=%g", str(error), self._pause, exc_info=not known)
-        if connection.connection is None or connection.connection.closed:
+        ours = our_connection()
+        if ours.connection is None or ours.connection.closed:
             self._in_doubt = True  # the answer to a claim may have been lost with it
-        connection.close()
+        ours.close()
         return self._pause
 
     def _hand_over(self) -> None:
@@ -125,7 +136,7 @@ class PunctualBeat(Scheduler):
         except (DatabaseError, InterfaceError) as error:
             # They run out by themselves.
             log.warning("shard.not_released name=%s error=%r", self._name, str(error).strip())
-            connection.close()
+            our_connection().close()
 
     def _stop(self, signum: int, frame: object) -> None:
         self._stopping = True

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 
 import redis
-from celery import current_app
 
+from tasks_app.engine.celery_app import app
 from tasks_app.engine.envelope import write
 from tasks_app.engine.queues import is_wrong_type
 from tasks_app.lifecycle.claim import ClaimedBatch
@@ -16,7 +16,7 @@ def publish(batches: Sequence[ClaimedBatch]) -> None:
     Raises LanesRefused if some lanes' queues are no queues; the messages of the others went out.
     """
     with (
-        current_app.producer_or_acquire() as producer,
+        app.producer_or_acquire() as producer,
         producer.channel.conn_or_acquire() as client,
         client.pipeline(transaction=False) as pipeline,
     ):
@@ -36,7 +36,7 @@ def publish(batches: Sequence[ClaimedBatch]) -> None:
 def ask_broker() -> None:
     """Raises PublishFailed while the broker does not answer."""
     try:
-        with current_app.producer_or_acquire() as producer:
+        with app.producer_or_acquire() as producer:
             producer.channel.client.ping()
     except Exception as error:
         raise PublishFailed(str(error)) from error

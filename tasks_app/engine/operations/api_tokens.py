@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.db import transaction
 from django.db.models import BooleanField, ExpressionWrapper, Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from tasks_app.core.errors import InvalidTask, LaneClosed, TypeClosed
+from tasks_app.core.errors import InvalidTask, LaneClosed, NotForTenants, TypeClosed
 from tasks_app.core.handlers import REGISTRY, refuse_bad_lane
 from tasks_app.core.lanes import LANES, URGENT_LANE
 from tasks_app.core.tenants import INTERNAL_TENANT
+from tasks_app.database import atomic
 from tasks_app.lifecycle.audit import Entry, Operator, audit
 from tasks_app.lifecycle.request import checked_name
 from tasks_app.models import ApiToken
@@ -49,7 +49,7 @@ class Caller:
 
     def refuse_closed_type(self, task_type: str) -> None:
         """The same answer for a type that is closed, another's or not there at all: it tells nothing of the others."""
-        if self.is_person or task_type in (usable := self._usable()):
+        if self.is_person or task_type in (usable := self.usable_types()):
             return
         named = f"{', '.join(usable[:MOST_NAMED])}{' …' if usable[MOST_NAMED:] else ''}" if usable else "none so far"
         raise TypeClosed(f"task type {task_type[:NAME_LENGTH]!r} is not open to this token. It may use {named}.")
@@ -61,8 +61,22 @@ class Caller:
             f"lane {lane!r} is not open to this token. It may use {', '.join(self.lanes)}: name one of them."
         )
 
-    def _usable(self) -> list[str]:
+    def usable_types(self) -> list[str]:
+        if self.is_person:
+            return sorted(one.name for one in REGISTRY)
         return sorted(one.name for one in REGISTRY if one.is_open_to(self.tenant) and self.may_see(one.name))
+
+    @property
+    def is_operator(self) -> bool:
+        """Whether it may see and change what all tenants share: a person, or a token of all that is internal."""
+        return self.is_person or (self.tenant == INTERNAL_TENANT and self.types is None)
+
+    def refuse_outsider(self, what: str) -> None:
+        if not self.is_operator:
+            raise NotForTenants(
+                f"All tenants share {what}, so this is for operators, and for tokens of tenant {INTERNAL_TENANT!r} "
+                "that have all types."
+            )
 
 
 def issue(
@@ -83,7 +97,7 @@ def issue(
     if days is not None and not 0 < days <= LONGEST_DAYS:
         raise InvalidTask(f"days={days!r} must be more than 0 and at most {LONGEST_DAYS:,}.")
     text = PREFIX + secrets.token_urlsafe(32)
-    with transaction.atomic(savepoint=False):
+    with atomic(savepoint=False):
         token = ApiToken.objects.create(
             name=name,
             tenant=tenant,
@@ -105,7 +119,7 @@ def _refuse_internal_by_mistake(tenant: str, internal: bool) -> None:
     if tenant == INTERNAL_TENANT and not internal:
         raise InvalidTask(
             f"tenant {tenant!r} has the scheduler's own tasks and those of its apps, and a token of it reaches all of "
-            "them. If that is meant, say so: --internal, or the box of that name."
+            "them. If you mean that, say so: --internal, or the box of that name."
         )
 
 
@@ -119,7 +133,7 @@ def _checked_lanes(lanes: Sequence[str]) -> list[str]:
     for lane in lanes:
         refuse_bad_lane(lane, InvalidTask)
     if not lanes:
-        raise InvalidTask(f"a token needs a lane at least; lanes are {', '.join(LANES)}.")
+        raise InvalidTask(f"a token needs at least one lane; lanes are {', '.join(LANES)}.")
     return [lane for lane in LANES if lane in lanes]
 
 
@@ -149,7 +163,7 @@ def known(text: str) -> Caller | None:
 
 def revoke(token_id: int, operator: Operator) -> bool:
     """From now on it opens nothing; False if there is no such token, or it was revoked before."""
-    with transaction.atomic(savepoint=False):
+    with atomic(savepoint=False):
         if not ApiToken.objects.filter(id=token_id, revoked_at__isnull=True).update(revoked_at=Now()):
             return False
         _audit(operator, "revoke", ApiToken.objects.get(id=token_id), "revoked")

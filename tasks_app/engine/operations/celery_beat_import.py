@@ -8,18 +8,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from django.db import transaction
-
 from tasks_app.core.celery_call import CELERY_TASK
 from tasks_app.core.errors import NameTaken, StaleRevision, UnknownJob
 from tasks_app.core.jobs import JobStatus
+from tasks_app.database import atomic
 from tasks_app.lifecycle.audit import Entry, Operator, audit
 from tasks_app.lifecycle.jobs import verbs
-from tasks_app.lifecycle.jobs.hold import database_now
 from tasks_app.lifecycle.jobs.instances import last_claimed
+from tasks_app.lifecycle.jobs.lock import database_now
 from tasks_app.models import ImportedSchedule, JobDefinition, ScheduleTask
 
-from .celery_beat_tables import Carried, hold, read, switch_off, switch_on
+from .celery_beat_tables import Carried, in_their_database, lock_tables, read, switch_off, switch_on
 from .jobs import create_job
 
 NAME = "import_celery_beat"
@@ -40,17 +39,18 @@ class Told:
 
 def carry_over(tenant: str, *, dry_run: bool) -> list[Told]:
     """A job for each periodic task, and its schedule switched off: all of them, or on an error none."""
-    with transaction.atomic():
+    # In two databases, ours is the first to commit: at worst both fire, until this is run again.
+    with in_their_database(), atomic():
         if not dry_run:
-            hold()
+            lock_tables()
         return _Import(tenant, read(), dry_run).run()
 
 
 def take_back(tenant: str, *, dry_run: bool) -> list[Told]:
     """The way back, of everything that was carried over to this tenant: all of it, or on an error nothing."""
-    with transaction.atomic():
+    with atomic(), in_their_database():
         if not dry_run:
-            hold()
+            lock_tables()
         return _Undo(tenant, {one.id: one for one in read()}, dry_run).run()
 
 
@@ -82,7 +82,7 @@ class _Import:
         try:
             job = None if self.dry_run else self._create(one)
         except NameTaken:
-            return self._untouched(one, REFUSED, "a job of this name was made just now. Run this again")
+            return self._untouched(one, REFUSED, "a job with this name was created just now. Run this again")
         if one.enabled:
             self.off.append(one)
         says, schedule = (f"{self._will} switched off", "switched off") if one.enabled else ("was off", "stays off")
@@ -106,7 +106,7 @@ class _Import:
     def _taken(self, one: Carried, job: JobDefinition) -> Told:
         """A job has this name: of an import that switched nothing off yet, of one that was undone, or not ours."""
         if job.created_by != NAME or job.task_type != CELERY_TASK:
-            words = f"job {job.id} has this name, and was not made by this command. Rename one of the two"
+            words = f"job {job.id} has this name but was not created by this command. Rename one of the two"
             return self._untouched(one, REFUSED, words, job)
         if job.status == JobStatus.PAUSED and job.paused_by == NAME and one.enabled:
             words = f"job {job.id} has this name, and was paused by --undo. Delete it, and run this again"
@@ -121,7 +121,7 @@ class _Import:
 
     def _create(self, one: Carried) -> JobDefinition:
         """One that is disabled is paused in the same transaction, so that nothing of it can run."""
-        with transaction.atomic():
+        with atomic():
             job = create_job(one.request, _by("carried over from django-celery-beat"), tenant=self.tenant)
             if not one.enabled:
                 job = verbs.pause(job.id, _by("disabled in django-celery-beat"), tenant=self.tenant).job
@@ -182,7 +182,7 @@ class _Undo:
         if not ran and not changed:
             try:
                 if not self.dry_run:
-                    with transaction.atomic():
+                    with atomic():
                         verbs.delete(job.id, _by("taken back"), tenant=self.tenant, revision=record.revision)
                 return f"job {job.id} {self._will} deleted"
             except StaleRevision:

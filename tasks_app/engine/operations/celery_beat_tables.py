@@ -3,11 +3,13 @@
 import json
 import re
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from fractions import Fraction
 
-from django.db import connection
+from django.apps import apps
+from django.db import DEFAULT_DB_ALIAS, connections, router, transaction
 from django.utils import timezone
 
 from tasks_app.core.celery_call import CELERY_TASK, celery_call
@@ -48,22 +50,42 @@ class Carried:
     over: bool = False  # and none is wanted
 
 
-def tables_exist() -> bool:
-    return TABLE in connection.introspection.table_names()
+def why_unreadable() -> str:
+    """What keeps us from reading the tables, in words; or nothing."""
+    theirs = connections[_database()]
+    if theirs.vendor != "postgresql":
+        return (
+            f"django-celery-beat's tables are in the database {theirs.alias!r}, which is {theirs.display_name}; only "
+            "those in PostgreSQL can be read. Create the jobs by hand, as docs/jobs.md shows."
+        )
+    if TABLE not in theirs.introspection.table_names():
+        return f"the database {theirs.alias!r} has no table {TABLE}; there is nothing to import or to take back."
+    return ""
+
+
+def in_their_database() -> AbstractContextManager:
+    """A transaction where the tables are, which may be another database than ours."""
+    return transaction.atomic(_database())
+
+
+def _database() -> str:
+    if not apps.is_installed("django_celery_beat"):
+        return DEFAULT_DB_ALIAS
+    return router.db_for_write(apps.get_model("django_celery_beat", "PeriodicTask"))
 
 
 def read() -> list[Carried]:
-    return [_carried(*row) for row in execute(_ROWS, {"of_runs": _OF_RUNS})]
+    return [_carried(*row) for row in _execute(_ROWS, {"of_runs": _OF_RUNS})]
 
 
-def hold() -> None:
+def lock_tables() -> None:
     """Nobody else imports, takes back or switches until the end of the transaction."""
-    execute(f"SELECT id FROM {TABLE} ORDER BY id FOR UPDATE", {})
+    _execute(f"SELECT id FROM {TABLE} ORDER BY id FOR UPDATE", {})
 
 
 def switch_off(ids: Sequence[int]) -> None:
     """As django-celery-beat does it: whoever switches one on again begins anew, and does not make up for the time."""
-    execute(
+    _execute(
         f"UPDATE {TABLE} SET enabled = FALSE, last_run_at = NULL, date_changed = clock_timestamp() "
         "WHERE id = ANY (%(ids)s) RETURNING id",
         {"ids": list(ids)},
@@ -73,7 +95,7 @@ def switch_off(ids: Sequence[int]) -> None:
 
 def switch_on(last_runs: dict[int, datetime | None]) -> None:
     """Each goes on from when it has run last, whoever ran it."""
-    execute(
+    _execute(
         f"UPDATE {TABLE} p SET enabled = TRUE, last_run_at = u.last_run_at, date_changed = clock_timestamp() "
         "FROM unnest(%(ids)s::bigint[], %(last_runs)s::timestamptz[]) AS u(id, last_run_at) WHERE p.id = u.id "
         "RETURNING p.id",
@@ -84,11 +106,15 @@ def switch_on(last_runs: dict[int, datetime | None]) -> None:
 
 def _tell_beats() -> None:
     """A running beat reads its table again when this time is later than before, by whatever clock that was written."""
-    execute(
+    _execute(
         f"INSERT INTO {_CHANGES} AS c (ident, last_update) VALUES (1, clock_timestamp()) ON CONFLICT (ident) DO UPDATE "
         "SET last_update = greatest(clock_timestamp(), c.last_update + interval '1 microsecond') RETURNING ident",
         {},
     )
+
+
+def _execute(statement: str, params: dict[str, object]) -> list[tuple]:
+    return execute(statement, params, using=_database())
 
 
 def _carried(task, crontab, interval, clocked, clocked_time, start_time, expires, last_run_at, fingerprint) -> Carried:

@@ -3,9 +3,8 @@
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
-from django.db import transaction
-
 from tasks_app.core.jobs import OnResume
+from tasks_app.database import atomic
 from tasks_app.engine.wakeup import wake_on_commit
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.jobs import verbs
@@ -19,8 +18,8 @@ from tasks_app.sql import run
 
 def once(operator: Operator, deed: Callable[[], object]) -> object | None:
     """Do it, and answer with what it says; None if this very operation was done before: a form may be sent twice."""
-    with transaction.atomic():
-        run("hold_operation", {"operation": operator.operation})
+    with atomic():
+        run("lock_operation", {"operation": operator.operation})
         return None if AuditEntry.objects.filter(operation=operator.operation).exists() else deed()
 
 

@@ -3,17 +3,16 @@
 from datetime import datetime
 from typing import NamedTuple
 
-from django.db import transaction
-
-from tasks_app.lifecycle import plan
+from tasks_app.database import atomic
+from tasks_app.lifecycle import schedule
 from tasks_app.lifecycle.audit import Entry, Operator, audit
 from tasks_app.lifecycle.operate import Answer, Verb
-from tasks_app.lifecycle.plan import Outcome
 from tasks_app.lifecycle.request import Request, build
+from tasks_app.lifecycle.schedule import Outcome
 from tasks_app.lifecycle.unit_revision import is_newest
 from tasks_app.models import ScheduleTask
 
-from .scheduling import planned
+from .scheduling import scheduled
 
 _AUDITED = {Outcome.CREATED: "created", Outcome.UPDATED: Answer.MOVED, Outcome.REPLACED: Answer.REPLACED}
 
@@ -35,23 +34,24 @@ def reschedule_unit(
 def reschedule_task(
     task: ScheduleTask, at: datetime, operator: Operator, *, revision: int | None = None
 ) -> Rescheduled:
-    """Move the unit of this task; superseded also if a newer task stands in its place."""
+    """Move the unit of this task; superseded also if a newer task has taken its place."""
     if not task.current:
         return Rescheduled(None, task.id)
     return _reschedule(build(task.task_type, task.biz_key, at=at, tenant=task.tenant), operator, revision, only=task.id)
 
 
 def _reschedule(request: Request, operator: Operator, revision: int | None, *, only: int | None = None) -> Rescheduled:
-    with transaction.atomic(savepoint=False):
+    with atomic(savepoint=False):
         if revision is not None and not is_newest(request.unit, revision):
             return Rescheduled(None, None)
         # Locked after the revision, as in a move by unit: the other way round the two could wait for each other.
         if only is not None and not _still_current(only):
             return Rescheduled(None, only)
-        [done] = planned(plan.reschedule, [request], operator.name)
+        [done] = scheduled(schedule.reschedule, [request], operator.name)
         if done.outcome in _AUDITED:
             detail = {"at": request.at.isoformat(), "revision": revision}
-            entry = Entry(f"task {done.task_id}", _AUDITED[done.outcome], done.task_id, detail)
+            tenant, task_type, _ = request.unit
+            entry = Entry(f"task {done.task_id}", _AUDITED[done.outcome], done.task_id, detail, tenant, task_type)
             audit(operator, Verb.MOVE, [entry])
     return Rescheduled(done.outcome, done.task_id)
 

@@ -1,20 +1,25 @@
-"""The way of many tasks from what a caller gives to planned rows, and to the wake-up after its commit."""
+"""The way of many tasks from what a caller gives to scheduled rows, and to the wake-up after its commit."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask, shown
 from tasks_app.core.memory import collector_paused
 from tasks_app.engine.wakeup import wake_on_commit
-from tasks_app.lifecycle.plan import Planned
 from tasks_app.lifecycle.request import Request, new_key
+from tasks_app.lifecycle.schedule import Scheduled
 from tasks_app.lifecycle.shards import shards_of
 
 _KEY_ONLY = {"key"}
 
 
 @collector_paused()
-def requests_of(one_request, task_type: str, tasks: Iterable[Mapping[str, object]], common: Mapping) -> list[Request]:
+def requests_of(
+    one_request: Callable[..., Request],
+    task_type: str,
+    tasks: Iterable[Mapping[str, object]],
+    common: Mapping[str, object],
+) -> list[Request]:
     """Every input checked; an error says which one it was."""
     requests: list[Request] = []
     like: Request | None = None
@@ -38,8 +43,8 @@ _FEW = 16
 
 
 @collector_paused()
-def planned(verb, requests: Sequence[Request], *by: str) -> Sequence[Planned]:
-    """Plan, and wake those who have to look earlier for it, once the caller has committed."""
+def scheduled(verb: Callable[..., list[Scheduled]], requests: Sequence[Request], *by: str) -> list[Scheduled]:
+    """Schedule, and wake those who have to look earlier for it, once the caller has committed."""
     answers = verb(requests, *by)
     dues = [answer.due for answer in answers if answer.due is not None]
     if len(dues) > _FEW:

@@ -4,8 +4,10 @@ from datetime import timedelta
 
 from django.db.models import F
 from django.db.models.functions import Now
+from redis.exceptions import RedisError
 
 from tasks_app.conf import conf
+from tasks_app.engine.wakeup import client
 from tasks_app.models import LanePause, Node, TaskBatch
 
 
@@ -33,6 +35,15 @@ def who_is_missing(lane: str) -> str:
     if not any(kind == Node.WORKER and lane in lanes for kind, lanes, _ in live):
         return f"no worker serves the lane {lane!r}"
     return ""
+
+
+def redis_answers(seconds: float = 1.0) -> bool:
+    """Whether Redis answers this process in time."""
+    try:
+        with client(timeout=seconds) as redis:
+            return bool(redis.ping())
+    except RedisError:
+        return False
 
 
 def _live() -> list[tuple[str, list[str], int]]:

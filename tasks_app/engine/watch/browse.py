@@ -1,12 +1,14 @@
-"""Finds tasks for people: by state, type, lane, time and key, among millions, in bounded time, with no status index.
+"""The one list of tasks, of pages and API: every filter, among millions, in bounded time, with no status index.
 
 Dead tasks are found through their open dead letters, running ones through the unfinished batches, failed ones through
-the attempts, planned ones through the due index, a key through the units; everything else by walking down the ids.
+the attempts, scheduled ones through the due index, a key and a unit through the units, instances through their job;
+everything else by walking down the ids.
 """
 
+import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -19,6 +21,7 @@ from tasks_app.core.errors import InvalidTask, shown
 from tasks_app.core.lanes import LANES
 from tasks_app.core.states import Status
 from tasks_app.lifecycle.limited import limited_types
+from tasks_app.lifecycle.request import Unit, checked_instant
 from tasks_app.lifecycle.shards import all_shards
 from tasks_app.sql import run_on
 
@@ -32,10 +35,15 @@ LONGEST_RUN = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class Filter:
+    tenant: str | None = None
     state: str | None = None
     task_type: str | None = None
+    types: Collection[str] | None = None  # of these only: all that a caller may see
     lane: str | None = None
-    key: str | None = None  # a whole key, or the beginning of one with * after it
+    key: str | None = None
+    key_prefix: str | None = None  # how the key begins, instead of a whole one
+    unit: Unit | None = None  # the tasks of this unit: the current one, and those that it took over from
+    job: int | None = None
     due_from: datetime | None = None
     due_to: datetime | None = None
     ran_from: datetime | None = None
@@ -46,6 +54,13 @@ class Filter:
         for name, value, known in (("state", self.state, STATES), ("lane", self.lane, LANES)):
             if value is not None and value not in known:
                 raise InvalidTask(f"{name} {value!r} is unknown; there are {', '.join(known)}.")
+        for name in ("due", "ran"):
+            begin, end = getattr(self, f"{name}_from"), getattr(self, f"{name}_to")
+            for bound, value in ((f"{name}_from", begin), (f"{name}_to", end)):
+                if value is not None:
+                    checked_instant(bound, value)
+            if begin is not None and end is not None and end <= begin:
+                raise InvalidTask(f"{name}_to={end} must be later than {name}_from={begin}.")
 
 
 class Bookmark(NamedTuple):
@@ -54,12 +69,53 @@ class Bookmark(NamedTuple):
     at: str
     skip: int
 
+    def __str__(self) -> str:
+        """As pages and answers write it: a number alone, or `skip:at`."""
+        return self.at if self.skip == 0 and self.at.isdecimal() else f"{self.skip}:{self.at}"
+
+    @classmethod
+    def read(cls, text: str) -> "Bookmark":
+        skip, colon, at = text.partition(":")
+        if not colon:
+            skip, at = "0", text if re.fullmatch("[1-9][0-9]{0,18}", text) else ""
+        if not skip.isdecimal() or len(skip) > 9 or not at or len(at) > 300 or "\0" in at:
+            raise InvalidTask(f"{shown(text[:40])} is no place in this list; begin at its start.")
+        return cls(at, int(skip))
+
 
 class Seen(NamedTuple):
     id: int
     status: str
     due: bool
     current: bool
+
+
+class Looked(NamedTuple):
+    """A row of `browse` and `browse_ids`: how far the look came, and one task that it found, or none."""
+
+    candidates: int
+    place: int  # of the last candidate that counts, from 1
+    at: str
+    nth: int  # of those at the same place
+    id: int | None
+    status: str | None
+    due: bool | None
+    current: bool | None
+
+    @property
+    def task(self) -> Seen | None:
+        return None if self.id is None else Seen(self.id, self.status, self.due, self.current)
+
+
+class Tallied(NamedTuple):
+    """A row of `tally_ids`."""
+
+    candidates: int
+    at: str | None
+    status: str | None
+    due: bool | None
+    current: bool | None
+    count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,20 +153,20 @@ def browse(
     `steady`: in an order that no retry, move or cancel changes, so that a walk which acts on the tasks misses none.
     """
     source, given = _source(wanted, steady), _given(wanted)
-    _refuse_bad_place(source, after)
     tasks: list[Seen] = []
     looked_at, step, deadline = 0, max(FIRST_STEP, size), time.monotonic() + seconds
     while True:
-        given |= {"at": after.at if after else None, "size": size - len(tasks)}
+        given |= {"at": _place(source, after), "size": size - len(tasks)}
         begun = time.monotonic()
         answer = run_on(source.statement, source.limited(step, after.skip if after else 0), given)
         if not answer:
             return Matches(tasks, looked_at, None)
-        seen, place, at, nth = answer[0][:4]
-        tasks += [Seen(*row[4:]) for row in answer if row[4] is not None]
-        looked_at += place
-        after = _moved(source, after, at, nth)
-        if place == seen < step:
+        rows = [Looked(*row) for row in answer]
+        tasks += [row.task for row in rows if row.task is not None]
+        last = rows[0]
+        looked_at += last.place
+        after = _moved(source, after, last)
+        if last.place == last.candidates < step:
             return Matches(tasks, looked_at, None)
         step = _next_step(source, step, took=time.monotonic() - begun, left=deadline - time.monotonic())
         if len(tasks) == size or step < FIRST_STEP:
@@ -132,17 +188,17 @@ def tally(wanted: Filter, seconds: float) -> tuple[Counter, bool]:
     source, counts, deadline = _source(wanted, steady=True), Counter(), time.monotonic() + seconds
     if source is not _BY_ID:
         for found in walk(wanted, size=10_000):
-            counts.update(task[1:] for task in found.tasks)
+            counts.update((task.status, task.due, task.current) for task in found.tasks)
             if found.next and time.monotonic() > deadline:
                 return counts, False
         return counts, True
     given, at = _given(wanted), None
     while True:
-        rows = run_on("tally_ids", source.limited(source.longest, 0), given | {"at": at})
-        counts.update({tuple(row[2:5]): row[5] for row in rows if row[5]})
-        seen, at = rows[0][:2]
-        if seen < source.longest or time.monotonic() > deadline:
-            return counts, seen < source.longest
+        rows = [Tallied(*row) for row in run_on("tally_ids", source.limited(source.longest, 0), given | {"at": at})]
+        counts.update({(row.status, row.due, row.current): row.count for row in rows if row.count})
+        at, complete = rows[0].at, rows[0].candidates < source.longest
+        if complete or time.monotonic() > deadline:
+            return counts, complete
 
 
 def _next_step(source: Source, step: int, took: float, left: float) -> int:
@@ -150,24 +206,32 @@ def _next_step(source: Source, step: int, took: float, left: float) -> int:
     return min(int(step * min(4, left / took)), source.longest)
 
 
-def _refuse_bad_place(source: Source, after: Bookmark | None) -> None:
+def _place(source: Source, after: Bookmark | None) -> str | None:
+    """The place as PostgreSQL reads it, however it was written."""
     try:
-        place = source.place(after.at) if after else 0
+        place = source.place(after.at) if after else None
         if isinstance(place, int) and not -(2**63) <= place < 2**63:
             raise ValueError
     except ValueError:
         raise InvalidTask(f"{shown(after.at)} is no place in this list; begin at its start.") from None
+    return None if place is None else str(place)
 
 
-def _moved(source: Source, after: Bookmark | None, at: str, nth: int) -> Bookmark:
+def _moved(source: Source, after: Bookmark | None, last: Looked) -> Bookmark:
     if source.unique:
-        return Bookmark(at, 0)
-    return Bookmark(at, nth + (after.skip if after and after.at == at else 0))
+        return Bookmark(last.at, 0)
+    return Bookmark(last.at, last.nth + (after.skip if after and after.at == last.at else 0))
 
 
 def _source(wanted: Filter, steady: bool) -> Source:
+    if wanted.unit is not None:
+        return _BY_UNIT
     if wanted.key is not None:
         return _BY_KEY
+    if wanted.key_prefix is not None:
+        return _BY_KEY_PREFIX
+    if wanted.job is not None:
+        return _BY_JOB
     if wanted.state in _BY_STATE and not (wanted.due_from or wanted.due_to):
         return _BY_STATE[wanted.state]
     if steady:
@@ -180,16 +244,21 @@ def _source(wanted: Filter, steady: bool) -> Source:
 
 
 def _given(wanted: Filter) -> dict[str, object]:
-    key = wanted.key
-    begins = key is not None and key.endswith("*")
+    prefix, unit = wanted.key_prefix, wanted.unit or (None, None, None)
     return {
+        "tenant": wanted.tenant,
         "state": None if wanted.state == DUE else wanted.state,
         "due_now": wanted.state == DUE,
         "task_type": wanted.task_type,
+        "types": None if wanted.types is None else list(wanted.types),
         "lane": wanted.lane,
-        "key_from": key[:-1] if begins else key,
-        # Of one key the next text in order is the key with a NUL, which no text has; \x01 comes after that.
-        "key_to": None if key is None else key[:-1] + LAST_CHARACTER if begins else key + "\x01",
+        "key": wanted.key,
+        "key_from": prefix,
+        "key_to": None if prefix is None else prefix + LAST_CHARACTER,
+        "unit_tenant": unit[0],
+        "unit_type": unit[1],
+        "unit_key": unit[2],
+        "job": wanted.job,
         "due_from": wanted.due_from,
         "due_to": wanted.due_to,
         "ran_from": wanted.ran_from,
@@ -203,12 +272,30 @@ _BELOW = "< coalesce(%(at)s::bigint, 9223372036854775807)"
 _BY_ID = Source(
     f"SELECT id, id FROM punctual_task WHERE id {_BELOW} ORDER BY id DESC", statement="browse_ids", longest=50_000
 )
+# Of all types and tenants that have this key; materialised, or the ids might be walked down instead.
 _BY_KEY = Source(
+    "WITH same AS MATERIALIZED (SELECT id FROM punctual_task WHERE current AND biz_key = %(key)s::text)"
+    f" SELECT id, id FROM same WHERE id {_BELOW} ORDER BY id DESC"
+)
+_BY_KEY_PREFIX = Source(
     "SELECT id, biz_key FROM punctual_task"
     " WHERE current AND biz_key >= coalesce(%(at)s::text, %(key_from)s::text) AND biz_key < %(key_to)s::text"
     " ORDER BY biz_key, task_type, tenant",
     unique=False,
     place=str,
+)
+# Only current rows are indexed by their unit; the ones before are found through the row that took over.
+_BY_UNIT = Source(
+    "WITH RECURSIVE chain AS (SELECT id, replaces FROM punctual_task WHERE current AND biz_key = %(unit_key)s::text"
+    " AND task_type = %(unit_type)s::text AND tenant = %(unit_tenant)s::text"
+    " UNION ALL SELECT older.id, older.replaces FROM punctual_task older JOIN chain ON older.id = chain.replaces)"
+    f" SELECT id, id FROM chain WHERE id {_BELOW} ORDER BY id DESC"
+)
+_BY_JOB = Source(
+    "SELECT id, fire_time FROM punctual_task"
+    " WHERE job = %(job)s::bigint AND fire_time <= coalesce(%(at)s::timestamptz, 'infinity') ORDER BY fire_time DESC",
+    unique=False,
+    place=datetime.fromisoformat,
 )
 _BY_RUN = Source(
     "SELECT run.id, b.finished_at FROM punctual_batch b CROSS JOIN LATERAL unnest(b.ids) AS run(id)"
@@ -253,5 +340,5 @@ def _by_due(wanted: Filter) -> Source:
         for place in places
         for lane in ([wanted.lane] if wanted.lane else LANES)
     )
-    rows = f"SELECT id, due_at FROM ({lists}) AS planned(id, due_at) ORDER BY due_at"
+    rows = f"SELECT id, due_at FROM ({lists}) AS scheduled(id, due_at) ORDER BY due_at"
     return Source(rows, unique=False, place=datetime.fromisoformat)

@@ -3,7 +3,7 @@
 The command, the pages and the API all show this one.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from django.db.models import F
@@ -21,11 +21,12 @@ from tasks_app.sql import run
 from . import fleet_status
 from .figures import Hour, Sample, last_hour, take_sample
 from .fleet_status import ChoreView, LimitView, Pause, ShardView, Takeover
-from .verdict import OVERDUE_SECONDS, Problem, Severity, judge, nobody_dispatches
+from .verdict import OVERDUE_SECONDS, Problem, Severity, judge, lane_without_worker, nobody_dispatches
 
 LATENESS_MINUTES = 5
 COUNT_BOUND = 1_000  # due rows of one shard and lane that are counted, before their number is guessed
 DEAD_BOUND = 10_000  # dead letters that are counted
+LOST_LANE = lane_without_worker.__name__
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +97,18 @@ class SchedulerStatus:
     def notices(self) -> list[str]:
         """What can wait, in sentences."""
         return [str(one) for one in self.found if one.severity is Severity.NOTICE]
+
+    def unserved(self, lanes: Collection[str] = ()) -> list[str]:
+        """What keeps the fleet from serving all, in sentences: trouble, and lanes without the worker that they had.
+
+        `lanes` need a worker even if they have never had one.
+        """
+        missing = [str(one) for one in self.found if one.severity is Severity.TROUBLE or one.rule == LOST_LANE]
+        return missing + [
+            f"Nobody consumes lane {one.lane!r}."
+            for one in self.lanes
+            if one.lane in lanes and not one.slots and not any(f"lane {one.lane!r}" in told for told in missing)
+        ]
 
     @property
     def broken(self) -> set[str]:

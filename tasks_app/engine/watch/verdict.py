@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from tasks_app.conf import conf
 from tasks_app.core.phrases import milliseconds, span
+from tasks_app.engine.celery_app import command
 from tasks_app.engine.queues import key_of
 from tasks_app.models import Node
 
@@ -73,10 +74,10 @@ def nobody_dispatches(nodes: Sequence[NodeView]) -> str | None:
     if any(node.dispatching for node in live):
         return None
     if not any(node.kind == Node.BEAT for node in live):
-        return "Nobody dispatches: no beat is alive. Start `celery -A scheduler_project beat`."
+        return f"Nobody dispatches: no beat is alive. Start `{command('beat')}`."
     return (
-        "Nobody dispatches: beats are alive, but none renews its shards. Either they can't reach the broker, "
-        "or their dispatchers hang; their logs tell. Restart those that say nothing."
+        "Nobody dispatches: beats are alive, but none renews its shards. They can't reach the broker, or "
+        "their dispatchers hang: see their logs. Restart those that log nothing."
     )
 
 
@@ -87,7 +88,7 @@ def no_dispatcher(status: SchedulerStatus) -> Iterator[Problem]:
 
 def no_worker(status: SchedulerStatus) -> Iterator[Problem]:
     if not any(node.live and node.kind == Node.WORKER for node in status.nodes):
-        yield trouble("Nobody runs tasks: no worker is alive.", "Start `celery -A scheduler_project worker`.")
+        yield trouble("Nobody runs tasks: no worker is alive.", f"Start `{command('worker')}`.")
 
 
 def silent_broker(status: SchedulerStatus) -> Iterator[Problem]:
@@ -100,15 +101,15 @@ def broken_queue(status: SchedulerStatus) -> Iterator[Problem]:
         if lane.queue_broken:
             yield trouble(
                 f"Lane {lane.lane!r}: its queue is not a list. Somebody wrote something else under {key_of(lane.lane)} "
-                "in Redis. Nothing of the lane runs, and nothing is lost.",
-                "Delete that key, and it goes on within seconds.",
+                "in Redis. Nothing in the lane runs, and nothing is lost.",
+                "Delete that key, and the lane recovers within seconds.",
             )
 
 
 def shards_without_dispatcher(status: SchedulerStatus) -> Iterator[Problem]:
     orphans = [view.shard for view in status.shards if view.holder is None]
     if orphans and nobody_dispatches(status.nodes) is None:
-        yield trouble(f"Nobody dispatches shards {_listed(orphans)}.", "They are taken over within seconds.")
+        yield trouble(f"No beat dispatches shards {_listed(orphans)}.", "They are taken over within seconds.")
 
 
 def unknown_shards(status: SchedulerStatus) -> Iterator[Problem]:
@@ -116,7 +117,7 @@ def unknown_shards(status: SchedulerStatus) -> Iterator[Problem]:
     if status.shards and unknown > 0:
         yield trouble(
             f'PUNCTUAL["SHARDS"] is {conf().SHARDS} here, but the beats know {len(status.shards)}: nobody claims what '
-            f"is planned in the other {unknown}.",
+            f"is scheduled in the other {unknown}.",
             "Restart a beat with this setting.",
         )
 
@@ -139,11 +140,11 @@ def lane_without_worker(status: SchedulerStatus) -> Iterator[Problem]:
     for lane in status.lanes:
         if lane.slots or lane.paused:
             continue
-        start = f"Start a worker that does: `celery -A scheduler_project worker -Q {lane.lane}`."
+        start = f"Start a worker that does: `{command(f'worker -Q {lane.lane}')}`."
         if lane.due:
-            yield trouble(f"Nobody consumes lane {lane.lane!r}, and {_are_due(lane)} in it.", start)
+            yield trouble(f"No worker consumes lane {lane.lane!r}, and {_are_due(lane)} in it.", start)
         elif lane.canary_seconds is not None or any(lane.lane in node.lanes for node in status.nodes):
-            yield notice(f"Nobody consumes lane {lane.lane!r} any more: its last worker has gone.", start)
+            yield notice(f"No worker consumes lane {lane.lane!r} any more: its last worker has gone.", start)
 
 
 def canary_not_back(status: SchedulerStatus) -> Iterator[Problem]:
@@ -162,8 +163,8 @@ def canary_never_flew(status: SchedulerStatus) -> Iterator[Problem]:
     if lanes and nobody_dispatches(status.nodes) is None:
         them = "it" if len(lanes) == 1 else "them"
         yield trouble(
-            f"No canary has ever flown in {_lanes(lanes)}, although workers serve {them}.",
-            "A beat plans them; its log says why it can't: look for maintenance.failed.",
+            f"No canary has ever run in {_lanes(lanes)}, although workers serve {them}.",
+            "A beat schedules them; its log says why it can't: look for maintenance.failed.",
         )
 
 
@@ -172,7 +173,7 @@ def paused_with_due(status: SchedulerStatus) -> Iterator[Problem]:
         if lane.paused and lane.due:
             yield notice(
                 f"Lane {lane.lane!r} is paused, and {_are_due(lane)} in it.",
-                f"Resume it on the page of the fleet, or with `manage.py lane resume {lane.lane}`.",
+                f"Resume it on the Fleet page, or with `manage.py lane resume {lane.lane}`.",
             )
 
 
@@ -206,7 +207,7 @@ def _excuse(status: SchedulerStatus) -> str:
     if late.recent_p95_ms is None or late.recent_p95_ms <= LATE_P95_MS:
         return "those of the last minute were on time"
     if late.started < FEW:
-        return f"of fewer than {FEW} one is enough for that"
+        return f"with fewer than {FEW}, a single one is enough for that"
     up = max((node.up_seconds for node in status.nodes if node.live and node.kind == Node.WORKER), default=None)
     if up is not None and up < late.window_seconds:
         return f"no worker has been up for longer than {_span(up)}"
@@ -217,8 +218,8 @@ def planning_behind(status: SchedulerStatus) -> Iterator[Problem]:
     behind = status.planning_behind_seconds
     if behind is not None and behind > OVERDUE_SECONDS:
         yield trouble(
-            f"Planning of jobs is behind: a firing of {behind:.0f} s ago has no instance yet.",
-            "If it stays so while a beat is alive, its log says why: look for cursor.unreadable or planner.failed.",
+            f"Job planning is behind: a firing from {behind:.0f} s ago has no instance yet.",
+            "If it stays behind while a beat is alive, its log says why: look for cursor.unreadable or planner.failed.",
         )
 
 
@@ -231,7 +232,7 @@ def lost_and_not_reaped(status: SchedulerStatus) -> Iterator[Problem]:
         oldest = max(lane.lost_seconds for lane in status.lanes if lane.batches_lost)
         many = "1 batch lost its lease" if lost == 1 else f"{lost:,} batches lost their leases"
         yield trouble(
-            f"{many} up to {_span(oldest)} ago, and {'its' if lost == 1 else 'their'} tasks were not put back to due.",
+            f"{many} up to {_span(oldest)} ago, and {'its' if lost == 1 else 'their'} tasks aren't due again yet.",
             "A beat does that; if one is alive, its log says why it can't: look for maintenance.failed.",
         )
 
@@ -245,7 +246,7 @@ def chores_fail(status: SchedulerStatus) -> Iterator[Problem]:
     for (error, again), ones in by_error.items():
         who, since = _chores(ones), _span(max(one.failing_seconds for one in ones))
         where, detail = (
-            "The beats' logs have all of it: look for maintenance.failed.",
+            "The beats' logs have the details: look for maintenance.failed.",
             f"The error: {error.rstrip('.')}.",
         )
         if again:
@@ -260,7 +261,7 @@ def chores_wait(status: SchedulerStatus) -> Iterator[Problem]:
     if late:
         it, longest = "it has" if len(late) == 1 else "they have", _span(max(one.waiting_seconds for one in late))
         yield trouble(
-            f"Nobody does the {_chores(late)}: {it} been due for {longest}, although a beat is alive.",
+            f"Nobody is doing the {_chores(late)}: {it} been due for {longest}, although a beat is alive.",
             "Its log says why: look for maintenance.failed. If it says nothing, restart it.",
         )
 
@@ -271,19 +272,19 @@ def chores_never_end(status: SchedulerStatus) -> Iterator[Problem]:
             done = one.done_seconds_ago
             last = "never finished" if done is None else f"last finished {_span(done)} ago"
             yield notice(
-                f"The chore {one.name} was {last}, although beats begin it.",
-                "If its beat's log says nothing of it, it hangs: restart the beats.",
+                f"The chore {one.name} was {last}, although beats start it.",
+                "If its beat's log says nothing about it, it hangs: restart the beats.",
             )
 
 
 def dead_tasks(status: SchedulerStatus) -> Iterator[Problem]:
     if status.dead_letters:
         if status.dead_letters == 1:
-            yield notice("1 task is dead.", "Look at why it gave up, and retry it: the overview leads there.")
+            yield notice("1 task is dead.", "See why it gave up, and retry it: the overview links to it.")
         else:
             yield notice(
                 f"{status.dead_shown} tasks are dead.",
-                "Look at why they gave up, and retry them: the overview leads there.",
+                "See why they gave up, and retry them: the overview links to them.",
             )
 
 

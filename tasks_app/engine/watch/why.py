@@ -1,4 +1,4 @@
-"""Why is this not running? The one rule that holds a task or a job, in words a person can act on. Reads only."""
+"""Why is this not running? The one rule that keeps a task or a job waiting, in words to act on. Reads only."""
 
 from datetime import datetime, timedelta
 
@@ -62,9 +62,9 @@ def _paused(job: JobDefinition, state: Reason) -> Reason:
 
 def _finished(task: ScheduleTask) -> Reason:
     if task.status == Status.SUCCESS:
-        return Reason(Rule.DONE, f"It has run: {_instant(task.start_time)}.")
+        return Reason(Rule.DONE, f"It ran: {_instant(task.start_time)}.")
     if not task.current:
-        return Reason(Rule.SUPERSEDED, "It is over: a newer task stands in its place.")
+        return Reason(Rule.SUPERSEDED, "It is over: a newer task has taken its place.")
     if task.status == Status.DEAD:
         tries = "1 failure" if task.attempt == 1 else f"{task.attempt} failures"
         return Reason(Rule.DEAD, f"It gave up after {tries}: {task.error_code}: {_message(task)}. Retry it.")
@@ -80,7 +80,7 @@ def _running(task: ScheduleTask) -> Reason:
         )
     if batch.started_at is not None:
         return _started(task, batch)
-    words = f"It is claimed since {_instant(batch.claimed_at)} and waits for a worker."
+    words = f"It was claimed at {_instant(batch.claimed_at)} and is waiting for a worker."
     return _lane_paused(task) or _no_worker(task) or Reason(Rule.WAITS_FOR_SLOT, f"{words}{_failed_before(task)}")
 
 
@@ -88,16 +88,14 @@ def _started(task: ScheduleTask, batch: TaskBatch) -> Reason:
     since = f"since {_instant(batch.started_at)}"
     there = f"{since} on {batch.worker}"
     if batch.lease_until < run("clock", {})[0][0]:
-        silent = (
-            "but that worker has not been heard of and its lease has run out: it is due again within seconds, when a"
-        )
+        silent = "but that worker has gone silent and its lease has run out: it is due again within seconds, when a"
         return Reason(
             Rule.WORKER_SILENT, f"It ran {there}, {silent} beat looks.", f"It ran {since}, {silent} beat looks."
         )
     before = _failed_before(task)
     if len(batch.ids) == 1:
-        return Reason(Rule.RUNNING, f"It runs {there}.{before}", f"It runs {since}.{before}")
-    many, turn = f"Its batch of {len(batch.ids):,} runs", f"it runs, or its turn comes.{before}"
+        return Reason(Rule.RUNNING, f"It has been running {there}.{before}", f"It has been running {since}.{before}")
+    many, turn = f"Its batch of {len(batch.ids):,} has been running", f"it runs now, or its turn is coming.{before}"
     return Reason(Rule.RUNNING, f"{many} {there}: {turn}", f"{many} {since}: {turn}")
 
 
@@ -114,7 +112,7 @@ def _not_due(task: ScheduleTask, now: datetime) -> Reason:
     if task.error_code == UNKNOWN and task.due_at - now <= timedelta(seconds=conf().UNKNOWN_HANDLER_SECONDS):
         return _unknown_handler(task)
     if task.status == Status.FAIL:
-        return Reason(Rule.WAITS_FOR_RETRY, f"It failed ({task.error_code}) and is tried again at {until}.")
+        return Reason(Rule.WAITS_FOR_RETRY, f"It failed ({task.error_code}) and will be tried again at {until}.")
     if task.status == Status.SUCCESS:
         return Reason(Rule.NOT_DUE, f"It has run, and is due again at {until}.")
     return Reason(Rule.NOT_DUE, f"It is not due until {until}.")
@@ -132,7 +130,7 @@ def _due(task: ScheduleTask, now: datetime) -> Reason:
         or _worker_deaf(task)
         or (_unknown_handler(task) if task.error_code == UNKNOWN else None)
         or Reason(
-            Rule.ABOUT_TO_RUN, f"It is due since {span(now - task.due_at)}; nothing holds it: the next look claims it."
+            Rule.ABOUT_TO_RUN, f"Due for {span(now - task.due_at)}, and nothing is in the way: the next look claims it."
         )
     )
 
@@ -142,7 +140,7 @@ def _lane_paused(task: ScheduleTask) -> Reason | None:
     if pause is None:
         return None
     since = span(timedelta(seconds=pause.seconds_ago))
-    paused = f"Lane {task.lane!r} is paused since {since}"
+    paused = f"Lane {task.lane!r} has been paused for {since}"
     words = f"{paused} by {pause.by}: {pause.reason.rstrip('.')}. `manage.py lane resume {task.lane}` ends it."
     return Reason(Rule.LANE_PAUSED, words, f"{paused}.")
 
@@ -161,14 +159,14 @@ def _shard_without_dispatcher(shard: int) -> Reason | None:
     if known.get(shard):
         return None
     rest = "it is taken over within seconds." if shard in known else "no beat knows it. Give SHARDS to the beats too."
-    return Reason(Rule.SHARD_WITHOUT_DISPATCHER, f"Nobody dispatches its shard {shard}; {rest}")
+    return Reason(Rule.SHARD_WITHOUT_DISPATCHER, f"No beat dispatches its shard {shard}; {rest}")
 
 
 def _no_worker(task: ScheduleTask) -> Reason | None:
     if _slots(task.lane):
         return None
-    state = f"due since {_instant(task.due_at)}" if task.due_at else "claimed"
-    return Reason(Rule.NO_WORKER, f"It is {state}, but no worker consumes lane {task.lane!r}.")
+    state = f"has been due since {_instant(task.due_at)}" if task.due_at else "is claimed"
+    return Reason(Rule.NO_WORKER, f"It {state}, but no worker consumes lane {task.lane!r}.")
 
 
 def _over_its_limit(task: ScheduleTask) -> Reason | None:

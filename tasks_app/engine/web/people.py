@@ -1,5 +1,8 @@
 """Logins, failures, logouts and changes of rights go into the audit trail.
 
+Those of the console alone, unless the console is the project's own admin: whoever comes and goes elsewhere in the
+project is none of our business.
+
 Whoever fails can do so a million times, so failures have a budget of rows; what is beyond it is counted, and told by
 the next row that is written.
 """
@@ -27,7 +30,7 @@ SUBJECT_LENGTH = 250
 ROWS_AT_ONCE = 60  # of failures, in one process; and then one a minute
 WATCHED = ("username", "is_active", "is_staff", "is_superuser", "password")
 
-# Who acts in this thread: a function, since a request may learn that only on its way.
+# Who acts in the console, in this thread: a function, since a request may learn that only on its way.
 acting: ContextVar = ContextVar("acting", default=None)
 
 
@@ -64,7 +67,16 @@ class Recorder:
         return {"more_failures": more} if more else {}
 
 
-RECORDER = Recorder()
+class Watch:
+    """Whose logins are written down: those of the console, or all of the project."""
+
+    whole_project = False
+
+    def sees(self) -> bool:
+        return self.whole_project or acting.get() is not None
+
+
+RECORDER, WATCH = Recorder(), Watch()
 
 
 def login_failed(username: str, address: str) -> None:
@@ -95,12 +107,17 @@ def address_of(request) -> str:
     return (request.META.get("REMOTE_ADDR") if request is not None else "") or "a local process"
 
 
-def watch() -> None:
-    """Listen to what Django says of users and groups. Called once, when the apps are loaded."""
-    users = get_user_model()
+def watch_console() -> None:
+    """Listen to who comes and goes. Called once, when the apps are loaded."""
     user_logged_in.connect(_on_login, dispatch_uid="punctual.login")
     user_logged_out.connect(_on_logout, dispatch_uid="punctual.logout")
     user_login_failed.connect(_on_failure, dispatch_uid="punctual.login_failed")
+
+
+def watch_project() -> None:
+    """Listen to all that Django says of users and groups, wherever it happens."""
+    WATCH.whole_project = True
+    users = get_user_model()
     for model in (users, Group):
         pre_save.connect(_remember, sender=model, dispatch_uid=f"punctual.before.{model.__name__}")
         post_save.connect(_on_save, sender=model, dispatch_uid=f"punctual.saved.{model.__name__}")
@@ -114,17 +131,20 @@ def watch() -> None:
 
 
 def _on_login(sender, request, user, **_) -> None:
+    if not WATCH.sees():
+        return
     entry = Entry(_subject(user), "logged in", None, RECORDER.owed())
     _write(user.get_username(), "login", [entry], f"from {address_of(request)}")
 
 
 def _on_logout(sender, request, user, **_) -> None:
-    if user is not None:
+    if user is not None and WATCH.sees():
         _write(user.get_username(), "logout", [Entry(_subject(user), "logged out")], f"from {address_of(request)}")
 
 
 def _on_failure(sender, credentials, request=None, **_) -> None:
-    login_failed(str(credentials.get(get_user_model().USERNAME_FIELD) or ""), address_of(request))
+    if WATCH.sees():
+        login_failed(str(credentials.get(get_user_model().USERNAME_FIELD) or ""), address_of(request))
 
 
 def _remember(sender, instance, update_fields=None, **_) -> None:

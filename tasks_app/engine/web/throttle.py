@@ -11,6 +11,7 @@ import logging
 import os
 import time
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import redis
 
@@ -25,7 +26,7 @@ LOGIN_ADDRESS = Rule("address", free=50, first=2, longest=60, forget=3600)
 # A token can't be guessed; this keeps a caller with an old one from asking the database all day.
 API_FAILURES = Rule("calls", free=100, first=5, longest=60, forget=900)
 WINDOW_SECONDS = 60
-KEY = "punctual:throttle:"
+THROTTLE = "throttle:"
 MEMORY = Memory()
 
 _ATTEMPT = """
@@ -83,20 +84,33 @@ def failed_call(address: str) -> float:
     return _attempt([API_FAILURES], [key_of(API_FAILURES, _place(address))])
 
 
-def may_call(name: str, address: str) -> bool:
-    """Count a call of somebody whom we know; False if there were too many in this minute."""
+class Calls(NamedTuple):
+    """How many calls there may be in a minute, and how many there were in this one, this one included."""
+
+    limit: int
+    used: int
+
+
+def count_call(name: str, address: str) -> Calls | None:
+    """Count a call of somebody whom we know, by who it is and by the address: the one that is nearer to its limit.
+
+    None if there is no limit.
+    """
     asked = [
         ("caller", name, conf().API_CALLS_PER_MINUTE),
         ("from", _place(address), conf().API_ADDRESS_CALLS_PER_MINUTE),
     ]
-    limits = [(f"{KEY}{kind}:{_digest(who)}:{_window()}", most) for kind, who, most in asked if most]
+    limits = [
+        (conf().redis_key(f"{THROTTLE}{kind}:{_digest(who)}:{_window()}"), most) for kind, who, most in asked if most
+    ]
     if not limits:
-        return True
+        return None
     keys = [key for key, _ in limits]
     counts = _shared(_COUNT, keys, [2 * WINDOW_SECONDS * 1000])
     if counts is None:
         counts = MEMORY.count(keys, 2 * WINDOW_SECONDS, time.monotonic())
-    return all(count <= most for count, (_, most) in zip(counts, limits, strict=True))
+    counted = [Calls(most, count) for count, (_, most) in zip(counts, limits, strict=True)]
+    return min(counted, key=lambda one: one.limit - one.used)
 
 
 def seconds_to_next_window() -> int:
@@ -104,7 +118,7 @@ def seconds_to_next_window() -> int:
 
 
 def key_of(rule: Rule, who: str) -> str:
-    return f"{KEY}{rule.name}:{_digest(who)}"
+    return conf().redis_key(f"{THROTTLE}{rule.name}:{_digest(who)}")
 
 
 def _attempt(rules: Sequence[Rule], keys: Sequence[str]) -> float:

@@ -5,12 +5,13 @@ import random
 import threading
 import time
 
-from django.db import DatabaseError, InterfaceError, connection
+from django.db import DatabaseError, InterfaceError
 
 from tasks_app.conf import conf
 from tasks_app.core.handlers import Handler
 from tasks_app.core.lateness import histogram
 from tasks_app.core.task import Outcome, Returned, Skipped, Task
+from tasks_app.database import our_connection
 from tasks_app.lifecycle.settle import BatchFigures, BatchLost, Settled, settle
 from tasks_app.lifecycle.start import StartedBatch, finish_batch
 
@@ -153,10 +154,10 @@ def again_on_infrastructure_fault(action):
         try:
             return action()
         except (DatabaseError, InterfaceError) as error:
-            if connection.in_atomic_block or not is_infrastructure_fault(error) or time.monotonic() > deadline:
+            if our_connection().in_atomic_block or not is_infrastructure_fault(error) or time.monotonic() > deadline:
                 raise
             log.warning("worker.again error=%r", str(error).strip())
             if not is_lock_fault(error):
-                connection.close()
+                our_connection().close()
         time.sleep(pause * random.uniform(0.5, 1.5))
         pause = min(pause * 2, 1.0)

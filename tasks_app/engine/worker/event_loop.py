@@ -14,10 +14,10 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import Executor
 
 from asgiref.sync import ThreadSensitiveContext
-from django.db import connection
 
 from tasks_app.conf import conf
 from tasks_app.core.task import Task
+from tasks_app.database import our_connection
 
 from .batch_run import BatchRun
 from .interruption import TIMEOUT, Interrupted, over_shutdown, over_time
@@ -316,7 +316,7 @@ class _Watch:
 
 def _here() -> CallingThread | None:
     """In a transaction, which is a test's: its rows are seen in this thread only."""
-    return CallingThread() if connection.in_atomic_block else None
+    return CallingThread() if our_connection().in_atomic_block else None
 
 
 _the_loop: EventLoop | None = None

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from itertools import count
 from uuid import UUID, uuid4
 
-from django.db import DatabaseError, InterfaceError, connection
+from django.db import DatabaseError, InterfaceError
 
 from tasks_app.conf import conf
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.task import Returned, Task
+from tasks_app.database import leave_other_databases, our_connection
 from tasks_app.engine.nodes import process_name
 from tasks_app.lifecycle.settle import BatchLost, Settled, settle
 from tasks_app.lifecycle.start import StartedBatch, start
@@ -53,6 +54,8 @@ def run_batch(batch_no: UUID, *, guarded: bool = True) -> BatchReport:
     except BaseException:
         _give_back_untouched(run)
         raise
+    finally:
+        leave_other_databases()
     if watchdog is None and handler.is_async:
         event_loop().close_connections()
     return BatchReport(batch_no, taken=True, tasks=len(batch.tasks), settled=run.written)
@@ -75,7 +78,7 @@ def _start(batch_no: UUID, watchdog: Watchdog | None) -> StartedBatch | None:
 def _give_back_untouched(run: BatchRun) -> None:
     """It failed before any handler was called: due again, no retry used. Else its lease decides."""
     run.lost = True  # no thread may begin any more
-    if run.begun or connection.in_atomic_block:
+    if run.begun or our_connection().in_atomic_block:
         return
     try:
         run.return_rest()
@@ -142,7 +145,7 @@ def _return_unknown(batch: StartedBatch) -> BatchReport:
     log.warning("task.unknown_type type=%s tasks=%d", batch.task_type, len(batch.tasks))
     outcome = Returned(
         "UNKNOWN_HANDLER",
-        f"worker {process_name()} has no handler {batch.task_type!r}; tried again until one has",
+        f"worker {process_name()} has no handler {batch.task_type!r}; tried again until a worker has one",
         delay=conf().UNKNOWN_HANDLER_SECONDS,
     )
     settled = [Settled(task, outcome) for task in batch.tasks]

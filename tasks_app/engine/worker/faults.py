@@ -1,8 +1,9 @@
 """Faults of the database that are no fault of the task's: they use no retry."""
 
-from django.db import DatabaseError, InterfaceError, OperationalError, connection
+from django.db import DatabaseError, InterfaceError, OperationalError
 
 from tasks_app.core.task import Returned
+from tasks_app.database import leave_other_databases, our_connection
 
 LOCK_FAULTS = frozenset({"40001", "40P01", "55P03"})  # serialization failure, deadlock, lock not available
 IDLE_TOO_LONG = "25P03"  # idle_in_transaction_session_timeout: this one is the handler's own
@@ -34,7 +35,9 @@ def put_back_after(error: BaseException) -> Returned | None:
     if not isinstance(error, DatabaseError | InterfaceError) or not is_infrastructure_fault(error):
         return None
     if not is_lock_fault(error):
-        if connection.connection is None or not connection.connection.closed:
+        leave_other_databases()
+        ours = our_connection()
+        if ours.connection is None or not ours.connection.closed:
             return None
-        connection.close()
+        ours.close()
     return Returned("INFRASTRUCTURE", str(error).strip(), delay=AGAIN_SECONDS)

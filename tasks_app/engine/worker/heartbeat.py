@@ -4,9 +4,8 @@ import logging
 import threading
 import time
 
-from django.db import connection
-
 from tasks_app.conf import conf
+from tasks_app.database import our_connection
 from tasks_app.lifecycle.start import heartbeat
 
 from .batch_run import BatchRun
@@ -38,7 +37,7 @@ class Heartbeat(threading.Thread):
                 self._beat(run)
             except Exception as error:
                 log.warning("heartbeat.failed batch=%s error=%r", run.batch.batch_no, str(error).strip())
-                connection.close()
+                our_connection().close()
 
     def _beat(self, run: BatchRun) -> None:
         self._beaten_at = time.monotonic()

@@ -46,7 +46,7 @@ def refuse_unrun(answer: object) -> None:
         return
     if isinstance(answer, Generator | Coroutine):
         answer.close()  # else Python warns that it was never awaited
-    raise RetryableError(f"the handler returned a {kind}, and nothing of that was run. {remedy}", code=NEVER_RAN)
+    raise RetryableError(f"the handler returned a {kind}, and none of it was run. {remedy}", code=NEVER_RAN)
 
 
 class Fault(Exception):

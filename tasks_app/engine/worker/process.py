@@ -1,14 +1,20 @@
-"""A Celery worker's life: it reports its slots and lanes, and tells its children to stop."""
+"""A worker's life: it reports its slots and lanes, and tells its children to stop.
+
+Celery sends these signals in whatever worker runs; only those of Punctual's own app are meant here.
+"""
 
 import logging
+import os
 import threading
 
 from celery.signals import worker_init, worker_process_init, worker_ready, worker_shutting_down
-from django.db import DatabaseError, InterfaceError, connection
+from django.db import DatabaseError, InterfaceError, connections
 
 from tasks_app.conf import conf
 from tasks_app.core.memory import keep_what_is_loaded
+from tasks_app.database import our_connection, tune_connections
 from tasks_app.engine import nodes
+from tasks_app.engine.celery_app import app, project_app
 from tasks_app.engine.wakeup import SENDER
 
 from . import shutdown
@@ -38,38 +44,79 @@ class Reporter(threading.Thread):
                 first = False
             except (DatabaseError, InterfaceError) as error:
                 log.warning("node.unreported error=%r", str(error).strip())
-                connection.close()
+                our_connection().close()
             self._stopped.wait(conf().NODE_SECONDS)
         try:
             nodes.forget(self._node_id)
         except (DatabaseError, InterfaceError):
             log.warning("node.not_forgotten name=%s", nodes.process_name())
         finally:
-            connection.close()
+            our_connection().close()
 
     def stop(self) -> None:
         self._stopped.set()
 
 
 _reporter: Reporter | None = None
+_is_ours = False  # whether this process, or its parent, is a worker of Punctual
 
 
 @worker_init.connect
-def refuse_other_pools(sender, **_: object) -> None:
-    pool = sender.pool_cls if isinstance(sender.pool_cls, str) else sender.pool_cls.__module__.rpartition(".")[2]
+def begin(sender, **_: object) -> None:
+    global _is_ours
+    if sender.app is not app:
+        return
+    _is_ours = True
+    refuse_other_pools(sender.pool_cls)
+    if project := project_app():
+        # A handler may call any of the project's tasks by name.
+        project.loader.import_default_modules()
+    tune_connections()
+
+
+def refuse_other_pools(pool_class: type | str) -> None:
+    pool = pool_class if isinstance(pool_class, str) else pool_class.__module__.rpartition(".")[2]
     if pool not in POOLS:
         raise SystemExit(
-            f"worker pool {pool!r}: Punctual can end a handler that runs over its time only in its own process. "
+            f"worker pool {pool!r}: Punctual can stop a handler that runs too long only in a process of its own. "
             "Start the worker with -P prefork; a handler that waits on I/O can be async, or have concurrency=N."
         )
 
 
 @worker_process_init.connect
-def warm_up(**_: object) -> None:
+def begin_child(**_: object) -> None:
+    if not _is_ours:
+        return
+    leave_parents_connections()
+    if project := project_app():
+        # Celery has made the worker's app the default one. What a handler sends is the project's.
+        project.set_current()
+        project.set_default()
+    warm_up()
+
+
+def leave_parents_connections() -> None:
+    """Forget what was inherited with the fork, without a word on a line that is the parent's."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for one in connections.all(initialized_only=True):
+        if one.vendor != "postgresql":
+            _inherited.append(one.connection)  # never closed: that would say goodbye on the parent's line
+            del connections[one.alias]
+            continue
+        if one.connection is not None and not one.connection.closed:
+            os.dup2(nowhere, one.connection.fileno())
+        one.close()
+    os.close(nowhere)
+
+
+_inherited: list[object] = []
+
+
+def warm_up() -> None:
     """A child has its database connection before its first batch, which would be late by the time that takes."""
     keep_what_is_loaded()
     try:
-        connection.ensure_connection()
+        our_connection().ensure_connection()
     except (DatabaseError, InterfaceError) as error:
         log.warning("worker.cold error=%r", str(error).strip())
 
@@ -77,6 +124,8 @@ def warm_up(**_: object) -> None:
 @worker_ready.connect
 def start_reporting(sender, **_: object) -> None:
     global _reporter
+    if sender.app is not app:
+        return
     lanes = [str(name) for name in sender.app.amqp.queues.consume_from]
     slots = getattr(sender.pool, "num_processes", None) or 1
     _reporter = Reporter(slots, lanes)
@@ -87,6 +136,8 @@ def start_reporting(sender, **_: object) -> None:
 @worker_shutting_down.connect
 def begin_shutdown(**_: object) -> None:
     """SIGTERM: nothing new is started, running handlers may finish within SHUTDOWN_SECONDS."""
+    if not _is_ours:
+        return
     shutdown.request()
     if _reporter is not None:
         _reporter.stop()

@@ -11,11 +11,12 @@ import threading
 import time
 from collections.abc import Callable
 
-from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, connection, connections, transaction
+from django.db import DatabaseError, InterfaceError
 from psycopg.pq import TransactionStatus
 
 from tasks_app.core.errors import UnrecoverableError
 from tasks_app.core.task import SUCCEEDED, Failure, Outcome, Returned, Task
+from tasks_app.database import atomic, leave_other_databases, our_connection
 from tasks_app.lifecycle.settle import BatchLost, Settled, settle
 from tasks_app.lifecycle.start import still_ours
 from tasks_app.sql import run as run_sql
@@ -57,7 +58,8 @@ class EffectsRun:
         self._careful = False  # one savepoint a task: only after an error, so that a good batch pays nothing
         self._now: list[Task] = []  # what the call in progress is about
         self._fault: Exception | None = None  # the last that the database raised in the call in progress
-        self._nested = connection.in_atomic_block
+        self._connection = our_connection()  # of this thread, in which all of it happens
+        self._nested = self._connection.in_atomic_block
 
     def execute(self, tasks: list[Task], *, finish: bool) -> None:
         """Effects of `tasks`, their outcomes and those noted before, in one transaction; or none of it."""
@@ -90,13 +92,13 @@ class EffectsRun:
 
     def _go(self, tasks: list[Task], earlier: list[Settled], finish: bool) -> None:
         run = self._run
-        with transaction.atomic():
+        with atomic():
             # psycopg begins with the first statement. This one is ours, so that a transaction which is not open
             # after a handler's call was ended by the handler. It asks the server, since a pooler makes up its own pids.
-            with connection.cursor() as cursor:
+            with self._connection.cursor() as cursor:
                 cursor.execute("SELECT pg_backend_pid()")
                 run.backend_pid = cursor.fetchone()[0]
-            with connection.execute_wrapper(self._watch), writes.kept_back():
+            with self._connection.execute_wrapper(self._watch), writes.kept_back():
                 outcomes = self._call_all(tasks)
             settled = earlier + [run.settled(task, outcomes[task.id]) for task in tasks]
             if settled:
@@ -114,7 +116,7 @@ class EffectsRun:
 
     def _connect_anew(self, tasks: list[Task], earlier: list[Settled]) -> None:
         """The transaction was ended or broken inside a call, and the outcome of that is decided."""
-        connection.close()
+        self._connection.close()
 
     def _each_alone(self, tasks: list[Task], earlier: list[Settled]) -> None:
         """Was the one that was moved called before or after? Alone there is no such question."""
@@ -134,7 +136,8 @@ class EffectsRun:
     def _wait(self, fault: Exception, faults: int) -> None:
         log.warning("effects.again batch=%s error=%r", self._run.batch.batch_no, str(fault).strip())
         if not is_lock_fault(fault):
-            connection.close()
+            self._connection.close()
+            leave_other_databases()  # it may have been the connection to one of them
         time.sleep(random.uniform(0.005, 0.02) * 2**faults)
 
     def _moved_by_ourselves(self, settled: list[Settled]) -> bool:
@@ -153,7 +156,7 @@ class EffectsRun:
             except (DatabaseError, InterfaceError) as error:
                 log.warning("effects.unseen batch=%s error=%r", self._run.batch.batch_no, str(error).strip())
             finally:
-                connection.close()
+                our_connection().close()
 
         outside = threading.Thread(target=look)  # a thread has a connection of its own
         outside.start()
@@ -163,7 +166,7 @@ class EffectsRun:
     def _put_back(self, tasks: list[Task], error: Exception) -> None:
         """Locks fought over again and again are no fault of these tasks: due again soon, no retry used."""
         log.error("effects.put_back batch=%s tasks=%d error=%r", self._run.batch.batch_no, len(tasks), str(error))
-        connection.close()
+        self._connection.close()
         for task in tasks:
             self._run.end(task, Returned("INFRASTRUCTURE", str(error), delay=AGAIN_SECONDS))
 
@@ -198,11 +201,11 @@ class EffectsRun:
     def _plainly(self, action: Callable):
         try:
             answer = action()
-            if connection.needs_rollback or _status() != TransactionStatus.INTRANS:
+            if self._connection.needs_rollback or self._status() != TransactionStatus.INTRANS:
                 raise _RolledBack(self._carefully)  # aborted or ended: the careful go tells which
             return answer
         except (Interrupted, DatabaseError, InterfaceError) as error:
-            if isinstance(error, Interrupted) or _is_no_fault_of_the_handler(error):
+            if isinstance(error, Interrupted) or self._is_no_fault_of_the_handler(error):
                 raise
             raise _RolledBack(self._carefully) from error
         except BaseException as error:
@@ -211,24 +214,24 @@ class EffectsRun:
     def _call_carefully(self, task: Task) -> Outcome:
         self._fault, ended = None, False
         try:
-            with transaction.atomic():
+            with atomic():
                 writes.drop()  # of a task before it that failed
                 try:
                     answer = self._interruptible([task], [task] if self._vectorised else task)
                 finally:
-                    ended = _status() == TransactionStatus.IDLE  # a rollback to the savepoint would begin another
+                    ended = self._status() == TransactionStatus.IDLE  # a rollback to the savepoint would begin another
                 writes.send()
                 failed = failures_in(answer, [task]) if self._vectorised else {}
                 if failed:
                     raise failed[task.id]
-                if connection.needs_rollback or _status() == TransactionStatus.INERROR:
-                    raise RuntimeError("the handler caught a database error inside its transaction and went on")
+                if self._connection.needs_rollback or self._status() == TransactionStatus.INERROR:
+                    raise RuntimeError("the handler caught a database error inside its transaction and carried on")
                 if ended:
                     raise RuntimeError(ENDED_WORDS)
         except Interrupted:
             raise
         except (DatabaseError, InterfaceError) as error:
-            if _is_no_fault_of_the_handler(error):
+            if self._is_no_fault_of_the_handler(error):
                 raise
             return self._failed(task, error, ended=ended)
         except BaseException as error:
@@ -240,13 +243,13 @@ class EffectsRun:
 
         Django says nothing when a rollback to a savepoint fails, it only refuses every statement after that.
         """
-        if not connection.needs_rollback:
+        if not self._connection.needs_rollback:
             return outcome_of(error)
         if self._fault is not None and sqlstate(self._fault) == IDLE_TOO_LONG:
             self._decided[task.id] = Failure("IDLE_IN_TRANSACTION", str(self._fault).strip())
-        elif ended or connection.closed_in_transaction:
+        elif ended or self._connection.closed_in_transaction:
             self._decided[task.id] = Failure(ENDED_TRANSACTION, ENDED_WORDS, final=True)
-        elif _status() == TransactionStatus.UNKNOWN:
+        elif self._status() == TransactionStatus.UNKNOWN:
             # The failure may well be a consequence. It can't be written here in any case, so all of it is done again.
             raise InterfaceError(f"the connection was lost in a call that failed with {error!r:.200}") from None
         else:
@@ -289,9 +292,20 @@ class EffectsRun:
         # One call for many: the careful go tries them one by one and finds the slow one.
         self._careful = True
 
+    def _is_no_fault_of_the_handler(self, error: BaseException) -> bool:
+        """A lock fault, or our database was lost; but not a connection that the handler closed itself, nor an error of
+        some other database."""
+        if not is_infrastructure_fault(error) or self._connection.closed_in_transaction:
+            return False
+        return is_lock_fault(error) or error is self._fault or self._connection.connection.closed
+
+    def _status(self) -> int:
+        """Asked after every call, so by the short way: no object is made for the answer."""
+        return self._connection.connection.pgconn.transaction_status
+
     def _end_session(self) -> None:
         """An interrupted statement may still run on the server: end it, or its locks stay."""
-        connection.close()
+        self._connection.close()
         if self._run.backend_pid is not None:
             run_sql("end_session", {"pid": self._run.backend_pid})
 
@@ -301,13 +315,3 @@ class _RolledBack(Exception):
 
     def __init__(self, remedy: Callable[[list[Task], list[Settled]], Exception | None]) -> None:
         self.remedy = remedy
-
-
-def _is_no_fault_of_the_handler(error: BaseException) -> bool:
-    """A lock fault or a connection that broke; but not one that the handler closed itself."""
-    return is_infrastructure_fault(error) and not connection.closed_in_transaction
-
-
-def _status() -> int:
-    """Asked after every call, so by the short way: no proxy, no object made for the answer."""
-    return connections[DEFAULT_DB_ALIAS].connection.pgconn.transaction_status

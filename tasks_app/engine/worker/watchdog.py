@@ -9,11 +9,11 @@ import threading
 import time
 from contextlib import contextmanager, suppress
 
-from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from tasks_app.conf import conf
 from tasks_app.core.task import Failure, Returned
+from tasks_app.database import our_connection
 from tasks_app.sql import run as run_sql
 
 from . import shutdown
@@ -61,7 +61,7 @@ class Watchdog(threading.Thread):
         have run out.
         """
         with self._wait_lock:
-            self._waits_for = (connections[DEFAULT_DB_ALIAS], time.monotonic() + conf().HEARTBEAT_SECONDS)
+            self._waits_for = (our_connection(), time.monotonic() + conf().HEARTBEAT_SECONDS)
         try:
             yield
         finally:

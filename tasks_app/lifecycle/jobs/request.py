@@ -13,7 +13,7 @@ from tasks_app.core.firings import INSTANT
 from tasks_app.core.handlers import REGISTRY, Handler, refuse_bad_lane, refuse_bad_max_retry
 from tasks_app.core.jobs import CatchUp
 from tasks_app.core.schedule import Gap, Repeat, Schedule
-from tasks_app.lifecycle.request import checked_instant, checked_json, checked_name
+from tasks_app.lifecycle.request import checked_instant, checked_json, checked_name, fitting_payload
 from tasks_app.models import JobDefinition
 from tasks_app.models.job_definition import NAME_LENGTH
 
@@ -95,12 +95,13 @@ def columns(request: JobRequest, now: datetime, was: JobDefinition | None = None
     _refuse_bad_limits(request)
     if request.task_type == CELERY_TASK:
         celery_call(request.payload)
+    payload = fitting_payload(handler, request.payload)
     schedule = _schedule(request, now, was)
     _refuse_what_never_fires(request, schedule, now, was)
     return {
         "name": name,
         "task_type": request.task_type,
-        "payload": {} if request.payload is None else json.loads(checked_json("payload", request.payload)),
+        "payload": {} if payload is None else json.loads(checked_json("payload", payload)),
         "lane": lane,
         "max_retry": max_retry,
         "backoff": backoff,
@@ -191,7 +192,7 @@ def _refuse_bad_timeout(request: JobRequest, handler: Handler) -> None:
     if handler.batch:
         raise InvalidTask(
             f"timeout={request.timeout:g}: {handler.name} makes one call for many tasks, so a job can't have a "
-            "time-out of its own. Leave it out; the handler's holds."
+            "time-out of its own. Leave it out; the handler's applies."
         )
 
 
@@ -222,7 +223,7 @@ def _refuse_what_never_fires(request: JobRequest, schedule: Schedule, now: datet
     if request.jitter and request.jitter >= schedule.closest.total_seconds():
         raise InvalidTask(
             f"jitter={request.jitter} is not shorter than the {schedule.closest.total_seconds():g} s that may lie "
-            "between two firings; each would be spread over the next. Lower it."
+            "between two firings; each would run into the next. Lower it."
         )
     refuse_absurd_instant("the next time", coming)
 

@@ -1,6 +1,6 @@
 """What can be done to a job: create, edit, pause, resume, trigger, delete; each with an audit entry in its transaction.
 
-Each holds the cursor of the job's schedule and the job (hold.py). So what was planned by the old rule and not claimed
+Each locks the cursor of the job's schedule and the job (lock.py). So what was planned by the old rule and not claimed
 is taken back, and nothing is planned by it any more.
 """
 
@@ -10,23 +10,24 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import NamedTuple
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 
 from tasks_app.core.celery_call import CELERY_TASK, celery_call
 from tasks_app.core.errors import InvalidTask, NameTaken, PunctualError, UnknownJob, shown
 from tasks_app.core.firings import INSTANT, newest
 from tasks_app.core.handlers import REGISTRY, refuse_other_tenant
 from tasks_app.core.jobs import JobStatus, OnResume
+from tasks_app.database import atomic
 from tasks_app.lifecycle.audit import Entry, Operator, audit
-from tasks_app.lifecycle.request import checked_instant, checked_json, checked_name
+from tasks_app.lifecycle.request import checked_instant, checked_json, checked_name, fitting_payload
 from tasks_app.lifecycle.shards import shards_of
 from tasks_app.models import JobDefinition
 from tasks_app.models.schedule_task import DEFAULT_TENANT, TENANT_LENGTH
 from tasks_app.sql import run
 
-from .hold import Left, database_now, hold, join, leave, number_of, unknown
 from .instances import Dues, Triggered, take_back
 from .instances import trigger as _trigger
+from .lock import Left, database_now, join, leave, lock_job, number_of, unknown
 from .request import JobRequest, changed, columns, shown_fields
 
 KEY_LENGTH = 150
@@ -47,7 +48,7 @@ def create(request: JobRequest, operator: Operator, tenant: str | None = None) -
     """A new job, active from now on; without a tenant, of that of its type."""
     tenant = checked_name("tenant", REGISTRY.tenant_of(request.task_type, tenant), TENANT_LENGTH)
     refuse_other_tenant(REGISTRY.require(request.task_type), tenant)
-    with transaction.atomic(savepoint=False):
+    with atomic(savepoint=False):
         now = database_now()
         values = columns(request, now)
         values |= {
@@ -58,7 +59,7 @@ def create(request: JobRequest, operator: Operator, tenant: str | None = None) -
             "shard": 0,
         }
         try:
-            with transaction.atomic():
+            with atomic():
                 job = JobDefinition.objects.create(tenant=tenant, **values)
         except IntegrityError as error:
             raise _name_taken(error, tenant, values["name"]) from None
@@ -77,8 +78,8 @@ def edit(
     revision: int | None = None,
 ) -> Changed:
     """The job by its new rule, from the first firing on that nobody has claimed; `revision` is what the caller saw."""
-    with transaction.atomic(savepoint=False):
-        job, cursor = hold(tenant, job_id, revision)
+    with atomic(savepoint=False):
+        job, cursor = lock_job(tenant, job_id, revision)
         before, now = shown_fields(job), database_now()
         values = columns(changed(job, changes), now, was=job)
         refuse_other_tenant(REGISTRY.require(values["task_type"]), job.tenant)
@@ -91,7 +92,7 @@ def edit(
         job.plan_from, job.owed = opened.plan_from, None if "run_at" in new_times else job.owed
         job.cursor, job.revision, job.updated_at = None, job.revision + 1, now
         try:
-            with transaction.atomic():
+            with atomic():
                 job.save()
         except IntegrityError as error:
             raise _name_taken(error, tenant, values["name"]) from None
@@ -110,12 +111,14 @@ def pause(
 ) -> Changed:
     """Nothing fires until somebody resumes it, or `until`; what is running or waits for a retry goes on."""
     _refuse_unknown("on_resume", on_resume)
-    with transaction.atomic(savepoint=False):
-        job, cursor = hold(tenant, job_id)
+    with atomic(savepoint=False):
+        job, cursor = lock_job(tenant, job_id)
         before = _pause_of(job)
         now = database_now()
         if until is not None and checked_instant("until", until) <= now:
-            raise InvalidTask(f"until={until.isoformat()} has passed; a pause ends in the future, or when told.")
+            raise InvalidTask(
+                f"until={until.isoformat()} has passed; a pause ends in the future, or when somebody resumes it."
+            )
         if job.status == JobStatus.ACTIVE:
             left = leave(job, cursor, now)
             job.plan_from, job.owed, job.paused_at = left.open_from, list(left.owed) or None, now
@@ -136,8 +139,8 @@ def resume(job_id: int, operator: Operator, *, tenant: str = DEFAULT_TENANT, on_
     """Active again; firings that fell into the pause are skipped, or the latest or all of them run now."""
     if on_resume is not None:
         _refuse_unknown("on_resume", on_resume)
-    with transaction.atomic(savepoint=False):
-        job, _ = hold(tenant, job_id)
+    with atomic(savepoint=False):
+        job, _ = lock_job(tenant, job_id)
         if job.status == JobStatus.ACTIVE:
             return Changed(job)
         return _resume(job, operator, OnResume(on_resume or job.on_resume))
@@ -163,8 +166,8 @@ def resume_due(operator: Operator) -> int:
 
 
 def _resume_if_due(tenant: str, job_id: int, operator: Operator) -> bool:
-    with transaction.atomic():
-        job, _ = hold(tenant, job_id)
+    with atomic():
+        job, _ = lock_job(tenant, job_id)
         # Looked at again under the lock: somebody may have resumed it, or paused it for longer.
         if job.status != JobStatus.PAUSED or job.paused_until is None or job.paused_until > database_now():
             return False
@@ -177,17 +180,21 @@ def trigger(
 ) -> Triggered:
     """One instance now, beside the schedule and whether or not it is paused; the same key is the same instance."""
     key = checked_name("key", key, KEY_LENGTH)
-    with transaction.atomic(savepoint=False):
-        # Held against a deletion and an edit, but not against a planner that counts its runs.
-        held = run("hold_job", {"tenant": tenant, "job": number_of(job_id)})
-        job = JobDefinition.objects.filter(id=number_of(job_id)).first() if held else None
+    with atomic(savepoint=False):
+        # Locked against a deletion and an edit, but not against a planner that counts its runs.
+        locked = run("lock_job", {"tenant": tenant, "job": number_of(job_id)})
+        job = JobDefinition.objects.filter(id=number_of(job_id)).first() if locked else None
         if job is None:
             raise unknown(job_id)
         if payload is not None and job.task_type == CELERY_TASK:
             celery_call(payload)
+        handler = REGISTRY.get(job.task_type)
+        if payload is not None and handler is not None:
+            payload = fitting_payload(handler, payload)
         done = _trigger(job, key, None if payload is None else checked_json("payload", payload))
         if done.new:
-            audit(operator, "trigger", [Entry(f"job {job.id}", "triggered", done.task_id, {"key": key})])
+            about = (job.tenant, job.task_type)
+            audit(operator, "trigger", [Entry(f"job {job.id}", "triggered", done.task_id, {"key": key}, *about)])
     return done
 
 
@@ -195,8 +202,8 @@ def delete(
     job_id: int, operator: Operator, *, tenant: str = DEFAULT_TENANT, revision: int | None = None
 ) -> JobDefinition:
     """The job is gone and fires no more; its instances that were claimed or triggered stay, as its history."""
-    with transaction.atomic(savepoint=False):
-        job, _ = hold(tenant, job_id, revision)
+    with atomic(savepoint=False):
+        job, _ = lock_job(tenant, job_id, revision)
         before = shown_fields(job)
         take_back(job)
         JobDefinition.objects.filter(id=job.id).delete()
@@ -279,7 +286,8 @@ def _pause_of(job: JobDefinition) -> dict:
 
 def _audit(operator: Operator, verb: str, job: JobDefinition, detail: dict) -> None:
     outcome = verb.removesuffix("e") + "ed"
-    audit(operator, verb, [Entry(f"job {job.id}", outcome, None, detail | {"tenant": job.tenant, "name": job.name})])
+    detail = detail | {"tenant": job.tenant, "name": job.name}
+    audit(operator, verb, [Entry(f"job {job.id}", outcome, None, detail, job.tenant, job.task_type)])
 
 
 def _fresh(job: JobDefinition) -> JobDefinition:
@@ -289,7 +297,8 @@ def _fresh(job: JobDefinition) -> JobDefinition:
 def _name_taken(error: IntegrityError, tenant: str, name: str) -> Exception:
     if "punctual_job_name" not in str(error):
         return error
-    return NameTaken(f"tenant {tenant!r} has a job named {name!r} already. Choose another name, or edit that one.")
+    words = f"tenant {tenant!r} already has a job named {name!r}. Choose another name, or edit that one."
+    return NameTaken(words, JobDefinition.objects.filter(tenant=tenant, name=name).first())
 
 
 def _refuse_unknown(name: str, value: object) -> None:

@@ -22,7 +22,7 @@ class Command(TerminalCommand):
         issue = verbs.add_parser("issue", help="a new token")
         issue.add_argument("name", help="who will use it")
         issue.add_argument("--tenant", required=True, help="what it sees and changes is this tenant's")
-        issue.add_argument("--internal", action="store_true", help=f"yes, tenant {INTERNAL_TENANT!r} is meant")
+        issue.add_argument("--internal", action="store_true", help=f"yes, I mean tenant {INTERNAL_TENANT!r}")
         issue.add_argument("--write", action="store_true", help="it may change things, not only read them")
         issue.add_argument(
             "--types", type=api_tokens.listed, help="all it may see and use; default: all open to its tenant"
@@ -33,12 +33,12 @@ class Command(TerminalCommand):
             default=api_tokens.USUAL_LANES,
             help=f"default: {','.join(api_tokens.USUAL_LANES)}",
         )
-        issue.add_argument("--days", type=float, help="it expires after so many days")
+        issue.add_argument("--days", type=float, help="expire it after this many days")
         verbs.add_parser("list", help="all tokens, without their text")
-        revoke = verbs.add_parser("revoke", help="from now on it opens nothing")
+        revoke = verbs.add_parser("revoke", help="stop it from working, for good")
         revoke.add_argument("id", type=int)
         for verb in (issue, revoke):
-            verb.add_argument("--by", default=getpass.getuser(), help="who does it; default: the system's user")
+            verb.add_argument("--by", default=getpass.getuser(), help="who does this; default: the system user")
             verb.add_argument("--reason", default="no reason was given", help="why, for the audit")
 
     def handle(self, *args, **options) -> None:
@@ -53,7 +53,7 @@ class Command(TerminalCommand):
         self.stdout.write(text)
         if options["internal"]:
             self.stderr.write("Careful: it reaches the scheduler's own tasks and those of its apps.")
-        self.stderr.write(f"Token {token.id} of tenant {token.tenant!r}. Keep it: it is not shown again.")
+        self.stderr.write(f"Token {token.id} of tenant {token.tenant!r}. Keep it: it won't be shown again.")
 
     def _list(self, options) -> None:
         for token in ApiToken.objects.order_by("id"):
@@ -66,8 +66,8 @@ class Command(TerminalCommand):
 
     def _revoke(self, options) -> None:
         if not api_tokens.revoke(options["id"], _operator(options)):
-            raise CommandError(f"there is no token {options['id']} that could be revoked; see `api_token list`.")
-        self.stdout.write(f"Token {options['id']} opens nothing any more.")
+            raise CommandError(f"there is no token {options['id']} to revoke; see `api_token list`.")
+        self.stdout.write(f"Token {options['id']} no longer works.")
 
 
 def _operator(options) -> Operator:

@@ -8,10 +8,11 @@ import json
 import sys
 import time
 
-from django.db import OperationalError, connection
+from django.db import OperationalError
 
 from tasks_app.core.scans import Finding
 from tasks_app.core.text import visible
+from tasks_app.database import our_connection
 from tasks_app.engine.beat.compensation import Report, compensate
 from tasks_app.management.terminal import TerminalCommand
 
@@ -22,12 +23,12 @@ class Command(TerminalCommand):
     help = "Runs every app's compensation scan: finds rows whose task is missing or wrong, and repairs them."
 
     def add_arguments(self, parser) -> None:
-        parser.add_argument("--dry-run", action="store_true", help="say what is wrong, repair nothing")
+        parser.add_argument("--dry-run", action="store_true", help="say what is wrong, without repairing it")
         parser.add_argument("--json", action="store_true", help="one JSON object instead of a page")
 
     def handle(self, *args, **options) -> None:
         try:
-            connection.ensure_connection()
+            our_connection().ensure_connection()
         except OperationalError as error:
             self.stderr.write(f"The database does not answer: {str(error).strip().splitlines()[0]}")
             sys.exit(2)
@@ -61,13 +62,13 @@ def _as_dict(report: Report, seconds: float) -> dict:
 
 
 def _as_page(report: Report, seconds: float) -> str:
-    lines = [f"{report.walked:,} rows looked at in {seconds:.1f} s."]
+    lines = [f"{report.walked:,} rows checked in {seconds:.1f} s."]
     for (scan, finding, kind), found in report.found.items():
         ids = ", ".join(found.ids[:20]) + (" …" if found.count > 20 else "")
         lines.append(f"  {scan}: {kind}: {found.count:,} {finding}: {ids}")
-    lines += [f"! {scan} could not end: {reason}" for scan, reason in report.failed.items()]
+    lines += [f"! {scan} did not finish: {reason}" for scan, reason in report.failed.items()]
     if report.count(Finding.NEEDS_PERSON):
-        lines.append("! What needs a person is left as it is: replay or re-plan it by hand.")
+        lines.append("! What needs a person is left as it is: replay or reschedule it by hand.")
     elif not report.failed:
         lines.append("Nothing is wrong." if not report.found else "Nothing else is wrong.")
     return "\n".join(map(visible, lines))

@@ -1,7 +1,7 @@
 """`manage.py import_celery_beat [--undo] [--dry-run] [--json]`: django-celery-beat's periodic tasks become jobs.
 
 Exit code 0: all of them did, were there already or are over. 1: some could not be carried over or taken back, and their
-lines say why. 2: this database has no tables of django-celery-beat; nothing was done.
+lines say why. 2: there are no tables of django-celery-beat that can be read; nothing was done.
 """
 
 import json
@@ -12,7 +12,7 @@ from django.core.management.base import CommandError
 
 from tasks_app.core.text import visible
 from tasks_app.engine.operations.celery_beat_import import DONE, LEFT, REFUSED, Told, carry_over, take_back
-from tasks_app.engine.operations.celery_beat_tables import TABLE, tables_exist
+from tasks_app.engine.operations.celery_beat_tables import why_unreadable
 from tasks_app.management.terminal import TerminalCommand
 from tasks_app.models.schedule_task import DEFAULT_TENANT
 
@@ -28,17 +28,18 @@ class Command(TerminalCommand):
 
     def add_arguments(self, parser) -> None:
         parser.add_argument(
-            "--undo", action="store_true", help="delete or pause the jobs, switch the schedules on again"
+            "--undo", action="store_true", help="delete or pause the jobs and switch the schedules on again"
         )
-        parser.add_argument("--dry-run", action="store_true", help="say what would become of each, change nothing")
+        parser.add_argument(
+            "--dry-run", action="store_true", help="say what would become of each, without changing anything"
+        )
         parser.add_argument("--json", action="store_true", help="one JSON object instead of lines")
         parser.add_argument("--tenant", default=DEFAULT_TENANT)
 
     def handle(self, *args, **options) -> None:
         undo, dry_run = options["undo"], options["dry_run"]
-        if not tables_exist():
-            verb = "take back" if undo else "import"
-            raise CommandError(f"this database has no table {TABLE}; there is nothing to {verb}.", returncode=2)
+        if problem := why_unreadable():
+            raise CommandError(problem, returncode=2)
         told = (take_back if undo else carry_over)(options["tenant"], dry_run=dry_run)
         done = sum(one.result == DONE for one in told)
         switched = sum(one.schedule == ("switched on" if undo else "switched off") for one in told)

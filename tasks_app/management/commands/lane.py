@@ -18,14 +18,14 @@ class Command(TerminalCommand):
 
     def add_arguments(self, parser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)
-        pause = verbs.add_parser("pause", help="nothing of the lane is started any more; what runs goes on")
+        pause = verbs.add_parser("pause", help="start nothing more in the lane; what is running goes on")
         pause.add_argument("lane", help=", ".join(LANES))
         pause.add_argument("--reason", required=True, help="why, for those who find it paused")
-        resume = verbs.add_parser("resume", help="the lane goes on")
+        resume = verbs.add_parser("resume", help="start what waits in the lane again")
         resume.add_argument("lane", help=", ".join(LANES))
         resume.add_argument("--reason", default="no reason was given", help="why, for the audit")
         for verb in (pause, resume):
-            verb.add_argument("--by", default=_user(), help="who; default: the system's user")
+            verb.add_argument("--by", default=_user(), help="who does this; default: the system user")
         verbs.add_parser("list", help="all lanes, with the reasons of the paused ones")
 
     def handle(self, *args, verb: str, **options) -> None:
@@ -37,13 +37,13 @@ class Command(TerminalCommand):
     def _pause(self, options: dict) -> None:
         lane = options["lane"]
         if not lanes.pause(lane, reason=options["reason"], by=options["by"]):
-            raise CommandError(f"Lane {lane!r} is paused already; `lane list` says by whom and why.")
-        self.stdout.write(f"Lane {lane!r} is paused. What runs goes on; nothing new is started within a second.")
+            raise CommandError(f"Lane {lane!r} is already paused; `lane list` says by whom and why.")
+        self.stdout.write(f"Lane {lane!r} is paused. Within a second nothing new is started; what is running goes on.")
 
     def _resume(self, options: dict) -> None:
         if not lanes.resume(options["lane"], reason=options["reason"], by=options["by"]):
             raise CommandError(f"Lane {options['lane']!r} is not paused.")
-        self.stdout.write(f"Lane {options['lane']!r} goes on.")
+        self.stdout.write(f"Lane {options['lane']!r} is open again.")
 
     def _list(self, options: dict) -> None:
         paused = {pause.lane: pause for pause in LanePause.objects.all()}

@@ -1,39 +1,159 @@
 """`manage.py scheduler_status`: who is alive, what is due, what is late.
 
 Exit code 0: it works; the last lines say what can wait (-), or that all is well. 1: something is wrong, and the last
-lines say what (!). 2: the database does not answer.
+lines say what (!). 2: the database does not answer, or has not been migrated.
+
+With --wait it is a readiness check: 0 as soon as all is served, else at the deadline 1 or 2 with the reasons.
+With --here it is the probe of a container: is a beat or worker of this machine alive?
 """
 
 import json
+import math
 import sys
+import time
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Callable
 from dataclasses import asdict
+from typing import TypeVar
 
-from django.db import OperationalError
+from django.core.management import CommandError
+from django.db import InterfaceError, OperationalError, ProgrammingError, close_old_connections
 
+from tasks_app.core.errors import shown
+from tasks_app.core.lanes import LANES
 from tasks_app.core.text import visible
-from tasks_app.engine.watch.status import LaneStatus, SchedulerStatus, read_status
+from tasks_app.engine.nodes import is_here
+from tasks_app.engine.watch.status import LaneStatus, SchedulerStatus, read_nodes, read_status
 from tasks_app.engine.watch.verdict import Severity
 from tasks_app.management.terminal import TerminalCommand
+
+DEFAULT_WAIT_SECONDS = 60.0
+LONGEST_WAIT_SECONDS = 86_400.0
+PAUSE_SECONDS = 0.5  # between two looks of one who waits
+NOBODY_HERE = "No beat or worker of this machine is alive."
+
+Seen = TypeVar("Seen")
+
+
+class Unreadable(Exception):
+    """There is no status to be had; the text says why."""
 
 
 class Command(TerminalCommand):
     help = "Shows live beats and workers, what is due, running and overdue, and how late tasks started lately."
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--json", action="store_true", help="one JSON object instead of a page")
+        parser.add_argument(
+            "--wait",
+            nargs="?",
+            type=_wait,
+            const=DEFAULT_WAIT_SECONDS,
+            metavar="SECONDS",
+            help=f"until all is served, or so long ({DEFAULT_WAIT_SECONDS:g} s); 0 looks once",
+        )
+        parser.add_argument(
+            "--lanes",
+            type=_lanes,
+            default=(),
+            metavar="LANE,…",
+            help="with --wait: these need a worker even if they have never had one",
+        )
+
+        parser.add_argument(
+            "--here", action="store_true", help="only whether a beat or worker of this machine is alive"
+        )
 
     def handle(self, *args, **options) -> None:
+        wait, lanes = options["wait"], options["lanes"]
+        if options["here"] and (options["json"] or lanes):
+            raise CommandError("--here has neither --json nor --lanes: its answer is its exit code.")
+        deadline = time.monotonic() + (wait or 0)
         try:
-            status = read_status()
-        except OperationalError as error:
-            self.stderr.write(f"The database does not answer: {str(error).strip().splitlines()[0]}")
+            failed = self._here(deadline) if options["here"] else self._fleet(deadline, **options)
+        except Unreadable as error:
+            self.stderr.write(str(error))
             sys.exit(2)
+        if failed:
+            sys.exit(1)
+
+    def _here(self, deadline: float) -> bool:
+        def alive() -> list[str]:
+            return [node.name for node in read_nodes() if node.live and is_here(node.name)]
+
+        names = self._until(deadline, alive, lambda names: [] if names else [NOBODY_HERE])
+        if names:
+            self.stdout.write(f"Alive: {', '.join(names)}.")
+        else:
+            self.stderr.write(NOBODY_HERE)
+        return not names
+
+    def _fleet(self, deadline: float, *, wait: float | None, lanes: tuple[str, ...], **options) -> bool:
+        status = self._until(deadline, read_status, lambda status: status.unserved(lanes))
+        unserved = status.unserved(lanes)
         if options["json"]:
-            self.stdout.write(json.dumps(_as_dict(status)))
+            self.stdout.write(json.dumps(_as_dict(status) | {"unserved": unserved}))
         else:
             self.stdout.write(_as_page(status))
-        if status.verdict == Severity.TROUBLE:
-            sys.exit(1)
+        if wait is None:
+            return status.verdict == Severity.TROUBLE
+        if unserved:
+            self.stderr.write("\n".join(["Not ready:", *(f"  {one}" for one in unserved)]))
+        return bool(unserved)
+
+    def _until(self, deadline: float, read: Callable[[], Seen], missing: Callable[[Seen], list[str]]) -> Seen:
+        """What was read as soon as nothing is missing, else what was read last before the deadline."""
+        told = 0
+        while True:
+            seen, problem = None, None
+            try:
+                seen = _read(read)
+                why = missing(seen)
+            except Unreadable as error:
+                problem, why = error, [str(error)]
+            if not why or time.monotonic() >= deadline:
+                break
+            if len(why) != told:
+                told = len(why)
+                self.stderr.write(f"Waiting: {why[0]}" + (f" And {told - 1} more." if told > 1 else ""))
+            time.sleep(PAUSE_SECONDS)
+        if problem is not None:
+            raise problem
+        return seen
+
+
+def _wait(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 <= seconds <= LONGEST_WAIT_SECONDS:
+        raise ArgumentTypeError(f"{shown(text)} is no time to wait; it must be 0 to {LONGEST_WAIT_SECONDS:g} seconds.")
+    return seconds
+
+
+def _lanes(text: str) -> tuple[str, ...]:
+    lanes = tuple(text.split(","))
+    for lane in lanes:
+        if lane not in LANES:
+            raise ArgumentTypeError(f"{shown(lane)} is no lane; there are {', '.join(LANES)}.")
+    return lanes
+
+
+def _read(read: Callable[[], Seen]) -> Seen:
+    try:
+        return read()
+    except (OperationalError, InterfaceError) as error:
+        close_old_connections()  # the next look needs one that works
+        raise Unreadable(f"The database does not answer: {_first_line(error)}") from None
+    except ProgrammingError as error:
+        raise Unreadable(
+            f"The database is not the one that this version needs: {_first_line(error)}. Run `manage.py migrate`."
+        ) from None
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
 def _as_dict(status: SchedulerStatus) -> dict:
@@ -108,7 +228,7 @@ def _shards(status: SchedulerStatus) -> list[str]:
 
 
 _HOW = {
-    "FREE": "which nobody held",
+    "FREE": "that nobody held",
     "EXPIRED": "from {}, whose lease had run out",
     "SHARED": "its share, from {}",
 }

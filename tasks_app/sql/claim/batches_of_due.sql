@@ -12,7 +12,7 @@
     GROUP BY number
 ), batch AS MATERIALIZED (
     SELECT gen_random_uuid() AS batch_no, (%(lanes)s::text[])[lane_no] AS lane, task_type, ids, spots, first, first_due,
-           %(limits)s::jsonb -> task_type AS held
+           %(limits)s::jsonb -> task_type AS bucket
     FROM (
         SELECT lane.no AS lane_no, type.task_type, part AS first, kind.dues[part] AS first_due,
                kind.ids[part : part + size.rows - 1] AS ids,
@@ -29,7 +29,7 @@
     ) AS ranked
     WHERE place <= (%(allowed)s::int[])[lane_no]
 ), flat AS MATERIALIZED (
-    -- All of it in one row, so that the UPDATE reads no join whose size the planner would have to guess.
+    -- All of it in one row, so that the UPDATE reads no join whose size PostgreSQL's planner would have to guess.
     SELECT array_agg(spot) AS spots, array_agg(id ORDER BY id) AS ids, array_agg(batch_no ORDER BY id) AS batch_nos
     FROM (SELECT batch_no, unnest(ids) AS id, unnest(spots) AS spot FROM batch) AS one
 ), moved AS (
@@ -44,10 +44,10 @@ INSERT INTO punctual_batch (batch_no, task_type, lane, ids, dispatcher, claimed_
 SELECT batch_no, task_type, lane, ids, %(dispatcher)s, clock_timestamp(),
        clock_timestamp() + make_interval(secs => %(lease)s),
        greatest((SELECT r.resumed_at FROM punctual_lane_resume r WHERE r.lane = batch.lane AND r.resumed_at > batch.first_due),
-                to_timestamp((held ->> 'full_at')::float8),
-                CASE WHEN first > (held ->> 'permits')::float8
-                     THEN to_timestamp((held ->> 'filled_at')::float8
-                                       + (first - (held ->> 'permits')::float8) / (held ->> 'rate')::float8) END)
+                to_timestamp((bucket ->> 'full_at')::float8),
+                CASE WHEN first > (bucket ->> 'permits')::float8
+                     THEN to_timestamp((bucket ->> 'filled_at')::float8
+                                       + (first - (bucket ->> 'permits')::float8) / (bucket ->> 'rate')::float8) END)
 FROM batch
 WHERE (SELECT set_config('synchronous_commit', 'off', TRUE)) = 'off'
 RETURNING batch_no::text, lane, task_type, cardinality(ids)

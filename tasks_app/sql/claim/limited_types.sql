@@ -1,4 +1,4 @@
--- limited_types: the types of which tasks with a limit are planned, whether or not a beat has declared that limit: one
+-- limited_types: the types of which tasks with a limit are scheduled, whether or not a beat has declared that limit: one
 -- step down their index for each.
 WITH RECURSIVE found AS (
     (SELECT task_type FROM punctual_task WHERE limited AND due_at IS NOT NULL ORDER BY task_type LIMIT 1)

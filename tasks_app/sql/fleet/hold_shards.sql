@@ -43,7 +43,7 @@ WITH
 ), locked AS MATERIALIZED (
     SELECT l.shard, w.found, l.holder, l.holder_name
     FROM wanted w JOIN punctual_shard_lease l ON l.shard = w.shard
-    -- Asked again under the lock: whoever took it since the look keeps it, and its fencing number is his alone.
+    -- Asked again under the lock: whoever took it since the look keeps it, and its fencing number is its own.
     WHERE CASE w.found WHEN 'OWN' THEN l.holder = %(node_id)s WHEN 'FREE' THEN l.holder IS NULL
                        WHEN 'EXPIRED' THEN l.lease_until = w.lease_until ELSE TRUE END
     ORDER BY l.shard

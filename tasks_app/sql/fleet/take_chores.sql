@@ -1,5 +1,5 @@
 -- take_chores: report this beat, and take the chores that are due; a chore is taken by one beat each time.
--- One whose time is further away than it is ever set was planned by a clock that has been set back since, or by another
+-- One whose time is further away than it is ever set was set by a clock that has been set back since, or by another
 -- setting: it is due, too.
 -- A reap with nothing to reap is taken, done and not returned: that is the common case, and costs no second statement.
 WITH

@@ -1,4 +1,4 @@
--- due_cursors: schedules whose next firing comes within the horizon, held until the end of the transaction.
+-- due_cursors: schedules whose next firing comes within the horizon, locked until the end of the transaction.
 -- SKIP LOCKED: another planner is at it, or somebody changes one of its jobs; it is looked at again in a moment.
 SELECT id, cron, timezone, dst_gap, dst_repeat, every, phase, next_fire, after_job, clock_timestamp()
 FROM punctual_job_cursor

@@ -1,6 +1,6 @@
--- differing: which of the wanted units have no live task, or one that is planned for another time.
+-- differing: which of the wanted units have no live task, or one that is scheduled for another time.
 -- A RUNNING one is left out whatever its time: it settles by itself, and what is then left is seen by the next look.
--- LIMIT keeps the look-up a look-up: joined freely, a page of wanted rows makes the planner read the whole table.
+-- LIMIT keeps the look-up a look-up: joined freely, a page of wanted rows makes PostgreSQL read the whole table.
 WITH wanted(key, at) AS MATERIALIZED (
 --rows
 )

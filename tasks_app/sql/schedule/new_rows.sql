@@ -1,6 +1,6 @@
 -- A column that is the same for all comes once, as `all_…`, with an empty array: most of a big insert is like that.
 -- `solo` comes from the row it takes over from: a task that may be poisonous stays alone until it has an outcome.
--- What is planned for the past is late from now on, and due as asked: that is its place in the line.
+-- What is scheduled for the past is late from now on, and due as asked: that is its place in the line.
 INSERT INTO punctual_task (tenant, task_type, biz_key, replaces, idem_key, status, execute_time, due_at, allowed_at, lane,
                            shard, limited, solo, max_retry, repeat_after, expires_after, token, payload)
 SELECT u.tenant, u.task_type, u.biz_key, u.replaces, u.idem_key, 'INIT', u.run_at, u.run_at,

@@ -6,7 +6,7 @@ WITH retired AS (
         idem_key = CASE WHEN u.hand_on THEN NULL ELSE t.idem_key END,
         status = CASE WHEN t.status = 'RUNNING' THEN 'CANCELLED' ELSE t.status END,
         error_code = CASE WHEN t.status = 'RUNNING' THEN 'SUPERSEDED' ELSE t.error_code END,
-        error_msg = CASE WHEN t.status = 'RUNNING' THEN 'planned anew while this attempt was running'
+        error_msg = CASE WHEN t.status = 'RUNNING' THEN 'rescheduled while this attempt was running'
                          ELSE t.error_msg END,
         cancelled_by = CASE WHEN t.status = 'RUNNING' THEN %(by)s ELSE t.cancelled_by END,
         start_time = CASE WHEN t.status = 'RUNNING' THEN (SELECT r.started_at FROM punctual_batch r WHERE r.batch_no = t.batch_no)

@@ -2,7 +2,7 @@
 -- `final` is mark_fail_unrecoverable, else mark_fail_retryable: then the row's own budget decides.
 -- A rolling task never dies: after its last failure it rolls, as after a success. An attempt row is kept for each failure.
 WITH
---include held
+--include locked
 , given AS MATERIALIZED (
     SELECT id, (g ->> 'begun')::bigint * interval '1 microsecond' AS begun,
            (g ->> 'ended')::bigint * interval '1 microsecond' AS ended,

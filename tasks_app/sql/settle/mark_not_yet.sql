@@ -1,6 +1,6 @@
--- mark_not_yet: RUNNING rows of this batch -> INIT, planned anew for the moment the handler named; no retry used.
+-- mark_not_yet: RUNNING rows of this batch -> INIT, scheduled again for the moment the handler named; no retry used.
 WITH
---include held
+--include locked
 , given AS MATERIALIZED (
     SELECT id, (%(given)s::jsonb ->> (place - 1))::timestamptz AS until FROM mine
 ), moved AS (

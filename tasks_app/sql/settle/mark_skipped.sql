@@ -1,6 +1,6 @@
 -- mark_skipped: RUNNING rows of this batch -> CANCELLED, because the handler or the deadline said so.
 WITH
---include held
+--include locked
 , given AS MATERIALIZED (
     SELECT id, g ->> 'code' AS code, g ->> 'reason' AS reason, (g ->> 'begun')::bigint * interval '1 microsecond' AS begun
     FROM (SELECT id, %(given)s::jsonb -> (place - 1) AS g FROM mine) AS one

@@ -1,7 +1,7 @@
 -- mark_success: RUNNING rows of this batch -> SUCCESS; a rolling one is due again.
 -- Times come as microseconds since the batch's start, which costs far less than a thousand timestamps.
 WITH
---include held
+--include locked
 , moved AS (
     UPDATE punctual_task t
     SET status = 'SUCCESS', batch_no = NULL, solo = FALSE, attempt = 0, error_code = '', error_msg = '',

@@ -1,7 +1,7 @@
 -- return: RUNNING rows of this batch -> due again at the moment they were due, or a little later; no retry used.
 -- For what was never begun (shutdown) and what nobody may judge here (an unknown type, a call that failed for many).
 WITH
---include held
+--include locked
 , given AS MATERIALIZED (
     SELECT id, (g ->> 'delay_ms')::bigint * interval '1 millisecond' AS delay, (g ->> 'solo')::bool AS solo,
            g ->> 'code' AS code, g ->> 'reason' AS reason

@@ -1,9 +1,9 @@
 -- start: the first delivery of a batch takes it and sets the run lease; every later one finds nothing.
--- Except for who started it and got no answer: it asks `again`, with the ticket that it made up for this one delivery. Another
+-- Except for whoever started it and got no answer: it asks `again`, with the ticket that it made up for this one delivery. Another
 -- worker has another ticket, and so has another delivery to the same worker: there, handlers may have been called already.
 -- A first question that arrives late finds nothing either, whatever ticket it has.
 -- A batch of a lane that was paused meanwhile can't be started; the caller gives it back.
--- Only rows still RUNNING under this very batch come along: one cancelled or re-planned meanwhile is left out.
+-- Only rows still RUNNING under this very batch come along: one cancelled or rescheduled meanwhile is left out.
 -- Times come as seconds since the epoch: a thousand timestamps cost the worker ten times as much to read.
 -- A batch of which nothing is left returns one row with an empty id, so that the caller can finish it.
 WITH b AS (

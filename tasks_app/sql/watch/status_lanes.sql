@@ -1,7 +1,7 @@
 -- status_lanes: per lane what is due now and since when; batches that wait and that run, the tasks in them, and batches
 -- whose lease ran out longer ago than the reaper needs.
 -- Due rows are counted up to a bound for each shard; `cut` says that there are more. Canaries are nobody's tasks.
--- Nothing is overdue from before it was planned or its lane was resumed.
+-- Nothing is overdue from before it was scheduled or its lane was resumed.
 -- What waits for its limit is due, but not late: that it waits is what the limit is for.
 SELECT l.lane,
        d.due, d.cut, d.oldest_seconds,

@@ -1,12 +1,12 @@
 -- status_limits: the limits in force, what is left in their buckets, how many tasks are claimed and running, and how many
 -- are due and for how long: those of each lane are counted up to a bound. And the types of which limited tasks are
--- planned, but whose limit no beat has declared.
+-- scheduled, but whose limit no beat has declared.
 SELECT one.task_type, one.declared, one.rate, one.burst, one.max_running,
        least(one.burst, one.permits + one.rate * greatest(0, extract(epoch FROM clock_timestamp() - one.filled_at)::float8)),
        held.claimed, held.running, extract(epoch FROM clock_timestamp() - waits.since)::float8, waits.due
 FROM (
     SELECT task_type, l.task_type IS NOT NULL AS declared, l.rate, l.burst, l.max_running, l.permits, l.filled_at
-    FROM unnest(%(types)s::text[]) AS planned(task_type)
+    FROM unnest(%(types)s::text[]) AS scheduled(task_type)
     FULL JOIN punctual_type_limit l USING (task_type)
 ) AS one
 CROSS JOIN LATERAL (

@@ -27,6 +27,6 @@ CROSS JOIN LATERAL (
             LIMIT %(bound)s + 1
         ) AS few
     ) AS of_type
-) AS planned
+) AS scheduled
 GROUP BY minute
 ORDER BY minute

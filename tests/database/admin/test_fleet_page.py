@@ -70,7 +70,7 @@ def test_it_shows_processes_shards_with_holders_and_fencing_numbers_and_takeover
 def test_shards_of_a_beat_that_fell_silent_are_nobodys_until_another_takes_them(viewer, beats):
     execute("UPDATE punctual_shard_lease SET lease_until = now() - interval '1 s' WHERE holder_name = 'beat-2'")
     assert "<strong>nobody</strong>" in text(viewer)
-    assert "Nobody dispatches shards" in text(viewer)
+    assert "No beat dispatches shards" in text(viewer)
 
     beats[0].run_once()
 
@@ -85,7 +85,7 @@ def test_a_lane_that_nobody_consumes_is_named_with_what_is_due_in_it(viewer, bea
 
     assert "nobody consumes it" in row_of(page, "backfill")
     assert "nobody consumes it" not in row_of(page, "low")
-    assert "Nobody consumes lane &#x27;backfill&#x27;, and 1 task is due in it." in page
+    assert "No worker consumes lane &#x27;backfill&#x27;, and 1 task is due in it." in page
 
 
 def test_it_shows_the_messages_in_the_broker_and_says_when_it_does_not_answer(viewer, beats, redis, settings):
@@ -150,7 +150,7 @@ def test_a_press_on_pause_does_not_resume_what_somebody_else_has_paused_meanwhil
 
     answer = operator.post(LOW, {"verb": "pause", "reason": "second"}, follow=True)
 
-    assert "was paused by somebody else meanwhile" in answer.content.decode()
+    assert "was paused by somebody else in the meantime" in answer.content.decode()
     assert LanePause.objects.get().reason == "first"
 
 
@@ -171,7 +171,7 @@ def test_without_the_right_to_view_there_is_nothing_to_see(path):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"verb": "pause", "reason": ""}, "Say in a few words why"),
+        ({"verb": "pause", "reason": ""}, "Say briefly why"),
         ({"verb": "pause", "reason": "x" * 2000}, "at most 1000 characters"),
         ({"verb": "pause", "reason": "a\0b"}, "Null characters are not allowed"),
         ({"verb": "destroy", "reason": "x"}, "destroy is not one of the available choices"),

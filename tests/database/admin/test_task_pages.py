@@ -12,7 +12,8 @@ from tests.support.audit import deeds
 from tests.support.browser import person
 from tests.support.clients import client_of
 from tests.support.engine import claim_due, run_due
-from tests.support.moves import MONDAY, TUESDAY, dead, planned, state
+from tests.support.jobs import instances, make
+from tests.support.moves import MONDAY, TUESDAY, dead, scheduled, state
 
 pytestmark = pytest.mark.django_db
 
@@ -50,7 +51,7 @@ def page(client: Client, path: str, status: int = 200, **data) -> str:
 
 def test_the_list_shows_tasks_and_filters_them(viewer):
     dead("gone")
-    planned("later", at=MONDAY)
+    scheduled("later", at=MONDAY)
 
     assert "later" in (whole := page(viewer, LIST))
     assert "gone" in whole
@@ -61,7 +62,7 @@ def test_the_list_shows_tasks_and_filters_them(viewer):
 
 
 def test_every_next_page_is_linked_until_the_last(viewer):
-    planned(*(f"k-{n:03}" for n in range(120)), at=MONDAY)
+    scheduled(*(f"k-{n:03}" for n in range(120)), at=MONDAY)
     seen, path = set(), LIST
 
     for _ in range(3):
@@ -74,7 +75,7 @@ def test_every_next_page_is_linked_until_the_last(viewer):
 
 
 def test_a_number_sign_and_an_id_open_the_task(viewer):
-    [task_id] = planned("a", at=MONDAY)
+    [task_id] = scheduled("a", at=MONDAY)
 
     assert viewer.get(LIST, {"key": f"#{task_id}"}).url == f"{LIST}{task_id}/change/"
 
@@ -114,7 +115,7 @@ def test_a_script_is_shown_and_not_run(viewer, where):
 
 
 def test_a_task_links_to_what_it_is_about(viewer):
-    [task_id] = planned("4/2", at=MONDAY)
+    [task_id] = scheduled("4/2", at=MONDAY)
     register_link("T_QUIET", make := lambda key: Link(f"/things/{key}/", f"Thing {key}"))
     try:
         text = page(viewer, f"{LIST}{task_id}/change/")
@@ -151,7 +152,18 @@ def test_a_bad_filter_is_told_and_finds_nothing(viewer, query):
     assert b'role="alert"' in answer.content
 
 
-@pytest.mark.parametrize("after", ["x", "1", "0:abc", "-1:5", "0:", "9999999999:5", "0:99999999999999999999999999"])
+def test_the_list_is_narrowed_to_a_tenant_and_to_a_job(viewer):
+    schedule("T_QUIET", "acmes-own", delay=3600, tenant="acme")
+    job = make("report")
+    [instance, *_] = instances(job)
+
+    assert "acmes-own" in page(viewer, LIST, tenant="acme")
+    assert "acmes-own" not in page(viewer, LIST, tenant="default")
+    assert instance.biz_key in page(viewer, LIST, job=job.id)
+    assert instance.biz_key not in page(viewer, LIST, tenant="acme", job=job.id)
+
+
+@pytest.mark.parametrize("after", ["x", "-1", "0:abc", "-1:5", "0:", "9999999999:5", "0:99999999999999999999999999"])
 def test_a_place_that_is_none_is_refused(viewer, after):
     page(viewer, LIST, status=400, after=after)
 
@@ -171,7 +183,7 @@ def test_without_the_right_to_view_the_first_page_has_no_overview(stranger):
 @pytest.mark.parametrize("verb", ["retry", "cancel", "move"])
 @pytest.mark.parametrize("path", [ORDER, RUN])
 def test_who_may_only_look_changes_nothing_even_by_hand(viewer, verb, path):
-    [task_id] = planned("a", at=MONDAY)
+    [task_id] = scheduled("a", at=MONDAY)
 
     answer = viewer.post(path, order(verb, [task_id], at="2090-01-03T09:00"))
 
@@ -181,14 +193,14 @@ def test_who_may_only_look_changes_nothing_even_by_hand(viewer, verb, path):
 
 
 def test_the_right_to_operate_alone_is_not_enough():
-    [task_id] = planned("a", at=MONDAY)
+    [task_id] = scheduled("a", at=MONDAY)
     client = client_of(person("otto", OPERATE))
 
     assert client.post(RUN, order("cancel", [task_id])).status_code == 403
 
 
 def test_who_may_only_look_is_offered_no_action(viewer, operator):
-    [task_id] = planned("a", at=MONDAY)
+    [task_id] = scheduled("a", at=MONDAY)
 
     for path in (LIST, f"{LIST}{task_id}/change/"):
         assert 'name="verb"' not in page(viewer, path)
@@ -196,7 +208,7 @@ def test_who_may_only_look_is_offered_no_action(viewer, operator):
 
 
 def test_nobody_adds_changes_or_deletes_a_task_in_a_form(operator):
-    [task_id] = planned("a", at=MONDAY)
+    [task_id] = scheduled("a", at=MONDAY)
 
     assert operator.post(f"{LIST}{task_id}/delete/", {"post": "yes"}).status_code == 403
     assert operator.get(f"{LIST}add/").status_code == 403
@@ -207,7 +219,7 @@ def test_nobody_adds_changes_or_deletes_a_task_in_a_form(operator):
 @pytest.mark.parametrize("path", [ORDER, RUN])
 def test_an_order_needs_a_form_of_ours(path):
     client = client_of(person("olga", VIEW, OPERATE), enforce_csrf_checks=True)
-    [task_id] = planned("a", at=MONDAY)
+    [task_id] = scheduled("a", at=MONDAY)
 
     assert client.post(path, order("cancel", [task_id])).status_code == 403
     assert client.get(path).status_code == 405
@@ -218,12 +230,12 @@ def test_an_order_needs_a_form_of_ours(path):
 
 
 def test_a_preview_says_how_many_and_changes_nothing(operator):
-    ids = [*dead("a", "b"), *planned("c", at=MONDAY)]
+    ids = [*dead("a", "b"), *scheduled("c", at=MONDAY)]
 
     answer = operator.post(ORDER, {"verb": "retry", "scope": "chosen", "ids": ids})
 
     assert answer.context["button"] == "Retry 2 tasks now"
-    assert b"planned, and not failed" in answer.content
+    assert b"scheduled, and not failed" in answer.content
     assert state(ids[0]).status == "DEAD"
     assert not deeds().exists()
 
@@ -232,7 +244,7 @@ def test_a_preview_says_how_many_and_changes_nothing(operator):
     ("verb", "expected"), [("retry", "replayed"), ("cancel", "cancelled"), ("move", "moved")], ids=str
 )
 def test_an_order_is_carried_out_and_reported(operator, verb, expected):
-    ids = dead("a") if verb == "retry" else planned("a", at=MONDAY)
+    ids = dead("a") if verb == "retry" else scheduled("a", at=MONDAY)
 
     answer = operator.post(RUN, order(verb, ids, at="2090-01-03T09:00"), follow=True)
 
@@ -246,7 +258,7 @@ def test_an_order_is_carried_out_and_reported(operator, verb, expected):
 
 def test_everything_that_matches_is_done_and_nothing_else(operator):
     dead("a", "b", "c")
-    [other] = planned("other", at=MONDAY)
+    [other] = scheduled("other", at=MONDAY)
     given = {"verb": "retry", "scope": "matching", "filter": "state=DEAD&type=T_QUIET", "ids": [str(other)]}
 
     shown = operator.post(ORDER, given)
@@ -262,7 +274,7 @@ def test_everything_that_matches_is_done_and_nothing_else(operator):
 def test_a_long_order_goes_on_from_page_to_page(operator, monkeypatch):
     monkeypatch.setattr("tasks_app.engine.operations.operate.CHUNK", 10)
     monkeypatch.setattr("tasks_app.admin.orders.STEP_SECONDS", 0)
-    planned(*(str(n) for n in range(25)), at=MONDAY)
+    scheduled(*(str(n) for n in range(25)), at=MONDAY)
     given = order("cancel", scope="matching", filter="state=INIT", of="25", done="0")
 
     answer = operator.post(RUN, given)
@@ -320,7 +332,7 @@ def test_an_order_that_is_sent_twice_acts_once(operator):
     ids=lambda bad: str(bad)[:40],
 )
 def test_a_bad_order_is_refused_and_changes_nothing(operator, bad):
-    [task_id] = planned("a", at=MONDAY)
+    [task_id] = scheduled("a", at=MONDAY)
 
     answer = operator.post(RUN, order("cancel", [task_id]) | bad)
 
@@ -330,17 +342,17 @@ def test_a_bad_order_is_refused_and_changes_nothing(operator, bad):
 
 
 def test_an_order_without_a_choice_says_so(operator):
-    planned("a", at=MONDAY)
+    scheduled("a", at=MONDAY)
 
     answer = operator.post(ORDER, {"verb": "cancel", "scope": "chosen"}, follow=True)
 
-    assert b"No task is chosen" in answer.content
+    assert b"No task is selected" in answer.content
 
 
 def test_an_order_that_finds_nothing_any_more_says_so(operator):
     answer = operator.post(RUN, order("cancel", scope="matching", filter="state=DEAD"), follow=True)
 
-    assert b"Nothing matched any more" in answer.content
+    assert b"Nothing matches any more" in answer.content
 
 
 def test_an_operation_that_nobody_did_is_not_found(operator):
@@ -360,7 +372,7 @@ def test_the_overview_shows_what_ran_failed_died_and_comes(viewer):
     dead("gone")
     schedule_many("T_QUIET", [{"key": n} for n in range(5)])
     run_due()
-    planned("soon", delay=600)
+    scheduled("soon", delay=600)
 
     context = viewer.get("/admin/").context
 
@@ -371,7 +383,7 @@ def test_the_overview_shows_what_ran_failed_died_and_comes(viewer):
 
 
 def test_a_batch_shows_its_tasks_and_bad_numbers_are_not_found(viewer):
-    planned("in it")
+    scheduled("in it")
     [batch] = claim_due()
 
     assert "in it" in page(viewer, f"/admin/tasks_app/taskbatch/{batch.batch_no}/change/")
@@ -381,7 +393,7 @@ def test_a_batch_shows_its_tasks_and_bad_numbers_are_not_found(viewer):
 
 
 def test_entries_are_listed_and_found_by_task(viewer):
-    first, second = planned("a", "b", at=MONDAY)
+    first, second = scheduled("a", "b", at=MONDAY)
     cancel_tasks([first], Operator("olga", "the first reason"))
     cancel_tasks([second], Operator("olga", "the second reason"))
 

@@ -9,7 +9,7 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 
 from articles_app.models import Article
-from articles_app.states import Status
+from articles_app.states import ArticleStatus
 from tests.support.articles import approved, draft, row, status
 from tests.support.clients import client_of
 from tests.support.editor import ADD, MOVE, ask, editor, form_of, new, page, said, text_of, url
@@ -114,7 +114,7 @@ def test_a_form_whose_csrf_token_is_of_an_earlier_login_comes_back_filled_in():
     assert (answer.status_code, answer.url) == (302, url(article))
     shown = client.get(answer.url)
     assert form_of(shown)["title"] == "Typed" and BACK in text_of(shown)
-    assert status(article) == Status.AUDIT_SUCCESS
+    assert status(article) == ArticleStatus.AUDIT_SUCCESS
 
 
 def test_a_forged_request_keeps_nothing_and_is_refused():

@@ -164,7 +164,7 @@ def test_without_a_service_the_local_rules_decide_and_say_so_once(settings, capl
 # Audit.
 
 
-def test_an_audit_approves_and_plans_the_publishing(moderation):
+def test_an_audit_approves_and_schedules_the_publishing(moderation):
     article = pending(MONDAY)
 
     run_due()

@@ -1,4 +1,4 @@
-"""Every move of an article: what it writes, what it plans, what it tells, and what it refuses."""
+"""Every move of an article: what it writes, what it schedules, what it tells, and what it refuses."""
 
 from datetime import datetime, timedelta
 
@@ -10,7 +10,7 @@ from django.utils import timezone
 from articles_app import lifecycle
 from articles_app.errors import IllegalMove, InvalidArticle, StaleArticle, UnknownArticle
 from articles_app.models import Article, ArticleEvent
-from articles_app.states import MOVES, Status, allowed_moves
+from articles_app.states import MOVES, ArticleStatus, allowed_moves
 from tasks_app.client import Outcome
 from tasks_app.models import OutboxEvent, ScheduleTask
 from tests.support.articles import (
@@ -56,7 +56,7 @@ def everything() -> tuple:
     return tuple(list(table.objects.order_by("id").values()) for table in tables)
 
 
-@pytest.mark.parametrize("state", Status)
+@pytest.mark.parametrize("state", ArticleStatus)
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_in_every_state_moves_as_the_table_says_or_changes_nothing(verb, state):
     article = IN_STATE[state]()
@@ -84,7 +84,7 @@ def test_a_stale_revision_is_refused_and_told_what_changed_and_by_whom(verb):
     state = next(move.source for move in MOVES if move.verb == verb)
     article = IN_STATE[state]()
     seen = row(article).revision
-    lifecycle.change_offline_time(article, TUESDAY, actor="carl") if state != Status.OFFLINE else None
+    lifecycle.change_offline_time(article, TUESDAY, actor="carl") if state != ArticleStatus.OFFLINE else None
     all_rows = everything()
 
     with pytest.raises(StaleArticle) as refused:
@@ -126,10 +126,10 @@ def test_the_history_can_only_grow():
     assert ArticleEvent.objects.get(article_id=article).actor == ANN
 
 
-# What is planned.
+# What is scheduled.
 
 
-def test_submitting_plans_the_audit_at_once():
+def test_submitting_schedules_the_audit_at_once():
     task = audit_task(pending())
 
     assert task.live
@@ -153,7 +153,7 @@ def test_a_submit_that_is_rolled_back_leaves_no_task():
     assert (status(article), audit_task(article), history(article)) == ("DRAFT", None, ["create"])
 
 
-def test_approval_plans_the_publishing_at_the_publish_time():
+def test_approval_schedules_the_publishing_at_the_publish_time():
     article = approved(TUESDAY)
 
     assert publish_task(article).due_at == TUESDAY
@@ -242,7 +242,7 @@ def test_publishing_twice_has_one_effect_and_one_event():
     assert history(article).count("publish") == 1
 
 
-def test_publishing_plans_to_take_offline_what_has_an_offline_time():
+def test_publishing_schedules_to_take_offline_what_has_an_offline_time():
     leaves, stays = approved(past(), offline_time=MONDAY), approved(past())
 
     lifecycle.publish_due([leaves, stays])
@@ -260,7 +260,7 @@ def test_publishing_a_batch_takes_the_same_statements_as_publishing_one(django_a
     assert all(one.moved for one in outcomes.values())
 
 
-def test_publishing_now_calls_off_the_plan_and_makes_now_the_publish_time():
+def test_publishing_now_calls_off_the_schedule_and_makes_now_the_publish_time():
     article = approved(MONDAY, offline_time=TUESDAY)
 
     lifecycle.publish_now(article, actor="bob")
@@ -295,7 +295,7 @@ def test_an_article_goes_offline_at_its_time_once():
     assert history(due).count("take_offline") == 1
 
 
-def test_taking_offline_by_hand_calls_off_the_plan():
+def test_taking_offline_by_hand_calls_off_the_schedule():
     article = published(offline_time=MONDAY)
 
     lifecycle.take_offline(article, actor="bob")
@@ -350,7 +350,7 @@ def test_an_article_can_go_live_again_after_a_new_approval():
         ({"publish_time": "tomorrow"}, "must be an aware datetime"),
         ({"publish_time": None}, "must be an aware datetime"),
         ({"publish_time": datetime.max.replace(tzinfo=MONDAY.tzinfo)}, "surely a mistake"),
-        ({"offline_time": MONDAY}, "goes offline after it went live"),
+        ({"offline_time": MONDAY}, "must go offline after it goes live"),
         ({"offline_time": datetime(2090, 1, 9)}, "is naive"),  # noqa: DTZ001
         ({"title": ""}, "title is empty"),
         ({"title": "x" * 201}, "at most 200"),

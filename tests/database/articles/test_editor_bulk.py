@@ -38,7 +38,7 @@ def move(client, seen, **form: str):
 def test_the_lists_action_asks_first_and_changes_nothing(ann):
     one, two = approved(), draft()
     answer = ann.post(LIST, {"action": "move_publish_times", "_selected_action": [one, two]})
-    assert "2 articles selected. Nothing is moved before you have seen" in text_of(answer)
+    assert "2 articles selected. You will see what it would do before" in text_of(answer)
     assert answer.context["chosen"] == chosen(one, two)
     assert row(one).publish_time == row(two).publish_time == MONDAY
 
@@ -51,14 +51,14 @@ def test_a_preview_counts_what_moves_what_is_too_late_and_names_the_first_and_la
 
     words = text_of(seen)
     assert "2 would move: the first to Tue 3 Jan 2090 11:30 UTC, the last to Wed 4 Jan 2090 11:30 UTC" in words
-    assert "1 too late: published already, and left as it is" in words
+    assert "1 too late: already published, and left as it is" in words
     assert row(early).publish_time == MONDAY
 
     answer = move(ann, seen)
     assert done(answer)
     assert said(answer) == [
         "Moved 2 articles, the first to Tue 3 Jan 2090 11:30 UTC, the last to Wed 4 Jan 2090 11:30 UTC.",
-        "1 article was already published; nothing was changed there.",
+        "1 article was already published and left unchanged.",
     ]
     assert row(late).publish_time == TUESDAY + timedelta(days=1, hours=2, minutes=30)
     assert publish_task(late).execute_time == row(late).publish_time
@@ -93,7 +93,7 @@ def test_a_time_that_exists_twice_is_asked_about(ann):
 def test_a_form_that_was_changed_after_its_preview_is_previewed_again(ann):
     one = draft()
     answer = move(ann, preview(ann, one, **HOUR), hours="2")
-    assert "you have changed the form since the preview" in text_of(answer)
+    assert "the form has changed since the preview" in text_of(answer)
     assert row(one).publish_time == MONDAY
     assert done(move(ann, answer)) and row(one).publish_time == MONDAY + timedelta(hours=2)
 
@@ -112,31 +112,31 @@ def test_what_runs_by_now_is_superseded_and_counted(ann):
     one, two = approved(), approved()
     seen = preview(ann, one, two, **HOUR)
     claim_task(publish_task(one))
-    assert "1 article was already running: the running attempts were superseded" in said(move(ann, seen))[0]
+    assert "1 article was already running: those attempts were superseded" in said(move(ann, seen))[0]
 
 
 def test_an_article_that_would_go_live_after_it_went_offline_is_left_alone_and_told(ann):
     one, two = draft(MONDAY, offline_time=MONDAY + timedelta(minutes=30)), draft(MONDAY)
     seen = preview(ann, one, two, **HOUR)
-    assert "1 left alone: offline before the new time" in text_of(seen)
-    assert said(move(ann, seen))[1] == "1 article was left alone: offline before the new time."
+    assert "1 left alone because of an earlier offline time" in text_of(seen)
+    assert said(move(ann, seen))[1] == "1 article was left alone because of an earlier offline time."
     assert (row(one).publish_time, row(two).publish_time) == (MONDAY, MONDAY + timedelta(hours=1))
 
 
 def test_times_that_have_passed_are_counted(ann):
     seen = preview(ann, draft(MONDAY), mode="to", at=f"{timezone.now():%Y}-01-01T00:00")
-    assert "1 would get a time that has passed" in text_of(seen)
+    assert "1 would get a time in the past" in text_of(seen)
 
 
 @pytest.mark.parametrize(
     ("form", "words"),
     [
-        ({"mode": "by"}, "Type by how much"),
+        ({"mode": "by"}, "Enter by how much"),
         ({"mode": "by", "days": "-1"}, "greater than or equal to 0"),
         ({"mode": "by", "days": "99999999999999999999"}, "less than or equal to 3650"),
         ({"mode": "by", "hours": "x"}, "Enter a whole number."),
-        ({"mode": "to"}, "Type the new publish time."),
-        ({"mode": "to", "at": "<script>"}, "type it like 2027-03-01 09:00"),
+        ({"mode": "to"}, "Enter the new publish time."),
+        ({"mode": "to", "at": "<script>"}, "enter it like 2027-03-01 09:00"),
         ({"mode": "sideways", "days": "1"}, "Select a valid choice."),
         ({}, "This field is required."),
     ],

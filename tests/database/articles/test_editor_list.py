@@ -14,7 +14,7 @@ from articles_app import lifecycle
 from articles_app.admin import list as list_page
 from articles_app.admin.hints import hints
 from articles_app.models import EditorPreference
-from articles_app.states import Status
+from articles_app.states import ArticleStatus
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.task import Failure
 from tasks_app.lifecycle.settle import Settled, settle
@@ -81,15 +81,15 @@ def shown(client, query: str = "") -> list[int]:
 def test_each_filter_finds_what_its_name_says(ann):
     # What has to be run comes first: whatever is due is claimed together.
     gone, live, dead = offline(), published(), dead_publication()
-    a_draft, in_audit, planned, was_rejected, late = draft(), pending(), approved(), rejected(), approved(LONG_AGO)
+    a_draft, in_audit, scheduled, was_rejected, late = draft(), pending(), approved(), rejected(), approved(LONG_AGO)
 
-    names = ("drafts", "audit", "planned", "overdue", "failed", "live")
+    names = ("drafts", "audit", "scheduled", "overdue", "failed", "live")
     found = {name: set(shown(ann, f"?show={name}")) for name in names}
 
     assert found == {
         "drafts": {a_draft},
         "audit": {in_audit},
-        "planned": {planned, late, dead},
+        "scheduled": {scheduled, late, dead},
         "overdue": {late, dead},
         "failed": {was_rejected, dead},
         "live": {live},
@@ -103,9 +103,9 @@ def test_overdue_are_those_that_wait_and_whose_time_has_passed(ann):
     assert shown(ann, "?show=overdue") == late
 
 
-def test_what_is_planned_comes_in_the_order_of_its_time(ann):
+def test_what_is_scheduled_comes_in_the_order_of_its_time(ann):
     second, first = approved(MONDAY + timedelta(hours=1)), approved(MONDAY)
-    assert shown(ann, "?show=planned") == [first, second]
+    assert shown(ann, "?show=scheduled") == [first, second]
 
 
 @pytest.mark.parametrize("query", ["?o=99.-1", "?q=" + "a" * 3000, "?q=%00%F0%9F%A6%94"])
@@ -217,7 +217,7 @@ def test_a_hint_says_what_comes_next():
     assert hint(published()).startswith("Live since ") and hint(published()).endswith(" late")
     assert hint(published(offline_time=soon)) == "Live; goes offline in 3 min"
     assert hint(offline()) == "Offline; readers can't see it"
-    assert hint(draft()) == "Not planned: it goes live only after you submit it"
+    assert hint(draft()) == "Not scheduled: it goes live only after you submit it"
     assert hint(pending(soon)) == "In audit; goes live in 3 min if approved"
     assert hint(approved(soon)) == "Goes live in 3 min"
     assert hint(rejected()) == "Rejected: dull"
@@ -231,9 +231,9 @@ def test_a_late_hint_gives_the_reason(fleet):
     for article in (runs, failed):
         write_past_lifecycle(article, publish_time=now - timedelta(seconds=12))
 
-    assert hint(runs, now) == "12 s late, because it was handed to the workers and is not done yet"
+    assert hint(runs, now) == "12 s late, because it was handed to a worker and isn't done yet"
     assert hint(failed, now).startswith("12 s late, because try 1 failed (the shop is closed); tried again at ")
-    assert hint(dead).startswith("Given up: the only try failed (no way { } <script>), so it will not go live.")
+    assert hint(dead).startswith("Given up: the only try failed (no way { } <script>), so it won't go live.")
 
 
 def test_a_late_hint_says_who_has_to_be_started():
@@ -255,11 +255,11 @@ def test_the_answer_for_open_pages_has_state_hint_and_clock(ann):
             "revision": 3,
             "status": "AUDIT_SUCCESS",
             "badge": "AUDIT_SUCCESS",
-            "label": "Planned",
+            "label": "Scheduled",
             "kind": "soon",
             "before": "Goes live in {}",
             "at": MONDAY.timestamp(),
-            "after": "Was to go live {} ago",
+            "after": "Should have gone live {} ago",
         }
     ]
 
@@ -280,4 +280,4 @@ def test_staff_who_may_only_look_get_no_actions():
     article = draft()
     content = person("vera", "view").get(LIST).content.decode()
     assert "move_publish_times" not in content and f"/article/{article}/change/" in content
-    assert row(article).status == Status.DRAFT
+    assert row(article).status == ArticleStatus.DRAFT

@@ -9,7 +9,7 @@ from django.utils import timezone
 from articles_app import lifecycle
 from articles_app.admin.verbs import BUTTONS, VERBS
 from articles_app.models import Article, EditorPreference
-from articles_app.states import Status, allowed_moves
+from articles_app.states import ArticleStatus, allowed_moves
 from articles_app.units import PUBLISH
 from tasks_app.client import find
 from tests.support.articles import (
@@ -51,7 +51,7 @@ def test_a_new_article_is_created_and_submitted_by_the_button_that_says_so(ann):
 
     article = row(int(answer.url.split("/")[-3]))
     assert said(answer) == ["Submitted. If it is approved, it goes live on Mon 2 Jan 2090 09:00 Europe/Berlin."]
-    assert (article.status, article.author) == (Status.PENDING_AUDIT, "ann")
+    assert (article.status, article.author) == (ArticleStatus.PENDING_AUDIT, "ann")
     assert article.publish_time == datetime(2090, 1, 2, 9, tzinfo=BERLIN)
     assert audit_task(article.id) is not None
 
@@ -60,7 +60,7 @@ def test_a_new_article_can_stay_a_draft_and_the_page_says_that_it_will_not_go_li
     answer = ann.post(ADD, new(ann) | {"verb": "save"})
 
     assert said(answer) == ["Created. It is a draft: it goes live only after you submit it."]
-    assert "Not planned: it goes live only after you submit it" in text_of(ann.get(answer.url))
+    assert "Not scheduled: it goes live only after you submit it" in text_of(ann.get(answer.url))
 
 
 @pytest.mark.parametrize("state", IN_STATE)
@@ -103,13 +103,13 @@ def test_a_rejected_article_is_submitted_again_with_one_press(ann):
     assert history(article)[-2:] == ["back_to_draft", "submit"]
 
 
-def test_a_new_text_of_a_planned_article_is_submitted_again_with_one_press_or_withdraws_it(ann):
+def test_a_new_text_of_a_scheduled_article_is_submitted_again_with_one_press_or_withdraws_it(ann):
     again, withdrawn = approved(), approved()
 
     press(ann, again, "submit", page(again) | {"body": "New"})
     answer = press(ann, withdrawn, "save", page(withdrawn) | {"body": "New"})
 
-    assert (status(again), status(withdrawn)) == (Status.PENDING_AUDIT, Status.DRAFT)
+    assert (status(again), status(withdrawn)) == (ArticleStatus.PENDING_AUDIT, ArticleStatus.DRAFT)
     assert said(answer) == [
         "The text was saved, and the article withdrawn: nobody has approved this text. "
         "It is a draft: it goes live only after you submit it."
@@ -121,7 +121,7 @@ def test_a_text_that_nobody_approved_is_not_published_at_once(ann):
     article = approved()
     answer = press(ann, article, "publish_now", page(article) | {"body": "New"})
     assert "Nobody has approved the text" in refused(answer)
-    assert status(article) == Status.AUDIT_SUCCESS and row(article).body == "A body"
+    assert status(article) == ArticleStatus.AUDIT_SUCCESS and row(article).body == "A body"
 
 
 # Times
@@ -137,7 +137,7 @@ def test_a_new_time_is_answered_with_one_sentence_in_each_state_of_its_task(ann)
         "Moved: it goes live on Tue 3 Jan 2090 09:00 UTC instead of Mon 2 Jan 2090 09:00 UTC."
     ]
     assert said(press(ann, running, "save", typed[running])) == [
-        "It was already running, so the running attempt was superseded and a new one is planned for "
+        "It was already running, so the running attempt was superseded and a new one is scheduled for "
         "Tue 3 Jan 2090 09:00 UTC."
     ]
     [words] = said(press(ann, live, "save", typed[live]))
@@ -173,7 +173,7 @@ def test_an_offline_time_before_the_publish_time_is_refused_with_everything_type
 @pytest.mark.parametrize(
     ("local", "words", "instant"),
     [
-        ("2026-03-29T02:30", "does not exist in Europe/Berlin", "2026-03-29T00:30:00+00:00"),
+        ("2026-03-29T02:30", "doesn't exist in Europe/Berlin", "2026-03-29T00:30:00+00:00"),
         ("2026-10-25T02:30", "exists twice in Europe/Berlin", "2026-10-25T01:30:00+00:00"),
     ],
     ids=["put forward", "put back"],
@@ -194,7 +194,7 @@ def test_a_choice_for_another_time_than_the_one_typed_is_asked_about_again(ann):
     article = draft()
     typed = page(article) | {"publish_time": "2026-03-29T02:30", "zone": "Europe/Berlin"}
     answer = press(ann, article, "save", typed, publish_time_meant="2026-10-25T01:30:00+00:00")
-    assert "does not exist" in text_of(answer) and row(article).revision == 1
+    assert "doesn't exist" in text_of(answer) and row(article).revision == 1
 
 
 def test_a_time_is_read_in_the_zone_in_which_the_page_showed_it(ann):
@@ -216,7 +216,7 @@ def test_a_time_is_read_in_the_zone_in_which_the_page_showed_it(ann):
         ("title", "x" * 10_000, "at most 200 characters (it has 10000)"),
         ("title", "a\0b", "Null characters are not allowed."),
         ("body", " \n ", "The text is empty."),
-        ("publish_time", "tomorrow", "type it like 2027-03-01 09:00"),
+        ("publish_time", "tomorrow", "enter it like 2027-03-01 09:00"),
         ("publish_time", "", "This field is required."),
         ("publish_time", "1066-10-14T09:00", "1066"),
         ("offline_time", "9999-12-31T23:59", "9999"),
@@ -254,7 +254,7 @@ def test_an_unknown_button_is_a_bad_request(ann):
 def test_a_form_without_a_readable_revision_changes_nothing(ann, revision):
     article = draft()
     answer = press(ann, article, "submit", page(article) | {"revision": revision})
-    assert "somebody else has changed" in refused(answer) and status(article) == Status.DRAFT
+    assert "somebody else has changed" in refused(answer) and status(article) == ArticleStatus.DRAFT
 
 
 # Two editors

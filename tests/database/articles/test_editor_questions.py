@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from articles_app.models import Article
-from articles_app.states import Status
+from articles_app.states import ArticleStatus
 from tests.support.articles import (
     IN_STATE,
     MONDAY,
@@ -49,12 +49,12 @@ def test_withdrawing_asks_first_and_keeps_what_was_typed(ann, make, verb, typed)
 
     question = ask(ann, article, verb, page(article) | typed)
 
-    assert "withdraw it?" in asked(question).lower() and "Mon 2 Jan 2090 09:00 UTC" in asked(question)
+    assert "withdraw " in asked(question).lower() and "Mon 2 Jan 2090 09:00 UTC" in asked(question)
     assert (row(article).revision, row(article).title) == (before.revision, before.title)
     assert form_of(question)["title"] == typed.get("title", before.title)
 
     assert done(yes(ann, article, question))
-    assert status(article) == Status.DRAFT and row(article).title == typed.get("title", before.title)
+    assert status(article) == ArticleStatus.DRAFT and row(article).title == typed.get("title", before.title)
 
 
 def test_no_changes_nothing_and_leaves_what_was_typed(ann):
@@ -63,17 +63,17 @@ def test_no_changes_nothing_and_leaves_what_was_typed(ann):
     answer = ask(ann, article, "no", form_of(question))
     assert "What you typed is still here" in refused(answer) and not answer.context["page"].questions
     assert form_of(answer)["title"] == "Another title"
-    assert status(article) == Status.AUDIT_SUCCESS
+    assert status(article) == ArticleStatus.AUDIT_SUCCESS
 
 
 def test_a_yes_to_another_question_is_no_yes_to_this_one(ann):
     article = approved()
     answer = ann.post(url(article), page(article) | {"yes": "withdraw|publish 2020-01-01T09:00:00+00:00"})
-    assert "Withdraw it?" in asked(answer) and status(article) == Status.AUDIT_SUCCESS
+    assert "Withdraw it?" in asked(answer) and status(article) == ArticleStatus.AUDIT_SUCCESS
 
 
-@pytest.mark.parametrize("state", [Status.DRAFT, Status.AUDIT_FAIL])
-def test_what_is_not_planned_is_saved_without_a_question(ann, state):
+@pytest.mark.parametrize("state", [ArticleStatus.DRAFT, ArticleStatus.AUDIT_FAIL])
+def test_what_is_not_scheduled_is_saved_without_a_question(ann, state):
     article = IN_STATE[state]()
     assert done(ask(ann, article, "save", page(article) | {"title": "Another title"}))
 
@@ -91,7 +91,7 @@ def test_submitting_with_a_time_that_has_passed_asks_first(ann, make, verb):
         assert "has passed. Publish it immediately, as soon as it is approved?" in asked(question)
         assert (row(article).revision, row(article).status) == (before.revision, before.status)
         assert form_of(question)["body"] == "Typed"
-        assert done(yes(ann, article, question)) and status(article) == Status.PENDING_AUDIT
+        assert done(yes(ann, article, question)) and status(article) == ArticleStatus.PENDING_AUDIT
 
 
 def test_a_new_article_with_a_time_that_has_passed_is_asked_about_before_it_is_made(ann):
@@ -102,7 +102,7 @@ def test_a_new_article_with_a_time_that_has_passed_is_asked_about_before_it_is_m
     assert done(ann.post(ADD, form_of(question) | {"yes": question.context["yes"]})) and Article.objects.count() == 1
 
 
-def test_moving_a_planned_article_to_a_time_that_has_passed_asks_first(ann):
+def test_moving_a_scheduled_article_to_a_time_that_has_passed_asks_first(ann):
     article = approved()
     question = ask(ann, article, "save", page(article) | {"publish_time": LAST_YEAR})
     assert asked(question).endswith("has passed. Publish it immediately?")
@@ -154,17 +154,17 @@ def test_the_instant_that_was_chosen_for_an_unclear_time_survives_the_question(a
 
 
 def test_many_are_not_published_at_once_without_a_tick(ann):
-    planned, in_audit, a_draft = approved(), pending(), draft()
-    chosen = ",".join(f"{one}:{row(one).revision}" for one in (planned, in_audit, a_draft))
+    scheduled, in_audit, a_draft = approved(), pending(), draft()
+    chosen = ",".join(f"{one}:{row(one).revision}" for one in (scheduled, in_audit, a_draft))
     sent = {"chosen": chosen, "zone": "UTC", "mode": "to", "at": LAST_YEAR}
     seen = ann.post(MOVE, sent | {"step": "preview"})
     assert "Publish 2 of them immediately" in text_of(seen)
 
     sent |= {"shown": seen.context["preview"]["fingerprint"], "step": "move"}
     refused_ = ann.post(MOVE, sent)
-    assert "Nothing was moved yet: 2 articles would be published at once" in text_of(refused_)
-    assert row(planned).publish_time == MONDAY and form_value(refused_, "at") == LAST_YEAR
-    assert done(ann.post(MOVE, sent | {"at_once": "2"})) and row(planned).publish_time.year == timezone.now().year - 1
+    assert "Nothing has been moved yet: 2 articles would be published at once" in text_of(refused_)
+    assert row(scheduled).publish_time == MONDAY and form_value(refused_, "at") == LAST_YEAR
+    assert done(ann.post(MOVE, sent | {"at_once": "2"})) and row(scheduled).publish_time.year == timezone.now().year - 1
 
 
 def test_drafts_move_to_any_time_without_a_tick(ann):

@@ -9,7 +9,7 @@ from django.utils import timezone
 from articles_app import lifecycle
 from articles_app.errors import AlreadyCreated
 from articles_app.models import Article, ArticleEvent
-from articles_app.states import Status
+from articles_app.states import ArticleStatus
 from tests.support.articles import MONDAY, history, row
 from tests.support.editor import ADD, done, editor, form_of, new, refused, said, url
 
@@ -28,7 +28,7 @@ def test_a_form_that_is_sent_again_leads_to_the_article_that_it_made_and_says_so
 
     [article] = Article.objects.all()
     assert first.url == second.url == url(article.id)
-    assert said(second)[-1] == "This form was sent before and made this article; nothing was made twice."
+    assert said(second)[-1] == "This form was sent before and created this article; nothing was created twice."
     assert history(article.id) == (["create"] if verbs[0] == "save" else ["create", "submit"])
 
 
@@ -40,7 +40,7 @@ def test_another_form_with_the_same_text_asks_whether_a_second_article_is_meant(
     question = ann.post(ADD, new(ann) | {"verb": "save"})
 
     assert [one.words for one in question.context["page"].questions] == [
-        f"You have made article {first.id} of the same text and times already. Make a second one?"
+        f"You have already created article {first.id} with the same text and times. Create a second one?"
     ]
     assert Article.objects.count() == 1
     assert done(ann.post(ADD, form_of(question) | {"yes": question.context["yes"]})) and Article.objects.count() == 2
@@ -68,7 +68,7 @@ def test_another_text_in_a_form_that_was_sent_is_kept_and_made_an_article_by_the
 
     answer = ann.post(ADD, typed | {"title": "The next one", "verb": "save"})
 
-    assert f"has already made article {first.id}" in refused(answer) and url(first.id) in answer.content.decode()
+    assert f"has already created article {first.id}" in refused(answer) and url(first.id) in answer.content.decode()
     assert form_of(answer)["title"] == "The next one" and Article.objects.count() == 1
     assert done(ann.post(ADD, form_of(answer) | {"verb": "save"}))
     assert list(Article.objects.order_by("id").values_list("title", flat=True)) == ["On time", "The next one"]
@@ -109,4 +109,4 @@ def test_a_resend_after_the_article_has_moved_on_changes_nothing_of_it(ann):
     article = int(answer.url.split("/")[-3])
     lifecycle.withdraw(article, actor="bob")
     ann.post(ADD, typed | {"verb": "submit"})
-    assert row(article).status == Status.DRAFT
+    assert row(article).status == ArticleStatus.DRAFT

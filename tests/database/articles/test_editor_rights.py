@@ -6,7 +6,7 @@ from django.test import Client
 
 from articles_app.admin.verbs import VERBS
 from articles_app.models import Article
-from articles_app.states import Status
+from articles_app.states import ArticleStatus
 from tests.support.articles import IN_STATE, draft, row
 from tests.support.clients import client_of
 from tests.support.editor import ADD, EDIT, LIST, MOVE, page, person, text_of, url
@@ -27,7 +27,7 @@ def test_staff_who_may_look_see_everything_and_no_way_to_change_it():
         answer = client.get(url(make()))
         assert answer.status_code == 200
         assert b'<button name="verb"' not in answer.content and b'name="title"' not in answer.content
-        assert "You may look at this article, but not change it." in text_of(answer)
+        assert "You can view this article, but not change it." in text_of(answer)
 
 
 @pytest.mark.parametrize("verb", sorted(VERBS))
@@ -76,7 +76,7 @@ def test_nobody_may_delete():
     client, article = person("ann", *EDIT, "delete"), draft()
     assert client.post(f"{LIST}{article}/delete/", {"post": "yes"}).status_code == 403
     client.post(LIST, {"action": "delete_selected", "_selected_action": [article], "post": "yes"})
-    assert row(article).status == Status.DRAFT
+    assert row(article).status == ArticleStatus.DRAFT
 
 
 def test_who_is_not_staff_is_asked_to_log_in():

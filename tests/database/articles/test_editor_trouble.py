@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from articles_app import lifecycle, stopped
 from articles_app.admin.hints import hints
-from articles_app.states import Status
+from articles_app.states import ArticleStatus
 from articles_app.units import AUDIT, OFFLINE, PUBLISH
 from tasks_app.client import Operator, cancel, cancel_tasks, find
 from tasks_app.core.handlers import REGISTRY
@@ -47,11 +47,11 @@ def leaving() -> int:
 
 # By state: an article that waits for a task, the task, what its page says without it, and the way out that it names.
 WAITS = {
-    AUDIT: (pending, "it will not be audited, nor go live", "Withdraw it, and submit it again"),
-    PUBLISH: (approved, "it will not go live", "Give it another publish time, or publish it now"),
+    AUDIT: (pending, "it won't be audited or go live", "Withdraw it and submit it again"),
+    PUBLISH: (approved, "it won't go live", "Give it another publish time, or publish it now"),
     OFFLINE: (leaving, "it stays online", "Give it another offline time, or take it offline now"),
 }
-LABELS = {AUDIT: "Audit stopped", PUBLISH: "Not planned", OFFLINE: "Live"}
+LABELS = {AUDIT: "Audit stopped", PUBLISH: "Not scheduled", OFFLINE: "Live"}
 
 
 @pytest.fixture
@@ -101,29 +101,29 @@ def test_a_dead_task_names_a_way_out_that_its_state_has(ann, task_type):
 
 
 @pytest.mark.parametrize("task_type", WAITS)
-def test_a_task_that_is_gone_or_did_nothing_is_told_with_the_scan_that_plans_it_anew(ann, task_type):
+def test_a_task_that_is_gone_or_did_nothing_is_told_with_the_scan_that_schedules_it_again(ann, task_type):
     make, _, _ = WAITS[task_type]
     gone = make()
     ScheduleTask.objects.filter(biz_key=str(gone), task_type=task_type).delete()
     skipped = make()
     settled(find(task_type, skipped), Skipped("SKIPPED", "not now"))
     for article in (gone, skipped):
-        assert "is not planned" in hint(article) and "the next compensation scan plans it" in hint(article)
+        assert "is not scheduled" in hint(article) and "the next compensation scan schedules it" in hint(article)
     assert set(failed(ann)) == {gone, skipped}
 
 
-def test_each_way_out_makes_it_planned_again(ann):
-    live, in_audit, planned = leaving(), pending(), approved()
-    for task_type, article in ((AUDIT, in_audit), (PUBLISH, planned), (OFFLINE, live)):
+def test_each_way_out_makes_it_scheduled_again(ann):
+    live, in_audit, scheduled = leaving(), pending(), approved()
+    for task_type, article in ((AUDIT, in_audit), (PUBLISH, scheduled), (OFFLINE, live)):
         cancel(task_type, article, by="olga")
 
     press(ann, in_audit, "withdraw")
     press(ann, in_audit, "submit")
-    press(ann, planned, "save", publish_time="2090-01-03T09:00")
+    press(ann, scheduled, "save", publish_time="2090-01-03T09:00")
     press(ann, live, "save", offline_time="2090-01-03T09:00")
 
     assert hint(in_audit).startswith("In audit; goes live in ")
-    assert hint(planned).startswith("Goes live in ")
+    assert hint(scheduled).startswith("Goes live in ")
     assert hint(live).startswith("Live; goes offline in ")
     assert failed(ann) == []
 
@@ -162,7 +162,7 @@ def late(article: int) -> tuple[int, object]:
 
 
 def test_a_countdown_that_ends_gives_no_reason_that_nobody_has_looked_for(ann):
-    for article, what in ((leaving(), "go offline"), (approved(), "go live"), (pending(), "go live")):
+    for article, what in ((leaving(), "gone offline"), (approved(), "gone live"), (pending(), "gone live")):
         one = hints([row(article)], ZONE, timezone.now())[article]
         assert "because" not in one.after and what in one.after, one.after
 
@@ -194,18 +194,18 @@ def test_a_task_that_somebody_moved_to_later_is_told_with_its_time():
     a_beat_is_alive(), a_worker_is_alive()
     article, now = late(approved())
     ScheduleTask.objects.filter(biz_key=str(article), current=True, due_at__isnull=False).update(due_at=MONDAY)
-    assert hint(article, now) == "12 s late, because its task is planned for Mon 2 Jan 2090 09:00"
+    assert hint(article, now) == "12 s late, because its task is scheduled for Mon 2 Jan 2090 09:00"
 
 
 def test_what_is_claimed_is_not_said_to_run():
     a_beat_is_alive(), a_worker_is_alive()
     article = approved()
     claim_task(publish_task(article))
-    assert hint(*late(article)) == "12 s late, because it was handed to the workers and is not done yet"
+    assert hint(*late(article)) == "12 s late, because it was handed to a worker and isn't done yet"
 
 
 def test_a_draft_waits_for_nothing():
-    assert status(draft()) == Status.DRAFT and hint(draft()).startswith("Not planned: it goes live only after")
+    assert status(draft()) == ArticleStatus.DRAFT and hint(draft()).startswith("Not scheduled: it goes live only after")
 
 
 def test_of_what_is_to_go_offline_the_newest_are_looked_at(ann, monkeypatch):

@@ -8,9 +8,9 @@ from django.db import transaction
 from articles_app import lifecycle
 from articles_app.errors import InvalidArticle, StaleArticle, UnknownArticle
 from articles_app.lifecycle import NewTime, TimeOutcome, change_publish_time, change_publish_times
-from articles_app.states import Status
+from articles_app.states import ArticleStatus
 from articles_app.units import PUBLISH
-from tasks_app.client import PlanConflict, cancel
+from tasks_app.client import ScheduleConflict, cancel
 from tasks_app.lifecycle.start import start
 from tests.support.articles import (
     ANN,
@@ -35,7 +35,7 @@ from tests.support.moves import FINAL, OK, RETRY, settled
 
 pytestmark = pytest.mark.django_db
 
-BEFORE_APPROVAL = [Status.DRAFT, Status.PENDING_AUDIT, Status.AUDIT_FAIL]
+BEFORE_APPROVAL = [ArticleStatus.DRAFT, ArticleStatus.PENDING_AUDIT, ArticleStatus.AUDIT_FAIL]
 
 
 def settle_publish_task(article: int, outcome) -> None:
@@ -171,16 +171,16 @@ def test_a_change_that_is_rolled_back_changes_and_tells_nothing():
     assert (row(article).publish_time, publish_task(article).due_at, told()) == (MONDAY, MONDAY, [])
 
 
-def test_a_plan_that_can_not_be_made_takes_the_column_back(monkeypatch):
-    """PlanConflict is raised by the scheduler after ten lost races; here the limit is no race at all."""
-    monkeypatch.setattr("tasks_app.lifecycle.plan.ROUNDS", 0)
+def test_a_schedule_that_can_not_be_made_takes_the_column_back(monkeypatch):
+    """ScheduleConflict is raised by the scheduler after ten lost races; here the limit is no race at all."""
+    monkeypatch.setattr("tasks_app.lifecycle.schedule.ROUNDS", 0)
     article = draft(MONDAY)
     monkeypatch.undo()
     lifecycle.submit(article, actor=ANN)
     lifecycle.approve(article, actor="mod")
-    monkeypatch.setattr("tasks_app.lifecycle.plan.ROUNDS", 0)
+    monkeypatch.setattr("tasks_app.lifecycle.schedule.ROUNDS", 0)
 
-    with pytest.raises(PlanConflict):
+    with pytest.raises(ScheduleConflict):
         change_publish_time(article, TUESDAY, actor="bob")
 
     assert (row(article).publish_time, publish_task(article).due_at, told()) == (MONDAY, MONDAY, [])
@@ -267,7 +267,7 @@ def test_what_is_no_instant_is_refused(at, words):
 def test_a_publish_time_after_the_offline_time_is_refused():
     article = approved(MONDAY, offline_time=TUESDAY)
 
-    with pytest.raises(InvalidArticle, match="goes offline after it went live"):
+    with pytest.raises(InvalidArticle, match="must go offline after it goes live"):
         change_publish_time(article, WEDNESDAY, actor="bob")
 
     assert (row(article).publish_time, publish_task(article).due_at) == (MONDAY, MONDAY)

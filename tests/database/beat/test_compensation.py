@@ -12,7 +12,7 @@ from articles_app import lifecycle
 from articles_app.compensation import scan
 from articles_app.units import AUDIT, OFFLINE, PUBLISH
 from tasks_app.client import cancel, ensure, reschedule, schedule, schedule_many
-from tasks_app.client.compensation import Finding, Found, Walked, planned_keys, register_scan
+from tasks_app.client.compensation import Finding, Found, Walked, register_scan, waiting_keys
 from tasks_app.core.errors import InvalidConfiguration
 from tasks_app.core.scans import SCANS
 from tasks_app.engine import nodes
@@ -101,7 +101,7 @@ def test_a_task_with_another_time_follows_its_article(damage):
     assert findings() == []
 
 
-def test_a_task_that_says_done_of_an_unpublished_article_is_planned_anew():
+def test_a_task_that_says_done_of_an_unpublished_article_is_scheduled_again():
     article = approved(MONDAY)
     end_task(publish_task(article), OK)
 
@@ -109,7 +109,7 @@ def test_a_task_that_says_done_of_an_unpublished_article_is_planned_anew():
     assert publish_task(article).due_at == MONDAY
 
 
-def test_a_task_that_a_handler_skipped_is_planned_anew():
+def test_a_task_that_a_handler_skipped_is_scheduled_again():
     article = approved(MONDAY)
     end_task(publish_task(article), SKIP)
 
@@ -136,7 +136,7 @@ def test_a_published_article_with_a_live_publish_task_loses_the_task():
     article = published()
     ensure(PUBLISH, article, at=MONDAY)
 
-    assert findings() == [("is published, and to be published again", str(article), Finding.REPAIRED)]
+    assert findings() == [("is published, but has a task to publish it again", str(article), Finding.REPAIRED)]
     assert publish_task(article).status == "CANCELLED"
     assert findings() == []
 
@@ -174,16 +174,16 @@ def test_what_is_dead_or_was_cancelled_by_a_person_is_told_and_not_revived(make,
 
 
 def test_a_dry_run_finds_the_same_and_changes_nothing():
-    lost, planned = approved(MONDAY), published()
+    lost, scheduled = approved(MONDAY), published()
     lose_tasks(lost)
-    ensure(PUBLISH, planned, at=MONDAY)
+    ensure(PUBLISH, scheduled, at=MONDAY)
 
     assert {(key, finding) for _, key, finding in findings(dry_run=True)} == {
         (str(lost), Finding.REPAIRABLE),
-        (str(planned), Finding.REPAIRABLE),
+        (str(scheduled), Finding.REPAIRABLE),
     }
     assert publish_task(lost) is None
-    assert publish_task(planned).live
+    assert publish_task(scheduled).live
 
 
 def test_the_scan_walks_pages_and_finds_what_is_on_each(monkeypatch):
@@ -195,7 +195,7 @@ def test_the_scan_walks_pages_and_finds_what_is_on_each(monkeypatch):
     assert sum(one.rows for one in scan(False) if isinstance(one, Walked)) == 20  # the articles, then their tasks
 
 
-def test_the_published_that_are_planned_again_are_called_off_a_page_at_a_time(monkeypatch):
+def test_the_published_that_are_scheduled_again_are_called_off_a_page_at_a_time(monkeypatch):
     monkeypatch.setattr("articles_app.compensation.PAGE", 3)
     articles = [published() for _ in range(7)]
     for article in articles:
@@ -210,13 +210,13 @@ def test_what_waits_of_a_type_is_counted_and_those_that_are_wanted_are_named():
     schedule_many("T_PLAIN", [{"key": n, "at": MONDAY} for n in range(5)])
     schedule_many("T_QUIET", [{"key": 99, "at": MONDAY}], tenant="other")
 
-    count, keys = planned_keys("T_QUIET", ScheduleTask.objects.exclude(biz_key="7"), key="biz_key")
+    count, keys = waiting_keys("T_QUIET", ScheduleTask.objects.exclude(biz_key="7"), key="biz_key")
 
     assert count == 60
     assert sorted(int(key) for key in keys) == [n for n in range(60) if n != 7]
 
 
-def test_an_audit_with_a_lead_time_is_planned_for_it(settings):
+def test_an_audit_with_a_lead_time_is_scheduled_for_it(settings):
     settings.ARTICLES = {"AUDIT_LEAD_SECONDS": 60}
     article = pending(MONDAY)
     lose_tasks(article)

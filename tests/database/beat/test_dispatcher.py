@@ -263,10 +263,10 @@ def test_rows_somebody_else_holds_are_looked_at_again_soon(dispatcher, worker):
     task = schedule("T_QUIET", "a")
     dispatcher.run_once()
 
-    def hold():
+    def lock():
         ScheduleTask.objects.select_for_update().get(id=task.task_id)
 
-    _, look = overlap(hold, dispatcher.run_once)
+    _, look = overlap(lock, dispatcher.run_once)
 
     assert 0 < look.wait_seconds < 0.1
 

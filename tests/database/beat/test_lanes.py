@@ -18,7 +18,7 @@ from tasks_app.models import LanePause, TaskBatch
 from tests.support.audit import deeds
 from tests.support.engine import anybodys, claim_due, row
 from tests.support.marks import commits
-from tests.support.moves import State, claimed, planned, started, state
+from tests.support.moves import State, claimed, scheduled, started, state
 from tests.support.overlap import overlap
 from tests.support.testapp.models import Effect
 
@@ -58,7 +58,7 @@ def test_a_paused_lane_has_no_room_and_the_others_have_theirs(worker):
 
 
 def test_a_batch_of_a_lane_that_was_paused_before_its_start_goes_back_untouched():
-    [task] = planned("a")
+    [task] = scheduled("a")
     before = row(task)
     [batch] = claim_due()
     pause("default")
@@ -131,7 +131,7 @@ def test_the_command_pauses_lists_and_resumes():
     assert "low       weight  2  paused" in lane("list")
     assert "by ana: nightly import" in lane("list")
 
-    assert "goes on" in lane("resume", "low")
+    assert "is open again" in lane("resume", "low")
     assert "paused" not in lane("list")
 
 
@@ -149,12 +149,12 @@ def test_the_command_works_for_a_user_that_has_no_name(monkeypatch):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["pause", "lwo", "--reason", "x"], "lane 'lwo' does not exist. Did you mean 'low'?"),
+        (["pause", "lwo", "--reason", "x"], "lane 'lwo' doesn't exist. Did you mean 'low'?"),
         (["pause", "low", "--reason", ""], "reason is empty"),
         (["pause", "low", "--reason", "a\0b"], "contains a NUL character"),
         (["pause", "low", "--reason", "x" * 10_000], "at most 1,000 are allowed"),
         (["resume", "low"], "is not paused"),
-        (["resume", "<script>"], "does not exist"),
+        (["resume", "<script>"], "doesn't exist"),
     ],
 )
 def test_bad_words_are_refused_and_change_nothing(words, said):
@@ -167,7 +167,7 @@ def test_bad_words_are_refused_and_change_nothing(words, said):
 def test_pausing_what_is_paused_is_an_error_of_the_command():
     pause("low")
 
-    with pytest.raises(CommandError, match="is paused already"):
+    with pytest.raises(CommandError, match="is already paused"):
         lane("pause", "low", "--reason", "again")
 
 
@@ -178,7 +178,7 @@ def test_a_reason_may_have_any_text():
 
 
 def test_an_unknown_lane_is_refused():
-    with pytest.raises(InvalidTask, match="does not exist"):
+    with pytest.raises(InvalidTask, match="doesn't exist"):
         lanes.pause("urgent", reason="x", by="y")
 
 

@@ -18,7 +18,7 @@ from tasks_app.models import ScheduleTask, ShardLease
 from tasks_app.sql import _text, execute, run
 from tests.support.engine import batch_row, row
 from tests.support.marks import commits
-from tests.support.moves import planned
+from tests.support.moves import scheduled
 from tests.support.overlap import overlap, overlap_results
 from tests.support.wait import wait_until
 
@@ -134,7 +134,7 @@ def test_shards_of_a_beat_that_died_are_taken_over_and_the_status_says_from_whom
 
 def test_whoever_takes_over_from_a_beat_that_died_returns_what_it_had_claimed_and_nobody_started():
     one, two = beats(2)
-    tasks = planned(*(f"k{n}" for n in range(50)))
+    tasks = scheduled(*(f"k{n}" for n in range(50)))
     claim(SHARES, {}, "beat-1", dict.fromkeys(all_shards()))
 
     one.look()
@@ -147,7 +147,7 @@ def test_whoever_takes_over_from_a_beat_that_died_returns_what_it_had_claimed_an
 
 def test_unstarted_batches_that_could_not_be_returned_at_once_are_returned_with_the_next_look():
     one, two = beats(2)
-    [task] = planned("a")
+    [task] = scheduled("a")
     claim(SHARES, {}, "beat-1", dict.fromkeys(all_shards()))
     let_expire(two)
     with connection.cursor() as cursor:
@@ -303,7 +303,7 @@ def test_a_lease_renewed_at_the_last_moment_is_not_taken_over():
 
 
 def test_fewer_shards_in_the_settings_strand_no_task(settings):
-    planned(*(f"k{n}" for n in range(50)))
+    scheduled(*(f"k{n}" for n in range(50)))
     beats(1)
     settings.PUNCTUAL = settings.PUNCTUAL | {"SHARDS": 4}
     [beat] = beats(1)
@@ -321,7 +321,7 @@ def let_expire_all() -> None:
 
 def test_a_shard_that_has_another_holder_gives_its_old_one_nothing_even_before_he_has_noticed():
     one, two = beats(2)
-    planned(*(f"k{n}" for n in range(50)))
+    scheduled(*(f"k{n}" for n in range(50)))
     let_expire(one)
     two.look()
 

@@ -9,7 +9,7 @@ from django.db import DatabaseError, connection, connections, transaction
 from django.utils import timezone
 
 from tasks_app.client import handler, reschedule, schedule, schedule_many
-from tasks_app.client.compensation import planned_keys
+from tasks_app.client.compensation import waiting_keys
 from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidConfiguration
 from tasks_app.core.handlers import REGISTRY
@@ -228,14 +228,14 @@ def test_a_limit_that_another_beat_has_declared_since_holds_at_once():
 
 def test_a_task_that_somebody_holds_does_not_hold_up_the_others_of_its_type():
     many("T_THREE", 4)
-    held = ScheduleTask.objects.order_by("due_at", "id").first().id
+    locked = ScheduleTask.objects.order_by("due_at", "id").first().id
 
     _, taken = overlap_results(
-        lambda: ScheduleTask.objects.select_for_update().get(id=held), lambda: take("T_THREE").tasks
+        lambda: ScheduleTask.objects.select_for_update().get(id=locked), lambda: take("T_THREE").tasks
     )
 
     assert (taken.value, taken.waited) == (3, False)
-    assert row(held).status == "INIT"
+    assert row(locked).status == "INIT"
 
 
 def test_a_claim_that_rolled_back_has_spent_nothing():
@@ -472,7 +472,7 @@ def test_a_lane_without_room_gives_nothing_whatever_the_limit():
 
 
 @pytest.mark.parametrize("kind", [Dispatcher, ReadAheadDispatcher])
-def test_tasks_planned_by_who_did_not_know_the_limit_come_under_it(kind, settings):
+def test_tasks_scheduled_by_who_did_not_know_the_limit_come_under_it(kind, settings):
     """Before the type had one, or by old code in a rolling deploy, or while such a task was running."""
     settings.PUNCTUAL = settings.PUNCTUAL | {"READ_AHEAD_SECONDS": 2.0}
     many("T_THREE", 20)
@@ -531,10 +531,10 @@ def test_a_replaced_task_stays_under_its_limit():
     assert (moved.outcome, row(moved.task_id).limited) == ("REPLACED", True)
 
 
-def test_a_walk_over_what_is_planned_finds_limited_tasks_too():
+def test_a_walk_over_what_is_scheduled_finds_limited_tasks_too():
     many("T_THREE", 5, delay=3600)
 
-    assert planned_keys("T_THREE", ScheduleTask.objects.none())[0] == 5
+    assert waiting_keys("T_THREE", ScheduleTask.objects.none())[0] == 5
 
 
 @pytest.mark.parametrize(

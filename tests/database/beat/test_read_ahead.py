@@ -13,7 +13,6 @@ from tasks_app.engine.beat.dispatcher import LOCKED_POLL_SECONDS
 from tasks_app.engine.beat.listener import Listener, Woken
 from tasks_app.engine.beat.read_ahead import ReadAheadDispatcher
 from tasks_app.engine.operations import lanes
-from tasks_app.engine.wakeup import NEXT_LOOK_KEY
 from tasks_app.models import ScheduleTask, ShardLease, TaskBatch
 from tasks_app.sql import run
 from tests.support.engine import anybodys, row
@@ -21,6 +20,7 @@ from tests.support.marks import commits
 from tests.support.overlap import overlap
 from tests.support.wait import wait_until
 
+NEXT_LOOK_KEY = "punctual:next_look"
 pytestmark = commits
 
 
@@ -129,10 +129,10 @@ def test_a_task_that_somebody_holds_at_its_moment_is_claimed_soon_after(beat):
     task = schedule("T_QUIET", "a", delay=0.2)
     beat.look()
 
-    def hold():
+    def lock():
         ScheduleTask.objects.select_for_update().get(id=task.task_id)
 
-    overlap(hold, lambda: beat.run(0.4))
+    overlap(lock, lambda: beat.run(0.4))
     assert claimed() == set()
 
     wait_until(lambda: beat.run(0.1) or claimed() == {"a"}, describe=claimed)
@@ -140,8 +140,8 @@ def test_a_task_that_somebody_holds_at_its_moment_is_claimed_soon_after(beat):
 
 def test_after_a_firing_that_found_less_than_it_had_read_it_looks_again_soon(beat):
     task = schedule("T_QUIET", "a", delay=0.2)
-    beat.look()
     due = row(task.task_id).due_at.timestamp()
+    beat.look()
     cancel("T_QUIET", "a")
     wait_until(lambda: beat.dispatcher._clock.now() >= due)
 

@@ -15,9 +15,11 @@ from tasks_app.core.sharding import shard_of
 from tasks_app.engine import wakeup
 from tasks_app.engine.beat.listener import Listener, Woken
 from tasks_app.engine.nodes import new_node_id
-from tasks_app.engine.wakeup import NEXT_LOOK_KEY, SIGNAL_KEY, Sender
+from tasks_app.engine.wakeup import Sender
 from tests.support.engine import row
 
+NEXT_LOOK_KEY = "punctual:next_look"
+SIGNAL_KEY = "punctual:signal:"
 pytestmark = pytest.mark.django_db(transaction=True)
 
 

@@ -109,7 +109,7 @@ def test_a_removed_product_is_never_synced_again_and_re_added_it_has_a_new_task(
 def test_a_code_that_is_taken_is_refused_and_changes_nothing():
     lifecycle.add("A1", "A thing")
     task = task_of("A1")
-    with pytest.raises(DuplicateProduct, match="'A1' already"):
+    with pytest.raises(DuplicateProduct, match="already a product 'A1'"):
         lifecycle.add("A1", "Another")
     assert product("A1").name == "A thing" and task_of("A1") == task
 
@@ -141,7 +141,7 @@ def test_any_printable_code_will_do():
 
 
 @pytest.mark.django_db
-def test_an_import_plans_new_products_and_renames_known_ones_in_few_statements():
+def test_an_import_schedules_new_products_and_renames_known_ones_in_few_statements():
     lifecycle.add("P000000", "Old name")
     task = task_of("P000000")
     products = [NewProduct.of(f"P{n:06}", "New name") for n in range(500)]
@@ -197,11 +197,11 @@ def test_a_sync_date_in_the_future_is_taken_as_now():
     [
         (("A", "x", 1, None), "both, or neither"),
         (("A", "x", None, NOW), "both, or neither"),
-        (("A", "x", -1, NOW), "no number of things"),
-        (("A", "x", 2**63, NOW), "no number of things"),
-        (("A", "x", 7.5, NOW), "no number of things"),
-        (("A", "x", "7", NOW), "no number of things"),
-        (("A", "x", True, NOW), "no number of things"),
+        (("A", "x", -1, NOW), "must be a whole number, 0 or more"),
+        (("A", "x", 2**63, NOW), "must be a whole number, 0 or more"),
+        (("A", "x", 7.5, NOW), "must be a whole number, 0 or more"),
+        (("A", "x", "7", NOW), "must be a whole number, 0 or more"),
+        (("A", "x", True, NOW), "must be a whole number, 0 or more"),
         ((7, "x", 1, None), "must be a string"),
         (("A", "x", 1, datetime(2027, 1, 1)), "naive"),  # noqa: DTZ001
         (("A", "", 1, NOW), "name is empty"),

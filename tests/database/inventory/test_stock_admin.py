@@ -43,7 +43,7 @@ def test_the_list_shows_quantity_age_outcome_and_next_sync():
     import_products([known("A", timezone.now() - timedelta(hours=5), quantity=12), NewProduct.of("B", SCRIPT)])
     ScheduleTask.objects.filter(biz_key="A").update(status="FAIL", error_code=stock.TIMEOUT, error_msg=SCRIPT)
     page = person("view").get(LIST).content.decode()
-    for words in ("12", "5 h ago", "failed: no answer in time", "never synced", "due, waits for its turn"):
+    for words in ("12", "5 h ago", "failed: no answer in time", "never synced", "due, waiting for its turn"):
         assert words in page
     assert SCRIPT not in page
 
@@ -54,7 +54,7 @@ def test_a_sync_that_was_interrupted_is_not_called_untried():
     ScheduleTask.objects.update(finish_time=timezone.now() - timedelta(days=10))
     expire_lease(str(batch))
     reap()
-    assert "interrupted, comes again" in person("view").get(LIST).content.decode()
+    assert "interrupted, will run again" in person("view").get(LIST).content.decode()
 
 
 @pytest.mark.parametrize(("asked", "shown"), [("show=never", "B"), ("show=late", "C"), ("q=A", "A"), ("q=hing b", "B")])
@@ -185,7 +185,7 @@ def test_coverage_has_figures_a_chart_and_the_causes_of_failures():
     import_products([known(f"P{n}") for n in range(30)])
     ScheduleTask.objects.filter(biz_key__in=["P1", "P2"]).update(status="FAIL", error_code=stock.NOT_FOUND)
     page = person("view").get(COVERAGE).content.decode()
-    for words in ("100.0%", "30 products", "Planned syncs by hour", "not known there", "STOCK_NOT_FOUND"):
+    for words in ("100.0%", "30 products", "Scheduled syncs by hour", "unknown to the stock system", "STOCK_NOT_FOUND"):
         assert words in page
     assert (
         "<script>" not in page.split("<main", 1)[-1]
@@ -210,7 +210,7 @@ def test_a_window_is_changed_after_a_preview_and_only_as_shown():
     assert again.context["changed_since"] and lifecycle.current_window().length == timedelta(days=10)
 
     done = client.post(WINDOW, {"days": "20", "step": "change", "shown": "1728000.0"})
-    assert said(done) == "The window is 20 d now. 30 planned syncs follow it."
+    assert said(done) == "The window is now 20 d. 30 scheduled syncs were moved to match."
     assert lifecycle.current_window() == lifecycle.Window(timedelta(days=20), True, "pia")
 
 
@@ -225,7 +225,7 @@ def test_a_preview_says_when_it_is_too_much(settings):
     settings.STOCK = {"RATE": 0.001}
     import_products([known(f"P{n}") for n in range(30)])
     answer = person("view", "change").post(WINDOW, {"minutes": "1", "step": "preview"})
-    assert "more than the stock system may be asked" in answer.content.decode()
+    assert "more than the stock system allows" in answer.content.decode()
 
 
 def test_a_stretched_load_has_the_same_sum():

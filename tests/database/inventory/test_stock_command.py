@@ -53,7 +53,7 @@ def test_bad_lines_are_told_with_number_and_reason_and_the_rest_is_imported(tmp_
 
     assert code == 1 and said.startswith("3 added, 0 known already, 5 bad lines")
     assert [line.split(":")[0] for line in complaints.splitlines()] == [f"line {n}" for n in (4, 5, 6, 7, 8)]
-    assert "line 5: quantity 'seven' is no whole number" in complaints
+    assert "line 5: quantity 'seven' is not a whole number" in complaints
     assert "naive" in complaints.splitlines()[2] and "2 values instead of 4" in complaints.splitlines()[3]
     assert set(Product.objects.values_list("product_code", flat=True)) == {"A1", "A2", "A7"}
     assert (product("A1").name, product("A2").stock_quantity) == ("A thing, with a comma", 7)
@@ -100,7 +100,7 @@ def test_a_database_that_goes_away_is_told_with_what_was_imported(tmp_path, monk
         (b"code,name,colour\n", "must name the columns"),
         (b"code,\xff\nA,x\n", "line 1 is not in UTF-8"),
         ("code,name\nA,x\n".encode("utf-16"), "line 1 is not in UTF-8"),
-        (b'code,"name\nA,x\n', "line 1 is no CSV"),
+        (b'code,"name\nA,x\n', "line 1 is not CSV"),
         (b"code;name\nA;x\n", "must name the columns"),
     ],
 )
@@ -126,7 +126,7 @@ def read(*lines: str) -> list[str]:
 def test_a_quote_that_never_ends_spoils_its_own_line_only(after):
     assert read("A,good\n", 'B,"never ends\n', *after) == [
         "A",
-        "3: is no CSV: unexpected end of data",
+        "3: is not CSV: unexpected end of data",
         *(line.split(",")[0] for line in after),
     ]
 

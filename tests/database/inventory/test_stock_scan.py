@@ -47,7 +47,7 @@ def test_a_product_written_past_the_lifecycle_is_synced_too():
     assert found() == [("RAW", "REPAIRED")] and task_of("RAW").live
 
 
-def test_a_task_that_does_not_roll_any_more_is_planned_anew():
+def test_a_task_that_does_not_roll_any_more_is_scheduled_again():
     many(1)
     ScheduleTask.objects.update(status="SUCCESS", due_at=None)
     assert found() == [("P000000", "REPAIRED")] and task_of("P000000").live
@@ -60,7 +60,7 @@ def test_what_a_person_has_cancelled_is_told_and_left_alone():
     assert task_of("P000000").status == "CANCELLED"
 
 
-def test_what_was_cancelled_with_its_product_is_planned_when_the_product_is_back():
+def test_what_was_cancelled_with_its_product_is_scheduled_when_the_product_is_back():
     many(1)
     lifecycle.remove("P000000", actor=ANN)
     Product.objects.create(product_code="P000000", name="By hand")

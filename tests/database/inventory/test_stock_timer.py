@@ -41,7 +41,7 @@ def timer() -> Timer:
 
 
 def hours() -> set[str]:
-    """At which hours in Berlin something is planned; the night when the clocks are put forward has no 02:00."""
+    """At which hours in Berlin something is scheduled; the night when the clocks are put forward has no 02:00."""
     dues = ScheduleTask.objects.filter(task_type=STOCK_SYNC).values_list("due_at", flat=True)
     return {due.astimezone(ZoneInfo("Europe/Berlin")).strftime("%H:%M") for due in dues}
 
@@ -129,9 +129,9 @@ def test_the_pages_show_the_timer_and_the_nights(timer):
     preview = client.post(f"{LIST}window/", {"days": "20", "step": "preview"}).content.decode()
 
     assert "At 02:00 every day, Europe/Berlin time; next on" in page
-    assert f"That is once in {span(interval_for(10 * DAY, timer, timezone.now()))}." in page
-    assert "from there on for the timer: At 02:00 every day, Europe/Berlin time" in preview
-    assert f"A sync comes once in {span(interval_for(20 * DAY, timer, timezone.now()))}" in preview
+    assert f"That is once every {span(interval_for(10 * DAY, timer, timezone.now()))}." in page
+    assert "and then for the timer: At 02:00 every day, Europe/Berlin time" in preview
+    assert f"A product is synced once every {span(interval_for(20 * DAY, timer, timezone.now()))}" in preview
 
 
 def test_a_preview_puts_what_waits_into_the_nights(timer):

@@ -9,8 +9,8 @@ from tasks_app.client import schedule
 from tasks_app.engine.beat import job_planner
 from tasks_app.engine.beat.job_planner import plan_once
 from tasks_app.engine.watch.status import read_status
-from tasks_app.lifecycle.jobs import instances as planning
-from tasks_app.lifecycle.jobs import verbs
+from tasks_app.lifecycle.jobs import planning, verbs
+from tasks_app.lifecycle.jobs.instances import OF_JOB, Fired, insert
 from tasks_app.models import JobCursor, JobDefinition, ScheduleTask
 from tests.support.articles import draft
 from tests.support.jobs import by, expected, fire_times, instances, make, now, was_down
@@ -39,8 +39,8 @@ def backlog(catch_up: str = "latest", **options) -> JobDefinition:
     JobDefinition.objects.update(plan_from=begin)
     planned = expected(job, begin, now())
     for at in planned:
-        fired = [planning._Fired(planning.Firing(at), job.id)]
-        planning._insert(fired, planning._OF_JOB, counted=job.max_runs is not None)
+        fired = [Fired(planning.Firing(at), job.id)]
+        insert(fired, OF_JOB, counted=job.max_runs is not None)
     return JobDefinition.objects.get()
 
 
@@ -318,7 +318,7 @@ def test_status_says_that_planning_is_behind_and_since_when():
     was_down(job, 3 * HOUR)
 
     assert read_status().planning_behind_seconds > 3600
-    assert any("Planning of jobs is behind" in problem for problem in read_status().problems())
+    assert any("Job planning is behind" in problem for problem in read_status().problems())
 
     plan_once()
     assert read_status().planning_behind_seconds is None

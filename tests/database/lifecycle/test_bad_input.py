@@ -23,11 +23,11 @@ from tasks_app.client import (
     schedule_many,
 )
 from tasks_app.core.handlers import REGISTRY
-from tasks_app.engine.wakeup import SIGNAL_KEY
 from tasks_app.models import OutboxEvent, ScheduleTask
 from tests.support.engine import row, run_due
-from tests.support.moves import TUESDAY, TYPE, planned, state
+from tests.support.moves import TUESDAY, TYPE, scheduled, state
 
+SIGNAL_KEY = "punctual:signal:"
 pytestmark = pytest.mark.django_db
 
 LONGEST_MESSAGE = 800
@@ -105,7 +105,7 @@ BAD_TIMES = {
     "text of a delay": ({"delay": "5"}, ["delay", "'5'", "timedelta or a number"]),
     "a decimal": ({"delay": Decimal(5)}, ["delay", "5", "timedelta or a number"]),
     "true": ({"delay": True}, ["delay", "True", "timedelta or a number"]),
-    "both": ({"at": TUESDAY, "delay": 5}, ["at=", "delay=5", "both", "the one that is meant"]),
+    "both": ({"at": TUESDAY, "delay": 5}, ["at=", "delay=5", "both", "the one you mean"]),
     "repeat of zero": ({"repeat_after": 0}, ["repeat_after", "more than zero"]),
     "repeat of nan": ({"repeat_after": math.nan}, ["repeat_after", "nan"]),
     "expiry of zero": ({"expires_after": 0}, ["expires_after", "more than zero"]),
@@ -300,7 +300,7 @@ def test_an_option_that_does_not_exist_is_an_error():
     ids=lambda value: "-".join(value) if isinstance(value, dict) else "",
 )
 def test_a_new_time_is_checked_before_the_old_one_is_touched(refused, verb, options, words):
-    planned("a")
+    scheduled("a")
 
     with refused(*words):
         verb(TYPE, **{"key": "a"} | options)
@@ -322,7 +322,7 @@ def test_a_new_time_is_checked_before_the_old_one_is_touched(refused, verb, opti
     ids=lambda value: "-".join(value) if isinstance(value, dict) else "",
 )
 def test_a_cancellation_is_checked_before_anything_is_touched(refused, options, words):
-    planned("a")
+    scheduled("a")
 
     with refused(*words):
         cancel(TYPE, **{"key": "a"} | options)
@@ -401,7 +401,7 @@ def saying():
                 if task.key == "bad":
                     raise_it()
 
-        good, bad = planned("good", "bad", task_type="T_SAYING")
+        good, bad = scheduled("good", "bad", task_type="T_SAYING")
         reports = run_due()
         return row(bad), state(good), reports
 

@@ -123,7 +123,7 @@ def test_so_is_one_on_the_page():
 
 
 @pytest.mark.parametrize(("tenant", "restored"), [(None, False), (INTERNAL_TENANT, False), ("default", True)])
-def test_what_a_token_from_outside_cancelled_is_planned_again_and_what_a_person_cancelled_is_not(tenant, restored):
+def test_what_a_token_from_outside_cancelled_is_scheduled_again_and_what_a_person_cancelled_is_not(tenant, restored):
     article, product = approved(), add("P1", "a product")
     ids = [find(PUBLISH, article).id, find(STOCK_SYNC, product.product_code).id]
     cancel_tasks(ids, Operator("token ci" if tenant else "olga", "a test", tenant=tenant))

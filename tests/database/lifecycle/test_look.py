@@ -1,13 +1,13 @@
-"""Rows of an app's own, given as a queryset, beside what is planned for them: what is answered, and at what cost."""
+"""Rows of an app's own, given as a queryset, beside what is scheduled for them: what is answered, and at what cost."""
 
 import pytest
 from django.db import connection
 from django.utils import timezone
 
 from articles_app.models import Article
-from articles_app.states import Status
+from articles_app.states import ArticleStatus
 from tasks_app.client import schedule, schedule_many
-from tasks_app.client.compensation import compare_keys, differing_rows, planned_keys
+from tasks_app.client.compensation import compare_keys, differing_rows, waiting_keys
 from tasks_app.models import ScheduleTask
 from tests.support.articles import MONDAY, TUESDAY
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 ODD = "100 % of '%s' and %(key)s; -- \\ \"--rows\""
 
 
-def articles(count: int, status: Status = Status.DRAFT, **fields: object) -> list[int]:
+def articles(count: int, status: ArticleStatus = ArticleStatus.DRAFT, **fields: object) -> list[int]:
     now = timezone.now()
     values = {"title": "A title", "publish_time": MONDAY, "published_at": now, "offline_time": None} | fields
     made = Article.objects.bulk_create(Article(status=status, **values) for _ in range(count))
@@ -40,8 +40,8 @@ def test_values_of_a_queryset_mean_nothing_in_sql():
     schedule("T_PLAIN", odd, at=MONDAY)
 
     assert set(differing_rows("T_QUIET", rows, at="publish_time")) == {str(odd)}
-    assert planned_keys("T_PLAIN", rows) == (1, [str(odd)])
-    assert compare_keys("T_QUIET", rows).unplanned == [str(odd)]
+    assert waiting_keys("T_PLAIN", rows) == (1, [str(odd)])
+    assert compare_keys("T_QUIET", rows).not_waiting == [str(odd)]
 
 
 def test_a_queryset_may_be_ordered_and_sliced():
@@ -57,7 +57,7 @@ def test_a_queryset_of_no_rows_has_none(none):
 
     assert differing_rows("T_QUIET", none, at="publish_time") == {}
     assert differing_rows("T_QUIET", none) == {}
-    assert planned_keys("T_QUIET", none) == (1, [])
+    assert waiting_keys("T_QUIET", none) == (1, [])
     assert compare_keys("T_QUIET", none).unwanted == ["a"]
 
 
@@ -65,7 +65,7 @@ def test_keys_that_are_no_numbers_are_among_no_rows_with_numbers():
     [article] = articles(1)
     schedule_many("T_QUIET", [{"key": key} for key in (article, f"{article}x", "a", "9" * 30)], at=MONDAY)
 
-    assert planned_keys("T_QUIET", Article.objects.all()) == (4, [str(article)])
+    assert waiting_keys("T_QUIET", Article.objects.all()) == (4, [str(article)])
 
 
 def test_keys_may_be_in_a_field_of_text():
@@ -73,15 +73,15 @@ def test_keys_may_be_in_a_field_of_text():
     schedule("T_PLAIN", "b", at=MONDAY)
     rows = ScheduleTask.objects.filter(task_type="T_PLAIN")
 
-    assert planned_keys("T_QUIET", rows, key="biz_key") == (2, ["b"])
+    assert waiting_keys("T_QUIET", rows, key="biz_key") == (2, ["b"])
     assert compare_keys("T_QUIET", rows, key="biz_key").unwanted == ["a"]
 
 
 def test_a_walk_reads_what_its_partial_index_has_however_often_it_comes():
-    articles(4_000, Status.PUBLISHED)
-    waiting = articles(5, Status.AUDIT_SUCCESS)
-    articles(4_000, Status.PUBLISHED)
-    page = Article.objects.filter(status=Status.AUDIT_SUCCESS, id__gt=0, id__lte=waiting[-1] + 4_000)
+    articles(4_000, ArticleStatus.PUBLISHED)
+    waiting = articles(5, ArticleStatus.AUDIT_SUCCESS)
+    articles(4_000, ArticleStatus.PUBLISHED)
+    page = Article.objects.filter(status=ArticleStatus.AUDIT_SUCCESS, id__gt=0, id__lte=waiting[-1] + 4_000)
 
     for _ in range(8):
         with Reads() as read:
@@ -90,11 +90,11 @@ def test_a_walk_reads_what_its_partial_index_has_however_often_it_comes():
 
 
 def test_what_waits_is_looked_up_among_rows_and_not_the_other_way_round():
-    live = articles(8_000, Status.PUBLISHED)
+    live = articles(8_000, ArticleStatus.PUBLISHED)
     schedule_many("T_QUIET", [{"key": id_} for id_ in live[-5:]], at=MONDAY)
 
     with Reads() as read:
-        assert planned_keys("T_QUIET", Article.objects.filter(status=Status.PUBLISHED))[0] == 5
+        assert waiting_keys("T_QUIET", Article.objects.filter(status=ArticleStatus.PUBLISHED))[0] == 5
 
     assert read.rows < 50
 

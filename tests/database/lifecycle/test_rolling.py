@@ -188,7 +188,7 @@ def test_the_front_of_the_line_is_before_everything_that_waits():
 
 @pytest.mark.parametrize("limited", [False, True])
 def test_the_outlook_counts_what_is_due_what_comes_when_and_what_failed(limited):
-    """A row has its own mark of a limit: what was planned before its type got one is counted all the same."""
+    """A row has its own mark of a limit: what was scheduled before its type got one is counted all the same."""
     now = timezone.now()
     schedule("T_PLAIN", "due")
     for minutes, lane in ((30, "low"), (90, "low"), (95, "high"), (600, "low")):

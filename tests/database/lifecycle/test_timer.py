@@ -156,7 +156,7 @@ def test_what_is_due_or_tried_again_keeps_its_moment(nightly):
 def test_the_cost_is_for_a_batch_and_not_for_a_task(nightly, django_assert_num_queries):
     schedule_many(nightly, [{"key": n} for n in range(50)], repeat_after=DAY)
 
-    # The types of the claim, the claim, the start; then the hold, the intervals and the settle.
+    # The types of the claim, the claim, the start; then the lock, the intervals and the settle.
     with django_assert_num_queries(6):
         run_due()
     assert all(map(at_two, ScheduleTask.objects.values_list("due_at", flat=True)))

@@ -379,7 +379,7 @@ def test_a_job_of_the_same_name_that_somebody_else_made_is_told(celery_beat):
     code, told = imported()
 
     assert code == 1 and "mail" in switched_on()
-    assert "not made by this command" in line(told, "mail")
+    assert "not created by this command" in line(told, "mail")
 
 
 def test_a_dry_run_of_an_undo_changes_nothing(celery_beat):

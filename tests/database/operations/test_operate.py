@@ -23,7 +23,7 @@ from tasks_app.models import AuditEntry, DlqEntry, ScheduleTask
 from tests.support.audit import deeds
 from tests.support.engine import claim_due, run_due
 from tests.support.marks import commits
-from tests.support.moves import MONDAY, TUESDAY, dead, events, planned, rows_of, state
+from tests.support.moves import MONDAY, TUESDAY, dead, events, rows_of, scheduled, state
 from tests.support.operators import operator
 
 pytestmark = commits
@@ -201,7 +201,7 @@ def test_a_move_needs_an_instant(zoo):
 
 
 def test_a_task_whose_handler_is_gone_can_still_be_cancelled_and_moved():
-    first, second = planned("a", "b", at=MONDAY)
+    first, second = scheduled("a", "b", at=MONDAY)
     ScheduleTask.objects.filter(id__in=[first, second]).update(task_type="T_FORGOTTEN")
 
     assert cancel_tasks([first], operator()).answers == {first: Answer.CANCELLED}
@@ -212,7 +212,7 @@ def test_everything_that_matches_is_counted_and_then_done_in_chunks(monkeypatch)
     monkeypatch.setattr("tasks_app.engine.operations.operate.CHUNK", 7)
     schedule_many("T_QUIET", [{"key": n} for n in range(30)], payload={"do": "die"})
     run_due()
-    planned("other", at=MONDAY)
+    scheduled("other", at=MONDAY)
     wanted, by = Filter(state="DEAD"), operator()
 
     preview = preview_matching(Verb.RETRY, wanted)
@@ -232,9 +232,9 @@ def test_everything_that_matches_is_counted_and_then_done_in_chunks(monkeypatch)
 
 
 def test_tasks_younger_than_the_preview_are_not_meant():
-    old = planned("old", at=MONDAY)
+    old = scheduled("old", at=MONDAY)
     newest = preview_matching(Verb.CANCEL, Filter(state="INIT")).newest
-    young = planned("young", at=MONDAY)
+    young = scheduled("young", at=MONDAY)
 
     operate_matching(Verb.CANCEL, Filter(state="INIT", newest=newest), operator())
 
@@ -242,7 +242,7 @@ def test_tasks_younger_than_the_preview_are_not_meant():
 
 
 def test_everything_is_moved_although_moving_changes_the_order_it_is_found_in():
-    ids = planned(*(str(n) for n in range(40)), at=MONDAY)
+    ids = scheduled(*(str(n) for n in range(40)), at=MONDAY)
 
     operate_matching(Verb.MOVE, Filter(state="INIT"), operator(), at=TUESDAY)
 

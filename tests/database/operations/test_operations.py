@@ -1,4 +1,4 @@
-"""What operators and handler authors use: status, pruning, chores, and the testing kit."""
+"""What operators use: status, pruning and chores."""
 
 import json
 from datetime import timedelta
@@ -24,8 +24,8 @@ from tasks_app.lifecycle.reap import reap
 from tasks_app.lifecycle.start import start
 from tasks_app.lifecycle.unit_revision import is_newest
 from tasks_app.models import DlqEntry, MaintenanceEntry, Node, OutboxEvent, ScheduleTask, TaskAttempt, TaskBatch
-from tasks_app.testing import assert_not_scheduled, assert_scheduled, move_time, run_due
-from tests.support.engine import claim_due, expire_lease, make_due, row
+from tasks_app.testing import run_due
+from tests.support.engine import claim_due, expire_lease, make_due
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -87,7 +87,7 @@ def test_status_tells_a_lane_that_nobody_consumes(fleet):
     Node.objects.filter(kind=Node.WORKER).update(lanes=["default"])
     schedule("T_QUIET", "a", lane="critical")
 
-    assert any("Nobody consumes lane 'critical'" in problem for problem in read_status().problems())
+    assert any("No worker consumes lane 'critical'" in problem for problem in read_status().problems())
 
 
 def test_status_counts_due_running_overdue_and_dead(fleet):
@@ -95,7 +95,7 @@ def test_status_counts_due_running_overdue_and_dead(fleet):
     execute(f"UPDATE punctual_task SET due_at = now() - interval '1 hour' WHERE id = {overdue.task_id}")
     schedule("T_QUIET", "running", lane="high")
     claim_due(lanes=["high"])
-    schedule("T_QUIET", "planned", delay=3600)
+    schedule("T_QUIET", "scheduled", delay=3600)
 
     status = json.loads(status_page("--json")[0])
 
@@ -162,10 +162,10 @@ def test_a_reap_is_done_only_when_there_is_something_to_reap(lost_batch):
 
 
 def test_what_is_past_its_keep_is_pruned_and_nothing_else():
-    old, fresh, planned = (
+    old, fresh, scheduled = (
         schedule("T_QUIET", "old"),
         schedule("T_QUIET", "fresh"),
-        schedule("T_QUIET", "planned", delay=60),
+        schedule("T_QUIET", "scheduled", delay=60),
     )
     dead = schedule("T_QUIET", "dead", payload={"do": "die"})
     rolling = schedule("T_QUIET", "rolling", repeat_after=60)
@@ -177,7 +177,7 @@ def test_what_is_past_its_keep_is_pruned_and_nothing_else():
     pruned = prune()
 
     left = set(ScheduleTask.objects.values_list("id", flat=True))
-    assert left == {fresh.task_id, planned.task_id, dead.task_id, rolling.task_id}
+    assert left == {fresh.task_id, scheduled.task_id, dead.task_id, rolling.task_id}
     assert (pruned.tasks, TaskBatch.objects.count()) == (1, 0)
     assert old.task_id not in OutboxEvent.objects.values_list("task_id", flat=True)
     assert OutboxEvent.objects.count() == 3
@@ -218,12 +218,12 @@ def test_a_pruned_task_takes_its_attempts_along():
 
 
 def test_a_revision_is_pruned_when_it_is_old_and_its_unit_has_no_task():
-    units = [("default", "T_QUIET", key) for key in ("old", "fresh", "planned", "done", "again")]
+    units = [("default", "T_QUIET", key) for key in ("old", "fresh", "scheduled", "done", "again")]
     for unit in units:
         assert is_newest(unit, 5)
     schedule("T_QUIET", "done")
     run_due()
-    schedule("T_QUIET", "planned", delay=60)
+    schedule("T_QUIET", "scheduled", delay=60)
     execute("UPDATE punctual_unit_revision SET changed_at = now() - interval '91 days' WHERE biz_key <> 'fresh'")
     assert is_newest(units[4], 5)  # its newest change came once more
 
@@ -244,37 +244,6 @@ def test_a_long_history_is_pruned_in_small_steps(settings):
     assert pruned == 95
 
 
-def test_the_testing_kit_runs_what_is_due_and_moves_time():
-    schedule("T_PLAIN", "a", delay=3600)
-    assert run_due() == 0
-    assert_scheduled("T_PLAIN", "a")
-
-    move_time(timedelta(hours=1, seconds=1))
-
-    assert run_due() == 1
-    assert_not_scheduled("T_PLAIN", "a")
-
-
-def test_the_testing_kit_says_what_there_is_instead():
-    task = schedule("T_PLAIN", "a", delay=3600, payload={"x": 1})
-
-    with pytest.raises(AssertionError, match=r"never scheduled\. There is: T_PLAIN 'a'"):
-        assert_scheduled("T_PLAIN", "b")
-    with pytest.raises(AssertionError, match="not at"):
-        assert_scheduled("T_PLAIN", "a", at=row(task.task_id).due_at + timedelta(minutes=1))
-    with pytest.raises(AssertionError, match="has payload"):
-        assert_scheduled("T_PLAIN", "a", payload={"x": 2})
-    with pytest.raises(AssertionError, match="is due at"):
-        assert_not_scheduled("T_PLAIN", "a")
-
-
-@pytest.mark.django_db(transaction=False)
-def test_the_testing_kit_works_inside_one_transaction():
-    schedule("T_EFFECT", "a")
-
-    assert run_due() == 1
-
-
 def test_status_shows_who_holds_which_shard_under_which_number_and_who_took_over(fleet):
     Node.objects.filter(kind=Node.BEAT).delete()
     one, two = (Leases(nodes.new_node_id(), name, lambda _: None) for name in ("beat-1", "beat-2"))
@@ -284,7 +253,7 @@ def test_status_shows_who_holds_which_shard_under_which_number_and_who_took_over
     execute("UPDATE punctual_shard_lease SET lease_until = now() - interval '1 s' WHERE holder_name = 'beat-2'")
     page, _ = status_page()
     assert "nobody" in page
-    assert any("Nobody dispatches shards" in problem for problem in read_status().problems())
+    assert any("No beat dispatches shards" in problem for problem in read_status().problems())
 
     one.run_once()
 
@@ -298,8 +267,8 @@ def test_status_shows_who_holds_which_shard_under_which_number_and_who_took_over
     assert "0#3" in page
 
 
-def test_status_says_that_no_beat_knows_the_shards_that_tasks_are_planned_in(fleet, settings):
-    """SHARDS was raised, and the processes that plan were restarted before the beats."""
+def test_status_says_that_no_beat_knows_the_shards_that_tasks_are_scheduled_in(fleet, settings):
+    """SHARDS was raised, and the processes that schedule were restarted before the beats."""
     Leases(nodes.new_node_id(), "beat-1", lambda _: None).run_once()
     assert read_status().problems() == []
 

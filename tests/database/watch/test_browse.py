@@ -2,7 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from django.db import connection
@@ -10,12 +10,15 @@ from django.utils import timezone
 
 from tasks_app.client import InvalidTask, cancel, schedule, schedule_many
 from tasks_app.engine.watch import browse as engine_browse
-from tasks_app.engine.watch.browse import DUE, Filter, browse, tally, walk
+from tasks_app.engine.watch.browse import DUE, Bookmark, Filter, browse, tally, walk
+from tasks_app.lifecycle.jobs import verbs
 from tasks_app.lifecycle.operate import Verb, operate
+from tasks_app.models import ScheduleTask
 from tasks_app.sql import _text
 from tests.support.engine import claim_due, run_due
+from tests.support.jobs import by, instances, make
 from tests.support.marks import commits
-from tests.support.moves import MONDAY, TUESDAY, WEDNESDAY, dead, planned
+from tests.support.moves import MONDAY, TUESDAY, WEDNESDAY, dead, scheduled
 from tests.support.operators import operator
 
 pytestmark = commits
@@ -58,21 +61,61 @@ def test_type_and_lane_narrow_what_is_found(zoo):
 
 
 def test_a_whole_key_or_its_beginning_is_found(zoo):
-    planned("key", "key-1", "key-2", "kez", "Key", at=MONDAY)
+    scheduled("key", "key-1", "key-2", "key*", "kez", "Key", at=MONDAY)
 
-    assert len(found(key="key")) == 1
-    assert len(found(key="key*")) == 3
-    assert len(found(key="key-*")) == 2
-    assert len(found(key="*")) == 11
+    assert len(found(key="key")) == len(found(key="key*")) == 1
+    assert len(found(key_prefix="key")) == 4
+    assert len(found(key_prefix="key-")) == 2
+    assert len(found(key_prefix="")) == 12
     assert found(key="nobody") == []
     assert found(key="dead", state="INIT") == []
 
 
 @pytest.mark.parametrize("key", ["<script>alert(1)</script>", "100%", "a_b", "schlüssel 🔑", "it's"])
 def test_any_key_can_be_searched_as_it_is(key):
-    planned(key, "other", at=MONDAY)
+    scheduled(key, "other", at=MONDAY)
 
     assert len(found(key=key)) == 1
+
+
+def test_a_key_is_found_over_all_types_and_narrowed_to_a_tenant_and_to_the_types_one_may_see():
+    quiet, plain = schedule("T_QUIET", "same", at=MONDAY).task_id, schedule("T_PLAIN", "same", at=MONDAY).task_id
+    theirs = schedule("T_QUIET", "same", at=MONDAY, tenant="acme").task_id
+
+    assert found(key="same") == [theirs, plain, quiet]
+    assert found(key="same", tenant="default") == [plain, quiet]
+    assert found(tenant="acme") == [theirs]
+    assert found(key="same", types=["T_PLAIN"]) == found(types=["T_PLAIN"], tenant="default") == [plain]
+    assert found(types=[]) == []
+
+
+def test_the_tasks_of_a_unit_are_found_the_current_one_first():
+    ids = []
+    for _ in range(3):
+        ids.insert(0, schedule("T_QUIET", "unit").task_id)
+        run_due()
+    schedule("T_QUIET", "unit", tenant="acme")
+    schedule("T_PLAIN", "unit")
+    unit = ("default", "T_QUIET", "unit")
+
+    assert found(unit=unit) == ids
+    assert found(unit=unit, tenant="acme") == []
+    assert found(unit=("default", "T_QUIET", "nobody")) == []
+    assert [[task.id for task in page.tasks] for page in walk(Filter(unit=unit), size=2)] == [ids[:2], ids[2:]]
+
+
+def test_the_instances_of_a_job_are_found_the_latest_first():
+    first, other = make("first"), make("other")
+    for key in "abc":
+        verbs.trigger(first.id, key, by())
+        verbs.trigger(other.id, key, by())
+    ids = [task.id for task in instances(first)][::-1]
+    assert len(ids) > 3
+
+    assert found(job=first.id) == ids
+    assert found(job=first.id, tenant="acme") == []
+    ScheduleTask.objects.filter(id__in=ids[:3]).update(fire_time=MONDAY)  # a place that several stand at
+    assert sorted(task.id for page in walk(Filter(job=first.id), size=1) for task in page.tasks) == sorted(ids)
 
 
 def test_due_now_is_what_may_be_claimed(zoo):
@@ -92,8 +135,8 @@ def test_tasks_of_a_type_with_a_limit_are_found_in_order_among_the_others_whethe
     assert found(state=DUE, lane="low") == []
 
 
-def test_the_due_time_finds_planned_tasks_the_next_first():
-    wednesday, monday, tuesday = (planned(str(at), at=at)[0] for at in (WEDNESDAY, MONDAY, TUESDAY))
+def test_the_due_time_finds_scheduled_tasks_the_next_first():
+    wednesday, monday, tuesday = (scheduled(str(at), at=at)[0] for at in (WEDNESDAY, MONDAY, TUESDAY))
 
     assert found(state="INIT") == [monday, tuesday, wednesday]
     assert found(due_from=TUESDAY) == [tuesday, wednesday]
@@ -110,9 +153,9 @@ def test_the_time_of_the_last_run_finds_what_ran(zoo):
     assert found(ran_to=now - timedelta(minutes=5)) == []
 
 
-@pytest.mark.parametrize("wanted", [{}, {"state": "INIT"}, {"key": "k-*"}, {"due_from": MONDAY}])
+@pytest.mark.parametrize("wanted", [{}, {"state": "INIT"}, {"key_prefix": "k-"}, {"due_from": MONDAY}])
 def test_pages_show_every_task_once(wanted):
-    planned(*(f"k-{n:02}" for n in range(25)), at=MONDAY)  # all due at the same moment
+    scheduled(*(f"k-{n:02}" for n in range(25)), at=MONDAY)  # all due at the same moment
 
     seen, after = [], None
     while True:
@@ -163,7 +206,7 @@ def test_a_walk_that_acts_on_what_it_finds_misses_none():
 
 def test_a_look_gives_up_in_time_and_says_where_to_go_on(monkeypatch):
     monkeypatch.setattr(engine_browse, "FIRST_STEP", 10)
-    planned(*(str(n) for n in range(100)), at=MONDAY)
+    scheduled(*(str(n) for n in range(100)), at=MONDAY)
     oldest = found(key="0")
 
     first = browse(Filter(task_type="T_NONE"), size=5, seconds=0)
@@ -183,23 +226,58 @@ def test_a_replaced_row_is_found_by_walking_and_its_successor_by_the_key():
     assert len(found(task_type="T_QUIET")) == 2
 
 
-@pytest.mark.parametrize("wanted", [{"state": "SLEEPING"}, {"lane": "fast"}])
-def test_an_unknown_state_or_lane_is_refused(wanted):
-    with pytest.raises(InvalidTask, match="is unknown; there are"):
+@pytest.mark.parametrize(
+    ("wanted", "words"),
+    [
+        ({"state": "SLEEPING"}, "is unknown; there are"),
+        ({"lane": "fast"}, "is unknown; there are"),
+        ({"due_from": MONDAY, "due_to": MONDAY}, "must be later than due_from"),
+        ({"ran_to": datetime(9999, 12, 31, 23, tzinfo=timezone.get_fixed_timezone(-720))}, "surely a mistake"),
+    ],
+)
+def test_a_filter_that_makes_no_sense_is_refused(wanted, words):
+    with pytest.raises(InvalidTask, match=words):
         Filter(**wanted)
 
 
-@pytest.mark.parametrize("wanted", [{}, {"state": "DEAD"}, {"lane": "high"}, {"key": "*"}, {"task_type": "T_NONE"}])
+@pytest.mark.parametrize("bookmark", [Bookmark("17", 0), Bookmark("2090-01-02 09:00:00+00", 3), Bookmark("a:b", 0)])
+def test_a_bookmark_is_read_as_it_was_written(bookmark):
+    assert Bookmark.read(str(bookmark)) == bookmark
+
+
+@pytest.mark.parametrize(
+    "text", ["", "x", ":", "1:", ":7", "-1", "0", "１", "1.5", "²", "²:x", "1:a\0", f"{10**9}:7", f"0:{'x' * 301}"]
+)
+def test_what_is_no_bookmark_is_refused(text):
+    with pytest.raises(InvalidTask, match="begin at its start"):
+        Bookmark.read(text)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "at"),
+    [({}, "0:x"), ({}, f"{2**63}"), ({"key_prefix": "k"}, "0:"), ({"due_from": MONDAY}, "0:x"), ({"job": 1}, "17")],
+)
+def test_a_place_of_another_list_is_refused(wanted, at):
+    with pytest.raises(InvalidTask, match="begin at its start"):
+        browse(Filter(**wanted), Bookmark.read(at))
+
+
+@pytest.mark.parametrize(("wanted", "at"), [({}, "0:٣"), ({}, "0:1_000"), ({"due_from": MONDAY}, "0:2090-W01-1")])
+def test_a_place_may_be_written_as_python_reads_it(wanted, at):
+    assert browse(Filter(**wanted), Bookmark.read(at)).tasks == []
+
+
+@pytest.mark.parametrize("wanted", [{}, {"state": "DEAD"}, {"lane": "high"}, {"key_prefix": ""}, {"key": "dead"}])
 def test_a_tally_counts_what_a_walk_finds(zoo, wanted):
     walked = [task[1:] for page in walk(Filter(**wanted)) for task in page.tasks]
 
     assert tally(Filter(**wanted), seconds=5) == (Counter(walked), True)
 
 
-@pytest.mark.parametrize("wanted", [{}, {"key": "*"}])
+@pytest.mark.parametrize("wanted", [{}, {"key_prefix": ""}])
 def test_a_tally_gives_up_in_time_and_says_so(wanted, monkeypatch):
-    planned(*(f"k-{n}" for n in range(25)), at=MONDAY)
-    for name in ("_BY_ID", "_BY_KEY"):
+    scheduled(*(f"k-{n}" for n in range(25)), at=MONDAY)
+    for name in ("_BY_ID", "_BY_KEY_PREFIX"):
         monkeypatch.setattr(engine_browse, name, replace(getattr(engine_browse, name), longest=10))
     monkeypatch.setattr(engine_browse, "walk", lambda wanted, size: walk(wanted, 10))
 
@@ -208,10 +286,10 @@ def test_a_tally_gives_up_in_time_and_says_so(wanted, monkeypatch):
     assert (sum(counts.values()), complete) == (10, False)
 
 
-@pytest.mark.parametrize("wanted", [{}, {"key": "k-*"}], ids=["browse_ids", "browse"])
+@pytest.mark.parametrize("wanted", [{}, {"key_prefix": "k-"}], ids=["browse_ids", "browse"])
 def test_a_large_page_is_not_quadratic(wanted):
     """The end of a page was once looked for anew for each of its rows; a count of a million tasks then took minutes."""
-    planned(*(f"k-{n}" for n in range(2_000)), at=MONDAY)
+    scheduled(*(f"k-{n}" for n in range(2_000)), at=MONDAY)
     source, given = engine_browse._source(Filter(**wanted), True), engine_browse._given(Filter(**wanted))
     statement = _text(source.statement).replace("--rows", source.limited(2_000, 0))
     with connection.cursor() as cursor:
@@ -228,17 +306,30 @@ def rows_touched(plan: dict) -> float:
     return own + sum(rows_touched(child) for child in plan.get("Plans", ()))
 
 
-def test_a_page_reads_a_bounded_number_of_rows():
-    """Whatever is asked for, no plan may read the whole table for one page."""
-    planned(*(f"k-{n}" for n in range(5_000)), at=MONDAY)
+def test_a_page_reads_a_bounded_number_of_rows_by_a_plan_for_any_parameters():
+    """Whatever is asked for, no plan may read the whole table for one page; nor the one that PostgreSQL keeps."""
+    scheduled(*(f"k-{n}" for n in range(5_000)), at=MONDAY)
+    anything = ({}, {"state": "INIT"}, {"state": "DEAD"}, {"state": DUE}, {"key_prefix": "k-77"}, {"due_from": MONDAY})
+    one = ({"key": "k-77"}, {"unit": ("default", "T_QUIET", "k-77")}, {"job": 77})
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE punctual_task")
-        cursor.execute("SELECT pg_stat_force_next_flush()")
-        cursor.execute("SELECT coalesce(sum(seq_tup_read), 0) FROM pg_stat_user_tables WHERE relname='punctual_task'")
-        before = cursor.fetchone()[0]
-    for wanted in ({}, {"state": "INIT"}, {"state": "DEAD"}, {"state": DUE}, {"key": "k-77*"}, {"due_from": MONDAY}):
-        found(**wanted)
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_stat_force_next_flush()")
-        cursor.execute("SELECT coalesce(sum(seq_tup_read), 0) FROM pg_stat_user_tables WHERE relname='punctual_task'")
-        assert cursor.fetchone()[0] == before
+        cursor.execute("SET plan_cache_mode = force_generic_plan")
+        try:
+            for wanted in (*anything, *one):
+                scanned, through_index = rows_read(cursor)
+                browse(Filter(tenant="default", **wanted), size=50)
+                scanned_then, through_index_then = rows_read(cursor)
+                assert scanned_then == scanned, wanted
+                assert wanted not in one or through_index_then - through_index < 10, wanted
+        finally:
+            cursor.execute("RESET plan_cache_mode")
+
+
+def rows_read(cursor) -> tuple[int, int]:
+    """Of the tasks' table: by reading all of it, and through its indexes."""
+    cursor.execute("SELECT pg_stat_force_next_flush()")
+    cursor.execute(
+        "SELECT (SELECT coalesce(sum(seq_tup_read), 0) FROM pg_stat_user_tables WHERE relname = 'punctual_task'),"
+        " (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE relname = 'punctual_task')"
+    )
+    return cursor.fetchone()

@@ -14,7 +14,7 @@ from tasks_app.engine.watch.figures import last_hour, next_hour
 from tasks_app.models import MinuteFigures, TaskBatch
 from tests.support.engine import run_due
 from tests.support.marks import commits
-from tests.support.moves import planned
+from tests.support.moves import scheduled
 
 pytestmark = commits
 
@@ -90,9 +90,9 @@ def test_old_minutes_are_pruned():
 
 def test_the_next_hour_is_counted_minute_by_minute():
     schedule("T_QUIET", "due already")
-    planned("a", "b", delay=30)
-    planned("c", delay=10 * 60 + 5)
-    planned("tomorrow", delay=86_400)
+    scheduled("a", "b", delay=30)
+    scheduled("c", delay=10 * 60 + 5)
+    scheduled("tomorrow", delay=86_400)
 
     load = next_hour()
 

@@ -1,4 +1,4 @@
-"""From when a task is late: from when it was due, planned and allowed to start, whichever came last."""
+"""From when a task is late: from when it was due, scheduled and allowed to start, whichever came last."""
 
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -39,11 +39,11 @@ def limits():
 
 
 def due_for(length: timedelta, *task_ids: int) -> None:
-    """Time is moved by writing it: they were planned long ago, and have been due for so long."""
+    """Time is moved by writing it: they were scheduled long ago, and have been due for so long."""
     ScheduleTask.objects.filter(id__in=task_ids).update(due_at=now() - length, created_at=now() - 10 * HOUR)
 
 
-def planned(task_type: str, number: int = 1, *, due: timedelta = HOUR) -> list[int]:
+def scheduled(task_type: str, number: int = 1, *, due: timedelta = HOUR) -> list[int]:
     ids = [one.task_id for one in schedule_many(task_type, [{"key": n} for n in range(number)], delay=60)]
     due_for(due, *ids)
     return ids
@@ -78,7 +78,7 @@ def about(length: timedelta) -> object:
 
 
 def test_what_waits_for_its_rate_is_not_late(limits):
-    ids = planned("T_RATED", 60)
+    ids = scheduled("T_RATED", 60)
     bucket(0, SECOND / 5)
     granted = take("T_RATED")
     assert 20 <= granted.tasks <= 50
@@ -93,7 +93,7 @@ def test_what_waits_for_its_rate_is_not_late(limits):
 
 def test_what_its_rate_has_let_through_all_the_time_is_late(limits):
     """A beat that was away, or workers that were busy, are no limit."""
-    [task] = planned("T_RATED")
+    [task] = scheduled("T_RATED")
     bucket(20, MINUTE)
 
     assert lateness(take("T_RATED").batches).total_seconds() > 3_500
@@ -103,7 +103,7 @@ def test_what_its_rate_has_let_through_all_the_time_is_late(limits):
 
 def test_a_token_that_lay_there_is_no_wait_and_one_that_came_later_is(limits):
     """Nobody looked for half an hour: since then it could have started, and before that it could not."""
-    planned("T_RATED")
+    scheduled("T_RATED")
     bucket(0, HOUR / 2)
 
     [batch] = take("T_RATED").batches
@@ -114,7 +114,7 @@ def test_a_token_that_lay_there_is_no_wait_and_one_that_came_later_is(limits):
 
 def test_each_batch_of_one_look_has_the_moment_of_its_own_first_token(limits):
     TypeLimit.objects.filter(task_type="T_RATED").update(rate=1.0, burst=40.0)
-    planned("T_RATED", 40)
+    scheduled("T_RATED", 40)
     bucket(2.5, timedelta(seconds=30))
     looked = TypeLimit.objects.get(task_type="T_RATED").filled_at
 
@@ -126,7 +126,7 @@ def test_each_batch_of_one_look_has_the_moment_of_its_own_first_token(limits):
 
 
 def test_what_waits_for_others_of_its_type_to_end_is_not_late(limits):
-    ids = planned("T_THREE", 4)
+    ids = scheduled("T_THREE", 4)
     running = take("T_THREE", size=1).batches
     assert len(running) == 3
     assert take("T_THREE").batches == []
@@ -140,7 +140,7 @@ def test_what_waits_for_others_of_its_type_to_end_is_not_late(limits):
 
 
 def test_a_slot_that_was_free_all_the_time_is_no_wait(limits):
-    planned("T_THREE", 4)
+    scheduled("T_THREE", 4)
     take("T_THREE", size=1)
     TypeLimit.objects.update(full_at=now() - HOUR / 2)  # and since then no beat has looked
     batch = TaskBatch.objects.first()
@@ -152,7 +152,7 @@ def test_a_slot_that_was_free_all_the_time_is_no_wait(limits):
 def test_a_type_that_has_room_left_is_not_full(limits):
     """Both limits: its rate lets one through now, and that others of it run has held nothing back."""
     TypeLimit.objects.filter(task_type="T_RATED").update(max_running=5)
-    planned("T_RATED", 3)
+    scheduled("T_RATED", 3)
     bucket(2, SECOND)
     take("T_RATED", size=1)
 
@@ -160,7 +160,7 @@ def test_a_type_that_has_room_left_is_not_full(limits):
 
 
 def test_a_try_that_failed_after_its_limit_let_it_through_tells_its_wait(limits):
-    [task] = planned("T_RATED")
+    [task] = scheduled("T_RATED")
     ScheduleTask.objects.update(payload={"do": "retry", "after": 60})
     bucket(0, SECOND / 50)
     lateness(take("T_RATED").batches)
@@ -171,7 +171,7 @@ def test_a_try_that_failed_after_its_limit_let_it_through_tells_its_wait(limits)
 
 
 def test_what_waited_while_its_lane_was_paused_is_not_late():
-    [task, young] = planned(TYPE, 2)
+    [task, young] = scheduled(TYPE, 2)
     lanes.pause("default", reason="rest", by="olga")
     lanes.resume("default", reason="go on", by="olga")
     due_for(SECOND / 100, young)
@@ -186,7 +186,7 @@ def test_what_waited_while_its_lane_was_paused_is_not_late():
 def test_a_lane_that_was_resumed_long_ago_holds_nothing_back():
     lanes.pause("default", reason="rest", by="olga")
     lanes.resume("default", reason="go on", by="olga")
-    planned("T_QUIET", due=-SECOND / 100)
+    scheduled("T_QUIET", due=-SECOND / 100)
     [batch] = _claimed_when_due()
 
     assert batch_row(batch).allowed_at is None
@@ -200,18 +200,18 @@ def _claimed_when_due() -> list[ClaimedBatch]:
 def test_another_lane_that_was_paused_is_no_excuse():
     lanes.pause("low", reason="rest", by="olga")
     lanes.resume("low", reason="go on", by="olga")
-    planned(TYPE)
+    scheduled(TYPE)
 
     assert lateness(claim_due()).total_seconds() > 3_500
 
 
-PLANS = {
+WAYS = {
     "schedule": lambda at: schedule(TYPE, "a", at=at).task_id,
     "with an idem_key": lambda at: schedule(TYPE, "a", at=at, idem_key="a").task_id,
     "many": lambda at: schedule_many(TYPE, [{"key": "a", "at": at}, {"key": "b", "delay": 60}])[0].task_id,
     "moved": lambda at: _moved(at),
     "moved while it ran": lambda at: _moved_while_it_ran(at),
-    "planned anew": lambda at: _planned_anew(at),
+    "scheduled again": lambda at: _scheduled_again(at),
     "snoozed": lambda at: _snoozed(at),
     "one time of a job": lambda at: instances(make(at=at))[0].id,
     "resumed job": lambda at: _resumed(at),
@@ -228,7 +228,7 @@ def _moved_while_it_ran(at: datetime) -> int:
     return reschedule(TYPE, "a", at=at).task_id
 
 
-def _planned_anew(at: datetime) -> int:
+def _scheduled_again(at: datetime) -> int:
     settled(started("a"))
     return ensure(TYPE, "a", at=at).task_id
 
@@ -247,10 +247,10 @@ def _resumed(at: datetime) -> int:
     return instances(job)[0].id
 
 
-@pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS)
-def test_what_is_planned_for_the_past_is_late_from_when_it_was_planned(plan):
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+def test_what_is_scheduled_for_the_past_is_late_from_when_it_was_scheduled(way):
     at = now() - HOUR
-    task_id = plan(at)
+    task_id = way(at)
     task = row(task_id)
     assert task.due_at == task.execute_time <= at + 2 * HOUR  # what was asked for, and its place in the line
 
@@ -261,9 +261,9 @@ def test_what_is_planned_for_the_past_is_late_from_when_it_was_planned(plan):
     assert waited >= now() - task.execute_time - MINUTE
 
 
-def test_what_is_planned_for_later_costs_nothing_more():
-    for plan in (PLANS["schedule"], PLANS["moved"], PLANS["many"]):
-        assert row(plan(now() + HOUR)).allowed_at is None
+def test_what_is_scheduled_for_later_costs_nothing_more():
+    for way in (WAYS["schedule"], WAYS["moved"], WAYS["many"]):
+        assert row(way(now() + HOUR)).allowed_at is None
     assert row(schedule(TYPE, "now").task_id).allowed_at is None
 
 
@@ -313,7 +313,7 @@ def test_what_was_given_back_keeps_the_moment_from_which_it_is_late():
 def test_the_oldest_overdue_is_counted_the_same_way():
     schedule(TYPE, "a", at=now() - HOUR)
     assert read_status().oldest_overdue_seconds < 60
-    make_due(*planned(TYPE))
+    make_due(*scheduled(TYPE))
     due_for(2 * HOUR, *ScheduleTask.objects.values_list("id", flat=True).filter(biz_key="0"))
     assert read_status().oldest_overdue_seconds == about(2 * HOUR)
     lanes.pause("default", reason="rest", by="olga")
@@ -322,8 +322,8 @@ def test_the_oldest_overdue_is_counted_the_same_way():
 
 
 def test_what_waits_for_a_limit_is_told_apart(limits):
-    planned("T_RATED", 3)
-    due_for(2 * HOUR, planned("T_THREE")[0])
+    scheduled("T_RATED", 3)
+    due_for(2 * HOUR, scheduled("T_THREE")[0])
     schedule("T_RATED", "first", at=now() - 3 * HOUR)
 
     status = read_status()
@@ -337,12 +337,12 @@ def test_what_waits_for_a_limit_is_told_apart(limits):
 
 
 def test_pages_and_api_tell_the_wait_apart(limits):
-    [task] = planned("T_RATED")
+    [task] = scheduled("T_RATED")
     bucket(0, SECOND / 50)
     [batch] = take("T_RATED").batches
     viewer = client_of(person("vera", "tasks_app.view_scheduletask", "tasks_app.view_taskbatch"))
     page = viewer.get(f"/admin/tasks_app/taskbatch/{batch.batch_no}/change/").content.decode()
-    assert "Could start from (UTC)" in page
+    assert "Could start at (UTC)" in page
     run_batch(UUID(batch.batch_no), guarded=False)
 
     page = viewer.get(f"/admin/tasks_app/scheduletask/{task}/change/").content.decode()
@@ -380,7 +380,7 @@ def test_how_late_a_run_was_is_not_told_of_another():
 
 def test_nothing_began_before_it_was_allowed_to():
     """A clock that was set back."""
-    [task] = planned(TYPE)
+    [task] = scheduled(TYPE)
     run_due()
     ScheduleTask.objects.update(allowed_at=now() + HOUR)
 

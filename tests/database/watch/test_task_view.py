@@ -8,14 +8,14 @@ from django.utils import timezone
 
 from tasks_app.client import dead_keys, find_many, history, reschedule, who_is_missing
 from tasks_app.models import Node
-from tests.support.moves import RETRY, TUESDAY, TYPE, claimed, dead, planned, rows_of, settled, started
+from tests.support.moves import RETRY, TUESDAY, TYPE, claimed, dead, rows_of, scheduled, settled, started
 
 pytestmark = pytest.mark.django_db
 
 
 def test_many_units_are_found_in_one_statement(django_assert_num_queries):
-    planned("a", "b")
-    planned("a", task_type="T_PLAIN")
+    scheduled("a", "b")
+    scheduled("a", task_type="T_PLAIN")
     with django_assert_num_queries(1):
         found = find_many([TYPE, "T_PLAIN", "T_LONG"], ["a", "b", "c"])
     assert set(found) == {(TYPE, "a"), (TYPE, "b"), ("T_PLAIN", "a")}

@@ -196,7 +196,7 @@ def test_the_page_of_a_task_tells_what_is_under_way_and_what_failed_before(viewe
     number = claim_one()
 
     claimed = viewer.get(PAGE.format(task_id)).content.decode()
-    assert "It is claimed, and waits for a worker." in claimed
+    assert "It is claimed and waiting for a worker." in claimed
     assert "Last run" not in claimed and "Last finished" not in claimed
     assert "Its last try failed:" in claimed and "asked to fail" in claimed
 
@@ -212,7 +212,7 @@ def test_why_tells_what_runs_now_and_what_failed_before():
     task_id = failed_before()
     number = claim_one()
     before = "1 try failed before, with BROKEN."
-    assert why_task(row(task_id)).words.endswith(f"waits for a worker. {before}")
+    assert why_task(row(task_id)).words.endswith(f"is waiting for a worker. {before}")
     start(number, "w1")
 
     reason = why_task(row(task_id))

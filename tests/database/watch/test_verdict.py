@@ -82,7 +82,7 @@ def do_chores(beat: Chores, *names: str) -> None:
 
 def test_dead_tasks_are_told_and_page_nobody():
     dead("a")
-    assert told() == ("- 1 task is dead. Look at why it gave up, and retry it: the overview leads there.", OK)
+    assert told() == ("- 1 task is dead. See why it gave up, and retry it: the overview links to it.", OK)
 
     dead("b", "c")
     assert told()[0].startswith("- 3 tasks are dead.")
@@ -182,20 +182,20 @@ def last_of_its_lane():
 def test_the_dead_only_worker_of_a_lane_is_told_and_is_trouble_when_something_is_due(last_of_its_lane):
     words, code = told()
     assert code == OK
-    assert words.startswith("- Nobody consumes lane 'critical' any more")
+    assert words.startswith("- No worker consumes lane 'critical' any more")
 
     schedule("T_QUIET", "a", lane="critical")
 
     words, code = told()
     assert code == TROUBLE
-    assert words.startswith("! Nobody consumes lane 'critical', and 1 task is due in it.")
+    assert words.startswith("! No worker consumes lane 'critical', and 1 task is due in it.")
 
 
 def test_a_lane_that_its_workers_have_left_for_good_is_forgotten(canaries_fly, last_of_its_lane, beat):
     """They said goodbye, so that nobody waits for them: its canary comes down with the next chore."""
     Node.objects.filter(name="worker-1").delete()
     execute("UPDATE punctual_task SET start_time = now() - interval '1 hour' WHERE biz_key = 'critical'")
-    assert told()[0].startswith("- Nobody consumes lane 'critical' any more")
+    assert told()[0].startswith("- No worker consumes lane 'critical' any more")
 
     do_chores(beat, "canary")
 
@@ -234,14 +234,14 @@ def test_canaries_that_never_flew_are_trouble_unless_the_processes_have_just_com
     words, code = told()
     assert code == TROUBLE
     assert (
-        "! No canary has ever flown in lanes critical, high, default, low, backfill, although workers serve them."
+        "! No canary has ever run in lanes critical, high, default, low, backfill, although workers serve them."
         in words
     )
     do_chores(beat, "canary")
     assert told() == (f"{WELL}.", OK)
 
 
-def test_canaries_that_can_not_be_planned_are_told_at_once_and_are_trouble_when_it_stays_so(no_canary, beat):
+def test_canaries_that_can_not_be_scheduled_are_told_at_once_and_are_trouble_when_it_stays_so(no_canary, beat):
     handler = REGISTRY.get(CANARY)
     REGISTRY.discard(CANARY)
     try:
@@ -284,7 +284,7 @@ def test_a_lease_that_ran_out_and_was_not_reaped_is_trouble(beat):
 
     words, code = told()
     assert code == TROUBLE
-    assert "! 1 batch lost its lease up to 40 s ago, and its tasks were not put back to due." in words
+    assert "! 1 batch lost its lease up to 40 s ago, and its tasks aren't due again yet." in words
     do_chores(beat, "reap")
     run_due()
     assert told() == (f"{WELL}.", OK)
@@ -299,7 +299,7 @@ def test_a_chore_that_nobody_does_is_trouble_although_a_beat_is_alive(beat):
 
     words, code = told()
     assert code == TROUBLE
-    assert "! Nobody does the chores reap, prune: they have been due for 2 min, although a beat is alive." in words
+    assert "! Nobody is doing the chores reap, prune: they have been due for 2 min, although a beat is alive." in words
     beat.run_once()
     assert told() == (f"{WELL}.", OK)
 

@@ -137,7 +137,7 @@ def test_a_type_over_its_rate(worker, limits):
     assert reason.rule == "over_rate"
     assert "2 tasks of its type are due before it" in reason.words
     home = home_of("T_RATED", 16)
-    ScheduleTask.objects.filter(id=third.id).update(shard=(home + 1) % 16)  # planned before its type got the limit
+    ScheduleTask.objects.filter(id=third.id).update(shard=(home + 1) % 16)  # scheduled before its type got the limit
     ShardLease.objects.filter(shard=home).update(holder=None)
     assert why(third) == "shard_without_dispatcher"
 

@@ -44,7 +44,7 @@ def short_times(settings):
     shutdown.reset()
 
 
-def planned(*keys) -> list[int]:
+def scheduled(*keys) -> list[int]:
     """One batch of T_LOOP tasks, which are begun in the order of their keys."""
     return [p.task_id for p in schedule_many("T_LOOP", [{"key": key} for key in keys])]
 
@@ -81,7 +81,7 @@ def test_as_many_run_at_once_as_an_async_handler_has_places(declare):
     async def meet(task):
         await all_here.wait()
 
-    ids = planned(*range(ASYNC_AT_ONCE))
+    ids = scheduled(*range(ASYNC_AT_ONCE))
     run_due()
 
     assert {row(i).status for i in ids} == {"SUCCESS"}
@@ -97,7 +97,7 @@ def test_no_more_run_at_once_than_concurrency_says(declare):
         await both_here.wait()
         inside.discard(task.id)
 
-    ids = planned(*range(6))
+    ids = scheduled(*range(6))
     run_due()
 
     assert (max(most), len(most)) == (2, 6)
@@ -112,7 +112,7 @@ def test_the_loop_is_kept_between_batches_so_that_a_client_can_be(declare):
         loops.append((asyncio.get_running_loop(), threading.current_thread()))
 
     for key in "ab":
-        planned(key)
+        scheduled(key)
         run_due()
 
     assert loops[0] == loops[1]
@@ -127,7 +127,7 @@ def test_what_a_task_sets_in_its_context_is_not_seen_by_the_next(declare):
         seen.append(variable.get())
         variable.set(task.key)
 
-    planned("a", "b")
+    scheduled("a", "b")
     run_due()
 
     assert seen == [None, None]
@@ -141,7 +141,7 @@ def test_a_task_that_a_handler_starts_beside_itself_can_not_end_the_loop(declare
     async def start_another(task):
         await asyncio.create_task(leave())
 
-    ids = planned("a", "b")
+    ids = scheduled("a", "b")
     run_due()
     schedule("T_ASYNC", "after")
     run_due()
@@ -165,7 +165,7 @@ def test_a_task_over_its_time_is_cancelled_may_clean_up_and_fails(declare):
                 await asyncio.to_thread(bool)
                 cleaned.append(task.key)
 
-    ids = planned("good", "slow", "also good")
+    ids = scheduled("good", "slow", "also good")
     run_due()
 
     assert states(ids) == [("SUCCESS", ""), ("FAIL", "TIMEOUT"), ("SUCCESS", "")]
@@ -182,7 +182,7 @@ def test_what_a_task_makes_of_its_cancellation_counts(declare):
             if task.key == "retry":
                 raise RetryableError("the service is slow", code="SLOW") from None
 
-    ids = planned("retry", "enough")
+    ids = scheduled("retry", "enough")
     run_due()
 
     assert states(ids) == [("FAIL", "SLOW"), ("SUCCESS", "")]
@@ -194,7 +194,7 @@ def test_a_cancellation_of_its_own_making_is_a_failure_like_any_other(declare):
         asyncio.current_task().cancel()
         await for_ever()
 
-    ids = planned("a")
+    ids = scheduled("a")
     run_due()
 
     assert states(ids) == [("FAIL", "CancelledError")]
@@ -211,7 +211,7 @@ def test_a_task_that_swallows_its_cancellation_is_given_up_and_its_place_is_fill
         if task.key == "a: stubborn":
             ended.set()
 
-    ids = planned("a: stubborn", "b: other")
+    ids = scheduled("a: stubborn", "b: other")
     run_due()
     enough.set()
 
@@ -237,7 +237,7 @@ def test_a_statement_over_the_timeout_holds_up_no_later_task_and_leaves_no_sessi
 
     query("SELECT pg_advisory_lock(%s)", [LOCK])
     try:
-        ids = planned("a: blocked", "b: other")
+        ids = scheduled("a: blocked", "b: other")
         run_due()
         assert states(ids) == [("FAIL", "TIMEOUT"), ("SUCCESS", "")]
         assert sessions(pids) == 1  # it still waits for the lock
@@ -260,7 +260,7 @@ def test_after_sigterm_nothing_is_begun_what_ends_in_time_counts_and_what_does_n
             case "c: last":
                 shutdown.request()
 
-    ids = planned("a: quick", "b: slow", "c: last", "d: never begun")
+    ids = scheduled("a: quick", "b: slow", "c: last", "d: never begun")
     run_due()
 
     assert states(ids) == [("SUCCESS", ""), ("FAIL", "SHUTDOWN"), ("SUCCESS", ""), ("INIT", "")]
@@ -277,7 +277,7 @@ def test_a_task_that_swallows_the_shutdown_is_left_to_its_lease(declare, short_t
             with suppress(asyncio.CancelledError):
                 await asyncio.to_thread(enough.wait)
 
-    ids = planned("a")
+    ids = scheduled("a")
     try:
         run_due()
     finally:
@@ -298,7 +298,7 @@ def test_tasks_that_use_the_database_have_a_connection_for_each_place_and_leave_
         await all_here.wait()
         pids.append(await sync_to_async(backend_pid)())
 
-    ids = planned(*range(12))
+    ids = scheduled(*range(12))
     run_due()
 
     assert {row(i).status for i in ids} == {"SUCCESS"}
@@ -327,7 +327,7 @@ def test_a_connection_that_died_is_not_found_by_the_next_task(declare, thread_se
             while not await sync_to_async(use, thread_sensitive=thread_sensitive)():
                 pass  # the pool chose another thread
 
-    ids = planned("a", "b")
+    ids = scheduled("a", "b")
     run_due()
 
     assert states(ids) == [("SUCCESS", "")] * 2
@@ -349,7 +349,7 @@ def test_a_transaction_that_was_left_open_is_not_found_by_the_next_task(declare)
             assert not await sync_to_async(lambda: connection.in_atomic_block)()
             await Effect.objects.acreate(task_id=0, key="committed", attempt=1, token="0" * 32)
 
-    ids = planned("a", "b")
+    ids = scheduled("a", "b")
     run_due()
 
     assert states(ids) == [("SUCCESS", "")] * 2
@@ -357,14 +357,14 @@ def test_a_transaction_that_was_left_open_is_not_found_by_the_next_task(declare)
     wait_until(lambda: sessions(pids) == 0, describe="the end of the session with the open transaction")
 
 
-def test_a_handler_may_plan_tasks_through_a_thread_and_is_told_so(declare):
+def test_a_handler_may_schedule_tasks_through_a_thread_and_is_told_so(declare):
     @declare
-    async def plan(task):
+    async def scheduling(task):
         if task.key == "wrong":
             schedule("T_QUIET", task.key, delay=60)
         await sync_to_async(schedule)("T_QUIET", task.key, delay=60)
 
-    ids = planned("right", "wrong")
+    ids = scheduled("right", "wrong")
     run_due()
 
     assert states(ids) == [("SUCCESS", ""), ("FAIL", "SynchronousOnlyOperation")]

@@ -11,7 +11,7 @@ from tasks_app.core.handlers import REGISTRY
 from tasks_app.engine.worker.executor import run_batch
 from tests.support.engine import batch_row, claim_due, row, run_due
 from tests.support.marks import commits
-from tests.support.moves import planned
+from tests.support.moves import scheduled
 from tests.support.testapp.handlers import leave_effect
 from tests.support.testapp.models import Effect
 
@@ -90,7 +90,7 @@ def test_tasks_whose_connection_breaks_are_run_again_at_once(declared, shape, lo
             lose(task)
 
     declared(shape, call)
-    ids = planned("a", "b", task_type=TYPE)  # after the one that loses it nobody else would notice
+    ids = scheduled("a", "b", task_type=TYPE)  # after the one that loses it nobody else would notice
 
     [report] = run_due()
 
@@ -113,7 +113,7 @@ def test_the_failure_of_a_call_counts_once_its_connection_holds(declared, shape)
             raise RetryableError("no stock")
 
     declared(shape, call)
-    a, b = planned("a", "b", task_type=TYPE)
+    a, b = scheduled("a", "b", task_type=TYPE)
 
     run_due()
 
@@ -127,7 +127,7 @@ def test_the_failure_of_a_call_counts_once_its_connection_holds(declared, shape)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_connection_that_breaks_every_time_puts_the_tasks_back_without_using_a_retry(declared, shape):
     declared(shape, lose_and_raise)
-    ids = planned("a", "b", task_type=TYPE, max_retry=0)
+    ids = scheduled("a", "b", task_type=TYPE, max_retry=0)
     [batch] = claim_due()
 
     run_batch(UUID(batch.batch_no), guarded=False)
@@ -162,7 +162,7 @@ def test_a_handler_that_closes_its_connection_or_rolls_back_is_dead_alone(declar
             end(task)
 
     declared(shape, call)
-    a, b, c = planned("a", "b", "c", task_type=TYPE)
+    a, b, c = scheduled("a", "b", "c", task_type=TYPE)
 
     run_due()
 
@@ -184,7 +184,7 @@ def test_a_handler_that_takes_its_savepoint_away_fails_alone(declared, shape):
             raise RetryableError("no stock")
 
     declared(shape, call)
-    a, b, c = planned("a", "b", "c", task_type=TYPE)
+    a, b, c = scheduled("a", "b", "c", task_type=TYPE)
 
     run_due()
 
@@ -202,7 +202,7 @@ def test_a_handler_idle_for_too_long_in_its_transaction_fails_though_it_raises_s
             raise RetryableError("gateway answered 500")
 
     declared("transactional", call)
-    a, b = planned("a", "b", task_type=TYPE)
+    a, b = scheduled("a", "b", task_type=TYPE)
 
     run_due()
 

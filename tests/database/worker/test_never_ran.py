@@ -59,13 +59,13 @@ def declare():
 
 def outcomes(task_types: list[str]) -> set[tuple[str, str]]:
     """Of two tasks of each; whatever Python has to say about work that nobody did is an error."""
-    planned = [p for one in task_types for p in schedule_many(one, [{"key": n} for n in range(2)])]
+    scheduled = [p for one in task_types for p in schedule_many(one, [{"key": n} for n in range(2)])]
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         run_due()
         gc.collect()
     assert [str(one.message) for one in said] == []
-    return {(one.status, one.error_code) for one in (row(p.task_id) for p in planned)}
+    return {(one.status, one.error_code) for one in (row(p.task_id) for p in scheduled)}
 
 
 MODES = {
@@ -106,12 +106,12 @@ def test_an_async_handler_that_forgets_to_await_fails_its_task(declare, options)
 
 
 def test_the_error_says_what_came_back_and_what_to_do(declare):
-    (planned,) = schedule_many(declare(sync_decorator(coroutine)), [{"key": "a"}])
+    (scheduled,) = schedule_many(declare(sync_decorator(coroutine)), [{"key": "a"}])
 
     run_due()
 
-    assert row(planned.task_id).error_msg == (
-        "the handler returned a coroutine, and nothing of that was run. Await it: declare the async function itself, "
+    assert row(scheduled.task_id).error_msg == (
+        "the handler returned a coroutine, and none of it was run. Await it: declare the async function itself, "
         "without a decorator that is not async."
     )
 

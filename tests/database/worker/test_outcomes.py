@@ -80,7 +80,7 @@ def test_a_base_exception_fails_the_task_and_not_the_worker(task_type):
 
 
 @pytest.mark.parametrize("task_type", EVERY_MODE)
-def test_snooze_plans_the_task_anew_without_using_a_retry(task_type):
+def test_snooze_schedules_the_task_again_without_using_a_retry(task_type):
     until = timezone.now() + timedelta(hours=3)
     (task_id,) = mixed(task_type, {"do": "snooze", "until": until.isoformat()})
 
@@ -237,7 +237,7 @@ def test_a_transactional_handler_may_have_savepoints_of_its_own():
     assert list(Effect.objects.values_list("task_id", flat=True)) == [careful]
 
 
-def test_a_transactional_handler_may_plan_its_own_next_run():
+def test_a_transactional_handler_may_schedule_its_own_next_run():
     (mover,) = mixed("T_EFFECT", {"do": "move_itself"})
 
     run_due()

@@ -1,12 +1,42 @@
 """Which transport a worker gets; what it takes from a queue is in tests/attack/test_broker_messages.py."""
 
+import ssl
+import subprocess
+import sys
 
-def test_every_url_that_names_redis_gets_this_transport():
-    from kombu import Connection
+import pytest
+from kombu import Connection
+from kombu.transport.redis import Transport as Kombus
 
-    import scheduler_project.celery  # noqa: F401  (names the transport)
-    from tasks_app.engine.worker.transport import Transport
+LOOK = """
+from scheduler_project.celery import app
+from tasks_app.engine.worker.transport import Transport
+with app.connection_for_read() as connection:
+    print(type(connection.transport) is Transport, connection.transport.client.ssl)
+"""
 
-    urls = ("redis://localhost/0", "rediss://localhost/0", "redis+socket:///tmp/x.sock?virtual_host=0")
-    assert {Connection(url).transport_cls for url in urls} <= {"redis", "rediss"}
-    assert {type(Connection(url).transport) for url in urls} == {Transport}
+
+@pytest.mark.parametrize(
+    ("url", "certificates"),
+    [
+        ("redis://localhost/0", None),
+        ("unix:///tmp/x.sock?db=3", None),
+        ("rediss://localhost/0", "required"),
+        ("rediss://localhost/0?ssl_cert_reqs=none", ssl.CERT_NONE),
+    ],
+)
+def test_every_url_that_names_redis_gets_this_transport(url, certificates, tmp_path):
+    environment = {"DATABASE_URL": "postgresql:///none", "REDIS_URL": url, "PUNCTUAL_HOME": str(tmp_path)}
+    looked = subprocess.run([sys.executable, "-c", LOOK], env=environment, capture_output=True, text=True)
+
+    assert looked.returncode == 0, looked.stderr
+    assert looked.stdout.startswith("True ")
+    assert (certificates is None) == (looked.stdout.strip() in ("True False", "True None"))
+    assert certificates is None or repr(certificates) in looked.stdout
+
+
+def test_the_transport_of_others_is_kombus_own():
+    import scheduler_project.celery  # noqa: F401  (which names ours)
+
+    for url in ("redis://localhost/0", "rediss://localhost/0?ssl_cert_reqs=none", "redis+socket:///tmp/x.sock"):
+        assert type(Connection(url).transport) is Kombus

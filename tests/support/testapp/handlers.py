@@ -11,6 +11,7 @@ from asgiref.sync import sync_to_async
 from django.db import connection, transaction
 
 from tasks_app.client import RetryableError, Skip, Snooze, UnrecoverableError, ensure, handler, write
+from tests.support.project_celery import mail
 from tests.support.testapp.models import Effect
 
 
@@ -276,3 +277,8 @@ def long(task):
 async def long_async(task):
     await leave_effect_async(task)
     await act_async(task)
+
+
+@handler("T_SENDS")
+def send_with_celery(task):
+    mail.delay(task.payload["to"])

@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[3]
         ({"TOTAL_SECONDS": 15}, "Lower it"),
         ({"AUDIT_LEAD_SECONDS": -1}, "zero or more seconds"),
         ({"AUDIT_LEAD_SECONDS": float("nan")}, "zero or more seconds"),
-        ({"MODERATION": "x"}, "is no setting"),
+        ({"MODERATION": "x"}, "is not a setting"),
         ({"MODERATION_URL": None}, "must be a string"),
         ({"MODERATION_TOKEN": 7}, "must be a string"),
         ({"MODERATION_TOKEN": "a\nb"}, "printable ASCII"),

@@ -6,23 +6,23 @@ from pathlib import Path
 import pytest
 
 from articles_app.errors import IllegalMove
-from articles_app.states import MOVES, Status, allowed_moves, sources_of, target_of
+from articles_app.states import MOVES, ArticleStatus, allowed_moves, sources_of, target_of
 
 
 def test_every_state_can_be_reached_and_left():
-    assert {move.target for move in MOVES} == set(Status)
-    assert {move.source for move in MOVES if move.target != move.source} == set(Status)
+    assert {move.target for move in MOVES} == set(ArticleStatus)
+    assert {move.source for move in MOVES if move.target != move.source} == set(ArticleStatus)
 
 
 def test_going_live_starts_at_an_approval_and_nowhere_else():
-    assert {move.source for move in MOVES if move.target == Status.PUBLISHED and move.source != move.target} == {
-        Status.AUDIT_SUCCESS
+    assert {move.source for move in MOVES if move.target == ArticleStatus.PUBLISHED and move.source != move.target} == {
+        ArticleStatus.AUDIT_SUCCESS
     }
 
 
 def test_an_approval_starts_at_a_pending_audit_and_nowhere_else():
-    sources = {m.source for m in MOVES if m.target == Status.AUDIT_SUCCESS and m.source != m.target}
-    assert sources == {Status.PENDING_AUDIT}
+    sources = {m.source for m in MOVES if m.target == ArticleStatus.AUDIT_SUCCESS and m.source != m.target}
+    assert sources == {ArticleStatus.PENDING_AUDIT}
 
 
 def test_no_move_is_in_the_table_twice():
@@ -36,7 +36,7 @@ def test_a_verb_leads_to_one_state_or_leaves_the_state_alone(verb):
     assert all(move.target == (target or move.source) for move in moves)
 
 
-@pytest.mark.parametrize("status", Status)
+@pytest.mark.parametrize("status", ArticleStatus)
 def test_an_illegal_move_names_the_article_the_state_and_what_is_allowed(status):
     words = str(IllegalMove(7, status, "fly"))
 

@@ -24,7 +24,7 @@ def test_a_local_time_is_read_in_its_zone():
     ids=["put forward", "put back"],
 )
 def test_a_time_that_is_none_or_two_is_refused_with_the_instants_that_may_be_meant(text, exists, instants):
-    with pytest.raises(UnclearTime, match="Which instant is meant") as caught:
+    with pytest.raises(UnclearTime, match="Which time do you mean") as caught:
         read_local(text, BERLIN)
     assert caught.value.exists is exists
     assert [f"{at:%H:%M}" for at in caught.value.instants] == instants
@@ -34,7 +34,7 @@ def test_a_time_that_is_none_or_two_is_refused_with_the_instants_that_may_be_mea
     "text", ["", "soon", "2026-13-01T09:00", "2026-03-03T09:00+01:00", "0001-01-01T00:00", "9" * 400]
 )
 def test_what_is_no_local_time_is_refused_with_an_example(text):
-    with pytest.raises(ValueError, match="type it like 2027-03-01 09:00"):
+    with pytest.raises(ValueError, match="enter it like 2027-03-01 09:00"):
         read_local(text, BERLIN)
 
 

@@ -34,6 +34,6 @@ def test_a_lane_that_was_empty_for_long_has_saved_nothing_up():
 def test_the_workers_ask_their_queues_by_weight():
     from kombu.utils.scheduling import cycle_by_name
 
-    from scheduler_project.settings import CELERY_BROKER_TRANSPORT_OPTIONS
+    from tasks_app.engine.celery_app import app
 
-    assert cycle_by_name(CELERY_BROKER_TRANSPORT_OPTIONS["queue_order_strategy"]) is WeightedCycle
+    assert cycle_by_name(app.conf.broker_transport_options["queue_order_strategy"]) is WeightedCycle

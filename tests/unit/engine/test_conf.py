@@ -3,6 +3,7 @@
 import re
 from dataclasses import fields
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from django.core import checks
@@ -11,6 +12,8 @@ from django.test import override_settings
 from tasks_app.conf import Conf, from_settings
 from tasks_app.core.errors import InvalidConfiguration
 from tasks_app.core.handlers import REGISTRY, handler
+from tasks_app.engine import nodes
+from tasks_app.models import Node
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -41,6 +44,19 @@ ROOT = Path(__file__).resolve().parents[3]
         ({"RUN_LEASE_SECONDS": 0.5, "HEARTBEAT_SECONDS": 0.1}, "must be 1 or more. A worker ends itself"),
         ({"PAYLOAD_MAX_BYTES": 1}, "must be 2 or more"),
         ({"SHARDS": 1025}, "must be at most 1,024. Every look asks each shard"),
+        ({"REDIS_URL": "amqp://guest:secret@x"}, "begins with 'amqp://'; it must be redis://"),
+        ({"REDIS_URL": "localhost"}, "begins with 'localhost'; it must be redis://"),
+        ({"DATABASE": "defualt"}, "no alias in DATABASES. Did you mean 'default'? There are: default."),
+        ({"DATABASE": None}, "must be a string"),
+        ({"PREFIX": ""}, "must be 1 to 64 letters"),
+        ({"PREFIX": "a b"}, "is 'a b'; it must be 1 to 64 letters"),
+        ({"PREFIX": "ä"}, "must be 1 to 64 letters"),
+        ({"CELERY": ["task_acks_late"]}, "must be a dict"),
+        ({"CELERY": {"task_acks_late": True}}, "a late ack would run it twice. Leave it out"),
+        ({"CELERY": {"task_soft_time_limit": 5}}, "give each handler its own timeout"),
+        ({"CELERY": {"beat_schedule": {}}}, "make them jobs"),
+        ({"CELERY": {"TASK_ACKS_LATE": True}}, "Celery's own names in lower case"),
+        ({"CELERY": {1: 2}}, "Celery's own names in lower case"),
     ],
 )
 def test_a_bad_setting_is_refused_with_the_way_out(values, words):
@@ -51,7 +67,7 @@ def test_a_bad_setting_is_refused_with_the_way_out(values, words):
 def test_whole_numbers_become_what_the_knob_is():
     given = from_settings({knob.name: int(knob.default) for knob in fields(Conf) if isinstance(knob.default, float)})
 
-    kinds = {knob.name: type(knob.default) for knob in fields(Conf)}
+    kinds = {knob.name: knob.type for knob in fields(Conf)}
     assert {name: type(getattr(given, name)) for name in kinds} == kinds
 
 
@@ -62,11 +78,52 @@ def test_every_problem_is_told_at_once():
     assert len(found) == 2
 
 
-def test_celery_settings_that_would_break_the_promises_are_refused():
-    with override_settings(CELERY_TASK_ACKS_LATE=True, CELERY_TASK_ALWAYS_EAGER=True):
-        found = [m for m in checks.run_checks() if m.id == "punctual.E002"]
+def test_what_a_project_sets_for_its_own_celery_app_is_its_own_business():
+    with override_settings(
+        CELERY_TASK_ACKS_LATE=True,
+        CELERY_TASK_ALWAYS_EAGER=True,
+        CELERY_TASK_SOFT_TIME_LIMIT=1,
+        CELERY_BEAT_SCHEDULE={"x": {"task": "y", "schedule": 5}},
+    ):
+        assert [m for m in checks.run_checks() if m.id.startswith("punctual.")] == []
 
-    assert len(found) == 2
+
+@pytest.mark.parametrize(
+    ("values", "id_", "words"),
+    [
+        ({"REDIS_URL": ""}, "punctual.W002", "no beat or worker can start"),
+        ({"CELERY": {"worker_max_memory": 5}}, "punctual.W003", "Did you mean 'worker_max_memory_per_child'"),
+    ],
+)
+def test_a_check_tells_what_is_missing(settings, values, id_, words):
+    with override_settings(PUNCTUAL=settings.PUNCTUAL | values):
+        found = [m for m in checks.run_checks() if m.id == id_]
+
+    assert len(found) == 1
+    assert words in found[0].msg
+
+
+@pytest.mark.django_db
+def test_a_redis_that_does_not_answer_is_told_before_a_deploy(settings):
+    def found():
+        return [m.id for m in checks.run_checks(include_deployment_checks=True) if m.id == "punctual.E005"]
+
+    assert found() == []
+    with override_settings(PUNCTUAL=settings.PUNCTUAL | {"REDIS_URL": "redis://127.0.0.1:1/0"}):
+        assert found() == ["punctual.E005"]
+
+
+@pytest.mark.django_db
+def test_lanes_that_nobody_serves_are_told_before_a_deploy():
+    def told():
+        return [m.msg for m in checks.run_checks(include_deployment_checks=True) if m.id == "punctual.W004"]
+
+    assert told() == ["Tasks of critical, high, default, low, backfill will wait: no beat is running."]
+    Node.objects.create(node_id=uuid4(), kind=Node.BEAT, name="b")
+    nodes.report_worker(uuid4(), "w", 2, ["critical", "default"])
+    assert told() == [
+        f"Tasks of {lane} will wait: no worker serves the lane {lane!r}." for lane in ("high", "low", "backfill")
+    ]
 
 
 def test_handlers_that_contradict_themselves_are_refused_by_a_check():
@@ -82,17 +139,11 @@ def test_handlers_that_contradict_themselves_are_refused_by_a_check():
     assert "UNIT_CONTRADICTION" in found[0].msg
 
 
-def test_periodic_entries_of_celery_beat_are_warned_about():
-    with override_settings(CELERY_BEAT_SCHEDULE={"x": {"task": "y", "schedule": 5}}):
-        found = [m for m in checks.run_checks() if m.id == "punctual.W001"]
-
-    assert len(found) == 1
-
-
 def test_every_setting_is_on_the_configuration_page_with_its_default():
     page = (ROOT / "docs" / "configuration.md").read_text()
     for knob in fields(Conf):
-        default = (
-            "" if knob.default == "" else f"{knob.default:g}" if isinstance(knob.default, float) else str(knob.default)
-        )
-        assert re.search(rf"\| `{knob.name}` \| {re.escape(default)} ", page.replace(",", "")), knob.name
+        if knob.type is float:
+            default = f"{knob.default:g} "
+        else:
+            default = f"{knob.default} " if knob.type in (int, str) and knob.default else ""
+        assert re.search(rf"\| `{knob.name}` \| {re.escape(default)}", page.replace(",", "")), knob.name

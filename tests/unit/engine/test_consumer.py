@@ -22,11 +22,11 @@ def test_a_worker_looks_for_its_broker_every_two_seconds_however_long_it_is_away
     consumer.app.conf.broker_connection_retry = consumer.app.conf.broker_connection_retry_on_startup = True
 
     with pytest.raises(OperationalError):
-        consumer.ensure_connected(app.connection_for_read(f"redis+socket://{tmp_path}/nobody-listens.sock"))
+        consumer.ensure_connected(app.connection_for_read(f"punctual+socket://{tmp_path}/nobody-listens.sock"))
 
     assert 0 < sum(waited) <= 2 * TRIES
 
 
-def test_the_project_uses_this_consumer(settings):
+def test_the_project_uses_this_consumer():
     assert "consumer" in NAMESPACES["worker"]
-    assert settings.CELERY_WORKER_CONSUMER == "tasks_app.engine.worker.consumer:Consumer"
+    assert app.conf.worker_consumer == "tasks_app.engine.worker.consumer:Consumer"

@@ -73,7 +73,7 @@ COUNTEREXAMPLES = {
     "reschedule_writes_due_at_too": (EARLY, EDITED),
     "replaced_row_loses_current_at_once": (CURRENT, EDITED),
     "replacement_is_one_transaction": (INTENT, EDITED),
-    "insert_of_0_rows_looks_again": (INTENT, Scope(planned=False, edits=2, editors=2, article=False)),
+    "insert_of_0_rows_looks_again": (INTENT, Scope(scheduled=False, edits=2, editors=2, article=False)),
     "ensure_renews_success": (INTENT, EDITED),
     "ensure_replaces_running": (INTENT, EDITED),
     "edit_locks_the_article_first": (STUCK, EDITED),

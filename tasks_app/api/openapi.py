@@ -1,0 +1,155 @@
+"""What the schema says beyond what django-ninja reads from the views.
+
+That is: the problems and headers of each operation, examples, and parameters without what only Python needs. The errors
+of an operation follow from what it takes (a body, an id, a key …), and from what its view says it may answer.
+"""
+
+import re
+from collections.abc import Iterator
+
+from ninja import NinjaAPI
+from ninja.openapi.schema import REF_TEMPLATE
+from ninja.operation import Operation
+
+from tasks_app.core.routers import ROUTERS
+
+from .examples import EXAMPLES, PROBLEMS
+from .headers import CHALLENGE, ETAG, HEADERS, RATE, REPLAYED, RETRY_AFTER
+from .problems import CODES, MEDIA_TYPE, ProblemOut
+
+TAGS = [
+    {"name": "jobs", "description": "Rules that fire tasks by a schedule"},
+    {"name": "tasks", "description": "What is to be done once, or again and again after a while"},
+    {"name": "task types", "description": "What can be scheduled here"},
+    {"name": "lanes", "description": "Priority classes: what is in each, pause and resume"},
+    {"name": "limits", "description": "How many tasks of a type may start in a second, and run at the same time"},
+    {"name": "audit", "description": "Who did what, and why"},
+    {"name": "scheduler", "description": "How the scheduler itself is doing"},
+]
+NULL = {"type": "null"}
+_STORED = ("403", "404", "412", "422")  # problems that are given again to the same Idempotency-Key
+
+
+def complete(schema: dict, api: NinjaAPI, root: str) -> dict:
+    """The schema with all that; its paths begin at `root`, wherever somebody has put the API."""
+    schema["servers"] = [{"url": root.rstrip("/")}]
+    schema["tags"] = TAGS + [{"name": tag, "description": says} for tag, says in ROUTERS.says.items()]
+    components = schema["components"]
+    problem = ProblemOut.model_json_schema(ref_template=REF_TEMPLATE)
+    components["schemas"] |= problem.pop("$defs") | {"Problem": problem | {"title": "Problem"}}
+    own = {one.view_func.__name__: getattr(one.view_func, "problems", ()) for one in operations_of(api)}
+    for path in schema["paths"].values():
+        for method, operation in path.items():
+            _simplify(operation)
+            _name_lists(operation, components["schemas"])
+            codes = _codes(method, operation) | set(own[operation["operationId"]])
+            _answers(operation, [code for code in CODES if code in codes])
+    components["schemas"] = {name: _component(name, one) for name, one in sorted(components["schemas"].items())}
+    components["headers"] = HEADERS
+    components["examples"] = {code: {"value": PROBLEMS[code]} for code in CODES}
+    return schema
+
+
+def operations_of(api: NinjaAPI) -> Iterator[Operation]:
+    for router in api._get_bound_routers():
+        for view in router.path_operations.values():
+            yield from view.operations
+
+
+def _simplify(operation: dict) -> None:
+    """A parameter or a body that may be left out is not null: there is no way to write that in a query or a header."""
+    for parameter in operation["parameters"]:
+        parameter["schema"] = _without_null(parameter["schema"])
+        parameter["schema"].pop("description", None)
+    for content in operation.get("requestBody", {}).get("content", {}).values():
+        content["schema"] = _without_null(content["schema"])
+
+
+def _name_lists(operation: dict, components: dict) -> None:
+    """A word in a path has a list of its own type as well; django-ninja writes it out there."""
+    lists = {tuple(one["enum"]): name for name, one in components.items() if "enum" in one}
+    for parameter in operation["parameters"]:
+        name = lists.get(tuple(parameter["schema"].get("enum", ())))
+        if name is not None:
+            parameter["schema"] = {"$ref": REF_TEMPLATE.format(model=name)}
+
+
+def _without_null(schema: dict) -> dict:
+    given = {name: value for name, value in schema.items() if name != "title"}
+    kinds = [one for one in given.get("anyOf", []) if one != NULL]
+    if len(kinds) != 1:
+        return given
+    return kinds[0] | {name: value for name, value in given.items() if name not in ("anyOf", "default")}
+
+
+def _codes(method: str, operation: dict) -> set[str]:
+    """The problems that come with what an operation takes."""
+    found = {"SCH_422_INVALID", "SCH_500_INTERNAL"}
+    if "security" in operation:
+        found |= {"SCH_401_UNAUTHENTICATED", "SCH_429_TOO_MANY", "SCH_503_DATABASE_DOWN"}
+    if method != "get":
+        found |= {"SCH_403_FORBIDDEN", "SCH_413_TOO_LARGE"}
+    if "requestBody" in operation:
+        found.add("SCH_400_MALFORMED")
+    needed = {one["name"]: one["required"] for one in operation["parameters"]}
+    # One that has a list is refused if it is not in it.
+    if any(one["in"] == "path" and "$ref" not in one["schema"] for one in operation["parameters"]):
+        found.add("SCH_404_NOT_FOUND")
+    if "Idempotency-Key" in needed:
+        found |= {"SCH_409_IN_PROGRESS", "SCH_422_KEY_REUSED"}
+    if needed.get("Idempotency-Key"):
+        found.add("SCH_400_IDEMPOTENCY_KEY_MISSING")
+    if "If-Match" in needed:
+        found.add("SCH_412_STALE")
+    if needed.get("If-Match"):
+        found.add("SCH_428_IF_MATCH_MISSING")
+    return found
+
+
+def _answers(operation: dict, codes: list[str]) -> None:
+    """Every answer of an operation, by its status: what it is, and its headers."""
+    known = RATE if "security" in operation else ()
+    stored = (REPLAYED,) if any(one["name"] == "Idempotency-Key" for one in operation["parameters"]) else ()
+    answers = {}
+    for status, answer in operation["responses"].items():
+        revised = (ETAG,) if _schema_of(answer).get("$ref", "").endswith("/JobOut") else ()
+        answers[str(status)] = answer | _headers(*revised, *stored, *known)
+    for status in dict.fromkeys(code.split("_")[1] for code in codes):
+        these = [code for code in codes if code.split("_")[1] == status]
+        told = {
+            "401": (CHALLENGE,),
+            "409": (RETRY_AFTER, *stored),
+            "429": (RETRY_AFTER, *known),
+            "503": (RETRY_AFTER,),
+        } | dict.fromkeys(_STORED, stored)
+        answers[status] = {
+            "description": "; ".join(f"`{code}`: {CODES[code]}" for code in these),
+            **_headers(*told.get(status, ())),
+            "content": {
+                MEDIA_TYPE: {
+                    "schema": {"$ref": "#/components/schemas/Problem"},
+                    "examples": {code: {"$ref": f"#/components/examples/{code}"} for code in these},
+                }
+            },
+            "x-problem-codes": these,
+        }
+    operation["responses"] = answers
+
+
+def _schema_of(answer: dict) -> dict:
+    return next(iter(answer.get("content", {}).values()), {}).get("schema", {})
+
+
+def _headers(*names: str) -> dict:
+    return {"headers": {name: {"$ref": f"#/components/headers/{name}"} for name in names}} if names else {}
+
+
+def _component(name: str, schema: dict) -> dict:
+    """With examples, and without a title for each field that only says its name again."""
+    for field in schema.get("properties", {}).values():
+        field.pop("title", None)
+        if "default" in field and field["default"] is None:
+            del field["default"]
+    if "description" in schema:
+        schema["description"] = re.sub(r"\s+", " ", schema["description"])
+    return schema | ({"examples": EXAMPLES[name]} if name in EXAMPLES else {})

@@ -1,0 +1,79 @@
+"""/task-types: what can be scheduled here, and with which options it runs."""
+
+from enum import StrEnum
+from typing import Annotated
+
+from django.http import HttpRequest
+from ninja import Path, Router, Schema
+from pydantic import Field
+
+from tasks_app.core.handlers import REGISTRY, Handler
+
+from .auth import caller
+from .enums import Lane
+from .problems import Problem
+from .schemas import Text
+
+router = Router(tags=["task types"])
+
+
+class Mode(StrEnum):
+    """How the handler is called."""
+
+    PLAIN = "plain"  # for one task after another, or for some of a batch side by side
+    ASYNC = "async"
+    BATCH = "batch"  # once for a whole batch
+    TRANSACTIONAL = "transactional"  # in the transaction that settles the task
+
+
+class TaskTypeOut(Schema):
+    name: str
+    lane: Lane
+    max_retry: int
+    backoff: list[float] = Field(description="Seconds before each retry, without their jitter; the last repeats")
+    timeout: float = Field(description="Seconds")
+    mode: Mode
+    concurrency: int = Field(description="Tasks of one batch that run at the same time")
+    rate: float | None = Field(description="Tasks a second over all workers")
+    burst: float | None
+    max_running: int | None
+
+    @classmethod
+    def of(cls, handler: Handler) -> "TaskTypeOut":
+        limit = handler.limit
+        return cls(
+            name=handler.name,
+            lane=handler.lane,
+            max_retry=handler.max_retry,
+            backoff=handler.policy.steps(),
+            timeout=handler.timeout,
+            mode=_mode(handler),
+            concurrency=handler.concurrency,
+            rate=limit and limit.rate,
+            burst=limit and limit.burst,
+            max_running=limit and limit.max_running,
+        )
+
+
+class TaskTypes(Schema):
+    items: list[TaskTypeOut]
+
+
+@router.get("", response=TaskTypes, summary="List the task types that the caller may use, by name")
+def read_task_types(request: HttpRequest):
+    return {"items": [TaskTypeOut.of(REGISTRY.require(name)) for name in caller(request).usable_types()]}
+
+
+@router.get("/{path:name}", response=TaskTypeOut, summary="Read a task type")
+def read_task_type(request: HttpRequest, name: Annotated[Text, Path()]):
+    if name not in caller(request).usable_types():
+        raise Problem("SCH_404_NOT_FOUND", f"There is no task type {name[:100]!r} that you may use.")
+    return TaskTypeOut.of(REGISTRY.require(name))
+
+
+def _mode(handler: Handler) -> Mode:
+    if handler.transactional:
+        return Mode.TRANSACTIONAL
+    if handler.batch:
+        return Mode.BATCH
+    return Mode.ASYNC if handler.is_async else Mode.PLAIN

@@ -1,0 +1,92 @@
+"""What stands around every page of the console, so that the project needs no middleware or setting for it."""
+
+from collections.abc import Callable
+from functools import wraps
+
+from django.contrib.admin.exceptions import DisallowedModelAdminLookup, DisallowedModelAdminToField
+from django.core.exceptions import BadRequest, PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.middleware.csrf import CsrfViewMiddleware
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, URLResolver
+from django.utils.decorators import decorator_from_middleware
+from django.views.decorators.csrf import csrf_exempt
+
+from tasks_app.engine.web import people
+from tasks_app.pages.links import console_url
+from tasks_app.pages.typed import keep
+
+from .policy import headers
+from .templates import in_console
+
+View = Callable[..., HttpResponse]
+TOLD = {
+    BadRequest: (400, "Bad request"),
+    DisallowedModelAdminLookup: (400, "Bad request"),
+    DisallowedModelAdminToField: (400, "Bad request"),
+    PermissionDenied: (403, "You may not see or do this"),
+    Http404: (404, "There is nothing here"),
+}
+NO_RIGHT = "Your account lacks the permission for it. Whoever manages the accounts can grant it."
+
+
+class StaleForms(CsrfViewMiddleware):
+    """Django's check. A form from before the last login is shown again as it was typed, with a token that counts."""
+
+    def _reject(self, request: HttpRequest, reason: str) -> HttpResponse:
+        if request.method == "POST" and keep(request):
+            return HttpResponseRedirect(request.get_full_path())
+        return super()._reject(request, reason)
+
+
+_protected = decorator_from_middleware(StaleForms)
+
+
+def guard(site, patterns: list[URLPattern | URLResolver]) -> None:
+    """Put it around every view of the site."""
+    for one in patterns:
+        if isinstance(one, URLResolver):
+            guard(site, one.url_patterns)
+        else:
+            one.callback = _guarded(site, one.callback)
+
+
+def _guarded(site, view: View) -> View:
+    protected = _protected(view)
+
+    @wraps(view)
+    def answered(request: HttpRequest, *args, **kwargs) -> HttpResponse:
+        request.current_app = site.name
+        before = people.acting.set(lambda: request.user.get_username())
+        try:
+            response = protected(request, *args, **kwargs)
+        except tuple(TOLD) as error:
+            if not site.has_permission(request):
+                raise
+            response = _told(site, request, error)
+        finally:
+            people.acting.reset(before)
+        if wait := getattr(request, "retry_after", None):
+            response.status_code = 429
+            response["Retry-After"] = str(wait)
+        if request.method == "POST" and response.get("Location", "").startswith(f"{console_url('login')}?"):
+            keep(request)
+        for name, value in headers().items():
+            response.headers.setdefault(name, value)
+        return in_console(response)
+
+    # The token is checked inside, where what was typed can be kept.
+    return csrf_exempt(answered)
+
+
+def _told(site, request: HttpRequest, error: Exception) -> HttpResponse:
+    """What is wrong, in a sentence, where Django would show a page without words."""
+    status, title = next(told for kind, told in TOLD.items() if isinstance(error, kind))
+    words = NO_RIGHT if status == 403 else _words(error)
+    context = site.each_context(request) | {"title": title, "words": words}
+    return TemplateResponse(request, "tasks_app/told.html", context, status=status)
+
+
+def _words(error: Exception) -> str:
+    first = error.args[0] if error.args else ""
+    return first if isinstance(first, str) and first else "The server can't make sense of this address."

@@ -1,0 +1,35 @@
+"""The form of the login, which makes whoever guesses wait."""
+
+from math import ceil
+
+from django.core.exceptions import ValidationError
+from django.forms.renderers import DjangoTemplates
+from unfold.forms import AuthenticationForm
+
+from tasks_app.engine.web import people, throttle
+
+
+class LoginForm(AuthenticationForm):
+    default_renderer = DjangoTemplates  # unfold's widgets have no other templates, whatever FORM_RENDERER says
+
+    def clean(self) -> dict:
+        username, address = self.cleaned_data.get("username"), people.address_of(self.request)
+        if username is None or not self.cleaned_data.get("password"):
+            return super().clean()
+        wait = ceil(throttle.login_attempt(username, address))
+        if wait:
+            people.login_refused()
+            self.request.retry_after = wait
+            raise ValidationError(
+                f"Too many failed logins. Try again in {_words(wait)}, or ask somebody to set a new password.",
+                code="throttled",
+            )
+        cleaned = super().clean()
+        throttle.login_succeeded(username, address)
+        return cleaned
+
+
+def _words(seconds: int) -> str:
+    if seconds == 1:
+        return "a second"
+    return f"{seconds} seconds" if seconds < 120 else f"{ceil(seconds / 60)} minutes"

@@ -1,0 +1,73 @@
+"""The site itself: which one it is, how it looks, and its first page."""
+
+from collections.abc import Callable
+from functools import cache
+
+from django.contrib import admin
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.templatetags.static import static
+from unfold.dataclasses import Favicon, SearchResult
+from unfold.sites import UnfoldAdminSite
+
+from tasks_app.database import own_transactions
+from tasks_app.pages.links import SITE
+
+from .guard import guard
+from .login import LoginForm
+
+TITLE = "Punctual"
+
+
+class ConsoleSite(UnfoldAdminSite):
+    settings_name = "PUNCTUAL_CONSOLE"  # not UNFOLD: those are the looks of the project's own admin
+    index_title = TITLE
+    index_template = "tasks_app/index.html"
+    login_form = LoginForm
+    overview: Callable[[HttpRequest], dict] | None = None  # what the first page shows; tasks_app.admin gives it
+
+    def get_urls(self) -> list:
+        found = super().get_urls()
+        guard(self, found)
+        return own_transactions(found)
+
+    def each_context(self, request: HttpRequest) -> dict:
+        icon = Favicon(href=static("tasks_app/icon.svg"), rel="icon", type="image/svg+xml")
+        return super().each_context(request) | {
+            "site_title": TITLE,
+            "site_header": TITLE,
+            "site_symbol": "schedule",
+            "site_favicons": [icon],
+            "site_url": request.META.get("SCRIPT_NAME") or "/",
+        }
+
+    def index(self, request: HttpRequest, extra_context: dict | None = None) -> HttpResponse:
+        shown = self.overview(request) if self.overview else {}
+        return super().index(request, shown | (extra_context or {}))
+
+    def search(self, request: HttpRequest, extra_context: dict | None = None) -> HttpResponse:
+        """Pages by their name. unfold keeps its answers in the project's cache, the same for all sites of a user."""
+        word = request.GET.get("s", "").strip().lower()
+        found = [
+            SearchResult(str(model["name"]), app["name"], model["admin_url"], "tag")
+            for app in self.get_app_list(request)
+            for model in app["models"]
+            if word and word in f"{app['name']}\n{model['name']}".lower()
+        ]
+        pages = Paginator(found, max(len(found), 1))
+        context = {"page_obj": pages, "results": pages.page(1), "page_counter": 0, "execution_time": 0}
+        name = "command_results" if "extended" in request.GET else "search_results"
+        answer = TemplateResponse(request, f"unfold/helpers/{name}.html", context)
+        answer["HX-Trigger"] = "search"
+        return answer
+
+
+@cache
+def console() -> ConsoleSite:
+    """The project's own admin where that is a console; else a site beside it."""
+    return admin.site if is_project_admin() else ConsoleSite(SITE)
+
+
+def is_project_admin() -> bool:
+    return isinstance(admin.site, ConsoleSite)

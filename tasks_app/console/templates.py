@@ -1,0 +1,54 @@
+"""The templates of the console's pages, whatever TEMPLATES of the project say.
+
+Ours come first, then django-unfold's, then Django's, then those of the other apps. In the project's own engine Django's
+come before django-unfold's, so its admin stays as it is; and what a project puts over Django's (`admin/base_site.html`)
+stays out of the console.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+
+from django.apps import apps
+from django.template import TemplateDoesNotExist
+from django.template.backends.django import DjangoTemplates, Template
+from django.template.response import SimpleTemplateResponse
+from django.template.utils import get_app_template_dirs
+
+FIRST = ("tasks_app", "unfold", "django.contrib.admin")
+LIBRARIES = {
+    "punctual": "tasks_app.templatetags.punctual",
+    "punctual_typed": "tasks_app.templatetags.punctual_typed",
+}
+PROCESSORS = [
+    "django.template.context_processors.request",
+    "django.contrib.auth.context_processors.auth",
+    "django.contrib.messages.context_processors.messages",
+]
+
+
+@cache
+def engine() -> DjangoTemplates:
+    first = [apps.get_app_config(name.rpartition(".")[2]).path + "/templates" for name in FIRST]
+    others = [str(one) for one in get_app_template_dirs("templates") if str(one) not in first]
+    options = {"context_processors": PROCESSORS, "libraries": LIBRARIES}
+    return DjangoTemplates({"NAME": "punctual", "APP_DIRS": False, "DIRS": first + others, "OPTIONS": options})
+
+
+def find(names: str | Sequence[str]) -> Template:
+    """The first of these that there is."""
+    tried = []
+    for name in [names] if isinstance(names, str) else names:
+        try:
+            return engine().get_template(name)
+        except TemplateDoesNotExist as error:
+            tried.append(error)
+    raise TemplateDoesNotExist(", ".join(error.args[0] for error in tried), chain=tried)
+
+
+def in_console(response):
+    """An answer that is not rendered yet is rendered with our templates."""
+    if isinstance(response, SimpleTemplateResponse) and not response.is_rendered:
+        named = response.template_name
+        if isinstance(named, str | list | tuple):
+            response.template_name = find(named)
+    return response

@@ -1,0 +1,176 @@
+"""Values that are one string, number, boolean or null in JSON."""
+
+import enum
+from collections.abc import Callable
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal, InvalidOperation
+from math import isfinite
+from typing import Any, TypeVar
+from uuid import UUID
+
+from tasks_app.core.errors import shown
+
+from .kind import ANY_FORM, Kind, Unfit, Unstorable
+
+T = TypeVar("T", datetime, date, time)
+
+
+def _int_in(value: Any) -> int:
+    if type(value) is int:
+        return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return int(value)
+    raise Unfit("must be a whole number", value)
+
+
+def _float_in(value: Any) -> float:
+    if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value):
+        return value
+    raise Unfit("must be a number, and a finite one", value)
+
+
+def _bool_in(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise Unfit("must be True or False", value)
+
+
+def _str_in(value: Any) -> str:
+    if isinstance(value, str):
+        return str.__str__(value)  # of an enum that is a string too, its value
+    raise Unfit("must be a string", value)
+
+
+def _none_in(value: Any) -> None:
+    if value is not None:
+        raise Unfit("must be None", value)
+
+
+def _as_is(value: Any) -> Any:
+    return value
+
+
+def _decimal_out(value: Any) -> Decimal:
+    # A float is not what people see: 0.1 would come back as 0.1000000000000000055….
+    if isinstance(value, Decimal | str | int) and not isinstance(value, bool):
+        try:
+            made = Decimal(value)
+        except InvalidOperation:
+            made = Decimal("NaN")
+        if made.is_finite():
+            return made
+    raise Unfit("must be a Decimal, or its digits as a string such as '9.99'", value)
+
+
+def _uuid_out(value: Any) -> UUID:
+    if isinstance(value, UUID):
+        return value
+    try:
+        return UUID(value)
+    except (TypeError, ValueError, AttributeError):
+        raise Unfit("must be a UUID", value) from None
+
+
+def _datetime_out(value: Any) -> datetime:
+    made = _from_iso(datetime, value, "must be a datetime, or an ISO 8601 string such as '2027-03-01T09:00:00+01:00'")
+    if made.utcoffset() is None:
+        raise Unfit("is naive, so the instant meant is unknown; give it a time zone", value)
+    return made
+
+
+def _date_out(value: Any) -> date:
+    if isinstance(value, datetime):
+        raise Unfit("is a datetime; it must be a date", value)
+    return _from_iso(date, value, "must be a date, or an ISO 8601 string such as '2027-03-01'")
+
+
+def _time_out(value: Any) -> time:
+    return _from_iso(time, value, "must be a time, or an ISO 8601 string such as '09:30:00'")
+
+
+def _from_iso(cls: type[T], value: Any, rule: str) -> T:
+    if isinstance(value, cls):
+        return value
+    try:
+        return cls.fromisoformat(value)
+    except (TypeError, ValueError):
+        raise Unfit(rule, value) from None
+
+
+def _timedelta_out(value: Any) -> timedelta:
+    if isinstance(value, timedelta):
+        return value
+    try:
+        return timedelta(seconds=_float_in(value))
+    except (Unfit, OverflowError):
+        raise Unfit("must be a timedelta, or a number of seconds", value) from None
+
+
+def _seconds(value: timedelta) -> int | float:
+    return value.days * 86_400 + value.seconds if not value.microseconds else value.total_seconds()
+
+
+def _both(load: Callable[[Any], Any], write: Callable[[Any], Any], form: str) -> Kind:
+    def dump(value: Any) -> Any:
+        return write(load(value))
+
+    return Kind(dump, load, frozenset({form}))
+
+
+ANYTHING = Kind(_as_is, _as_is, ANY_FORM)
+NULL = Kind(_none_in, _none_in, frozenset({"null"}))
+SCALARS: dict[type, Kind] = {
+    int: Kind(_int_in, _int_in, frozenset({"int"})),
+    float: Kind(_float_in, lambda value: float(_float_in(value)), frozenset({"float"})),
+    bool: Kind(_bool_in, _bool_in, frozenset({"bool"})),
+    str: Kind(_str_in, _str_in, frozenset({"string"})),
+    Decimal: _both(_decimal_out, str, "string"),
+    UUID: _both(_uuid_out, str, "string"),
+    datetime: _both(_datetime_out, datetime.isoformat, "string"),
+    date: _both(_date_out, date.isoformat, "string"),
+    time: _both(_time_out, time.isoformat, "string"),
+    timedelta: _both(_timedelta_out, _seconds, "float"),
+}
+_FORM_OF = {str: "string", int: "int", float: "float", bool: "bool", type(None): "null"}
+
+
+def enum_kind(cls: type[enum.Enum]) -> Kind:
+    members = list(cls)
+    odd = next((one for one in members if not isinstance(one.value, str | int | float | bool)), None)
+    if odd is not None:
+        raise Unstorable(f"{odd} has the value {shown(odd.value)}, and only strings and numbers can be stored")
+    rule = f"must be one of {cls.__qualname__}: {', '.join(repr(one.value) for one in members[:20])}"
+
+    def load(value: Any) -> enum.Enum:
+        try:
+            # A bool equals 1, and would be taken for it.
+            if isinstance(value, cls) or not isinstance(value, bool):
+                return cls(value)
+        except ValueError:
+            pass
+        raise Unfit(rule, value)
+
+    forms = {_FORM_OF[next(t for t in (bool, str, int, float) if isinstance(one.value, t))] for one in members}
+    return Kind(lambda value: load(value).value, load, frozenset(forms or {"string"}))
+
+
+def literal_kind(values: tuple[Any, ...]) -> Kind:
+    plain = [value.value if isinstance(value, enum.Enum) else value for value in values]
+    allowed = {(type(one), one): value for one, value in zip(plain, values, strict=True)}
+    forms = frozenset(_FORM_OF.get(type(one), "") for one in plain)
+    if "" in forms:
+        raise Unstorable(f"Literal{list(values)} has a value that can't be stored")
+    rule = f"must be one of {', '.join(map(repr, plain))}"
+
+    def load(value: Any) -> Any:
+        value = value.value if isinstance(value, enum.Enum) else value
+        try:
+            return allowed[type(value), value]
+        except (KeyError, TypeError):
+            raise Unfit(rule, value) from None
+
+    def dump(value: Any) -> Any:
+        found = load(value)
+        return found.value if isinstance(found, enum.Enum) else found
+
+    return Kind(dump, load, forms)

@@ -1,0 +1,44 @@
+"""The registry of routers: endpoints that other apps have in the REST API. Each app gives its own."""
+
+import re
+from collections.abc import Callable
+
+from .errors import InvalidConfiguration
+
+
+class Routers:
+    def __init__(self) -> None:
+        self._routers: dict[str, object] = {}
+        self.says: dict[str, str] = {}  # what the schema says about a tag
+
+    def add(self, prefix: str, router: object, tag: str = "", says: str = "") -> None:
+        if not isinstance(prefix, str) or not re.fullmatch(r"/[a-z][a-z0-9-]*", prefix):
+            raise InvalidConfiguration(
+                f"the prefix {prefix!r} of a router must be one word of an address, such as '/invoices'."
+            )
+        if self._routers.setdefault(prefix, router) is not router:
+            raise InvalidConfiguration(f"the prefix {prefix!r} has two routers. Choose another for one of them.")
+        if tag:
+            self.says[tag] = says
+
+    def beside(self, taken: set[str]) -> list[tuple[str, object]]:
+        """All of them, unless one has the prefix of something else."""
+        for prefix in self._routers:
+            if prefix in taken:
+                raise InvalidConfiguration(
+                    f"the prefix {prefix!r} of a router is one of Punctual's own; choose another."
+                )
+        return list(self._routers.items())
+
+
+ROUTERS = Routers()
+
+
+def may_answer(*codes: str) -> Callable[[Callable], Callable]:
+    """The problems that a view has of its own; those that its parameters bring, the schema finds by itself."""
+
+    def marked(view: Callable) -> Callable:
+        view.problems = codes
+        return view
+
+    return marked

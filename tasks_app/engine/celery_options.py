@@ -1,0 +1,74 @@
+"""The options of Punctual's Celery app; docs/data-path.md gives the reason for each.
+
+PostgreSQL recovers lost work, so the broker's own redelivery, results, ETAs and remote control are off.
+"""
+
+from urllib.parse import parse_qsl, urlsplit
+
+from kombu import Queue
+from kombu.transport import TRANSPORT_ALIASES
+
+from tasks_app.conf import conf
+from tasks_app.core.lanes import DEFAULT_LANE, LANES
+
+_TRANSPORT = "tasks_app.engine.worker.transport:Transport"
+# Where the URL has to name the transport, it can't name a class.
+_SCHEME = "punctual"
+TRANSPORT_ALIASES[_SCHEME] = _TRANSPORT
+
+
+def _url(redis_url: str) -> str:
+    """kombu's spelling of a redis-py URL."""
+    parts = urlsplit(redis_url)
+    if parts.scheme != "unix":
+        return redis_url
+    database = dict(parse_qsl(parts.query)).get("db", "0")
+    return f"{_SCHEME}+socket://{parts.netloc}{parts.path}?virtual_host={database}"
+
+
+broker_url = _url(conf().REDIS_URL)
+if not broker_url.startswith(_SCHEME):
+    broker_transport = _TRANSPORT
+if broker_url.startswith("rediss"):
+    broker_use_ssl = {"ssl_cert_reqs": "required"}  # kombu would take any certificate; the URL's own word comes first
+broker_transport_options = {
+    "ack_emulation": False,
+    "global_keyprefix": conf().redis_key(""),
+    "socket_timeout": 5,
+    "socket_connect_timeout": 3,
+    "socket_keepalive": True,
+    "health_check_interval": 10,
+    "client_name": "punctual",
+    "priority_steps": [0],
+    "queue_order_strategy": "tasks_app.core.cycle:WeightedCycle",
+}
+broker_pool_limit = 4
+broker_connection_retry = True
+broker_connection_retry_on_startup = True
+broker_connection_max_retries = None
+broker_channel_error_retry = True
+task_acks_late = False
+task_reject_on_worker_lost = False
+task_ignore_result = True
+task_publish_retry = False
+task_serializer = "json"
+result_serializer = "json"
+accept_content = ["json"]
+task_create_missing_queues = False
+task_queues = [Queue(lane, routing_key=lane) for lane in LANES]
+task_default_queue = DEFAULT_LANE
+task_send_sent_event = False
+imports = ["tasks_app.engine.worker.task"]
+worker_send_task_events = False
+worker_enable_remote_control = False
+worker_consumer = "tasks_app.engine.worker.consumer:Consumer"
+worker_disable_prefetch = True
+worker_prefetch_multiplier = 1
+worker_cancel_long_running_tasks_on_connection_loss = False
+worker_max_memory_per_child = 400_000  # kB
+worker_hijack_root_logger = False
+worker_redirect_stdouts = False
+beat_scheduler = "tasks_app.engine.beat.process:PunctualBeat"
+timezone = "UTC"
+
+globals().update(conf().CELERY)

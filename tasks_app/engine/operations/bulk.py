@@ -1,0 +1,163 @@
+"""Many tasks for one caller of the API, each with an answer of its own: what is refused does not spoil the rest.
+
+Nothing is done here that `schedule` and an operator's order don't do: those are asked once, for all that is left.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple, TypeVar
+
+from tasks_app.core.errors import NotThere, PunctualError, ScheduleConflict
+from tasks_app.core.states import Status
+from tasks_app.database import atomic
+from tasks_app.lifecycle import schedule
+from tasks_app.lifecycle.audit import Operator
+from tasks_app.lifecycle.operate import Answer
+from tasks_app.lifecycle.request import Request, build
+from tasks_app.lifecycle.schedule import ROUNDS, Outcome
+from tasks_app.models import ScheduleTask
+
+from .api_tokens import Caller
+from .operate import cancel_tasks
+from .scheduling import scheduled
+
+Given = TypeVar("Given")
+
+
+class ScheduledOne(NamedTuple):
+    outcome: Outcome  # CREATED or EXISTS
+    task_id: int
+    status: Status
+
+
+class Target(NamedTuple):
+    """A task by its id, or else the one that stands for a unit."""
+
+    task_id: int | None
+    task_type: str = ""
+    key: str = ""
+
+    def __str__(self) -> str:
+        return f"task {self.task_id}" if self.task_id is not None else f"task of {self.task_type} {self.key!r}"
+
+
+class CancelledOne(NamedTuple):
+    task_id: int
+    answer: Answer
+
+
+class _Row(NamedTuple):
+    id: int
+    task_type: str
+    key: str
+    lane: str
+    current: bool
+
+
+def schedule_each(
+    wanted: Sequence[Mapping[str, object] | PunctualError], asked: Caller
+) -> list[ScheduledOne | PunctualError]:
+    """Each of these for the caller's tenant; a mapping has `task_type`, `key` and any option of schedule()."""
+    closed: dict[str, PunctualError | None] = {}
+
+    def request_of(one: Mapping[str, object]) -> Request:
+        task_type = str(one["task_type"])
+        if task_type not in closed:
+            closed[task_type] = _refusal(asked.refuse_closed_type, task_type)
+        if (error := closed[task_type]) is not None:
+            raise error
+        request = build(**one, tenant=asked.tenant)
+        asked.refuse_closed_lane(request.lane)
+        return request
+
+    answers = [_tried(request_of, one) for one in wanted]
+    requests = [one for one in answers if isinstance(one, Request)]
+    done = iter(_scheduled(requests) if requests else ())
+    return [next(done) if isinstance(one, Request) else one for one in answers]
+
+
+def cancel_each(
+    wanted: Sequence[Target | PunctualError], asked: Caller, operator: Operator
+) -> list[CancelledOne | PunctualError]:
+    """Cancel what is live of these. A unit whose task was replaced meanwhile is looked up again."""
+    answers: dict[Target, CancelledOne | PunctualError | None]
+    answers = {one: None for one in wanted if isinstance(one, Target)}
+    with atomic(savepoint=False):
+        left = list(answers)
+        for _ in range(ROUNDS):
+            left = [target for target, answer in answers.items() if answer is None]
+            if not left:
+                return [answers[one] if isinstance(one, Target) else one for one in wanted]
+            answers |= _cancel_round(left, asked, operator)
+        raise ScheduleConflict(f"{left[0]} was replaced again and again while it was being cancelled. Try again.")
+
+
+def _refusal(check, *given: object) -> PunctualError | None:
+    try:
+        check(*given)
+    except PunctualError as error:
+        return error
+    return None
+
+
+def _tried(verb, one: Given | PunctualError):
+    if isinstance(one, PunctualError):
+        return one
+    try:
+        return verb(one)
+    except PunctualError as error:
+        return error
+
+
+def _scheduled(requests: Sequence[Request]) -> Iterable[ScheduledOne]:
+    answers = scheduled(schedule.schedule, requests)
+    there = [answer.task_id for answer in answers if answer.outcome is Outcome.EXISTS]
+    states = dict(ScheduleTask.objects.filter(id__in=there).values_list("id", "status")) if there else {}
+    for answer in answers:
+        yield ScheduledOne(answer.outcome, answer.task_id, Status(states.get(answer.task_id, Status.INIT)))
+
+
+def _cancel_round(
+    targets: Sequence[Target], asked: Caller, operator: Operator
+) -> dict[Target, CancelledOne | PunctualError | None]:
+    """What became of each target; None: another task has taken its place, so it has to be looked up again."""
+    rows = _rows(targets, asked.tenant)
+
+    def allowed(target: Target) -> _Row:
+        row = rows.get(target)
+        if row is None or not asked.may_see(row.task_type):
+            raise NotThere(f"There is no {target}.")
+        asked.refuse_closed_type(row.task_type)
+        asked.refuse_closed_lane(row.lane)
+        return row
+
+    found = {target: _tried(allowed, target) for target in targets}
+    ids = sorted({row.id for row in found.values() if isinstance(row, _Row)})
+    done = cancel_tasks(ids, operator).answers if ids else {}
+    return {
+        target: _answer(target, done.get(row.id), row) if isinstance(row, _Row) else row
+        for target, row in found.items()
+    }
+
+
+def _answer(target: Target, answer: Answer | None, row: _Row) -> CancelledOne | PunctualError | None:
+    if target.task_id is None and answer in (None, Answer.SUPERSEDED):
+        return None
+    return NotThere(f"There is no {target} any more.") if answer is None else CancelledOne(row.id, answer)
+
+
+def _rows(targets: Sequence[Target], tenant: str) -> dict[Target, _Row]:
+    """By one statement for ids and one for units, however many there are."""
+    fields = ("id", "task_type", "biz_key", "lane", "current")
+    mine = ScheduleTask.objects.filter(tenant=tenant)
+    found: dict[Target, _Row] = {}
+    ids = [target.task_id for target in targets if target.task_id is not None]
+    if ids:
+        rows = map(_Row._make, mine.filter(id__in=ids).values_list(*fields))
+        found |= {Target(row.id): row for row in rows}
+    units = {target for target in targets if target.task_id is None}
+    if units:
+        keys, types = {unit.key for unit in units}, {unit.task_type for unit in units}
+        current = mine.filter(biz_key__in=keys, task_type__in=types, current=True)
+        rows = map(_Row._make, current.values_list(*fields))
+        found |= {Target(None, row.task_type, row.key): row for row in rows}
+    return found

@@ -1,0 +1,15 @@
+"""The one task of Punctual's Celery app; no decisions here."""
+
+from uuid import UUID
+
+from tasks_app.engine.celery_app import app
+from tasks_app.engine.envelope import RUN_BATCH
+
+from . import process  # noqa: F401  (connects the worker's signals)
+from .executor import run_batch as execute_batch
+
+
+# Not shared: it is no task of the project's own app.
+@app.task(name=RUN_BATCH, ignore_result=True, shared=False)
+def run_batch(batch_no: str) -> None:
+    execute_batch(UUID(batch_no))

@@ -1,0 +1,197 @@
+"""Planning: the instances of many jobs at once, a schedule at a time, in steps of a bounded size."""
+
+import logging
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import cache
+from typing import NamedTuple
+
+from tasks_app.core.errors import InvalidTask
+from tasks_app.core.firings import INSTANT, Firing, firings
+from tasks_app.core.schedule import Gap, Repeat, Schedule
+from tasks_app.database import atomic
+from tasks_app.sql import array, run
+
+from .instances import INSTANCES, MISSED_SECONDS, OF_CURSOR, Dues, Fired, dues_of, insert
+from .request import MOST_CAUGHT_UP
+
+CURSORS = 500  # schedules in one step
+CURSORS_COUNTED = 32  # of which the jobs are counted at a time: what is over a step's size is not counted in vain
+PAGE = 5_000  # jobs of one schedule in one step
+
+LOOK_AGAIN = timedelta(days=1)  # no cursor waits longer for a firing by the clocks of a zone
+UNREADABLE_SECONDS = 600  # a schedule that this process can't read is looked at again after this
+unreadable: dict[int, float] = {}  # the cursors of such schedules, and when by the monotonic clock
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Planning:
+    """What one step of the planner did."""
+
+    cursors: int = 0
+    instances: int = 0
+    dues: Dues = field(default_factory=dict)
+
+
+class _Times:
+    """One computation for each distinct schedule of a step, though it has a cursor in every shard."""
+
+    def __init__(self, now: datetime, horizon: datetime) -> None:
+        self.missed_before = now - timedelta(seconds=MISSED_SECONDS)
+        self.firings = cache(
+            lambda schedule, after, most_missed, most: firings(
+                schedule, after, horizon, missed_before=self.missed_before, most_missed=most_missed, most=most
+            )
+        )
+        self.following = cache(lambda schedule, after: next_look(schedule, after, horizon))
+
+
+class _DueCursor(NamedTuple):
+    """A row of due_cursors."""
+
+    id: int
+    cron: str
+    timezone: str
+    dst_gap: str
+    dst_repeat: str
+    every: int
+    phase: int
+    next_fire: datetime
+    after_job: int  # 0: this firing has not been begun; else it is planned for the jobs up to this one
+    now: datetime
+
+    def schedule(self) -> Schedule:
+        return Schedule(
+            cron=self.cron,
+            zone=self.timezone,
+            gap=Gap(self.dst_gap),
+            repeat=Repeat(self.dst_repeat),
+            every=self.every,
+            phase=self.phase,
+        )
+
+
+class _Page(NamedTuple):
+    """A row of cursor_pages: the next jobs of one schedule."""
+
+    jobs: int
+    last: int | None  # None: there are no more
+    counted: bool  # one of them counts its runs
+    most_missed: int | None  # of missed firings, the most that one of them wants; None: not asked for
+
+
+class _Step(NamedTuple):
+    """What is planned of one schedule: firings for jobs from `low` (not included) to `high`, and where it goes on."""
+
+    cursor: int
+    firings: list[Firing]
+    low: int
+    high: int
+    next_fire: datetime
+    after_job: int
+    counted: bool  # one of the jobs counts its runs
+
+
+def next_look(schedule: Schedule, after: datetime, horizon: datetime) -> datetime:
+    """The next firing, or a moment before it: a zone may get other rules by then, and the firing come earlier."""
+    [following] = schedule.next(after, 1)
+    return following if schedule.every or schedule.zone == "UTC" else min(following, horizon + LOOK_AGAIN)
+
+
+def plan_due(shards: Iterable[int], ahead: float) -> Planning:
+    """Plan what fires within `ahead` seconds, one step of a bounded size, in one transaction."""
+    with atomic(savepoint=False):
+        passed_by = [cursor for cursor, until in unreadable.items() if time.monotonic() < until]
+        asked = {"shards": array(shards), "ahead": ahead, "most": CURSORS, "but": array(passed_by)}
+        cursors = [_DueCursor(*row) for row in run("due_cursors", asked)]
+        if not cursors:
+            return Planning()
+        now = cursors[0].now
+        steps, empty = _steps(cursors, _Times(now, now + timedelta(seconds=ahead)))
+        planned = insert(
+            [Fired(firing, step.high, step.low, step.cursor) for step in steps for firing in step.firings],
+            OF_CURSOR,
+            counted=any(step.counted for step in steps),
+            page=PAGE,
+        )
+        run(
+            "advance_cursors",
+            {
+                "cursors": array(step.cursor for step in steps),
+                "nexts": [step.next_fire for step in steps],
+                "afters": array(step.after_job for step in steps),
+                "empty": array(empty),
+            },
+        )
+    return Planning(len(cursors), sum(part.instances for part in planned), dues_of(planned))
+
+
+def _steps(cursors: Sequence[_DueCursor], times: _Times) -> tuple[list[_Step], list[int]]:
+    """What to plan of these schedules, up to about INSTANCES; and those that no active job has."""
+    steps, empty, size = [], [], 0
+    for cursor, page in _paged(cursors, times.missed_before):
+        if size >= INSTANCES:
+            break
+        if not page.jobs and not cursor.after_job:
+            empty.append(cursor.id)
+            continue
+        try:
+            step = _step(cursor, page, times)
+        except Exception as error:
+            # A zone that this machine does not know any more, say: the others must not wait for it. It stays where
+            # it is: another planner may know the zone, or this one after an update, and then nothing is lost.
+            known = isinstance(error, InvalidTask)
+            log.error("cursor.unreadable cursor=%d error=%r", cursor.id, str(error), exc_info=not known)
+            unreadable[cursor.id] = time.monotonic() + UNREADABLE_SECONDS
+            continue
+        steps.append(step)
+        size += page.jobs * len(step.firings)
+    return steps, empty
+
+
+def _paged(cursors: Sequence[_DueCursor], missed_before: datetime) -> Iterator[tuple[_DueCursor, _Page]]:
+    """Each schedule with its next jobs, asked for a few schedules at a time."""
+    for first in range(0, len(cursors), CURSORS_COUNTED):
+        part = cursors[first : first + CURSORS_COUNTED]
+        asked = {
+            "cursors": array(cursor.id for cursor in part),
+            "afters": array(cursor.after_job for cursor in part),
+            "late": [cursor.next_fire < missed_before for cursor in part],
+            "page": PAGE,
+        }
+        yield from zip(part, [_Page(*row) for row in run("cursor_pages", asked)], strict=True)
+
+
+def _step(cursor: _DueCursor, page: _Page, times: _Times) -> _Step:
+    schedule = cursor.schedule()
+    if cursor.after_job:
+        found, planned_until = _next_page(cursor, schedule, times), cursor.next_fire
+    else:
+        found = _first_page(cursor, page, schedule, times)
+        planned_until = found[-1].at if found else None
+    low, high = cursor.after_job, page.last or 0
+    if planned_until and page.jobs == PAGE:
+        # There may be more jobs: next comes the same firing, for those after the last one.
+        return _Step(cursor.id, found, low, high, planned_until, high, page.counted)
+    # If nothing fires, missed firings are passed over: nobody wants them.
+    after = planned_until or max(times.missed_before, cursor.next_fire - INSTANT)
+    return _Step(cursor.id, found, low, high, times.following(schedule, after), 0, page.counted)
+
+
+def _first_page(cursor: _DueCursor, page: _Page, schedule: Schedule, times: _Times) -> list[Firing]:
+    # So many jobs, or some that count their runs: one firing at a time, page by page.
+    one_by_one = page.jobs == PAGE or page.counted
+    most = 1 if one_by_one else INSTANCES
+    found = times.firings(schedule, cursor.next_fire - INSTANT, page.most_missed or 0, most)
+    return found[: 1 if one_by_one else max(1, INSTANCES // page.jobs)]
+
+
+def _next_page(cursor: _DueCursor, schedule: Schedule, times: _Times) -> list[Firing]:
+    """The firing that the first page was about; none if it got so old meanwhile that nobody wants it any more."""
+    # It is chosen, and only how many missed ones are newer is not known.
+    found = times.firings(schedule, cursor.next_fire - INSTANT, MOST_CAUGHT_UP, 1)[:1]
+    return [firing for firing in found if firing.at == cursor.next_fire]

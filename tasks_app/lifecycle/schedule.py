@@ -1,0 +1,271 @@
+"""schedule, reschedule and ensure: who may write a new task for a unit, and what becomes of the old one."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from tasks_app.core.errors import InvalidTask, ScheduleConflict
+from tasks_app.core.handlers import REGISTRY
+from tasks_app.core.states import Status, is_live
+from tasks_app.core.tokens import random_uuids
+from tasks_app.database import atomic
+from tasks_app.models import ScheduleTask
+from tasks_app.sql import array, run, text_array
+
+from .request import Request, Unit
+from .shards import shards_of
+
+# Each round some other transaction has moved the unit and committed. More than a few in a row means that
+# something rewrites it all the time; then the caller's own change must roll back, not be half done.
+ROUNDS = 10
+SYSTEM = "system"
+
+
+class Outcome(StrEnum):
+    CREATED = "CREATED"  # a new row
+    EXISTS = "EXISTS"  # a live row, or one with this idem_key, was there already
+    UPDATED = "UPDATED"  # same row, new time
+    REPLACED = "REPLACED"  # it was running: cancelled, and a new row took over
+    IGNORED = "IGNORED"  # it had succeeded: nothing to move
+
+
+class Scheduled(NamedTuple):
+    """What became of one request."""
+
+    outcome: Outcome
+    task_id: int
+    due: float | None = None  # epoch seconds on the database's clock; None: nothing new is due
+
+
+class _Row(NamedTuple):
+    id: int
+    status: str
+    due: bool
+    idem_key: str | None
+
+
+class _Verb(NamedTuple):
+    """One way to schedule: what is to become of a unit, seen its current row, and how to go about it."""
+
+    decide: Callable[[_Row | None], Outcome]
+    mostly_new: bool = False  # insert first, and look only at what was in the way
+    by_idem_key: bool = False  # a row with the request's idem_key is the answer, whatever became of it
+    repeats: bool = False  # a unit may be given twice in one call: the first counts
+    copies: bool = True  # what takes over from a row is like it but for the time; False: it is as the request says
+
+
+def schedule(requests: Sequence[Request]) -> list[Scheduled]:
+    """Schedule each unit unless it is live already; a finished row hands over to the new one."""
+    return _apply(requests, _SCHEDULE, SYSTEM)
+
+
+def reschedule(requests: Sequence[Request], by: str = SYSTEM) -> list[Scheduled]:
+    """Move each unit to its new time; a unit that succeeded stays as it is."""
+    return _apply(requests, _RESCHEDULE, by)
+
+
+def hasten(requests: Sequence[Request], by: str = SYSTEM) -> list[Scheduled]:
+    """reschedule of what waits; a unit that runs is left alone."""
+    return _apply(requests, _HASTEN, by)
+
+
+def ensure(requests: Sequence[Request], by: str = SYSTEM) -> list[Scheduled]:
+    """From now on each unit will run: like reschedule, but a unit that succeeded is scheduled again."""
+    return _apply(requests, _ENSURE, by)
+
+
+def _decide_schedule(row: _Row | None) -> Outcome:
+    if row is not None and is_live(row.status, row.due):
+        return Outcome.EXISTS
+    return Outcome.CREATED
+
+
+def _decide_reschedule(row: _Row | None) -> Outcome:
+    if row is None or row.status in (Status.CANCELLED, Status.DEAD):
+        return Outcome.CREATED
+    if row.status == Status.RUNNING:
+        return Outcome.REPLACED
+    if row.status == Status.SUCCESS and not row.due:
+        return Outcome.IGNORED
+    return Outcome.UPDATED
+
+
+def _decide_hasten(row: _Row | None) -> Outcome:
+    decided = _decide_reschedule(row)
+    return Outcome.EXISTS if decided is Outcome.REPLACED else decided
+
+
+def _decide_ensure(row: _Row | None) -> Outcome:
+    decided = _decide_reschedule(row)
+    return Outcome.CREATED if decided is Outcome.IGNORED else decided
+
+
+_SCHEDULE = _Verb(_decide_schedule, mostly_new=True, by_idem_key=True, repeats=True, copies=False)
+_RESCHEDULE = _Verb(_decide_reschedule)
+_HASTEN = _Verb(_decide_hasten)
+_ENSURE = _Verb(_decide_ensure)
+
+
+def _apply(requests: Sequence[Request], verb: _Verb, by: str) -> list[Scheduled]:
+    """Try, look at what moved, and decide again for the rest, until every request has its answer."""
+    answers: dict[Unit, Scheduled] = {}
+    first: dict[Unit, Request] = {}
+    for request in requests:
+        if first.setdefault(request.unit, request) is not request and not verb.repeats:
+            raise InvalidTask(f"unit {request.unit!r} is given twice in one call; which time is meant?")
+    with atomic(savepoint=False):
+        open_requests = list(first.values())
+        if verb.mostly_new:
+            answers |= _insert(open_requests)
+        for _ in range(ROUNDS):
+            open_requests = [r for r in open_requests if r.unit not in answers]
+            if open_requests:
+                answers |= _round(open_requests, verb, by)
+        open_requests = [r for r in open_requests if r.unit not in answers]
+        if open_requests:
+            tenant, task_type, key = unit = open_requests[0].unit
+            raise ScheduleConflict(
+                f"unit {unit!r} was changed by others {ROUNDS} times while it was being scheduled. "
+                "Roll back and try again.",
+                ScheduleTask.objects.filter(biz_key=key, task_type=task_type, tenant=tenant, current=True).first(),
+            )
+    return _in_order(requests, answers, first)
+
+
+def _in_order(requests, answers: dict[Unit, Scheduled], first: dict[Unit, Request]) -> list[Scheduled]:
+    return [
+        answers[r.unit] if first[r.unit] is r else Scheduled(Outcome.EXISTS, answers[r.unit].task_id) for r in requests
+    ]
+
+
+def _round(requests: list[Request], verb: _Verb, by: str) -> dict[Unit, Scheduled]:
+    """Lock what is there, decide for each unit, write; units that somebody else moved stay unanswered."""
+    answers = _seen_before(requests) if verb.by_idem_key else {}
+    requests = [r for r in requests if r.unit not in answers]
+    rows = _lock_current(requests)
+    todo: dict[Outcome, list[tuple[Request, _Row | None]]] = {}
+    for request in requests:
+        row = rows.get(request.unit)
+        todo.setdefault(verb.decide(row), []).append((request, row))
+    for outcome in (Outcome.EXISTS, Outcome.IGNORED):
+        answers |= {request.unit: Scheduled(outcome, row.id) for request, row in todo.get(outcome, ())}
+    answers |= _move(todo.get(Outcome.UPDATED, ()))
+    answers |= _replace(todo.get(Outcome.REPLACED, ()), Outcome.REPLACED, by, verb.copies)
+    created = todo.get(Outcome.CREATED, ())
+    answers |= _replace([(request, row) for request, row in created if row], Outcome.CREATED, by, verb.copies)
+    answers |= _insert([request for request, row in created if row is None])
+    return answers
+
+
+def _seen_before(requests: Iterable[Request]) -> dict[Unit, Scheduled]:
+    keyed: dict[tuple[str, str], list[Unit]] = {}
+    for request in requests:
+        if request.idem_key is not None:
+            tenant, _, _ = request.unit
+            keyed.setdefault((tenant, request.idem_key), []).append(request.unit)
+    if not keyed:
+        return {}
+    found = run("find_idem", {"tenants": [t for t, _ in keyed], "idem_keys": [k for _, k in keyed]})
+    return {unit: Scheduled(Outcome.EXISTS, task_id) for tenant, key, task_id in found for unit in keyed[tenant, key]}
+
+
+def _lock_current(requests: Sequence[Request]) -> dict[Unit, _Row]:
+    if not requests:
+        return {}
+    tenants, types, keys = zip(*(r.unit for r in requests), strict=True)
+    found = run("lock_current", {"tenants": list(tenants), "types": list(types), "keys": list(keys)})
+    return {(tenant, type_, key): _Row(*rest) for tenant, type_, key, *rest in found}
+
+
+def _move(pairs: Sequence[tuple[Request, _Row]]) -> dict[Unit, Scheduled]:
+    if not pairs:
+        return {}
+    return _answers(Outcome.UPDATED, run("move", _times(pairs)))
+
+
+def _replace(pairs: Sequence[tuple[Request, _Row]], outcome: Outcome, by: str, copies: bool) -> dict[Unit, Scheduled]:
+    """Retire the old rows and let new ones take over: all of them, or, if something is in the way, none."""
+    if not pairs:
+        return {}
+    hand_on = [copies and row.status != Status.SUCCESS for _, row in pairs]
+    retire = {
+        "ids": [row.id for _, row in pairs],
+        "statuses": [row.status for _, row in pairs],
+        "hand_on": hand_on,
+        "by": by,
+    }
+    try:
+        with atomic():
+            if len(run("retire", retire)) != len(pairs):
+                raise _InTheWay
+            answers = _take_over(pairs, outcome, hand_on) if copies else _insert_over(pairs)
+            if len(answers) != len(pairs):
+                raise _InTheWay
+    except _InTheWay:
+        if len(pairs) == 1:
+            return {}
+        # One of them stands in the way, perhaps of another of them (one idem_key for two units): each for itself.
+        return {unit: answer for pair in pairs for unit, answer in _replace([pair], outcome, by, copies).items()}
+    return answers
+
+
+class _InTheWay(Exception):
+    """A row could not be retired or its successor not inserted: undo both and look again."""
+
+
+def _take_over(pairs: Sequence[tuple[Request, _Row]], outcome: Outcome, hand_on: list[bool]) -> dict[Unit, Scheduled]:
+    handed = [row.idem_key if handing else None for (_, row), handing in zip(pairs, hand_on, strict=True)]
+    return _answers(outcome, run("insert_replacements", _times(pairs) | {"idem_keys": handed, "hand_on": hand_on}))
+
+
+def _insert_over(pairs: Sequence[tuple[Request, _Row]]) -> dict[Unit, Scheduled]:
+    return _insert([request for request, _ in pairs], {request.unit: row.id for request, row in pairs})
+
+
+def _insert(requests: Iterable[Request], replaces: Mapping[Unit, int] | None = None) -> dict[Unit, Scheduled]:
+    """New rows, in the order in which every caller inserts; units that are in the way stay unanswered."""
+    requests = sorted(requests, key=lambda request: request.unit[::-1])
+    if not requests:
+        return {}
+    units, at, delay, payload, lane, max_retry, repeat_after, expires_after, idem_key = zip(*requests, strict=True)
+    tenant, task_type, keys = zip(*units, strict=True)
+    limited = REGISTRY.limited(task_type)
+    if None in payload:
+        REGISTRY.refuse_without_payload(task_type)
+    params = {
+        "biz_key": text_array(keys),
+        "shard": array(shards_of(tenant, task_type, keys)),
+        "token": array(random_uuids(len(requests))),
+    }
+    for name, values in (
+        ("tenant", tenant),
+        ("task_type", task_type),
+        ("replaces", [replaces[unit] for unit in units] if replaces else [None]),
+        ("idem_key", idem_key),
+        ("at", at),
+        ("delay", delay),
+        ("lane", lane),
+        ("limited", [one in limited for one in task_type] if limited else [False]),
+        ("max_retry", max_retry),
+        ("repeat_after", repeat_after),
+        ("expires_after", expires_after),
+        ("payload", [text or "{}" for text in payload]),
+    ):
+        same = values.count(values[0]) == len(values)
+        params[name] = "{}" if same else text_array(values) if name == "payload" else list(values)
+        params[f"all_{name}"] = values[0] if same else None
+    statement = "insert_tasks" if params["idem_key"] == "{}" and idem_key[0] is None else "insert_keyed_tasks"
+    return _answers(Outcome.CREATED, run(statement, params))
+
+
+def _times(pairs: Sequence[tuple[Request, _Row]]) -> dict[str, list]:
+    return {
+        "ids": [row.id for _, row in pairs],
+        "ats": [request.at for request, _ in pairs],
+        "delays": [request.delay for request, _ in pairs],
+        "payloads": [request.payload for request, _ in pairs],
+    }
+
+
+def _answers(outcome: Outcome, rows: Iterable[tuple]) -> dict[Unit, Scheduled]:
+    return {(tenant, type_, key): Scheduled(outcome, task_id, due) for tenant, type_, key, task_id, due in rows}

@@ -1,0 +1,20 @@
+"""Where the console's pages are: in the project's own admin, or wherever its URLconf has put `tasks_app.urls`."""
+
+from django.conf import settings
+from django.shortcuts import resolve_url
+from django.urls import NoReverseMatch, reverse
+
+SITE = "punctual"  # the site beside the project's own; where there is none, Django takes the one that is called "admin"
+
+
+def console_url(name: str, *args: object) -> str:
+    """The address of a page of the console, such as `index` or `tasks_app_scheduletask_change`."""
+    return reverse(f"admin:{name}", args=args, current_app=SITE)
+
+
+def login_url() -> str:
+    """Where a person logs in: at the console, or else where the project says."""
+    try:
+        return console_url("login")
+    except NoReverseMatch:
+        return resolve_url(settings.LOGIN_URL)

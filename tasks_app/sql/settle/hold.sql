@@ -1,4 +1,0 @@
--- hold: lock a batch and all the rows about to be settled, in order, before several statements settle them by kind.
-WITH
---include held
-SELECT (SELECT count(*) FROM mine) FROM b

@@ -1,0 +1,24 @@
+"""The console and the API, for a line of the project's URLconf: `path("punctual/", include("tasks_app.urls"))`.
+
+Each is there if what it needs is installed; `manage.py check` says what is missing. It has no namespace of its own, or
+the admin's addresses inside it could not be found.
+"""
+
+from django.urls import path
+
+from .pages.extras import missing_for_api, missing_for_console
+
+urlpatterns = []
+
+if missing_for_api() is None:
+    from .api import api
+
+    # Before the console, which answers to every address below its own.
+    urlpatterns.append(path("api/v1/", api.urls))
+
+if missing_for_console() is None:
+    from . import admin  # noqa: F401  (registers the pages, even if nobody calls autodiscover)
+    from .console.site import console, is_project_admin
+
+    if not is_project_admin():
+        urlpatterns.append(path("", console().urls))

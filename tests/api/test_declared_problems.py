@@ -1,0 +1,178 @@
+"""Each problem that the schema declares for an operation is one that this operation can answer with.
+
+That no operation answers with another one, tests/support/api.py looks after in every test.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import psycopg
+import pytest
+from django.db import connection, transaction
+
+from tasks_app.api.problems import CODES
+from tasks_app.client import schedule
+from tasks_app.engine.operations import bulk
+from tasks_app.lifecycle import schedule as scheduling
+from tasks_app.lifecycle.jobs import lock
+from tasks_app.models import IdempotencyRecord
+from tests.support.api import Answer, Api
+from tests.support.jobs import make
+from tests.support.live import nobody_is_alive
+from tests.support.moves import RETRY, ids_of, settled, started
+from tests.support.ready import boss
+from tests.support.schema import OPERATIONS, Operation, examples_of, of_type
+
+pytestmark = pytest.mark.django_db
+
+# Whatever asks the database or runs code may find it down or broken; and 405 is the answer of no operation.
+NOT_PROVOKED = {"SCH_500_INTERNAL", "SCH_503_DATABASE_DOWN", "SCH_405_METHOD_NOT_ALLOWED"}
+NOBODY = 987_654_321
+UNIT = {"task_type": "T_QUIET", "key": "there"}
+
+
+class World(NamedTuple):
+    """An operation, what it can be about, and what would make it succeed."""
+
+    api: Api
+    operation: Operation
+    job: int
+    task: int
+    body: dict | None
+    headers: dict
+
+    def call(self, *, api: Api | None = None, query: str = "", **changed: object) -> Answer:
+        ids = {"job_id": self.job, "task_id": self.task, "lane": "low"} | changed.pop("ids", {})
+        headers = self.headers | changed.pop("headers", {})
+        sent = {"body": self.body} | changed
+        told = {name: value for name, value in headers.items() if value is not None}
+        return (api or self.api).call(self.operation.method, self.operation.url(**ids) + query, **sent, **told)
+
+
+def world(api: Api, operation: Operation, *, task_type: str = "T_QUIET", lane: str = "default") -> World:
+    job, task = make("there", task_type=task_type, lane=lane), schedule(task_type, "there", delay=3600, lane=lane)
+    [body, *_] = examples_of(operation.component(operation.details.get("requestBody", {}))) or [None]
+    if body and "tasks" in body:
+        body = body | {"atomic": True}  # else each task has a problem of its own
+    headers = {"If_Match": "1", "Idempotency_Key": "k"}
+    taken = {name: value for name, value in headers.items() if operation.takes(name.replace("_", "-"))}
+    return World(api, operation, job.id, task.task_id, of_type(body, task_type), taken)
+
+
+def closed_type(api: Api, operation: Operation) -> Answer:
+    there = world(api, operation, task_type="T_CLOSED")
+    if operation.id == "cancel_tasks":
+        return there.call(body=there.body | {"tasks": [UNIT | {"task_type": "T_CLOSED"}]})
+    return there.call()
+
+
+def closed_lane(api: Api, operation: Operation) -> Answer:
+    there = world(api, operation, lane="critical")
+    body = there.body or {}
+    if operation.id in ("pause_lane", "resume_lane"):
+        return there.call(api=boss(), ids={"lane": "critical"})
+    if operation.id in ("create_tasks", "cancel_tasks"):
+        options = {"lane": "critical"} if operation.id == "create_tasks" else {}
+        return there.call(body=body | {"tasks": [UNIT | options]})
+    if operation.id in ("create_job", "create_task"):
+        return there.call(body=body | {"lane": "critical"})
+    return there.call(body=body | {"key": "there"}) if "key" in body else there.call()
+
+
+def duplicate(api: Api, operation: Operation) -> Answer:
+    there = world(api, operation)
+    make("taken")
+    if operation.id == "create_tasks":
+        return there.call(body=there.body | {"tasks": [UNIT]})
+    taken = {"key": "there"} if operation.id == "create_task" else {"name": "taken"}
+    return there.call(body=there.body | taken)
+
+
+def in_progress(api: Api, operation: Operation) -> Answer:
+    there = world(api, operation)
+    with psycopg.connect(**{**connection.get_connection_params(), "cursor_factory": None, "context": None}) as other:
+        other.execute("SELECT pg_advisory_xact_lock(hashtextextended('default' || chr(10) || 'k', 7))")
+        return there.call()
+
+
+def conflict(api: Api, operation: Operation) -> Answer:
+    there = world(api, operation)
+    if operation.id == "retry_task":
+        failed = started("failed")
+        settled(failed, RETRY)
+        there = there._replace(task=ids_of(failed)[0])
+    with pytest.MonkeyPatch.context() as others_keep_changing_it:
+        for module in (scheduling, lock, bulk):
+            others_keep_changing_it.setattr(module, "ROUNDS", 0)
+        if operation.id in ("create_tasks", "cancel_tasks"):
+            return there.call(body=there.body | {"tasks": [UNIT]})
+        key = {"key": "there"} if operation.id == "create_task" else {}
+        return there.call(body=there.body | key) if key else there.call()
+
+
+def too_often(api: Api, operation: Operation) -> Answer:
+    there = world(api, operation)
+    return [there.call(headers={"Idempotency_Key": None}) for _ in range(6)][-1]
+
+
+def reused_key(api: Api, operation: Operation) -> Answer:
+    IdempotencyRecord.objects.create(tenant="default", key="k", fingerprint="another's", status=204)
+    return world(api, operation).call()
+
+
+def without_dispatcher(api: Api, operation: Operation) -> Answer:
+    there = world(api, operation)
+    nobody_is_alive()
+    return there.call()
+
+
+PROVOKED: dict[str, Callable[[Api, Operation], Answer]] = {
+    "SCH_400_MALFORMED": lambda api, one: world(api, one).call(text="{"),
+    "SCH_400_IDEMPOTENCY_KEY_MISSING": lambda api, one: world(api, one).call(headers={"Idempotency_Key": None}),
+    "SCH_401_UNAUTHENTICATED": lambda api, one: world(api, one).call(api=Api(token="pnc_wrong")),
+    "SCH_403_FORBIDDEN": lambda api, one: world(api, one).call(api=Api(can_write=False)),
+    "SCH_403_TYPE_CLOSED": closed_type,
+    "SCH_403_LANE_CLOSED": closed_lane,
+    "SCH_404_NOT_FOUND": lambda api, one: world(api, one).call(ids={"job_id": NOBODY, "task_id": NOBODY}),
+    "SCH_409_DUPLICATE": duplicate,
+    "SCH_409_IN_PROGRESS": in_progress,
+    "SCH_409_CONFLICT": conflict,
+    "SCH_412_STALE": lambda api, one: world(api, one).call(headers={"If_Match": "999"}),
+    "SCH_413_TOO_LARGE": lambda api, one: world(api, one).call(text=" " * 3_000_000),
+    "SCH_422_INVALID": lambda api, one: world(api, one).call(query="?jbo=1"),
+    "SCH_422_KEY_REUSED": reused_key,
+    "SCH_428_IF_MATCH_MISSING": lambda api, one: world(api, one).call(headers={"If_Match": None}),
+    "SCH_429_RETRY_LIMITED": too_often,
+    "SCH_503_DISPATCHER_DOWN": without_dispatcher,
+}
+
+
+@pytest.mark.parametrize("code", PROVOKED)
+def test_every_operation_that_declares_a_problem_can_have_it(api, code):
+    declaring = [one for one in OPERATIONS if code in one.codes]
+    assert declaring
+
+    for operation in declaring:
+        with transaction.atomic():
+            answer = PROVOKED[code](api, operation)
+            transaction.set_rollback(True)
+
+        assert answer.status == int(code.split("_")[1]), (operation.id, answer.body)
+        assert answer.code == code, (operation.id, answer.body)
+
+
+def test_whoever_calls_too_often_is_refused_whatever_the_operation(api, settings):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"API_CALLS_PER_MINUTE": 2}
+    declaring = [one for one in OPERATIONS if "SCH_429_TOO_MANY" in one.codes]
+    assert [one.id for one in OPERATIONS if one not in declaring] == ["read_liveness"]
+
+    for operation in declaring:
+        there = World(api, operation, NOBODY, NOBODY, {}, {"If_Match": "1", "Idempotency_Key": "k"})
+        # Three are too many, unless a new minute begins among them.
+        refused = [answer for answer in (there.call() for _ in range(5)) if answer.status == 429]
+        assert refused[0].code == "SCH_429_TOO_MANY", operation.id
+        assert 0 < int(refused[0].headers["Retry-After"]) <= 60
+
+
+def test_no_problem_is_forgotten_here():
+    assert set(PROVOKED) | NOT_PROVOKED | {"SCH_429_TOO_MANY"} == set(CODES)

@@ -1,0 +1,76 @@
+"""The examples of the schema keep to it, and are what the API really takes and gives."""
+
+import jsonschema_rs
+import pytest
+
+from tasks_app.api.problems import CODES
+from tests.support.ready import ready
+from tests.support.schema import OPERATIONS, SCHEMA, Operation, examples_of, named, of_type
+
+COMPONENTS = SCHEMA["components"]["schemas"]
+BODIES = [one for one in OPERATIONS if "requestBody" in one.details]
+
+
+def body_of(one: Operation) -> str:
+    return one.component(one.details["requestBody"])
+
+
+def answer_of(one: Operation) -> tuple[int, str | None]:
+    [(status, answer)] = [(int(key), value) for key, value in one.details["responses"].items() if key < "300"]
+    return status, one.component(answer)
+
+
+def refuse_invalid(component: str, value: object) -> None:
+    whole = {"$ref": f"#/components/schemas/{component}", "components": SCHEMA["components"]}
+    jsonschema_rs.validate(whole, value, validate_formats=True)
+
+
+@pytest.mark.parametrize("one", OPERATIONS, ids=named)
+def test_every_body_and_every_answer_has_examples_that_keep_to_the_schema(one):
+    _, answer = answer_of(one)
+    for component in [*([answer] if answer else []), *([body_of(one)] if one in BODIES else [])]:
+        assert examples_of(component), component
+        for example in examples_of(component):
+            refuse_invalid(component, example)
+
+
+def test_every_problem_has_an_example_that_keeps_to_the_schema():
+    assert SCHEMA["components"]["examples"].keys() == CODES.keys()
+    for code, example in SCHEMA["components"]["examples"].items():
+        refuse_invalid("Problem", example["value"])
+        assert example["value"]["code"] == code
+
+
+@pytest.mark.parametrize("one", BODIES, ids=named)
+def test_every_example_of_a_body_is_taken(api, one):
+    """And the answer has the fields that its own example has: all of them."""
+    for number, example in enumerate(examples_of(body_of(one))):
+        asked = ready(api, one, number)
+        url = one.url(**asked.ids)
+
+        answer = asked.api.call(
+            one.method, url, of_type(example, "T_QUIET"), If_Match="1", Idempotency_Key=f"k{number}"
+        )
+
+        status, component = answer_of(one)
+        assert answer.status == status, answer.body
+        refuse_invalid(component, answer.body)
+        assert answer.body.keys() == examples_of(component)[0].keys()
+
+
+@pytest.mark.parametrize("one", [one for one in OPERATIONS if one.method == "GET"], ids=named)
+def test_what_is_read_has_the_fields_of_its_example(api, one):
+    asked = ready(api, one)
+
+    answer = asked.api.get(one.url(**asked.ids))
+
+    _, component = answer_of(one)
+    refuse_invalid(component, answer.body)
+    assert shape(answer.body) == shape(examples_of(component)[0])
+
+
+def shape(value: object) -> object:
+    """The names in it, at every depth; of a list of objects, those of the first."""
+    if isinstance(value, dict):
+        return {name: shape(inner) for name, inner in value.items() if name not in ("payload", "last_error", "detail")}
+    return [shape(inner) for inner in value[:1] if isinstance(inner, dict)] if isinstance(value, list) else None

@@ -1,0 +1,64 @@
+"""The console as a site: what it needs of a project, and what it says of it."""
+
+import pytest
+from django.contrib import admin
+from django.core.handlers.base import BaseHandler
+from django.db import connection
+from django.urls import URLPattern, get_resolver, include, path
+from django.urls.resolvers import URLResolver
+
+from tasks_app.console.site import ConsoleSite
+from tasks_app.web_checks import check_pages
+from tests.support.browser import person
+from tests.support.clients import client_of
+
+
+def views(resolver: URLResolver, at: str = "/"):
+    for one in resolver.url_patterns:
+        where = at + str(one.pattern)
+        if isinstance(one, URLPattern):
+            yield where, one.callback
+        else:
+            yield from views(one, where)
+
+
+def test_every_page_and_endpoint_opens_its_own_transactions(monkeypatch):
+    monkeypatch.setitem(connection.settings_dict, "ATOMIC_REQUESTS", True)
+    ours = [(where, view) for where, view in views(get_resolver()) if where.startswith(("/admin/", "/api/"))]
+
+    atomic = [where for where, view in ours if BaseHandler().make_view_atomic(view) is not view]
+
+    assert atomic == [] and len(ours) > 60
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_host_whose_admin_has_a_name_of_its_own_is_told_to_put_it_last(settings, first):
+    ours = [path("x/", ConsoleSite("punctual").urls), path("y/", include("tasks_app.urls"))]
+    theirs = path("office/", admin.AdminSite("office").urls)
+    settings.ROOT_URLCONF = (*ours, theirs) if first else (theirs, *ours)
+
+    assert [one.id for one in check_pages()] == ([] if first else ["punctual.W020"])
+
+
+def test_this_project_has_nothing_to_be_told():
+    assert check_pages() == [] and isinstance(admin.site, ConsoleSite)
+
+
+@pytest.mark.django_db
+def test_an_audit_entry_has_a_page(django_user_model):
+    client = client_of(person("olga", "tasks_app.view_scheduletask", "auth.view_user"))
+    [entry] = _entries("logged in")
+
+    shown = client.get(f"/admin/tasks_app/auditentry/{entry}/change/").content.decode()
+    assert "user olga" in shown and "logged in" in shown
+    for wrong in ("0", "x", "9" * 40, "²"):
+        assert client.get(f"/admin/tasks_app/auditentry/{wrong}/change/").status_code == 404
+
+    other = client_of(person("otto", "tasks_app.view_scheduletask"))
+    assert other.get(f"/admin/tasks_app/auditentry/{entry}/change/").status_code == 404  # a login is not for him
+
+
+def _entries(outcome: str) -> list[int]:
+    from tasks_app.models import AuditEntry
+
+    return list(AuditEntry.objects.filter(outcome=outcome).values_list("id", flat=True))

@@ -1,0 +1,50 @@
+"""Without an extra its part is not there, nothing of it is loaded, and `check` says how to get it."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.support.stack import ROOT, url_of_test_database
+
+ADMIN, CONSOLE = {"admin:login": 200}, {"punctual:login": 200}
+API = {"punctual-api:openapi-json": 401}
+GET_CONSOLE, GET_API = (f'pip install "django-punctual[{extra}]"' for extra in ("admin", "api"))
+# What is installed in the project, what is not in the environment; then what is missing, and what is there.
+CASES = {
+    "neither": ("core", ["unfold", "ninja"], {"I001": GET_CONSOLE, "I002": GET_API}, ADMIN),
+    "no ninja": ("admin", ["ninja"], {"I002": GET_API}, ADMIN | CONSOLE),
+    "no apps": ("core", [], {"I001": '["unfold.apps.BasicAppConfig"]', "I003": "ApiPageConfig"}, ADMIN | API),
+}
+
+
+@pytest.fixture(scope="module")
+def told(hosts) -> dict[str, dict]:
+    """All cases at once."""
+    running = {}
+    for name, (parts, without, *_) in CASES.items():
+        env = os.environ | {
+            "DATABASE_URL": url_of_test_database(),
+            "DJANGO_SETTINGS_MODULE": "tests.support.host.settings",
+            "HOST_PUNCTUAL": parts,
+        }
+        command = [sys.executable, "-m", "tests.support.host.without", *without]
+        running[name] = subprocess.Popen(command, cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    answers = {name: one.communicate(timeout=120) for name, one in running.items()}
+    return {name: json.loads(out) if out else {"failed": err.decode()[-3000:]} for name, (out, err) in answers.items()}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_is_missing_is_left_out_and_told(told, case):
+    _, without, missing, there = CASES[case]
+    found = told[case]
+    assert "failed" not in found, found["failed"]
+
+    hints = {name.removeprefix("punctual."): hint for name, hint in found["checks"].items() if ".I" in name}
+    assert hints.keys() == missing.keys()
+    assert all(line in hints[name] for name, line in missing.items())
+    assert found["served"] == there
+    assert ("punctual.E020" in found["in a namespace"]) is (CONSOLE.items() <= there.items())
+    assert not {*found["loaded"]} & {*without}

@@ -1,0 +1,239 @@
+"""In somebody else's project: its own admin stays as it is, plain or themed, and the console looks the same in both."""
+
+import re
+
+import httpx
+import pytest
+
+from tasks_app.models import AuditEntry, JobDefinition
+from tests.support.addresses import admin_pages
+from tests.support.browser import PASSWORD, Visits
+from tests.support.clients import client_of
+from tests.support.wait import wait_until
+
+AT = "/ops/punctual"
+THEMES = ("plain", "themed")
+COUNTER = "/admin/testapp/counter/"
+# What is sent by a form or answers to a program, and Django's forms, of which we have none.
+NO_PAGE = re.compile(
+    "login|search|autocomplete|view_on_site|tasks_app_(order|run|(scheduletask|taskbatch|auditentry)_add)|.*_(delete|history)"
+)
+
+
+def visitor(hosts, host: tuple[str, str], user=None) -> httpx.Client:
+    cookies = {"sessionid": client_of(user).cookies["sessionid"].value} if user else {}
+    return httpx.Client(base_url=hosts.urls[host], cookies=cookies, timeout=30)
+
+
+@pytest.fixture(params=THEMES, scope="module")
+def theme(request) -> str:
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def answers(hosts, theme, django_db_blocker) -> dict[str, tuple[str, httpx.Response]]:
+    """By address: the name of each page of the console, and what it answers; asked for once for all tests."""
+    with django_db_blocker.unblock(), visitor(hosts, (theme, "all"), hosts.rows.boss) as boss:
+        return {where: (name, boss.get(where)) for where, name in console_addresses(hosts.rows)}
+
+
+@pytest.fixture
+def boss(hosts, theme):
+    with visitor(hosts, (theme, "all"), hosts.rows.boss) as client:
+        yield client
+
+
+# The host's own
+
+
+def unvarying(text: str) -> str:
+    """Without what differs from one answer to the next."""
+    return re.sub(r'(csrfmiddlewaretoken" value=|csrf-token" content=|nonce=)"[^"]*"', r"\1", text)
+
+
+def test_the_pages_of_the_host_are_the_same_to_the_byte_after_every_page_of_the_console(hosts, theme, answers):
+    one = f"{COUNTER}{hosts.rows.counter}"
+    theirs = ["/", "/admin/", COUNTER, f"{COUNTER}?q=orders", f"{COUNTER}add/", f"{one}/change/", f"{one}/history/"]
+    theirs += ["/admin/password_change/", "/admin/jsi18n/", "/admin/nothing/"]
+    with (
+        visitor(hosts, (theme, ""), hosts.rows.boss) as before,
+        visitor(hosts, (theme, "all"), hosts.rows.boss) as after,
+    ):
+        for page in theirs:
+            was, is_ = before.get(page), after.get(page)
+            assert (was.status_code, was.headers.keys()) == (is_.status_code, is_.headers.keys()), page
+            assert unvarying(was.text) == unvarying(is_.text), page
+    with visitor(hosts, (theme, "")) as before, visitor(hosts, (theme, "all")) as after:
+        assert unvarying(before.get("/admin/login/").text) == unvarying(after.get("/admin/login/").text)
+
+
+def test_the_logins_of_the_host_are_its_own_business(hosts, theme):
+    with visitor(hosts, (theme, "all")) as shop:
+        logged = AuditEntry.objects.count()
+        assert log_in(shop, "/admin/login/", "nobody").status_code == 200
+        assert log_in(shop, "/admin/login/", "boss").status_code == 302
+        assert AuditEntry.objects.count() == logged
+
+
+# The console
+
+
+def test_every_page_of_the_console_answers_and_every_link_leads_somewhere(boss, answers):
+    links = set()
+    for where, (name, answer) in answers.items():
+        if NO_PAGE.fullmatch(name):
+            continue
+        assert answer.status_code == 200, (where, answer.status_code)
+        if "<html" in answer.text:
+            assert "| Punctual" in answer.text and "The shop" not in answer.text, where
+            assert "/unfold/css/styles" in answer.text, where
+        links |= set(re.findall(r'(?:href|action|data-refresh)="(/[^"#]+)', answer.text.replace("&amp;", "&")))
+    away = {link for link in links if not link.startswith((f"{AT}/", "/files/")) and link != "/"}
+    assert away == set() and len(links) > 30
+    to_ask = {link for link in links - answers.keys() if not re.search("logout/|/order/$|/order/run/$", link)}
+    assert {link for link in to_ask if boss.get(link).is_error} == set()
+
+
+def console_addresses(rows) -> list[tuple[str, str]]:
+    """Every address of the console, from its own URLconf, but for the way out."""
+    values = {
+        "scheduletask": rows.task,
+        "jobdefinition": rows.job,
+        "taskbatch": rows.batch,
+        "auditentry": AuditEntry.objects.latest("id").id,
+        "operation": rows.operation,
+        "job_id": rows.job,
+        "token_id": rows.token,
+        "lane": "default",
+        "verb": "trigger",
+        "app_label": "tasks_app",
+        "content_type_id": 1,
+    }
+    found = []
+    for where, one in admin_pages(f"{AT}/"):
+        model = where.removeprefix(f"{AT}/tasks_app/").partition("/")[0]
+        value = lambda found, of=model: str(values.get(found[1]) or values.get(of, 1))  # noqa: E731
+        if one.name not in ("logout", None):
+            found.append((re.sub(r"<(?:\w+:)?(\w+)>", value, where), one.name))
+    return found
+
+
+def log_in(client: httpx.Client, where: str, name: str, password: str = PASSWORD) -> httpx.Response:
+    return client.post(where, data={"username": name, "password": password} | csrf(client, where))
+
+
+def csrf(client: httpx.Client, where: str) -> dict[str, str]:
+    return dict(re.findall(r'name="(csrfmiddlewaretoken|typed_by|operation)" value="([^"]*)"', client.get(where).text))
+
+
+def test_a_person_logs_in_at_the_console_and_out_again(hosts, theme):
+    with visitor(hosts, (theme, "all")) as client:
+        wanted = f"{AT}/tasks_app/jobdefinition/?status=PAUSED"
+        to_login = client.get(wanted).headers["location"]
+        assert to_login.startswith(f"{AT}/login/?next=")
+
+        assert log_in(client, to_login, "boss", "wrong").status_code == 200
+        assert log_in(client, to_login, "boss").headers["location"] == wanted
+        assert log_in(client, f"{AT}/password_change/", "boss").status_code == 200
+        bye = client.post(f"{AT}/logout/", data=csrf(client, f"{AT}/password_change/"))
+
+        assert "logged out" in bye.text and f'href="{AT}/"' in bye.text
+        last = AuditEntry.objects.order_by("-id").values_list("verb", "outcome")[:3]
+        assert list(last) == [("logout", "logged out"), ("login", "logged in"), ("login", "failed")]
+
+
+def test_whoever_guesses_at_the_console_has_to_wait(hosts, redis):
+    redis.flushall()
+    with visitor(hosts, ("plain", "all")) as client:
+        answers = [log_in(client, f"{AT}/login/", "boss", "wrong") for _ in range(6)]
+    assert [one.status_code for one in answers] == [200] * 5 + [429]
+    assert int(answers[-1].headers["retry-after"]) > 0 and "Too many failed logins" in answers[-1].text
+    redis.flushall()
+
+
+def test_staff_of_the_host_without_rights_is_told_so(hosts, theme):
+    with visitor(hosts, (theme, "all"), hosts.rows.nora) as nora:
+        first, tasks = nora.get(f"{AT}/"), nora.get(f"{AT}/tasks_app/scheduletask/")
+
+    assert first.status_code == 200 and "nora has no permission of Punctual" in first.text
+    assert tasks.status_code == 403 and "Your account lacks the permission" in tasks.text
+
+
+def test_what_is_wrong_with_an_address_is_said_in_words(boss):
+    typo = boss.get(f"{AT}/tasks_app/scheduletask/?stat=DEAD")
+    assert typo.status_code == 400 and "&#x27;stat&#x27; is not a filter of this page" in typo.text
+    gone = boss.get(f"{AT}/tasks_app/scheduletask/999999/change/")
+    assert gone.status_code == 404 and "finished ones are kept for some days" in gone.text
+
+
+def test_an_order_leads_back_into_the_console(hosts, boss):
+    job = f"{AT}/tasks_app/jobdefinition/{hosts.rows.job}/"
+    for verb in ("pause", "resume"):
+        where = f"{job}order/{verb}/"
+        done = boss.post(where, data={"reason": "a test"} | csrf(boss, where))
+        assert done.headers.get("location") == f"{job}change/", done.text[-2000:]
+
+
+def test_a_form_whose_login_ran_out_comes_back_as_it_was_typed(hosts, theme):
+    add = f"{AT}/tasks_app/jobdefinition/add/"
+    with visitor(hosts, (theme, "all"), hosts.rows.boss) as client:
+        typed = {"name": f"typed at night, {theme}", "reason": "r"} | csrf(client, add)
+        del client.cookies["sessionid"]
+        to_login = client.post(add, data=typed).headers["location"]
+        assert to_login.startswith(f"{AT}/login/?next=")
+        back = log_in(client, to_login, "boss").headers["location"]
+        shown = client.get(back).text
+        assert typed["name"] in shown and "What you typed is back" in shown
+
+        stale = client.post(add, data=typed | {"csrfmiddlewaretoken": "a" * 64})
+        assert (stale.status_code, stale.headers["location"]) == (302, add)
+        assert typed["name"] in client.get(add).text
+        forged = client.post(add, data={"name": "forged", "csrfmiddlewaretoken": "a" * 64})
+    assert forged.status_code == 403 and not JobDefinition.objects.filter(name="forged").exists()
+
+
+def test_the_console_says_itself_what_a_browser_may_do(boss):
+    assert "script-src 'self' 'unsafe-eval'" in boss.get(f"{AT}/").headers["content-security-policy"]
+    assert "content-security-policy" not in boss.get("/admin/").headers
+
+
+def test_what_is_searched_for_in_one_site_is_not_found_in_the_other(hosts):
+    with visitor(hosts, ("themed", "all"), hosts.rows.boss) as boss:
+        assert f"{AT}/tasks_app/jobdefinition/" in boss.get(f"{AT}/search/?s=JOB&extended=1").text
+        theirs = boss.get("/admin/search/?s=job").text
+        assert "jobdefinition" not in theirs
+        assert "counter" in boss.get("/admin/search/?s=counter").text
+        assert "counter" not in boss.get(f"{AT}/search/?s=counter").text
+
+
+# The API
+
+
+def test_the_api_answers_below_the_same_prefix(hosts, boss):
+    with visitor(hosts, ("plain", "all")) as nobody:
+        assert nobody.get(f"{AT}/api/v1/live").status_code == 200
+        assert nobody.get(f"{AT}/api/v1/docs").headers["location"].startswith(f"{AT}/login/?next={AT}/api/v1/docs")
+    assert f'"url": "{AT}/api/v1/openapi.json"' in boss.get(f"{AT}/api/v1/docs").text
+    assert boss.get(f"{AT}/api/v1/openapi.json").json()["servers"][0]["url"].rstrip("/").endswith(f"{AT}/api/v1")
+
+
+# In a browser
+
+
+def test_the_pages_look_as_before_and_the_console_alike_in_both(hosts, chromium):
+    visits = {host: Visits(chromium, url) for host, url in hosts.urls.items()}
+    pages = {host: one.page(hosts.rows.boss) for host, one in visits.items()}
+
+    def alike(one, other, where: str) -> None:
+        for page in (one, other):
+            page.goto(where)
+        # Scripts and fonts may come a moment after the page.
+        wait_until(lambda: one.screenshot() == other.screenshot(), timeout=30, describe=f"the same picture of {where}")
+
+    for theme in THEMES:
+        alike(pages[theme, ""], pages[theme, "all"], f"{COUNTER}{hosts.rows.counter}/change/")
+    alike(pages["plain", "all"], pages["themed", "all"], f"{AT}/tasks_app/apitoken/")
+    for one in visits.values():
+        one.close()
+        one.forgive("favicon.ico")  # the shop has none
+        assert one.complaints == []

@@ -1,0 +1,38 @@
+"""The distribution, built once for the tests of this folder."""
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Built:
+    folder: Path
+    sdist: Path
+    wheel: Path  # from the sdist, as `python -m build` makes it
+    wheel_of_tree: Path
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    folder, direct = tmp_path_factory.mktemp("dist"), tmp_path_factory.mktemp("direct")
+    build("--outdir", str(folder))
+    build("--wheel", "--outdir", str(direct))
+    return Built(folder, *folder.glob("*.tar.gz"), *folder.glob("*.whl"), *direct.glob("*.whl"))
+
+
+def build(*options: str) -> None:
+    """With the backend that is installed: an environment of its own would have to be downloaded."""
+    done = subprocess.run(
+        [sys.executable, "-m", "build", "--no-isolation", *options],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -1,0 +1,161 @@
+"""What `python -m build` makes: the whole of tasks_app, nothing else, and metadata that is true."""
+
+import ast
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from collections.abc import Iterator
+from email import message_from_string
+from email.message import Message
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+from django.core.management import load_command_class
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+import tasks_app
+from tests.support.clean_environment import clean_environment
+from tests.support.stack import ROOT
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+CORE = [Requirement(line) for line in PROJECT["dependencies"]]
+EXTRAS = {name: [Requirement(line) for line in lines] for name, lines in PROJECT["optional-dependencies"].items()}
+# What only works with an extra, by the beginning of its path.
+CLIENT = "clients/python/punctual_client"
+NEEDS_EXTRA = {
+    "tasks_app/admin/": "admin",
+    "tasks_app/console/": "admin",
+    "tasks_app/api/": "api",
+    "tasks_app/client/endpoints.py": "api",
+    "tasks_app/embedded/": "embedded",
+}
+
+
+def contents(wheel: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(wheel) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def metadata(wheel: Path) -> Message:
+    return message_from_string(
+        next(text for name, text in contents(wheel).items() if name.endswith(".dist-info/METADATA")).decode()
+    )
+
+
+def in_git(folder: str) -> set[str]:
+    """What is, or is about to be, in the repository."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("this is no checkout")
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate", folder],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return {name for name in listed.stdout.splitlines() if (ROOT / name).exists()}
+
+
+def test_the_wheel_has_every_file_of_tasks_app_and_the_client_and_nothing_else(built):
+    inside = {name for name in contents(built.wheel) if not name.startswith("django_punctual-")}
+
+    assert inside == in_git("tasks_app") | {name.removeprefix("clients/python/") for name in in_git(CLIENT)}
+    assert {"tasks_app/py.typed", "punctual_client/py.typed"} <= inside
+
+
+def test_the_wheel_is_the_same_from_the_sdist_and_from_the_tree(built):
+    assert contents(built.wheel) == contents(built.wheel_of_tree)
+
+
+def test_the_sdist_has_the_docs_and_no_other_code(built):
+    with tarfile.open(built.sdist) as archive:
+        inside = {name.partition("/")[2] for name in archive.getnames()}
+
+    code = {name for name in inside if name.startswith(("tasks_app/", "clients/"))}
+    assert code == in_git("tasks_app") | in_git(CLIENT)
+    assert {name.partition("/")[0] for name in inside} == {
+        *(
+            "tasks_app",
+            "clients",
+            "docs",
+            "LICENSE",
+            "README.md",
+            "CHANGELOG.md",
+            "pyproject.toml",
+            "PKG-INFO",
+            ".gitignore",
+        ),
+    }
+
+
+def test_the_metadata_says_what_it_is(built):
+    told = metadata(built.wheel)
+
+    assert (told["Name"], told["Version"]) == ("django-punctual", tasks_app.__version__)
+    assert (told["License-Expression"], told["License-File"]) == ("Apache-2.0", "LICENSE")
+    assert {"admin", "api", "embedded", "client"} <= set(told.get_all("Provides-Extra"))
+    assert "Typing :: Typed" in told.get_all("Classifier")
+    assert told.get_payload().startswith("# Punctual\n")
+
+
+def test_our_commands_tell_our_version(capsys):
+    with pytest.raises(SystemExit):
+        load_command_class("tasks_app", "lane").create_parser("manage.py", "lane").parse_args(["--version"])
+    assert capsys.readouterr().out == f"Punctual {tasks_app.__version__}\n"
+
+
+def test_the_checkout_runs_on_versions_that_the_package_allows():
+    pinned = {}
+    for line in (ROOT / "requirements.txt").read_text().splitlines():
+        if line and not line.startswith("#"):
+            one = Requirement(line)
+            pinned[canonicalize_name(one.name)] = str(one.specifier).removeprefix("==")
+
+    for one in [*CORE, *EXTRAS["admin"], *EXTRAS["embedded"], *EXTRAS["api"]]:
+        name = canonicalize_name(one.name)
+        assert name in pinned, f"requirements.txt doesn't pin {one.name}"
+        assert one.specifier.contains(pinned[name]), f"{one} doesn't allow {pinned[name]}"
+
+
+def test_the_client_works_where_there_is_nothing_of_the_scheduler(built, tmp_path):
+    programs = clean_environment(tmp_path / "env", PROJECT["optional-dependencies"]["client"])
+    with zipfile.ZipFile(built.wheel) as archive:
+        archive.extractall(
+            tmp_path / "wheel", [name for name in archive.namelist() if name.startswith("punctual_client/")]
+        )
+    use = (
+        "import importlib.util, punctual_client; assert importlib.util.find_spec('django') is None; "
+        "print(punctual_client.TaskIn('A', 'a').to_dict(), punctual_client.Punctual('https://x', 'y').close())"
+    )
+    tried = subprocess.run(
+        [programs / "python", "-c", use], cwd=tmp_path / "wheel", capture_output=True, text=True, timeout=60
+    )
+
+    assert tried.stdout == "{'task_type': 'A', 'key': 'a'} None\n", tried.stderr
+
+
+def test_a_module_imports_nothing_that_its_extra_does_not_bring():
+    distributions = packages_distributions()
+    for path in sorted((ROOT / "tasks_app").rglob("*.py")):
+        place = path.relative_to(ROOT).as_posix()
+        extra = next((extra for folder, extra in NEEDS_EXTRA.items() if place.startswith(folder)), None)
+        brought = {canonicalize_name(one.name) for one in [*CORE, *EXTRAS.get(extra, [])]}
+        if place == "tasks_app/testing/plugin.py":
+            brought.add("pytest")  # which imports it, where it is installed
+        for package in imported(path):
+            if package != "tasks_app" and package not in sys.stdlib_module_names:
+                names = {canonicalize_name(name) for name in distributions.get(package, [])}
+                assert names & brought, f"{place} imports {package}, which nobody asks for"
+
+
+def imported(path: Path) -> Iterator[str]:
+    """The packages that importing this module imports; what a function imports when it is called is its own affair."""
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.Import):
+            yield from (name.name.partition(".")[0] for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield node.module.partition(".")[0]

@@ -1,0 +1,41 @@
+"""Run by a test: the shop's checks and addresses, where the packages named on the command line are not installed."""
+
+import json
+import sys
+from contextlib import suppress
+
+for _name in sys.argv[1:]:
+    sys.modules[_name] = None  # as the import system notes a module that it could not find
+
+import django  # noqa: E402
+from django.conf import settings  # noqa: E402
+from django.core import checks  # noqa: E402
+from django.test import Client  # noqa: E402
+from django.urls import NoReverseMatch, include, path, reverse  # noqa: E402
+
+django.setup()
+
+from tasks_app.web_checks import check_pages  # noqa: E402
+
+
+def served() -> dict[str, int]:
+    """What a stranger is answered, by name of the page."""
+    found = {}
+    for name in ("admin:login", "punctual:login", "punctual-api:openapi-json", "punctual-api:openapi-view"):
+        with suppress(NoReverseMatch):
+            found[name] = Client().get(reverse(name)).status_code
+    return found
+
+
+def of_a_namespace() -> list[str]:
+    settings.ROOT_URLCONF = (path("x/", include(("tasks_app.urls", "ours"))),)
+    return [one.id for one in check_pages()]
+
+
+told = {
+    "checks": {one.id: one.hint for one in checks.run_checks() if one.id.startswith("punctual.")},
+    "served": served(),
+    "in a namespace": of_a_namespace(),
+    "loaded": sorted({"unfold", "ninja"} & {name.partition(".")[0] for name, one in sys.modules.items() if one}),
+}
+sys.stdout.write(json.dumps(told))

@@ -1,0 +1,39 @@
+"""Whatever an operation of the API needs to be there before it can answer well, and who may call it."""
+
+from typing import NamedTuple
+
+from inventory_app.lifecycle import add
+from tasks_app.client import schedule
+from tasks_app.core.handlers import REGISTRY
+from tasks_app.engine.operations.api_tokens import issue
+from tasks_app.lifecycle.limited import declare_limits
+from tests.support.api import Api
+from tests.support.engine import run_due
+from tests.support.jobs import make
+from tests.support.operators import operator
+from tests.support.schema import Operation
+
+OPERATORS = ("pause_lane", "resume_lane", "read_limits", "list_products", "read_product", "read_window")
+
+
+class Ready(NamedTuple):
+    api: Api
+    ids: dict[str, object]
+
+
+def boss() -> Api:
+    """A token that may do what concerns all tenants."""
+    return Api(token=issue("boss", "internal", operator(), can_write=True, internal=True)[1])
+
+
+def ready(api: Api, one: Operation, number: int = 0) -> Ready:
+    job, task = make(f"job {number}"), schedule("T_QUIET", f"task {number}", delay=3600)
+    ids = {"job_id": job.id, "task_id": task.task_id, "lane": "low", "name": "T_QUIET", "product_code": "SKU 1"}
+    if one.id == "list_attempts":
+        ids["task_id"] = schedule("T_QUIET", "fails", payload={"do": "retry", "after": 3600}).task_id
+        run_due()
+    elif one.id == "read_limits":
+        declare_limits([REGISTRY.require("T_RATED")])
+    elif one.path.startswith("/stock/products"):
+        add("SKU 1", "A lamp")
+    return Ready(boss() if one.id in OPERATORS else api, ids)

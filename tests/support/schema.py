@@ -1,0 +1,74 @@
+"""The schema of the API as tests look at it: its operations, and which of them a request is for."""
+
+import json
+import re
+from typing import NamedTuple
+from urllib.parse import quote
+
+from tasks_app.api import api
+
+SCHEMA = json.loads(json.dumps(api.get_openapi_schema()))
+ROOT = SCHEMA["servers"][0]["url"]
+
+
+class Operation(NamedTuple):
+    id: str
+    method: str
+    path: str
+    details: dict
+
+    @property
+    def codes(self) -> set[str]:
+        """The problems that it may answer with."""
+        return {code for one in self.details["responses"].values() for code in one.get("x-problem-codes", ())}
+
+    @property
+    def writes(self) -> bool:
+        return self.method != "GET"
+
+    def url(self, **ids: object) -> str:
+        return re.sub(r"\{(\w+)\}", lambda found: quote(str(ids.get(found[1], 1))), self.path)
+
+    def component(self, content: dict) -> str | None:
+        """The name of what is in a body or an answer."""
+        schema = content.get("content", {}).get("application/json", {}).get("schema", {})
+        return schema["$ref"].rpartition("/")[2] if "$ref" in schema else None
+
+    def takes(self, header: str) -> bool:
+        return any(one["name"] == header for one in self.details["parameters"])
+
+
+OPERATIONS = [
+    Operation(details["operationId"], method.upper(), path, details)
+    for path, methods in SCHEMA["paths"].items()
+    for method, details in methods.items()
+]
+PROTECTED = [one for one in OPERATIONS if "security" in one.details]
+
+
+def named(one: object) -> str:
+    """For the ids of parametrized tests."""
+    return one.id if isinstance(one, Operation) else str(one)
+
+
+def operation_for(method: str, url: str) -> Operation | None:
+    path = url.partition("?")[0].removeprefix(ROOT)
+    wanted = [one for one in OPERATIONS if one.method == ("GET" if method == "HEAD" else method)]
+    # What is spelt out goes before what has an id in its place: /tasks/reschedule is no task.
+    for one in sorted(wanted, key=lambda one: "{" in one.path):
+        if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", one.path), path):
+            return one
+    return None
+
+
+def examples_of(component: str | None) -> list:
+    return SCHEMA["components"]["schemas"].get(component, {}).get("examples", [])
+
+
+def of_type(example: object, task_type: str) -> object:
+    """The same with a task type that there is."""
+    if isinstance(example, list):
+        return [of_type(one, task_type) for one in example]
+    if not isinstance(example, dict):
+        return example
+    return {name: task_type if name == "task_type" else of_type(value, task_type) for name, value in example.items()}

@@ -1,0 +1,330 @@
+"""A shop that uses everything tasks_app offers: mypy in strict mode has nothing to say about it.
+
+A new public name has to be used here; tests/typecheck/test_typing.py looks.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from tasks_app.client import (
+    INTERNAL_TENANT,
+    Answer,
+    Arguments,
+    AttemptInfo,
+    Backoff,
+    BaseHandler,
+    BatchHandler,
+    Cancelled,
+    InvalidTask,
+    Link,
+    Operated,
+    Operator,
+    Outcome,
+    PunctualError,
+    RetryableError,
+    ScheduleConflict,
+    Scheduled,
+    Skip,
+    Snooze,
+    Status,
+    Task,
+    TaskHandler,
+    TaskInfo,
+    TypedHandler,
+    UnrecoverableError,
+    cancel,
+    cancel_tasks,
+    checked_instant,
+    checked_text,
+    dead_keys,
+    emit,
+    emit_many,
+    ensure,
+    ensure_many,
+    find,
+    find_many,
+    handler,
+    history,
+    move_tasks,
+    register_link,
+    reschedule,
+    reschedule_many,
+    retry_tasks,
+    schedule,
+    schedule_many,
+    what_delays,
+    who_is_missing,
+    write,
+)
+from tasks_app.client.compensation import (
+    Compared,
+    Difference,
+    Finding,
+    Found,
+    Walked,
+    compare_keys,
+    differing,
+    differing_rows,
+    register_scan,
+    waiting_keys,
+)
+from tasks_app.client.jobs import (
+    JobRequest,
+    NameTaken,
+    StaleRevision,
+    UnknownJob,
+    create_job,
+    delete_job,
+    edit_job,
+    pause_job,
+    resume_job,
+    trigger_job,
+)
+from tasks_app.client.rolling import (
+    Outlook,
+    Timer,
+    change_interval,
+    failing_keys,
+    front_of_line,
+    outlook,
+    timer_from,
+    timer_of,
+)
+from tasks_app.testing import (
+    FrozenClock,
+    assert_not_scheduled,
+    assert_scheduled,
+    call,
+    fake_task,
+    frozen_clock,
+    run_due,
+    scheduled,
+)
+from tasks_app.testing.plugin import Punctual
+
+TOMORROW = timedelta(days=1)
+
+
+@dataclass
+class Parcel:
+    order_id: int
+    weight: Decimal
+    at: datetime | None = None
+
+
+# Handlers in every shape.
+
+
+@handler("EXAMPLE_SEND", timeout=10, backoff=Backoff(base=1), key="order_id")
+def send(order_id: int, at_most: Decimal = Decimal(10)) -> str:
+    if at_most < 0:
+        raise UnrecoverableError("nothing costs less than nothing", code="NEGATIVE")
+    if order_id == 0:
+        raise Skip("there is no such order")
+    return f"sent {order_id}"
+
+
+@handler("EXAMPLE_REMIND")
+def remind(order_id: int) -> None: ...
+
+
+@handler("EXAMPLE_SHIP", transactional=True, max_retry=3, lane="high")
+def ship(task: Task, parcel: Parcel) -> None:
+    if task.attempt > 2:
+        raise RetryableError("the depot is closed", after=TOMORROW)
+    write("UPDATE example_order SET shipped = true WHERE id = %s", [parcel.order_id])
+
+
+@handler("EXAMPLE_EXPIRE", tenant=INTERNAL_TENANT, rate=10, burst=5)
+def expire(task: Task) -> None:
+    raise Snooze(task.execute_time + TOMORROW)
+
+
+@handler("EXAMPLE_INDEX", batch=True)
+def index(tasks: list[Task]) -> dict[int, Exception] | None:
+    return {task.id: ValueError(task.key) for task in tasks if not task.payload}
+
+
+@handler("EXAMPLE_FETCH", concurrency=4)
+async def fetch(url: str, *, tries: int = 3) -> int:
+    return tries
+
+
+class Mail(BaseHandler):
+    type = "EXAMPLE_MAIL"
+    timeout = 5
+    key_by = "to"
+
+    def run(self, to: str, copies: int = 1) -> int:
+        return copies + self.task.attempt
+
+    def apply(self, answer: int) -> None: ...
+
+
+# What handlers are used for.
+
+
+def plan(at: datetime) -> list[Scheduled]:
+    planned = [
+        send.schedule(5),
+        send.schedule(order_id=5, at_most=Decimal(1)),
+        send.schedule(5, Decimal(1), at=at, lane="low", idem_key="once", tenant=None),
+        send.options(delay=TOMORROW, key="mine").schedule(5),
+        remind.schedule(5, at=at),
+        remind.reschedule(5, delay=60, by="me"),
+        remind.ensure(5, delay=60),
+        send.options(at=at).ensure(5),
+        ship.schedule(Parcel(5, Decimal(1)), repeat_after=TOMORROW),
+        fetch.options(expires_after=60).schedule("https://example.com", tries=1),
+        expire.schedule(5, at=at, payload={"x": 1}, max_retry=1),
+        expire.reschedule(5, delay=1),
+        expire.ensure(UUID(int=5), delay=1),
+        index.schedule("a"),
+        Mail.schedule("a@b"),
+        Mail.schedule("a@b", 2, at=at),
+        Mail.reschedule("a@b", 2, delay=1),
+        Mail.ensure("a@b", 2, delay=1),
+        Mail.options(lane="low").schedule(to="a@b"),
+    ]
+    arguments: list[Arguments[Any]] = [remind.args(1), remind.options(lane="low").args(2)]
+    planned += remind.schedule_many([remind.args(1), remind.options(lane="low").args(2)], delay=60)
+    planned += index.schedule_many([{"key": 1}], delay=60)
+    planned += Mail.schedule_many([Mail.args("a@b", copies=2)], at=at)
+    assert [one.key for one in arguments] == [remind.key(1), remind.key(2)]
+    return planned
+
+
+def direct() -> str:
+    expire(fake_task(payload={"order": 5}))
+    index([fake_task(key=1), fake_task(key=UUID(int=2))])
+    ship(fake_task(), Parcel(5, Decimal(1)))
+    copies: int = Mail().run("a@b")
+    return send(copies) + send(order_id=5)
+
+
+def shapes() -> tuple[TypedHandler[..., ..., str], TaskHandler[None], BatchHandler[Any]]:
+    return send, expire, index
+
+
+def unplan() -> list[Cancelled]:
+    return [
+        remind.cancel(5, reason="paid", by="me"),
+        send.options(tenant="acme").cancel(5),
+        expire.cancel(5, reason="paid"),
+        Mail.cancel("a@b"),
+        cancel("EXAMPLE_SEND", 5, reason="paid", by="me"),
+    ]
+
+
+def look() -> list[TaskInfo | None]:
+    found = [send.find(5), expire.find(5), Mail.find("a@b"), find("EXAMPLE_SEND", 5)]
+    many: dict[tuple[str, str], TaskInfo] = find_many(["EXAMPLE_SEND"], [1, 2])
+    return [*found, *many.values()]
+
+
+# By name.
+
+
+def by_name(at: datetime) -> list[Outcome]:
+    try:
+        planned = [
+            schedule("EXAMPLE_EXPIRE", 5, at=checked_instant("at", at), payload={"a": [1]}, lane="low"),
+            *schedule_many("EXAMPLE_EXPIRE", [{"key": 1}, {"key": 2, "delay": 5}], max_retry=1),
+            reschedule("EXAMPLE_EXPIRE", 5, delay=TOMORROW, by="me"),
+            *reschedule_many("EXAMPLE_EXPIRE", [{"key": 1, "delay": 5}], leave_running=True),
+            ensure("EXAMPLE_EXPIRE", 5, delay=1),
+            *ensure_many("EXAMPLE_EXPIRE", [{"key": 1}], delay=1),
+        ]
+    except (InvalidTask, ScheduleConflict) as error:
+        raise PunctualError(checked_text("why", str(error), 100)) from error
+    return [one.outcome for one in planned]
+
+
+def events() -> int:
+    emit("order.sent", {"order": 5})
+    return emit_many("order.sent", [{"order": 6}], tenant="acme")
+
+
+def operate(ids: list[int], at: datetime) -> bool:
+    operator = Operator("me", "the depot was closed")
+    done: list[Operated] = [retry_tasks(ids, operator), cancel_tasks(ids, operator), move_tasks(ids, at, operator)]
+    return all(answer is not Answer.FINISHED for one in done for answer in one.answers.values())
+
+
+def past(key: str) -> tuple[list[str], list[str], bool]:
+    tasks, attempts = history("EXAMPLE_SEND", key, limit=5)
+    failed: list[AttemptInfo] = attempts
+    return dead_keys(["EXAMPLE_SEND"]), [one.error_code for one in failed], tasks[0].status is Status.DEAD
+
+
+def link(key: str) -> Link | None:
+    return Link(f"/orders/{key}", f"order {key}") if key.isdecimal() else None
+
+
+register_link("EXAMPLE_SEND", link)
+
+
+def alive() -> str:
+    return what_delays("default") or who_is_missing("default")
+
+
+# Jobs, rolling tasks, compensation.
+
+
+def jobs(until: datetime) -> int:
+    operator = Operator("me", "a new rule")
+    request = JobRequest(name="nightly", task_type=send.name, cron="0 2 * * *", payload=send.args(5).payload)
+    try:
+        job = create_job(request, operator)
+        edit_job(job.id, {"cron": "0 3 * * *"}, operator, revision=1)
+        pause_job(job.id, operator, until=until)
+        resume_job(job.id, operator)
+        triggered = trigger_job(job.id, "now", operator, payload={"order_id": 6})
+        delete_job(job.id, operator)
+    except (NameTaken, StaleRevision, UnknownJob):
+        return 0
+    return triggered.task_id
+
+
+def rolling() -> tuple[datetime, int, Timer | None]:
+    timer: Timer | None = timer_from("0 2 * * MON Europe/Berlin") or timer_of("EXAMPLE_EXPIRE")
+    ahead: Outlook = outlook("EXAMPLE_EXPIRE", timedelta(hours=1), 24)
+    keys = failing_keys("EXAMPLE_EXPIRE", most=10)
+    return front_of_line("EXAMPLE_EXPIRE"), change_interval("EXAMPLE_EXPIRE", keys, TOMORROW) + ahead.due, timer
+
+
+def scan(dry_run: bool) -> Iterator[Found | Walked]:
+    orders: Any = None
+    wrong: dict[str, Difference] = differing("EXAMPLE_SEND", {"5": None}) | differing_rows("EXAMPLE_SEND", orders)
+    for key in wrong:
+        yield Found("it is not planned", key, Finding.REPAIRABLE if dry_run else Finding.REPAIRED)
+    compared: Compared = compare_keys("EXAMPLE_SEND", orders)
+    yield Walked(compared.wanted + waiting_keys("EXAMPLE_SEND", orders)[0])
+
+
+register_scan("example", scan)
+
+
+# Tests.
+
+
+def kit(at: datetime, punctual: Punctual) -> int:
+    with frozen_clock(at) as clock:
+        frozen: FrozenClock = clock
+        frozen.advance(TOMORROW)
+        frozen.move_to(at)
+        settled = frozen.run_for(60) + frozen.run_until(at) + run_due(retries=True, rounds=5)
+    call(send, 5)
+    call(Mail, to="a@b")
+    found: TaskInfo = assert_scheduled(send, order_id=5, at=at, within=TOMORROW)
+    assert_scheduled("EXAMPLE_SEND", found.key)
+    assert_scheduled(Mail, to="a@b")
+    assert_not_scheduled(expire, 5)
+    punctual.freeze(at).advance(60)
+    punctual.clock.run_for(TOMORROW)
+    punctual.assert_scheduled(index, "a", payload={})
+    return settled + punctual.run_due() + len(scheduled(send))
