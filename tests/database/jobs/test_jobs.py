@@ -206,7 +206,7 @@ def test_a_job_fires_neither_before_its_start_nor_after_its_end():
 
 def test_jitter_spreads_equal_schedules_and_is_the_same_every_time():
     made = [make(f"report-{n}", cron="*/1 * * * *", jitter=50) for n in range(30)]
-    plan_once()  # a job made after its schedule's cursor, in the next minute, leaves this minute's firing to the planner
+    plan_once()  # a job made a minute after its schedule's cursor leaves its first firing to the planner
 
     delays = [{(task.due_at - task.fire_time).total_seconds() for task in instances(job)} for job in made]
 
