@@ -1,13 +1,16 @@
 """Every knob of the scheduler with its unit and default, read from settings.PUNCTUAL and checked."""
 
 import re
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
+from datetime import timedelta
+from functools import cached_property
 from typing import ClassVar
 
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS
 
 from .core.errors import InvalidConfiguration, nearest, shown
+from .core.retention import DEFAULT_CLASS, RetentionClass, problems_of
 from .core.sharding import MOST_SHARDS
 from .core.wheel import Wheel
 from .section import Section, reader
@@ -70,15 +73,30 @@ class Conf(Section):
     API_ADDRESS_CALLS_PER_MINUTE: int = 30_000  # from one address; 0: no limit
 
     # Keeping.
-    KEEP_BATCHES_DAYS: float = 1.0
+    KEEP_LIVE_SECONDS: float = 600.0  # what is over stays among what is live for this long, then it goes to the past
+    KEEP_HOT_DAYS: float = 14.0  # and there it is at hand for this long
+    KEEP_COLD_DAYS: float = 90.0  # after that it is in the archive, if there is one, until it is this old
+    RETENTION: dict = field(default_factory=dict)  # more classes: {"brief": {"hot_days": 2, "tenants": ["acme"]}}
+    PARTITION_HOURS: float = 24.0  # of the past that lie in one table and go together
     KEEP_OUTBOX_DAYS: float = 7.0
-    KEEP_TASKS_DAYS: float = 14.0
     KEEP_REVISIONS_DAYS: float = 90.0  # longer than any change of a unit can be late
     PRUNE_STEP: int = 5_000  # rows deleted in one statement, at most
     PRUNE_SECONDS: float = 60.0
 
     def redis_key(self, name: str) -> str:
         return f"{self.PREFIX}:{name}"
+
+    @cached_property
+    def retention_classes(self) -> dict[str, RetentionClass]:
+        """By name; the default first."""
+        default = RetentionClass(DEFAULT_CLASS, self.KEEP_HOT_DAYS, self.KEEP_COLD_DAYS)
+        return {DEFAULT_CLASS: default} | {
+            name: replace(default, name=name, **given) for name, given in self.RETENTION.items()
+        }
+
+    @property
+    def partition_span(self) -> timedelta:
+        return timedelta(hours=self.PARTITION_HOURS)
 
     def _problems(self):
         wrong = list(self._wrong_types())
@@ -108,6 +126,7 @@ class Conf(Section):
                 f'PUNCTUAL["PREFIX"] is {shown(self.PREFIX)}; it must be 1 to 64 letters, digits and any of '
                 "_ . : { } -, such as 'shop-punctual'."
             )
+        yield from problems_of(self.RETENTION)
         for name in self.CELERY:
             if name in _KEPT_CELERY:
                 yield f'PUNCTUAL["CELERY"] has {shown(name)}: {_KEPT_CELERY[name]}. Leave it out.'
@@ -188,6 +207,7 @@ _RANGES_BY_UNIT = {
     "_SECONDS": Range(0.000_001, 7 * 86_400.0),
     "_MS": Range(0.001, 3_600_000.0),
     "_DAYS": Range(0.000_001, 36_500.0),
+    "_HOURS": Range(1 / 60, 744.0),
 }
 _RANGES = {
     "CANARY_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),

@@ -48,6 +48,7 @@ class Handler:
     api: bool | frozenset[str] = False  # open to tokens of the REST API: to none, to all, or to those of these tenants
     is_async: bool = False
     parameters: Parameters | None = None  # of a typed handler; None: it takes the task
+    retention: str | None = None  # the class in which its tasks are kept when they are over; None: that of their tenant
     declared_at: str = field(compare=False, default="")
 
     def is_open_to(self, tenant: str) -> bool:
@@ -155,6 +156,7 @@ class HandlerOptions(TypedDict, total=False):
     tenant: str | None
     api: bool | Iterable[str]
     key: str | Sequence[str] | None
+    retention: str | None
 
 
 def handler(
@@ -176,6 +178,7 @@ def handler(
     tenant: str | None = None,
     api: bool | Iterable[str] = False,
     key: str | Sequence[str] | None = None,
+    retention: str | None = None,
     typed: bool = False,
     depth: int = 1,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -234,6 +237,7 @@ def handler(
                 api=opened,
                 is_async=awaited,
                 parameters=parameters,
+                retention=retention,
                 declared_at=place_of(call, depth=depth),
             )
         )

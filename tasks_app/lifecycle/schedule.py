@@ -12,6 +12,7 @@ from tasks_app.database import atomic
 from tasks_app.models import ScheduleTask
 from tasks_app.sql import array, run, text_array
 
+from .past import bring_back, past_idem, past_units
 from .request import Request, Unit
 from .shards import shards_of
 
@@ -42,6 +43,7 @@ class _Row(NamedTuple):
     status: str
     due: bool
     idem_key: str | None
+    past: bool = False  # it is not among what is live, so it is not locked
 
 
 class _Verb(NamedTuple):
@@ -51,7 +53,8 @@ class _Verb(NamedTuple):
     mostly_new: bool = False  # insert first, and look only at what was in the way
     by_idem_key: bool = False  # a row with the request's idem_key is the answer, whatever became of it
     repeats: bool = False  # a unit may be given twice in one call: the first counts
-    copies: bool = True  # what takes over from a row is like it but for the time; False: it is as the request says
+    copies: bool = True  # what takes over from a row is like it but for the time; False: it is as the request says,
+    # and so it need not know of rows in the past
 
 
 def schedule(requests: Sequence[Request]) -> list[Scheduled]:
@@ -143,10 +146,16 @@ def _round(requests: list[Request], verb: _Verb, by: str) -> dict[Unit, Schedule
     answers = _seen_before(requests) if verb.by_idem_key else {}
     requests = [r for r in requests if r.unit not in answers]
     rows = _lock_current(requests)
+    if verb.copies:
+        rows |= _past_rows([r.unit for r in requests if r.unit not in rows])
     todo: dict[Outcome, list[tuple[Request, _Row | None]]] = {}
     for request in requests:
         row = rows.get(request.unit)
         todo.setdefault(verb.decide(row), []).append((request, row))
+    if returning := [row.id for _, row in todo.get(Outcome.CREATED, ()) if row is not None and row.past]:
+        # The next round finds them among what is live, and lets new rows take over as from any other.
+        bring_back(returning)
+        todo[Outcome.CREATED] = [pair for pair in todo[Outcome.CREATED] if pair[1] is None or not pair[1].past]
     for outcome in (Outcome.EXISTS, Outcome.IGNORED):
         answers |= {request.unit: Scheduled(outcome, row.id) for request, row in todo.get(outcome, ())}
     answers |= _move(todo.get(Outcome.UPDATED, ()))
@@ -166,7 +175,9 @@ def _seen_before(requests: Iterable[Request]) -> dict[Unit, Scheduled]:
     if not keyed:
         return {}
     found = run("find_idem", {"tenants": [t for t, _ in keyed], "idem_keys": [k for _, k in keyed]})
-    return {unit: Scheduled(Outcome.EXISTS, task_id) for tenant, key, task_id in found for unit in keyed[tenant, key]}
+    holders = {(tenant, key): task_id for tenant, key, task_id in found}
+    holders |= past_idem([one for one in keyed if one not in holders])
+    return {unit: Scheduled(Outcome.EXISTS, task_id) for one, task_id in holders.items() for unit in keyed[one]}
 
 
 def _lock_current(requests: Sequence[Request]) -> dict[Unit, _Row]:
@@ -175,6 +186,10 @@ def _lock_current(requests: Sequence[Request]) -> dict[Unit, _Row]:
     tenants, types, keys = zip(*(r.unit for r in requests), strict=True)
     found = run("lock_current", {"tenants": list(tenants), "types": list(types), "keys": list(keys)})
     return {(tenant, type_, key): _Row(*rest) for tenant, type_, key, *rest in found}
+
+
+def _past_rows(units: Sequence[Unit]) -> dict[Unit, _Row]:
+    return {unit: _Row(*row, past=True) for unit, row in past_units(units).items()}
 
 
 def _move(pairs: Sequence[tuple[Request, _Row]]) -> dict[Unit, Scheduled]:
@@ -254,8 +269,27 @@ def _insert(requests: Iterable[Request], replaces: Mapping[Unit, int] | None = N
         same = values.count(values[0]) == len(values)
         params[name] = "{}" if same else text_array(values) if name == "payload" else list(values)
         params[f"all_{name}"] = values[0] if same else None
-    statement = "insert_tasks" if params["idem_key"] == "{}" and idem_key[0] is None else "insert_keyed_tasks"
-    return _answers(Outcome.CREATED, run(statement, params))
+    if params["idem_key"] == "{}" and idem_key[0] is None:
+        return _answers(Outcome.CREATED, run("insert_tasks", params))
+    return _insert_keyed(requests, replaces, params)
+
+
+def _insert_keyed(
+    requests: Sequence[Request], replaces: Mapping[Unit, int] | None, params: Mapping[str, object]
+) -> dict[Unit, Scheduled]:
+    """Insert, and only then look whether something in the past holds one of the keys: the other way round, what is moved
+    there between the two would be in neither. Those that are held stay unanswered."""
+    held: dict[tuple[str, str], int] = {}
+    try:
+        with atomic():
+            answers = _answers(Outcome.CREATED, run("insert_keyed_tasks", params))
+            mine = [(r.unit[0], r.idem_key) for r in requests if r.idem_key is not None and r.unit in answers]
+            held = past_idem(mine)
+            if held:
+                raise _InTheWay
+    except _InTheWay:
+        return _insert([r for r in requests if (r.unit[0], r.idem_key) not in held], replaces)
+    return answers
 
 
 def _times(pairs: Sequence[tuple[Request, _Row]]) -> dict[str, list]:

@@ -13,14 +13,16 @@ from .maintenance_entry import MaintenanceEntry
 from .minute_figures import MinuteFigures
 from .node import Node
 from .outbox_event import OutboxEvent
-from .schedule_task import ScheduleTask
+from .schedule_task import AnyTask, PastTask, ScheduleTask
 from .shard_lease import ShardLease
 from .task_attempt import TaskAttempt
-from .task_batch import TaskBatch
+from .task_batch import AnyBatch, PastBatch, TaskBatch
 from .type_limit import TypeLimit
 from .unit_revision import UnitRevision
 
 __all__ = [
+    "AnyBatch",
+    "AnyTask",
     "ApiToken",
     "AuditEntry",
     "DlqEntry",
@@ -34,6 +36,8 @@ __all__ = [
     "MinuteFigures",
     "Node",
     "OutboxEvent",
+    "PastBatch",
+    "PastTask",
     "ScheduleTask",
     "ShardLease",
     "TaskAttempt",

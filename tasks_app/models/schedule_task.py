@@ -1,4 +1,4 @@
-"""A task: one row to do, and all that is known of it."""
+"""A task: one row to do, and all that is known of it. Live and lately finished ones; and, to read, all there are."""
 
 from django.contrib.postgres.functions import RandomUUID
 from django.db import models
@@ -15,7 +15,9 @@ from .base import OurModel
 KEY_LENGTH = 200
 
 
-class ScheduleTask(OurModel):
+class TaskFields(OurModel):
+    """What is known of a task, wherever its row lies."""
+
     # The unit: what this row is about. One *current* row per unit.
     tenant = models.CharField(max_length=TENANT_LENGTH, db_collation="C", db_default=DEFAULT_TENANT)
     task_type = models.CharField(max_length=100, db_collation="C")
@@ -68,6 +70,27 @@ class ScheduleTask(OurModel):
     payload = models.JSONField(db_default={})
     created_at = models.DateTimeField(db_default=Now())
     updated_at = models.DateTimeField(db_default=Now())
+    result = models.JSONField(null=True, help_text="What the handler returned, if that is small JSON.")
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return f"{self.task_type} {self.biz_key}"
+
+    @property
+    def live(self) -> bool:
+        """It still has something to do."""
+        return is_live(self.status, self.due_at is not None)
+
+    @property
+    def manual(self) -> bool:
+        """Somebody triggered this instance of a job; its schedule did not."""
+        return self.job is not None and self.biz_key.startswith(manual_key(self.job))
+
+
+class ScheduleTask(TaskFields):
+    """Live, or finished within KEEP_LIVE_SECONDS: all that the engine reads and writes."""
 
     class Meta:
         db_table = "punctual_task"
@@ -122,15 +145,30 @@ class ScheduleTask(OurModel):
         ]
         permissions = [("operate_scheduletask", "Can retry, cancel and move tasks")]
 
-    def __str__(self) -> str:
-        return f"{self.task_type} {self.biz_key}"
 
-    @property
-    def live(self) -> bool:
-        """It still has something to do."""
-        return is_live(self.status, self.due_at is not None)
+class PastFields(TaskFields):
+    """And what only the past knows of it."""
 
-    @property
-    def manual(self) -> bool:
-        """Somebody triggered this instance of a job; its schedule did not."""
-        return self.job is not None and self.biz_key.startswith(manual_key(self.job))
+    retention = models.CharField(max_length=20, db_collation="C", help_text="The class in which it is kept.")
+    ran_in = models.UUIDField(null=True, help_text="The batch of its last run.")
+    worker = models.CharField(max_length=200, null=True, help_text="Who ran it last.")
+
+    class Meta:
+        abstract = True
+
+
+class PastTask(PastFields):
+    """Over: in partitions by class and day, which are dropped. Nothing is changed here, but a row may go back."""
+
+    class Meta:
+        db_table = "punctual_past"
+        default_permissions = ()
+
+
+class AnyTask(PastFields):
+    """Every task there is, live or over: for whoever reads. A view; of what is live, the last three fields are empty."""
+
+    class Meta:
+        db_table = "punctual_any_task"
+        managed = False
+        default_permissions = ()

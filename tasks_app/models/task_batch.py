@@ -7,7 +7,7 @@ from django.db.models import Q
 from .base import OurModel
 
 
-class TaskBatch(OurModel):
+class BatchFields(OurModel):
     batch_no = models.UUIDField(primary_key=True)
     task_type = models.CharField(max_length=100, db_collation="C")
     lane = models.CharField(max_length=8, db_collation="C")
@@ -31,6 +31,16 @@ class TaskBatch(OurModel):
     lateness = ArrayField(models.IntegerField(), null=True, help_text="Histogram, see core/lateness.py.")
 
     class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return f"{self.task_type} {self.batch_no}"
+
+
+class TaskBatch(BatchFields):
+    """Unfinished, or finished within KEEP_LIVE_SECONDS."""
+
+    class Meta:
         db_table = "punctual_batch"
         verbose_name_plural = "task batches"
         indexes = [
@@ -38,5 +48,20 @@ class TaskBatch(OurModel):
             models.Index(fields=["finished_at"], name="punctual_batch_done", condition=Q(finished_at__isnull=False)),
         ]
 
-    def __str__(self) -> str:
-        return f"{self.task_type} {self.batch_no}"
+
+class PastBatch(BatchFields):
+    """Finished, in partitions by day."""
+
+    class Meta:
+        db_table = "punctual_past_batch"
+        default_permissions = ()
+        verbose_name_plural = "past batches"
+
+
+class AnyBatch(BatchFields):
+    """Every batch there is: for whoever reads. A view."""
+
+    class Meta:
+        db_table = "punctual_any_batch"
+        managed = False
+        default_permissions = ()

@@ -1,0 +1,62 @@
+"""Retention classes: how long what is over is kept at hand, and then in the archive; and whose it is."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from datetime import timedelta
+
+from .errors import nearest, shown
+
+DEFAULT_CLASS = "default"
+LONGEST_DAYS = 36_500
+
+
+@dataclass(frozen=True)
+class RetentionClass:
+    name: str
+    hot_days: float  # at hand, in partitions of their own
+    cold_days: float  # until it is this old, in the archive
+    tenants: tuple[str, ...] = ()  # whose tasks are kept so, unless their type says otherwise
+
+    @property
+    def hot(self) -> timedelta:
+        return timedelta(days=self.hot_days)
+
+    @property
+    def cold(self) -> timedelta:
+        return timedelta(days=self.cold_days)
+
+
+_OPTIONS = {one.name for one in fields(RetentionClass)} - {"name"}
+
+
+def problems_of(given: Mapping[object, object]) -> Iterator[str]:
+    """A sentence for each thing that is wrong with PUNCTUAL["RETENTION"]."""
+    where = 'PUNCTUAL["RETENTION"]'
+    owners: dict[str, str] = {}
+    for name, options in given.items():
+        if not isinstance(name, str) or not re.fullmatch("[a-z][a-z0-9_]{0,19}", name) or name == DEFAULT_CLASS:
+            yield (
+                f"{where} has a class {shown(name)}; a name is a small letter and up to 19 more of a-z, 0-9 and _, and "
+                "not 'default', which KEEP_HOT_DAYS and KEEP_COLD_DAYS are about."
+            )
+            continue
+        if not isinstance(options, Mapping):
+            yield f'{where}["{name}"] is {shown(options)}; it must be a dict, such as {{"hot_days": 2}}.'
+            continue
+        for option, value in options.items():
+            if option not in _OPTIONS:
+                yield f'{where}["{name}"] has {shown(option)}, which is no option of a class.{nearest(str(option), _OPTIONS)}'
+            elif option == "tenants":
+                yield from _wrong_tenants(f'{where}["{name}"]["tenants"]', name, value, owners)
+            elif isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= LONGEST_DAYS:
+                yield f'{where}["{name}"]["{option}"] is {shown(value)}; it must be days, more than 0 and at most {LONGEST_DAYS:,}.'
+
+
+def _wrong_tenants(where: str, name: str, value: object, owners: dict[str, str]) -> Iterator[str]:
+    if isinstance(value, str) or not isinstance(value, list | tuple | set) or not all(isinstance(t, str) for t in value):
+        yield f"{where} is {shown(value)}; it must be a list of tenants, such as ['acme']."
+        return
+    for tenant in value:
+        if owners.setdefault(tenant, name) != name:
+            yield f"{where} has {shown(tenant)}, which is in class {owners[tenant]!r} already; a tenant is in one class."

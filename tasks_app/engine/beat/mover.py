@@ -1,0 +1,45 @@
+"""Moves what is over to the past: batch by batch, and by a slow walk what no batch knows of."""
+
+import time
+from typing import NamedTuple
+
+from tasks_app.lifecycle.past import BATCHES, move_batches, move_strays
+
+SECONDS = 20.0  # that one run may take; what is left comes with the next
+WALK_SECONDS = 0.5  # of it that the walk may take
+
+_walked_to = 0  # where this process's walk over the ids goes on
+
+
+class MovedAll(NamedTuple):
+    tasks: int
+    batches: int
+    strays: int
+
+
+def move(seconds: float = SECONDS, walk_seconds: float = WALK_SECONDS) -> MovedAll:
+    """All that is old enough, in steps of one transaction each."""
+    deadline = time.monotonic() + seconds
+    tasks = batches = 0
+    while time.monotonic() < deadline:
+        step = move_batches()
+        tasks, batches = tasks + step.tasks, batches + step.batches
+        if step.batches < BATCHES and not step.tasks:
+            break
+    return MovedAll(tasks, batches, _walk(walk_seconds))
+
+
+def _walk(seconds: float) -> int:
+    """Go on over the ids for a while; once around at most."""
+    global _walked_to
+    deadline, strays, begun_at = time.monotonic() + seconds, 0, _walked_to
+    while time.monotonic() < deadline:
+        step = move_strays(_walked_to)
+        strays += step.tasks
+        if step.last is None:
+            if not begun_at:
+                break
+            _walked_to = begun_at = 0
+        else:
+            _walked_to = step.last
+    return strays

@@ -1,0 +1,132 @@
+"""What is over leaves the table of what is live; and comes back when something has to take over from it."""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db import IntegrityError
+from psycopg.errors import CheckViolation
+
+from tasks_app.conf import conf
+from tasks_app.core.handlers import REGISTRY
+from tasks_app.database import atomic
+from tasks_app.sql import array, run
+from tasks_app.storage.partitions import make
+
+from .request import Unit
+
+BATCHES = 500  # in one step, at most
+TASKS = 20_000  # in one step, about
+STRETCH = 10_000  # ids that one step looks at for strays
+FAMILY = "punctual_past"
+
+
+class Moved(NamedTuple):
+    batches: int
+    tasks: int
+
+
+class Walked(NamedTuple):
+    last: int | None  # where the stretch ended; None: there are no more ids
+    tasks: int
+
+
+class PastRow(NamedTuple):
+    """A row of past_units: a unit whose current row is over."""
+
+    id: int
+    status: str
+    due: bool
+    idem_key: str | None
+
+
+def move_batches(batches: int = BATCHES, tasks: int = TASKS) -> Moved:
+    """Move what finished more than KEEP_LIVE_SECONDS ago, the oldest first; one step, one transaction."""
+    asked = {"batches": batches, "tasks": tasks, "keep": conf().KEEP_LIVE_SECONDS} | _of_classes()
+    return Moved(*_moving("move_batches", asked))
+
+
+def move_strays(after: int) -> Walked:
+    """Move what is over among the next ids and belongs to no batch that is still here."""
+    asked = {"after": after, "step": STRETCH, "keep": conf().KEEP_LIVE_SECONDS} | _of_classes()
+    return Walked(*_moving("move_strays", asked))
+
+
+def past_units(units: Sequence[Unit]) -> dict[Unit, PastRow]:
+    """The newest current row of each of these units that is over, as long as it is in its hot time."""
+    if not units:
+        return {}
+    tenants, types, keys = zip(*units, strict=True)
+    asked = {"tenants": list(tenants), "types": list(types), "keys": list(keys)} | _hot()
+    return {(tenant, type_, key): PastRow(*rest) for tenant, type_, key, *rest in run("past_units", asked)}
+
+
+def past_idem(keys: Collection[tuple[str, str]]) -> dict[tuple[str, str], int]:
+    """Of these (tenant, idem_key), those that something holds which is over and in its hot time, with its id."""
+    if not keys:
+        return {}
+    tenants, idem_keys = zip(*keys, strict=True)
+    asked = {"tenants": list(tenants), "idem_keys": list(idem_keys)} | _hot()
+    return {(tenant, key): task_id for tenant, key, task_id in run("past_idem", asked)}
+
+
+def bring_back(ids: Sequence[int]) -> bool:
+    """Put these rows back among what is live, finished as they were. False: a place was taken, and none was moved."""
+    try:
+        with atomic():
+            ((gone, back),) = run("bring_back", {"ids": array(ids)} | _hot())
+            if gone != back:
+                raise _PlaceTaken
+    except _PlaceTaken:
+        return False
+    return True
+
+
+class _PlaceTaken(Exception):
+    """Another row of the unit, or one with the same idem_key, is live meanwhile."""
+
+
+def _hot() -> dict[str, list]:
+    """The classes, and for how many seconds what is over is known in each."""
+    classes = conf().retention_classes.values()
+    return {"classes": [one.name for one in classes], "hot": [one.hot.total_seconds() for one in classes]}
+
+
+def _of_classes() -> dict[str, list[str]]:
+    """The retention class of each type and tenant that is in another than the default."""
+    types = {handler.name: handler.retention for handler in REGISTRY if handler.retention}
+    tenants = {tenant: one.name for one in conf().retention_classes.values() for tenant in one.tenants}
+    return {
+        "types": list(types),
+        "type_classes": list(types.values()),
+        "tenants": list(tenants),
+        "tenant_classes": list(tenants.values()),
+    }
+
+
+def _moving(statement: str, asked: Mapping[str, object]) -> tuple:
+    """Run it, and make each partition that it turns out to need: those of today are there, those of long ago may not."""
+    while True:
+        try:
+            with atomic():
+                return run(statement, asked)[0]
+        except IntegrityError as error:
+            missing = _missing_partition(error)
+            if missing is None:
+                raise
+            _make(*missing)
+
+
+def _missing_partition(error: IntegrityError) -> tuple[str, str] | None:
+    """The table that had no partition for a row, and the row's key; None: it is another error."""
+    diagnosis = error.__cause__.diag if isinstance(error.__cause__, CheckViolation) else None
+    found = diagnosis and re.search(r"\((?:retention|updated_at|finished_at)\) = \((.+)\)", diagnosis.message_detail or "")
+    return (diagnosis.table_name, found[1]) if found else None
+
+
+def _make(family: str, key: str) -> None:
+    if family == FAMILY:
+        run("make_class", {"retention": key})
+    else:
+        make(family, [datetime.fromisoformat(key)], conf().partition_span)

@@ -1,0 +1,45 @@
+-- move_batches: batches that finished a while ago go to the past, with the tasks whose last run they were; one step.
+-- A task that was written to later goes with a later batch, or as a stray; one that somebody holds, or that rolls, stays.
+-- Its row tells the past what only the batch knows: where it ran.
+WITH done AS MATERIALIZED (
+    SELECT b.batch_no, b.ids, b.worker, b.finished_at FROM punctual_batch b
+    WHERE b.finished_at < clock_timestamp() - make_interval(secs => %(keep)s)
+    ORDER BY b.finished_at
+    LIMIT %(batches)s
+    FOR UPDATE SKIP LOCKED
+), chosen AS MATERIALIZED (
+    SELECT batch_no, ids, worker, finished_at
+    FROM (SELECT *, sum(cardinality(ids)) OVER (ORDER BY finished_at, batch_no) - cardinality(ids) AS before FROM done) AS one
+    WHERE before < %(tasks)s
+), mine AS MATERIALIZED (
+    SELECT t.spot, c.batch_no, c.worker
+    FROM chosen c
+    CROSS JOIN LATERAL unnest(c.ids) AS one(id)
+    CROSS JOIN LATERAL (
+        SELECT t.ctid AS spot FROM punctual_task t
+        WHERE t.id = one.id AND t.updated_at <= c.finished_at AND
+--include over
+        FOR UPDATE SKIP LOCKED
+    ) AS t
+), gone AS (
+    DELETE FROM punctual_task t USING mine WHERE t.ctid = mine.spot
+    RETURNING t.*, mine.batch_no AS ran_in, mine.worker
+), kept AS (
+    INSERT INTO punctual_past (
+--include columns
+    , retention, ran_in, worker)
+    SELECT
+--include columns
+    , coalesce(of_type.retention, of_tenant.retention, 'default'), ran_in, worker
+    FROM gone
+    LEFT JOIN unnest(%(types)s::text[], %(type_classes)s::text[]) AS of_type(name, retention) ON of_type.name = task_type
+    LEFT JOIN unnest(%(tenants)s::text[], %(tenant_classes)s::text[]) AS of_tenant(name, retention) ON of_tenant.name = tenant
+    -- Neighbours in an index cost it a fraction of what scattered keys do.
+    ORDER BY biz_key
+), closed AS (
+    DELETE FROM punctual_batch b USING chosen c WHERE b.batch_no = c.batch_no
+    RETURNING b.*
+), kept_batches AS (
+    INSERT INTO punctual_past_batch SELECT * FROM closed
+)
+SELECT (SELECT count(*) FROM chosen), (SELECT count(*) FROM gone)
