@@ -74,6 +74,7 @@ class Conf(Section):
 
     # Keeping.
     KEEP_LIVE_SECONDS: float = 600.0  # what is over stays among what is live for this long, then it goes to the past
+    MOVE_SECONDS: float = 5.0  # how often a beat looks for what goes there
     KEEP_HOT_DAYS: float = 14.0  # and there it is at hand for this long
     KEEP_COLD_DAYS: float = 90.0  # after that it is in the archive, if there is one, until it is this old
     RETENTION: dict = field(default_factory=dict)  # more classes: {"brief": {"hot_days": 2, "tenants": ["acme"]}}

@@ -9,7 +9,7 @@ from unfold.admin import ModelAdmin
 
 from tasks_app.console.site import console
 from tasks_app.core.lateness import percentile_ms
-from tasks_app.models import ScheduleTask, TaskBatch
+from tasks_app.models import AnyBatch, AnyTask, TaskBatch
 from tasks_app.pages.lists import refuse_unknown
 
 from .rights import LookOnly, may_view, requires
@@ -23,7 +23,7 @@ class TaskBatchAdmin(LookOnly, ModelAdmin):
     @requires(may_view)
     def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
         refuse_unknown(request)
-        batches = TaskBatch.objects.defer("lateness")
+        batches = AnyBatch.objects.defer("lateness")
         context = self.admin_site.each_context(request) | {
             "title": "Task batches",
             "opts": self.opts,
@@ -43,7 +43,7 @@ class TaskBatchAdmin(LookOnly, ModelAdmin):
             "batch": batch,
             "original": batch,
             "late": [(f"p{share:.0%}".strip("%"), percentile_ms(batch.lateness or [], share)) for share in (0.5, 0.99)],
-            "tasks": ScheduleTask.objects.filter(id__in=batch.ids[:TASKS_SHOWN]).order_by("id"),
+            "tasks": AnyTask.objects.filter(id__in=batch.ids[:TASKS_SHOWN]).order_by("id"),
             "more": max(len(batch.ids) - TASKS_SHOWN, 0),
         }
         return TemplateResponse(request, "tasks_app/batch.html", context)
@@ -51,6 +51,6 @@ class TaskBatchAdmin(LookOnly, ModelAdmin):
 
 def _batch(object_id: str) -> TaskBatch:
     try:
-        return TaskBatch.objects.get(batch_no=UUID(object_id))
-    except (ValueError, TaskBatch.DoesNotExist):
+        return AnyBatch.objects.get(batch_no=UUID(object_id))
+    except (ValueError, AnyBatch.DoesNotExist):
         raise Http404(f"There is no batch {object_id[:40]!r}; finished ones are kept for a day.") from None

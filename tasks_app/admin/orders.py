@@ -27,7 +27,7 @@ from tasks_app.engine.operations.operate import (
 )
 from tasks_app.engine.watch.browse import browse
 from tasks_app.lifecycle.operate import Answer
-from tasks_app.models import AuditEntry, ScheduleTask
+from tasks_app.models import AnyTask, AuditEntry, ScheduleTask
 from tasks_app.pages.links import console_url
 
 from .forms import FilterForm, OrderForm, ReasonForm, written_bookmark
@@ -168,7 +168,7 @@ def _examples(order: dict) -> list[ScheduleTask]:
         ids = order["ids"][:EXAMPLES]
     else:
         ids = [task.id for task in browse(order["filter"], size=EXAMPLES).tasks]
-    rows = ScheduleTask.objects.defer("payload").in_bulk(ids)
+    rows = AnyTask.objects.defer("payload").in_bulk(ids)
     return [rows[id_] for id_ in ids if id_ in rows]
 
 

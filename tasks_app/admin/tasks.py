@@ -19,7 +19,7 @@ from tasks_app.engine.watch.why import why_task
 from tasks_app.lifecycle.operate import Row, Verb, expected
 from tasks_app.lifecycle.tries import error_of, last_error, late_by, try_before, try_of, waited, with_tries
 from tasks_app.lifecycle.view import history
-from tasks_app.models import AuditEntry, DlqEntry, JobDefinition, ScheduleTask, TaskAttempt, TaskBatch
+from tasks_app.models import AnyTask, AuditEntry, DlqEntry, JobDefinition, ScheduleTask, TaskAttempt, TaskBatch
 from tasks_app.pages.links import console_url
 from tasks_app.pages.lists import refuse_unknown
 
@@ -97,7 +97,7 @@ def _listed(request: HttpRequest) -> dict:
         found = browse(form.filter, after, PAGE)
     except (forms.ValidationError, InvalidTask) as error:
         raise BadRequest(str(error)) from None
-    rows = ScheduleTask.objects.defer("payload").in_bulk([task.id for task in found.tasks])
+    rows = AnyTask.objects.defer("payload").in_bulk([task.id for task in found.tasks])
     return {
         "form": form,
         "found": found,
@@ -141,6 +141,6 @@ def _told(task: ScheduleTask) -> dict:
 
 def _task(object_id: str) -> ScheduleTask:
     try:
-        return with_tries(ScheduleTask.objects).get(id=int(object_id))
-    except (ValueError, OverflowError, ScheduleTask.DoesNotExist):
+        return with_tries(AnyTask.objects).get(id=int(object_id))
+    except (ValueError, OverflowError, AnyTask.DoesNotExist):
         raise Http404(f"There is no task {object_id[:40]!r}; finished ones are kept for some days.") from None

@@ -20,7 +20,7 @@ from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.jobs.request import JobRequest
 from tasks_app.lifecycle.jobs.view import coming, in_words, state_of
 from tasks_app.lifecycle.request import checked_instant
-from tasks_app.models import JobDefinition, ScheduleTask
+from tasks_app.models import AnyTask, JobDefinition, ScheduleTask
 from tasks_app.sql import run
 
 from .auth import caller
@@ -171,7 +171,7 @@ def trigger_job(request: HttpRequest, job_id: Id, idempotency_key: NeededKey, bo
         payload=body.payload,
     )
     # Somebody may have edited the job since we looked: what counts is what was made of it.
-    task = usable(request, ScheduleTask.objects.only("task_type", "lane", "status").get(id=done.task_id))
+    task = usable(request, AnyTask.objects.only("task_type", "lane", "status").get(id=done.task_id))
     return 201, TriggerOut(task_id=done.task_id, new=done.new, status=task.status)
 
 

@@ -16,7 +16,7 @@ from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.operate import Operated
 from tasks_app.lifecycle.schedule import Outcome
 from tasks_app.lifecycle.tries import with_tries
-from tasks_app.models import ScheduleTask
+from tasks_app.models import AnyTask, ScheduleTask
 
 from .auth import caller
 from .enums import SUPERSEDED, Lane, TaskStatus
@@ -55,7 +55,7 @@ def create_task(request: HttpRequest, body: TaskIn, idempotency_key: Key = None)
     options = body.model_dump(exclude_unset=True, exclude={"task_type", "key"})
     with telling(request):
         planned = schedule(body.task_type, body.key, tenant=caller(request).tenant, **options)
-    task = with_tries(ScheduleTask.objects).get(id=planned.task_id)
+    task = with_tries(AnyTask.objects).get(id=planned.task_id)
     if planned.outcome is Outcome.EXISTS:
         words = f"{body.task_type} {body.key!r} is planned already: task {task.id}, {task.status}."
         raise Problem("SCH_409_DUPLICATE", words, there=as_there(task))
@@ -99,7 +99,7 @@ def list_tasks(
         ran_to=ran_to,
     )
     found = browse(wanted, None if after is None else Bookmark.read(after), limit, steady=True)
-    rows = with_tries(ScheduleTask.objects).in_bulk([task.id for task in found.tasks])
+    rows = with_tries(AnyTask.objects).in_bulk([task.id for task in found.tasks])
     items = [TaskOut.of(rows[task.id]) for task in found.tasks if task.id in rows]
     return {"items": items, "next": None if found.next is None else str(found.next)}
 
@@ -166,7 +166,7 @@ def explain_task(request: HttpRequest, task_id: Id):
 
 
 def task_of(request: HttpRequest, task_id: int) -> ScheduleTask:
-    task = with_tries(ScheduleTask.objects.filter(tenant=caller(request).tenant, id=task_id)).first()
+    task = with_tries(AnyTask.objects.filter(tenant=caller(request).tenant, id=task_id)).first()
     if task is None or not caller(request).may_see(task.task_type):
         raise Problem("SCH_404_NOT_FOUND", f"There is no task {task_id}.")
     return task
@@ -180,7 +180,7 @@ def _operated(task_id: int, done: Operated) -> OperatedOut:
     answer = done.answers.get(task_id)
     if answer is None:
         raise Problem("SCH_404_NOT_FOUND", f"There is no task {task_id} any more.")
-    status = ScheduleTask.objects.values_list("status", flat=True).get(id=task_id)
+    status = AnyTask.objects.values_list("status", flat=True).get(id=task_id)
     return OperatedOut(answer=answer, acted=answer.acted, task_id=task_id, status=status)
 
 
@@ -193,7 +193,7 @@ def _new_time(body: RescheduleIn) -> datetime:
 
 def _rescheduled(request: HttpRequest, done: Rescheduled, task_type: str, key: str) -> PlannedOut:
     """What became of it, with the task that stands for the unit now."""
-    rows = ScheduleTask.objects.only("task_type", "lane", "status")
+    rows = AnyTask.objects.only("task_type", "lane", "status")
     if done.outcome is None:
         there = rows.filter(tenant=caller(request).tenant, task_type=task_type, biz_key=key, current=True).first()
         return PlannedOut(outcome=SUPERSEDED, task_id=there and there.id, status=there and there.status)

@@ -46,17 +46,19 @@ def problems_of(given: Mapping[object, object]) -> Iterator[str]:
             continue
         for option, value in options.items():
             if option not in _OPTIONS:
-                yield f'{where}["{name}"] has {shown(option)}, which is no option of a class.{nearest(str(option), _OPTIONS)}'
+                words = f'{where}["{name}"] has {shown(option)}, which is no option of a class.'
+                yield f"{words}{nearest(str(option), _OPTIONS)}"
             elif option == "tenants":
                 yield from _wrong_tenants(f'{where}["{name}"]["tenants"]', name, value, owners)
             elif isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= LONGEST_DAYS:
-                yield f'{where}["{name}"]["{option}"] is {shown(value)}; it must be days, more than 0 and at most {LONGEST_DAYS:,}.'
+                rule = f"it must be days, more than 0 and at most {LONGEST_DAYS:,}."
+                yield f'{where}["{name}"]["{option}"] is {shown(value)}; {rule}'
 
 
 def _wrong_tenants(where: str, name: str, value: object, owners: dict[str, str]) -> Iterator[str]:
-    if isinstance(value, str) or not isinstance(value, list | tuple | set) or not all(isinstance(t, str) for t in value):
+    if not isinstance(value, list | tuple | set) or not all(isinstance(tenant, str) for tenant in value):
         yield f"{where} is {shown(value)}; it must be a list of tenants, such as ['acme']."
         return
     for tenant in value:
         if owners.setdefault(tenant, name) != name:
-            yield f"{where} has {shown(tenant)}, which is in class {owners[tenant]!r} already; a tenant is in one class."
+            yield f"{where} has {shown(tenant)}, which is in {owners[tenant]!r} already; a tenant is in one class."

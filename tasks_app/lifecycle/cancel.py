@@ -7,6 +7,7 @@ from tasks_app.core.states import is_live
 from tasks_app.models import ScheduleTask
 from tasks_app.sql import run
 
+from .past import past_units
 from .request import Unit
 from .schedule import ROUNDS
 
@@ -32,7 +33,8 @@ def cancel(unit: Unit, reason: str, by: str) -> Cancelled:
             .first()
         )
         if row is None:
-            return Cancelled(False, None, None)
+            over = past_units([unit]).get(unit)
+            return Cancelled(False, over and over.id, over and over.status)
         task_id, status, due_at = row
         if not is_live(status, due_at is not None):
             return Cancelled(False, task_id, status)

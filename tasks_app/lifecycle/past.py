@@ -106,7 +106,7 @@ def _of_classes() -> dict[str, list[str]]:
 
 
 def _moving(statement: str, asked: Mapping[str, object]) -> tuple:
-    """Run it, and make each partition that it turns out to need: those of today are there, those of long ago may not."""
+    """Run it, and make each partition that it turns out to need: those of today are there, not those of long ago."""
     while True:
         try:
             with atomic():
@@ -121,7 +121,9 @@ def _moving(statement: str, asked: Mapping[str, object]) -> tuple:
 def _missing_partition(error: IntegrityError) -> tuple[str, str] | None:
     """The table that had no partition for a row, and the row's key; None: it is another error."""
     diagnosis = error.__cause__.diag if isinstance(error.__cause__, CheckViolation) else None
-    found = diagnosis and re.search(r"\((?:retention|updated_at|finished_at)\) = \((.+)\)", diagnosis.message_detail or "")
+    if diagnosis is None:
+        return None
+    found = re.search(r"\((?:retention|updated_at|finished_at)\) = \((.+)\)", diagnosis.message_detail or "")
     return (diagnosis.table_name, found[1]) if found else None
 
 

@@ -277,8 +277,8 @@ def _insert(requests: Iterable[Request], replaces: Mapping[Unit, int] | None = N
 def _insert_keyed(
     requests: Sequence[Request], replaces: Mapping[Unit, int] | None, params: Mapping[str, object]
 ) -> dict[Unit, Scheduled]:
-    """Insert, and only then look whether something in the past holds one of the keys: the other way round, what is moved
-    there between the two would be in neither. Those that are held stay unanswered."""
+    """Insert, and only then look whether something in the past holds one of the keys; those that are held stay
+    unanswered. The other way round, neither would see what is moved between the two."""
     held: dict[tuple[str, str], int] = {}
     try:
         with atomic():

@@ -4,13 +4,15 @@ A row keeps the times and the error of its last try until it is settled again. S
 """
 
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from django.db.models import Case, OuterRef, QuerySet, Subquery, When
 
 from tasks_app.core.states import Status
-from tasks_app.models import ScheduleTask, TaskAttempt, TaskBatch
+from tasks_app.models import AnyBatch, TaskAttempt, TaskBatch
+from tasks_app.models.schedule_task import TaskFields
 
+T = TypeVar("T", bound=TaskFields)
 LOST = "LOST"  # the error code of a try whose worker died; reap.sql writes it
 _FAILED = (Status.FAIL, Status.DEAD)
 _ENDED_SO = (Status.FAIL, Status.DEAD, Status.CANCELLED)  # the states that the error of a row is about
@@ -30,7 +32,7 @@ class Error(NamedTuple):
     message: str
 
 
-def with_tries(tasks: QuerySet[ScheduleTask]) -> QuerySet[ScheduleTask]:
+def with_tries(tasks: QuerySet[T]) -> QuerySet[T]:
     """The same rows with what their batches know of them, in the same statement."""
     batch = TaskBatch.objects.filter(batch_no=OuterRef("batch_no"))
     newest = TaskAttempt.objects.filter(task_id=OuterRef("id")).order_by("-id")
@@ -41,30 +43,31 @@ def with_tries(tasks: QuerySet[ScheduleTask]) -> QuerySet[ScheduleTask]:
         # reap leaves start_time alone: by it one sees when a canary last came back.
         lost_started=Case(When(error_code=LOST, then=Subquery(newest.values("started_at")[:1]))),
         failed_worker=Case(When(status__in=_FAILED, then=Subquery(newest.values("worker")[:1]))),
+        last_worker=Subquery(AnyBatch.objects.filter(batch_no=OuterRef("ran_in")).values("worker")[:1]),
     )
 
 
-def try_of(row: ScheduleTask) -> Try:
+def try_of(row: TaskFields) -> Try:
     """The try that is under way, or else the last one that ended; of a row read by with_tries."""
     return _under_way(row) if row.status == Status.RUNNING else _last(row)
 
 
-def try_before(row: ScheduleTask) -> Try:
+def try_before(row: TaskFields) -> Try:
     """The last one that ended before the one that is under way."""
     return _last(row) if row.status == Status.RUNNING else Try()
 
 
-def worker_of(row: ScheduleTask) -> str | None:
-    """Who runs it, or whose try failed last; None if nobody has it, and of a success, which keeps no worker."""
-    return (row.batch_worker if row.status == Status.RUNNING else row.failed_worker) or None
+def worker_of(row: TaskFields) -> str | None:
+    """Who runs it, or ran it last, as far as that is known."""
+    return (row.batch_worker if row.status == Status.RUNNING else row.failed_worker or row.last_worker) or None
 
 
-def tries_of(row: ScheduleTask) -> int:
+def tries_of(row: TaskFields) -> int:
     """Over its whole life: those that failed, and one that runs or succeeded."""
     return row.retry_count + (row.status in (Status.RUNNING, Status.SUCCESS))
 
 
-def late_by(row: ScheduleTask) -> timedelta | None:
+def late_by(row: TaskFields) -> timedelta | None:
     """How late its last run began, after it was due, scheduled, and let through by its limit and its lane.
 
     None if that is not known: none was settled, or it has been claimed again since.
@@ -76,28 +79,28 @@ def late_by(row: ScheduleTask) -> timedelta | None:
     return max(row.start_time - max(row.claimed_due, row.allowed_at or row.claimed_due), timedelta(0))
 
 
-def waited(row: ScheduleTask) -> timedelta | None:
+def waited(row: TaskFields) -> timedelta | None:
     """How long its last run was held back after it was due, without being late; None if not at all."""
     if late_by(row) is None or row.allowed_at is None or row.allowed_at <= row.claimed_due:
         return None
     return row.allowed_at - row.claimed_due
 
 
-def error_of(row: ScheduleTask) -> Error:
+def error_of(row: TaskFields) -> Error:
     """Why it stands as it stands; empty unless it failed, gave up or was cancelled."""
     return Error(row.error_code, row.error_msg) if row.status in _ENDED_SO else Error("", "")
 
 
-def last_error(row: ScheduleTask) -> Error | None:
+def last_error(row: TaskFields) -> Error | None:
     """What its last failed try said, until it succeeds; None also for what was cancelled."""
     if not row.error_code or row.status == Status.CANCELLED:
         return None
     return Error(row.error_code, row.error_msg)
 
 
-def _under_way(row: ScheduleTask) -> Try:
+def _under_way(row: TaskFields) -> Try:
     return Try(row.batch_claimed, row.batch_started, None, row.batch_worker or "")
 
 
-def _last(row: ScheduleTask) -> Try:
+def _last(row: TaskFields) -> Try:
     return Try(None, row.lost_started if row.error_code == LOST else row.start_time, row.finish_time)

@@ -10,10 +10,12 @@ from django.db.models import Q
 
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.states import Status
-from tasks_app.models import DlqEntry, ScheduleTask, TaskAttempt
-from tasks_app.sql import execute
+from tasks_app.models import AnyTask, DlqEntry, ScheduleTask, TaskAttempt
+from tasks_app.models.schedule_task import TaskFields
+from tasks_app.sql import run
 
-from .request import key_of, unit_of
+from .past import past_units
+from .request import Unit, key_of, unit_of
 from .tries import Error, error_of, last_error, late_by, try_of, waited, with_tries
 
 LONGEST_HISTORY = 50
@@ -66,8 +68,13 @@ def find(task_type: str, key: object, *, tenant: str | None = None) -> TaskInfo 
     """The unit's current task, or None if it never had one."""
     tenant, task_type, key = unit_of(task_type, key, tenant)
     rows = ScheduleTask.objects.filter(tenant=tenant, task_type=task_type, biz_key=key, current=True)
-    row = with_tries(rows).first()
+    row = with_tries(rows).first() or _past((tenant, task_type, key))
     return None if row is None else _info(row)
+
+
+def _past(unit: Unit) -> AnyTask | None:
+    over = past_units([unit])
+    return with_tries(AnyTask.objects).filter(id=over[unit].id).first() if over else None
 
 
 def current_tasks(task_type: str | None, *, tenant: str | None = None) -> list[TaskInfo]:
@@ -81,32 +88,28 @@ def current_tasks(task_type: str | None, *, tenant: str | None = None) -> list[T
 def find_many(
     task_types: Sequence[str], keys: Iterable[object], *, tenant: str | None = None
 ) -> dict[tuple[str, str], TaskInfo]:
-    """The current tasks of many units, by type and key, in one statement; units that never had one are left out."""
+    """The current tasks of many units, by type and key, in a few statements; units that never had one are left out."""
     wanted = [key_of(key) for key in keys]
     rows = ScheduleTask.objects.filter(_of_types(task_types, tenant), biz_key__in=wanted, current=True)
-    return {(row.task_type, row.biz_key): _info(row) for row in with_tries(rows)}
-
-
-# Only current rows are indexed by their unit; the ones before are found through the row that took over.
-_HISTORY = """
-WITH RECURSIVE chain AS (
-    SELECT t.id, t.replaces, 1 AS place FROM punctual_task t
-    WHERE t.biz_key = %s AND t.task_type = %s AND t.tenant = %s AND t.current
-    UNION ALL
-    SELECT older.id, older.replaces, chain.place + 1 FROM punctual_task older JOIN chain ON older.id = chain.replaces
-    WHERE chain.place < %s
-)
-SELECT id FROM chain ORDER BY place
-"""
+    found = {(row.task_type, row.biz_key): _info(row) for row in with_tries(rows)}
+    missing = [
+        (REGISTRY.tenant_of(task_type, tenant), task_type, key)
+        for task_type in task_types
+        for key in wanted
+        if (task_type, key) not in found
+    ]
+    over = with_tries(AnyTask.objects).filter(id__in=[row.id for row in past_units(missing).values()])
+    return found | {(row.task_type, row.biz_key): _info(row) for row in over}
 
 
 def history(
     task_type: str, key: object, *, tenant: str | None = None, limit: int = LONGEST_HISTORY
 ) -> tuple[list[TaskInfo], list[AttemptInfo]]:
-    """The unit's tasks, the current one first, and their failed tries, the latest first, as far as they are kept."""
+    """The unit's tasks, the latest first, and their failed tries, the latest first, as far as they are kept."""
     tenant, task_type, key = unit_of(task_type, key, tenant)
-    ids = [id_ for (id_,) in execute(_HISTORY, [key, task_type, tenant, limit])]
-    rows = with_tries(ScheduleTask.objects).in_bulk(ids)
+    asked = {"unit_key": key, "unit_type": task_type, "unit_tenant": tenant, "most": limit}
+    ids = [id_ for (id_,) in run("history", asked)]
+    rows = with_tries(AnyTask.objects).in_bulk(ids)
     tasks = [_info(rows[id_]) for id_ in ids if id_ in rows]
     attempts = TaskAttempt.objects.filter(task_id__in=[task.id for task in tasks]).order_by("-id")[:limit]
     return tasks, [
@@ -130,7 +133,7 @@ def _of_types(task_types: Sequence[str], tenant: str | None) -> Q:
     return reduce(or_, (Q(tenant=one, task_type__in=types) for one, types in by_tenant.items()), Q(pk__in=[]))
 
 
-def _info(row: ScheduleTask) -> TaskInfo:
+def _info(row: TaskFields) -> TaskInfo:
     run, error = try_of(row), error_of(row)
     return TaskInfo(
         id=row.id,

@@ -13,7 +13,6 @@ TABLES = """
 CREATE TABLE punctual_past (
     LIKE punctual_task,
     retention varchar(20) COLLATE "C" NOT NULL,
-    ran_in uuid,
     worker varchar(200)
 ) PARTITION BY LIST (retention);
 CREATE INDEX punctual_past_id ON punctual_past (id);
@@ -36,8 +35,8 @@ DECLARE
                      WHERE attrelid = 'punctual_batch'::regclass AND attnum > 0 AND NOT attisdropped);
 BEGIN
     EXECUTE format('CREATE VIEW punctual_any_task AS
-        SELECT %s, NULL::varchar(20) COLLATE "C" AS retention, NULL::uuid AS ran_in, NULL::varchar(200) AS worker
-        FROM punctual_task UNION ALL SELECT %s, retention, ran_in, worker FROM punctual_past', ours, ours);
+        SELECT %s, NULL::varchar(20) COLLATE "C" AS retention, NULL::varchar(200) AS worker
+        FROM punctual_task UNION ALL SELECT %s, retention, worker FROM punctual_past', ours, ours);
     EXECUTE format('CREATE VIEW punctual_any_batch AS
         SELECT %s FROM punctual_batch UNION ALL SELECT %s FROM punctual_past_batch', batches, batches);
 END $$
@@ -233,7 +232,7 @@ STATE = [
                 "retention",
                 models.CharField(db_collation="C", help_text="The class in which it is kept.", max_length=20),
             ),
-            ("ran_in", models.UUIDField(help_text="The batch of its last run.", null=True)),
+            ("ran_in", models.UUIDField(help_text="The batch of the last run that ended.", null=True)),
             ("worker", models.CharField(help_text="Who ran it last.", max_length=200, null=True)),
         ],
         options={
@@ -252,6 +251,9 @@ class Migration(migrations.Migration):
             "scheduletask",
             "result",
             models.JSONField(null=True, help_text="What the handler returned, if that is small JSON."),
+        ),
+        migrations.AddField(
+            "scheduletask", "ran_in", models.UUIDField(null=True, help_text="The batch of the last run that ended.")
         ),
         migrations.SeparateDatabaseAndState([migrations.RunSQL(TABLES, DROP_TABLES)], STATE),
         migrations.RunSQL(VIEWS, DROP_VIEWS),

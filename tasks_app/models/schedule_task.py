@@ -56,6 +56,7 @@ class TaskFields(OurModel):
     repeat_after = models.DurationField(null=True, help_text="Rolling: again so long after it finished.")
     expires_after = models.DurationField(null=True, help_text="Later than this past execute_time: not run.")
 
+    ran_in = models.UUIDField(null=True, help_text="The batch of the last run that ended.")
     start_time = models.DateTimeField(null=True)
     finish_time = models.DateTimeField(null=True)
     error_code = models.CharField(max_length=50, db_default="")
@@ -150,7 +151,6 @@ class PastFields(TaskFields):
     """And what only the past knows of it."""
 
     retention = models.CharField(max_length=20, db_collation="C", help_text="The class in which it is kept.")
-    ran_in = models.UUIDField(null=True, help_text="The batch of its last run.")
     worker = models.CharField(max_length=200, null=True, help_text="Who ran it last.")
 
     class Meta:
@@ -166,7 +166,7 @@ class PastTask(PastFields):
 
 
 class AnyTask(PastFields):
-    """Every task there is, live or over: for whoever reads. A view; of what is live, the last three fields are empty."""
+    """Every task there is, live or over: for whoever reads. A view; of what is live, the last two fields are empty."""
 
     class Meta:
         db_table = "punctual_any_task"

@@ -18,6 +18,8 @@ from tasks_app.lifecycle.reap import reap, rescue_stranded
 from tasks_app.sql import run
 
 from .compensation import ScansFailed, compensate_and_tell
+from .mover import move
+from .partitions import keep_partitions
 from .retention import prune
 from .roll_up import roll_up
 
@@ -61,6 +63,8 @@ def rescue() -> object:
 
 CHORES = (
     Chore("reap", reap_lost),
+    Chore("move", move, aside=True),
+    Chore("partition", keep_partitions),
     Chore("prune", prune),
     Chore("roll_up", roll_up),
     Chore("rescue", rescue),

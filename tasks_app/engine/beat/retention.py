@@ -13,9 +13,7 @@ KEEP_ANSWERS_DAYS = 1  # of keyed requests to the API
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    batches: int
     events: int
-    tasks: int
     attempts: int
     nodes: int
     minutes: int
@@ -26,10 +24,8 @@ class Pruned:
 def prune(steps: int = 20) -> Pruned:
     """At most `steps` small steps of each kind; what is left comes next time."""
     return Pruned(
-        batches=_prune("prune_batches", conf().KEEP_BATCHES_DAYS, steps),
         events=_prune("prune_outbox", conf().KEEP_OUTBOX_DAYS, steps),
-        tasks=_walk("prune_tasks", conf().KEEP_TASKS_DAYS, steps),
-        attempts=_walk("prune_attempts", conf().KEEP_TASKS_DAYS, steps),
+        attempts=_walk("prune_attempts", conf().KEEP_HOT_DAYS, steps),
         nodes=len(run("prune_nodes", {"keep": KEEP_NODES_SECONDS})),
         minutes=_prune("prune_minutes", KEEP_MINUTES_DAYS, steps),
         answers=_prune("prune_idempotency", KEEP_ANSWERS_DAYS, steps),
@@ -47,7 +43,7 @@ def _prune(statement: str, keep_days: float, steps: int) -> int:
     return total
 
 
-_cursors = {"prune_tasks": 0, "prune_attempts": 0, "prune_revisions": 0}  # where the walk over the ids goes on
+_cursors = {"prune_attempts": 0, "prune_revisions": 0}  # where the walk over the ids goes on
 _VAIN_STEPS = 2  # stretches without anything to delete, before the walk rests until next time
 
 

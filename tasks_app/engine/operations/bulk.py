@@ -12,9 +12,10 @@ from tasks_app.database import atomic
 from tasks_app.lifecycle import schedule
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.operate import Answer
+from tasks_app.lifecycle.past import past_units
 from tasks_app.lifecycle.request import Request, build
 from tasks_app.lifecycle.schedule import ROUNDS, Outcome
-from tasks_app.models import ScheduleTask
+from tasks_app.models import AnyTask, ScheduleTask
 
 from .api_tokens import Caller
 from .operate import cancel_tasks
@@ -111,7 +112,7 @@ def _tried(verb, one: Given | PunctualError):
 def _scheduled(requests: Sequence[Request]) -> Iterable[ScheduledOne]:
     answers = scheduled(schedule.schedule, requests)
     there = [answer.task_id for answer in answers if answer.outcome is Outcome.EXISTS]
-    states = dict(ScheduleTask.objects.filter(id__in=there).values_list("id", "status")) if there else {}
+    states = dict(AnyTask.objects.filter(id__in=there).values_list("id", "status")) if there else {}
     for answer in answers:
         yield ScheduledOne(answer.outcome, answer.task_id, Status(states.get(answer.task_id, Status.INIT)))
 
@@ -148,7 +149,7 @@ def _answer(target: Target, answer: Answer | None, row: _Row) -> CancelledOne | 
 def _rows(targets: Sequence[Target], tenant: str) -> dict[Target, _Row]:
     """By one statement for ids and one for units, however many there are."""
     fields = ("id", "task_type", "biz_key", "lane", "current")
-    mine = ScheduleTask.objects.filter(tenant=tenant)
+    mine = AnyTask.objects.filter(tenant=tenant)
     found: dict[Target, _Row] = {}
     ids = [target.task_id for target in targets if target.task_id is not None]
     if ids:
@@ -157,7 +158,10 @@ def _rows(targets: Sequence[Target], tenant: str) -> dict[Target, _Row]:
     units = {target for target in targets if target.task_id is None}
     if units:
         keys, types = {unit.key for unit in units}, {unit.task_type for unit in units}
-        current = mine.filter(biz_key__in=keys, task_type__in=types, current=True)
+        current = ScheduleTask.objects.filter(tenant=tenant, biz_key__in=keys, task_type__in=types, current=True)
         rows = map(_Row._make, current.values_list(*fields))
+        found |= {Target(None, row.task_type, row.key): row for row in rows}
+        over = past_units([(tenant, unit.task_type, unit.key) for unit in units if unit not in found])
+        rows = map(_Row._make, mine.filter(id__in=[row.id for row in over.values()]).values_list(*fields))
         found |= {Target(None, row.task_type, row.key): row for row in rows}
     return found

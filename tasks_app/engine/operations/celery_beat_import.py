@@ -16,7 +16,7 @@ from tasks_app.lifecycle.audit import Entry, Operator, audit
 from tasks_app.lifecycle.jobs import verbs
 from tasks_app.lifecycle.jobs.instances import last_claimed
 from tasks_app.lifecycle.jobs.lock import database_now
-from tasks_app.models import ImportedSchedule, JobDefinition, ScheduleTask
+from tasks_app.models import AnyTask, ImportedSchedule, JobDefinition
 
 from .celery_beat_tables import Carried, in_their_database, lock_tables, read, switch_off, switch_on
 from .jobs import create_job
@@ -208,7 +208,7 @@ class _Undo:
 
 
 def _has_run(job_id: int) -> bool:
-    return ScheduleTask.objects.filter(job=job_id, claimed_due__isnull=False).exists()
+    return AnyTask.objects.filter(job=job_id, claimed_due__isnull=False).exists()
 
 
 def _in_words(one: Carried) -> str:

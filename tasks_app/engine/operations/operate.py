@@ -15,7 +15,7 @@ from tasks_app.engine.watch.browse import Bookmark, Filter, browse, tally
 from tasks_app.lifecycle import operate as _operate
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.operate import Answer, Operated, Row, Verb, expected
-from tasks_app.models import AuditEntry, ScheduleTask
+from tasks_app.models import AnyTask, AuditEntry
 
 CHUNK = 500  # tasks in one transaction
 COUNT_SECONDS = 4.0
@@ -66,14 +66,14 @@ def move_tasks(ids: Sequence[int], at: datetime, operator: Operator) -> Operated
 
 
 def preview_tasks(verb: Verb, ids: Sequence[int]) -> Preview:
-    rows = ScheduleTask.objects.filter(id__in=ids).only("status", "due_at", "current")
+    rows = AnyTask.objects.filter(id__in=ids).only("status", "due_at", "current")
     counts = Counter(_expected(verb, task.id, task.status, task.due_at is not None, task.current) for task in rows)
     return Preview(counts, max(ids, default=0), complete=True)
 
 
 def preview_matching(verb: Verb, wanted: Filter, seconds: float = COUNT_SECONDS) -> Preview:
     """Count everything that matches, for at most so long."""
-    newest = ScheduleTask.objects.order_by("-id").values_list("id", flat=True).first() or 0
+    newest = AnyTask.objects.order_by("-id").values_list("id", flat=True).first() or 0
     found, complete = tally(replace(wanted, newest=newest), seconds)
     counts: Counter = Counter()
     for (status, due, current), count in found.items():

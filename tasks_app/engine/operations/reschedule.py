@@ -7,7 +7,8 @@ from tasks_app.database import atomic
 from tasks_app.lifecycle import schedule
 from tasks_app.lifecycle.audit import Entry, Operator, audit
 from tasks_app.lifecycle.operate import Answer, Verb
-from tasks_app.lifecycle.request import Request, build
+from tasks_app.lifecycle.past import past_units
+from tasks_app.lifecycle.request import Request, Unit, build
 from tasks_app.lifecycle.schedule import Outcome
 from tasks_app.lifecycle.unit_revision import is_newest
 from tasks_app.models import ScheduleTask
@@ -45,7 +46,7 @@ def _reschedule(request: Request, operator: Operator, revision: int | None, *, o
         if revision is not None and not is_newest(request.unit, revision):
             return Rescheduled(None, None)
         # Locked after the revision, as in a move by unit: the other way round the two could wait for each other.
-        if only is not None and not _still_current(only):
+        if only is not None and not _still_current(only, request.unit):
             return Rescheduled(None, only)
         [done] = scheduled(schedule.reschedule, [request], operator.name)
         if done.outcome in _AUDITED:
@@ -56,6 +57,12 @@ def _reschedule(request: Request, operator: Operator, revision: int | None, *, o
     return Rescheduled(done.outcome, done.task_id)
 
 
-def _still_current(task_id: int) -> bool:
+def _still_current(task_id: int, unit: Unit) -> bool:
     rows = ScheduleTask.objects.select_for_update().filter(id=task_id, current=True)
-    return bool(rows.values_list("id"))
+    if rows.values_list("id"):
+        return True
+    tenant, task_type, key = unit
+    if ScheduleTask.objects.filter(biz_key=key, task_type=task_type, tenant=tenant, current=True).exists():
+        return False
+    over = past_units([unit]).get(unit)
+    return over is not None and over.id == task_id

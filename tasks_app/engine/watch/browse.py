@@ -238,7 +238,7 @@ def _source(wanted: Filter, steady: bool) -> Source:
         return _BY_ID
     if wanted.state in (DUE, Status.INIT) or wanted.due_from or wanted.due_to:
         return _by_due(wanted)
-    if wanted.ran_from and wanted.ran_from > timezone.now() - timedelta(days=conf().KEEP_BATCHES_DAYS):
+    if wanted.ran_from and wanted.ran_from > timezone.now() - timedelta(days=conf().KEEP_HOT_DAYS):
         return _BY_RUN
     return _BY_ID
 
@@ -270,35 +270,36 @@ def _given(wanted: Filter) -> dict[str, object]:
 
 _BELOW = "< coalesce(%(at)s::bigint, 9223372036854775807)"
 _BY_ID = Source(
-    f"SELECT id, id FROM punctual_task WHERE id {_BELOW} ORDER BY id DESC", statement="browse_ids", longest=50_000
+    f"SELECT id, id FROM punctual_any_task WHERE id {_BELOW} ORDER BY id DESC", statement="browse_ids", longest=50_000
 )
 # Of all types and tenants that have this key; materialised, or the ids might be walked down instead.
 _BY_KEY = Source(
-    "WITH same AS MATERIALIZED (SELECT id FROM punctual_task WHERE current AND biz_key = %(key)s::text)"
+    "WITH same AS MATERIALIZED (SELECT id FROM punctual_any_task WHERE current AND biz_key = %(key)s::text)"
     f" SELECT id, id FROM same WHERE id {_BELOW} ORDER BY id DESC"
 )
 _BY_KEY_PREFIX = Source(
-    "SELECT id, biz_key FROM punctual_task"
+    "SELECT id, biz_key FROM punctual_any_task"
     " WHERE current AND biz_key >= coalesce(%(at)s::text, %(key_from)s::text) AND biz_key < %(key_to)s::text"
     " ORDER BY biz_key, task_type, tenant",
     unique=False,
     place=str,
 )
-# Only current rows are indexed by their unit; the ones before are found through the row that took over.
+_OF_UNIT = "biz_key = %(unit_key)s::text AND task_type = %(unit_type)s::text AND tenant = %(unit_tenant)s::text"
+# Of what is live only current rows are indexed by their unit; the ones before are found through the row that took over.
 _BY_UNIT = Source(
-    "WITH RECURSIVE chain AS (SELECT id, replaces FROM punctual_task WHERE current AND biz_key = %(unit_key)s::text"
-    " AND task_type = %(unit_type)s::text AND tenant = %(unit_tenant)s::text"
-    " UNION ALL SELECT older.id, older.replaces FROM punctual_task older JOIN chain ON older.id = chain.replaces)"
+    f"WITH RECURSIVE chain AS (SELECT id, replaces FROM punctual_any_task WHERE current AND {_OF_UNIT}"
+    f" UNION SELECT id, replaces FROM punctual_past WHERE {_OF_UNIT}"
+    " UNION SELECT older.id, older.replaces FROM punctual_task older JOIN chain ON older.id = chain.replaces)"
     f" SELECT id, id FROM chain WHERE id {_BELOW} ORDER BY id DESC"
 )
 _BY_JOB = Source(
-    "SELECT id, fire_time FROM punctual_task"
+    "SELECT id, fire_time FROM punctual_any_task"
     " WHERE job = %(job)s::bigint AND fire_time <= coalesce(%(at)s::timestamptz, 'infinity') ORDER BY fire_time DESC",
     unique=False,
     place=datetime.fromisoformat,
 )
 _BY_RUN = Source(
-    "SELECT run.id, b.finished_at FROM punctual_batch b CROSS JOIN LATERAL unnest(b.ids) AS run(id)"
+    "SELECT run.id, b.finished_at FROM punctual_any_batch b CROSS JOIN LATERAL unnest(b.ids) AS run(id)"
     " WHERE b.finished_at >= %(ran_from)s AND b.finished_at <= coalesce(%(at)s::timestamptz, %(run_ends)s, 'infinity')"
     " ORDER BY b.finished_at DESC",
     unique=False,

@@ -3,9 +3,17 @@
 from tasks_app.database import our_connection
 
 RULES = {
-    "a unit has exactly one current row": """
-        SELECT min(id), biz_key FROM punctual_task GROUP BY tenant, task_type, biz_key
-        HAVING count(*) FILTER (WHERE current) <> 1""",
+    "a unit has exactly one current row, or its last one is over": """
+        SELECT min(id), biz_key FROM punctual_task t GROUP BY tenant, task_type, biz_key
+        HAVING count(*) FILTER (WHERE current) <> 1 AND NOT EXISTS (
+            SELECT FROM punctual_past p WHERE p.biz_key = t.biz_key AND p.task_type = t.task_type AND p.tenant = t.tenant
+              AND p.current AND p.id > min(t.id))""",
+    "a task is in one place": """
+        SELECT id, min(biz_key) FROM punctual_any_task GROUP BY id HAVING count(*) > 1""",
+    "only what is over is in the past": """
+        SELECT id, status FROM punctual_past
+        WHERE due_at IS NOT NULL OR batch_no IS NOT NULL OR status NOT IN ('SUCCESS', 'CANCELLED', 'DEAD')
+           OR (status = 'DEAD' AND current)""",
     "only a current row is live": """
         SELECT id, status FROM punctual_task
         WHERE NOT current AND (due_at IS NOT NULL OR status IN ('RUNNING', 'BLOCKED', 'INIT', 'FAIL'))""",
@@ -26,29 +34,29 @@ RULES = {
         LEFT JOIN punctual_dead_letter d ON d.task_id = t.id AND d.replay_status = 'OPEN'
         GROUP BY t.id HAVING count(d.id) <> (t.status = 'DEAD' AND t.current)::int""",
     "every failure left an attempt": """
-        SELECT t.id, t.retry_count::text FROM punctual_task t
+        SELECT t.id, t.retry_count::text FROM punctual_any_task t
         WHERE t.retry_count <> (SELECT count(*) FROM punctual_attempt a WHERE a.task_id = t.id)""",
     "every failure was told": """
-        SELECT t.id, t.retry_count::text FROM punctual_task t
+        SELECT t.id, t.retry_count::text FROM punctual_any_task t
         WHERE t.retry_count <> (SELECT count(*) FROM punctual_outbox o
                                 WHERE o.task_id = t.id AND o.event IN ('task.failed', 'task.dead'))""",
     "every death was told and has its letter": """
-        SELECT t.id, t.status FROM punctual_task t
+        SELECT t.id, t.status FROM punctual_any_task t
         WHERE (SELECT count(*) FROM punctual_dead_letter d WHERE d.task_id = t.id)
            <> (SELECT count(*) FROM punctual_outbox o WHERE o.task_id = t.id AND o.event = 'task.dead')""",
     "a cancelled row was told once": """
-        SELECT t.id, t.status FROM punctual_task t
+        SELECT t.id, t.status FROM punctual_any_task t
         WHERE (t.status = 'CANCELLED')::int
            <> (SELECT count(*) FROM punctual_outbox o WHERE o.task_id = t.id AND o.event = 'task.cancelled')""",
     "batches count what the outbox tells": """
-        SELECT 0::bigint, n.ok::text FROM (SELECT coalesce(sum(ok), 0) AS ok FROM punctual_batch) AS n
+        SELECT 0::bigint, n.ok::text FROM (SELECT coalesce(sum(ok), 0) AS ok FROM punctual_any_batch) AS n
         WHERE n.ok <> (SELECT count(*) FROM punctual_outbox WHERE event = 'task.succeeded')""",
     "attempts stay within the budget": """
-        SELECT id, attempt::text FROM punctual_task WHERE attempt > retry_count OR attempt > max_retry + 1""",
+        SELECT id, attempt::text FROM punctual_any_task WHERE attempt > retry_count OR attempt > max_retry + 1""",
     "a row is taken over once, and by its own unit": """
-        SELECT n.id, n.biz_key FROM punctual_task n JOIN punctual_task o ON o.id = n.replaces
+        SELECT n.id, n.biz_key FROM punctual_any_task n JOIN punctual_any_task o ON o.id = n.replaces
         WHERE o.current OR (o.tenant, o.task_type, o.biz_key) <> (n.tenant, n.task_type, n.biz_key)
-           OR EXISTS (SELECT FROM punctual_task m WHERE m.replaces = n.replaces AND m.id <> n.id)""",
+           OR EXISTS (SELECT FROM punctual_any_task m WHERE m.replaces = n.replaces AND m.id <> n.id)""",
 }
 
 _ALL = " UNION ALL ".join(

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from tasks_app.lifecycle.tries import with_tries
-from tasks_app.models import AuditEntry, JobDefinition, ScheduleTask
+from tasks_app.models import AnyTask, AuditEntry, JobDefinition
 from tasks_app.sql import array, run
 
 RUNS = 20  # of a job that a bar shows
@@ -54,9 +54,9 @@ def page_of_jobs(wanted: JobFilter, after: str | None, size: int) -> tuple[list[
 
 def page_of_instances(
     job_id: int, after: Place | None, size: int, status: str | None = None, types: Collection[str] | None = None
-) -> tuple[list[ScheduleTask], Place | None]:
+) -> tuple[list[AnyTask], Place | None]:
     """The instances of a job, the newest first; and the place after which there are more."""
-    rows = with_tries(ScheduleTask.objects.filter(job=job_id))
+    rows = with_tries(AnyTask.objects.filter(job=job_id))
     if status is not None:
         rows = rows.filter(status=status)
     if types is not None:

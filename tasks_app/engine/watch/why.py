@@ -11,7 +11,7 @@ from tasks_app.core.sharding import home_of
 from tasks_app.core.states import Status
 from tasks_app.engine.canary import canaries
 from tasks_app.lifecycle.jobs.view import known_zone, state_of
-from tasks_app.models import JobDefinition, ScheduleTask, TaskBatch
+from tasks_app.models import AnyTask, JobDefinition, ScheduleTask, TaskBatch
 from tasks_app.sql import run
 
 from . import fleet_status
@@ -37,7 +37,7 @@ def why_job(job: JobDefinition) -> Reason:
     state = state_of(job)
     if state.rule == Rule.JOB_PAUSED:
         return _paused(job, state)
-    newest = list(ScheduleTask.objects.filter(job=job.id).order_by("-fire_time")[:INSTANCES])
+    newest = list(AnyTask.objects.filter(job=job.id).order_by("-fire_time")[:INSTANCES])
     open_ones = [task for task in reversed(newest) if task.due_at is not None or task.status == Status.RUNNING]
     # What waits is asked about; what runs is a reason only if nothing does.
     held = next((task for task in open_ones if task.status != Status.RUNNING), open_ones[0] if open_ones else None)

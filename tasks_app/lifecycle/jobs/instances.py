@@ -10,6 +10,8 @@ from tasks_app.core.firings import INSTANT, Firing, firings
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.jobs import manual_key
 from tasks_app.core.sharding import home_of
+from tasks_app.database import atomic
+from tasks_app.lifecycle.past import past_idem
 from tasks_app.models import JobDefinition, ScheduleTask
 from tasks_app.sql import array, run, run_on, text_array
 
@@ -130,9 +132,22 @@ def trigger(job: JobDefinition, key: str, payload: str | None) -> Triggered:
     """An instance that is due now. The caller has locked the job."""
     home = home_of(job.task_type, conf().SHARDS) if REGISTRY.limited([job.task_type]) else None
     instance = manual_key(job.id, key)
-    rows = run("trigger_job", {"job": job.id, "key": instance, "payload": payload, "home": home})
+    held = (job.tenant, instance)
+    try:
+        with atomic():
+            rows = run("trigger_job", {"job": job.id, "key": instance, "payload": payload, "home": home})
+            # First the insert, then the look: what is moved between the two is seen by one of them.
+            over = past_idem([held])
+            if over:
+                raise _TriggeredBefore
+    except _TriggeredBefore:
+        return Triggered(over[held], False, {})
     if rows:
         [(task_id, shard)] = rows
         return Triggered(task_id, True, {shard: 0.0})
     kept = ScheduleTask.objects.filter(tenant=job.tenant, idem_key=instance).values_list("id", flat=True)
     return Triggered(kept[0], False, {})
+
+
+class _TriggeredBefore(Exception):
+    """An instance of this key is over already."""

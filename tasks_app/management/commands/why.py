@@ -5,7 +5,7 @@ from django.core.management.base import CommandError
 from tasks_app.core.text import visible
 from tasks_app.engine.watch.why import why_job, why_task
 from tasks_app.management.terminal import TerminalCommand
-from tasks_app.models import JobDefinition, ScheduleTask
+from tasks_app.models import AnyTask, JobDefinition
 
 
 class Command(TerminalCommand):
@@ -16,7 +16,7 @@ class Command(TerminalCommand):
         parser.add_argument("--job", action="store_true", help="the id is that of a job")
 
     def handle(self, *args, **options) -> None:
-        model = JobDefinition if options["job"] else ScheduleTask
+        model = JobDefinition if options["job"] else AnyTask
         row = model.objects.filter(id=options["id"]).first()
         if row is None:
             raise CommandError(f"there is no {model._meta.verbose_name} {options['id']}.")

@@ -4,12 +4,12 @@
 WITH span AS (
     SELECT greatest(
                coalesce((SELECT max(minute) + interval '1 minute' FROM punctual_minute_figures),
-                        (SELECT date_trunc('minute', min(finished_at)) FROM punctual_batch WHERE finished_at IS NOT NULL)),
+                        (SELECT date_trunc('minute', min(finished_at)) FROM punctual_any_batch WHERE finished_at IS NOT NULL)),
                date_trunc('minute', clock_timestamp()) - make_interval(mins => %(minutes)s)) AS since,
            date_trunc('minute', clock_timestamp() - make_interval(secs => %(settled)s)) AS until
 ), recent AS MATERIALIZED (
     SELECT date_trunc('minute', b.finished_at) AS minute, b.task_type, b.ok, b.failed, b.run_us, b.lateness
-    FROM span, punctual_batch b
+    FROM span, punctual_any_batch b
     WHERE b.finished_at >= span.since AND b.finished_at < span.until
 ), bucket AS (
     SELECT minute, task_type, h.bucket, sum(h.count)::int AS tasks

@@ -12,7 +12,7 @@ WITH done AS MATERIALIZED (
     FROM (SELECT *, sum(cardinality(ids)) OVER (ORDER BY finished_at, batch_no) - cardinality(ids) AS before FROM done) AS one
     WHERE before < %(tasks)s
 ), mine AS MATERIALIZED (
-    SELECT t.spot, c.batch_no, c.worker
+    SELECT t.spot, c.worker
     FROM chosen c
     CROSS JOIN LATERAL unnest(c.ids) AS one(id)
     CROSS JOIN LATERAL (
@@ -23,14 +23,14 @@ WITH done AS MATERIALIZED (
     ) AS t
 ), gone AS (
     DELETE FROM punctual_task t USING mine WHERE t.ctid = mine.spot
-    RETURNING t.*, mine.batch_no AS ran_in, mine.worker
+    RETURNING t.*, mine.worker
 ), kept AS (
     INSERT INTO punctual_past (
 --include columns
-    , retention, ran_in, worker)
+    , retention, worker)
     SELECT
 --include columns
-    , coalesce(of_type.retention, of_tenant.retention, 'default'), ran_in, worker
+    , coalesce(of_type.retention, of_tenant.retention, 'default'), worker
     FROM gone
     LEFT JOIN unnest(%(types)s::text[], %(type_classes)s::text[]) AS of_type(name, retention) ON of_type.name = task_type
     LEFT JOIN unnest(%(tenants)s::text[], %(tenant_classes)s::text[]) AS of_tenant(name, retention) ON of_tenant.name = tenant

@@ -2,7 +2,7 @@
 -- The idem_key leaves with the intent: it can be held by one row only.
 WITH retired AS (
     UPDATE punctual_task t
-    SET current = FALSE, due_at = NULL, batch_no = NULL,
+    SET current = FALSE, due_at = NULL, batch_no = NULL, ran_in = coalesce(t.batch_no, t.ran_in),
         idem_key = CASE WHEN u.hand_on THEN NULL ELSE t.idem_key END,
         status = CASE WHEN t.status = 'RUNNING' THEN 'CANCELLED' ELSE t.status END,
         error_code = CASE WHEN t.status = 'RUNNING' THEN 'SUPERSEDED' ELSE t.error_code END,

@@ -21,7 +21,7 @@ WITH
         attempt = CASE WHEN (g.final OR t.attempt >= t.max_retry) AND t.repeat_after IS NOT NULL
                        THEN 0 ELSE t.attempt + 1 END,
         retry_count = t.retry_count + 1,
-        batch_no = NULL, solo = FALSE, error_code = g.code, error_msg = g.message,
+        batch_no = NULL, ran_in = t.batch_no, solo = FALSE, error_code = g.code, error_msg = g.message,
         allowed_at = greatest(t.allowed_at, b.allowed_at),
         start_time = b.started_at + g.begun, finish_time = b.started_at + g.ended, updated_at = clock_timestamp()
     FROM b, given g

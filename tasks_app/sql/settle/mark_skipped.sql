@@ -6,7 +6,7 @@ WITH
     FROM (SELECT id, %(given)s::jsonb -> (place - 1) AS g FROM mine) AS one
 ), moved AS (
     UPDATE punctual_task t
-    SET status = 'CANCELLED', batch_no = NULL, error_code = g.code, error_msg = g.reason,
+    SET status = 'CANCELLED', batch_no = NULL, ran_in = t.batch_no, error_code = g.code, error_msg = g.reason,
         cancelled_by = 'handler', start_time = b.started_at + g.begun,
         -- The start is told by the worker's clock, which may be a little ahead.
         finish_time = greatest(clock_timestamp(), b.started_at + g.begun),

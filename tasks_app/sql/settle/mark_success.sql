@@ -4,7 +4,7 @@ WITH
 --include locked
 , moved AS (
     UPDATE punctual_task t
-    SET status = 'SUCCESS', batch_no = NULL, solo = FALSE, attempt = 0, error_code = '', error_msg = '',
+    SET status = 'SUCCESS', batch_no = NULL, ran_in = t.batch_no, solo = FALSE, attempt = 0, error_code = '', error_msg = '',
         start_time = (SELECT started_at FROM b) + (%(begun)s::bigint[])[mine.place] * interval '1 microsecond',
         finish_time = (SELECT started_at FROM b) + (%(ended)s::bigint[])[mine.place] * interval '1 microsecond',
         allowed_at = greatest(t.allowed_at, (SELECT allowed_at FROM b)),

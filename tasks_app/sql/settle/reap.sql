@@ -44,6 +44,7 @@ WITH expired AS (
         error_code = CASE WHEN b.alone THEN 'LOST' ELSE t.error_code END,
         error_msg = CASE WHEN b.alone THEN 'the worker died or lost its lease while running this task'
                          ELSE t.error_msg END,
+        ran_in = CASE WHEN b.alone THEN b.batch_no ELSE t.ran_in END,
         finish_time = CASE WHEN b.alone THEN clock_timestamp() ELSE t.finish_time END
     FROM mine AS b
     WHERE t.id = b.task_id AND t.status = 'RUNNING' AND t.batch_no = b.batch_no

@@ -10,7 +10,7 @@ WITH candidate AS MATERIALIZED (
     SELECT c.place, t.id, t.status, t.due_at IS NOT NULL AS due, t.current
     FROM candidate c
     -- LIMIT keeps the look-up a look-up, however many candidates there are.
-    CROSS JOIN LATERAL (SELECT * FROM punctual_task WHERE id = c.id LIMIT 1) AS t
+    CROSS JOIN LATERAL (SELECT * FROM punctual_any_task WHERE id = c.id LIMIT 1) AS t
     WHERE
 --include matches
     ORDER BY c.place

@@ -7,7 +7,7 @@ WITH stretch AS MATERIALIZED (
     SELECT min(id) AS low, max(id) AS high, count(*) AS seen FROM stretch
 ), found AS MATERIALIZED (
     SELECT t.id, t.status, t.due_at IS NOT NULL AS due, t.current
-    FROM punctual_task t
+    FROM punctual_any_task t
     WHERE t.id >= (SELECT low FROM span) AND t.id <= (SELECT high FROM span) AND
 --include matches
     ORDER BY t.id DESC

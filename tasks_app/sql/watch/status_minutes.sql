@@ -9,7 +9,7 @@ WITH rolled AS (
     SELECT date_trunc('minute', finished_at) AS minute, task_type, ok, failed, lateness,
            row_number() OVER (ORDER BY finished_at DESC) AS place, count(*) OVER () AS total
     FROM (
-        SELECT finished_at, task_type, ok, failed, lateness FROM punctual_batch
+        SELECT finished_at, task_type, ok, failed, lateness FROM punctual_any_batch
         WHERE finished_at >= greatest(
                   coalesce((SELECT max(minute) + interval '1 minute' FROM rolled), '-infinity'),
                   date_trunc('minute', now()) - make_interval(mins => %(minutes)s))

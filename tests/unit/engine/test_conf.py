@@ -39,7 +39,7 @@ ROOT = Path(__file__).resolve().parents[3]
         ({"LOOK_SECONDS": 10**5000}, "must be at most 604,800"),
         ({"REAP_SECONDS": 1e300}, "must be at most 604,800"),
         ({"PRUNE_SECONDS": 1e-9}, "must be 1e-06 or more"),
-        ({"KEEP_TASKS_DAYS": 1e9}, "must be at most 36,500"),
+        ({"KEEP_HOT_DAYS": 1e9}, "must be at most 36,500"),
         ({"WAKEUP_MS": 1e9}, "must be at most 3,600,000"),
         ({"RUN_LEASE_SECONDS": 0.5, "HEARTBEAT_SECONDS": 0.1}, "must be 1 or more. A worker ends itself"),
         ({"PAYLOAD_MAX_BYTES": 1}, "must be 2 or more"),
