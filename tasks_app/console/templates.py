@@ -9,8 +9,10 @@ from collections.abc import Sequence
 from functools import cache
 
 from django.apps import apps
+from django.http import HttpRequest
 from django.template import TemplateDoesNotExist
 from django.template.backends.django import DjangoTemplates, Template
+from django.template.context import make_context
 from django.template.response import SimpleTemplateResponse
 from django.template.utils import get_app_template_dirs
 
@@ -26,6 +28,15 @@ PROCESSORS = [
 ]
 
 
+class Page(Template):
+    """Its numbers stay as they are: with the thousands separator of a project, the id in a form would be two others."""
+
+    def render(self, context: dict | None = None, request: HttpRequest | None = None) -> str:
+        made = make_context(context, request, autoescape=self.backend.engine.autoescape)
+        made.use_l10n = False
+        return self.template.render(made)
+
+
 @cache
 def engine() -> DjangoTemplates:
     first = [apps.get_app_config(name.rpartition(".")[2]).path + "/templates" for name in FIRST]
@@ -39,7 +50,7 @@ def find(names: str | Sequence[str]) -> Template:
     tried = []
     for name in [names] if isinstance(names, str) else names:
         try:
-            return engine().get_template(name)
+            return Page(engine().get_template(name).template, engine())
         except TemplateDoesNotExist as error:
             tried.append(error)
     raise TemplateDoesNotExist(", ".join(error.args[0] for error in tried), chain=tried)

@@ -1,0 +1,29 @@
+"""The console and the API in projects with other settings than ours: numbers, caches, logins, users and folders."""
+
+import re
+
+import pytest
+
+from tasks_app.models import ScheduleTask
+from tests.support.browser import person
+from tests.support.clients import client_of
+from tests.support.moves import MONDAY, scheduled
+
+pytestmark = pytest.mark.django_db
+
+LIST = "/admin/tasks_app/scheduletask/"
+GERMAN, GROUPED = {"LANGUAGE_CODE": "de"}, {"USE_THOUSAND_SEPARATOR": True}
+
+
+@pytest.mark.parametrize("numbers", [GROUPED, GERMAN, GERMAN | GROUPED])
+def test_the_id_in_a_form_is_the_tasks_however_a_project_writes_numbers(settings, numbers):
+    olga = client_of(person("olga", "tasks_app.view_scheduletask", "tasks_app.operate_scheduletask"))
+    scheduled("a", at=MONDAY)
+    ScheduleTask.objects.update(id=1_234_567)
+    for name, value in numbers.items():
+        setattr(settings, name, value)
+
+    for where in (LIST, f"{LIST}1234567/change/"):
+        shown = olga.get(where).content.decode()
+        assert re.findall(r'name="ids" value="([^"]*)"', shown) == ["1234567"], where
+        assert "1,234,567" not in shown and "1.234.567" not in shown
