@@ -3,8 +3,11 @@
 import re
 
 import pytest
+from django.core.cache import cache
+from django.utils import timezone
 
-from tasks_app.models import ScheduleTask
+from tasks_app.models import ApiToken, ScheduleTask
+from tests.support.api import Api
 from tests.support.browser import person
 from tests.support.clients import client_of
 from tests.support.moves import MONDAY, scheduled
@@ -27,3 +30,26 @@ def test_the_id_in_a_form_is_the_tasks_however_a_project_writes_numbers(settings
         shown = olga.get(where).content.decode()
         assert re.findall(r'name="ids" value="([^"]*)"', shown) == ["1234567"], where
         assert "1,234,567" not in shown and "1.234.567" not in shown
+
+
+def test_a_cache_for_all_pages_of_a_project_keeps_no_answer_of_the_api(settings):
+    caching = "django.middleware.cache."
+    settings.MIDDLEWARE = [
+        f"{caching}UpdateCacheMiddleware",
+        *settings.MIDDLEWARE,
+        f"{caching}FetchFromCacheMiddleware",
+    ]
+    settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "pages"}}
+    scheduled("a", at=MONDAY)
+    api = Api()
+    olga = client_of(person("olga", "tasks_app.view_scheduletask", "tasks_app.view_jobdefinition"))
+    try:
+        assert len(api.get("/tasks").body["items"]) == 1
+        scheduled("b", at=MONDAY)
+        assert len(api.get("/tasks").body["items"]) == 2
+        ApiToken.objects.update(revoked_at=timezone.now())
+        assert api.get("/tasks").status == 401
+        seen = [olga.get("/api/v1/tasks", headers={"X-Tenant": name}).json()["items"] for name in ("default", "acme")]
+        assert [len(items) for items in seen] == [2, 0]
+    finally:
+        cache.clear()
