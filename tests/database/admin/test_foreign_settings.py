@@ -4,6 +4,7 @@ import re
 
 import pytest
 from django.core.cache import cache
+from django.test import Client
 from django.utils import timezone
 
 from tasks_app.models import ApiToken, ScheduleTask
@@ -53,3 +54,17 @@ def test_a_cache_for_all_pages_of_a_project_keeps_no_answer_of_the_api(settings)
         assert [len(items) for items in seen] == [2, 0]
     finally:
         cache.clear()
+
+
+def test_a_project_whose_pages_all_need_a_login_has_an_api_for_tokens_and_the_consoles_own_login(settings):
+    settings.MIDDLEWARE = [*settings.MIDDLEWARE, "django.contrib.auth.middleware.LoginRequiredMiddleware"]
+    settings.LOGIN_URL = "/accounts/login/"
+
+    assert Api().get("/tasks").status == 200
+    for where, status in (("/live", 200), ("/tasks", 401), ("/nothing", 404)):
+        nobody = Api(token="none")
+        nobody.token = ""
+        assert nobody.get(where).status == status, where
+    for where in ("/admin/", LIST, f"{LIST}overview/"):
+        assert Client().get(where).url.startswith("/admin/login/?next="), where
+    assert Client().get("/admin/login/").status_code == 200
