@@ -7,6 +7,7 @@ from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 
+from tasks_app.engine.web import people
 from tasks_app.models import ApiToken, ScheduleTask
 from tests.support.api import Api
 from tests.support.browser import person
@@ -68,3 +69,11 @@ def test_a_project_whose_pages_all_need_a_login_has_an_api_for_tokens_and_the_co
     for where in ("/admin/", LIST, f"{LIST}overview/"):
         assert Client().get(where).url.startswith("/admin/login/?next="), where
     assert Client().get("/admin/login/").status_code == 200
+
+
+def test_logins_are_for_those_who_may_see_the_users_whatever_model_those_are_of(settings):
+    vera, gerd = person("vera", "auth.view_user"), person("gerd", "auth.view_group")
+    assert (people.may_be_seen_by(vera), people.may_be_seen_by(gerd)) == (True, False)
+
+    settings.AUTH_USER_MODEL = "auth.Group"
+    assert (people.may_be_seen_by(vera), people.may_be_seen_by(gerd)) == (False, True)
