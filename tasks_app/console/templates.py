@@ -2,7 +2,7 @@
 
 Ours come first, then django-unfold's, then Django's, then those of the other apps. In the project's own engine Django's
 come before django-unfold's, so its admin stays as it is; and what a project puts over Django's (`admin/base_site.html`)
-stays out of the console.
+stays out of the console. Its own folders (DIRS) come last, for pages that it has added.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from functools import cache
 
 from django.apps import apps
 from django.http import HttpRequest
-from django.template import TemplateDoesNotExist
+from django.template import TemplateDoesNotExist, engines
 from django.template.backends.django import DjangoTemplates, Template
 from django.template.context import make_context
 from django.template.response import SimpleTemplateResponse
@@ -41,8 +41,9 @@ class Page(Template):
 def engine() -> DjangoTemplates:
     first = [apps.get_app_config(name.rpartition(".")[2]).path + "/templates" for name in FIRST]
     others = [str(one) for one in get_app_template_dirs("templates") if str(one) not in first]
+    theirs = [str(folder) for one in engines.all() if isinstance(one, DjangoTemplates) for folder in one.dirs]
     options = {"context_processors": PROCESSORS, "libraries": LIBRARIES}
-    return DjangoTemplates({"NAME": "punctual", "APP_DIRS": False, "DIRS": first + others, "OPTIONS": options})
+    return DjangoTemplates({"NAME": "punctual", "APP_DIRS": False, "DIRS": first + others + theirs, "OPTIONS": options})
 
 
 def find(names: str | Sequence[str]) -> Template:

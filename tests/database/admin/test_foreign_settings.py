@@ -3,10 +3,12 @@
 import re
 
 import pytest
+from django.contrib import admin
 from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 
+from tasks_app.console import templates
 from tasks_app.engine.web import people
 from tasks_app.models import ApiToken, ScheduleTask
 from tests.support.api import Api
@@ -77,3 +79,18 @@ def test_logins_are_for_those_who_may_see_the_users_whatever_model_those_are_of(
 
     settings.AUTH_USER_MODEL = "auth.Group"
     assert (people.may_be_seen_by(vera), people.may_be_seen_by(gerd)) == (False, True)
+
+
+def test_a_page_of_the_projects_own_is_found_in_its_folders_and_ours_stay_ours(settings, tmp_path):
+    (tmp_path / "admin").mkdir()
+    (tmp_path / "shop.html").write_text('{% extends "admin/base.html" %}{% block content %}orders{% endblock %}')
+    (tmp_path / "admin/base.html").write_text("the shop's")
+    settings.TEMPLATES = [settings.TEMPLATES[0] | {"DIRS": [tmp_path]}]
+    templates.engine.cache_clear()
+    try:
+        olga = client_of(person("olga", "tasks_app.view_scheduletask"))
+        request = olga.get(LIST).wsgi_request
+        shown = templates.find("shop.html").render(admin.site.each_context(request), request)
+        assert "orders" in shown and "the shop's" not in shown and "/unfold/css/" in shown
+    finally:
+        templates.engine.cache_clear()
