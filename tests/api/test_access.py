@@ -1,6 +1,7 @@
 """Who may see and do what: tokens, tenants and sessions. The endpoints are taken from the schema: none is forgotten."""
 
 import io
+import os
 import re
 from datetime import timedelta
 
@@ -135,6 +136,16 @@ def test_tokens_by_command():
             call_command("api_token", "issue", "ci", "--tenant", "acme", option, "T_QUIT")
     with pytest.raises(CommandError, match="--tenant"):
         call_command("api_token", "issue", "ci")
+
+
+def test_a_token_is_issued_in_a_container_whose_account_has_no_name(monkeypatch):
+    def nameless() -> str:
+        raise KeyError("getpwuid(): uid not found: 10001")
+
+    monkeypatch.setattr("getpass.getuser", nameless)
+    call_command("api_token", "issue", "ci", "--tenant", "acme", stdout=io.StringIO(), stderr=io.StringIO())
+
+    assert deeds().get().actor == f"uid {os.getuid()}"
 
 
 VIEW, OPERATE = ["view_jobdefinition", "view_scheduletask"], ["operate_jobdefinition", "operate_scheduletask"]
