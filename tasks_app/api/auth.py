@@ -16,7 +16,7 @@ from tasks_app.pages.links import login_url
 
 from .edges import bound_body
 from .limits import unauthenticated
-from .problems import Problem
+from .problems import Problem, respond
 
 # The API has both jobs and tasks, so an operator needs the rights to both.
 VIEW = ("tasks_app.view_jobdefinition", "tasks_app.view_scheduletask")
@@ -64,6 +64,8 @@ def for_readers(view: Callable) -> Callable:
         a_program = request.path.endswith(".json") and not (person and person.is_staff)
         if a_program or "Authorization" in request.headers:
             return unauthenticated(request, AuthenticationError())
+        if person and person.is_staff and not person.has_perms(VIEW):
+            return respond(Problem("SCH_403_FORBIDDEN", "Your account lacks the permissions to see jobs and tasks."))
         return staff_member_required(view, login_url=login_url())(request, *args, **kwargs)
 
     return answered

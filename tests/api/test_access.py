@@ -220,3 +220,10 @@ def test_the_page_of_the_api_is_for_operators_and_loads_nothing_from_elsewhere(o
 
     assert "swagger" in page.lower() and "http://" not in page and "https://" not in page
     assert client.get("/api/v1/openapi.json").json()["info"]["title"] == "Punctual"
+
+
+def test_staff_without_rights_to_jobs_and_tasks_sees_neither_the_page_nor_the_schema():
+    client = client_of(User.objects.create_user("nora", is_staff=True))
+    for where in ("/api/v1/docs", "/api/v1/openapi.json"):
+        answer = client.get(where)
+        assert (answer.status_code, answer.json()["code"]) == (403, "SCH_403_FORBIDDEN")
