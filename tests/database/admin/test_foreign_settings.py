@@ -5,9 +5,10 @@ import re
 import pytest
 from django.contrib import admin
 from django.core.cache import cache
-from django.test import Client
+from django.test import Client, RequestFactory
 from django.utils import timezone
 
+from tasks_app.api.auth import Session
 from tasks_app.console import templates
 from tasks_app.engine.web import people
 from tasks_app.models import ApiToken, ScheduleTask
@@ -94,3 +95,32 @@ def test_a_page_of_the_projects_own_is_found_in_its_folders_and_ours_stay_ours(s
         assert "orders" in shown and "the shop's" not in shown and "/unfold/css/" in shown
     finally:
         templates.engine.cache_clear()
+
+
+class Clerk:
+    """A user with what Django's admin asks of one, as in Django's own documentation; and one with less."""
+
+    pk, is_authenticated, is_active = 7, True, True
+
+    def __init__(self, *rights: str, **more: object) -> None:
+        self.rights = rights
+        vars(self).update(more)
+
+    def get_username(self) -> str:
+        return "clerk"
+
+    def has_perm(self, right: str, obj: object = None) -> bool:
+        return right in self.rights
+
+
+VIEW = ("tasks_app.view_jobdefinition", "tasks_app.view_scheduletask")
+
+
+@pytest.mark.parametrize(
+    ("user", "admitted"), [(Clerk(*VIEW, is_staff=True), True), (Clerk(is_staff=True), False), (Clerk(*VIEW), False)]
+)
+def test_the_api_asks_no_more_of_a_projects_users_than_the_admin_does(user, admitted):
+    request = RequestFactory().get("/api/v1/tasks")
+    request.user = user
+
+    assert (Session().authenticate(request, "a session") is not None) == admitted
