@@ -4,6 +4,7 @@ import re
 
 import pytest
 from django.contrib import admin
+from django.contrib.auth.signals import user_logged_in
 from django.core.cache import cache
 from django.test import Client, RequestFactory
 from django.utils import timezone
@@ -124,3 +125,7 @@ def test_the_api_asks_no_more_of_a_projects_users_than_the_admin_does(user, admi
     request.user = user
 
     assert (Session().authenticate(request, "a session") is not None) == admitted
+
+
+def test_a_login_without_a_session_is_none_of_ours():
+    user_logged_in.send(Clerk, request=RequestFactory().post("/token/"), user=person("olga"))
