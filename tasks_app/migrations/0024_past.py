@@ -244,7 +244,7 @@ STATE = [
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tasks_app", "0022_audit_tenant")]
+    dependencies = [("tasks_app", "0023_audit_tenant_index")]
 
     operations = [
         migrations.AddField(
