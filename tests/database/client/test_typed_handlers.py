@@ -292,3 +292,13 @@ def test_the_rest_api_refuses_a_payload_that_does_not_fit():
     assert (refused.status, find("TYPED_OPEN", "a")) == (422, None)
     assert "order_id='x' must be a whole number" in refused.body["detail"]
     assert api.post("/tasks", {"task_type": "TYPED_OPEN", "key": "a", "payload": {"order_id": 5}}).status == 201
+
+
+def test_many_of_several_types_are_scheduled_though_some_have_no_payload():
+    """What a typed handler needs is asked of its own tasks only."""
+    api = Api()
+    typed_one = {"task_type": "TYPED_OPEN", "key": "a", "payload": {"order_id": 5}}
+
+    answer = api.post("/tasks/bulk", {"tasks": [typed_one, {"task_type": "T_QUIET", "key": "a"}]})
+
+    assert (answer.status, answer.body.get("created")) == (200, 2)
