@@ -214,7 +214,7 @@ def test_what_was_not_scheduled_is_told_by_what_differs(planned):
         "      + order_id = 6\n"
         "      - at_most = '1'\n"
         "      + at_most is not given\n"
-        '  TYPED_SEND \'{"order_id":5,"at_most":"9.90"}\', due 2035-03-01T09:01:00+00:00\n'
+        '  TYPED_SEND \'{"order_id":5,"at_most":"9.9"}\', due 2035-03-01T09:01:00+00:00\n'
         "      - at = 2035-03-01T09:00:00+00:00\n"
         "      + at = 2035-03-01T09:01:00+00:00\n"
         "      - at_most = '1'\n"
