@@ -99,7 +99,8 @@ class Parameters:
                     f"handler {self.handler!r} has no parameter {name!r}.{nearest(name, self.fields)}{self._way_out()}"
                 )
             try:
-                made[name] = self.fields[name].kind.dump(value)
+                field = self.fields[name]
+                made[name] = None if value is None and field.default is None else field.kind.dump(value)
             except Unfit as error:
                 raise InvalidTask(f"handler {self.handler!r}: {error.inside(name)}.") from None
         return made

@@ -25,8 +25,11 @@ def _int_in(value: Any) -> int:
 
 
 def _float_in(value: Any) -> float:
-    if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value):
-        return value
+    try:
+        if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value):
+            return value
+    except OverflowError:
+        pass  # a whole number that no float is near to
     raise Unfit("must be a number, and a finite one", value)
 
 
@@ -130,13 +133,13 @@ def _fewest_digits(text: str) -> str:
 def _both(
     load: Callable[[Any], Any],
     write: Callable[[Any], Any],
-    form: str,
+    *forms: str,
     canonical: Callable[[Any], Any] | None = None,
 ) -> Kind:
     def dump(value: Any) -> Any:
         return write(load(value))
 
-    return Kind(dump, load, frozenset({form}), canonical=canonical)
+    return Kind(dump, load, frozenset(forms), canonical=canonical)
 
 
 ANYTHING = Kind(_as_is, _as_is, ANY_FORM)
@@ -146,12 +149,12 @@ SCALARS: dict[type, Kind] = {
     float: Kind(_float_in, lambda value: float(_float_in(value)), frozenset({"float"})),
     bool: Kind(_bool_in, _bool_in, frozenset({"bool"})),
     str: Kind(_str_in, _str_in, frozenset({"string"})),
-    Decimal: _both(_decimal_out, str, "string", _fewest_digits),
+    Decimal: _both(_decimal_out, str, "string", canonical=_fewest_digits),
     UUID: _both(_uuid_out, str, "string"),
-    datetime: _both(_datetime_out, datetime.isoformat, "string", _in_utc),
+    datetime: _both(_datetime_out, datetime.isoformat, "string", canonical=_in_utc),
     date: _both(_date_out, date.isoformat, "string"),
     time: _both(_time_out, time.isoformat, "string"),
-    timedelta: _both(_timedelta_out, _seconds, "float"),
+    timedelta: _both(_timedelta_out, _seconds, "float", "int"),
 }
 _FORM_OF = {str: "string", int: "int", float: "float", bool: "bool", type(None): "null"}
 
@@ -165,9 +168,10 @@ def enum_kind(cls: type[enum.Enum]) -> Kind:
 
     def load(value: Any) -> enum.Enum:
         try:
+            found = cls(value)
             # A bool equals 1, and would be taken for it.
-            if isinstance(value, cls) or not isinstance(value, bool):
-                return cls(value)
+            if isinstance(value, cls) or isinstance(value, bool) == isinstance(found.value, bool):
+                return found
         except ValueError:
             pass
         raise Unfit(rule, value)

@@ -241,6 +241,13 @@ def test_a_row_that_is_gone_cancels_its_task_and_says_so(declared):
     assert found.error_msg == f"testapp.Counter {counter_pk} is no longer there"
 
 
+def test_a_row_and_a_number_can_not_be_told_apart():
+    def either(counter: int | Counter): ...
+
+    with pytest.raises(InvalidConfiguration, match=r"Counter looks like another of them"):
+        handler("TYPED_EITHER")(either)
+
+
 def test_a_row_can_not_be_scheduled_before_it_is_saved_nor_one_of_another_model():
     with pytest.raises(InvalidTask, match=r"counter=.* has no primary key yet"):
         typed.count.schedule(Counter(name="a"))

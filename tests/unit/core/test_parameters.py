@@ -152,6 +152,16 @@ def test_arguments_are_stored_as_given_and_defaults_are_left_to_the_handler():
         parameters.load(5)
 
 
+def none_at_first(note: str = None): ...  # noqa: RUF013  (as people write it)
+
+
+def test_none_is_taken_wherever_it_is_the_default():
+    parameters = declare(none_at_first).parameters
+
+    assert parameters.dump((None,), {}) == parameters.part({"note": None}) == {"note": None}
+    assert parameters.load({"note": None}) == ([None], {})
+
+
 def positional(number: int, /, name: str = ""): ...
 def whole(order: Order): ...
 def optional_whole(order: Order | None = None): ...
