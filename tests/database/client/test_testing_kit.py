@@ -13,7 +13,7 @@ from django.test import TestCase, TransactionTestCase
 
 from tasks_app import testing
 from tasks_app.client import InvalidTask, Operator, RetryableError, find, handler, reschedule, schedule
-from tasks_app.client.jobs import JobRequest, create_job
+from tasks_app.client.jobs import JobRequest, create_job, pause_job
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.models import ScheduleTask
 from tasks_app.testing import (
@@ -126,6 +126,15 @@ class _Kit:
         self.assertEqual(clock.run_for(timedelta(hours=3)), 3)
         self.assertEqual(clock.now, AT + timedelta(hours=3))
         self.assertEqual(len(SEEN), 3)
+
+    def test_a_job_whose_pause_ends_fires_again_from_then_on(self):
+        clock = self.enterContext(frozen_clock(AT))
+        request = JobRequest(name="a", task_type="TYPED_SEND", cron="0 * * * *", payload={"order_id": 5})
+        job, told = create_job(request, Operator("tester", "a test")), Operator("tester", "a pause")
+        pause_job(job.id, told, until=AT + timedelta(hours=2, minutes=30))
+
+        self.assertEqual(clock.run_for(timedelta(hours=2)), 0)
+        self.assertEqual(clock.run_for(timedelta(hours=3)), 3)
 
     def test_the_clock_of_the_database_stands_still_and_goes_on_afterwards(self):
         with frozen_clock(AT) as clock:
