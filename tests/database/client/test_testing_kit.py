@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from uuid import UUID
@@ -12,7 +13,7 @@ from django.db.models.functions import Now
 from django.test import TestCase, TransactionTestCase
 
 from tasks_app import testing
-from tasks_app.client import InvalidTask, Operator, RetryableError, find, handler, reschedule, schedule
+from tasks_app.client import InvalidTask, Operator, RetryableError, find, handler, reschedule, schedule, schedule_many
 from tasks_app.client.jobs import JobRequest, create_job, pause_job
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.models import ScheduleTask
@@ -185,6 +186,30 @@ def test_the_fixture_freezes_every_connection_of_the_process(punctual):  # noqa:
     connection.close()
 
     assert clock_of_the_database() == AT
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("again", [1, 2])
+def test_handlers_in_threads_see_the_clock_wherever_it_was_moved_to(punctual, again):  # noqa: F811
+    """The threads outlive a batch, a move and a test."""
+    seen, both = [], threading.Barrier(2, timeout=10)
+
+    def look(task):
+        both.wait()  # so each thread has a task
+        seen.append(clock_of_the_database())
+
+    handler("TYPED_THREADS", concurrency=2)(look)
+    try:
+        punctual.freeze(AT)
+        for _ in range(2):
+            schedule_many("TYPED_THREADS", [{"key": "a"}, {"key": "b"}])
+            punctual.run_due()
+            punctual.clock.advance(60)
+    finally:
+        REGISTRY.discard("TYPED_THREADS")
+
+    later = AT + timedelta(seconds=60)
+    assert seen == [AT, AT, later, later]
 
 
 # What was scheduled.
