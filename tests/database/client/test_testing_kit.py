@@ -189,6 +189,14 @@ def test_the_fixture_freezes_every_connection_of_the_process(punctual):  # noqa:
 
 
 @pytest.mark.django_db(transaction=True)
+def test_a_clock_that_can_not_be_set_is_left_running():
+    with pytest.raises(InvalidTask, match="is naive"), frozen_clock(AT.replace(tzinfo=None)):
+        pass
+
+    assert clock_of_the_database() < AT
+
+
+@pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("again", [1, 2])
 def test_handlers_in_threads_see_the_clock_wherever_it_was_moved_to(punctual, again):  # noqa: F811
     """The threads outlive a batch, a move and a test."""
