@@ -77,6 +77,16 @@ def stack(transactional_db):
     shutil.rmtree(stack.folder, ignore_errors=True)
 
 
+@pytest.fixture(scope="session")
+def web(django_db_setup):
+    """The real web process on the test database, one for all tests that take it as it is served; `transactional_db`
+    leaves nothing of one to the next."""
+    from tests.support.stack import serving
+
+    with serving() as web:
+        yield web
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
     """A failing process test shows what its processes said."""

@@ -38,6 +38,8 @@ from tests.support.marks import commits
 from tests.support.processes import wait_for
 from tests.support.wait import wait_until
 
+pytestmark = commits
+
 LANE = "low"
 KEY = QUEUE_PREFIX + LANE
 GOOD_LANES = [lane for lane in LANES if lane != "backfill"]
@@ -394,7 +396,6 @@ def look():
     listener.close()
 
 
-@commits
 @pytest.mark.parametrize("task_type", ["T_QUIET", "T_RATED"])  # one of them has a limit
 def test_a_beat_takes_back_what_a_broken_lane_refused_and_claims_no_more_of_it(look, redis, monkeypatch, task_type):
     monkeypatch.setattr(queues, "ASK_AGAIN_SECONDS", 0.05)
@@ -415,7 +416,6 @@ def test_a_beat_takes_back_what_a_broken_lane_refused_and_claims_no_more_of_it(l
 # A real worker and a real beat.
 
 
-@commits
 def test_a_worker_goes_on_after_the_ugliest_messages_and_without_a_broken_lane(stack, redis):
     worker, beat = stack.worker(concurrency=1), stack.beat()
     before = peak_kb(worker.pid)
