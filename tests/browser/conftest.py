@@ -15,3 +15,12 @@ def visits(chromium, web, transactional_db):
     yield visits
     visits.close()
     assert visits.complaints == []
+
+
+@pytest.fixture
+def ann(transactional_db):
+    """Who may edit articles."""
+    from tests.support.browser import person
+    from tests.support.editor import RIGHTS
+
+    return person("ann", *RIGHTS)
