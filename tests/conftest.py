@@ -11,6 +11,7 @@ from django.test import TransactionTestCase
 
 from tasks_app import embedded
 
+LONG = ("process", "unit/protocol", "package", "typecheck", "browser", "attack", "clients", "host", "api")
 _services = None
 _home = None
 
@@ -36,10 +37,9 @@ def pytest_configure(config) -> None:
 
 
 def pytest_collection_modifyitems(items) -> None:
-    """What needs no database in its own process first: some of it takes long, and at the end all others would wait."""
-    items.sort(
-        key=lambda item: bool(item.get_closest_marker("django_db") or {"db", "transactional_db"} & {*item.fixturenames})
-    )
+    """The folders whose files take longest first: at the end, all others would wait for the last of them."""
+    long = [f"tests/{folder}/" for folder in LONG]
+    items.sort(key=lambda item: next((n for n, folder in enumerate(long) if item.nodeid.startswith(folder)), len(long)))
 
 
 def pytest_unconfigure(config) -> None:
