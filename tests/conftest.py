@@ -3,6 +3,7 @@
 import os
 import shutil
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 import django
@@ -36,10 +37,14 @@ def pytest_configure(config) -> None:
     TransactionTestCase._fixture_teardown = lambda case: empty_tables()
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items) -> None:
     """The folders whose files take longest first: at the end, all others would wait for the last of them."""
     long = [f"tests/{folder}/" for folder in LONG]
     items.sort(key=lambda item: next((n for n, folder in enumerate(long) if item.nodeid.startswith(folder)), len(long)))
+    alike = [name for name, times in Counter(item.nodeid for item in items).items() if times > 1]
+    if alike:
+        raise pytest.UsageError(f"Several tests are called {alike[0]}, and pytest-xdist would run one of them.")
 
 
 def pytest_unconfigure(config) -> None:
