@@ -27,7 +27,7 @@ TAGS = [
     {"name": "scheduler", "description": "How the scheduler itself is doing"},
 ]
 NULL = {"type": "null"}
-_STORED = ("403", "404", "412", "422")  # problems that are given again to the same Idempotency-Key
+_STORED = ("404", "412", "422")  # problems that are given again to the same Idempotency-Key
 
 
 def complete(schema: dict, api: NinjaAPI, root: str) -> dict:

@@ -52,6 +52,7 @@ def take_back(request: HttpRequest) -> QueryDict | None:
 
 @receiver(user_logged_in)
 def forget_others(request: HttpRequest, user, **_: object) -> None:
-    """Somebody else has logged in where it was typed."""
-    if request is not None and request.session.get(KEPT, {}).get("by", str(user.pk)) != str(user.pk):
-        del request.session[KEPT]
+    """Somebody else has logged in where it was typed. A project may tell of logins that have no session."""
+    session = getattr(request, "session", None)
+    if session is not None and session.get(KEPT, {}).get("by", str(user.pk)) != str(user.pk):
+        del session[KEPT]
