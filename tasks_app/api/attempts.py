@@ -32,10 +32,10 @@ class AttemptOut(Schema):
 
 class AttemptPage(Schema):
     items: list[AttemptOut]
-    next: str | None = Field(description="Null at the end")
+    next: str | None = Field(description="Null on the last page")
 
 
-@router.get("/{task_id}/attempts", response=AttemptPage, summary="The failed tries of a task, the latest first")
+@router.get("/{task_id}/attempts", response=AttemptPage, summary="List the failed tries of a task, latest first")
 def list_attempts(
     request: HttpRequest,
     task_id: Id,

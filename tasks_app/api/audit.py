@@ -21,7 +21,7 @@ router = Router(tags=["audit"])
 class AuditOut(Schema):
     id: int
     at: datetime
-    operation: UUID = Field(description="The same for all that one order was for")
+    operation: UUID = Field(description="The same for everything that one order acted on")
     actor: str
     verb: str
     subject: str = Field(description="What it was done to, such as `task 7`, `job 3` or `lane low`")
@@ -39,10 +39,10 @@ class AuditOut(Schema):
 
 class AuditPage(Schema):
     items: list[AuditOut]
-    next: str | None = Field(description="Null at the end")
+    next: str | None = Field(description="Null on the last page")
 
 
-@router.get("", response=AuditPage, summary="List what was done, the latest first")
+@router.get("", response=AuditPage, summary="List what was done, latest first")
 def list_audit(
     request: HttpRequest,
     task_id: Annotated[int | None, Query(ge=1, le=LARGEST_ID)] = None,

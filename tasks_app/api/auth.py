@@ -82,6 +82,6 @@ def _admitted(request: HttpRequest, asked: Caller | None) -> Caller | None:
     if asked is None or request.method in _READING:
         return asked
     if not asked.can_write:
-        raise Problem("SCH_403_FORBIDDEN", "You may read and not write. Ask for a token, or the permissions, to write.")
+        raise Problem("SCH_403_FORBIDDEN", "You may read but not write. Ask for a token, or the permissions, to write.")
     bound_body(request)
     return asked

@@ -24,7 +24,7 @@ HEADERS = {
         pattern='^"[0-9]+"$',
     ),
     REPLAYED: _header(
-        "`true` if this is the stored answer to an earlier request with the same Idempotency-Key; else it is left out.",
+        "`true` if this is the stored answer to an earlier request with the same Idempotency-Key; otherwise left out.",
         "string",
         enum=["true"],
     ),

@@ -46,7 +46,7 @@ def mutation(view: Callable) -> Callable:
         fingerprint = _fingerprint(request)
         with atomic():
             if not execute(_TRY_LOCK, {"key": f"{caller.tenant}\n{key}"})[0][0]:
-                raise Problem("SCH_409_IN_PROGRESS", f"The first request with {HEADER} {key!r} has not ended yet.")
+                raise Problem("SCH_409_IN_PROGRESS", f"The first request with {HEADER} {key!r} is still running.")
             stored = IdempotencyRecord.objects.filter(tenant=caller.tenant, key=key).first()
             if stored is None:
                 status, answer = _answer(view, request, given)

@@ -32,8 +32,8 @@ PAGE, LARGEST_PAGE = 50, 200
 # PostgreSQL can't store a NUL. What else may not be in a name or a reason is told by lifecycle, as everywhere.
 Text = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$", max_length=1000)]
 # Of every list: a page of so many, and where it goes on.
-Limit = Annotated[int, Query(ge=1, le=LARGEST_PAGE, description="At most so many items")]
-Cursor = Annotated[Text | None, Query(description="`next` of the page before, as it was; left out: the first page")]
+Limit = Annotated[int, Query(ge=1, le=LARGEST_PAGE, description="At most this many items")]
+Cursor = Annotated[Text | None, Query(description="`next` of the previous page, unchanged; left out: the first page")]
 
 
 def register_router(prefix: str, router: Router, *, tag: str = "", says: str = "") -> None:

@@ -23,7 +23,7 @@ def signed_for(user) -> str:
 
 
 def keep(request: HttpRequest) -> bool:
-    """Keep what was sent, unless it is nobody's or another one's than the user's of now."""
+    """Keep what was sent, unless it is nobody's, or somebody else's than the current user's."""
     try:
         by = signing.loads(request.POST.get(FIELD, ""), salt=SALT, max_age=LONGEST)
     except signing.BadSignature:

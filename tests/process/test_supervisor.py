@@ -91,4 +91,4 @@ def test_a_process_that_ignores_sigterm_is_killed_after_the_limit_or_at_the_seco
         supervisor.request_stop()
     supervisor.run_until_stopped()
     assert not alive(pid)
-    assert f"{OWN_LABEL:<6} | web doesn't end; killing it\n" in out.getvalue()
+    assert f"{OWN_LABEL:<6} | web doesn't stop; killing it\n" in out.getvalue()

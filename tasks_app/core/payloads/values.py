@@ -26,7 +26,7 @@ def _int_in(value: Any) -> int:
 def _float_in(value: Any) -> float:
     if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value):
         return value
-    raise Unfit("must be a number, and a finite one", value)
+    raise Unfit("must be a finite number", value)
 
 
 def _bool_in(value: Any) -> bool:

@@ -35,7 +35,7 @@ acting: ContextVar = ContextVar("acting", default=None)
 
 
 class Recorder:
-    """Says which failure is written down."""
+    """Says which failures are written down."""
 
     def __init__(self) -> None:
         self.rows_left: float = ROWS_AT_ONCE

@@ -19,7 +19,7 @@ class Command(TerminalCommand):
         verbs = parser.add_subparsers(dest="verb", required=True)
         issue = verbs.add_parser("issue", help="a new token")
         issue.add_argument("name", help="who will use it")
-        issue.add_argument("--tenant", required=True, help="what it sees and changes is this tenant's")
+        issue.add_argument("--tenant", required=True, help="the tenant whose tasks and jobs it sees and changes")
         issue.add_argument("--internal", action="store_true", help=f"yes, I mean tenant {INTERNAL_TENANT!r}")
         issue.add_argument("--write", action="store_true", help="it may change things, not only read them")
         issue.add_argument(

@@ -18,7 +18,7 @@ class Command(TerminalCommand):
         pause = verbs.add_parser("pause", help="start nothing more in the lane; what is running goes on")
         pause.add_argument("lane", help=", ".join(LANES))
         pause.add_argument("--reason", required=True, help="why, for those who find it paused")
-        resume = verbs.add_parser("resume", help="start what waits in the lane again")
+        resume = verbs.add_parser("resume", help="let what waits in the lane start again")
         resume.add_argument("lane", help=", ".join(LANES))
         resume.add_argument("--reason", default="no reason was given", help="why, for the audit")
         for verb in (pause, resume):

@@ -36,7 +36,7 @@ export type AttemptOut = {
 export type AttemptPage = {
     items: Array<AttemptOut>;
     /**
-     * Null at the end
+     * Null on the last page
      */
     next: string | null;
 };
@@ -48,7 +48,7 @@ export type AuditOut = {
     id: number;
     at: string;
     /**
-     * The same for all that one order was for
+     * The same for everything that one order acted on
      */
     operation: string;
     actor: string;
@@ -70,7 +70,7 @@ export type AuditOut = {
 export type AuditPage = {
     items: Array<AuditOut>;
     /**
-     * Null at the end
+     * Null on the last page
      */
     next: string | null;
 };
@@ -110,7 +110,7 @@ export type BulkCancelOut = {
  */
 export type BulkCancelledOut = {
     /**
-     * Its place in `tasks`, from 0
+     * Its position in `tasks`, from 0
      */
     index: number;
     task_id?: number | null;
@@ -147,7 +147,7 @@ export type BulkCreateOut = {
  */
 export type BulkCreatedOut = {
     /**
-     * Its place in `tasks`, from 0
+     * Its position in `tasks`, from 0
      */
     index: number;
     outcome?: BulkOutcome | null;
@@ -159,7 +159,7 @@ export type BulkCreatedOut = {
 /**
  * BulkOutcome
  *
- * CREATED: there is a new task. EXISTS: a live one of its unit was there already.
+ * CREATED: there is a new task. EXISTS: its unit already had a live one.
  */
 export type BulkOutcome = 'CREATED' | 'EXISTS';
 
@@ -283,7 +283,7 @@ export type JobIn = {
      */
     max_retry?: number | null;
     /**
-     * Seconds before each retry, the last repeats
+     * Seconds before each retry; the last repeats
      */
     backoff?: Array<number> | null;
     /**
@@ -320,7 +320,7 @@ export type JobIn = {
 /**
  * JobOut
  *
- * A job as it stands. Times without a value of their own are null; lengths are in seconds.
+ * A job as it stands. Times that are not set are null; durations are in seconds.
  */
 export type JobOut = {
     id: number;
@@ -367,7 +367,7 @@ export type JobOut = {
  */
 export type JobPage = {
     /**
-     * Null at the end
+     * Null on the last page
      */
     next: string | null;
     items: Array<JobOut>;
@@ -409,7 +409,7 @@ export type JobPatch = {
      */
     max_retry?: number | null;
     /**
-     * Seconds before each retry, the last repeats
+     * Seconds before each retry; the last repeats
      */
     backoff?: Array<number> | null;
     /**
@@ -458,7 +458,7 @@ export type JobStatus = 'ACTIVE' | 'PAUSED';
 /**
  * Lane
  *
- * Priority classes, the most urgent first.
+ * Priority classes, most urgent first.
  */
 export type Lane = 'critical' | 'high' | 'default' | 'low' | 'backfill';
 
@@ -469,7 +469,7 @@ export type LaneChangedOut = {
     name: Lane;
     paused: boolean;
     /**
-     * False: it was so already, and nothing was written
+     * False: it already was, and nothing was written
      */
     changed: boolean;
 };
@@ -650,11 +650,11 @@ export type PauseIn = {
      */
     reason: string;
     /**
-     * Resumes by itself then; left out: when told
+     * Resumes by itself then; left out: only when told
      */
     until?: string | null;
     /**
-     * What becomes of the firings that fall into the pause
+     * What becomes of the firings that fall within the pause
      */
     on_resume?: OnResume;
 };
@@ -662,7 +662,7 @@ export type PauseIn = {
 /**
  * PlanOutcome
  *
- * CREATED: there was no task to move, so there is one now. UPDATED: it has a new time. REPLACED: it was running, and a new task took over. IGNORED: it has succeeded. SUPERSEDED: a newer change was applied before.
+ * CREATED: there was no task to move, so one was made. UPDATED: it has a new time. REPLACED: it was running, and a new task took over. IGNORED: it has succeeded. SUPERSEDED: a newer change had already been applied.
  */
 export type PlanOutcome = 'CREATED' | 'UPDATED' | 'REPLACED' | 'IGNORED' | 'SUPERSEDED';
 
@@ -674,7 +674,7 @@ export type PlanOutcome = 'CREATED' | 'UPDATED' | 'REPLACED' | 'IGNORED' | 'SUPE
 export type PlannedOut = {
     outcome: PlanOutcome;
     /**
-     * The task that stands for the unit now; null if it has none any more
+     * The task that stands for the unit now; null if there is none any more
      */
     task_id: number | null;
     /**
@@ -715,11 +715,11 @@ export type Problem = {
      */
     detail: string;
     /**
-     * The task that is there already, if it is about one
+     * The task that is already there, if the problem is about one
      */
     task?: TaskRef;
     /**
-     * The job that is there already, if it is about one
+     * The job that is already there, if the problem is about one
      */
     job?: JobRef;
 };
@@ -743,7 +743,7 @@ export type ProductOut = {
     quantity: number | null;
     synced_at: string | null;
     /**
-     * Null: it is being synced, or nothing is planned
+     * Null: it is being synced, or nothing is scheduled
      */
     next_sync_at: string | null;
     /**
@@ -759,7 +759,7 @@ export type ProductOut = {
 export type ProductPage = {
     items: Array<ProductOut>;
     /**
-     * Null at the end
+     * Null on the last page
      */
     next: string | null;
 };
@@ -807,7 +807,7 @@ export type RescheduleIn = {
 /**
  * ResumeIn
  *
- * What becomes of the firings that fell into the pause.
+ * What becomes of the firings that fell within the pause.
  */
 export type ResumeIn = {
     /**
@@ -865,11 +865,11 @@ export type TaskIn = {
      */
     max_retry?: number | null;
     /**
-     * Seconds; it runs again so long after each time it finished
+     * Seconds; it runs again this long after each run finishes
      */
     repeat_after?: number | null;
     /**
-     * Seconds; later than this it is not run. Not together with `repeat_after`
+     * Seconds; later than this it is not run. Can't be combined with `repeat_after`
      */
     expires_after?: number | null;
 };
@@ -877,7 +877,7 @@ export type TaskIn = {
 /**
  * TaskOut
  *
- * A task as it stood when it was read. Lengths are in seconds.
+ * A task as it stood when it was read. Durations are in seconds.
  */
 export type TaskOut = {
     id: number;
@@ -930,12 +930,12 @@ export type TaskOut = {
     attempts: number;
     max_retry: number;
     /**
-     * It runs again so long after each time it finished
+     * It runs again this long after each run finishes
      */
     repeat_after: number | null;
     expires_after: number | null;
     /**
-     * Who runs it, or whose try failed last; null: nobody, or not known any more
+     * Who runs it, or whose try failed last; null: nobody, or no longer known
      */
     worker: string | null;
     error_code: string;
@@ -959,7 +959,7 @@ export type TaskOut = {
  */
 export type TaskPage = {
     /**
-     * Null at the end
+     * Null on the last page
      */
     next: string | null;
     items: Array<TaskOut>;
@@ -1007,7 +1007,7 @@ export type TaskTypeOut = {
      */
     concurrency: number;
     /**
-     * Tasks a second over all workers
+     * Tasks a second across all workers
      */
     rate: number | null;
     burst: number | null;
@@ -1045,7 +1045,7 @@ export type TriggerIn = {
 export type TriggerOut = {
     task_id: number;
     /**
-     * False: this key has triggered it before
+     * False: this key had already triggered it
      */
     new: boolean;
     status: TaskStatus;
@@ -1084,7 +1084,7 @@ export type VersionOut = {
     version: string;
     api: 'v1';
     /**
-     * Whether this process reaches Redis; PostgreSQL it does, since it knew the caller
+     * Whether this process can reach Redis. It has reached PostgreSQL, or it would not know the caller
      */
     redis: boolean;
 };
@@ -1092,12 +1092,12 @@ export type VersionOut = {
 /**
  * WhyOut
  *
- * The one rule that holds a task or a job.
+ * The one rule that holds back a task or a job.
  */
 export type WhyOut = {
     rule: Rule;
     /**
-     * A sentence about this very case
+     * A sentence about this particular case
      */
     words: string;
 };
@@ -1111,7 +1111,7 @@ export type WindowOut = {
      */
     seconds: number;
     /**
-     * False: some tasks still go by the window before
+     * False: some tasks still go by the previous window
      */
     applied: boolean;
     /**
@@ -1128,11 +1128,11 @@ export type ListJobsData = {
         task_type?: string;
         name?: string;
         /**
-         * `next` of the page before, as it was; left out: the first page
+         * `next` of the previous page, unchanged; left out: the first page
          */
         after?: string;
         /**
-         * At most so many items
+         * At most this many items
          */
         limit?: number;
     };
@@ -1149,7 +1149,7 @@ export type ListJobsErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -1177,7 +1177,7 @@ export type CreateJobData = {
     body: JobIn;
     headers?: {
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key'?: string;
     };
@@ -1212,7 +1212,7 @@ export type CreateJobErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -1244,7 +1244,7 @@ export type DeleteJobData = {
          */
         'If-Match'?: string;
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key'?: string;
     };
@@ -1265,7 +1265,7 @@ export type DeleteJobErrors = {
      */
     403: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -1285,7 +1285,7 @@ export type DeleteJobErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -1324,7 +1324,7 @@ export type ReadJobErrors = {
      */
     401: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -1332,7 +1332,7 @@ export type ReadJobErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -1364,7 +1364,7 @@ export type EditJobData = {
          */
         'If-Match': string;
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key'?: string;
     };
@@ -1389,7 +1389,7 @@ export type EditJobErrors = {
      */
     403: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -1413,7 +1413,7 @@ export type EditJobErrors = {
      */
     428: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -1441,7 +1441,7 @@ export type PauseJobData = {
     body: PauseIn;
     headers?: {
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key'?: string;
     };
@@ -1466,7 +1466,7 @@ export type PauseJobErrors = {
      */
     403: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -1482,7 +1482,7 @@ export type PauseJobErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -1510,7 +1510,7 @@ export type ResumeJobData = {
     body?: ResumeIn;
     headers?: {
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key'?: string;
     };
@@ -1535,7 +1535,7 @@ export type ResumeJobErrors = {
      */
     403: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -1551,7 +1551,7 @@ export type ResumeJobErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -1579,7 +1579,7 @@ export type TriggerJobData = {
     body?: TriggerIn;
     headers: {
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key': string;
     };
@@ -1604,7 +1604,7 @@ export type TriggerJobErrors = {
      */
     403: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -1620,7 +1620,7 @@ export type TriggerJobErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -1652,11 +1652,11 @@ export type ListInstancesData = {
     query?: {
         status?: TaskStatus;
         /**
-         * `next` of the page before, as it was; left out: the first page
+         * `next` of the previous page, unchanged; left out: the first page
          */
         after?: string;
         /**
-         * At most so many items
+         * At most this many items
          */
         limit?: number;
     };
@@ -1669,7 +1669,7 @@ export type ListInstancesErrors = {
      */
     401: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -1677,7 +1677,7 @@ export type ListInstancesErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -1718,7 +1718,7 @@ export type PreviewJobErrors = {
      */
     401: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -1726,7 +1726,7 @@ export type PreviewJobErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -1765,7 +1765,7 @@ export type ExplainJobErrors = {
      */
     401: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -1773,7 +1773,7 @@ export type ExplainJobErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -1801,7 +1801,7 @@ export type CreateTasksData = {
     body: BulkCreateIn;
     headers?: {
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key'?: string;
     };
@@ -1836,7 +1836,7 @@ export type CreateTasksErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -1864,7 +1864,7 @@ export type CancelTasksData = {
     body: BulkCancelIn;
     headers?: {
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key'?: string;
     };
@@ -1887,7 +1887,7 @@ export type CancelTasksErrors = {
      */
     403: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -1903,7 +1903,7 @@ export type CancelTasksErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -1943,7 +1943,7 @@ export type ListTasksData = {
          */
         history?: boolean;
         /**
-         * Its instances, the latest first
+         * Its instances, latest first
          */
         job?: number;
         /**
@@ -1963,11 +1963,11 @@ export type ListTasksData = {
          */
         ran_to?: string;
         /**
-         * `next` of the page before, as it was; left out: the first page
+         * `next` of the previous page, unchanged; left out: the first page
          */
         after?: string;
         /**
-         * At most so many items
+         * At most this many items
          */
         limit?: number;
     };
@@ -1984,7 +1984,7 @@ export type ListTasksErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2012,7 +2012,7 @@ export type CreateTaskData = {
     body: TaskIn;
     headers?: {
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key'?: string;
     };
@@ -2047,7 +2047,7 @@ export type CreateTaskErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2075,7 +2075,7 @@ export type RescheduleUnitData = {
     body: UnitRescheduleIn;
     headers?: {
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key'?: string;
     };
@@ -2110,7 +2110,7 @@ export type RescheduleUnitErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2149,7 +2149,7 @@ export type ReadTaskErrors = {
      */
     401: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -2157,7 +2157,7 @@ export type ReadTaskErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2185,7 +2185,7 @@ export type CancelTaskData = {
     body?: ReasonIn;
     headers?: {
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key'?: string;
     };
@@ -2210,7 +2210,7 @@ export type CancelTaskErrors = {
      */
     403: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -2226,7 +2226,7 @@ export type CancelTaskErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2254,7 +2254,7 @@ export type RetryTaskData = {
     body?: ReasonIn;
     headers?: {
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key'?: string;
     };
@@ -2279,7 +2279,7 @@ export type RetryTaskErrors = {
      */
     403: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -2295,7 +2295,7 @@ export type RetryTaskErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_RETRY_LIMITED`: The task was retried too often; `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_RETRY_LIMITED`: The task was retried too often; `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2323,7 +2323,7 @@ export type RescheduleTaskData = {
     body: RescheduleIn;
     headers?: {
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key'?: string;
     };
@@ -2348,7 +2348,7 @@ export type RescheduleTaskErrors = {
      */
     403: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -2364,7 +2364,7 @@ export type RescheduleTaskErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2403,7 +2403,7 @@ export type ExplainTaskErrors = {
      */
     401: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -2411,7 +2411,7 @@ export type ExplainTaskErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2442,11 +2442,11 @@ export type ListAttemptsData = {
     };
     query?: {
         /**
-         * `next` of the page before, as it was; left out: the first page
+         * `next` of the previous page, unchanged; left out: the first page
          */
         after?: string;
         /**
-         * At most so many items
+         * At most this many items
          */
         limit?: number;
     };
@@ -2459,7 +2459,7 @@ export type ListAttemptsErrors = {
      */
     401: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -2467,7 +2467,7 @@ export type ListAttemptsErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2508,7 +2508,7 @@ export type ReadTaskTypesErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2547,7 +2547,7 @@ export type ReadTaskTypeErrors = {
      */
     401: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -2555,7 +2555,7 @@ export type ReadTaskTypeErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2596,7 +2596,7 @@ export type ReadLanesErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2624,13 +2624,13 @@ export type PauseLaneData = {
     body: LaneReasonIn;
     headers?: {
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key'?: string;
     };
     path: {
         /**
-         * Priority classes, the most urgent first.
+         * Priority classes, most urgent first.
          */
         lane: Lane;
     };
@@ -2664,7 +2664,7 @@ export type PauseLaneErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2692,13 +2692,13 @@ export type ResumeLaneData = {
     body: LaneReasonIn;
     headers?: {
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key'?: string;
     };
     path: {
         /**
-         * Priority classes, the most urgent first.
+         * Priority classes, most urgent first.
          */
         lane: Lane;
     };
@@ -2732,7 +2732,7 @@ export type ResumeLaneErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2773,7 +2773,7 @@ export type ReadLimitsErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2806,11 +2806,11 @@ export type ListAuditData = {
         verb?: string;
         actor?: string;
         /**
-         * `next` of the page before, as it was; left out: the first page
+         * `next` of the previous page, unchanged; left out: the first page
          */
         after?: string;
         /**
-         * At most so many items
+         * At most this many items
          */
         limit?: number;
     };
@@ -2827,7 +2827,7 @@ export type ListAuditErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2897,7 +2897,7 @@ export type ReadHealthErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2938,7 +2938,7 @@ export type ReadVersionErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2967,11 +2967,11 @@ export type ListProductsData = {
     path?: never;
     query?: {
         /**
-         * `next` of the page before, as it was; left out: the first page
+         * `next` of the previous page, unchanged; left out: the first page
          */
         after?: string;
         /**
-         * At most so many items
+         * At most this many items
          */
         limit?: number;
     };
@@ -2984,7 +2984,7 @@ export type ListProductsErrors = {
      */
     401: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -2992,7 +2992,7 @@ export type ListProductsErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -3031,7 +3031,7 @@ export type ReadProductErrors = {
      */
     401: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -3039,7 +3039,7 @@ export type ReadProductErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -3076,7 +3076,7 @@ export type ReadWindowErrors = {
      */
     401: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -3084,7 +3084,7 @@ export type ReadWindowErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**

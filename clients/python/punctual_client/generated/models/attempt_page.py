@@ -18,7 +18,7 @@ class AttemptPage:
     """
     Attributes:
         items (list[AttemptOut]):
-        next_ (None | str): Null at the end
+        next_ (None | str): Null on the last page
     """
 
     items: list[AttemptOut]

@@ -18,7 +18,7 @@ class AuditPage:
     """
     Attributes:
         items (list[AuditOut]):
-        next_ (None | str): Null at the end
+        next_ (None | str): Null on the last page
     """
 
     items: list[AuditOut]

@@ -18,7 +18,7 @@ class ProductPage:
     """
     Attributes:
         items (list[ProductOut]):
-        next_ (None | str): Null at the end
+        next_ (None | str): Null on the last page
     """
 
     items: list[ProductOut]

@@ -17,7 +17,7 @@ T = TypeVar("T", bound="TaskPage")
 class TaskPage:
     """
     Attributes:
-        next_ (None | str): Null at the end
+        next_ (None | str): Null on the last page
         items (list[TaskOut]):
     """
 
