@@ -78,10 +78,10 @@ def test_keys_may_be_in_a_field_of_text():
 
 
 def test_a_walk_reads_what_its_partial_index_has_however_often_it_comes():
-    articles(1_000, ArticleStatus.PUBLISHED)
+    articles(4_000, ArticleStatus.PUBLISHED)
     waiting = articles(5, ArticleStatus.AUDIT_SUCCESS)
-    articles(1_000, ArticleStatus.PUBLISHED)
-    page = Article.objects.filter(status=ArticleStatus.AUDIT_SUCCESS, id__gt=0, id__lte=waiting[-1] + 1_000)
+    articles(4_000, ArticleStatus.PUBLISHED)
+    page = Article.objects.filter(status=ArticleStatus.AUDIT_SUCCESS, id__gt=0, id__lte=waiting[-1] + 4_000)
 
     for _ in range(8):
         with Reads() as read:
@@ -90,7 +90,7 @@ def test_a_walk_reads_what_its_partial_index_has_however_often_it_comes():
 
 
 def test_what_waits_is_looked_up_among_rows_and_not_the_other_way_round():
-    live = articles(2_000, ArticleStatus.PUBLISHED)
+    live = articles(8_000, ArticleStatus.PUBLISHED)
     schedule_many("T_QUIET", [{"key": id_} for id_ in live[-5:]], at=MONDAY)
 
     with Reads() as read:
