@@ -64,7 +64,8 @@ def _row_kind(cls: type) -> Kind | None:
             raise Skip(f"{cls._meta.label} {pk} is no longer there", code=ROW_GONE)
         return row
 
-    return Kind(dump, load, frozenset({"row"}), key_of=lambda pk: _spelled(cls, pk), fetches=True)
+    # A row looks like its primary key, and is no key of a dict.
+    return Kind(dump, load, frozenset({"row", "int", "string"}), key_of=lambda pk: _spelled(cls, pk), fetches=True)
 
 
 add_kind(_row_kind)

@@ -5,10 +5,11 @@ refused where it is declared. Other kinds of values (rows of Django models) are 
 """
 
 from .compiler import add_kind, kind_of
-from .kind import REQUIRED, Field, Kind, Unfit, Unstorable, is_object, json_default
+from .kind import MADE_ANEW, REQUIRED, Field, Kind, Unfit, Unstorable, is_object, json_default
 from .objects import dump_fields, load_fields
 
 __all__ = [
+    "MADE_ANEW",
     "REQUIRED",
     "Field",
     "Kind",

@@ -2,8 +2,8 @@
 
 import enum
 from collections.abc import Callable
-from datetime import date, datetime, time, timedelta
-from decimal import Decimal, InvalidOperation
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, InvalidOperation
 from math import isfinite
 from typing import Any, TypeVar
 from uuid import UUID
@@ -13,6 +13,7 @@ from tasks_app.core.errors import shown
 from .kind import ANY_FORM, Kind, Unfit, Unstorable
 
 T = TypeVar("T", datetime, date, time)
+_MOST_ZEROS = 40  # before or after the digits of a Decimal; beyond that its exponent is shorter
 
 
 def _int_in(value: Any) -> int:
@@ -24,8 +25,11 @@ def _int_in(value: Any) -> int:
 
 
 def _float_in(value: Any) -> float:
-    if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value):
-        return value
+    try:
+        if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value):
+            return value
+    except OverflowError:
+        pass  # a whole number that no float is near to
     raise Unfit("must be a finite number", value)
 
 
@@ -110,11 +114,32 @@ def _seconds(value: timedelta) -> int | float:
     return value.days * 86_400 + value.seconds if not value.microseconds else value.total_seconds()
 
 
-def _both(load: Callable[[Any], Any], write: Callable[[Any], Any], form: str) -> Kind:
+def _in_utc(text: str) -> str:
+    """One instant has one text, whatever the zone it was given in."""
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC).isoformat()
+    except OverflowError:
+        return text  # so near the ends of time that there is no such instant in UTC
+
+
+def _fewest_digits(text: str) -> str:
+    """9.90 is 9.9: a form and a column may give one amount with more zeros than the other."""
+    made = Decimal(text)
+    exact = Context(prec=max(1, len(made.as_tuple().digits)), Emax=MAX_EMAX, Emin=MIN_EMIN)
+    least = made.normalize(exact)
+    return f"{least:f}" if abs(least.adjusted()) <= _MOST_ZEROS else str(least)
+
+
+def _both(
+    load: Callable[[Any], Any],
+    write: Callable[[Any], Any],
+    *forms: str,
+    canonical: Callable[[Any], Any] | None = None,
+) -> Kind:
     def dump(value: Any) -> Any:
         return write(load(value))
 
-    return Kind(dump, load, frozenset({form}))
+    return Kind(dump, load, frozenset(forms), canonical=canonical)
 
 
 ANYTHING = Kind(_as_is, _as_is, ANY_FORM)
@@ -124,12 +149,12 @@ SCALARS: dict[type, Kind] = {
     float: Kind(_float_in, lambda value: float(_float_in(value)), frozenset({"float"})),
     bool: Kind(_bool_in, _bool_in, frozenset({"bool"})),
     str: Kind(_str_in, _str_in, frozenset({"string"})),
-    Decimal: _both(_decimal_out, str, "string"),
+    Decimal: _both(_decimal_out, str, "string", canonical=_fewest_digits),
     UUID: _both(_uuid_out, str, "string"),
-    datetime: _both(_datetime_out, datetime.isoformat, "string"),
+    datetime: _both(_datetime_out, datetime.isoformat, "string", canonical=_in_utc),
     date: _both(_date_out, date.isoformat, "string"),
     time: _both(_time_out, time.isoformat, "string"),
-    timedelta: _both(_timedelta_out, _seconds, "float"),
+    timedelta: _both(_timedelta_out, _seconds, "float", "int"),
 }
 _FORM_OF = {str: "string", int: "int", float: "float", bool: "bool", type(None): "null"}
 
@@ -143,9 +168,10 @@ def enum_kind(cls: type[enum.Enum]) -> Kind:
 
     def load(value: Any) -> enum.Enum:
         try:
+            found = cls(value)
             # A bool equals 1, and would be taken for it.
-            if isinstance(value, cls) or not isinstance(value, bool):
-                return cls(value)
+            if isinstance(value, cls) or isinstance(value, bool) == isinstance(found.value, bool):
+                return found
         except ValueError:
             pass
         raise Unfit(rule, value)
