@@ -52,6 +52,16 @@ def test_what_holds_nothing_young_enough_is_dropped(settings):
     assert partitions(FAMILY)[0].covers(now() - timedelta(days=13))
 
 
+def test_a_class_that_is_not_in_the_settings_any_more_empties_in_time(settings):
+    run("make_class", {"retention": "brief"})
+    make("punctual_past_brief", [now() - timedelta(days=days) for days in (5, 20)], DAY)
+
+    with_class = settings.PUNCTUAL | {"RETENTION": {"brief": {"hot_days": 2}}}
+    assert [name[:19] for name in keep_partitions().dropped] == ["punctual_past_brief"]
+    settings.PUNCTUAL = with_class
+    assert [name[:19] for name in keep_partitions().dropped] == ["punctual_past_brief"]
+
+
 def test_another_span_fills_the_gaps_between_those_that_are_there():
     [old] = make(FAMILY, [NOON], DAY)
 
