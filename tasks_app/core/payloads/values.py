@@ -24,8 +24,11 @@ def _int_in(value: Any) -> int:
 
 
 def _float_in(value: Any) -> float:
-    if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value):
-        return value
+    try:
+        if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value):
+            return value
+    except OverflowError:  # a whole number that no float comes near to
+        pass
     raise Unfit("must be a number, and a finite one", value)
 
 
@@ -143,9 +146,10 @@ def enum_kind(cls: type[enum.Enum]) -> Kind:
 
     def load(value: Any) -> enum.Enum:
         try:
+            found = cls(value)
             # A bool equals 1, and would be taken for it.
-            if isinstance(value, cls) or not isinstance(value, bool):
-                return cls(value)
+            if isinstance(value, cls) or isinstance(value, bool) == isinstance(found.value, bool):
+                return found
         except ValueError:
             pass
         raise Unfit(rule, value)

@@ -31,6 +31,11 @@ class Level(enum.IntEnum):
     HIGH = 2
 
 
+class Switch(enum.Enum):
+    ON = True
+    OFF = False
+
+
 @dataclass(frozen=True)
 class Line:
     product: str
@@ -92,6 +97,7 @@ THERE_AND_BACK = [
     (timedelta, timedelta(microseconds=1), 0.000001),
     (Size, Size.LARGE, "l"),
     (Level, Level.HIGH, 2),
+    (Switch, Switch.ON, True),
     (Literal["a", 1, None], 1, 1),
     (Literal[Size.SMALL], Size.SMALL, "s"),
     (OrderId, 7, 7),
@@ -150,6 +156,7 @@ REFUSED = [
     (int, True, "=True must be a whole number"),
     (int, 5.0, "=5.0 must be a whole number"),
     (float, float("nan"), "=nan must be a number, and a finite one"),
+    (float, 10**400, "must be a number, and a finite one"),
     (bool, 1, "=1 must be True or False"),
     (str, 5, "=5 must be a string"),
     (Decimal, 0.1, "=0.1 must be a Decimal, or its digits as a string such as '9.99'"),
@@ -165,6 +172,7 @@ REFUSED = [
     (timedelta, 1e300, "must be a timedelta"),
     (Size, "x", "='x' must be one of Size: 's', 'l'"),
     (Level, True, "=True must be one of Level"),
+    (Switch, 1, "=1 must be one of Switch: True, False"),
     (Literal["a", 1], True, "=True must be one of 'a', 1"),
     (Literal["a"], [], "must be one of 'a'"),
     (int | None, "x", "='x' must be a whole number"),
