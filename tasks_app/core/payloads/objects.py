@@ -9,6 +9,7 @@ from typing import Any
 from tasks_app.core.errors import nearest
 
 from .kind import OBJECT, REQUIRED, Field, Kind, Unfit, Unstorable, json_default, name_of
+from .schema import MADE_ANEW, Definitions, Schema, object_schema
 from .values import ANYTHING
 
 
@@ -41,6 +42,10 @@ class JsonObject:
             return self._cls(**made)
         except (TypeError, ValueError) as error:
             raise Unfit(f"does not make a {self._cls.__qualname__}: {error}") from error
+
+    def schema(self, definitions: Definitions) -> Schema:
+        titled = {"title": self._cls.__name__}
+        return definitions.of(self._cls, lambda: titled | object_schema(self.fields, definitions))
 
     def _dumped(self, name: str, field: Field, value: Any) -> Any:
         try:
@@ -89,23 +94,20 @@ def _refuse_missing(fields: Mapping[str, Field], made: Mapping[str, Any]) -> Non
             raise Unfit("is missing, and has no default", path=name)
 
 
-_MADE_ANEW = object()  # a default that a factory makes
-
-
 def fields_of(cls: Any) -> list[tuple[str, object]]:
     if typing.is_typeddict(cls):
-        return [(name, REQUIRED if name in cls.__required_keys__ else _MADE_ANEW) for name in cls.__annotations__]
+        return [(name, REQUIRED if name in cls.__required_keys__ else MADE_ANEW) for name in cls.__annotations__]
     found = []
     for field in dataclasses.fields(cls):
         if field.init:
             factory = field.default_factory is not dataclasses.MISSING
             plain = REQUIRED if field.default is dataclasses.MISSING else field.default
-            found.append((field.name, _MADE_ANEW if factory else plain))
+            found.append((field.name, MADE_ANEW if factory else plain))
     return found
 
 
 def field_default(cls: type, name: str, kind: Kind, default: object) -> object:
-    if default is REQUIRED or default is _MADE_ANEW:
+    if default is REQUIRED or default is MADE_ANEW:
         return default
     try:
         return json_default(kind, default)
@@ -140,13 +142,19 @@ def pydantic_kind(cls: Any) -> Kind:
             return _validated(cls.model_validate, value)  # of Python values, before it is stored
         return _validated(cls.model_validate_json, text)
 
+    def schema(definitions: Definitions) -> Schema:
+        try:
+            return definitions.adopt(cls, lambda refer: cls.model_json_schema(ref_template=refer))
+        except (RuntimeError, TypeError):  # a type in it has none
+            return {"title": cls.__name__, "type": "object"}
+
     fields = {
         field.serialization_alias or field.alias or name: Field(
-            ANYTHING, REQUIRED if field.is_required() else _MADE_ANEW
+            ANYTHING, REQUIRED if field.is_required() else MADE_ANEW
         )
         for name, field in cls.model_fields.items()
     }
-    return Kind(dump, load, OBJECT, fields)
+    return Kind(dump, load, OBJECT, schema, fields)
 
 
 def _validated(validate: Callable[[Any], Any], value: Any) -> Any:

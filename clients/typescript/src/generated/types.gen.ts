@@ -660,6 +660,15 @@ export type PauseIn = {
 };
 
 /**
+ * PayloadSchema
+ *
+ * A JSON schema, draft 2020-12.
+ */
+export type PayloadSchema = {
+    [key: string]: unknown;
+};
+
+/**
  * PlanOutcome
  *
  * CREATED: there was no task to move, so there is one now. UPDATED: it has a new time. REPLACED: it was running, and a new task took over. IGNORED: it has succeeded. SUPERSEDED: a newer change was applied before.
@@ -1012,6 +1021,10 @@ export type TaskTypeOut = {
     rate: number | null;
     burst: number | null;
     max_running: number | null;
+    /**
+     * What its payload has: names, types, defaults, and what is required. Null: the handler declares no parameters, and takes any payload
+     */
+    payload_schema: PayloadSchema | null;
 };
 
 /**
