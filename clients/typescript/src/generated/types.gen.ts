@@ -36,7 +36,7 @@ export type AttemptOut = {
 export type AttemptPage = {
     items: Array<AttemptOut>;
     /**
-     * Null at the end
+     * `after` of the next page; null at the end, and only there: a page may be short, even empty, and still have a next one
      */
     next: string | null;
 };
@@ -70,7 +70,7 @@ export type AuditOut = {
 export type AuditPage = {
     items: Array<AuditOut>;
     /**
-     * Null at the end
+     * `after` of the next page; null at the end, and only there: a page may be short, even empty, and still have a next one
      */
     next: string | null;
 };
@@ -367,7 +367,7 @@ export type JobOut = {
  */
 export type JobPage = {
     /**
-     * Null at the end
+     * `after` of the next page; null at the end, and only there: a page may be short, even empty, and still have a next one
      */
     next: string | null;
     items: Array<JobOut>;
@@ -768,7 +768,7 @@ export type ProductOut = {
 export type ProductPage = {
     items: Array<ProductOut>;
     /**
-     * Null at the end
+     * `after` of the next page; null at the end, and only there: a page may be short, even empty, and still have a next one
      */
     next: string | null;
 };
@@ -968,7 +968,7 @@ export type TaskOut = {
  */
 export type TaskPage = {
     /**
-     * Null at the end
+     * `after` of the next page; null at the end, and only there: a page may be short, even empty, and still have a next one
      */
     next: string | null;
     items: Array<TaskOut>;

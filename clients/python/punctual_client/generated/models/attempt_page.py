@@ -18,7 +18,8 @@ class AttemptPage:
     """
     Attributes:
         items (list[AttemptOut]):
-        next_ (None | str): Null at the end
+        next_ (None | str): `after` of the next page; null at the end, and only there: a page may be short, even empty,
+            and still have a next one
     """
 
     items: list[AttemptOut]

@@ -17,7 +17,8 @@ T = TypeVar("T", bound="JobPage")
 class JobPage:
     """
     Attributes:
-        next_ (None | str): Null at the end
+        next_ (None | str): `after` of the next page; null at the end, and only there: a page may be short, even empty,
+            and still have a next one
         items (list[JobOut]):
     """
 
