@@ -26,7 +26,7 @@ def check_configuration(**_: object) -> list[checks.CheckMessage]:
     else:
         found += [*_redis_url(given.REDIS_URL), *_unknown_options(given.CELERY)]
     if not getattr(settings, "USE_TZ", True):
-        found.append(checks.Error("USE_TZ is off; due times are instants. Turn it on.", id="punctual.E003"))
+        found.append(checks.Error("USE_TZ is off, but due times are instants. Turn it on.", id="punctual.E003"))
     return found
 
 
@@ -43,7 +43,7 @@ def _unknown_options(options: dict) -> Iterator[checks.CheckMessage]:
     for name in options:
         if name not in SETTING_KEYS:
             yield checks.Warning(
-                f'PUNCTUAL["CELERY"] has {name!r}, which is no option of Celery.{nearest(name, SETTING_KEYS)}',
+                f'PUNCTUAL["CELERY"] has {name!r}, which is not a Celery option.{nearest(name, SETTING_KEYS)}',
                 id="punctual.W003",
             )
 

@@ -100,7 +100,7 @@ class Conf(Section):
             )
         if self.DATABASE not in (known := {*settings.DATABASES, DEFAULT_DB_ALIAS}):
             yield (
-                f'PUNCTUAL["DATABASE"] is {shown(self.DATABASE)}, which is no alias in DATABASES.'
+                f'PUNCTUAL["DATABASE"] is {shown(self.DATABASE)}, which is not an alias in DATABASES.'
                 f"{nearest(self.DATABASE, known)} There are: {', '.join(sorted(known))}."
             )
         if not re.fullmatch(r"[\w.:{}-]{1,64}", self.PREFIX, re.ASCII):
@@ -213,7 +213,7 @@ _WORDS = {str: "string", int: "whole number", float: "number", dict: "dict"}
 # Options of Celery that hold a promise up, each with what would become of it.
 _KEPT_CELERY = {
     "accept_content": "whoever can write to Redis could run code in a worker",
-    "beat_schedule": "Punctual's beat runs no schedules of Celery's; make them jobs, as docs/jobs.md says",
+    "beat_schedule": "Punctual's beat doesn't run Celery's schedules; make them jobs, as docs/jobs.md says",
     "broker_url": 'beats and workers meet at PUNCTUAL["REDIS_URL"]',
     "imports": "a worker would not know how to run a batch",
     "task_acks_late": "the lease recovers lost work; a late ack would run it twice",

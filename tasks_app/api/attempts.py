@@ -35,7 +35,7 @@ class AttemptPage(Schema):
     next: Next
 
 
-@router.get("/{task_id}/attempts", response=AttemptPage, summary="The failed tries of a task, the latest first")
+@router.get("/{task_id}/attempts", response=AttemptPage, summary="List the failed tries of a task, latest first")
 def list_attempts(
     request: HttpRequest,
     task_id: Id,

@@ -38,7 +38,7 @@ class TaskTypeOut(Schema):
     timeout: float = Field(description="Seconds")
     mode: Mode
     concurrency: int = Field(description="Tasks of one batch that run at the same time")
-    rate: float | None = Field(description="Tasks a second over all workers")
+    rate: float | None = Field(description="Tasks a second across all workers")
     burst: float | None
     max_running: int | None
     payload_schema: PayloadSchema | None = Field(

@@ -32,13 +32,10 @@ PAGE, LARGEST_PAGE = 50, 200
 
 # PostgreSQL can't store a NUL. What else may not be in a name or a reason is told by lifecycle, as everywhere.
 Text = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$", max_length=1000)]
-# Of every list: a page of so many, where it goes on, and what the page says of that.
-Limit = Annotated[int, Query(ge=1, le=LARGEST_PAGE, description="At most so many items")]
-Cursor = Annotated[Text | None, Query(description="`next` of the page before, as it was; left out: the first page")]
-_NEXT_SAYS = (
-    "`after` of the next page; null at the end, and only there: a page may be short, even empty, and still have a next "
-    "one"
-)
+# Of every list: a page of so many, where it begins, and where the next one does.
+Limit = Annotated[int, Query(ge=1, le=LARGEST_PAGE, description="At most this many items")]
+Cursor = Annotated[Text | None, Query(description="`next` of the previous page, unchanged; left out: the first page")]
+_NEXT_SAYS = "`after` of the next page; null on the last. A page may be short, or even empty, and still have a next one"
 Next = Annotated[str | None, Field(description=_NEXT_SAYS)]
 
 

@@ -89,7 +89,7 @@ class Parameters:
                 raise Unfit("must be an object with the handler's parameters", payload, "payload")
             return Checked(dump_fields(self.fields, payload, f"handler {self.handler!r}"))
         except Unfit as error:
-            raise InvalidTask(f"handler {self.handler!r}: {_named(error)}.{self._way_out()}") from None
+            raise InvalidTask(f"handler {self.handler!r}: {_sentence(_named(error))}{self._way_out()}") from None
 
     def part(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Some of the fields, as they are stored."""
@@ -102,7 +102,7 @@ class Parameters:
             try:
                 made[name] = self.fields[name].kind.dump(value)
             except Unfit as error:
-                raise InvalidTask(f"handler {self.handler!r}: {error.inside(name)}.") from None
+                raise InvalidTask(f"handler {self.handler!r}: {_sentence(error.inside(name))}") from None
         return made
 
     def load(self, payload: Any) -> tuple[list[Any], dict[str, Any]]:
@@ -116,8 +116,8 @@ class Parameters:
                 raise Unfit("must be an object with the handler's parameters", payload, "payload")
         except Unfit as error:
             raise UnrecoverableError(
-                f"the payload doesn't fit handler {self.handler!r}: {_named(error)}. It was scheduled for other "
-                f"parameters than the handler has now.{self._way_out()}",
+                f"the payload doesn't fit handler {self.handler!r}: {_sentence(_named(error))} It was scheduled with "
+                f"other parameters than the handler has now.{self._way_out()}",
                 code=BAD_PAYLOAD,
             ) from None
         args = []
@@ -170,6 +170,12 @@ class Parameters:
 
 def _named(error: Unfit) -> str:
     return str(error) if error.path else str(error.inside("payload"))
+
+
+def _sentence(error: object) -> str:
+    """With a full stop, unless it ends in one, or in a question such as 'Did you mean …?'."""
+    text = str(error)
+    return text if text.endswith((".", "?")) else f"{text}."
 
 
 def parameters_of(name: str, call: Any, key: str | Sequence[str] | None, *, typed: bool = False) -> Parameters | None:
@@ -302,13 +308,13 @@ def _field(where: str, one: inspect.Parameter, annotation: Any) -> Field:
     try:
         kind = kind_of(annotation)
     except Unstorable as error:
-        raise InvalidConfiguration(f"{where}: {error}.") from None
+        raise InvalidConfiguration(f"{where}: {_sentence(error)}") from None
     if one.default is inspect.Parameter.empty:
         return Field(kind)
     try:
         return Field(kind, json_default(kind, one.default))
     except Unfit as error:
-        raise InvalidConfiguration(f"{where}: the default of {error.inside(one.name)}.") from None
+        raise InvalidConfiguration(f"{where}: the default of {_sentence(error.inside(one.name))}") from None
 
 
 def _key_names(name: str, key: str | Sequence[str] | None, fields: Mapping[str, Field]) -> tuple[str, ...]:

@@ -36,7 +36,7 @@ def _row_kind(cls: type) -> Kind | None:
         raise Unstorable(f"{cls.__qualname__} is abstract, so it has no rows. Name a model that has")
     field = cls._meta.pk
     if not field.concrete:
-        raise Unstorable(f"{cls.__qualname__} has a primary key of several columns. Take those, each by itself")
+        raise Unstorable(f"{cls.__qualname__} has a primary key of several columns. Take each of them by itself")
 
     def pk_of(value: Any) -> Any:
         try:
@@ -44,15 +44,15 @@ def _row_kind(cls: type) -> Kind | None:
         except (ValidationError, TypeError, ValueError):
             pk = None
         if pk is None or isinstance(value, bool):
-            raise Unfit(f"must be a {cls.__qualname__}, or its primary key", value)
+            raise Unfit(f"must be an instance of {cls.__qualname__}, or its primary key", value)
         return pk
 
     def dump(value: Any) -> Any:
         if isinstance(value, Model):
             if not isinstance(value, cls):
-                raise Unfit(f"must be a {cls.__qualname__}", value)
+                raise Unfit(f"must be an instance of {cls.__qualname__}", value)
             if value.pk is None:
-                raise Unfit("has no primary key yet, so it can't be fetched again. Save it first;", value)
+                raise Unfit("has no primary key yet, so it can't be fetched again. Save it first", value)
             value = value.pk
         pk = pk_of(value)
         return pk if isinstance(pk, str | int) else str(pk)

@@ -45,7 +45,7 @@ class _Row(NamedTuple):
 
 
 class _Verb(NamedTuple):
-    """One way to schedule: what is to become of a unit, seen its current row, and how to go about it."""
+    """One way to schedule: what is to become of a unit, given its current row, and how to go about it."""
 
     decide: Callable[[_Row | None], Outcome]
     mostly_new: bool = False  # insert first, and look only at what was in the way

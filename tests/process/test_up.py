@@ -111,7 +111,7 @@ def test_a_process_that_ignores_sigterm_is_killed_after_the_limit_or_at_the_seco
         supervisor.request_stop()
     supervisor.run_until_stopped()
     assert not alive(pid)
-    assert f"{OWN_LABEL:<6} | web doesn't end; killing it\n" in out.getvalue()
+    assert f"{OWN_LABEL:<6} | web doesn't stop; killing it\n" in out.getvalue()
 
 
 # make up.
@@ -134,7 +134,7 @@ def test_up_serves_the_admin_and_tells_where_and_how_to_log_in(up):
 
 
 def test_up_takes_the_next_port_when_the_default_one_is_in_use(up):
-    port = up.wait_for(r"Port 8000 is in use, taking (\d+)\.")[1]
+    port = up.wait_for(r"Port 8000 is in use, using (\d+) instead\.")[1]
     assert up.url() == f"http://127.0.0.1:{port}/"
 
 

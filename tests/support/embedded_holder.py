@@ -60,10 +60,13 @@ def start_in_thread(home: str) -> embedded.Services:
 
 
 def fork_idle_child() -> int:
-    """A child like those of a worker pool: it has all that we have, and outlives us."""
+    """A child like those of a worker pool: it has all that we have, and outlives us. It is past its fork hooks."""
+    ours, childs = os.pipe()
     pid = os.fork()
     if pid == 0:
+        os.write(childs, b".")
         signal.pause()
+    os.read(ours, 1)
     return pid
 
 

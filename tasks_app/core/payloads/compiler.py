@@ -62,7 +62,7 @@ class _Compiler:
             return self._container(origin or annotation, args)
         if isinstance(annotation, type):
             return self._class(annotation)
-        raise Unstorable(f"{name_of(annotation)} is no type that can be stored")
+        raise Unstorable(f"{name_of(annotation)} is not a type that can be stored")
 
     def _class(self, cls: type) -> Kind:
         for make in _makers:

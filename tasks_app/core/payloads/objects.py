@@ -26,7 +26,7 @@ class JsonObject:
         if type(value) is self._cls:
             return {name: self._dumped(name, field, getattr(value, name)) for name, field in self.fields.items()}
         if not isinstance(value, Mapping):
-            raise Unfit(f"must be a {self._cls.__qualname__}", value)
+            raise Unfit(f"must be an instance of {self._cls.__qualname__}", value)
         made = dump_fields(self.fields, value, self._cls.__qualname__)
         if not self.fetches and not self._typed_dict:
             self.load(made)  # what its own __post_init__ refuses is refused now
@@ -41,7 +41,7 @@ class JsonObject:
         try:
             return self._cls(**made)
         except (TypeError, ValueError) as error:
-            raise Unfit(f"does not make a {self._cls.__qualname__}: {error}") from error
+            raise Unfit(f"does not make an instance of {self._cls.__qualname__}: {error}") from error
 
     def schema(self, definitions: Definitions) -> Schema:
         titled = {"title": self._cls.__name__}
@@ -62,7 +62,7 @@ def dump_fields(fields: Mapping[str, Field], given: Mapping[str, Any], whose: st
     for name, value in given.items():
         field = fields.get(name)
         if field is None:
-            raise Unfit(f"is no field of {whose}.{nearest(str(name), fields)}", path=str(name))
+            raise Unfit(f"is not a field of {whose}.{nearest(str(name), fields)}", path=str(name))
         try:
             made[name] = None if value is None and field.default is None else field.kind.dump(value)
         except Unfit as error:
@@ -130,7 +130,7 @@ def pydantic_kind(cls: Any) -> Kind:
     def dump(value: Any) -> Any:
         if type(value) is not cls:
             if not isinstance(value, Mapping):
-                raise Unfit(f"must be a {cls.__qualname__}", value)
+                raise Unfit(f"must be an instance of {cls.__qualname__}", value)
             value = load(value)
         return value.model_dump(mode="json", by_alias=True, round_trip=True)
 

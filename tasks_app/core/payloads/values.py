@@ -30,7 +30,7 @@ def _float_in(value: Any) -> float:
             return value
     except OverflowError:  # a whole number that no float comes near to
         pass
-    raise Unfit("must be a number, and a finite one", value)
+    raise Unfit("must be a finite number", value)
 
 
 def _bool_in(value: Any) -> bool:

@@ -73,8 +73,8 @@ def test_status_says_that_nobody_dispatches_and_nobody_works():
     page, code = status_page()
 
     assert code == 1
-    assert "Nobody dispatches" in page
-    assert "Nobody runs tasks" in page
+    assert "Nothing is dispatched" in page
+    assert "No task can run" in page
 
 
 def test_a_node_silent_for_too_long_is_not_live(fleet):
@@ -455,7 +455,7 @@ def test_a_canary_that_waits_for_busy_slots_asks_for_workers_and_not_for_a_resta
     [batch] = claim_due()
     start(batch.batch_no, "worker")
 
-    assert all("all 1 slots that serve the lane are busy" in problem for problem in read_status().problems())
+    assert all("the only slot that serves the lane is busy" in problem for problem in read_status().problems())
 
 
 def test_canaries_that_were_turned_off_stop(fleet, canaries_fly, settings):

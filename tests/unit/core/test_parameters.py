@@ -115,7 +115,7 @@ def two(order_id: int, name: str = "x", *, loud: bool = False): ...
         (("5",), {}, "order_id='5' must be a whole number."),
         ((5, "a", True), {}, "takes 2 arguments by position (order_id, name), but 3 were given."),
         ((5,), {"order_id": 6}, "order_id=6 is given twice."),
-        ((5,), {"nmae": "y"}, "nmae is no field of handler 'UNIT_TYPED'. Did you mean 'name'?"),
+        ((5,), {"nmae": "y"}, "nmae is not a field of handler 'UNIT_TYPED'. Did you mean 'name'? It takes order_id,"),
         ((5, None), {}, "name=None must be a string"),
     ],
 )

@@ -163,8 +163,8 @@ REFUSED = [
     (int, "5", "='5' must be a whole number"),
     (int, True, "=True must be a whole number"),
     (int, 5.0, "=5.0 must be a whole number"),
-    (float, float("nan"), "=nan must be a number, and a finite one"),
-    (float, 10**400, "must be a number, and a finite one"),
+    (float, float("nan"), "=nan must be a finite number"),
+    (float, 10**400, "must be a finite number"),
     (bool, 1, "=1 must be True or False"),
     (str, 5, "=5 must be a string"),
     (Decimal, 0.1, "=0.1 must be a Decimal, or its digits as a string such as '9.99'"),
@@ -190,14 +190,14 @@ REFUSED = [
     (tuple[int, str], (1,), "must be a tuple of 2"),
     (dict[str, int], {"a": "x"}, "['a']='x' must be a whole number"),
     (dict[str, int], [1], "must be a dict"),
-    (Line, {"product": "tea", "prise": "1"}, "prise is no field of Line. Did you mean 'price'?"),
+    (Line, {"product": "tea", "prise": "1"}, "prise is not a field of Line. Did you mean 'price'?"),
     (Line, {"product": "tea"}, "price is missing, and has no default"),
-    (Line, Order(OrderId(1), []), "must be a Line"),
+    (Line, Order(OrderId(1), []), "must be an instance of Line"),
     (Order, {"id": 1, "lines": [{"product": "tea", "price": 0.5}]}, "lines[0].price=0.5 must be a Decimal"),
-    (Order, {"id": -1, "lines": []}, "does not make a Order: an id is never negative"),
+    (Order, {"id": -1, "lines": []}, "does not make an instance of Order: an id is never negative"),
     (Invoice, {"number": 0, "at": "2027-03-01T00:00:00Z"}, "number=0 is refused: Input should be greater than 0"),
     (Invoice, {"number": 1}, "at is refused: Field required"),
-    (Invoice, 5, "must be a Invoice"),
+    (Invoice, 5, "must be an instance of Invoice"),
 ]
 # To JSON Schema 5.0 is a whole number, and 10**400 a number; nor does it know what a class says to itself.
 NO_SCHEMA_CAN_TELL = [(int, 5.0), (float, 10**400), (Order, {"id": -1, "lines": []})]
@@ -228,7 +228,7 @@ UNSTORABLE = [
     (dict[tuple[int, int], str], "a dict with keys of"),
     (enum.Enum("Odd", {"A": (1, 2)}), "only strings and numbers can be stored"),
     (list[bytes], "bytes has no form in JSON"),
-    (iter, "is no type that can be stored"),
+    (iter, "is not a type that can be stored"),
 ]
 
 

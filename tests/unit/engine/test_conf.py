@@ -46,7 +46,7 @@ ROOT = Path(__file__).resolve().parents[3]
         ({"SHARDS": 1025}, "must be at most 1,024. Every look asks each shard"),
         ({"REDIS_URL": "amqp://guest:secret@x"}, "begins with 'amqp://'; it must be redis://"),
         ({"REDIS_URL": "localhost"}, "begins with 'localhost'; it must be redis://"),
-        ({"DATABASE": "defualt"}, "no alias in DATABASES. Did you mean 'default'? There are: default."),
+        ({"DATABASE": "defualt"}, "not an alias in DATABASES. Did you mean 'default'? There are: default."),
         ({"DATABASE": None}, "must be a string"),
         ({"PREFIX": ""}, "must be 1 to 64 letters"),
         ({"PREFIX": "a b"}, "is 'a b'; it must be 1 to 64 letters"),

@@ -36,7 +36,7 @@ export type AttemptOut = {
 export type AttemptPage = {
     items: Array<AttemptOut>;
     /**
-     * `after` of the next page; null at the end, and only there: a page may be short, even empty, and still have a next one
+     * `after` of the next page; null on the last. A page may be short, or even empty, and still have a next one
      */
     next: string | null;
 };
@@ -48,7 +48,7 @@ export type AuditOut = {
     id: number;
     at: string;
     /**
-     * The same for all that one order was for
+     * The same for everything that one order acted on
      */
     operation: string;
     actor: string;
@@ -70,7 +70,7 @@ export type AuditOut = {
 export type AuditPage = {
     items: Array<AuditOut>;
     /**
-     * `after` of the next page; null at the end, and only there: a page may be short, even empty, and still have a next one
+     * `after` of the next page; null on the last. A page may be short, or even empty, and still have a next one
      */
     next: string | null;
 };
@@ -110,7 +110,7 @@ export type BulkCancelOut = {
  */
 export type BulkCancelledOut = {
     /**
-     * Its place in `tasks`, from 0
+     * Its position in `tasks`, from 0
      */
     index: number;
     task_id?: number | null;
@@ -147,7 +147,7 @@ export type BulkCreateOut = {
  */
 export type BulkCreatedOut = {
     /**
-     * Its place in `tasks`, from 0
+     * Its position in `tasks`, from 0
      */
     index: number;
     outcome?: BulkOutcome | null;
@@ -159,7 +159,7 @@ export type BulkCreatedOut = {
 /**
  * BulkOutcome
  *
- * CREATED: there is a new task. EXISTS: a live one of its unit was there already.
+ * CREATED: there is a new task. EXISTS: its unit already had a live one.
  */
 export type BulkOutcome = 'CREATED' | 'EXISTS';
 
@@ -283,7 +283,7 @@ export type JobIn = {
      */
     max_retry?: number | null;
     /**
-     * Seconds before each retry, the last repeats
+     * Seconds before each retry; the last repeats
      */
     backoff?: Array<number> | null;
     /**
@@ -320,7 +320,7 @@ export type JobIn = {
 /**
  * JobOut
  *
- * A job as it stands. Times without a value of their own are null; lengths are in seconds.
+ * A job as it stands. Times that are not set are null; durations are in seconds.
  */
 export type JobOut = {
     id: number;
@@ -367,7 +367,7 @@ export type JobOut = {
  */
 export type JobPage = {
     /**
-     * `after` of the next page; null at the end, and only there: a page may be short, even empty, and still have a next one
+     * `after` of the next page; null on the last. A page may be short, or even empty, and still have a next one
      */
     next: string | null;
     items: Array<JobOut>;
@@ -409,7 +409,7 @@ export type JobPatch = {
      */
     max_retry?: number | null;
     /**
-     * Seconds before each retry, the last repeats
+     * Seconds before each retry; the last repeats
      */
     backoff?: Array<number> | null;
     /**
@@ -458,7 +458,7 @@ export type JobStatus = 'ACTIVE' | 'PAUSED';
 /**
  * Lane
  *
- * Priority classes, the most urgent first.
+ * Priority classes, most urgent first.
  */
 export type Lane = 'critical' | 'high' | 'default' | 'low' | 'backfill';
 
@@ -469,7 +469,7 @@ export type LaneChangedOut = {
     name: Lane;
     paused: boolean;
     /**
-     * False: it was so already, and nothing was written
+     * False: it already was, and nothing was written
      */
     changed: boolean;
 };
@@ -650,11 +650,11 @@ export type PauseIn = {
      */
     reason: string;
     /**
-     * Resumes by itself then; left out: when told
+     * Resumes by itself then; left out: only when told
      */
     until?: string | null;
     /**
-     * What becomes of the firings that fall into the pause
+     * What becomes of the firings that fall within the pause
      */
     on_resume?: OnResume;
 };
@@ -671,7 +671,7 @@ export type PayloadSchema = {
 /**
  * PlanOutcome
  *
- * CREATED: there was no task to move, so there is one now. UPDATED: it has a new time. REPLACED: it was running, and a new task took over. IGNORED: it has succeeded. SUPERSEDED: a newer change was applied before.
+ * CREATED: there was no task to move, so one was made. UPDATED: it has a new time. REPLACED: it was running, and a new task took over. IGNORED: it has succeeded. SUPERSEDED: a newer change had already been applied.
  */
 export type PlanOutcome = 'CREATED' | 'UPDATED' | 'REPLACED' | 'IGNORED' | 'SUPERSEDED';
 
@@ -683,7 +683,7 @@ export type PlanOutcome = 'CREATED' | 'UPDATED' | 'REPLACED' | 'IGNORED' | 'SUPE
 export type PlannedOut = {
     outcome: PlanOutcome;
     /**
-     * The task that stands for the unit now; null if it has none any more
+     * The task that stands for the unit now; null if there is none any more
      */
     task_id: number | null;
     /**
@@ -724,11 +724,11 @@ export type Problem = {
      */
     detail: string;
     /**
-     * The task that is there already, if it is about one
+     * The task that is already there, if the problem is about one
      */
     task?: TaskRef;
     /**
-     * The job that is there already, if it is about one
+     * The job that is already there, if the problem is about one
      */
     job?: JobRef;
 };
@@ -752,7 +752,7 @@ export type ProductOut = {
     quantity: number | null;
     synced_at: string | null;
     /**
-     * Null: it is being synced, or nothing is planned
+     * Null: it is being synced, or nothing is scheduled
      */
     next_sync_at: string | null;
     /**
@@ -768,7 +768,7 @@ export type ProductOut = {
 export type ProductPage = {
     items: Array<ProductOut>;
     /**
-     * `after` of the next page; null at the end, and only there: a page may be short, even empty, and still have a next one
+     * `after` of the next page; null on the last. A page may be short, or even empty, and still have a next one
      */
     next: string | null;
 };
@@ -816,7 +816,7 @@ export type RescheduleIn = {
 /**
  * ResumeIn
  *
- * What becomes of the firings that fell into the pause.
+ * What becomes of the firings that fell within the pause.
  */
 export type ResumeIn = {
     /**
@@ -874,11 +874,11 @@ export type TaskIn = {
      */
     max_retry?: number | null;
     /**
-     * Seconds; it runs again so long after each time it finished
+     * Seconds; it runs again this long after each run finishes
      */
     repeat_after?: number | null;
     /**
-     * Seconds; later than this it is not run. Not together with `repeat_after`
+     * Seconds; later than this it is not run. Can't be combined with `repeat_after`
      */
     expires_after?: number | null;
 };
@@ -886,7 +886,7 @@ export type TaskIn = {
 /**
  * TaskOut
  *
- * A task as it stood when it was read. Lengths are in seconds.
+ * A task as it stood when it was read. Durations are in seconds.
  */
 export type TaskOut = {
     id: number;
@@ -939,12 +939,12 @@ export type TaskOut = {
     attempts: number;
     max_retry: number;
     /**
-     * It runs again so long after each time it finished
+     * It runs again this long after each run finishes
      */
     repeat_after: number | null;
     expires_after: number | null;
     /**
-     * Who runs it, or whose try failed last; null: nobody, or not known any more
+     * Who runs it, or whose try failed last; null: nobody, or no longer known
      */
     worker: string | null;
     error_code: string;
@@ -968,7 +968,7 @@ export type TaskOut = {
  */
 export type TaskPage = {
     /**
-     * `after` of the next page; null at the end, and only there: a page may be short, even empty, and still have a next one
+     * `after` of the next page; null on the last. A page may be short, or even empty, and still have a next one
      */
     next: string | null;
     items: Array<TaskOut>;
@@ -1016,7 +1016,7 @@ export type TaskTypeOut = {
      */
     concurrency: number;
     /**
-     * Tasks a second over all workers
+     * Tasks a second across all workers
      */
     rate: number | null;
     burst: number | null;
@@ -1058,7 +1058,7 @@ export type TriggerIn = {
 export type TriggerOut = {
     task_id: number;
     /**
-     * False: this key has triggered it before
+     * False: this key had already triggered it
      */
     new: boolean;
     status: TaskStatus;
@@ -1097,7 +1097,7 @@ export type VersionOut = {
     version: string;
     api: 'v1';
     /**
-     * Whether this process reaches Redis; PostgreSQL it does, since it knew the caller
+     * Whether this process can reach Redis. It has reached PostgreSQL, or it would not know the caller
      */
     redis: boolean;
 };
@@ -1105,12 +1105,12 @@ export type VersionOut = {
 /**
  * WhyOut
  *
- * The one rule that holds a task or a job.
+ * The one rule that holds back a task or a job.
  */
 export type WhyOut = {
     rule: Rule;
     /**
-     * A sentence about this very case
+     * A sentence about this particular case
      */
     words: string;
 };
@@ -1124,7 +1124,7 @@ export type WindowOut = {
      */
     seconds: number;
     /**
-     * False: some tasks still go by the window before
+     * False: some tasks still go by the previous window
      */
     applied: boolean;
     /**
@@ -1141,11 +1141,11 @@ export type ListJobsData = {
         task_type?: string;
         name?: string;
         /**
-         * `next` of the page before, as it was; left out: the first page
+         * `next` of the previous page, unchanged; left out: the first page
          */
         after?: string;
         /**
-         * At most so many items
+         * At most this many items
          */
         limit?: number;
     };
@@ -1162,7 +1162,7 @@ export type ListJobsErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -1190,7 +1190,7 @@ export type CreateJobData = {
     body: JobIn;
     headers?: {
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key'?: string;
     };
@@ -1225,7 +1225,7 @@ export type CreateJobErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -1257,7 +1257,7 @@ export type DeleteJobData = {
          */
         'If-Match'?: string;
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key'?: string;
     };
@@ -1278,7 +1278,7 @@ export type DeleteJobErrors = {
      */
     403: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -1298,7 +1298,7 @@ export type DeleteJobErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -1337,7 +1337,7 @@ export type ReadJobErrors = {
      */
     401: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -1345,7 +1345,7 @@ export type ReadJobErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -1377,7 +1377,7 @@ export type EditJobData = {
          */
         'If-Match': string;
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key'?: string;
     };
@@ -1402,7 +1402,7 @@ export type EditJobErrors = {
      */
     403: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -1426,7 +1426,7 @@ export type EditJobErrors = {
      */
     428: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -1454,7 +1454,7 @@ export type PauseJobData = {
     body: PauseIn;
     headers?: {
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key'?: string;
     };
@@ -1479,7 +1479,7 @@ export type PauseJobErrors = {
      */
     403: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -1495,7 +1495,7 @@ export type PauseJobErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -1523,7 +1523,7 @@ export type ResumeJobData = {
     body?: ResumeIn;
     headers?: {
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key'?: string;
     };
@@ -1548,7 +1548,7 @@ export type ResumeJobErrors = {
      */
     403: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -1564,7 +1564,7 @@ export type ResumeJobErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -1592,7 +1592,7 @@ export type TriggerJobData = {
     body?: TriggerIn;
     headers: {
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key': string;
     };
@@ -1617,7 +1617,7 @@ export type TriggerJobErrors = {
      */
     403: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -1633,7 +1633,7 @@ export type TriggerJobErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -1665,11 +1665,11 @@ export type ListInstancesData = {
     query?: {
         status?: TaskStatus;
         /**
-         * `next` of the page before, as it was; left out: the first page
+         * `next` of the previous page, unchanged; left out: the first page
          */
         after?: string;
         /**
-         * At most so many items
+         * At most this many items
          */
         limit?: number;
     };
@@ -1682,7 +1682,7 @@ export type ListInstancesErrors = {
      */
     401: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -1690,7 +1690,7 @@ export type ListInstancesErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -1731,7 +1731,7 @@ export type PreviewJobErrors = {
      */
     401: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -1739,7 +1739,7 @@ export type PreviewJobErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -1778,7 +1778,7 @@ export type ExplainJobErrors = {
      */
     401: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -1786,7 +1786,7 @@ export type ExplainJobErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -1814,7 +1814,7 @@ export type CreateTasksData = {
     body: BulkCreateIn;
     headers?: {
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key'?: string;
     };
@@ -1849,7 +1849,7 @@ export type CreateTasksErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -1877,7 +1877,7 @@ export type CancelTasksData = {
     body: BulkCancelIn;
     headers?: {
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key'?: string;
     };
@@ -1900,7 +1900,7 @@ export type CancelTasksErrors = {
      */
     403: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -1916,7 +1916,7 @@ export type CancelTasksErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -1956,7 +1956,7 @@ export type ListTasksData = {
          */
         history?: boolean;
         /**
-         * Its instances, the latest first
+         * Its instances, latest first
          */
         job?: number;
         /**
@@ -1976,11 +1976,11 @@ export type ListTasksData = {
          */
         ran_to?: string;
         /**
-         * `next` of the page before, as it was; left out: the first page
+         * `next` of the previous page, unchanged; left out: the first page
          */
         after?: string;
         /**
-         * At most so many items
+         * At most this many items
          */
         limit?: number;
     };
@@ -1997,7 +1997,7 @@ export type ListTasksErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2025,7 +2025,7 @@ export type CreateTaskData = {
     body: TaskIn;
     headers?: {
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key'?: string;
     };
@@ -2060,7 +2060,7 @@ export type CreateTaskErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2088,7 +2088,7 @@ export type RescheduleUnitData = {
     body: UnitRescheduleIn;
     headers?: {
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key'?: string;
     };
@@ -2123,7 +2123,7 @@ export type RescheduleUnitErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2162,7 +2162,7 @@ export type ReadTaskErrors = {
      */
     401: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -2170,7 +2170,7 @@ export type ReadTaskErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2198,7 +2198,7 @@ export type CancelTaskData = {
     body?: ReasonIn;
     headers?: {
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key'?: string;
     };
@@ -2223,7 +2223,7 @@ export type CancelTaskErrors = {
      */
     403: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -2239,7 +2239,7 @@ export type CancelTaskErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2267,7 +2267,7 @@ export type RetryTaskData = {
     body?: ReasonIn;
     headers?: {
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key'?: string;
     };
@@ -2292,7 +2292,7 @@ export type RetryTaskErrors = {
      */
     403: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -2308,7 +2308,7 @@ export type RetryTaskErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_RETRY_LIMITED`: The task was retried too often; `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_RETRY_LIMITED`: The task was retried too often; `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2336,7 +2336,7 @@ export type RescheduleTaskData = {
     body: RescheduleIn;
     headers?: {
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key'?: string;
     };
@@ -2361,7 +2361,7 @@ export type RescheduleTaskErrors = {
      */
     403: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -2377,7 +2377,7 @@ export type RescheduleTaskErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2416,7 +2416,7 @@ export type ExplainTaskErrors = {
      */
     401: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -2424,7 +2424,7 @@ export type ExplainTaskErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2455,11 +2455,11 @@ export type ListAttemptsData = {
     };
     query?: {
         /**
-         * `next` of the page before, as it was; left out: the first page
+         * `next` of the previous page, unchanged; left out: the first page
          */
         after?: string;
         /**
-         * At most so many items
+         * At most this many items
          */
         limit?: number;
     };
@@ -2472,7 +2472,7 @@ export type ListAttemptsErrors = {
      */
     401: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -2480,7 +2480,7 @@ export type ListAttemptsErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2521,7 +2521,7 @@ export type ReadTaskTypesErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2560,7 +2560,7 @@ export type ReadTaskTypeErrors = {
      */
     401: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -2568,7 +2568,7 @@ export type ReadTaskTypeErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2609,7 +2609,7 @@ export type ReadLanesErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2637,13 +2637,13 @@ export type PauseLaneData = {
     body: LaneReasonIn;
     headers?: {
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key'?: string;
     };
     path: {
         /**
-         * Priority classes, the most urgent first.
+         * Priority classes, most urgent first.
          */
         lane: Lane;
     };
@@ -2677,7 +2677,7 @@ export type PauseLaneErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2705,13 +2705,13 @@ export type ResumeLaneData = {
     body: LaneReasonIn;
     headers?: {
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key'?: string;
     };
     path: {
         /**
-         * Priority classes, the most urgent first.
+         * Priority classes, most urgent first.
          */
         lane: Lane;
     };
@@ -2745,7 +2745,7 @@ export type ResumeLaneErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2786,7 +2786,7 @@ export type ReadLimitsErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2819,11 +2819,11 @@ export type ListAuditData = {
         verb?: string;
         actor?: string;
         /**
-         * `next` of the page before, as it was; left out: the first page
+         * `next` of the previous page, unchanged; left out: the first page
          */
         after?: string;
         /**
-         * At most so many items
+         * At most this many items
          */
         limit?: number;
     };
@@ -2840,7 +2840,7 @@ export type ListAuditErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2910,7 +2910,7 @@ export type ReadHealthErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2951,7 +2951,7 @@ export type ReadVersionErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2980,11 +2980,11 @@ export type ListProductsData = {
     path?: never;
     query?: {
         /**
-         * `next` of the page before, as it was; left out: the first page
+         * `next` of the previous page, unchanged; left out: the first page
          */
         after?: string;
         /**
-         * At most so many items
+         * At most this many items
          */
         limit?: number;
     };
@@ -2997,7 +2997,7 @@ export type ListProductsErrors = {
      */
     401: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -3005,7 +3005,7 @@ export type ListProductsErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -3044,7 +3044,7 @@ export type ReadProductErrors = {
      */
     401: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -3052,7 +3052,7 @@ export type ReadProductErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -3089,7 +3089,7 @@ export type ReadWindowErrors = {
      */
     401: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -3097,7 +3097,7 @@ export type ReadWindowErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**

@@ -17,8 +17,8 @@ T = TypeVar("T", bound="JobPage")
 class JobPage:
     """
     Attributes:
-        next_ (None | str): `after` of the next page; null at the end, and only there: a page may be short, even empty,
-            and still have a next one
+        next_ (None | str): `after` of the next page; null on the last. A page may be short, or even empty, and still
+            have a next one
         items (list[JobOut]):
     """
 

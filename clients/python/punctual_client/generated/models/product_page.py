@@ -18,8 +18,8 @@ class ProductPage:
     """
     Attributes:
         items (list[ProductOut]):
-        next_ (None | str): `after` of the next page; null at the end, and only there: a page may be short, even empty,
-            and still have a next one
+        next_ (None | str): `after` of the next page; null on the last. A page may be short, or even empty, and still
+            have a next one
     """
 
     items: list[ProductOut]

@@ -21,13 +21,13 @@ class TaskTypeOut:
     """
     Attributes:
         name (str):
-        lane (Lane): Priority classes, the most urgent first.
+        lane (Lane): Priority classes, most urgent first.
         max_retry (int):
         backoff (list[float]): Seconds before each retry, without their jitter; the last repeats
         timeout (float): Seconds
         mode (Mode): How the handler is called.
         concurrency (int): Tasks of one batch that run at the same time
-        rate (float | None): Tasks a second over all workers
+        rate (float | None): Tasks a second across all workers
         burst (float | None):
         max_running (int | None):
         payload_schema (None | PayloadSchema): What its payload has: names, types, defaults, and what is required. Null:
