@@ -8,6 +8,7 @@ import json
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 from types import SimpleNamespace
 from typing import Any
@@ -17,6 +18,7 @@ from asgiref.sync import sync_to_async
 from .calls import function_in, signature_of, words_for
 from .errors import InvalidConfiguration, InvalidTask, UnrecoverableError, nearest, shown
 from .payloads import (
+    MADE_ANEW,
     REQUIRED,
     Field,
     Kind,
@@ -100,7 +102,8 @@ class Parameters:
                     f"handler {self.handler!r} has no parameter {name!r}.{nearest(name, self.fields)}{self._way_out()}"
                 )
             try:
-                made[name] = self.fields[name].kind.dump(value)
+                field = self.fields[name]
+                made[name] = None if value is None and field.default is None else field.kind.dump(value)
             except Unfit as error:
                 raise InvalidTask(f"handler {self.handler!r}: {_sentence(error.inside(name))}") from None
         return made
@@ -137,8 +140,9 @@ class Parameters:
         """The key of the unit that these arguments are about."""
         if not self.fields:
             return ONLY_KEY
-        names = self.key or [name for name in payload if payload[name] != self.fields[name].default]
-        parts = {name: payload.get(name, self.fields[name].default) for name in self.fields if name in names}
+        given = self._defaults | {name: self._canonical(name, value) for name, value in payload.items()}
+        names = self.key or [name for name in payload if given[name] != self._defaults[name]]
+        parts = {name: given[name] for name in self.fields if name in names and given[name] is not MADE_ANEW}
         if self.key and any(value is REQUIRED for value in parts.values()):
             raise InvalidTask(f"handler {self.handler!r}: {', '.join(self.key)} must be given: it is the unit's key.")
         if not parts:
@@ -153,6 +157,17 @@ class Parameters:
             return text
         return _HASHED + sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
+    @cached_property
+    def _defaults(self) -> dict[str, Any]:
+        return {name: self._canonical(name, field.default) for name, field in self.fields.items()}
+
+    def _canonical(self, name: str, value: Any) -> Any:
+        """Equal arguments are one unit, however they are written."""
+        canonical = self.fields[name].kind.canonical
+        if value is None or value is REQUIRED or value is MADE_ANEW:
+            return value
+        return _in_order(value) if canonical is None else canonical(value)
+
     def _bare(self, name: str, value: Any) -> str:
         """The value itself, if it is no longer than a key and can't be taken for the key of other arguments."""
         spelled = self.fields[name].kind.key_of
@@ -166,6 +181,15 @@ class Parameters:
 
     def _way_out(self) -> str:
         return f" It takes {', '.join(self.names) or 'nothing'}."
+
+
+def _in_order(value: Any) -> Any:
+    """JSON as it is compared: the entries of an object have no order, and 5.0 is 5."""
+    if isinstance(value, dict):
+        return {name: _in_order(value[name]) for name in sorted(value, key=str)}
+    if isinstance(value, list | tuple):
+        return [_in_order(one) for one in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _named(error: Unfit) -> str:

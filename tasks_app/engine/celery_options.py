@@ -69,4 +69,6 @@ worker_redirect_stdouts = False
 beat_scheduler = "tasks_app.engine.beat.process:PunctualBeat"
 timezone = "UTC"
 
-globals().update(conf().CELERY)
+_own = dict(conf().CELERY)
+broker_transport_options |= _own.pop("broker_transport_options", {})  # one by one: the others hold promises up
+globals().update(_own)

@@ -68,7 +68,7 @@ def _row_kind(cls: type) -> Kind | None:
     return Kind(
         dump,
         load,
-        frozenset({"row"}),
+        frozenset({"row", "int", "string"}),  # a row looks like its primary key, and is no key of a dict
         lambda _: _pk_schema(field) | says,
         key_of=lambda pk: _spelled(cls, pk),
         fetches=True,

@@ -231,7 +231,7 @@ def _insert(requests: Iterable[Request], replaces: Mapping[Unit, int] | None = N
     tenant, task_type, keys = zip(*units, strict=True)
     limited = REGISTRY.limited(task_type)
     if None in payload:
-        REGISTRY.refuse_without_payload(task_type)
+        REGISTRY.refuse_without_payload(name for name, text in zip(task_type, payload, strict=True) if text is None)
     params = {
         "biz_key": text_array(keys),
         "shard": array(shards_of(tenant, task_type, keys)),

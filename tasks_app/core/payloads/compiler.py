@@ -8,7 +8,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .kind import ANY_FORM, OBJECT, Field, Kind, Unstorable, name_of
-from .objects import JsonObject, field_default, fields_of, is_pydantic, pydantic_kind, without_required
+from .objects import (
+    JsonObject,
+    field_default,
+    fields_of,
+    is_pydantic,
+    pydantic_kind,
+    refuse_what_is_not_kept,
+    without_required,
+)
 from .several import items, mapping, one_of, optional, record
 from .values import ANYTHING, NULL, SCALARS, enum_kind, literal_kind
 
@@ -91,8 +99,9 @@ class _Compiler:
             hints = typing.get_type_hints(cls, include_extras=True)
         except NameError as error:
             raise Unstorable(f"{name_of(cls)}: {error}; a type in it must be there at run time") from None
+        refuse_what_is_not_kept(cls)
         kinds: dict[str, Field] = {}
-        for name, default in fields_of(cls):
+        for name, default in fields_of(cls, hints):
             kind = self.kind_of(without_required(hints[name]))
             kinds[name] = Field(kind, field_default(cls, name, kind, default))
         made.fields.update(kinds)

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from tasks_app.core.errors import shown
 
-from .schema import REQUIRED, Definitions, Schema
+from .schema import MADE_ANEW, REQUIRED, Definitions, Schema  # noqa: F401  (MADE_ANEW: for others)
 
 
 class Unfit(ValueError):
@@ -39,6 +39,7 @@ class Kind(NamedTuple):
     fields: Mapping[str, "Field"] | None = None  # of a dataclass or a model: what its JSON object has
     key_of: Callable[[Any], str] | None = None  # its text in the key of a unit, from its JSON; None: the JSON itself
     fetches: bool = False  # load asks the database
+    canonical: Callable[[Any], Any] | None = None  # of equal values the same JSON; None: it is the same anyway
 
 
 class Field(NamedTuple):

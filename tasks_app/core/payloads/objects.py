@@ -1,6 +1,7 @@
 """Values that are an object in JSON: dataclasses, TypedDicts, and models of pydantic, if the project has it."""
 
 import dataclasses
+import inspect
 import json
 import typing
 from collections.abc import Callable, Mapping
@@ -8,8 +9,8 @@ from typing import Any
 
 from tasks_app.core.errors import nearest
 
-from .kind import OBJECT, REQUIRED, Field, Kind, Unfit, Unstorable, json_default, name_of
-from .schema import MADE_ANEW, Definitions, Schema, object_schema
+from .kind import MADE_ANEW, OBJECT, REQUIRED, Field, Kind, Unfit, Unstorable, json_default, name_of
+from .schema import Definitions, Schema, object_schema
 from .values import ANYTHING
 
 
@@ -28,9 +29,15 @@ class JsonObject:
         if not isinstance(value, Mapping):
             raise Unfit(f"must be an instance of {self._cls.__qualname__}", value)
         made = dump_fields(self.fields, value, self._cls.__qualname__)
-        if not self.fetches and not self._typed_dict:
-            self.load(made)  # what its own __post_init__ refuses is refused now
-        return made
+        if self.fetches or self._typed_dict:
+            return made
+        built = self.load(made)  # what its own __post_init__ refuses is refused now
+        # What a factory makes is the same task's from now on, as if the object had been given.
+        return (
+            self.dump(built)
+            if any(self.fields[name].default is MADE_ANEW for name in self.fields.keys() - made)
+            else made
+        )
 
     def load(self, value: Any) -> Any:
         if type(value) is self._cls and not self._typed_dict:
@@ -94,9 +101,10 @@ def _refuse_missing(fields: Mapping[str, Field], made: Mapping[str, Any]) -> Non
             raise Unfit("is missing, and has no default", path=name)
 
 
-def fields_of(cls: Any) -> list[tuple[str, object]]:
+def fields_of(cls: Any, hints: Mapping[str, Any]) -> list[tuple[str, object]]:
+    """Each with its default, before it is JSON. `hints` are its types, those written as strings looked up."""
     if typing.is_typeddict(cls):
-        return [(name, REQUIRED if name in cls.__required_keys__ else MADE_ANEW) for name in cls.__annotations__]
+        return [(name, REQUIRED if _is_required(cls, name, hints[name]) else MADE_ANEW) for name in cls.__annotations__]
     found = []
     for field in dataclasses.fields(cls):
         if field.init:
@@ -104,6 +112,26 @@ def fields_of(cls: Any) -> list[tuple[str, object]]:
             plain = REQUIRED if field.default is dataclasses.MISSING else field.default
             found.append((field.name, MADE_ANEW if factory else plain))
     return found
+
+
+def _is_required(cls: Any, name: str, hint: Any) -> bool:
+    # Where annotations are strings, __required_keys__ knows only what is said of all of them.
+    said = typing.get_origin(hint)
+    return said is typing.Required or (said is not typing.NotRequired and name in cls.__required_keys__)
+
+
+def refuse_what_is_not_kept(cls: Any) -> None:
+    """An InitVar, or an argument of an __init__ of its own, is gone once the object is there."""
+    if typing.is_typeddict(cls):
+        return
+    kept = {field.name for field in dataclasses.fields(cls)}
+    for one in inspect.signature(cls).parameters.values():
+        variadic = one.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        if one.name not in kept and one.default is inspect.Parameter.empty and not variadic:
+            raise Unstorable(
+                f"{name_of(cls)} is made with {one.name}, which is no field of it, so it can't be built again. Give "
+                f"{one.name} a default, or make it a field"
+            )
 
 
 def field_default(cls: type, name: str, kind: Kind, default: object) -> object:

@@ -12,7 +12,7 @@ Schema = dict[str, Any]
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 REQUIRED = object()  # the default of what has none
-MADE_ANEW = object()  # a default that a factory makes
+MADE_ANEW = object()  # a default that a factory makes, or an entry that may be missing
 INTEGER_AS_NAME = r"^(0|-?[1-9][0-9]*)$"
 
 

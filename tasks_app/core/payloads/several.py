@@ -1,6 +1,7 @@
 """Values made of others: lists, tuples, sets, dicts, and one type or another."""
 
 import functools
+import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -52,6 +53,10 @@ def items(inner: Kind, build: type) -> Kind:
                 raise error.inside(f"[{len(made)}]") from None
         return made
 
+    def dump(value: Any) -> list[Any]:
+        made = each(inner.dump, value)
+        return _in_order(made) if build in (set, frozenset) else made
+
     def load(value: Any) -> Any:
         made = each(inner.load, value)
         return made if build is list else build(made)
@@ -59,7 +64,13 @@ def items(inner: Kind, build: type) -> Kind:
     def schema(definitions: Definitions) -> Schema:
         return {"type": "array", "items": inner.schema(definitions)}
 
-    return Kind(functools.partial(each, inner.dump), load, frozenset({"list"}), schema, fetches=inner.fetches)
+    return Kind(dump, load, frozenset({"list"}), schema, fetches=inner.fetches)
+
+
+def _in_order(made: list[Any]) -> list[Any]:
+    """Each once, by its text: a set of strings has another order in every process."""
+    by_text = {json.dumps(one, sort_keys=True, default=str): one for one in made}
+    return [by_text[text] for text in sorted(by_text)]
 
 
 def record(kinds: list[Kind]) -> Kind:
@@ -89,7 +100,7 @@ def record(kinds: list[Kind]) -> Kind:
 
 
 def mapping(key: Kind, inner: Kind, words: str) -> Kind:
-    if not key.forms <= {"string", "int"}:
+    if key.forms not in ({"string"}, {"int"}):
         raise Unstorable(f"a dict with keys of {words} has no form in JSON; use strings, whole numbers or UUIDs")
     whole = key.forms == {"int"}
 

@@ -2,8 +2,8 @@
 
 import enum
 from collections.abc import Callable
-from datetime import date, datetime, time, timedelta
-from decimal import Decimal, InvalidOperation
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, InvalidOperation
 from math import isfinite
 from typing import Any, TypeVar
 from uuid import UUID
@@ -14,6 +14,7 @@ from .kind import ANY_FORM, Kind, Unfit, Unstorable
 from .schema import Definitions, Schema
 
 T = TypeVar("T", datetime, date, time)
+_MOST_ZEROS = 40  # before or after the digits of a Decimal; beyond that its exponent is shorter
 
 
 def _int_in(value: Any) -> int:
@@ -28,8 +29,8 @@ def _float_in(value: Any) -> float:
     try:
         if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value):
             return value
-    except OverflowError:  # a whole number that no float comes near to
-        pass
+    except OverflowError:
+        pass  # a whole number that no float is near to
     raise Unfit("must be a finite number", value)
 
 
@@ -118,11 +119,33 @@ def _said(**schema: Any) -> Callable[[Definitions], Schema]:
     return lambda _: schema
 
 
-def _both(load: Callable[[Any], Any], write: Callable[[Any], Any], form: str, **schema: Any) -> Kind:
+def _in_utc(text: str) -> str:
+    """One instant has one text, whatever the zone it was given in."""
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC).isoformat()
+    except OverflowError:
+        return text  # so near the ends of time that there is no such instant in UTC
+
+
+def _fewest_digits(text: str) -> str:
+    """9.90 is 9.9: a form and a column may give one amount with more zeros than the other."""
+    made = Decimal(text)
+    exact = Context(prec=max(1, len(made.as_tuple().digits)), Emax=MAX_EMAX, Emin=MIN_EMIN)
+    least = made.normalize(exact)
+    return f"{least:f}" if abs(least.adjusted()) <= _MOST_ZEROS else str(least)
+
+
+def _both(
+    load: Callable[[Any], Any],
+    write: Callable[[Any], Any],
+    *forms: str,
+    canonical: Callable[[Any], Any] | None = None,
+    **schema: Any,
+) -> Kind:
     def dump(value: Any) -> Any:
         return write(load(value))
 
-    return Kind(dump, load, frozenset({form}), _said(**schema))
+    return Kind(dump, load, frozenset(forms), _said(**schema), canonical=canonical)
 
 
 ANYTHING = Kind(_as_is, _as_is, ANY_FORM, _said())
@@ -136,9 +159,11 @@ SCALARS: dict[type, Kind] = {
     float: Kind(_float_in, lambda value: float(_float_in(value)), frozenset({"float"}), _said(type="number")),
     bool: Kind(_bool_in, _bool_in, frozenset({"bool"}), _said(type="boolean")),
     str: Kind(_str_in, _str_in, frozenset({"string"}), _said(type="string")),
-    Decimal: _both(_decimal_out, str, "string", type="string", format="decimal", pattern=_DIGITS),
+    Decimal: _both(
+        _decimal_out, str, "string", canonical=_fewest_digits, type="string", format="decimal", pattern=_DIGITS
+    ),
     UUID: _both(_uuid_out, str, "string", type="string", format="uuid"),
-    datetime: _both(_datetime_out, datetime.isoformat, "string", type="string", format="date-time"),
+    datetime: _both(_datetime_out, datetime.isoformat, "string", canonical=_in_utc, type="string", format="date-time"),
     date: _both(_date_out, date.isoformat, "string", type="string", format="date"),
     # The format "time" wants an offset, which times of day seldom have.
     time: _both(_time_out, time.isoformat, "string", type="string", pattern=_CLOCK),
@@ -146,6 +171,7 @@ SCALARS: dict[type, Kind] = {
         _timedelta_out,
         _seconds,
         "float",
+        "int",
         type="number",
         minimum=-_LONGEST_TIMEDELTA,
         maximum=_LONGEST_TIMEDELTA,

@@ -241,6 +241,13 @@ def test_a_row_that_is_gone_cancels_its_task_and_says_so(declared):
     assert found.error_msg == f"testapp.Counter {counter_pk} is no longer there"
 
 
+def test_a_row_and_a_number_can_not_be_told_apart():
+    def either(counter: int | Counter): ...
+
+    with pytest.raises(InvalidConfiguration, match=r"Counter looks like another of them"):
+        handler("TYPED_EITHER")(either)
+
+
 def test_a_row_can_not_be_scheduled_before_it_is_saved_nor_one_of_another_model():
     with pytest.raises(InvalidTask, match=r"counter=.* has no primary key yet"):
         typed.count.schedule(Counter(name="a"))
@@ -292,3 +299,13 @@ def test_the_rest_api_refuses_a_payload_that_does_not_fit():
     assert (refused.status, find("TYPED_OPEN", "a")) == (422, None)
     assert "order_id='x' must be a whole number" in refused.body["detail"]
     assert api.post("/tasks", {"task_type": "TYPED_OPEN", "key": "a", "payload": {"order_id": 5}}).status == 201
+
+
+def test_many_of_several_types_are_scheduled_though_some_have_no_payload():
+    """What a typed handler needs is asked of its own tasks only."""
+    api = Api()
+    typed_one = {"task_type": "TYPED_OPEN", "key": "a", "payload": {"order_id": 5}}
+
+    answer = api.post("/tasks/bulk", {"tasks": [typed_one, {"task_type": "T_QUIET", "key": "a"}]})
+
+    assert (answer.status, answer.body.get("created")) == (200, 2)

@@ -213,6 +213,29 @@ def test_a_database_of_the_handlers_own_that_is_away_is_the_handlers_error(alias
     assert (row(task_id).status, row(task_id).error_code) == ("DEAD", "OperationalError")
 
 
+@commits
+def test_a_connection_of_the_handlers_own_that_broke_fails_no_batch(alias):
+    """The batch is done again task by task, and by then it is connected anew."""
+    alias("theirs", CONN_MAX_AGE=None, CONN_HEALTH_CHECKS=False)
+
+    @handler("T_THEIRS", transactional=True, max_retry=0)
+    def ask(task):
+        Counter.objects.using("theirs").count()
+
+    try:
+        with connections["theirs"].cursor() as cursor:
+            cursor.execute("SELECT pg_backend_pid()")
+            [pid] = cursor.fetchone()
+        with connections["default"].cursor() as cursor:
+            cursor.execute("SELECT pg_terminate_backend(%s, 10000)", [pid])
+        tasks = [schedule("T_THEIRS", key).task_id for key in "abc"]
+        run_due()
+    finally:
+        REGISTRY.discard("T_THEIRS")
+
+    assert [row(task_id).status for task_id in tasks] == ["SUCCESS"] * 3
+
+
 class SchedulesInLite:
     def db_for_write(self, model, **hints) -> str | None:
         return "lite" if model._meta.app_label == "django_celery_beat" else None

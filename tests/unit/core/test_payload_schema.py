@@ -21,11 +21,6 @@ class Level(enum.IntEnum):
     HIGH = 2
 
 
-class Mixed(enum.Enum):
-    WORD = "a"
-    NUMBER = 1
-
-
 class Rights(enum.Flag):
     READ = 1
     WRITE = 2
@@ -85,7 +80,6 @@ TAKEN_AND_REFUSED = [
     (Literal[True], [True], [1, "true"]),
     (dict[int, str], [{}, {"5": "a", "-7": "b", "0": ""}], [{"a": "b"}, {"1.5": "b"}, {"5": 1}]),
     (dict[Level, int], [{"1": 5}], [{"3": 5}, {"LOW": 5}]),
-    (dict[Mixed, int], [{"a": 5}], [{"1": 5}, {"b": 5}]),
     (dict[Rights, int], [{"3": 5}], [{"READ": 5}]),
     (list[dict[str, int | None]], [[{"a": None}], []], [[{"a": "b"}], {}]),
     (Car, [{"wheels": [WHEEL, {}]}, {"wheels": [{"car": {"wheels": [{}, {}]}}, {}]}], [{"wheels": [{}]}, {}]),

@@ -1,6 +1,7 @@
 """Settings are checked together, and every error says what to do."""
 
 import re
+import runpy
 from dataclasses import fields
 from pathlib import Path
 from uuid import uuid4
@@ -9,7 +10,7 @@ import pytest
 from django.core import checks
 from django.test import override_settings
 
-from tasks_app.conf import Conf, from_settings
+from tasks_app.conf import Conf, conf, from_settings
 from tasks_app.core.errors import InvalidConfiguration
 from tasks_app.core.handlers import REGISTRY, handler
 from tasks_app.engine import nodes
@@ -55,6 +56,15 @@ ROOT = Path(__file__).resolve().parents[3]
         ({"CELERY": {"task_acks_late": True}}, "a late ack would run it twice. Leave it out"),
         ({"CELERY": {"task_soft_time_limit": 5}}, "give each handler its own timeout"),
         ({"CELERY": {"beat_schedule": {}}}, "make them jobs"),
+        ({"CELERY": {"broker_write_url": "redis://elsewhere"}}, 'meet at PUNCTUAL["REDIS_URL"]'),
+        ({"CELERY": {"broker_transport": "redis"}}, "a message that is not ours could end a worker"),
+        ({"CELERY": {"beat_scheduler": "celery.beat:Scheduler"}}, "nobody would dispatch"),
+        ({"CELERY": {"broker_transport_options": 5}}, "must be a dict"),
+        (
+            {"CELERY": {"broker_transport_options": {"global_keyprefix": "x"}}},
+            """PUNCTUAL["CELERY"]["broker_transport_options"] has 'global_keyprefix': it is PUNCTUAL["PREFIX"]""",
+        ),
+        ({"CELERY": {"broker_transport_options": {"ack_emulation": True}}}, "loses and doubles messages"),
         ({"CELERY": {"TASK_ACKS_LATE": True}}, "Celery's own names in lower case"),
         ({"CELERY": {1: 2}}, "Celery's own names in lower case"),
     ],
@@ -62,6 +72,16 @@ ROOT = Path(__file__).resolve().parents[3]
 def test_a_bad_setting_is_refused_with_the_way_out(values, words):
     with pytest.raises(InvalidConfiguration, match=re.escape(words)):
         from_settings(values)
+
+
+def test_one_option_of_the_transport_leaves_the_others_as_they_are(settings):
+    own = {"worker_max_memory_per_child": 800_000, "broker_transport_options": {"socket_timeout": 9}}
+    with override_settings(PUNCTUAL=settings.PUNCTUAL | {"CELERY": own}):
+        options = runpy.run_path(str(ROOT / "tasks_app/engine/celery_options.py"))
+
+    transport = options["broker_transport_options"]
+    assert (options["worker_max_memory_per_child"], transport["socket_timeout"]) == (800_000, 9)
+    assert (transport["ack_emulation"], transport["global_keyprefix"]) == (False, conf().redis_key(""))
 
 
 def test_whole_numbers_become_what_the_knob_is():
