@@ -21,7 +21,7 @@ CASES = {
 
 
 @pytest.fixture(scope="module")
-def told(hosts) -> dict[str, dict]:
+def told(django_db_setup) -> dict[str, dict]:
     """All cases at once."""
     running = {}
     for name, (parts, without, *_) in CASES.items():

@@ -3,10 +3,12 @@
 import contextlib
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote, unquote, urlencode, urlsplit
@@ -175,3 +177,15 @@ def through(*, database: Proxy | None = None, redis: Proxy | None = None) -> dic
 
 def new_stack(settings_module: str = "tests.settings", **options: str) -> Stack:
     return Stack(Path(tempfile.mkdtemp(prefix="punctual-stack-")), settings_module, **options)
+
+
+@contextlib.contextmanager
+def serving(**env: str) -> Iterator[Stack]:
+    """A web process with these variables, ended at the end."""
+    stack = new_stack()
+    try:
+        stack.web(**env)
+        yield stack
+    finally:
+        stack.stop()
+        shutil.rmtree(stack.folder, ignore_errors=True)
