@@ -1,5 +1,6 @@
 """The path of a task through a real beat, the real broker and a real worker, and what happens when they die."""
 
+import re
 from datetime import timedelta
 
 from django.db import transaction
@@ -11,6 +12,7 @@ from tasks_app.models import ScheduleTask, TaskAttempt
 from tests.support import project_celery
 from tests.support.engine import anybodys, row
 from tests.support.processes import wait_begun, wait_for
+from tests.support.stack import redis_proxy, through
 from tests.support.testapp.models import Effect
 
 
@@ -34,6 +36,23 @@ def test_tasks_run_after_commit_at_their_time_until_they_succeed_and_send_with_t
     assert set(Effect.objects.values_list("task_id", flat=True)) >= {soon.task_id, later.task_id}
     assert redis.llen(project_celery.QUEUE) == 1
     assert b'"task": "project.mail"' in redis.lindex(project_celery.QUEUE, 0)
+
+
+def test_the_banner_of_a_worker_names_its_broker_and_no_class(stack):
+    broker = redis_proxy()
+    try:
+        stack.beat()
+        over_tcp = stack.worker(**through(redis=broker))
+        task = schedule("T_QUIET", "a")
+        wait_for(stack)
+        as_the_tests = stack.worker()
+        seen = [re.search(r"transport: +(\S+)", worker.text())[1] for worker in (over_tcp, as_the_tests)]
+    finally:
+        broker.close()
+
+    assert row(task.task_id).status == "SUCCESS"
+    assert re.fullmatch(rf"punctual://(:\*\*@)?127\.0\.0\.1:{broker.port}/0", seen[0])
+    assert re.match(r"punctual(\+socket)?://", seen[1])
 
 
 def test_a_worker_killed_while_running_leaves_its_task_to_another(stack):
