@@ -45,7 +45,7 @@ ROOT = Path(__file__).resolve().parents[3]
         ({"RETENTION": {"Brief": {}}}, "has a class 'Brief'; a name is a small letter"),
         ({"RETENTION": {"default": {"hot_days": 1}}}, "KEEP_HOT_DAYS and KEEP_COLD_DAYS"),
         ({"RETENTION": {"brief": 2}}, 'is 2; it must be a dict, such as {"hot_days": 2}'),
-        (
+        ({"RETENTION": {"brief": {"hot_day": 2}}}, "is no option of a class. Did you mean 'hot_days'"),
             {"RETENTION": {"brief": {"hot_day": 2}}},
             "has 'hot_day', which is no option of a class. Did you mean 'hot_days'",
         ),
@@ -171,6 +171,19 @@ def test_handlers_that_contradict_themselves_are_refused_by_a_check():
 
     assert len(found) == 1
     assert "UNIT_CONTRADICTION" in found[0].msg
+
+
+def test_a_handler_of_an_unknown_retention_class_is_told_by_a_check():
+    @handler("UNIT_RETENTION", retention="breif")
+    def run(task): ...
+
+    try:
+        found = [m.msg for m in checks.run_checks() if m.id == "punctual.E004"]
+    finally:
+        REGISTRY.discard("UNIT_RETENTION")
+
+    assert len(found) == 1
+    assert "retention='breif' is not a class in PUNCTUAL[\"RETENTION\"]. There are: default." in found[0]
 
 
 def test_every_setting_is_on_the_configuration_page_with_its_default():
