@@ -18,7 +18,8 @@ pytestmark = commits
 
 
 @pytest.fixture(autouse=True)
-def _from_the_first_id():
+def _from_the_first_id(monkeypatch):
+    monkeypatch.setattr(mover, "WALK_EVERY_SECONDS", 0)
     mover._walked_to = 0
     yield
     assert_consistent()

@@ -94,7 +94,7 @@ def test_the_functions_touch_nothing_but_partitions_of_ours():
                 "SELECT punctual_make_partition('django_migrations', 'django_migrations_x', now(), now())",
                 "no partition",
             ),
-            ("SELECT punctual_make_class('Big; DROP TABLE x')", "must be a small letter"),
+            ("SELECT punctual_make_class('Big; DROP TABLE x')", "must be 1 to 20 small letters"),
         ):
             with pytest.raises(ProgrammingError, match=words):
                 cursor.execute(statement)
