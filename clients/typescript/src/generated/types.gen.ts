@@ -1680,6 +1680,14 @@ export type ListInstancesErrors = {
     /**
      * `SCH_401_UNAUTHENTICATED`: A valid token is missing
      */
+        /**
+         * Fired for this instant or later
+         */
+        since?: string;
+        /**
+         * Fired for an instant before this
+         */
+        until?: string;
     401: Problem;
     /**
      * `SCH_404_NOT_FOUND`: It does not exist
