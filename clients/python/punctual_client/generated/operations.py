@@ -615,6 +615,10 @@ class Operations:
         job_id: int | Unset = UNSET,
         verb: str | Unset = UNSET,
         actor: str | Unset = UNSET,
+        subject: str | Unset = UNSET,
+        reason: str | Unset = UNSET,
+        since: datetime.datetime | Unset = UNSET,
+        until: datetime.datetime | Unset = UNSET,
         after: str | Unset = UNSET,
         limit: int | Unset = 50,
     ) -> AuditPage:
@@ -625,6 +629,10 @@ class Operations:
             job_id=job_id,
             verb=verb,
             actor=actor,
+            subject=subject,
+            reason=reason,
+            since=since,
+            until=until,
             after=after,
             limit=limit,
         )
@@ -637,6 +645,10 @@ class Operations:
         job_id: int | Unset = UNSET,
         verb: str | Unset = UNSET,
         actor: str | Unset = UNSET,
+        subject: str | Unset = UNSET,
+        reason: str | Unset = UNSET,
+        since: datetime.datetime | Unset = UNSET,
+        until: datetime.datetime | Unset = UNSET,
         limit: int | Unset = 50,
     ) -> Iterator[AuditOut]:
         """All that `list_audit` lists, page after page"""
@@ -647,6 +659,10 @@ class Operations:
                 job_id=job_id,
                 verb=verb,
                 actor=actor,
+                subject=subject,
+                reason=reason,
+                since=since,
+                until=until,
                 after=after,
                 limit=limit,
             )
@@ -1266,6 +1282,10 @@ class AsyncOperations:
         job_id: int | Unset = UNSET,
         verb: str | Unset = UNSET,
         actor: str | Unset = UNSET,
+        subject: str | Unset = UNSET,
+        reason: str | Unset = UNSET,
+        since: datetime.datetime | Unset = UNSET,
+        until: datetime.datetime | Unset = UNSET,
         after: str | Unset = UNSET,
         limit: int | Unset = 50,
     ) -> AuditPage:
@@ -1276,6 +1296,10 @@ class AsyncOperations:
             job_id=job_id,
             verb=verb,
             actor=actor,
+            subject=subject,
+            reason=reason,
+            since=since,
+            until=until,
             after=after,
             limit=limit,
         )
@@ -1288,6 +1312,10 @@ class AsyncOperations:
         job_id: int | Unset = UNSET,
         verb: str | Unset = UNSET,
         actor: str | Unset = UNSET,
+        subject: str | Unset = UNSET,
+        reason: str | Unset = UNSET,
+        since: datetime.datetime | Unset = UNSET,
+        until: datetime.datetime | Unset = UNSET,
         limit: int | Unset = 50,
     ) -> AsyncIterator[AuditOut]:
         """All that `list_audit` lists, page after page"""
@@ -1298,6 +1326,10 @@ class AsyncOperations:
                 job_id=job_id,
                 verb=verb,
                 actor=actor,
+                subject=subject,
+                reason=reason,
+                since=since,
+                until=until,
                 after=after,
                 limit=limit,
             )
