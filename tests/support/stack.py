@@ -99,8 +99,8 @@ class Stack:
         """A program of this environment, whatever folder the command says it is in."""
         return self._start(name, [Path(command[0]).name, *command[1:]], env)
 
-    def beat(self, **env: str) -> Process:
-        process = self._start("beat", [*CELERY, "beat"], env)
+    def beat(self, *options: str, **env: str) -> Process:
+        process = self._start("beat", [*CELERY, "beat", *options], env)
         self._wait_for_node(process, Node.BEAT)
         return process
 
