@@ -14,12 +14,13 @@ from tasks_app.database import close_connections, our_connection
 from tasks_app.engine import nodes
 from tasks_app.engine.canary import send_canaries
 from tasks_app.engine.intervals import INTERVALS
-from tasks_app.lifecycle.reap import reap, rescue_stranded
+from tasks_app.lifecycle.reap import reap
 from tasks_app.sql import run
 
 from .compensation import ScansFailed, compensate_and_tell
 from .mover import move
 from .partitions import keep_partitions
+from .rescue import rescue
 from .retention import prune
 from .roll_up import roll_up
 
@@ -47,18 +48,6 @@ def reap_lost() -> object:
             batch.tasks,
         )
     return f"{len(reaped)} batches"
-
-
-def rescue() -> object:
-    ids = rescue_stranded()
-    if ids:
-        log.error(
-            "task.stranded count=%d ids=%s reason=%r",
-            len(ids),
-            ids[:20],
-            "RUNNING without an unfinished batch",
-        )
-    return f"{len(ids)} tasks"
 
 
 CHORES = (

@@ -129,7 +129,8 @@ class Matches:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Candidates: a query of (id, place), in the order of their places; `%(at)s` is the place to go on at.
+    """Candidates: a query of (id, place), in the order of their places; `%(at)s` is the place to go on at,
+    `%(most)s` how many are wanted at most.
 
     `unique`: no two stand at the same place, so the next look begins strictly after it. That is safe even if the last
     one has left the list meanwhile; skipping so many candidates would then leave one out.
@@ -142,7 +143,7 @@ class Source:
     longest: int = 10_000  # candidates in one statement, at most: some 30 ms of work
 
     def limited(self, step: int, skip: int) -> str:
-        return f"{self.rows.replace('{most}', str(step + skip))} LIMIT {step} OFFSET {skip}"
+        return f"{self.rows} LIMIT {step} OFFSET {skip}"
 
 
 def browse(
@@ -156,9 +157,10 @@ def browse(
     tasks: list[Seen] = []
     looked_at, step, deadline = 0, max(FIRST_STEP, size), time.monotonic() + seconds
     while True:
-        given |= {"at": _place(source, after), "size": size - len(tasks)}
+        skip = after.skip if after else 0
+        given |= {"at": _place(source, after), "size": size - len(tasks), "most": step + skip}
         begun = time.monotonic()
-        answer = run_on(source.statement, source.limited(step, after.skip if after else 0), given)
+        answer = run_on(source.statement, source.limited(step, skip), given)
         if not answer:
             return Matches(tasks, looked_at, None)
         rows = [Looked(*row) for row in answer]
@@ -336,8 +338,10 @@ def _by_due(wanted: Filter) -> Source:
         " AND due_at >= coalesce(%(at)s::timestamptz, %(due_from)s::timestamptz, '-infinity')"
         " AND due_at < coalesce(%(due_to)s::timestamptz, 'infinity')"
         + (" AND due_at <= (SELECT clock_timestamp())" if wanted.state == DUE else "")
-        # Its own order and limit make each list a scan of the index, and the whole a merge of such scans.
-        + " ORDER BY due_at LIMIT {most})"
+        # Its own order and limit make each list a scan of the index, and the whole a merge of such scans. A limit that
+        # PostgreSQL's planner knew would be more than the few rows that it expects between two bounds which it
+        # doesn't know: then it would read all there are, and sort them.
+        + " ORDER BY due_at LIMIT %(most)s)"
         for place in places
         for lane in ([wanted.lane] if wanted.lane else LANES)
     )
