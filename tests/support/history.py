@@ -248,7 +248,7 @@ class History:
         self.tidy()
 
     def tidy(self) -> None:
-        """As autovacuum would. It never looks at a partition that is still empty, nor at the tables that have partitions."""
+        """As autovacuum and the chore `tend` would: nobody ever looks at a partition that is still empty."""
         with connection.cursor() as cursor:
             cursor.execute(_TABLES, {"growing": list(GROWING)})
             tables = cursor.fetchall()

@@ -23,6 +23,7 @@ from .partitions import keep_partitions
 from .rescue import rescue
 from .retention import prune
 from .roll_up import roll_up
+from .tend import tend
 
 log = logging.getLogger(__name__)
 
@@ -54,6 +55,7 @@ CHORES = (
     Chore("reap", reap_lost),
     Chore("move", move, aside=True),
     Chore("partition", keep_partitions),
+    Chore("tend", tend, aside=True),
     Chore("prune", prune),
     Chore("roll_up", roll_up),
     Chore("rescue", rescue),

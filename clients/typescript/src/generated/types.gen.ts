@@ -230,6 +230,8 @@ export type HealthOut = {
     claimed: number;
     running: number;
     deadLetters: number;
+    waitingToMove: number;
+    oldestToMoveSeconds: number | null;
     beats: number;
     workers: number;
     slots: number;
