@@ -38,7 +38,8 @@ class IllegalMove(ArticleError):
     def __init__(self, article_id: int, status: ArticleStatus, verb: str) -> None:
         self.article_id, self.status, self.verb, self.allowed = article_id, status, verb, allowed_moves(status)
         super().__init__(
-            f"article {article_id} is {status}, and {verb} is not allowed there. Allowed: {', '.join(self.allowed)}."
+            f"article {article_id} is {status}, and {verb} is not allowed in that state. "
+            f"Allowed: {', '.join(self.allowed)}."
         )
 
 

@@ -65,7 +65,7 @@ def _call(settings: Conf, question: dict, headers: dict[str, str]) -> tuple[int,
                 answer += chunk
                 if len(answer) > settings.ANSWER_MAX_BYTES:
                     raise RetryableError(
-                        f"the moderation service answered more than {settings.ANSWER_MAX_BYTES:,} bytes",
+                        f"the moderation service answered with more than {settings.ANSWER_MAX_BYTES:,} bytes",
                         code="MODERATION_MALFORMED",
                     )
             return response.status_code, response.headers.get("Retry-After", ""), bytes(answer)

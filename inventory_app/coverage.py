@@ -82,7 +82,8 @@ class Coverage:
         if not self.window_applied:
             found.append("The window was changed, and not all products follow it yet.")
         if self.overdue:
-            found.append(f"{self.overdue:,} products were last synced longer ago than the window allows.")
+            were = "product was" if self.overdue == 1 else "products were"
+            found.append(f"{self.overdue:,} {were} last synced longer ago than the window allows.")
         return found
 
     def as_dict(self) -> dict:

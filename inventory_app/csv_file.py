@@ -55,7 +55,7 @@ def _records(lines: Iterable[str]) -> Iterator[tuple[int, list[str] | str]]:
         except csv.Error as error:
             following = [*reversed(again), *islice(lines, max(0, LONGEST_VALUE - len(again)))]
             more = _lines_of_value(line, following)
-            yield number, f"has a value of {1 + more} lines" if more else f"is not CSV: {error}"
+            yield number, f"has a value that spans {1 + more} lines" if more else f"is not CSV: {error}"
             again, number = following[more:][::-1], number + more
 
 
@@ -117,4 +117,4 @@ def _time(text: str) -> datetime | None:
     try:
         return datetime.fromisoformat(text)
     except ValueError:
-        raise InvalidProduct(f"synced_at {text[:40]!r} is no time such as 2027-03-01T09:00:00+01:00") from None
+        raise InvalidProduct(f"synced_at {text[:40]!r} is not a time such as 2027-03-01T09:00:00+01:00") from None

@@ -9,7 +9,7 @@ from ninja import Path, Router, Schema
 from pydantic import Field
 
 from tasks_app.client import TaskInfo, find_many
-from tasks_app.client.endpoints import PAGE, Cursor, Limit, NotThere, Text, caller, may_answer, register_router
+from tasks_app.client.endpoints import PAGE, Cursor, Limit, Next, NotThere, Text, caller, may_answer, register_router
 
 from .lifecycle import current_window
 from .models import CODE_LENGTH, Product
@@ -34,7 +34,7 @@ class ProductOut(Schema):
     name: str
     quantity: int | None = Field(description="Null: never synced")
     synced_at: datetime | None
-    next_sync_at: datetime | None = Field(description="Null: it is being synced, or nothing is planned")
+    next_sync_at: datetime | None = Field(description="Null: it is being synced, or nothing is scheduled")
     failures: int = Field(description="Since the last sync that succeeded")
     created_at: datetime
 
@@ -55,14 +55,14 @@ class ProductPage(Schema):
     model_config = {"json_schema_extra": {"examples": [{"items": [_EXAMPLE], "next": "SKU 4711"}]}}
 
     items: list[ProductOut]
-    next: str | None = Field(description="Null at the end")
+    next: Next
 
 
 class WindowOut(Schema):
     model_config = {"json_schema_extra": {"examples": [{"seconds": 864000.0, "applied": True, "changed_by": ""}]}}
 
     seconds: float = Field(description="How long after its last sync a product is synced again")
-    applied: bool = Field(description="False: some tasks still go by the window before")
+    applied: bool = Field(description="False: some tasks still go by the previous window")
     changed_by: str = Field(description="Empty: it is what the settings say")
 
 
@@ -110,4 +110,4 @@ def _told(products: Sequence[Product]) -> list[ProductOut]:
     return [ProductOut.of(product, tasks.get((STOCK_SYNC, product.product_code))) for product in products]
 
 
-register_router("/stock", router, tag="stock", says="Products with what another system has of them in stock")
+register_router("/stock", router, tag="stock", says="Products, and how many of each another system has in stock")

@@ -73,7 +73,10 @@ def main() -> int:
         if failed:
             print(_reason(failed, stack.folder / "processes.log"), file=sys.stderr)
             return 1
-    print(f"\nAll {len(scenes)} promises held, in {time.monotonic() - started:.0f} s. `make up` starts it to stay.")
+    print(
+        f"\nAll {len(scenes)} promises held, in {time.monotonic() - started:.0f} s. "
+        "`make up` starts it and keeps it running."
+    )
     return 0
 
 

@@ -60,7 +60,7 @@ def database_settings(url: str) -> dict:
     try:
         port = str(parts.port or "")
     except ValueError:
-        raise EnvironmentProblem("DATABASE_URL has a port that is no number between 0 and 65535.") from None
+        raise EnvironmentProblem("DATABASE_URL has a port that is not a number between 0 and 65535.") from None
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": unquote(parts.path.lstrip("/")) or "punctual",
@@ -139,7 +139,7 @@ def seconds(name: str, default: float) -> float:
     given = os.environ.get(name)
     value = number(name, given) if given else default
     if not 0 <= value < 86_400:
-        raise EnvironmentProblem(f"{name} is {given!r}; it must be seconds: 0 for no limit, less than a day.")
+        raise EnvironmentProblem(f"{name} is {given!r}; it must be a number of seconds below a day, 0 for no limit.")
     return value
 
 

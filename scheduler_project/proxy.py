@@ -1,4 +1,4 @@
-"""Owns the question who is at the other end: what a proxy of ours says of its client, else the connection itself."""
+"""Owns the question of who is at the other end: what a proxy of ours says of its client, else the connection itself."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ class Supervisor:
         )
         for child in self._children:
             if child.alive:
-                self._printer.say(OWN_LABEL, f"{child.name} doesn't end; killing it")
+                self._printer.say(OWN_LABEL, f"{child.name} doesn't stop; killing it")
             child.end()
 
     def pid(self, name: str) -> int | None:

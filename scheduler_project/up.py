@@ -129,8 +129,8 @@ def prepare_home(wanted: Path) -> tuple[Path, str]:
         return home, admin_password(home)
     except OSError as error:
         raise UpError(
-            f"PUNCTUAL_HOME is {wanted}, which can't be used: {error.strerror}. Set it to a directory that you may "
-            "write."
+            f"PUNCTUAL_HOME is {wanted}, which can't be used: {error.strerror}. Set it to a directory that you can "
+            "write to."
         ) from error
 
 
@@ -148,7 +148,7 @@ def choose_port(wanted: str) -> int:
     for port in range(DEFAULT_PORT, DEFAULT_PORT + PORTS_TO_TRY):
         if _is_free(port):
             if port != DEFAULT_PORT:
-                print(f"Port {DEFAULT_PORT} is in use, taking {port}.")
+                print(f"Port {DEFAULT_PORT} is in use, using {port} instead.")
             return port
     raise UpError(
         f"The ports {DEFAULT_PORT} to {DEFAULT_PORT + PORTS_TO_TRY - 1} of {HOST} are all in use. "

@@ -34,8 +34,8 @@ class SlowStatements:
             return None
         log.warning("request.too_slow path=%r", request.path[:200])
         seconds = settings.WEB_STATEMENT_SECONDS
-        words = f"The database needed longer than {seconds:g} s for one statement, so it was stopped."
-        return _plain(503, "That took too long", f"{words} Filter what you look for, or try again later.")
+        words = f"The database took longer than {seconds:g} s over one statement, which was stopped."
+        return _plain(503, "That took too long", f"{words} Narrow your search, or try again later.")
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:

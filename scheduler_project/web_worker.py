@@ -48,7 +48,7 @@ class Channel:
         deadline = time.monotonic() + STALLED_SECONDS
         while len(self.unsent) > MOST_UNSENT:
             if not _writable(self.raw, deadline - time.monotonic()):
-                raise BrokenPipeError(f"the client took nothing of its answer for {STALLED_SECONDS:g} s")
+                raise BrokenPipeError(f"the client read nothing of its answer for {STALLED_SECONDS:g} s")
             if self.flush():
                 deadline = time.monotonic() + STALLED_SECONDS
 
@@ -111,7 +111,7 @@ class BufferingWorker(ThreadWorker):
     def check_config(cls, cfg, log) -> None:
         super().check_config(cfg, log)
         if cfg.is_ssl:
-            raise RuntimeError("This worker speaks no TLS; let the proxy in front of it do that (docs/deploy.md).")
+            raise RuntimeError("This worker doesn't speak TLS; let the proxy in front of it do that (docs/deploy.md).")
 
     # What gunicorn calls.
     def accept(self, listener) -> None:

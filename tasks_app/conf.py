@@ -106,6 +106,8 @@ class Conf(Section):
 
     @classmethod
     def _unknown(cls, name, value, known):
+        if name in _RENAMED:
+            return f'PUNCTUAL["{name}"] is called {_RENAMED[name]} now; docs/history.md says what is kept for how long.'
         words = f'PUNCTUAL["{name}"] is not a setting of Punctual.{nearest(name, known)}'
         return f"{words} docs/configuration.md lists them all."
 
@@ -120,7 +122,7 @@ class Conf(Section):
             )
         if self.DATABASE not in (known := {*settings.DATABASES, DEFAULT_DB_ALIAS}):
             yield (
-                f'PUNCTUAL["DATABASE"] is {shown(self.DATABASE)}, which is no alias in DATABASES.'
+                f'PUNCTUAL["DATABASE"] is {shown(self.DATABASE)}, which is not an alias in DATABASES.'
                 f"{nearest(self.DATABASE, known)} There are: {', '.join(sorted(known))}."
             )
         if not re.fullmatch(r"[\w.:{}-]{1,64}", self.PREFIX, re.ASCII):
@@ -137,6 +139,7 @@ class Conf(Section):
                     f'PUNCTUAL["CELERY"] has {shown(name)}; options have Celery\'s own names in lower case, such as '
                     "'worker_max_memory_per_child'."
                 )
+        yield from self._wrong_transport()
         if self.RUN_LEASE_SECONDS <= 2 * self.HEARTBEAT_SECONDS:
             yield (
                 f'PUNCTUAL["RUN_LEASE_SECONDS"] is {self.RUN_LEASE_SECONDS:g} but HEARTBEAT_SECONDS is '
@@ -166,6 +169,15 @@ class Conf(Section):
                 f'PUNCTUAL["BATCH_UNSEEN"] is {self.BATCH_UNSEEN} but BATCH_MAX is {self.BATCH_MAX}; '
                 "the first batch of a type can't be larger than any batch. Lower it."
             )
+
+    def _wrong_transport(self):
+        options = self.CELERY.get("broker_transport_options", {})
+        where = 'PUNCTUAL["CELERY"]["broker_transport_options"]'
+        if not isinstance(options, dict):
+            yield f"{where} is {shown(options)}; it must be a dict."
+            return
+        for name in _KEPT_OF_TRANSPORT.keys() & options.keys():
+            yield f"{where} has {shown(name)}: {_KEPT_OF_TRANSPORT[name]}. Leave it out."
 
     def _wrong_types(self):
         for knob in fields(self):
@@ -229,14 +241,19 @@ _REASONS = {
     "RUN_LEASE_SECONDS": " A worker ends itself when its own watchdog has heard nothing for that long.",
     "PAYLOAD_MAX_BYTES": " The empty payload, {}, has 2.",
 }
+_RENAMED = {"KEEP_TASKS_DAYS": "KEEP_HOT_DAYS", "KEEP_BATCHES_DAYS": "KEEP_HOT_DAYS"}
 REDIS_SCHEMES = ("redis://", "rediss://", "unix://")
 _ACCEPTED = {str: str, int: int, float: (int, float), dict: dict}
 _WORDS = {str: "string", int: "whole number", float: "number", dict: "dict"}
 # Options of Celery that hold a promise up, each with what would become of it.
 _KEPT_CELERY = {
     "accept_content": "whoever can write to Redis could run code in a worker",
-    "beat_schedule": "Punctual's beat runs no schedules of Celery's; make them jobs, as docs/jobs.md says",
+    "beat_scheduler": "nobody would dispatch",
+    "beat_schedule": "Punctual's beat doesn't run Celery's schedules; make them jobs, as docs/jobs.md says",
+    "broker_read_url": 'beats and workers meet at PUNCTUAL["REDIS_URL"]',
+    "broker_transport": "a message that is not ours could end a worker",
     "broker_url": 'beats and workers meet at PUNCTUAL["REDIS_URL"]',
+    "broker_write_url": 'beats and workers meet at PUNCTUAL["REDIS_URL"]',
     "imports": "a worker would not know how to run a batch",
     "task_acks_late": "the lease recovers lost work; a late ack would run it twice",
     "task_always_eager": "batches would run inside the dispatcher",
@@ -246,6 +263,13 @@ _KEPT_CELERY = {
     "task_soft_time_limit": "it would end whole batches; give each handler its own timeout",
     "task_time_limit": "it would end whole batches; give each handler its own timeout",
     "worker_consumer": "Celery's own ends the worker if a child ends while the broker is away",
+}
+# Of its option broker_transport_options; the others are the project's to change, one by one.
+_KEPT_OF_TRANSPORT = {
+    "ack_emulation": "it loses and doubles messages when a worker is killed, and the lease recovers lost work",
+    "global_keyprefix": 'it is PUNCTUAL["PREFIX"], for all keys in Redis',
+    "priority_steps": "a lane is one list; its priority is the lane itself",
+    "queue_order_strategy": "lanes are served by their weights",
 }
 
 

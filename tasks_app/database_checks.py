@@ -67,7 +67,8 @@ def _isolation(ours) -> Iterator[checks.CheckMessage]:
     if level > IsolationLevel.READ_COMMITTED:
         yield checks.Warning(
             f"DATABASES[{ours.alias!r}] has isolation_level {IsolationLevel(level).name}. Punctual's statements are "
-            "written for READ_COMMITTED: under more, one that waited for another fails and is tried again.",
+            "written for READ_COMMITTED: under a stricter one, a statement that waited for another fails "
+            "and is tried again.",
             hint='Give Punctual an alias of its own without it, in PUNCTUAL["DATABASE"].',
             id="punctual.W011",
         )

@@ -32,7 +32,7 @@ def run_celery_task(task: Task) -> None:
     celery_task = current_app.tasks.get(call.task)
     if celery_task is None:
         # A worker of an older deploy, or a wrong name: tried again, and then dead and visible.
-        raise RetryableError(f"this worker knows no Celery task {call.task!r}", code="UNKNOWN_CELERY_TASK")
+        raise RetryableError(f"this worker doesn't know the Celery task {call.task!r}", code="UNKNOWN_CELERY_TASK")
     celery_task.push_request(
         id=str(task.token), args=call.args, kwargs=call.kwargs, retries=task.attempt - 1, called_directly=True
     )

@@ -27,7 +27,7 @@ def leave_nothing(
     """
     if any(backwards and (migration.app_label, migration.name) == _FIRST for migration, backwards in plan):
         _forget_models(using, apps)
-        _empty_redis()
+        _empty_redis(using)
 
 
 def _forget_models(using: str, apps: Apps) -> None:
@@ -41,12 +41,13 @@ def _forget_models(using: str, apps: Apps) -> None:
             model.objects.using(using).filter(**{field: _FIRST[0]}).delete()
 
 
-def _empty_redis() -> None:
+def _empty_redis(using: str) -> None:
+    """Unless the tables are in another database: Django notes a migration also where a router keeps it from running."""
     try:
         given = conf()
     except InvalidConfiguration:
         return  # the checks tell
-    if not given.REDIS_URL:
+    if not given.REDIS_URL or using != given.DATABASE:
         return
     try:
         with client(timeout=5) as server:

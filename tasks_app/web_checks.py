@@ -46,7 +46,7 @@ def _shadowed() -> Iterator[checks.CheckMessage]:
         )
     if missing_for_console() is None and SITE not in sites and not _is_project_admin():
         yield checks.Error(
-            "The console is below a namespace, where its links can't be found.",
+            "The console is inside a namespace, where its links can't be found.",
             hint='Include it without one: path("punctual/", include("tasks_app.urls")).',
             id="punctual.E020",
         )

@@ -82,8 +82,8 @@ def change_offline_time(
             )
         except InvalidArticle:
             raise InvalidArticle(
-                f"at={at.isoformat()} is not after the publish time of article {article_id}; an article goes offline "
-                "after it went live. Move one of them."
+                f"at={at.isoformat()} is not after the publish time of article {article_id}; an article must go "
+                "offline after it goes live. Move one of them."
             ) from None
         outcome = None
         if moved.target == ArticleStatus.PUBLISHED and at is not None:

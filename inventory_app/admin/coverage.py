@@ -50,11 +50,11 @@ def load_chart(name: str, title: str, due: int, steps: list[int], step: timedelt
     now, each = timezone.now(), "hour" if step == timedelta(hours=1) else span(step)
     total = sum(steps)
     summary = (
-        f"{total:,} in all, at most {max(steps):,} in one {each}, {total / len(steps):,.0f} on average."
+        f"{total:,} in all, at most {max(steps):,} in any {each}, {total / len(steps):,.0f} on average."
         if total
         else "Nothing is scheduled."
     )
     if due:
-        summary += f" Another {due:,} are due already and will run at the allowed rate."
+        summary += f" Another {due:,} {'is' if due == 1 else 'are'} already due and will run at the allowed rate."
     labels = [f"{now + place * step:%d %b %H:%M}" for place in range(len(steps))]
-    return bars(name, f"{title} by {each}", summary, labels, [Series("Due", "pu-next", steps)], "products", each)
+    return bars(name, f"{title} by {each}", summary, labels, [Series("Due", "pu-next", steps)], "product", each)

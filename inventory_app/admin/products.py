@@ -177,7 +177,10 @@ class ProductAdmin(OwnLookups, ModelAdmin):
             return
         running = len(codes) - scheduled
         words = f"{scheduled:,} product{'' if scheduled == 1 else 's'} will be synced now, at the allowed rate."
-        messages.success(request, words + (f" {running:,} being synced already." if running else ""))
+        messages.success(
+            request,
+            words + (f" {running:,} {'is' if running == 1 else 'are'} already being synced." if running else ""),
+        )
 
     @admin.action(description="Delete selected products", permissions=["delete"])
     def delete_selected(self, request: HttpRequest, queryset: QuerySet) -> HttpResponse | None:

@@ -64,7 +64,8 @@ def _typed(window: timedelta) -> dict[str, int]:
 def _change(request: HttpRequest, length: timedelta) -> HttpResponse:
     change_window(length, actor=request.user.get_username())
     moved = apply_window(PATIENCE_SECONDS)
-    messages.success(request, f"The window is now {span(length)}. {moved:,} scheduled syncs were moved to match.")
+    syncs = "1 scheduled sync was" if moved == 1 else f"{moved:,} scheduled syncs were"
+    messages.success(request, f"The window is now {span(length)}. {syncs} moved to match.")
     return HttpResponseRedirect(reverse("admin:inventory_app_coverage"))
 
 
@@ -84,7 +85,7 @@ def _preview(coverage: Coverage, length: timedelta) -> dict[str, object]:
         "before": f"{coverage.scheduled_rate:.3g}",
         "after": f"{scheduled:.3g}",
         "allowed": f"{coverage.rate:g}",
-        "share": f"{100 * scheduled / coverage.rate:.3g} %",
+        "share": f"{100 * scheduled / coverage.rate:.3g}%",
         "too_much": scheduled > coverage.rate,
         "before_chart": load_chart("now", "As it is", coverage.outlook.due, coverage.outlook.steps, coverage.step),
         "after_chart": load_chart("then", "After the change", coverage.outlook.due, steps, step),

@@ -28,7 +28,7 @@ class NewProduct(NamedTuple):
         code, name = checked("code", code, CODE_LENGTH), checked("name", name, NAME_LENGTH)
         if (quantity is None) != (synced_at is None):
             raise InvalidProduct(
-                f"product {code[:60]!r} has a quantity or a sync date without the other; give both, or neither."
+                f"product {code[:60]!r} has only one of quantity and sync date; give both, or neither."
             )
         if quantity is not None and (type(quantity) is not int or not 0 <= quantity <= MOST):
             raise InvalidProduct(f"quantity {quantity!r} won't do; it must be a whole number, 0 or more.")

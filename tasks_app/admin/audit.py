@@ -8,13 +8,13 @@ from unfold.admin import ModelAdmin
 from unfold.paginator import InfinitePaginator
 
 from tasks_app.console.site import console
-from tasks_app.engine.web.people import VERBS
+from tasks_app.engine.web import people
 from tasks_app.models import AuditEntry
 from tasks_app.pages.links import console_url
 from tasks_app.pages.lists import OwnLookups
 from tasks_app.templatetags.punctual import instant
 
-from .rights import LookOnly, may_view, may_view_users, requires
+from .rights import LookOnly, may_view, requires
 
 
 @admin.register(AuditEntry, site=console())
@@ -30,7 +30,7 @@ class AuditEntryAdmin(OwnLookups, LookOnly, ModelAdmin):
     def get_queryset(self, request):
         """Who logged in from where is for those who may see the users."""
         found = super().get_queryset(request)
-        return found if may_view_users(request) else found.exclude(verb__in=VERBS)
+        return found if people.may_be_seen_by(request.user) else found.exclude(verb__in=people.VERBS)
 
     def get_search_results(self, request, queryset, search_term):
         if search_term and not _is_id(search_term):

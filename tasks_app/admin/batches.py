@@ -7,6 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from unfold.admin import ModelAdmin
 
+from tasks_app.conf import conf
 from tasks_app.console.site import console
 from tasks_app.core.lateness import percentile_ms
 from tasks_app.models import AnyBatch, AnyTask, TaskBatch
@@ -37,20 +38,29 @@ class TaskBatchAdmin(LookOnly, ModelAdmin):
     @requires(may_view)
     def change_view(self, request: HttpRequest, object_id: str, form_url="", extra_context=None) -> HttpResponse:
         batch = _batch(object_id)
-        context = self.admin_site.each_context(request) | {
-            "title": f"Batch {batch.batch_no}",
-            "opts": self.opts,
-            "batch": batch,
-            "original": batch,
-            "late": [(f"p{share:.0%}".strip("%"), percentile_ms(batch.lateness or [], share)) for share in (0.5, 0.99)],
-            "tasks": AnyTask.objects.filter(id__in=batch.ids[:TASKS_SHOWN]).order_by("id"),
-            "more": max(len(batch.ids) - TASKS_SHOWN, 0),
-        }
+        context = (
+            self.admin_site.each_context(request)
+            | {
+                "title": f"Batch {batch.batch_no}",
+                "opts": self.opts,
+                "batch": batch,
+                "original": TaskBatch(
+                    batch_no=batch.batch_no, task_type=batch.task_type
+                ),  # for the header and its links
+                "late": [
+                    (f"p{share:.0%}".strip("%"), percentile_ms(batch.lateness or [], share)) for share in (0.5, 0.99)
+                ],
+                "tasks": AnyTask.objects.filter(id__in=batch.ids[:TASKS_SHOWN]).order_by("id"),
+                "more": max(len(batch.ids) - TASKS_SHOWN, 0),
+            }
+        )
         return TemplateResponse(request, "tasks_app/batch.html", context)
 
 
-def _batch(object_id: str) -> TaskBatch:
+def _batch(object_id: str) -> AnyBatch:
     try:
         return AnyBatch.objects.get(batch_no=UUID(object_id))
     except (ValueError, AnyBatch.DoesNotExist):
-        raise Http404(f"There is no batch {object_id[:40]!r}; finished ones are kept for a day.") from None
+        raise Http404(
+            f"There is no batch {object_id[:40]!r}; finished ones are kept for {conf().KEEP_HOT_DAYS:g} days."
+        ) from None

@@ -31,9 +31,9 @@ _GROUPS = {
     "Why": ("reason",),
 }
 _RESUME_WORDS = {
-    OnResume.SKIP: "Skip what the pause left out",
-    OnResume.LATEST: "Run the latest of it",
-    OnResume.ALL: "Run all of it",
+    OnResume.SKIP: "Skip the firings that the pause left out",
+    OnResume.LATEST: "Run the latest of them",
+    OnResume.ALL: "Run all of them",
 }
 
 
@@ -98,8 +98,8 @@ class JobForm(forms.Form):
     task_type = forms.CharField(label="Task type", max_length=100)
     payload = JsonField(label="Payload (JSON)", required=False)
     cron = forms.CharField(label="Cron string", required=False, max_length=256)
-    every = forms.IntegerField(label="or an interval in seconds", required=False)
-    at = _utc("or once, at")
+    every = forms.IntegerField(label="Or an interval in seconds", required=False)
+    at = _utc("Or once, at")
     timezone = forms.CharField(label="Time zone", max_length=64)
     dst_gap = forms.ChoiceField(label="When the clocks skip its time", choices=[(str(one), str(one)) for one in Gap])
     dst_repeat = forms.ChoiceField(
@@ -117,8 +117,8 @@ class JobForm(forms.Form):
     max_runs = forms.IntegerField(label="Fires at most this many times", required=False)
     jitter = forms.IntegerField(label="Spread over this many seconds", required=False)
     catch_up = forms.ChoiceField(label="Missed firings", choices=[(str(one), str(one)) for one in CatchUp])
-    catch_up_window = forms.IntegerField(label="caught up within this many seconds", required=False)
-    catch_up_most = forms.IntegerField(label="at most this many", required=False)
+    catch_up_window = forms.IntegerField(label="Made up for within this many seconds", required=False)
+    catch_up_most = forms.IntegerField(label="Made up for at most this many", required=False)
     reason = reason_field()
     operation = forms.UUIDField(widget=forms.HiddenInput)
     revision = forms.IntegerField(required=False, widget=forms.HiddenInput)

@@ -39,14 +39,14 @@ ONE = "tasks_app_jobdefinition_change"
 VERBS = {
     "pause": (
         "Pause",
-        "Planned instances that nobody has claimed are taken back; those that run or wait for a retry go on.",
+        "Planned instances that nobody has claimed are taken back; those running or waiting for a retry go on.",
         "is paused",
     ),
-    "resume": ("Resume", "It fires again by its schedule.", "fires again"),
+    "resume": ("Resume", "It fires on its schedule again.", "fires again"),
     "trigger": ("Run now", "One instance runs now, in addition to the schedule.", "runs now, once"),
     "delete": (
         "Delete",
-        "It fires no more. Planned instances that nobody has claimed are taken back; its history stays.",
+        "It no longer fires. Planned instances that nobody has claimed are taken back; its history stays.",
         "is deleted",
     ),
 }
@@ -97,7 +97,7 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
     @requires(may_operate_jobs)
     def order_view(self, request: HttpRequest, job_id: int, verb: str) -> HttpResponse:
         if verb not in VERBS:
-            raise Http404(f"Nothing is called {verb[:20]!r} here.")
+            raise Http404(f"There is no action {verb[:20]!r} here.")
         job = _job(job_id)
         form = JobOrderForm(verb, job, request.POST or None)
         status = 200
@@ -122,7 +122,7 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
             elif form.is_valid():
                 saved = _carried_out(form, lambda operator: _save(form, job, operator), request)
                 if saved:
-                    messages.success(request, f"{form.cleaned_data['name']} is saved.")
+                    messages.success(request, f"{form.cleaned_data['name']} was saved.")
                     known = isinstance(saved, JobDefinition)
                     return HttpResponseRedirect(console_url(ONE, saved.id) if known else console_url(LIST))
         title = "New job" if job is None else f"Edit: {job.name}"

@@ -26,7 +26,7 @@ SHARES = (0.50, 0.95, 0.99)
 
 
 def first_page(request: HttpRequest) -> dict:
-    """Who may not look at tasks gets the list of what they may look at."""
+    """Those who may not look at tasks get the list of what they may look at."""
     if not may_view(request):
         return {}
     return read(request) | refreshed("tasks_app_overview") | {"title": "Overview"}
@@ -63,7 +63,7 @@ def parts(names: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def refreshed(url: str) -> dict:
-    """A page that a visible tab asks for anew every few seconds."""
+    """A page that a visible tab asks for again every few seconds."""
     return {"refresh_url": console_url(url), "refresh_seconds": REFRESH_SECONDS}
 
 
@@ -84,7 +84,7 @@ def _throughput(hour: Hour) -> Chart:
     summary = f"{sum(ok):,} succeeded and {sum(failed):,} failed in the last hour; at most {most:,} in a minute."
     series = [Series("Succeeded", "pu-good", ok), Series("Failed", "pu-bad", failed)]
     summary = summary if total else "Nothing ran in the last hour."
-    return bars("throughput", "Tasks a minute", summary, _clock(hour), series, "tasks")
+    return bars("throughput", "Tasks a minute", summary, _clock(hour), series, "task")
 
 
 def _lateness(hour: Hour) -> Chart:
@@ -93,7 +93,7 @@ def _lateness(hour: Hour) -> Chart:
     summary = "Nothing ran in the last hour."
     if middle is not None:
         usual, worst = milliseconds(middle), milliseconds(slowest)
-        summary = f"Half of the tasks started within {usual} of their time, 99 % within {worst}."
+        summary = f"Half of the tasks started within {usual} of their time, 99% within {worst}."
     series = [
         Series(f"p{share * 100:.0f}", f"pu-p{share * 100:.0f}", [m.percentile_ms(share) for m in hour.minutes.values()])
         for share in SHARES
@@ -110,7 +110,7 @@ def _load(load: Load) -> Chart:
         summary = "Nothing comes due in the next hour."
     labels = [f"in {minute} min" for minute in range(len(load.minutes))]
     series = [Series("Due", "pu-next", load.minutes)]
-    return bars("load", "Coming due, by minute", summary[0].upper() + summary[1:], labels, series, "tasks")
+    return bars("load", "Coming due, by minute", summary[0].upper() + summary[1:], labels, series, "task")
 
 
 def _clock(hour: Hour) -> list[str]:

@@ -2,7 +2,6 @@
 
 from functools import wraps
 
-from django.contrib.auth import get_permission_codename, get_user_model
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponseNotAllowed
 
@@ -36,11 +35,6 @@ def may_view_tokens(request: HttpRequest) -> bool:
 
 def may_operate_tokens(request: HttpRequest) -> bool:
     return may_view_tokens(request) and request.user.has_perm(OPERATE_TOKENS)
-
-
-def may_view_users(request: HttpRequest) -> bool:
-    users = get_user_model()._meta
-    return request.user.has_perm(f"{users.app_label}.{get_permission_codename('view', users)}")
 
 
 def requires(allowed, methods: tuple[str, ...] = ("GET", "HEAD", "POST")):

@@ -55,7 +55,10 @@ class ScheduleTaskAdmin(LookOnly, ModelAdmin):
     @requires(may_view)
     def change_view(self, request: HttpRequest, object_id: str, form_url="", extra_context=None) -> HttpResponse:
         task = _task(object_id)
-        context = self.page(request) | _told(task) | {"title": f"Task {task.id}", "original": task}
+        known_by = ScheduleTask(
+            id=task.id, task_type=task.task_type, biz_key=task.biz_key
+        )  # in the header and its links
+        context = self.page(request) | _told(task) | {"title": f"Task {task.id}", "original": known_by}
         context["why"] = why_task(task) if "why" in request.GET else None
         return TemplateResponse(request, "tasks_app/task.html", context)
 
@@ -116,7 +119,7 @@ def _looked_before(request: HttpRequest) -> int:
     return int(given) if given.isdecimal() and len(given) < 12 else 0
 
 
-def _told(task: ScheduleTask) -> dict:
+def _told(task: AnyTask) -> dict:
     row = Row(task.id, task.tenant, task.task_type, task.biz_key, task.status, task.due_at is not None, task.current)
     unit, _ = history(task.task_type, task.biz_key, tenant=task.tenant, limit=HISTORY)
     return {
@@ -139,7 +142,7 @@ def _told(task: ScheduleTask) -> dict:
     }
 
 
-def _task(object_id: str) -> ScheduleTask:
+def _task(object_id: str) -> AnyTask:
     try:
         return with_tries(AnyTask.objects).get(id=int(object_id))
     except (ValueError, OverflowError, AnyTask.DoesNotExist):

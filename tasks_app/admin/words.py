@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from tasks_app.core.phrases import first_line, span
+from tasks_app.core.phrases import counted, first_line, span
 from tasks_app.core.states import Status
 from tasks_app.lifecycle.operate import Answer, Verb
 from tasks_app.lifecycle.tries import try_of
@@ -40,7 +40,7 @@ def split(counts: Mapping[str, int]) -> tuple[dict[Answer, int], dict[Answer, in
 
 
 def tasks(count: int) -> str:
-    return f"{count:,} task" + ("" if count == 1 else "s")
+    return counted(count, "task")
 
 
 def order_words(verb: Verb, count: int, complete: bool = True) -> str:
@@ -60,7 +60,7 @@ def doing(task: ScheduleTask, now: datetime) -> str:
                 else f"It is running on {run.worker}."
             )
         case Status.BLOCKED:
-            return "It waits for others to finish."
+            return "It is waiting for others to finish."
         case Status.DEAD if task.current:
             return f"It gave up after {_tries(task.retry_count)}. It stays dead until somebody retries it."
         case Status.CANCELLED:

@@ -8,13 +8,12 @@ from django.http import HttpRequest
 from ninja import Query, Router, Schema
 from pydantic import Field
 
-from tasks_app.engine.operations.api_tokens import Caller
 from tasks_app.engine.watch.audit_browse import AuditFilter, page_of_entries
 from tasks_app.engine.web import people
 from tasks_app.models import AuditEntry
 
 from .auth import caller
-from .schemas import LARGEST_ID, PAGE, Cursor, Limit, Text, id_of
+from .schemas import LARGEST_ID, PAGE, Cursor, Limit, Next, Text, id_of
 
 router = Router(tags=["audit"])
 
@@ -22,7 +21,7 @@ router = Router(tags=["audit"])
 class AuditOut(Schema):
     id: int
     at: datetime
-    operation: UUID = Field(description="The same for all that one order was for")
+    operation: UUID = Field(description="The same for everything that one order acted on")
     actor: str
     verb: str
     subject: str = Field(description="What it was done to, such as `task 7`, `job 3` or `lane low`")
@@ -40,10 +39,10 @@ class AuditOut(Schema):
 
 class AuditPage(Schema):
     items: list[AuditOut]
-    next: str | None = Field(description="Null at the end")
+    next: Next
 
 
-@router.get("", response=AuditPage, summary="List what was done, the latest first")
+@router.get("", response=AuditPage, summary="List what was done, latest first")
 def list_audit(
     request: HttpRequest,
     task_id: Annotated[int | None, Query(ge=1, le=LARGEST_ID)] = None,
@@ -58,7 +57,7 @@ def list_audit(
         tenant=asked.tenant,
         shared=asked.is_operator,
         types=asked.types,
-        hidden=() if _may_see_people(request, asked) else people.VERBS,
+        hidden=() if asked.is_person and people.may_be_seen_by(request.user) else people.VERBS,
         verb=verb,
         actor=actor,
         task_id=task_id,
@@ -66,8 +65,3 @@ def list_audit(
     )
     found, more = page_of_entries(wanted, LARGEST_ID if after is None else id_of(after), limit)
     return {"items": [AuditOut.of(entry) for entry in found], "next": None if more is None else str(more)}
-
-
-def _may_see_people(request: HttpRequest, asked: Caller) -> bool:
-    """Who logged in from where is for those who may see the users, as in the admin."""
-    return asked.is_person and request.user.has_perm("auth.view_user")

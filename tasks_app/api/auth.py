@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import wraps
 
 from django.conf import settings
-from django.contrib.admin.views.decorators import staff_member_required
+from django.contrib.auth.decorators import user_passes_test
 from django.http import HttpRequest, HttpResponse
 from ninja.errors import AuthenticationError
 from ninja.security import APIKeyCookie, HttpBearer
@@ -16,7 +16,7 @@ from tasks_app.pages.links import login_url
 
 from .edges import bound_body
 from .limits import unauthenticated
-from .problems import Problem
+from .problems import Problem, respond
 
 # The API has both jobs and tasks, so an operator needs the rights to both.
 VIEW = ("tasks_app.view_jobdefinition", "tasks_app.view_scheduletask")
@@ -42,10 +42,10 @@ class Session(APIKeyCookie):
         return super()._get_key(request)
 
     def authenticate(self, request: HttpRequest, key: str | None) -> Caller | None:
-        if key is None or not request.user.is_staff or not request.user.has_perms(VIEW):
+        if key is None or not _may(request.user, VIEW):
             return None
         tenant = checked_name(TENANT_HEADER, request.headers.get(TENANT_HEADER) or DEFAULT_TENANT, TENANT_LENGTH)
-        may_write = request.user.has_perms(OPERATE)
+        may_write = _may(request.user, OPERATE)
         return _admitted(request, Caller(request.user.get_username(), tenant, may_write, is_person=True))
 
 
@@ -58,15 +58,23 @@ def for_readers(view: Callable) -> Callable:
 
     @wraps(view, assigned=())
     def answered(request: HttpRequest, *args, **kwargs) -> HttpResponse:
-        if Token()(request) is not None:
-            return view(request, *args, **kwargs)
         person = getattr(request, "user", None)
-        a_program = request.path.endswith(".json") and not (person and person.is_staff)
+        if Token()(request) is not None or ("Authorization" not in request.headers and _may(person, VIEW)):
+            return view(request, *args, **kwargs)
+        is_staff = getattr(person, "is_staff", False)
+        a_program = person is None or (request.path.endswith(".json") and not is_staff)
         if a_program or "Authorization" in request.headers:
             return unauthenticated(request, AuthenticationError())
-        return staff_member_required(view, login_url=login_url())(request, *args, **kwargs)
+        if is_staff:
+            return respond(Problem("SCH_403_FORBIDDEN", "Your account lacks the permissions to see jobs and tasks."))
+        return user_passes_test(lambda _: False, login_url())(view)(request)  # to the login
 
     return answered
+
+
+def _may(person: object, rights: tuple[str, ...]) -> bool:
+    """A user of a project's own need not have more than Django's admin asks of one, or not even that."""
+    return getattr(person, "is_staff", False) and all(person.has_perm(one) for one in rights)
 
 
 def _admitted(request: HttpRequest, asked: Caller | None) -> Caller | None:
@@ -74,6 +82,6 @@ def _admitted(request: HttpRequest, asked: Caller | None) -> Caller | None:
     if asked is None or request.method in _READING:
         return asked
     if not asked.can_write:
-        raise Problem("SCH_403_FORBIDDEN", "You may read and not write. Ask for a token, or the permissions, to write.")
+        raise Problem("SCH_403_FORBIDDEN", "You may read but not write. Ask for a token, or the permissions, to write.")
     bound_body(request)
     return asked

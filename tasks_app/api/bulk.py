@@ -74,7 +74,7 @@ class RefusalOut(Schema):
 class BulkCreatedOut(Schema):
     """What became of one task: `error` is null, or all others are."""
 
-    index: int = Field(description="Its place in `tasks`, from 0")
+    index: int = Field(description="Its position in `tasks`, from 0")
     outcome: BulkOutcome | None = None
     task_id: int | None = None
     status: TaskStatus | None = None
@@ -91,7 +91,7 @@ class BulkCreateOut(Schema):
 class BulkCancelledOut(Schema):
     """What became of one task: `error` is null, or all others are."""
 
-    index: int = Field(description="Its place in `tasks`, from 0")
+    index: int = Field(description="Its position in `tasks`, from 0")
     task_id: int | None = None
     answer: Answer | None = None
     acted: bool | None = None
@@ -158,7 +158,7 @@ def _told(one: ScheduledOne | CancelledOne | PunctualError) -> dict:
 def _all_or_nothing(done: Iterable[ScheduledOne | PunctualError]) -> list[object]:
     """What `POST /tasks` would refuse: a unit that is scheduled already, too."""
     return [
-        Problem("SCH_409_DUPLICATE", f"It is scheduled already: task {one.task_id}, {one.status}.")
+        Problem("SCH_409_DUPLICATE", f"It is already scheduled: task {one.task_id}, {one.status}.")
         if isinstance(one, ScheduledOne) and one.outcome is Outcome.EXISTS
         else one
         for one in done

@@ -76,8 +76,8 @@ def _names(model: type) -> list[str]:
 
 
 def _others(name: str, known: list[str]) -> str:
-    there = f"there is {', '.join(known)}" if known else "there are none"
-    return nearest(name[:100], known) or f" In its query {there}."
+    takes = f"takes {', '.join(known)}" if known else "takes no parameters"
+    return nearest(name[:100], known) or f" The query {takes}."
 
 
 def spoken(view: Callable) -> Callable:
@@ -96,7 +96,7 @@ def spoken(view: Callable) -> Callable:
         if answer.status_code != 405:
             return answer
         allowed = sorted({*answer["Allow"].split(", "), *(["HEAD"] if "GET" in answer["Allow"] else [])})
-        words = f"{asked[:20]} does nothing here; there is {', '.join(allowed)}."
+        words = f"{asked[:20]} is not allowed here; use {', '.join(allowed)}."
         told = respond(Problem("SCH_405_METHOD_NOT_ALLOWED", words))
         told["Allow"] = ", ".join(allowed)
         return told
@@ -106,7 +106,7 @@ def spoken(view: Callable) -> Callable:
 
 @csrf_exempt
 def nothing_here(request: HttpRequest) -> HttpResponse:
-    slash = " An address has no slash at its end." if request.path.endswith("/") else ""
+    slash = " Addresses have no trailing slash." if request.path.endswith("/") else ""
     return respond(Problem("SCH_404_NOT_FOUND", f"There is nothing at this address.{slash}"))
 
 
@@ -114,10 +114,10 @@ def named_once(pairs: list[tuple[str, object]]) -> dict:
     found = {}
     for name, value in pairs:
         if name in found:
-            raise ValueError(f"{name[:100]!r} is in one object twice")
+            raise ValueError(f"{name[:100]!r} appears twice in one object")
         found[name] = value
     return found
 
 
 def _refuse_constant(word: str) -> None:
-    raise ValueError(f"{word} is no number of JSON")
+    raise ValueError(f"{word} is not a JSON number")

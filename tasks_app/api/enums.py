@@ -30,19 +30,19 @@ TaskStatus = _listed(
     "BLOCKED waits for other tasks, INIT for its time, FAIL for its next try. RUNNING is with a worker or on its way "
     "there. SUCCESS is done, DEAD gave up, CANCELLED was cancelled, skipped, expired or replaced.",
 )
-Lane = _listed("Lane", {lane.upper(): lane for lane in LANES}, "Priority classes, the most urgent first.")
+Lane = _listed("Lane", {lane.upper(): lane for lane in LANES}, "Priority classes, most urgent first.")
 DstGap = _listed("DstGap", _same(Gap), "A time that the clock skips in spring: left out, or moved past the gap.")
 DstRepeat = _listed("DstRepeat", _same(Repeat), "A time that comes twice in autumn: fires once, or both times.")
 PlanOutcome = _listed(
     "PlanOutcome",
     {one.name: one.value for one in Outcome if one is not Outcome.EXISTS} | {SUPERSEDED: SUPERSEDED},
-    "CREATED: there was no task to move, so there is one now. UPDATED: it has a new time. REPLACED: it was running, "
-    "and a new task took over. IGNORED: it has succeeded. SUPERSEDED: a newer change was applied before.",
+    "CREATED: there was no task to move, so one was made. UPDATED: it has a new time. REPLACED: it was running, "
+    "and a new task took over. IGNORED: it has succeeded. SUPERSEDED: a newer change had already been applied.",
 )
 BulkOutcome = _listed(
     "BulkOutcome",
     {one.name: one.value for one in (Outcome.CREATED, Outcome.EXISTS)},
-    "CREATED: there is a new task. EXISTS: a live one of its unit was there already.",
+    "CREATED: there is a new task. EXISTS: its unit already had a live one.",
 )
 HealthStatus = _listed(
     "HealthStatus", {"OK": "ok"} | _same(Severity), "`notice` can wait; `trouble` needs somebody now."

@@ -99,6 +99,16 @@ _TYPE = {
     "rate": None,
     "burst": None,
     "max_running": None,
+    "payload_schema": {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object",
+        "properties": {
+            "order": {"type": "integer"},
+            "copy_to": {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None},
+        },
+        "required": ["order"],
+        "additionalProperties": False,
+    },
 }
 
 EXAMPLES = {
@@ -233,7 +243,7 @@ EXAMPLES = {
             "next": None,
         }
     ],
-    "TaskTypeOut": [_TYPE],
+    "TaskTypeOut": [_TYPE, _TYPE | {"name": "STOCK_SYNC", "payload_schema": None}],
     "TaskTypes": [{"items": [_TYPE]}],
     "Lanes": [
         {
@@ -304,10 +314,10 @@ _JOB_THERE = {"job": {"id": 12, "status": "ACTIVE", "revision": 4}}
 PROBLEMS = {
     code: Problem(code, detail, there=there).as_dict()
     for code, detail, there in (
-        ("SCH_400_MALFORMED", "The body is no JSON: Expecting value: line 1 column 1 (char 0).", None),
+        ("SCH_400_MALFORMED", "The body is not JSON: Expecting value: line 1 column 1 (char 0).", None),
         ("SCH_400_IDEMPOTENCY_KEY_MISSING", "Send a header Idempotency-Key; a repeat then does nothing.", None),
-        ("SCH_401_UNAUTHENTICATED", "Send a token that is valid: Authorization: Bearer pnc_…", None),
-        ("SCH_403_FORBIDDEN", "You may read and not write. Ask for a token, or the permissions, to write.", None),
+        ("SCH_401_UNAUTHENTICATED", "Send a valid token: Authorization: Bearer pnc_…", None),
+        ("SCH_403_FORBIDDEN", "You may read but not write. Ask for a token, or the permissions, to write.", None),
         (
             "SCH_403_TYPE_CLOSED",
             "task type 'CELERY_TASK' is not open to this token. It may use INVOICE_SEND, STOCK_SYNC.",
@@ -319,13 +329,13 @@ PROBLEMS = {
             None,
         ),
         ("SCH_404_NOT_FOUND", "There is no task 1001.", None),
-        ("SCH_405_METHOD_NOT_ALLOWED", "PUT does nothing here; there is GET, HEAD, POST.", None),
-        ("SCH_409_DUPLICATE", "INVOICE_SEND 'order 4711/a' is planned already: task 1001, INIT.", _TASK_THERE),
-        ("SCH_409_IN_PROGRESS", "The first request with Idempotency-Key 'a1' has not ended yet.", None),
-        ("SCH_409_CONFLICT", "job 12 was changed by others 10 times meanwhile. Try again.", _JOB_THERE),
-        ("SCH_412_STALE", "job 12 has revision 4 and not 3: somebody changed it. Read it again.", _JOB_THERE),
+        ("SCH_405_METHOD_NOT_ALLOWED", "PUT is not allowed here; use GET, HEAD, POST.", None),
+        ("SCH_409_DUPLICATE", "INVOICE_SEND 'order 4711/a' is already scheduled: task 1001, INIT.", _TASK_THERE),
+        ("SCH_409_IN_PROGRESS", "The first request with Idempotency-Key 'a1' is still running.", None),
+        ("SCH_409_CONFLICT", "job 12 was changed by others 10 times in the meantime. Try again.", _JOB_THERE),
+        ("SCH_412_STALE", "job 12 is at revision 4, not 3: somebody changed it. Read it again.", _JOB_THERE),
         ("SCH_413_TOO_LARGE", "The body has more than 212,992 bytes. Send ids instead of data.", None),
-        ("SCH_422_INVALID", "body.at: Value error, 5 is no instant; write it like 2027-03-01T09:00:00Z", None),
+        ("SCH_422_INVALID", "body.at: Value error, 5 is not a time; write it like 2027-03-01T09:00:00Z", None),
         ("SCH_422_KEY_REUSED", "Idempotency-Key 'a1' was used for another request. Make up a new one.", None),
         ("SCH_428_IF_MATCH_MISSING", "Send a header If-Match with the revision that you have read.", None),
         (
@@ -335,15 +345,15 @@ PROBLEMS = {
         ),
         (
             "SCH_429_TOO_MANY",
-            "There were too many calls of yours, or from your address, in this minute. Wait for Retry-After seconds.",
+            "Too many calls by you, or from your address, in this minute. Wait for Retry-After seconds.",
             None,
         ),
         ("SCH_500_INTERNAL", "The server's log says what happened.", None),
         (
             "SCH_503_DISPATCHER_DOWN",
-            "No beat dispatches, so nothing would run now. Try again in a moment.",
+            "No beat is dispatching, so nothing would run now. Try again in a moment.",
             None,
         ),
-        ("SCH_503_DATABASE_DOWN", "The database does not answer, or keeps one waiting. Try again.", None),
+        ("SCH_503_DATABASE_DOWN", "The database does not answer, or takes too long. Try again.", None),
     )
 }

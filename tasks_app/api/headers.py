@@ -1,6 +1,7 @@
 """Headers of answers: which there are, how the schema describes them, and how they are sent."""
 
 from django.http import HttpRequest, HttpResponse
+from django.utils.cache import patch_cache_control
 
 ETAG = "ETag"
 REPLAYED = "Idempotency-Replayed"
@@ -23,7 +24,7 @@ HEADERS = {
         pattern='^"[0-9]+"$',
     ),
     REPLAYED: _header(
-        "`true` if this is the stored answer to an earlier request with the same Idempotency-Key; else it is left out.",
+        "`true` if this is the stored answer to an earlier request with the same Idempotency-Key; otherwise left out.",
         "string",
         enum=["true"],
     ),
@@ -45,7 +46,8 @@ def tell_revision(request: HttpRequest, revision: int) -> None:
 
 
 def send(request: HttpRequest, answer: HttpResponse) -> HttpResponse:
-    """The answer with what has been told of it."""
+    """The answer with what has been told of it, for this caller alone: a project may have a cache for all its pages."""
+    patch_cache_control(answer, private=True, no_store=True)
     for name, value in request.__dict__.get("answer_headers", {}).items():
         answer[name] = value
     return answer

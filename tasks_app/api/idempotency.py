@@ -18,7 +18,14 @@ from .headers import REPLAYED, tell, tell_revision
 from .problems import Problem, problem_of, respond
 
 HEADER = "Idempotency-Key"
-_PASSING = ("SCH_409_CONFLICT", "SCH_429_RETRY_LIMITED")  # the next try may well succeed
+# The next try may well succeed; so may that of a caller with another token, whose key it is as well.
+_PASSING = (
+    "SCH_403_FORBIDDEN",
+    "SCH_403_TYPE_CLOSED",
+    "SCH_403_LANE_CLOSED",
+    "SCH_409_CONFLICT",
+    "SCH_429_RETRY_LIMITED",
+)
 _TRY_LOCK = "SELECT pg_try_advisory_xact_lock(hashtextextended(%(key)s::text, 7))"
 
 
@@ -39,7 +46,7 @@ def mutation(view: Callable) -> Callable:
         fingerprint = _fingerprint(request)
         with atomic():
             if not execute(_TRY_LOCK, {"key": f"{caller.tenant}\n{key}"})[0][0]:
-                raise Problem("SCH_409_IN_PROGRESS", f"The first request with {HEADER} {key!r} has not ended yet.")
+                raise Problem("SCH_409_IN_PROGRESS", f"The first request with {HEADER} {key!r} is still running.")
             stored = IdempotencyRecord.objects.filter(tenant=caller.tenant, key=key).first()
             if stored is None:
                 status, answer = _answer(view, request, given)

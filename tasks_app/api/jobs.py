@@ -98,7 +98,7 @@ def read_job(request: HttpRequest, job_id: Id):
 @may_answer(*SCOPE, "SCH_409_DUPLICATE", "SCH_409_CONFLICT")
 @mutation
 def edit_job(request: HttpRequest, job_id: Id, body: JobPatch, if_match: NeededRevision, idempotency_key: Key = None):
-    """A field that is left out stays as it is; null is its default."""
+    """A field that is left out stays as it is; null sets it to its default."""
     _own_job(request, job_id)
     if body.task_type is not None:
         caller(request).refuse_closed_type(body.task_type)
@@ -117,7 +117,7 @@ def edit_job(request: HttpRequest, job_id: Id, body: JobPatch, if_match: NeededR
 @may_answer(*SCOPE, "SCH_409_CONFLICT")
 @mutation
 def delete_job(request: HttpRequest, job_id: Id, if_match: Revision = None, idempotency_key: Key = None):
-    """It fires no more. What it has fired stays, as tasks."""
+    """It no longer fires. What it has fired stays, as tasks."""
     _own_job(request, job_id)
     with telling(request):
         jobs.delete_job(job_id, operator(request), tenant=caller(request).tenant, revision=_revision(if_match))
@@ -158,11 +158,13 @@ def resume_job(request: HttpRequest, job_id: Id, body: ResumeIn | None = None, i
 @may_answer(*SCOPE, "SCH_503_DISPATCHER_DOWN")
 @mutation
 def trigger_job(request: HttpRequest, job_id: Id, idempotency_key: NeededKey, body: TriggerIn | None = None):
-    """Once, beside its schedule, and even if it is paused. The same key is the same instance, whenever it is sent."""
+    """Once, in addition to its schedule, even if it is paused. The same key always gives the same instance."""
     _own_job(request, job_id)
     body = body or TriggerIn()
     if not somebody_dispatches():
-        raise Problem("SCH_503_DISPATCHER_DOWN", "No beat dispatches, so nothing would run now. Try again in a moment.")
+        raise Problem(
+            "SCH_503_DISPATCHER_DOWN", "No beat is dispatching, so nothing would run now. Try again in a moment."
+        )
     done = jobs.trigger_job(
         job_id,
         idempotency_key,
@@ -175,7 +177,7 @@ def trigger_job(request: HttpRequest, job_id: Id, idempotency_key: NeededKey, bo
     return 201, TriggerOut(task_id=done.task_id, new=done.new, status=task.status)
 
 
-@router.get("/{job_id}/instances", response=TaskPage, summary="List what a job has fired, the newest first")
+@router.get("/{job_id}/instances", response=TaskPage, summary="List what a job has fired, newest first")
 def list_instances(
     request: HttpRequest,
     job_id: Id,
@@ -206,7 +208,7 @@ def preview_job(request: HttpRequest, job_id: Id, count: Annotated[int, Query(ge
 
 @router.get("/{job_id}/why", response=WhyOut, summary="Why is this not running?")
 def explain_job(request: HttpRequest, job_id: Id):
-    """The one rule that holds it, for programs and in a sentence."""
+    """The one rule that holds it back: by name for programs, and in a sentence."""
     return WhyOut.of(why_job(_job(request, job_id)), caller(request))
 
 
@@ -227,7 +229,7 @@ def instant_of(body: JobIn | RescheduleIn) -> datetime | None:
     if body.delay is None:
         return body.at
     if body.at is not None:
-        raise Problem("SCH_422_INVALID", "at and delay were both given; give the one that is meant.")
+        raise Problem("SCH_422_INVALID", "at and delay were both given; give the one you mean.")
     return run("clock", {})[0][0] + timedelta(seconds=body.delay)
 
 
@@ -273,5 +275,5 @@ def _place(after: str) -> Place:
         if isinstance(id_, bool) or not isinstance(id_, int):
             raise ValueError(after)
     except (ValueError, TypeError, OverflowError, RecursionError):
-        raise Problem("SCH_422_INVALID", "after: give `next` of the page before, as it was.") from None
+        raise Problem("SCH_422_INVALID", "after: give `next` of the previous page, unchanged.") from None
     return Place(place, id_)

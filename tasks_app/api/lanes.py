@@ -70,15 +70,15 @@ class LaneReasonIn(Model):
 class LaneChangedOut(Schema):
     name: Lane
     paused: bool
-    changed: bool = Field(description="False: it was so already, and nothing was written")
+    changed: bool = Field(description="False: it already was, and nothing was written")
 
 
-@router.get("", response=Lanes, summary="List the lanes, the most urgent first")
+@router.get("", response=Lanes, summary="List the lanes, most urgent first")
 def read_lanes(request: HttpRequest):
     return {"items": [LaneOut.of(lane, caller(request)) for lane in read_status().lanes]}
 
 
-@router.post("/{lane}/pause", response=LaneChangedOut, summary="Start nothing of a lane any more")
+@router.post("/{lane}/pause", response=LaneChangedOut, summary="Pause a lane: nothing more is started in it")
 @may_answer("SCH_403_LANE_CLOSED")
 @mutation
 def pause_lane(request: HttpRequest, lane: Named, body: LaneReasonIn, idempotency_key: Key = None):
@@ -87,7 +87,7 @@ def pause_lane(request: HttpRequest, lane: Named, body: LaneReasonIn, idempotenc
     return 200, LaneChangedOut(name=lane, paused=True, changed=changed)
 
 
-@router.post("/{lane}/resume", response=LaneChangedOut, summary="Let a lane go on")
+@router.post("/{lane}/resume", response=LaneChangedOut, summary="Resume a lane")
 @may_answer("SCH_403_LANE_CLOSED")
 @mutation
 def resume_lane(request: HttpRequest, lane: Named, body: LaneReasonIn, idempotency_key: Key = None):

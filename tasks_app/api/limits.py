@@ -35,7 +35,7 @@ def unauthenticated(request: HttpRequest, error: AuthenticationError) -> HttpRes
     wait = ceil(throttle.failed_call(people.address_of(request)))
     if wait:
         people.login_refused()
-        words = "Too many calls without a valid token came from your address. Send a token that is valid."
+        words = "Too many calls without a valid token came from your address. Send a valid token."
         return respond(Problem("SCH_429_TOO_MANY", words, retry_after=wait))
     people.call_refused(people.address_of(request))
     return respond(problem_of(error))

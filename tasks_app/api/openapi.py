@@ -18,16 +18,20 @@ from .headers import CHALLENGE, ETAG, HEADERS, RATE, REPLAYED, RETRY_AFTER
 from .problems import CODES, MEDIA_TYPE, ProblemOut
 
 TAGS = [
-    {"name": "jobs", "description": "Rules that fire tasks by a schedule"},
-    {"name": "tasks", "description": "What is to be done once, or again and again after a while"},
+    {"name": "jobs", "description": "Rules that fire tasks on a schedule"},
+    {"name": "tasks", "description": "Work to be done once, or again after an interval"},
     {"name": "task types", "description": "What can be scheduled here"},
     {"name": "lanes", "description": "Priority classes: what is in each, pause and resume"},
-    {"name": "limits", "description": "How many tasks of a type may start in a second, and run at the same time"},
+    {
+        "name": "limits",
+        "description": "How many tasks of a type may start in a second, and run at the same time; set in code, where "
+        "the handler is declared",
+    },
     {"name": "audit", "description": "Who did what, and why"},
     {"name": "scheduler", "description": "How the scheduler itself is doing"},
 ]
 NULL = {"type": "null"}
-_STORED = ("403", "404", "412", "422")  # problems that are given again to the same Idempotency-Key
+_STORED = ("404", "412", "422")  # problems that are given again to the same Idempotency-Key
 
 
 def complete(schema: dict, api: NinjaAPI, root: str) -> dict:

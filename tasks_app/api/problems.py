@@ -41,8 +41,8 @@ CODES = {
     "SCH_403_FORBIDDEN": "The caller may not do this",
     "SCH_403_TYPE_CLOSED": "The task type is not open to this token",
     "SCH_403_LANE_CLOSED": "The lane is not open to this token",
-    "SCH_404_NOT_FOUND": "There is no such thing",
-    "SCH_405_METHOD_NOT_ALLOWED": "The address does not know this method",
+    "SCH_404_NOT_FOUND": "It does not exist",
+    "SCH_405_METHOD_NOT_ALLOWED": "The method is not allowed at this address",
     "SCH_409_DUPLICATE": "The name or the unit is taken",
     "SCH_409_IN_PROGRESS": "The first request with this Idempotency-Key is still running",
     "SCH_409_CONFLICT": "Others keep changing it",
@@ -52,7 +52,7 @@ CODES = {
     "SCH_422_KEY_REUSED": "The Idempotency-Key was used for another request",
     "SCH_428_IF_MATCH_MISSING": "If-Match is missing",
     "SCH_429_RETRY_LIMITED": "The task was retried too often",
-    "SCH_429_TOO_MANY": "There were too many calls",
+    "SCH_429_TOO_MANY": "Too many calls",
     "SCH_500_INTERNAL": "Something is broken here",
     "SCH_503_DISPATCHER_DOWN": "No dispatcher is alive",
     "SCH_503_DATABASE_DOWN": "The database does not answer",
@@ -98,8 +98,12 @@ class ProblemOut(Schema):
     status: int
     code: ProblemCode
     detail: str = Field(description="What is wrong and what to do about it, for people")
-    task: TaskRef | SkipJsonSchema[None] = Field(None, description="The task that is there already, if it is about one")
-    job: JobRef | SkipJsonSchema[None] = Field(None, description="The job that is there already, if it is about one")
+    task: TaskRef | SkipJsonSchema[None] = Field(
+        None, description="The task that is already there, if the problem is about one"
+    )
+    job: JobRef | SkipJsonSchema[None] = Field(
+        None, description="The job that is already there, if the problem is about one"
+    )
 
 
 class Problem(Exception):
@@ -172,26 +176,24 @@ def problem_of(error: Exception) -> Problem:
     if isinstance(error, ValidationError):
         return _invalid(error)
     if isinstance(error, AuthenticationError):
-        return Problem("SCH_401_UNAUTHENTICATED", "Send a token that is valid: Authorization: Bearer pnc_…")
+        return Problem("SCH_401_UNAUTHENTICATED", "Send a valid token: Authorization: Bearer pnc_…")
     if isinstance(error, Http404):
         return Problem("SCH_404_NOT_FOUND", "There is nothing at this address.")
     if isinstance(error, Throttled):
-        words = (
-            "There were too many calls of yours, or from your address, in this minute. Wait for Retry-After seconds."
-        )
+        words = "Too many calls by you, or from your address, in this minute. Wait for Retry-After seconds."
         return Problem("SCH_429_TOO_MANY", words, retry_after=error.wait and ceil(error.wait))
     if isinstance(error, HttpError):
         return Problem(_BY_STATUS.get(error.status_code, "SCH_400_MALFORMED"), _told(error))
     if isinstance(error, OperationalError | InterfaceError):
         log.error("api.no_database error=%r", str(error).strip())
-        return Problem("SCH_503_DATABASE_DOWN", "The database does not answer, or keeps one waiting. Try again.")
+        return Problem("SCH_503_DATABASE_DOWN", "The database does not answer, or takes too long. Try again.")
     log.error("api.failed error=%r", str(error), exc_info=error)
     return Problem("SCH_500_INTERNAL", "The server's log says what happened.")
 
 
 def _told(error: HttpError) -> str:
     """A body that can't be read is told with the reason, which is in what it was raised from."""
-    return error.message if error.__cause__ is None else f"The body is no JSON: {str(error.__cause__)[:300]}."
+    return error.message if error.__cause__ is None else f"The body is not JSON: {str(error.__cause__)[:300]}."
 
 
 _MISSING = {

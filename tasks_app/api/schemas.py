@@ -8,7 +8,7 @@ from uuid import UUID
 from ninja import Field, Header, Path, Schema
 from pydantic import AwareDatetime, BeforeValidator, StringConstraints, ValidationInfo, field_validator
 
-from tasks_app.client.endpoints import PAGE, Cursor, Limit, Text  # noqa: F401  (lists of all apps have the same)
+from tasks_app.client.endpoints import PAGE, Cursor, Limit, Next, Text  # noqa: F401  (lists of all apps have the same)
 from tasks_app.core.errors import LONGEST_SECONDS, InvalidTask, shown
 from tasks_app.core.jobs import CatchUp, JobStatus, OnResume
 from tasks_app.core.phrases import for_outsiders
@@ -28,7 +28,7 @@ LARGEST_ID = 2**63 - 1
 def _refuse_number(value: object) -> object:
     """Pydantic takes a number, even in a text, for seconds since 1970: 20270301 would be a day of that year."""
     if not (isinstance(value, str) and re.match(r"\d{4}-\d\d-\d\d", value)):
-        raise ValueError(f"{shown(value)} is no instant; write it like 2027-03-01T09:00:00Z")
+        raise ValueError(f"{shown(value)} is not a time; write it like 2027-03-01T09:00:00Z")
     return value
 
 
@@ -36,7 +36,7 @@ Instant = Annotated[AwareDatetime, BeforeValidator(_refuse_number)]
 Id = Annotated[int, Path(ge=1, le=LARGEST_ID)]
 # A server takes spaces away from both ends of a header, so they can't be part of a key there.
 _KEY = Annotated[str, StringConstraints(pattern=r"^[\x21-\x7e]([\x20-\x7e]{0,148}[\x21-\x7e])?$")]
-_KEY_SAYS = "Makes it safe to send this again: the same key with the same request is done once."
+_KEY_SAYS = "Makes it safe to send this again: the same request with the same key is carried out once."
 Key = Annotated[_KEY | None, Header(alias="Idempotency-Key", description=_KEY_SAYS)]
 NeededKey = Annotated[_KEY, Header(alias="Idempotency-Key", description=_KEY_SAYS)]
 # W/ is what a proxy that compresses makes of an ETag.
@@ -51,7 +51,7 @@ NeededRevision = Annotated[_ETAG, Header(alias="If-Match", description=_ETAG_SAY
 def id_of(cursor: str) -> int:
     """The id at which a list goes on."""
     if not re.fullmatch(r"[1-9][0-9]{0,18}", cursor) or int(cursor) > LARGEST_ID:
-        raise InvalidTask("after: give `next` of the page before, as it was.")
+        raise InvalidTask("after: give `next` of the previous page, unchanged.")
     return int(cursor)
 
 
@@ -76,7 +76,7 @@ class Model(Schema):
     def refuse_bool(cls, value: object, info: ValidationInfo) -> object:
         """No field is yes or no, and Python would take true for 1: every second, say."""
         if isinstance(value, bool) and info.field_name != "payload":
-            raise ValueError(f"{str(value).lower()} is no value for it")
+            raise ValueError(f"{str(value).lower()} is not a valid value for it")
         return value
 
 
@@ -94,7 +94,7 @@ class JobPatch(Model):
     dst_repeat: DstRepeat | None = None
     lane: Lane | None = Field(None, description="Left out: the handler's")
     max_retry: int | None = Field(None, description="Tries after the first; left out: the handler's")
-    backoff: list[float] | None = Field(None, description="Seconds before each retry, the last repeats")
+    backoff: list[float] | None = Field(None, description="Seconds before each retry; the last repeats")
     timeout: float | None = Field(None, description="Seconds")
     expires_after: float | None = Field(None, description="Seconds; an instance later than this is not run")
     start_at: Instant | None = None
@@ -119,12 +119,12 @@ class PauseIn(Model):
     """Why, and for how long."""
 
     reason: Text = Field(min_length=1, description="Why; shown to whoever asks why the job does not run")
-    until: Instant | None = Field(None, description="Resumes by itself then; left out: when told")
-    on_resume: OnResume = Field(OnResume.SKIP, description="What becomes of the firings that fall into the pause")
+    until: Instant | None = Field(None, description="Resumes by itself then; left out: only when told")
+    on_resume: OnResume = Field(OnResume.SKIP, description="What becomes of the firings that fall within the pause")
 
 
 class ResumeIn(Model):
-    """What becomes of the firings that fell into the pause."""
+    """What becomes of the firings that fell within the pause."""
 
     on_resume: OnResume | None = Field(None, description="Instead of what the pause said")
     reason: Text | None = Field(None, description="Why; kept in the audit")
@@ -147,9 +147,9 @@ class TaskIn(Model):
     payload: Any = Field(None, description="What the handler is given")
     lane: Lane | None = Field(None, description="Left out: the handler's")
     max_retry: int | None = Field(None, description="Tries after the first; left out: the handler's")
-    repeat_after: Seconds | None = Field(None, description="Seconds; it runs again so long after each time it finished")
+    repeat_after: Seconds | None = Field(None, description="Seconds; it runs again this long after each run finishes")
     expires_after: Seconds | None = Field(
-        None, description="Seconds; later than this it is not run. Not together with `repeat_after`"
+        None, description="Seconds; later than this it is not run. Can't be combined with `repeat_after`"
     )
 
 
@@ -178,7 +178,7 @@ class UnitRescheduleIn(RescheduleIn):
 
 
 class JobOut(Schema):
-    """A job as it stands. Times without a value of their own are null; lengths are in seconds."""
+    """A job as it stands. Times that are not set are null; durations are in seconds."""
 
     id: int
     name: str
@@ -231,7 +231,7 @@ class ErrorOut(Schema):
 
 
 class TaskOut(Schema):
-    """A task as it stood when it was read. Lengths are in seconds."""
+    """A task as it stood when it was read. Durations are in seconds."""
 
     id: int
     task_type: str
@@ -252,9 +252,9 @@ class TaskOut(Schema):
     retry_count: int = Field(description="Failed tries over its whole life")
     attempts: int = Field(description="Tries over its whole life: those that failed, and one that runs or succeeded")
     max_retry: int
-    repeat_after: float | None = Field(description="It runs again so long after each time it finished")
+    repeat_after: float | None = Field(description="It runs again this long after each run finishes")
     expires_after: float | None
-    worker: str | None = Field(description="Who runs it, or whose try failed last; null: nobody, or not known any more")
+    worker: str | None = Field(description="Who runs it, or whose try failed last; null: nobody, or no longer known")
     error_code: str
     error_msg: str
     last_error: ErrorOut | None
@@ -282,9 +282,9 @@ def _seconds(length: timedelta | None) -> float | None:
 
 
 class Page(Schema):
-    """A part of a list. `next` of it is `after` of the next one."""
+    """One page of a list. Go on until `next` is null, not until a page is empty."""
 
-    next: str | None = Field(description="Null at the end")
+    next: Next
 
 
 class JobPage(Page):
@@ -314,7 +314,7 @@ class TriggerOut(Schema):
     """The instance that was triggered."""
 
     task_id: int
-    new: bool = Field(description="False: this key has triggered it before")
+    new: bool = Field(description="False: this key had already triggered it")
     status: TaskStatus
 
 
@@ -322,7 +322,7 @@ class PlannedOut(Schema):
     """What became of a reschedule."""
 
     outcome: PlanOutcome
-    task_id: int | None = Field(description="The task that stands for the unit now; null if it has none any more")
+    task_id: int | None = Field(description="The task that stands for the unit now; null if there is none any more")
     status: TaskStatus | None = Field(description="Of that task, now")
 
 
@@ -336,10 +336,10 @@ class OperatedOut(Schema):
 
 
 class WhyOut(Schema):
-    """The one rule that holds a task or a job."""
+    """The one rule that holds back a task or a job."""
 
     rule: Rule
-    words: str = Field(description="A sentence about this very case")
+    words: str = Field(description="A sentence about this particular case")
 
     @classmethod
     def of(cls, reason: Reason, asked: Caller) -> "WhyOut":

@@ -57,12 +57,12 @@ def create_task(request: HttpRequest, body: TaskIn, idempotency_key: Key = None)
         planned = schedule(body.task_type, body.key, tenant=caller(request).tenant, **options)
     task = with_tries(AnyTask.objects).get(id=planned.task_id)
     if planned.outcome is Outcome.EXISTS:
-        words = f"{body.task_type} {body.key!r} is planned already: task {task.id}, {task.status}."
+        words = f"{body.task_type} {body.key!r} is already scheduled: task {task.id}, {task.status}."
         raise Problem("SCH_409_DUPLICATE", words, there=as_there(task))
     return 201, TaskOut.of(usable(request, task))
 
 
-@router.get("", response=TaskPage, summary="List tasks, the newest first")
+@router.get("", response=TaskPage, summary="List tasks, newest first")
 def list_tasks(
     request: HttpRequest,
     status: Annotated[TaskStatus | None, Query()] = None,
@@ -72,7 +72,7 @@ def list_tasks(
     history: Annotated[
         bool, Query(description="With task_type and key: all tasks of this unit, as far as they are kept")
     ] = False,
-    job: Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Its instances, the latest first")] = None,
+    job: Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Its instances, latest first")] = None,
     due_from: Annotated[Instant | None, Query(description="Due at this instant or later")] = None,
     due_to: Annotated[Instant | None, Query(description="Due before this instant")] = None,
     ran_from: Annotated[Instant | None, Query(description="Its last run ended at this instant or later")] = None,
@@ -83,7 +83,7 @@ def list_tasks(
     """A page may be short, even empty, and still have a next one: go on until `next` is null."""
     asked = caller(request)
     if history and (task_type is None or key is None):
-        raise Problem("SCH_422_INVALID", "history: give task_type and key too; it is that of one unit.")
+        raise Problem("SCH_422_INVALID", "history: give task_type and key too; a history belongs to one unit.")
     wanted = Filter(
         tenant=asked.tenant,
         types=asked.types,
@@ -132,7 +132,7 @@ def read_task(request: HttpRequest, task_id: Id):
 @may_answer(*SCOPE)
 @mutation
 def cancel_task(request: HttpRequest, task_id: Id, body: ReasonIn | None = None, idempotency_key: Key = None):
-    """A run under way is not called back, but its result does not count any more."""
+    """A run under way is not interrupted, but its result no longer counts."""
     usable(request, task_of(request, task_id))
     return 200, _operated(task_id, cancel_tasks([task_id], _operator(request, body)))
 
@@ -141,7 +141,7 @@ def cancel_task(request: HttpRequest, task_id: Id, body: ReasonIn | None = None,
 @may_answer(*SCOPE, "SCH_409_CONFLICT", "SCH_429_RETRY_LIMITED")
 @mutation
 def retry_task(request: HttpRequest, task_id: Id, body: ReasonIn | None = None, idempotency_key: Key = None):
-    """A dead task starts anew, a failed one does not wait for its next try; all others are left alone."""
+    """A dead task starts over, a failed one does not wait for its next try; all others are left alone."""
     usable(request, task_of(request, task_id))
     with telling(request):
         done = retry_now_and_then(task_id, _operator(request, body))
@@ -161,7 +161,7 @@ def reschedule_task(request: HttpRequest, task_id: Id, body: RescheduleIn, idemp
 
 @router.get("/{task_id}/why", response=WhyOut, summary="Why is this not running?")
 def explain_task(request: HttpRequest, task_id: Id):
-    """The one rule that holds it, for programs and in a sentence."""
+    """The one rule that holds it back: by name for programs, and in a sentence."""
     return WhyOut.of(why_task(task_of(request, task_id)), caller(request))
 
 

@@ -15,7 +15,9 @@ router = Router(tags=["scheduler"])
 class VersionOut(Schema):
     version: str = Field(description="Of the software")
     api: Literal["v1"]
-    redis: bool = Field(description="Whether this process reaches Redis; PostgreSQL it does, since it knew the caller")
+    redis: bool = Field(
+        description="Whether this process can reach Redis. It has reached PostgreSQL, or it would not know the caller"
+    )
 
 
 @router.get("/version", response=VersionOut, summary="Which version this is")

@@ -124,7 +124,7 @@ _INHERITED = {name for name in vars(BaseHandler) if not name.startswith("_")}
 def _of(cls: Any) -> TypedHandler[..., ..., Any]:
     if "type" not in cls.__dict__:
         raise InvalidConfiguration(
-            f"{cls.__qualname__} has no type of its own, so it is no handler. Give it one: type = 'MAIL_SEND'."
+            f"{cls.__qualname__} has no type of its own, so it is not a handler. Give it one: type = 'MAIL_SEND'."
         )
     return cast(TypedHandler[..., ..., Any], cls.declared)
 
@@ -137,7 +137,9 @@ def _declared(cls: Any) -> TypedHandler[..., ..., Any]:
     _refuse_misspelt(cls, where)
     options = {name: getattr(cls, name) for name in _OPTIONS if name not in _INHERITED and hasattr(cls, name)}
     if "key" in cls.__dict__:
-        raise InvalidConfiguration(f"{where}: key is a method of handler classes. Call what makes up the key key_by.")
+        raise InvalidConfiguration(
+            f"{where}: key is a method of handler classes. Name what makes up the key in key_by."
+        )
     if hasattr(cls, "key_by"):
         options["key"] = cls.key_by
     if options.get("batch"):
@@ -191,4 +193,6 @@ def _refuse_misspelt(cls: Any, where: str) -> None:
             continue
         meant = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
         if meant:
-            raise InvalidConfiguration(f"{where}: {name} is no option. Did you mean {meant[0]!r}? Else rename it.")
+            raise InvalidConfiguration(
+                f"{where}: {name} is not an option. Did you mean {meant[0]!r}? If not, rename it."
+            )

@@ -197,7 +197,7 @@ class TypedHandler(_Named, Generic[C, P, R_co]):
     @overload
     def schedule(self: _Takes[*Ts], *args: *Ts, **options: Unpack[Options]) -> Scheduled: ...
     def schedule(self, *args: Any, **kwargs: Any) -> Scheduled:  # type: ignore[misc]  # (mypy and TypeVarTuple)
-        """Prepared a task with these arguments in the caller's transaction: CREATED, or EXISTS if it is live already.
+        """Schedule a task with these arguments in the caller's transaction: CREATED, or EXISTS if it is live already.
 
         Options such as at= may follow the arguments. What is also a parameter of the handler is its argument: then say
         `options(at=…).schedule(…)`, and for a type checker also if arguments are given by name or left out.
@@ -224,7 +224,7 @@ class TypedHandler(_Named, Generic[C, P, R_co]):
         return prepared.ensure(*args, **kwargs)
 
     def schedule_many(self, tasks: Iterable[Arguments[P]], **common: Unpack[Options]) -> list[Scheduled]:
-        """Prepared many in a few statements: `send.schedule_many((send.args(id) for id in ids), delay=60)`.
+        """Schedule many in a few statements: `send.schedule_many((send.args(id) for id in ids), delay=60)`.
 
         What args() was given by options() comes before what is common to all.
         """

@@ -8,7 +8,7 @@ from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.middleware.csrf import CsrfViewMiddleware
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, URLResolver
+from django.urls import URLPattern, URLResolver, reverse_lazy
 from django.utils.decorators import decorator_from_middleware
 from django.views.decorators.csrf import csrf_exempt
 
@@ -75,6 +75,8 @@ def _guarded(site, view: View) -> View:
             response.headers.setdefault(name, value)
         return in_console(response)
 
+    # For a project whose LoginRequiredMiddleware asks before the site does.
+    answered.login_url = reverse_lazy("admin:login", current_app=site.name)
     # The token is checked inside, where what was typed can be kept.
     return csrf_exempt(answered)
 

@@ -2,15 +2,17 @@
 
 Ours come first, then django-unfold's, then Django's, then those of the other apps. In the project's own engine Django's
 come before django-unfold's, so its admin stays as it is; and what a project puts over Django's (`admin/base_site.html`)
-stays out of the console.
+stays out of the console. Its own folders (DIRS) come last, for pages that it has added.
 """
 
 from collections.abc import Sequence
 from functools import cache
 
 from django.apps import apps
-from django.template import TemplateDoesNotExist
+from django.http import HttpRequest
+from django.template import TemplateDoesNotExist, engines
 from django.template.backends.django import DjangoTemplates, Template
+from django.template.context import make_context
 from django.template.response import SimpleTemplateResponse
 from django.template.utils import get_app_template_dirs
 
@@ -26,12 +28,22 @@ PROCESSORS = [
 ]
 
 
+class Page(Template):
+    """Its numbers stay as they are: with the thousands separator of a project, the id in a form would be two others."""
+
+    def render(self, context: dict | None = None, request: HttpRequest | None = None) -> str:
+        made = make_context(context, request, autoescape=self.backend.engine.autoescape)
+        made.use_l10n = False
+        return self.template.render(made)
+
+
 @cache
 def engine() -> DjangoTemplates:
     first = [apps.get_app_config(name.rpartition(".")[2]).path + "/templates" for name in FIRST]
     others = [str(one) for one in get_app_template_dirs("templates") if str(one) not in first]
+    theirs = [str(folder) for one in engines.all() if isinstance(one, DjangoTemplates) for folder in one.dirs]
     options = {"context_processors": PROCESSORS, "libraries": LIBRARIES}
-    return DjangoTemplates({"NAME": "punctual", "APP_DIRS": False, "DIRS": first + others, "OPTIONS": options})
+    return DjangoTemplates({"NAME": "punctual", "APP_DIRS": False, "DIRS": first + others + theirs, "OPTIONS": options})
 
 
 def find(names: str | Sequence[str]) -> Template:
@@ -39,7 +51,7 @@ def find(names: str | Sequence[str]) -> Template:
     tried = []
     for name in [names] if isinstance(names, str) else names:
         try:
-            return engine().get_template(name)
+            return Page(engine().get_template(name).template, engine())
         except TemplateDoesNotExist as error:
             tried.append(error)
     raise TemplateDoesNotExist(", ".join(error.args[0] for error in tried), chain=tried)

@@ -48,7 +48,7 @@ def refuse_wrong_arguments(call: Callable, where: str, given: tuple[str, int]) -
         signature.bind(*[None] * number)
     except TypeError:
         raise InvalidConfiguration(
-            f"{where}{words_for(call)} is called with {words}, but takes {signature}. Let it take that and no more."
+            f"{where}{words_for(call)} is called with {words}, but takes {signature}. Make it take exactly that."
         ) from None
 
 

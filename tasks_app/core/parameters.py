@@ -8,6 +8,7 @@ import json
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 from types import SimpleNamespace
 from typing import Any
@@ -17,9 +18,11 @@ from asgiref.sync import sync_to_async
 from .calls import function_in, signature_of, words_for
 from .errors import InvalidConfiguration, InvalidTask, UnrecoverableError, nearest, shown
 from .payloads import (
+    MADE_ANEW,
     REQUIRED,
     Field,
     Kind,
+    Schema,
     Unfit,
     Unstorable,
     dump_fields,
@@ -27,6 +30,8 @@ from .payloads import (
     json_default,
     kind_of,
     load_fields,
+    object_schema,
+    whole_schema,
 )
 from .task import Task
 
@@ -86,7 +91,7 @@ class Parameters:
                 raise Unfit("must be an object with the handler's parameters", payload, "payload")
             return Checked(dump_fields(self.fields, payload, f"handler {self.handler!r}"))
         except Unfit as error:
-            raise InvalidTask(f"handler {self.handler!r}: {_named(error)}.{self._way_out()}") from None
+            raise InvalidTask(f"handler {self.handler!r}: {_sentence(_named(error))}{self._way_out()}") from None
 
     def part(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Some of the fields, as they are stored."""
@@ -97,9 +102,10 @@ class Parameters:
                     f"handler {self.handler!r} has no parameter {name!r}.{nearest(name, self.fields)}{self._way_out()}"
                 )
             try:
-                made[name] = self.fields[name].kind.dump(value)
+                field = self.fields[name]
+                made[name] = None if value is None and field.default is None else field.kind.dump(value)
             except Unfit as error:
-                raise InvalidTask(f"handler {self.handler!r}: {error.inside(name)}.") from None
+                raise InvalidTask(f"handler {self.handler!r}: {_sentence(error.inside(name))}") from None
         return made
 
     def load(self, payload: Any) -> tuple[list[Any], dict[str, Any]]:
@@ -113,8 +119,8 @@ class Parameters:
                 raise Unfit("must be an object with the handler's parameters", payload, "payload")
         except Unfit as error:
             raise UnrecoverableError(
-                f"the payload doesn't fit handler {self.handler!r}: {_named(error)}. It was scheduled for other "
-                f"parameters than the handler has now.{self._way_out()}",
+                f"the payload doesn't fit handler {self.handler!r}: {_sentence(_named(error))} It was scheduled with "
+                f"other parameters than the handler has now.{self._way_out()}",
                 code=BAD_PAYLOAD,
             ) from None
         args = []
@@ -124,12 +130,19 @@ class Parameters:
             args.append(made.pop(name))
         return args, made
 
+    def schema(self) -> Schema:
+        """The JSON schema of a payload. What keeps to it is taken, unless a class of the handler's own refuses it."""
+        if self.whole is not None:
+            return whole_schema(self.whole.schema)
+        return whole_schema(lambda definitions: object_schema(self.fields, definitions))
+
     def key_of(self, payload: Mapping[str, Any]) -> str:
         """The key of the unit that these arguments are about."""
         if not self.fields:
             return ONLY_KEY
-        names = self.key or [name for name in payload if payload[name] != self.fields[name].default]
-        parts = {name: payload.get(name, self.fields[name].default) for name in self.fields if name in names}
+        given = self._defaults | {name: self._canonical(name, value) for name, value in payload.items()}
+        names = self.key or [name for name in payload if given[name] != self._defaults[name]]
+        parts = {name: given[name] for name in self.fields if name in names and given[name] is not MADE_ANEW}
         if self.key and any(value is REQUIRED for value in parts.values()):
             raise InvalidTask(f"handler {self.handler!r}: {', '.join(self.key)} must be given: it is the unit's key.")
         if not parts:
@@ -143,6 +156,17 @@ class Parameters:
         if len(text) <= _LONGEST_KEY and text.isprintable():
             return text
         return _HASHED + sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+    @cached_property
+    def _defaults(self) -> dict[str, Any]:
+        return {name: self._canonical(name, field.default) for name, field in self.fields.items()}
+
+    def _canonical(self, name: str, value: Any) -> Any:
+        """Equal arguments are one unit, however they are written."""
+        canonical = self.fields[name].kind.canonical
+        if value is None or value is REQUIRED or value is MADE_ANEW:
+            return value
+        return _in_order(value) if canonical is None else canonical(value)
 
     def _bare(self, name: str, value: Any) -> str:
         """The value itself, if it is no longer than a key and can't be taken for the key of other arguments."""
@@ -159,8 +183,23 @@ class Parameters:
         return f" It takes {', '.join(self.names) or 'nothing'}."
 
 
+def _in_order(value: Any) -> Any:
+    """JSON as it is compared: the entries of an object have no order, and 5.0 is 5."""
+    if isinstance(value, dict):
+        return {name: _in_order(value[name]) for name in sorted(value, key=str)}
+    if isinstance(value, list | tuple):
+        return [_in_order(one) for one in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def _named(error: Unfit) -> str:
     return str(error) if error.path else str(error.inside("payload"))
+
+
+def _sentence(error: object) -> str:
+    """With a full stop, unless it ends in one, or in a question such as 'Did you mean …?'."""
+    text = str(error)
+    return text if text.endswith((".", "?")) else f"{text}."
 
 
 def parameters_of(name: str, call: Any, key: str | Sequence[str] | None, *, typed: bool = False) -> Parameters | None:
@@ -293,13 +332,13 @@ def _field(where: str, one: inspect.Parameter, annotation: Any) -> Field:
     try:
         kind = kind_of(annotation)
     except Unstorable as error:
-        raise InvalidConfiguration(f"{where}: {error}.") from None
+        raise InvalidConfiguration(f"{where}: {_sentence(error)}") from None
     if one.default is inspect.Parameter.empty:
         return Field(kind)
     try:
         return Field(kind, json_default(kind, one.default))
     except Unfit as error:
-        raise InvalidConfiguration(f"{where}: the default of {error.inside(one.name)}.") from None
+        raise InvalidConfiguration(f"{where}: the default of {_sentence(error.inside(one.name))}") from None
 
 
 def _key_names(name: str, key: str | Sequence[str] | None, fields: Mapping[str, Field]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Small phrases for people: lengths of time, the first line of a long text, and an error for those outside."""
+"""Small phrases for people: counts, lengths of time, the first line of a long text, and an error for those outside."""
 
 import re
 from datetime import timedelta
@@ -15,6 +15,11 @@ def for_outsiders(error: str) -> str:
 
 def first_line(text: str) -> str:
     return text.strip().partition("\n")[0]
+
+
+def counted(count: int, noun: str) -> str:
+    """How many, with their noun in the singular or plural: 1 run, 2 runs."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def span(value: timedelta) -> str:

@@ -1,4 +1,4 @@
-"""Owns the question whose account the servers run under; who may own which directory is decided in places."""
+"""Owns the question of whose account the servers run under; who may own which directory is decided in places."""
 
 from __future__ import annotations
 

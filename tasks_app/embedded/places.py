@@ -41,7 +41,7 @@ def open_home(home: Path) -> Path:
         home.chmod(_home_mode())
     if not home.is_dir() or not os.access(home, os.W_OK | os.X_OK):
         raise EmbeddedError(
-            f"The home {home} of the embedded services isn't a directory that you may write. "
+            f"The home {home} of the embedded services isn't a directory that you can write to. "
             "Set PUNCTUAL_HOME to one that is."
         )
     home = home.resolve()
@@ -151,8 +151,9 @@ def outside_root(account: Account) -> Path:
         if account.can_enter(root):
             return root
     raise EmbeddedError(
-        f"The servers run as {account.description}, but neither {OUTSIDE} nor a directory in {SWEPT} is one of root "
-        "that it can enter. Start this as an ordinary user, or set DATABASE_URL and REDIS_URL to servers of your own."
+        f"The servers run as {account.description}, but neither {OUTSIDE} nor a directory in {SWEPT} belongs to root "
+        "and can be entered by it. Start this as an ordinary user, or set DATABASE_URL and REDIS_URL to servers of "
+        "your own."
     )
 
 

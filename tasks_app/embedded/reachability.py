@@ -1,4 +1,4 @@
-"""Owns the look whether servers that we didn't start answer, and the sentence when they don't."""
+"""Owns the check that servers we didn't start answer, and the sentence when they don't."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _split(url: str, variable: str, schemes: tuple[str, ...], example: str) -> S
             return parts
     raise Unreachable(
         f"{variable} isn't a usable URL. It must look like {example}, with every special character of the "
-        "password as %XX ('@' is %40, '/' is %2F)."
+        "password written as %XX ('@' is %40, '/' is %2F)."
     )
 
 

@@ -72,7 +72,7 @@ class Server:
         rivals = processes.find(self.program, self.marker())
         if rivals:
             raise EmbeddedError(
-                f"{self.title} with pid {rivals[0]} already runs on the same data ({self.marker()}). "
+                f"{self.title} with pid {rivals[0]} is already running on the same data ({self.marker()}). "
                 "Stop whoever started it first."
             )
         self.prepare()
@@ -136,7 +136,7 @@ class Server:
                 return
             except subprocess.TimeoutExpired:
                 continue
-        raise EmbeddedError(f"{self.title} with pid {process.pid} doesn't end, not even by SIGKILL.")
+        raise EmbeddedError(f"{self.title} with pid {process.pid} doesn't end, not even after SIGKILL.")
 
     def _open_log(self) -> int:
         # Never through a link, and never growing for ever.

@@ -58,7 +58,7 @@ class Services:
         return [server for server in (self.postgres, self.valkey) if server is not None]
 
     def stop(self) -> None:
-        """Stop the servers and give the home free; a second call, or one in a forked child, does nothing."""
+        """Stop the servers and free the home; a second call, or one in a forked child, does nothing."""
         if os.getpid() != self._owner or not self._locks:
             return
         (self.home / ANNOUNCEMENT).unlink(missing_ok=True)

@@ -63,7 +63,7 @@ def read(item: bytes, lane: str) -> dict:
         )
     number = headers.get("id")
     if not _is_batch_number(number):
-        raise NotOurs(f"its id is {number!r:.100}, which is no batch number")
+        raise NotOurs(f"its id is {number!r:.100}, which is not a batch number")
     ours = message(number, lane)
     _refuse_more("headers", headers, ours["headers"], texts=("origin",))
     _refuse_more("properties", properties, ours["properties"], texts=("delivery_tag",))
@@ -83,9 +83,9 @@ def _parsed(item: bytes) -> dict:
     try:
         said = json.loads(item.decode())
     except (ValueError, RecursionError):
-        raise NotOurs("it is no JSON") from None
+        raise NotOurs("it is not JSON") from None
     if not isinstance(said, dict):
-        raise NotOurs("it is no JSON object")
+        raise NotOurs("it is not a JSON object")
     return said
 
 

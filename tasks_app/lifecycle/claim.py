@@ -82,7 +82,8 @@ def claim(
 ) -> list[ClaimedBatch]:
     """Claim due rows, at most `batches` batches a lane, of `sizes` tasks by type. One statement.
 
-    `shards` come with their fencing numbers: one that has another holder by now gives nothing. None asks nobody.
+    `shards` come with their fencing numbers: one that has another holder by now gives nothing. With None, the
+    holder is not checked.
     """
     wanted = {
         "lanes": [share.lane for share in shares],

@@ -93,10 +93,10 @@ def operate(verb: Verb, ids: Sequence[int], operator: Operator, at: datetime | N
     with atomic(savepoint=False):
         run("lock_operation", {"operation": operator.operation})
         rows = [Row(*row) for row in run("lock_tasks", {"ids": array(ids), "operation": operator.operation})]
-        # What was moved to the past is not locked: it is over, and so the answer is what it would be in any case.
-        there = {row.id for row in rows}
-        rest = {"ids": array(id_ for id_ in ids if id_ not in there), "operation": operator.operation}
-        rows += [Row(*row) for row in run("past_tasks", rest)]
+        if moved := set(ids) - {row.id for row in rows}:
+            # What is in the past need not be locked: it is over, and stays so.
+            asked = {"ids": array(sorted(moved)), "operation": operator.operation}
+            rows += [Row(*row) for row in run("past_tasks", asked)]
         decided = {row.id: expected(verb, row) for row in rows}
         due = _write(rows, decided, operator, at)
         detail = {"at": at.isoformat()} if verb is Verb.MOVE else None

@@ -137,7 +137,7 @@ def unit_of(task_type: str, key: Key, tenant: str | None = None) -> Unit:
 
 
 def new_key(key: Key) -> str:
-    """The key of what is written now. Rows of before may have others, and are found by key_of."""
+    """The key of what is written now. Older rows may have others, and are found by key_of."""
     text = key_of(key)
     return text if text.isprintable() else checked_name("key", text, KEY_LENGTH)
 

@@ -3,10 +3,10 @@
 from typing import Any, Protocol
 
 from django.core.exceptions import ValidationError
-from django.db.models import Model
+from django.db.models import CharField, Field, IntegerField, Model, UUIDField
 
 from tasks_app.core.errors import InvalidTask, Skip, shown
-from tasks_app.core.payloads import Kind, Unfit, Unstorable, add_kind
+from tasks_app.core.payloads import Kind, Schema, Unfit, Unstorable, add_kind
 
 ROW_GONE = "ROW_GONE"
 
@@ -36,7 +36,7 @@ def _row_kind(cls: type) -> Kind | None:
         raise Unstorable(f"{cls.__qualname__} is abstract, so it has no rows. Name a model that has")
     field = cls._meta.pk
     if not field.concrete:
-        raise Unstorable(f"{cls.__qualname__} has a primary key of several columns. Take those, each by itself")
+        raise Unstorable(f"{cls.__qualname__} has a primary key of several columns. Take each of them by itself")
 
     def pk_of(value: Any) -> Any:
         try:
@@ -44,15 +44,15 @@ def _row_kind(cls: type) -> Kind | None:
         except (ValidationError, TypeError, ValueError):
             pk = None
         if pk is None or isinstance(value, bool):
-            raise Unfit(f"must be a {cls.__qualname__}, or its primary key", value)
+            raise Unfit(f"must be an instance of {cls.__qualname__}, or its primary key", value)
         return pk
 
     def dump(value: Any) -> Any:
         if isinstance(value, Model):
             if not isinstance(value, cls):
-                raise Unfit(f"must be a {cls.__qualname__}", value)
+                raise Unfit(f"must be an instance of {cls.__qualname__}", value)
             if value.pk is None:
-                raise Unfit("has no primary key yet, so it can't be fetched again. Save it first;", value)
+                raise Unfit("has no primary key yet, so it can't be fetched again. Save it first", value)
             value = value.pk
         pk = pk_of(value)
         return pk if isinstance(pk, str | int) else str(pk)
@@ -64,7 +64,25 @@ def _row_kind(cls: type) -> Kind | None:
             raise Skip(f"{cls._meta.label} {pk} is no longer there", code=ROW_GONE)
         return row
 
-    return Kind(dump, load, frozenset({"row"}), key_of=lambda pk: _spelled(cls, pk), fetches=True)
+    says = {"description": f"Primary key of a {cls._meta.label}"}
+    return Kind(
+        dump,
+        load,
+        frozenset({"row", "int", "string"}),  # a row looks like its primary key, and is no key of a dict
+        lambda _: _pk_schema(field) | says,
+        key_of=lambda pk: _spelled(cls, pk),
+        fetches=True,
+    )
+
+
+def _pk_schema(field: Field) -> Schema:
+    while field.remote_field is not None:  # of a model that extends another one's table
+        field = field.target_field
+    if isinstance(field, IntegerField):
+        return {"type": "integer"}
+    if isinstance(field, UUIDField):
+        return {"type": "string", "format": "uuid"}
+    return {"type": "string"} if isinstance(field, CharField) else {"type": ["string", "integer"]}
 
 
 add_kind(_row_kind)

@@ -47,7 +47,7 @@ class _Row(NamedTuple):
 
 
 class _Verb(NamedTuple):
-    """One way to schedule: what is to become of a unit, seen its current row, and how to go about it."""
+    """One way to schedule: what is to become of a unit, given its current row, and how to go about it."""
 
     decide: Callable[[_Row | None], Outcome]
     mostly_new: bool = False  # insert first, and look only at what was in the way
@@ -246,7 +246,7 @@ def _insert(requests: Iterable[Request], replaces: Mapping[Unit, int] | None = N
     tenant, task_type, keys = zip(*units, strict=True)
     limited = REGISTRY.limited(task_type)
     if None in payload:
-        REGISTRY.refuse_without_payload(task_type)
+        REGISTRY.refuse_without_payload(name for name, text in zip(task_type, payload, strict=True) if text is None)
     params = {
         "biz_key": text_array(keys),
         "shard": array(shards_of(tenant, task_type, keys)),

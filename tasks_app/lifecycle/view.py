@@ -98,8 +98,11 @@ def find_many(
         for key in wanted
         if (task_type, key) not in found
     ]
-    over = with_tries(AnyTask.objects).filter(id__in=[row.id for row in past_units(missing).values()])
-    return found | {(row.task_type, row.biz_key): _info(row) for row in over}
+    over = past_units(missing)
+    if not over:
+        return found
+    rows = with_tries(AnyTask.objects).filter(id__in=[row.id for row in over.values()])
+    return found | {(row.task_type, row.biz_key): _info(row) for row in rows}
 
 
 def history(

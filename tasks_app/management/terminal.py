@@ -1,5 +1,7 @@
 """What our commands print: stored text is others' text, and a terminal obeys its control characters."""
 
+import getpass
+import os
 import sys
 from typing import TextIO
 
@@ -7,6 +9,14 @@ from django.core.management.base import BaseCommand, OutputWrapper
 
 from tasks_app import __version__
 from tasks_app.core.text import visible
+
+
+def account() -> str:
+    """Whose command this is."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return f"uid {os.getuid()}"  # a container may run as one that has no name
 
 
 class Screen(OutputWrapper):

@@ -1,11 +1,9 @@
-from django.contrib.postgres.operations import AddIndexConcurrently
 from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    """Empty columns take no time; the index is built while others write."""
+    """Empty columns take no time. Their index is built apart, so that either can be run again by itself."""
 
-    atomic = False
     dependencies = [("tasks_app", "0021_permits")]
 
     operations = [
@@ -26,5 +24,4 @@ class Migration(migrations.Migration):
             "task_type",
             models.CharField(max_length=100, db_collation="C", null=True, help_text="Of the task or job."),
         ),
-        AddIndexConcurrently("auditentry", models.Index(fields=["tenant", "id"], name="punctual_audit_entry_tenant")),
     ]

@@ -42,10 +42,10 @@ def bars(
     summary: str,
     labels: Sequence[str],
     series: Sequence[Series],
-    unit: str,
+    of: str,
     step: str = "Minute",
 ) -> Chart:
-    """Bars on top of each other."""
+    """Bars on top of each other, of what is counted: `of` is the word for one."""
     totals = [sum(value or 0 for value in column) for column in zip(*(s.values for s in series), strict=True)]
     highest = _round_up(max(totals, default=0))
     below = [0.0] * len(totals)
@@ -53,6 +53,7 @@ def bars(
     for one in series:
         drawn.append(Series(one.name, one.css, one.values, _boxes(one.values, below, highest)))
         below = [low + (value or 0) for low, value in zip(below, one.values, strict=True)]
+    unit = of if highest == 1 else f"{of}s"
     return Chart(name, title, summary, drawn, labels, f"{highest:,.0f}", "0", unit, filled=True, step=step)
 
 

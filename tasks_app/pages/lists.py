@@ -56,7 +56,7 @@ class OwnLookups:
             except ValidationError:
                 raise BadRequest(f"{chosen[:SHOWN]!r} is not a row of this list.") from None
             if "\0" in chosen:
-                raise BadRequest("A row is chosen by a text with a NUL character, which none has.")
+                raise BadRequest("The id of a row contains a NUL character, which none has.")
         return super().changelist_view(request, extra_context)
 
 

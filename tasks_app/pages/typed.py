@@ -23,7 +23,7 @@ def signed_for(user) -> str:
 
 
 def keep(request: HttpRequest) -> bool:
-    """Keep what was sent, unless it is nobody's or another one's than the user's of now."""
+    """Keep what was sent, unless it is nobody's, or somebody else's than the current user's."""
     try:
         by = signing.loads(request.POST.get(FIELD, ""), salt=SALT, max_age=LONGEST)
     except signing.BadSignature:
@@ -52,6 +52,7 @@ def take_back(request: HttpRequest) -> QueryDict | None:
 
 @receiver(user_logged_in)
 def forget_others(request: HttpRequest, user, **_: object) -> None:
-    """Somebody else has logged in where it was typed."""
-    if request is not None and request.session.get(KEPT, {}).get("by", str(user.pk)) != str(user.pk):
-        del request.session[KEPT]
+    """Somebody else has logged in where it was typed. A project may tell of logins that have no session."""
+    session = getattr(request, "session", None)
+    if session is not None and session.get(KEPT, {}).get("by", str(user.pk)) != str(user.pk):
+        del session[KEPT]

@@ -82,13 +82,13 @@ def state(status: str):
 @register.filter
 def failure(task: ScheduleTask):
     """The error of a row; that of a try before the one under way, or before a new start, is said to be so."""
-    before = format_html("<small>{}</small> ", "try before:") if task.error_code and not error_of(task).code else ""
+    before = format_html("<small>{}</small> ", "previous try:") if task.error_code and not error_of(task).code else ""
     return format_html("{}<bdi>{}</bdi>", before, task.error_code)
 
 
 @register.filter
 def runs_bar(runs):
-    """The latest runs of a job as a row of small bars, the oldest first; in words for who can't see it."""
+    """The latest runs of a job as a row of small bars, the oldest first; in words for those who can't see it."""
     if not runs:
         return "–"
     counts = Counter(RUN_WORDS[one.status] for one in runs)
@@ -105,7 +105,7 @@ def runs_bar(runs):
             for one in runs
         ),
     )
-    title = f"The last {len(runs)} runs: {words}"
+    title = f"The last run: {words}" if len(runs) == 1 else f"The last {len(runs)} runs: {words}"
     return format_html('<span class="pu-runs" role="img" aria-label="{}">{}</span>', title, bars)
 
 

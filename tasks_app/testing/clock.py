@@ -77,6 +77,7 @@ def frozen_clock(at: datetime | None = None) -> Iterator[FrozenClock]:
 
     For a whole test: `clock = self.enterContext(frozen_clock())`.
     """
+    at = None if at is None else checked_instant("at", at)  # before anything is changed
     with our_connection().cursor() as cursor:
         cursor.execute("SELECT current_setting('search_path'), current_setting('punctual.frozen_at', true)")
         path, before = cursor.fetchone()
@@ -85,7 +86,7 @@ def frozen_clock(at: datetime | None = None) -> Iterator[FrozenClock]:
         cursor.execute(_MAKE)
     if not before:
         _look_here_first(our_connection())
-    clock = FrozenClock(now if at is None else checked_instant("at", at))
+    clock = FrozenClock(now if at is None else at)
     clock.move_to(clock.now)
 
     def freeze_too(connection: Any, **_: object) -> None:

@@ -16,7 +16,7 @@ from tasks_app.lifecycle.jobs.planning import plan_due
 from tasks_app.lifecycle.jobs.verbs import resume_due
 from tasks_app.lifecycle.limited import claim_unmetered
 from tasks_app.lifecycle.shards import all_shards
-from tasks_app.models import JobCursor, ScheduleTask
+from tasks_app.models import JobCursor, JobDefinition, ScheduleTask
 
 _MOST_ROUNDS = 100
 
@@ -40,10 +40,11 @@ def run_due(*, retries: bool = False, rounds: int = _MOST_ROUNDS) -> int:
 
 
 def next_moment(after: datetime) -> datetime | None:
-    """When something is due next, or a job fires."""
+    """When something is due next, a job fires, or a job's pause ends."""
     found = [
         ScheduleTask.objects.filter(due_at__gt=after).aggregate(first=Min("due_at"))["first"],
         JobCursor.objects.filter(next_fire__gt=after).aggregate(first=Min("next_fire"))["first"],
+        JobDefinition.objects.filter(paused_until__gt=after).aggregate(first=Min("paused_until"))["first"],
     ]
     return min((one for one in found if one is not None), default=None)
 
@@ -58,8 +59,8 @@ def _run_round() -> int:
 
 
 def _plan_jobs() -> None:
-    if not JobCursor.objects.exists():
-        return
+    if not JobDefinition.objects.exists():
+        return  # not by their cursors: a job that is paused has none
     resume_due(Operator("testing", "the pause has ended"))
     while plan_due(all_shards(), conf().PLAN_AHEAD_SECONDS).cursors:
         pass

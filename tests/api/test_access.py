@@ -1,6 +1,7 @@
 """Who may see and do what: tokens, tenants and sessions. The endpoints are taken from the schema: none is forgotten."""
 
 import io
+import os
 import re
 from datetime import timedelta
 
@@ -137,6 +138,16 @@ def test_tokens_by_command():
         call_command("api_token", "issue", "ci")
 
 
+def test_a_token_is_issued_in_a_container_whose_account_has_no_name(monkeypatch):
+    def nameless() -> str:
+        raise KeyError("getpwuid(): uid not found: 10001")
+
+    monkeypatch.setattr("getpass.getuser", nameless)
+    call_command("api_token", "issue", "ci", "--tenant", "acme", stdout=io.StringIO(), stderr=io.StringIO())
+
+    assert deeds().get().actor == f"uid {os.getuid()}"
+
+
 VIEW, OPERATE = ["view_jobdefinition", "view_scheduletask"], ["operate_jobdefinition", "operate_scheduletask"]
 
 
@@ -209,3 +220,10 @@ def test_the_page_of_the_api_is_for_operators_and_loads_nothing_from_elsewhere(o
 
     assert "swagger" in page.lower() and "http://" not in page and "https://" not in page
     assert client.get("/api/v1/openapi.json").json()["info"]["title"] == "Punctual"
+
+
+def test_staff_without_rights_to_jobs_and_tasks_sees_neither_the_page_nor_the_schema():
+    client = client_of(User.objects.create_user("nora", is_staff=True))
+    for where in ("/api/v1/docs", "/api/v1/openapi.json"):
+        answer = client.get(where)
+        assert (answer.status_code, answer.json()["code"]) == (403, "SCH_403_FORBIDDEN")

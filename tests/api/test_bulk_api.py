@@ -25,7 +25,7 @@ BAD = [
     (GOOD | {"key": "x", "at": "2090-01-02T09:00:00Z"}, "SCH_422_INVALID", "both given"),
     (GOOD | {"key": "x", "colour": "red"}, "SCH_422_INVALID", "colour"),
     (GOOD | {"key": "x", "delay": -1}, "SCH_422_INVALID", "delay: "),
-    (GOOD | {"key": "x", "max_retry": True}, "SCH_422_INVALID", "true is no value"),
+    (GOOD | {"key": "x", "max_retry": True}, "SCH_422_INVALID", "true is not a valid value"),
     (GOOD | {"key": "x", "lane": "fast"}, "SCH_422_INVALID", "lane"),
     (GOOD | {"key": "x", "lane": "critical"}, "SCH_403_LANE_CLOSED", "It may use"),
     (GOOD | {"key": "x", "task_type": "T_CLOSED"}, "SCH_403_TYPE_CLOSED", "is not open"),

@@ -6,12 +6,14 @@ import threading
 import pytest
 from django.db import connection, connections
 
+from tasks_app.engine.operations.api_tokens import issue
 from tasks_app.lifecycle.jobs import lock
 from tasks_app.models import AuditEntry, IdempotencyRecord, JobDefinition, ScheduleTask
 from tests.support.api import JOB, Api
 from tests.support.jobs import make
 from tests.support.live import a_beat_is_alive, nobody_is_alive
 from tests.support.marks import commits
+from tests.support.operators import operator
 from tests.support.overlap import overlap_results
 
 pytestmark = commits
@@ -105,6 +107,16 @@ def test_what_may_well_succeed_the_next_time_is_not_kept(caller, monkeypatch):
     again = caller.patch(f"/jobs/{job.id}", {"every": 5}, If_Match="1", Idempotency_Key="abc")
 
     assert (lost.status, lost.code, again.status) == (409, "SCH_409_CONFLICT", 200)
+
+
+def test_what_one_token_may_not_do_another_of_the_tenant_may_with_the_same_key(caller):
+    narrow = Api(token=issue("narrow", "default", operator(), can_write=True, types=["T_PLAIN"])[1])
+    task = {"task_type": "T_QUIET", "key": "order 4711"}
+
+    refused = narrow.post("/tasks", task, Idempotency_Key="order 4711")
+    done = caller.post("/tasks", task, Idempotency_Key="order 4711")
+
+    assert (refused.code, done.status) == ("SCH_403_TYPE_CLOSED", 201)
 
 
 def test_the_record_and_the_deed_are_one_transaction(caller):

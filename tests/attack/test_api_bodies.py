@@ -92,7 +92,7 @@ def test_a_doubled_name_among_many_is_found_at_once(caller):
     answer = caller().send("POST", "/tasks", text, Content_Length=len(text))
 
     assert (answer.status, answer.code) == (400, "SCH_400_MALFORMED")
-    assert "'19999' is in one object twice" in answer.body["detail"]
+    assert "'19999' appears twice in one object" in answer.body["detail"]
 
 
 DEEP = {"lists": "[" * 100_000, "objects": '{"a":' * 20_000, "closed": "[" * 300 + "]" * 300}
@@ -124,7 +124,7 @@ def test_looking_for_a_doubled_name_takes_one_look_at_each():
 
     names = [Name(n) for n in range(5_000)]
 
-    with pytest.raises(ValueError, match="'4999' is in one object twice"):
+    with pytest.raises(ValueError, match="'4999' appears twice in one object"):
         named_once([(name, None) for name in [*names, Name(4_999)]])
 
     assert Name.compared < 3 * len(names)

@@ -40,7 +40,7 @@ def test_a_job_is_made_seen_and_paused_on_a_narrow_screen(visits):
 
 
 def test_the_page_of_the_api_works_under_our_policy(visits):
-    page = visits.page(person("olga", VIEW), "/api/v1/docs")
+    page = visits.page(person("olga", VIEW, "tasks_app.view_scheduletask"), "/api/v1/docs")
 
     expect(page.get_by_text("Run a job now")).to_be_visible()
 

@@ -46,9 +46,9 @@ def test_a_chosen_task_is_cancelled_with_the_keyboard_alone(visits, operator):
     first, second = scheduled("first", "second", at=MONDAY)
     page = visits.page(operator, LIST)
 
-    page.get_by_label(re.compile(f"Choose task {first},")).focus()
+    page.get_by_label(re.compile(f"Select task {first},")).focus()
     page.keyboard.press("Space")
-    expect(page.get_by_text("1 chosen.")).to_be_visible()
+    expect(page.get_by_text("1 selected.")).to_be_visible()
     page.get_by_role("button", name="Cancel …").focus()
     page.keyboard.press("Enter")
     page.get_by_label("Reason").focus()
@@ -135,7 +135,7 @@ def test_the_overview_tells_of_a_dead_worker_by_itself(visits, operator, stack):
 
     worker.kill()
 
-    expect(page.get_by_text("Nobody runs tasks: no worker is alive.")).to_be_visible()
+    expect(page.get_by_text("No task can run: no worker is alive.")).to_be_visible()
     expect(page.get_by_text("silent")).to_be_visible()
 
 

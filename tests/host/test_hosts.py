@@ -11,6 +11,8 @@ from tests.support.browser import PASSWORD, Visits
 from tests.support.clients import client_of
 from tests.support.wait import wait_until
 
+pytestmark = pytest.mark.usefixtures("transactional_db")
+
 AT = "/ops/punctual"
 THEMES = ("plain", "themed")
 COUNTER = "/admin/testapp/counter/"
@@ -155,7 +157,7 @@ def test_staff_of_the_host_without_rights_is_told_so(hosts, theme):
     with visitor(hosts, (theme, "all"), hosts.rows.nora) as nora:
         first, tasks = nora.get(f"{AT}/"), nora.get(f"{AT}/tasks_app/scheduletask/")
 
-    assert first.status_code == 200 and "nora has no permission of Punctual" in first.text
+    assert first.status_code == 200 and "nora has no permissions in Punctual" in first.text
     assert tasks.status_code == 403 and "Your account lacks the permission" in tasks.text
 
 

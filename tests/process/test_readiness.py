@@ -76,7 +76,7 @@ def test_it_waits_until_the_processes_of_the_units_are_up_and_they_end_in_time(w
     """The very commands that systemd would run, with no more rights in Redis than the page gives them."""
     process, log = waiting
     units = deployment.units()
-    wait_until(lambda: "Waiting: Nobody dispatches" in log.read_text(), 30, describe=log.read_text)
+    wait_until(lambda: "Waiting: Nothing is dispatched" in log.read_text(), 30, describe=log.read_text)
 
     started = {name: stack.run(name, unit_command(units[name]), REDIS_URL=redis_user) for name in UNITS}
 
@@ -98,11 +98,11 @@ def test_at_the_deadline_it_says_what_is_missing():
 
     code, _, said = ask("--wait=0.1")
     assert code == 1
-    assert "Not ready:\n  Nobody runs tasks: no worker is alive." in said
+    assert "Not ready:\n  No task can run: no worker is alive." in said
 
     code, printed, _ = ask("--wait=0.1", "--json")
     assert code == 1
-    assert "Nobody runs tasks: no worker is alive." in json.loads(printed)["unserved"][0]
+    assert "No task can run: no worker is alive." in json.loads(printed)["unserved"][0]
 
 
 def test_a_lane_whose_worker_has_gone_is_waited_for():
@@ -128,14 +128,14 @@ def test_a_lane_that_was_named_needs_a_worker_even_if_it_never_had_one():
     assert ask("--wait=0", "--lanes=critical")[0] == 0
     code, _, said = ask("--wait=0", "--lanes=critical,low")
     assert code == 1
-    assert "Not ready:\n  Nobody consumes lane 'low'." in said
+    assert "Not ready:\n  No worker consumes lane 'low'." in said
 
 
 def test_a_container_asks_only_for_its_own_process():
     a_beat_is_alive()  # of another machine
     a_worker_is_alive()
     code, _, said = ask("--here", "--wait=0")
-    assert (code, said.strip()) == (1, "No beat or worker of this machine is alive.")
+    assert (code, said.strip()) == (1, "No beat or worker on this machine is alive.")
 
     ours = process_name()
     Node.objects.filter(kind=Node.BEAT).update(name=ours)
@@ -144,7 +144,7 @@ def test_a_container_asks_only_for_its_own_process():
 
     Node.objects.update(seen_at="2020-01-01T00:00:00Z")
     assert ask("--here")[0] == 1
-    with pytest.raises(CommandError, match="neither --json nor --lanes"):
+    with pytest.raises(CommandError, match="can't be combined with --json or --lanes"):
         ask("--here", "--json")
 
 

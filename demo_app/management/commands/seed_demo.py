@@ -23,7 +23,7 @@ class Command(TerminalCommand):
                 self._tasks()
                 self._articles()
                 self._products()
-        self.stdout.write("demo content created" if created else "demo content is there already")
+        self.stdout.write("demo content created" if created else "demo content already exists")
 
     def _admin(self) -> bool:
         user, created = get_user_model().objects.get_or_create(

@@ -33,7 +33,7 @@ class Command(TerminalCommand):
     def add_arguments(self, parser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)
         importing = verbs.add_parser(
-            "import", help="add or rename the products of a CSV file: code,name[,quantity,synced_at]"
+            "import", help="add or rename the products in a CSV file: code,name[,quantity,synced_at]"
         )
         importing.add_argument("file", help="the file, in UTF-8; - for standard input")
         coverage = verbs.add_parser("coverage", help="the share synced within the window, and what is to come")
@@ -77,7 +77,8 @@ class Command(TerminalCommand):
             self._give_up(f"The database went away after {sum(total):,} products: {words}. Import the file again.")
         seconds = time.monotonic() - started
         self.stdout.write(
-            f"{total.added:,} added, {total.known:,} known already, {bad:,} bad lines, in {seconds:.1f} s."
+            f"{total.added:,} added, {total.known:,} already known, {bad:,} bad line{'' if bad == 1 else 's'}, "
+            f"in {seconds:.1f} s."
         )
         if bad:
             sys.exit(1)

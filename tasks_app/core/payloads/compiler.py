@@ -8,7 +8,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .kind import ANY_FORM, OBJECT, Field, Kind, Unstorable, name_of
-from .objects import JsonObject, field_default, fields_of, is_pydantic, pydantic_kind, without_required
+from .objects import (
+    JsonObject,
+    field_default,
+    fields_of,
+    is_pydantic,
+    pydantic_kind,
+    refuse_what_is_not_kept,
+    without_required,
+)
 from .several import items, mapping, one_of, optional, record
 from .values import ANYTHING, NULL, SCALARS, enum_kind, literal_kind
 
@@ -62,7 +70,7 @@ class _Compiler:
             return self._container(origin or annotation, args)
         if isinstance(annotation, type):
             return self._class(annotation)
-        raise Unstorable(f"{name_of(annotation)} is no type that can be stored")
+        raise Unstorable(f"{name_of(annotation)} is not a type that can be stored")
 
     def _class(self, cls: type) -> Kind:
         for make in _makers:
@@ -85,19 +93,20 @@ class _Compiler:
     def _object(self, cls: type) -> Kind:
         if cls in self._begun:
             made = self._begun[cls]
-            return Kind(made.dump, made.load, OBJECT, made.fields)
+            return Kind(made.dump, made.load, OBJECT, made.schema, made.fields)
         made = self._begun[cls] = JsonObject(cls)
         try:
             hints = typing.get_type_hints(cls, include_extras=True)
         except NameError as error:
             raise Unstorable(f"{name_of(cls)}: {error}; a type in it must be there at run time") from None
+        refuse_what_is_not_kept(cls)
         kinds: dict[str, Field] = {}
-        for name, default in fields_of(cls):
+        for name, default in fields_of(cls, hints):
             kind = self.kind_of(without_required(hints[name]))
             kinds[name] = Field(kind, field_default(cls, name, kind, default))
         made.fields.update(kinds)
         made.fetches = any(field.kind.fetches for field in kinds.values())
-        return Kind(made.dump, made.load, OBJECT, made.fields, fetches=made.fetches)
+        return Kind(made.dump, made.load, OBJECT, made.schema, made.fields, fetches=made.fetches)
 
     def _union(self, args: tuple[Any, ...]) -> Kind:
         kinds = [self.kind_of(arg) for arg in args]

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from tasks_app.core.errors import shown
 
-REQUIRED = object()  # the default of what has none
+from .schema import MADE_ANEW, REQUIRED, Definitions, Schema  # noqa: F401  (MADE_ANEW: for others)
 
 
 class Unfit(ValueError):
@@ -35,9 +35,11 @@ class Kind(NamedTuple):
     dump: Callable[[Any], Any]
     load: Callable[[Any], Any]
     forms: frozenset[str]  # what it looks like as JSON: a union can tell its members by nothing else
+    schema: Callable[[Definitions], Schema]  # what may be sent for it from another language
     fields: Mapping[str, "Field"] | None = None  # of a dataclass or a model: what its JSON object has
     key_of: Callable[[Any], str] | None = None  # its text in the key of a unit, from its JSON; None: the JSON itself
     fetches: bool = False  # load asks the database
+    canonical: Callable[[Any], Any] | None = None  # of equal values the same JSON; None: it is the same anyway
 
 
 class Field(NamedTuple):

@@ -1,6 +1,7 @@
 """Values that are an object in JSON: dataclasses, TypedDicts, and models of pydantic, if the project has it."""
 
 import dataclasses
+import inspect
 import json
 import typing
 from collections.abc import Callable, Mapping
@@ -8,7 +9,8 @@ from typing import Any
 
 from tasks_app.core.errors import nearest
 
-from .kind import OBJECT, REQUIRED, Field, Kind, Unfit, Unstorable, json_default, name_of
+from .kind import MADE_ANEW, OBJECT, REQUIRED, Field, Kind, Unfit, Unstorable, json_default, name_of
+from .schema import Definitions, Schema, object_schema
 from .values import ANYTHING
 
 
@@ -25,11 +27,17 @@ class JsonObject:
         if type(value) is self._cls:
             return {name: self._dumped(name, field, getattr(value, name)) for name, field in self.fields.items()}
         if not isinstance(value, Mapping):
-            raise Unfit(f"must be a {self._cls.__qualname__}", value)
+            raise Unfit(f"must be an instance of {self._cls.__qualname__}", value)
         made = dump_fields(self.fields, value, self._cls.__qualname__)
-        if not self.fetches and not self._typed_dict:
-            self.load(made)  # what its own __post_init__ refuses is refused now
-        return made
+        if self.fetches or self._typed_dict:
+            return made
+        built = self.load(made)  # what its own __post_init__ refuses is refused now
+        # What a factory makes is the same task's from now on, as if the object had been given.
+        return (
+            self.dump(built)
+            if any(self.fields[name].default is MADE_ANEW for name in self.fields.keys() - made)
+            else made
+        )
 
     def load(self, value: Any) -> Any:
         if type(value) is self._cls and not self._typed_dict:
@@ -40,7 +48,11 @@ class JsonObject:
         try:
             return self._cls(**made)
         except (TypeError, ValueError) as error:
-            raise Unfit(f"does not make a {self._cls.__qualname__}: {error}") from error
+            raise Unfit(f"does not make an instance of {self._cls.__qualname__}: {error}") from error
+
+    def schema(self, definitions: Definitions) -> Schema:
+        titled = {"title": self._cls.__name__}
+        return definitions.of(self._cls, lambda: titled | object_schema(self.fields, definitions))
 
     def _dumped(self, name: str, field: Field, value: Any) -> Any:
         try:
@@ -57,7 +69,7 @@ def dump_fields(fields: Mapping[str, Field], given: Mapping[str, Any], whose: st
     for name, value in given.items():
         field = fields.get(name)
         if field is None:
-            raise Unfit(f"is no field of {whose}.{nearest(str(name), fields)}", path=str(name))
+            raise Unfit(f"is not a field of {whose}.{nearest(str(name), fields)}", path=str(name))
         try:
             made[name] = None if value is None and field.default is None else field.kind.dump(value)
         except Unfit as error:
@@ -89,23 +101,41 @@ def _refuse_missing(fields: Mapping[str, Field], made: Mapping[str, Any]) -> Non
             raise Unfit("is missing, and has no default", path=name)
 
 
-_MADE_ANEW = object()  # a default that a factory makes
-
-
-def fields_of(cls: Any) -> list[tuple[str, object]]:
+def fields_of(cls: Any, hints: Mapping[str, Any]) -> list[tuple[str, object]]:
+    """Each with its default, before it is JSON. `hints` are its types, those written as strings looked up."""
     if typing.is_typeddict(cls):
-        return [(name, REQUIRED if name in cls.__required_keys__ else _MADE_ANEW) for name in cls.__annotations__]
+        return [(name, REQUIRED if _is_required(cls, name, hints[name]) else MADE_ANEW) for name in cls.__annotations__]
     found = []
     for field in dataclasses.fields(cls):
         if field.init:
             factory = field.default_factory is not dataclasses.MISSING
             plain = REQUIRED if field.default is dataclasses.MISSING else field.default
-            found.append((field.name, _MADE_ANEW if factory else plain))
+            found.append((field.name, MADE_ANEW if factory else plain))
     return found
 
 
+def _is_required(cls: Any, name: str, hint: Any) -> bool:
+    # Where annotations are strings, __required_keys__ knows only what is said of all of them.
+    said = typing.get_origin(hint)
+    return said is typing.Required or (said is not typing.NotRequired and name in cls.__required_keys__)
+
+
+def refuse_what_is_not_kept(cls: Any) -> None:
+    """An InitVar, or an argument of an __init__ of its own, is gone once the object is there."""
+    if typing.is_typeddict(cls):
+        return
+    kept = {field.name for field in dataclasses.fields(cls)}
+    for one in inspect.signature(cls).parameters.values():
+        variadic = one.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        if one.name not in kept and one.default is inspect.Parameter.empty and not variadic:
+            raise Unstorable(
+                f"{name_of(cls)} is made with {one.name}, which is no field of it, so it can't be built again. Give "
+                f"{one.name} a default, or make it a field"
+            )
+
+
 def field_default(cls: type, name: str, kind: Kind, default: object) -> object:
-    if default is REQUIRED or default is _MADE_ANEW:
+    if default is REQUIRED or default is MADE_ANEW:
         return default
     try:
         return json_default(kind, default)
@@ -128,7 +158,7 @@ def pydantic_kind(cls: Any) -> Kind:
     def dump(value: Any) -> Any:
         if type(value) is not cls:
             if not isinstance(value, Mapping):
-                raise Unfit(f"must be a {cls.__qualname__}", value)
+                raise Unfit(f"must be an instance of {cls.__qualname__}", value)
             value = load(value)
         return value.model_dump(mode="json", by_alias=True, round_trip=True)
 
@@ -140,13 +170,19 @@ def pydantic_kind(cls: Any) -> Kind:
             return _validated(cls.model_validate, value)  # of Python values, before it is stored
         return _validated(cls.model_validate_json, text)
 
+    def schema(definitions: Definitions) -> Schema:
+        try:
+            return definitions.adopt(cls, lambda refer: cls.model_json_schema(ref_template=refer))
+        except (RuntimeError, TypeError):  # a type in it has none
+            return {"title": cls.__name__, "type": "object"}
+
     fields = {
         field.serialization_alias or field.alias or name: Field(
-            ANYTHING, REQUIRED if field.is_required() else _MADE_ANEW
+            ANYTHING, REQUIRED if field.is_required() else MADE_ANEW
         )
         for name, field in cls.model_fields.items()
     }
-    return Kind(dump, load, OBJECT, fields)
+    return Kind(dump, load, OBJECT, schema, fields)
 
 
 def _validated(validate: Callable[[Any], Any], value: Any) -> Any:

@@ -2,8 +2,8 @@
 
 import enum
 from collections.abc import Callable
-from datetime import date, datetime, time, timedelta
-from decimal import Decimal, InvalidOperation
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, InvalidOperation
 from math import isfinite
 from typing import Any, TypeVar
 from uuid import UUID
@@ -11,8 +11,10 @@ from uuid import UUID
 from tasks_app.core.errors import shown
 
 from .kind import ANY_FORM, Kind, Unfit, Unstorable
+from .schema import Definitions, Schema
 
 T = TypeVar("T", datetime, date, time)
+_MOST_ZEROS = 40  # before or after the digits of a Decimal; beyond that its exponent is shorter
 
 
 def _int_in(value: Any) -> int:
@@ -24,9 +26,12 @@ def _int_in(value: Any) -> int:
 
 
 def _float_in(value: Any) -> float:
-    if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value):
-        return value
-    raise Unfit("must be a number, and a finite one", value)
+    try:
+        if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value):
+            return value
+    except OverflowError:
+        pass  # a whole number that no float is near to
+    raise Unfit("must be a finite number", value)
 
 
 def _bool_in(value: Any) -> bool:
@@ -110,26 +115,68 @@ def _seconds(value: timedelta) -> int | float:
     return value.days * 86_400 + value.seconds if not value.microseconds else value.total_seconds()
 
 
-def _both(load: Callable[[Any], Any], write: Callable[[Any], Any], form: str) -> Kind:
+def _said(**schema: Any) -> Callable[[Definitions], Schema]:
+    return lambda _: schema
+
+
+def _in_utc(text: str) -> str:
+    """One instant has one text, whatever the zone it was given in."""
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC).isoformat()
+    except OverflowError:
+        return text  # so near the ends of time that there is no such instant in UTC
+
+
+def _fewest_digits(text: str) -> str:
+    """9.90 is 9.9: a form and a column may give one amount with more zeros than the other."""
+    made = Decimal(text)
+    exact = Context(prec=max(1, len(made.as_tuple().digits)), Emax=MAX_EMAX, Emin=MIN_EMIN)
+    least = made.normalize(exact)
+    return f"{least:f}" if abs(least.adjusted()) <= _MOST_ZEROS else str(least)
+
+
+def _both(
+    load: Callable[[Any], Any],
+    write: Callable[[Any], Any],
+    *forms: str,
+    canonical: Callable[[Any], Any] | None = None,
+    **schema: Any,
+) -> Kind:
     def dump(value: Any) -> Any:
         return write(load(value))
 
-    return Kind(dump, load, frozenset({form}))
+    return Kind(dump, load, frozenset(forms), _said(**schema), canonical=canonical)
 
 
-ANYTHING = Kind(_as_is, _as_is, ANY_FORM)
-NULL = Kind(_none_in, _none_in, frozenset({"null"}))
+ANYTHING = Kind(_as_is, _as_is, ANY_FORM, _said())
+NULL = Kind(_none_in, _none_in, frozenset({"null"}), _said(type="null"))
+# Of several spellings that are taken (an exponent, a UUID in braces), the schema has the usual one.
+_DIGITS = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?$"
+_LONGEST_TIMEDELTA = timedelta.max.days * 86_400
+_CLOCK = r"^([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,6})?)?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])?$"
 SCALARS: dict[type, Kind] = {
-    int: Kind(_int_in, _int_in, frozenset({"int"})),
-    float: Kind(_float_in, lambda value: float(_float_in(value)), frozenset({"float"})),
-    bool: Kind(_bool_in, _bool_in, frozenset({"bool"})),
-    str: Kind(_str_in, _str_in, frozenset({"string"})),
-    Decimal: _both(_decimal_out, str, "string"),
-    UUID: _both(_uuid_out, str, "string"),
-    datetime: _both(_datetime_out, datetime.isoformat, "string"),
-    date: _both(_date_out, date.isoformat, "string"),
-    time: _both(_time_out, time.isoformat, "string"),
-    timedelta: _both(_timedelta_out, _seconds, "float"),
+    int: Kind(_int_in, _int_in, frozenset({"int"}), _said(type="integer")),
+    float: Kind(_float_in, lambda value: float(_float_in(value)), frozenset({"float"}), _said(type="number")),
+    bool: Kind(_bool_in, _bool_in, frozenset({"bool"}), _said(type="boolean")),
+    str: Kind(_str_in, _str_in, frozenset({"string"}), _said(type="string")),
+    Decimal: _both(
+        _decimal_out, str, "string", canonical=_fewest_digits, type="string", format="decimal", pattern=_DIGITS
+    ),
+    UUID: _both(_uuid_out, str, "string", type="string", format="uuid"),
+    datetime: _both(_datetime_out, datetime.isoformat, "string", canonical=_in_utc, type="string", format="date-time"),
+    date: _both(_date_out, date.isoformat, "string", type="string", format="date"),
+    # The format "time" wants an offset, which times of day seldom have.
+    time: _both(_time_out, time.isoformat, "string", type="string", pattern=_CLOCK),
+    timedelta: _both(
+        _timedelta_out,
+        _seconds,
+        "float",
+        "int",
+        type="number",
+        minimum=-_LONGEST_TIMEDELTA,
+        maximum=_LONGEST_TIMEDELTA,
+        description="Seconds",
+    ),
 }
 _FORM_OF = {str: "string", int: "int", float: "float", bool: "bool", type(None): "null"}
 
@@ -143,15 +190,22 @@ def enum_kind(cls: type[enum.Enum]) -> Kind:
 
     def load(value: Any) -> enum.Enum:
         try:
+            found = cls(value)
             # A bool equals 1, and would be taken for it.
-            if isinstance(value, cls) or not isinstance(value, bool):
-                return cls(value)
+            if isinstance(value, cls) or isinstance(value, bool) == isinstance(found.value, bool):
+                return found
         except ValueError:
             pass
         raise Unfit(rule, value)
 
     forms = {_FORM_OF[next(t for t in (bool, str, int, float) if isinstance(one.value, t))] for one in members}
-    return Kind(lambda value: load(value).value, load, frozenset(forms or {"string"}))
+    return Kind(lambda value: load(value).value, load, frozenset(forms or {"string"}), _said(**_enum_schema(cls)))
+
+
+def _enum_schema(cls: type[enum.Enum]) -> Schema:
+    if issubclass(cls, enum.Flag):
+        return {"title": cls.__name__, "type": "integer", "minimum": 0, "maximum": sum(one.value for one in cls)}
+    return {"title": cls.__name__, "enum": [one.value for one in cls]}
 
 
 def literal_kind(values: tuple[Any, ...]) -> Kind:
@@ -173,4 +227,4 @@ def literal_kind(values: tuple[Any, ...]) -> Kind:
         found = load(value)
         return found.value if isinstance(found, enum.Enum) else found
 
-    return Kind(dump, load, forms)
+    return Kind(dump, load, forms, _said(enum=plain))

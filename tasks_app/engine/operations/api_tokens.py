@@ -143,7 +143,7 @@ def listed(text: str) -> list[str]:
 
 
 def known(text: str) -> Caller | None:
-    """Whose token this is; None if it is nobody's, or any more."""
+    """Whose token this is; None if it is nobody's, or no longer anybody's."""
     if not text.startswith(PREFIX) or len(text) > 100:
         return None
     # By its hash: nothing of the token is compared character by character.

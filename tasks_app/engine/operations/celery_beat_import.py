@@ -92,7 +92,7 @@ class _Import:
         job = self.imported.get(record.job)
         if job is None:
             back = "; --undo switches its schedule on again" if record.switched_off and not one.enabled else ""
-            return self._untouched(one, LEFT, f"its job was deleted since, and is left alone{back}")
+            return self._untouched(one, LEFT, f"its job has been deleted since, and is left alone{back}")
         if one.enabled and job.status == JobStatus.ACTIVE:
             if not self.dry_run:
                 record.switched_off, record.last_run_at = True, one.last_run_at
@@ -203,7 +203,7 @@ class _Undo:
             return "stays off: it has had its one run", "stays off"
         runs = [at for at in (record.last_run_at, last_claimed(record.job)) if at is not None]
         self.on[schedule.id] = max(runs, default=None)
-        since = " (it was changed since)" if schedule.fingerprint != record.fingerprint else ""
+        since = " (it has been changed since)" if schedule.fingerprint != record.fingerprint else ""
         return f"{self._will} switched on again{since}", "switched on"
 
 

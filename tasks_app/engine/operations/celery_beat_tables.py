@@ -137,7 +137,7 @@ def _carried(task, crontab, interval, clocked, clocked_time, start_time, expires
         return found
     lane = task["queue"] if task["queue"] in LANES else ""
     if task["queue"] and not lane:
-        found.lost.append(f"queue {task['queue']!r} is no lane; the default lane is used")
+        found.lost.append(f"queue {task['queue']!r} is not a lane; the default lane is used")
     for name in ("exchange", "routing_key", "priority"):
         if task.get(name) not in (None, ""):
             found.lost.append(f"{name} {task[name]!r}")
@@ -174,7 +174,9 @@ def _when(crontab: dict | None, interval: dict | None, clocked_time) -> dict:
     if interval is not None:
         seconds = interval["every"] * _PERIODS[interval["period"]]
         if seconds.denominator != 1:
-            raise InvalidTask(f"an interval of {interval['every']} {interval['period']} is no whole number of seconds")
+            raise InvalidTask(
+                f"an interval of {interval['every']} {interval['period']} is not a whole number of seconds"
+            )
         return {"every": int(seconds)}
     if crontab is None:
         raise InvalidTask("a solar schedule has no counterpart here")

@@ -79,7 +79,7 @@ class Bookmark(NamedTuple):
         if not colon:
             skip, at = "0", text if re.fullmatch("[1-9][0-9]{0,18}", text) else ""
         if not skip.isdecimal() or len(skip) > 9 or not at or len(at) > 300 or "\0" in at:
-            raise InvalidTask(f"{shown(text[:40])} is no place in this list; begin at its start.")
+            raise InvalidTask(f"{shown(text[:40])} is not a position in this list; start from the beginning.")
         return cls(at, int(skip))
 
 
@@ -215,7 +215,7 @@ def _place(source: Source, after: Bookmark | None) -> str | None:
         if isinstance(place, int) and not -(2**63) <= place < 2**63:
             raise ValueError
     except ValueError:
-        raise InvalidTask(f"{shown(after.at)} is no place in this list; begin at its start.") from None
+        raise InvalidTask(f"{shown(after.at)} is not a position in this list; start from the beginning.") from None
     return None if place is None else str(place)
 
 

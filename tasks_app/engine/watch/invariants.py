@@ -6,8 +6,9 @@ RULES = {
     "a unit has exactly one current row, or its last one is over": """
         SELECT min(id), biz_key FROM punctual_task t GROUP BY tenant, task_type, biz_key
         HAVING count(*) FILTER (WHERE current) <> 1 AND NOT EXISTS (
-            SELECT FROM punctual_past p WHERE p.biz_key = t.biz_key AND p.task_type = t.task_type AND p.tenant = t.tenant
-              AND p.current AND p.id > min(t.id))""",
+            SELECT FROM punctual_past p
+            WHERE p.biz_key = t.biz_key AND p.task_type = t.task_type AND p.tenant = t.tenant AND p.current
+              AND p.id > min(t.id))""",
     "a task is in one place": """
         SELECT id, min(biz_key) FROM punctual_any_task GROUP BY id HAVING count(*) > 1""",
     "only what is over is in the past": """

@@ -107,7 +107,7 @@ class SchedulerStatus:
         """
         missing = [str(one) for one in self.found if one.severity is Severity.TROUBLE or one.rule == LOST_LANE]
         return missing + [
-            f"Nobody consumes lane {one.lane!r}."
+            f"No worker consumes lane {one.lane!r}."
             for one in self.lanes
             if one.lane in lanes and not one.slots and not any(f"lane {one.lane!r}" in told for told in missing)
         ]

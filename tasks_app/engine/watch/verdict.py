@@ -78,9 +78,9 @@ def nobody_dispatches(nodes: Sequence[NodeView]) -> str | None:
     if any(node.dispatching for node in live):
         return None
     if not any(node.kind == Node.BEAT for node in live):
-        return f"Nobody dispatches: no beat is alive. Start `{command('beat')}`."
+        return f"Nothing is dispatched: no beat is alive. Start `{command('beat')}`."
     return (
-        "Nobody dispatches: beats are alive, but none renews its shards. They can't reach the broker, or "
+        "Nothing is dispatched: beats are alive, but none renews its shards. They can't reach the broker, or "
         "their dispatchers hang: see their logs. Restart those that log nothing."
     )
 
@@ -92,7 +92,7 @@ def no_dispatcher(status: SchedulerStatus) -> Iterator[Problem]:
 
 def no_worker(status: SchedulerStatus) -> Iterator[Problem]:
     if not any(node.live and node.kind == Node.WORKER for node in status.nodes):
-        yield trouble("Nobody runs tasks: no worker is alive.", f"Start `{command('worker')}`.")
+        yield trouble("No task can run: no worker is alive.", f"Start `{command('worker')}`.")
 
 
 def silent_broker(status: SchedulerStatus) -> Iterator[Problem]:
@@ -113,7 +113,10 @@ def broken_queue(status: SchedulerStatus) -> Iterator[Problem]:
 def shards_without_dispatcher(status: SchedulerStatus) -> Iterator[Problem]:
     orphans = [view.shard for view in status.shards if view.holder is None]
     if orphans and nobody_dispatches(status.nodes) is None:
-        yield trouble(f"No beat dispatches shards {_listed(orphans)}.", "They are taken over within seconds.")
+        if len(orphans) == 1:
+            yield trouble(f"No beat dispatches shard {orphans[0]}.", "It is taken over within seconds.")
+        else:
+            yield trouble(f"No beat dispatches shards {_listed(orphans)}.", "They are taken over within seconds.")
 
 
 def unknown_shards(status: SchedulerStatus) -> Iterator[Problem]:
@@ -157,7 +160,8 @@ def canary_not_back(status: SchedulerStatus) -> Iterator[Problem]:
             continue
         late = f"The canary of lane {lane.lane!r} has not come back for {lane.canary_seconds:.0f} s"
         if status.batches_running >= lane.slots:
-            yield trouble(f"{late}: all {lane.slots} slots that serve the lane are busy.", "Start more workers.")
+            busy = "the only slot that serves" if lane.slots == 1 else f"all {lane.slots} slots that serve"
+            yield trouble(f"{late}: {busy} the lane {'is' if lane.slots == 1 else 'are'} busy.", "Start more workers.")
         else:
             yield trouble(f"{late}, although a worker says that it serves the lane.", "Restart that worker.")
 
@@ -187,21 +191,22 @@ def paused_with_due(status: SchedulerStatus) -> Iterator[Problem]:
 def overdue(status: SchedulerStatus) -> Iterator[Problem]:
     oldest = status.oldest_overdue_seconds
     if oldest is not None and oldest > OVERDUE_SECONDS:
-        yield trouble(f"The oldest due task has been waiting for {oldest:.0f} s; {status.due:,} are due.")
+        are = "is" if status.due == 1 else "are"
+        yield trouble(f"The oldest due task has been waiting for {oldest:.0f} s; {status.due:,} {are} due.")
 
 
 def started_late(status: SchedulerStatus) -> Iterator[Problem]:
     late = status.lateness
     window = f"in the last {late.window_seconds // 60} minutes"
     if late.p95_ms is not None and late.p95_ms > LATE_P95_MS:
-        how = f"{window}, 5 % of {late.started:,} by more than {milliseconds(late.p95_ms)}"
+        how = f"{window}, 5% of {late.started:,} by more than {milliseconds(late.p95_ms)}"
         excuse = _excuse(status)
         if excuse:
             yield notice(f"Tasks started late: {how}; {excuse}.")
         else:
             yield trouble(f"Tasks start late: {how}.", "Start more workers, or pause a lane that can wait.")
     elif late.p99_ms is not None and late.p99_ms > LATE_P99_MS:
-        how = f"{window}, 1 % of {late.started:,} by more than {milliseconds(late.p99_ms)}"
+        how = f"{window}, 1% of {late.started:,} by more than {milliseconds(late.p99_ms)}"
         yield notice(f"Some tasks started late: {how}.")
 
 
@@ -234,10 +239,10 @@ def lost_and_not_reaped(status: SchedulerStatus) -> Iterator[Problem]:
     lost = sum(lane.batches_lost for lane in status.lanes)
     if lost:
         oldest = max(lane.lost_seconds for lane in status.lanes if lane.batches_lost)
-        many = "1 batch lost its lease" if lost == 1 else f"{lost:,} batches lost their leases"
+        many = "1 batch lost its lease" if lost == 1 else f"{lost:,} batches lost their leases up to"
         yield trouble(
-            f"{many} up to {_span(oldest)} ago, and {'its' if lost == 1 else 'their'} tasks aren't due again yet.",
-            "A beat does that; if one is alive, its log says why it can't: look for maintenance.failed.",
+            f"{many} {_span(oldest)} ago, and {'its' if lost == 1 else 'their'} tasks aren't due again yet.",
+            "A beat should have seen to that; if one is alive, its log says why it can't: look for maintenance.failed.",
         )
 
 
@@ -335,11 +340,11 @@ def partitions_behind(status: SchedulerStatus) -> Iterator[Problem]:
 def dead_tasks(status: SchedulerStatus) -> Iterator[Problem]:
     if status.dead_letters:
         if status.dead_letters == 1:
-            yield notice("1 task is dead.", "See why it gave up, and retry it: the overview links to it.")
+            yield notice("1 task is dead.", "The list of dead tasks says why it gave up; retry it from there.")
         else:
             yield notice(
                 f"{status.dead_shown} tasks are dead.",
-                "See why they gave up, and retry them: the overview links to them.",
+                "The list of dead tasks says why they gave up; retry them from there.",
             )
 
 

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 from tasks_app.conf import conf
 from tasks_app.core.handlers import REGISTRY
-from tasks_app.core.phrases import first_line, span
+from tasks_app.core.phrases import counted, first_line, span
 from tasks_app.core.rules import Reason, Rule
 from tasks_app.core.schedule import in_zone
 from tasks_app.core.sharding import home_of
@@ -26,7 +26,7 @@ def why_task(task: ScheduleTask) -> Reason:
     if task.status == Status.RUNNING:
         return _running(task)
     if task.status == Status.BLOCKED:
-        return Reason(Rule.BLOCKED, "It waits for the tasks before it.")
+        return Reason(Rule.BLOCKED, "It is waiting for the tasks before it.")
     if task.due_at is None:
         return _finished(task)
     now = run("clock", {})[0][0]
@@ -62,7 +62,7 @@ def _paused(job: JobDefinition, state: Reason) -> Reason:
 
 def _finished(task: ScheduleTask) -> Reason:
     if task.status == Status.SUCCESS:
-        return Reason(Rule.DONE, f"It ran: {_instant(task.start_time)}.")
+        return Reason(Rule.DONE, f"It ran on {_instant(task.start_time)}.")
     if not task.current:
         return Reason(Rule.SUPERSEDED, "It is over: a newer task has taken its place.")
     if task.status == Status.DEAD:
@@ -158,7 +158,7 @@ def _shard_without_dispatcher(shard: int) -> Reason | None:
     known = {view.shard: view.holder for view in fleet_status.shards()}
     if known.get(shard):
         return None
-    rest = "it is taken over within seconds." if shard in known else "no beat knows it. Give SHARDS to the beats too."
+    rest = "it is taken over within seconds." if shard in known else "no beat knows it. Set SHARDS for the beats too."
     return Reason(Rule.SHARD_WITHOUT_DISPATCHER, f"No beat dispatches its shard {shard}; {rest}")
 
 
@@ -179,7 +179,9 @@ def _over_its_limit(task: ScheduleTask) -> Reason | None:
         words = f"No beat knows the limit of type {task.task_type}, so nobody claims its tasks."
         return Reason(Rule.LIMIT_UNKNOWN, f"{words} Restart the beats with the code that has its handler.")
     if view.max_running is not None and view.running >= view.max_running:
-        words = f"{view.running:,} tasks of type {task.task_type} are running, and at most {view.max_running:,} may."
+        are = "is" if view.running == 1 else "are"
+        running = f"{counted(view.running, 'task')} of type {task.task_type} {are} running"
+        words = f"{running}, and at most {view.max_running:,} may."
         return Reason(Rule.WAITS_FOR_SLOT, f"{words} {_before(task)}")
     if view.rate is not None and _ahead(task) + 1 > view.permits:
         words = f"Type {task.task_type} may start {view.rate:g} a second, in bursts of {view.burst:g}."
@@ -218,6 +220,8 @@ def _slots(lane: str) -> int:
 def _before(task: ScheduleTask) -> str:
     ahead = _ahead(task)
     where = "its type" if task.limited else "its shard"
+    if ahead == 1:
+        return f"1 task of {where} is due before it."
     return f"{ahead:,}{' or more' if ahead == COUNTED else ''} tasks of {where} are due before it."
 
 

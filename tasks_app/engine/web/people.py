@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterable
 from contextvars import ContextVar
 
-from django.contrib.auth import get_user_model
+from django.contrib.auth import get_permission_codename, get_user_model
 from django.contrib.auth.models import Group
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
 from django.db.models.signals import m2m_changed, post_delete, post_save, pre_save
@@ -35,7 +35,7 @@ acting: ContextVar = ContextVar("acting", default=None)
 
 
 class Recorder:
-    """Says which failure is written down."""
+    """Says which failures are written down."""
 
     def __init__(self) -> None:
         self.rows_left: float = ROWS_AT_ONCE
@@ -101,6 +101,12 @@ def call_refused(address: str) -> None:
         log.warning("api.unauthenticated address=%s", address)
         entry = Entry("the REST API", "refused", None, RECORDER.owed())
         _write(NOBODY, "api", [entry], f"no valid token, from {address}")
+
+
+def may_be_seen_by(user) -> bool:
+    """Who logged in from where is for those who may see the users, whatever model those are of."""
+    users = get_user_model()._meta
+    return user.has_perm(f"{users.app_label}.{get_permission_codename('view', users)}")
 
 
 def address_of(request) -> str:

@@ -20,7 +20,7 @@ class Consumer(consumer.Consumer):
 
 
 def watch_again(pool) -> None:
-    """Let Celery watch children again that it has stopped to watch.
+    """Let Celery watch children again that it has stopped watching.
 
     A process that ends closes its files a moment before its parent can ask for its status. Celery takes the first for
     its end and stops watching it; if the second is not there yet, the child stays in the pool until the next look, up

@@ -1,7 +1,7 @@
 """The event loop of a worker process, on which async handlers run: one thread, kept between batches.
 
-A client that is bound to its loop (httpx.AsyncClient, an asyncio.Semaphore) can so be kept by the handler's module. The
-main thread keeps the times, as it does for threads, and settles.
+A client that is bound to its loop (httpx.AsyncClient, an asyncio.Semaphore) can be kept by the handler's module.
+The main thread keeps the times, as it does for threads, and settles.
 """
 
 import asyncio

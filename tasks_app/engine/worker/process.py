@@ -68,10 +68,12 @@ def begin(sender, **_: object) -> None:
         return
     _is_ours = True
     refuse_other_pools(sender.pool_cls)
-    if project := project_app():
-        # A handler may call any of the project's tasks by name.
-        project.loader.import_default_modules()
-    tune_connections()
+    try:
+        if project := project_app():
+            # A handler may call any of the project's tasks by name.
+            project.loader.import_default_modules()
+    finally:
+        tune_connections()  # in any case: of an error in here Celery makes a line in the log, and goes on
 
 
 def refuse_other_pools(pool_class: type | str) -> None:

@@ -113,6 +113,7 @@ class EffectsRun:
     def _carefully(self, tasks: list[Task], earlier: list[Settled]) -> None:
         """A call failed: with a savepoint for each task, only that task's effects are undone."""
         self._careful = True
+        leave_other_databases()  # one that broke would fail every task
 
     def _connect_anew(self, tasks: list[Task], earlier: list[Settled]) -> None:
         """The transaction was ended or broken inside a call, and the outcome of that is decided."""

@@ -124,7 +124,7 @@ def last_claimed(job_id: int) -> datetime | None:
 
 class Triggered(NamedTuple):
     task_id: int
-    new: bool  # False: this key has triggered it before
+    new: bool  # False: this key had already triggered it
     dues: Dues
 
 

@@ -31,11 +31,11 @@ def lock_job(tenant: str, job_id: int, revision: int | None = None) -> tuple[Job
             continue
         if revision is not None and job.revision != revision:
             raise StaleRevision(
-                f"job {job_id} has revision {job.revision} and not {revision}: somebody changed it. Read it again.", job
+                f"job {job_id} is at revision {job.revision}, not {revision}: somebody changed it. Read it again.", job
             )
         return job, cursor
     seen = JobDefinition.objects.filter(tenant=tenant, id=number_of(job_id)).first()
-    raise ScheduleConflict(f"job {job_id} was changed by others {ROUNDS} times meanwhile. Try again.", seen)
+    raise ScheduleConflict(f"job {job_id} was changed by others {ROUNDS} times in the meantime. Try again.", seen)
 
 
 class _Moved(Exception):
@@ -105,7 +105,9 @@ def join(job: JobDefinition, now: datetime, again: Sequence[datetime] = (), deci
             fresh = JobCursor(**key, next_fire=next_look(job.schedule, horizon, horizon))
             JobCursor.objects.bulk_create([fresh], ignore_conflicts=True)
         else:
-            raise ScheduleConflict(f"the schedule of job {job.id} was dropped {ROUNDS} times meanwhile. Try again.")
+            raise ScheduleConflict(
+                f"the schedule of job {job.id} was dropped {ROUNDS} times in the meantime. Try again."
+            )
     job.cursor = cursor and cursor.id
     JobDefinition.objects.filter(id=job.id).update(
         cursor=job.cursor, plan_from=job.plan_from, shard=job.shard, status=job.status, runs=job.runs

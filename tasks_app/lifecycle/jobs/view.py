@@ -5,6 +5,7 @@ from itertools import islice
 
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.jobs import JobStatus
+from tasks_app.core.phrases import counted
 from tasks_app.core.rules import Reason, Rule
 from tasks_app.core.schedule import in_zone
 from tasks_app.core.zones import known_zones
@@ -57,8 +58,8 @@ def state_of(job: JobDefinition) -> Reason:
     if times:
         return Reason(Rule.NOT_DUE, f"Fires next on {in_words(job, times)[0]}.")
     if job.max_runs is not None and job.runs >= job.max_runs:
-        return Reason(Rule.ENDED, f"Fires no more: it has had its {job.max_runs:,} runs.")
-    return Reason(Rule.ENDED, "Fires no more: its last time has passed.")
+        return Reason(Rule.ENDED, f"No longer fires: it has had its {counted(job.max_runs, 'run')}.")
+    return Reason(Rule.ENDED, "No longer fires: its last time has passed.")
 
 
 def known_zone(job: JobDefinition) -> str:

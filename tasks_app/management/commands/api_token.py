@@ -1,8 +1,6 @@
 """`manage.py api_token issue NAME --tenant T [--write] [--types A,B] [--lanes default,low] [--days N]`, `list` and
 `revoke ID`: keys to the REST API."""
 
-import getpass
-
 from django.core.management.base import CommandError
 
 from tasks_app.core.errors import InvalidTask
@@ -10,7 +8,7 @@ from tasks_app.core.tenants import INTERNAL_TENANT
 from tasks_app.core.text import visible
 from tasks_app.engine.operations import api_tokens
 from tasks_app.lifecycle.audit import Operator
-from tasks_app.management.terminal import TerminalCommand
+from tasks_app.management.terminal import TerminalCommand, account
 from tasks_app.models import ApiToken
 
 
@@ -21,7 +19,7 @@ class Command(TerminalCommand):
         verbs = parser.add_subparsers(dest="verb", required=True)
         issue = verbs.add_parser("issue", help="a new token")
         issue.add_argument("name", help="who will use it")
-        issue.add_argument("--tenant", required=True, help="what it sees and changes is this tenant's")
+        issue.add_argument("--tenant", required=True, help="the tenant whose tasks and jobs it sees and changes")
         issue.add_argument("--internal", action="store_true", help=f"yes, I mean tenant {INTERNAL_TENANT!r}")
         issue.add_argument("--write", action="store_true", help="it may change things, not only read them")
         issue.add_argument(
@@ -38,7 +36,7 @@ class Command(TerminalCommand):
         revoke = verbs.add_parser("revoke", help="stop it from working, for good")
         revoke.add_argument("id", type=int)
         for verb in (issue, revoke):
-            verb.add_argument("--by", default=getpass.getuser(), help="who does this; default: the system user")
+            verb.add_argument("--by", default=account(), help="who does this; default: the system user")
             verb.add_argument("--reason", default="no reason was given", help="why, for the audit")
 
     def handle(self, *args, **options) -> None:

@@ -10,6 +10,7 @@ import time
 
 from django.db import OperationalError
 
+from tasks_app.core.phrases import counted
 from tasks_app.core.scans import Finding
 from tasks_app.core.text import visible
 from tasks_app.database import our_connection
@@ -62,7 +63,7 @@ def _as_dict(report: Report, seconds: float) -> dict:
 
 
 def _as_page(report: Report, seconds: float) -> str:
-    lines = [f"{report.walked:,} rows checked in {seconds:.1f} s."]
+    lines = [f"{counted(report.walked, 'row')} checked in {seconds:.1f} s."]
     for (scan, finding, kind), found in report.found.items():
         ids = ", ".join(found.ids[:20]) + (" …" if found.count > 20 else "")
         lines.append(f"  {scan}: {kind}: {found.count:,} {finding}: {ids}")

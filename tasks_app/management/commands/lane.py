@@ -1,15 +1,12 @@
 """`manage.py lane pause|resume|list`: stop a lane with a reason, and let it go on."""
 
-import getpass
-import os
-
 from django.core.management.base import CommandError
 
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.lanes import LANES, WEIGHTS
 from tasks_app.core.text import visible
 from tasks_app.engine.operations import lanes
-from tasks_app.management.terminal import TerminalCommand
+from tasks_app.management.terminal import TerminalCommand, account
 from tasks_app.models import LanePause
 
 
@@ -21,11 +18,11 @@ class Command(TerminalCommand):
         pause = verbs.add_parser("pause", help="start nothing more in the lane; what is running goes on")
         pause.add_argument("lane", help=", ".join(LANES))
         pause.add_argument("--reason", required=True, help="why, for those who find it paused")
-        resume = verbs.add_parser("resume", help="start what waits in the lane again")
+        resume = verbs.add_parser("resume", help="let what waits in the lane start again")
         resume.add_argument("lane", help=", ".join(LANES))
         resume.add_argument("--reason", default="no reason was given", help="why, for the audit")
         for verb in (pause, resume):
-            verb.add_argument("--by", default=_user(), help="who does this; default: the system user")
+            verb.add_argument("--by", default=account(), help="who does this; default: the system user")
         verbs.add_parser("list", help="all lanes, with the reasons of the paused ones")
 
     def handle(self, *args, verb: str, **options) -> None:
@@ -53,10 +50,3 @@ class Command(TerminalCommand):
                 f"paused {pause.paused_at:%Y-%m-%d %H:%M:%S} by {pause.paused_by}: {pause.reason}" if pause else "open"
             )
             self.stdout.write(visible(f"{lane:9} weight {WEIGHTS[lane]:2}  {words}"))
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return f"uid {os.getuid()}"  # a container may run as one that has no name

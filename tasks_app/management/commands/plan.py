@@ -3,6 +3,7 @@
 from django.core.management.base import CommandError
 
 from tasks_app.core.errors import InvalidTask
+from tasks_app.core.phrases import counted
 from tasks_app.core.text import visible
 from tasks_app.engine.beat.job_planner import plan_once
 from tasks_app.lifecycle.jobs.view import coming, in_words, schedule_in_words, state_of
@@ -21,7 +22,7 @@ class Command(TerminalCommand):
 
     def handle(self, *args, **options) -> None:
         if options["preview"] is None:
-            self.stdout.write(f"{self._plan():,} instances planned.")
+            self.stdout.write(f"{counted(self._plan(), 'instance')} planned.")
             return
         job = self._job(options["tenant"], options["preview"])
         self.stdout.write(visible(f"{job.name}: {schedule_in_words(job)}"))

@@ -21,6 +21,7 @@ from django.db import InterfaceError, OperationalError, ProgrammingError, close_
 
 from tasks_app.core.errors import shown
 from tasks_app.core.lanes import LANES
+from tasks_app.core.phrases import counted
 from tasks_app.core.text import visible
 from tasks_app.engine.nodes import is_here
 from tasks_app.engine.watch.status import LaneStatus, SchedulerStatus, read_nodes, read_status
@@ -31,7 +32,7 @@ from tasks_app.management.terminal import TerminalCommand
 DEFAULT_WAIT_SECONDS = 60.0
 LONGEST_WAIT_SECONDS = 86_400.0
 PAUSE_SECONDS = 0.5  # between two looks of one who waits
-NOBODY_HERE = "No beat or worker of this machine is alive."
+NOBODY_HERE = "No beat or worker on this machine is alive."
 
 Seen = TypeVar("Seen")
 
@@ -41,7 +42,7 @@ class Unreadable(Exception):
 
 
 class Command(TerminalCommand):
-    help = "Shows live beats and workers, what is due, running and overdue, and how late tasks started lately."
+    help = "Shows live beats and workers, what is due, running and overdue, and how late tasks have started recently."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--json", action="store_true", help="one JSON object instead of a page")
@@ -51,7 +52,7 @@ class Command(TerminalCommand):
             type=_wait,
             const=DEFAULT_WAIT_SECONDS,
             metavar="SECONDS",
-            help=f"until all is served, or so long ({DEFAULT_WAIT_SECONDS:g} s); 0 looks once",
+            help=f"wait until all is served, at most this long ({DEFAULT_WAIT_SECONDS:g} s); 0 looks once",
         )
         parser.add_argument(
             "--lanes",
@@ -62,13 +63,13 @@ class Command(TerminalCommand):
         )
 
         parser.add_argument(
-            "--here", action="store_true", help="only whether a beat or worker of this machine is alive"
+            "--here", action="store_true", help="only whether a beat or worker on this machine is alive"
         )
 
     def handle(self, *args, **options) -> None:
         wait, lanes = options["wait"], options["lanes"]
         if options["here"] and (options["json"] or lanes):
-            raise CommandError("--here has neither --json nor --lanes: its answer is its exit code.")
+            raise CommandError("--here can't be combined with --json or --lanes: its answer is its exit code.")
         deadline = time.monotonic() + (wait or 0)
         try:
             failed = self._here(deadline) if options["here"] else self._fleet(deadline, **options)
@@ -129,7 +130,9 @@ def _wait(text: str) -> float:
     except ValueError:
         seconds = math.nan
     if not 0 <= seconds <= LONGEST_WAIT_SECONDS:
-        raise ArgumentTypeError(f"{shown(text)} is no time to wait; it must be 0 to {LONGEST_WAIT_SECONDS:g} seconds.")
+        raise ArgumentTypeError(
+            f"{shown(text)} is not a time to wait; it must be 0 to {LONGEST_WAIT_SECONDS:g} seconds."
+        )
     return seconds
 
 
@@ -137,7 +140,7 @@ def _lanes(text: str) -> tuple[str, ...]:
     lanes = tuple(text.split(","))
     for lane in lanes:
         if lane not in LANES:
-            raise ArgumentTypeError(f"{shown(lane)} is no lane; there are {', '.join(LANES)}.")
+            raise ArgumentTypeError(f"{shown(lane)} is not a lane; there are {', '.join(LANES)}.")
     return lanes
 
 
@@ -149,7 +152,7 @@ def _read(read: Callable[[], Seen]) -> Seen:
         raise Unreadable(f"The database does not answer: {_first_line(error)}") from None
     except ProgrammingError as error:
         raise Unreadable(
-            f"The database is not the one that this version needs: {_first_line(error)}. Run `manage.py migrate`."
+            f"The database lacks tables that this version needs: {_first_line(error)}. Run `manage.py migrate`."
         ) from None
 
 
@@ -175,7 +178,7 @@ def _as_page(status: SchedulerStatus) -> str:
     lines = ["Processes"]
     lines += [
         f"  {node.kind.lower():7} {node.name:32} seen {node.seen_seconds_ago:4.1f} s ago"
-        + (f"   {node.slots} slots: {', '.join(node.lanes)}" if node.lanes else "")
+        + (f"   {counted(node.slots, 'slot')}: {', '.join(node.lanes)}" if node.lanes else "")
         for node in live
     ] or ["  none"]
     lines += _shards(status)
@@ -263,7 +266,7 @@ def _chores(status: SchedulerStatus) -> list[str]:
         return []
     return ["", f"Chores         {'every':>9} {'done, ago':>9}"] + [
         f"  {one.name:12} {_seconds(one.every_seconds):>9} {_seconds(one.done_seconds_ago):>9}"
-        + (f"   failed {one.failures} times in a row: {one.error}" if one.failures else "")
+        + (f"   failed {counted(one.failures, 'time')} in a row: {one.error}" if one.failures else "")
         for one in status.chores
     ]
 

@@ -9,7 +9,7 @@ from tasks_app.models import AnyTask, JobDefinition
 
 
 class Command(TerminalCommand):
-    help = "Says why a task or a job is not running: the one rule that is in its way."
+    help = "Says why a task or a job is not running: the one rule that stands in its way."
 
     def add_arguments(self, parser) -> None:
         parser.add_argument("id", type=int, help="of a task; with --job, of a job")

@@ -2,7 +2,7 @@
 -- For a dispatcher that died, or lost sight of what it had done: some of it may never have been published. What was
 -- published finds its batch finished and does nothing; and so does what a dispatcher that was only frozen publishes later.
 -- Nobody waits (SKIP LOCKED), since whoever asks has shards to dispatch. A batch that is just being started or given back
--- is left to who does it; one with a row that somebody is changing, to its lease: finished without that row, it would
+-- is left to whoever does it; one with a row that somebody is changing, to its lease: finished without that row, it would
 -- leave it RUNNING for ever.
 WITH unstarted AS MATERIALIZED (
     SELECT batch_no, ids FROM punctual_batch

@@ -1,5 +1,5 @@
 -- prune_attempts: failed tries of rolling tasks past their keep, in a small step. Their task stays, so it can't take them
--- along as others do. Attempts come in order of time, so the walk ends where they are young, and begins anew next time.
+-- along as others do. Attempts come in order of time, so the walk ends where they are young, and starts over next time.
 -- The last one stays as long as the task has not succeeded: by it the task is found among those that fail.
 WITH stretch AS (
     SELECT id, task_id, finished_at FROM punctual_attempt

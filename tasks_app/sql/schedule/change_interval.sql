@@ -1,6 +1,6 @@
 -- change_interval: live rolling rows of these units roll by another interval from now on.
--- What waits for its next roll waits in proportion: who would have waited for half of the old interval waits for half of
--- the new one. So what was spread evenly over the old one is spread evenly over the new one, and nobody waits for longer
+-- What waits for its next roll waits in proportion: what would have waited for half of the old interval waits for half of
+-- the new one. So what was spread evenly over the old one is spread evenly over the new one, and nothing waits longer
 -- than it. What is due, or is to be tried again after a failure, keeps its moment; a RUNNING one rolls by the new one.
 -- What has moved is told with its new moment: its type may have a timer to wait for from there on.
 WITH mine AS MATERIALIZED (

@@ -51,7 +51,7 @@ function countChosen(form) {
     const chosen = boxes.filter((box) => box.checked).length;
     all.checked = chosen === boxes.length;
     all.indeterminate = chosen > 0 && chosen < boxes.length;
-    words.textContent = chosen ? `${chosen} chosen.` : "";
+    words.textContent = chosen ? `${chosen} selected.` : "";
   }
   all.addEventListener("change", () => { boxes.forEach((box) => { box.checked = all.checked; }); show(); });
   boxes.forEach((box) => box.addEventListener("change", show));

@@ -83,8 +83,8 @@ def test_a_lane_that_nobody_consumes_is_named_with_what_is_due_in_it(viewer, bea
 
     page = text(viewer, PARTS)
 
-    assert "nobody consumes it" in row_of(page, "backfill")
-    assert "nobody consumes it" not in row_of(page, "low")
+    assert "no worker consumes it" in row_of(page, "backfill")
+    assert "no worker consumes it" not in row_of(page, "low")
     assert "No worker consumes lane &#x27;backfill&#x27;, and 1 task is due in it." in page
 
 
@@ -205,5 +205,5 @@ def test_before_any_beat_has_run_it_says_so(viewer):
 
     page = text(viewer)
 
-    assert "Nobody dispatches: no beat is alive" in page
+    assert "Nothing is dispatched: no beat is alive" in page
     assert all(row_of(page, lane) for lane in LANES)

@@ -119,7 +119,7 @@ def test_a_page_tells_all_of_a_job(viewer, monkeypatch):
     text = answer.content.decode()
 
     assert len(answer.context["times"]) == 10
-    for word in ("Every 10 seconds", "Fires next on", "for n", "bob", "after 1.0, 5.0 s", "20 s", "The last 1 runs"):
+    for word in ("Every 10 seconds", "Fires next on", "for n", "bob", "after 1.0, 5.0 s", "20 s", "The last run: "):
         assert word in text
     assert "<code>payload</code>" in text
     older = viewer.get(f"{LIST}{job.id}/change/?after={answer.context['next'].replace('+', '%2B')}")

@@ -364,8 +364,8 @@ def test_an_operation_that_nobody_did_is_not_found(operator):
 
 def test_the_first_page_says_that_nobody_dispatches_and_nobody_works(viewer):
     for text in (page(viewer, "/admin/"), page(viewer, OVERVIEW)):
-        assert "Nobody dispatches" in text
-        assert "Nobody runs tasks" in text
+        assert "Nothing is dispatched" in text
+        assert "No task can run" in text
 
 
 def test_the_overview_shows_what_ran_failed_died_and_comes(viewer):

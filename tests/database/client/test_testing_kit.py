@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from uuid import UUID
@@ -12,8 +13,8 @@ from django.db.models.functions import Now
 from django.test import TestCase, TransactionTestCase
 
 from tasks_app import testing
-from tasks_app.client import InvalidTask, Operator, RetryableError, find, handler, reschedule, schedule
-from tasks_app.client.jobs import JobRequest, create_job
+from tasks_app.client import InvalidTask, Operator, RetryableError, find, handler, reschedule, schedule, schedule_many
+from tasks_app.client.jobs import JobRequest, create_job, pause_job
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.models import ScheduleTask
 from tasks_app.testing import (
@@ -127,6 +128,15 @@ class _Kit:
         self.assertEqual(clock.now, AT + timedelta(hours=3))
         self.assertEqual(len(SEEN), 3)
 
+    def test_a_job_whose_pause_ends_fires_again_from_then_on(self):
+        clock = self.enterContext(frozen_clock(AT))
+        request = JobRequest(name="a", task_type="TYPED_SEND", cron="0 * * * *", payload={"order_id": 5})
+        job, told = create_job(request, Operator("tester", "a test")), Operator("tester", "a pause")
+        pause_job(job.id, told, until=AT + timedelta(hours=2, minutes=30))
+
+        self.assertEqual(clock.run_for(timedelta(hours=2)), 0)
+        self.assertEqual(clock.run_for(timedelta(hours=3)), 3)
+
     def test_the_clock_of_the_database_stands_still_and_goes_on_afterwards(self):
         with frozen_clock(AT) as clock:
             self.assertEqual(clock_of_the_database(), AT)
@@ -178,6 +188,38 @@ def test_the_fixture_freezes_every_connection_of_the_process(punctual):  # noqa:
     assert clock_of_the_database() == AT
 
 
+@pytest.mark.django_db(transaction=True)
+def test_a_clock_that_can_not_be_set_is_left_running():
+    with pytest.raises(InvalidTask, match="is naive"), frozen_clock(AT.replace(tzinfo=None)):
+        pass
+
+    assert clock_of_the_database() < AT
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("again", [1, 2])
+def test_handlers_in_threads_see_the_clock_wherever_it_was_moved_to(punctual, again):  # noqa: F811
+    """The threads outlive a batch, a move and a test."""
+    seen, both = [], threading.Barrier(2, timeout=10)
+
+    def look(task):
+        both.wait()  # so each thread has a task
+        seen.append(clock_of_the_database())
+
+    handler("TYPED_THREADS", concurrency=2)(look)
+    try:
+        punctual.freeze(AT)
+        for _ in range(2):
+            schedule_many("TYPED_THREADS", [{"key": "a"}, {"key": "b"}])
+            punctual.run_due()
+            punctual.clock.advance(60)
+    finally:
+        REGISTRY.discard("TYPED_THREADS")
+
+    later = AT + timedelta(seconds=60)
+    assert seen == [AT, AT, later, later]
+
+
 # What was scheduled.
 
 
@@ -214,7 +256,7 @@ def test_what_was_not_scheduled_is_told_by_what_differs(planned):
         "      + order_id = 6\n"
         "      - at_most = '1'\n"
         "      + at_most is not given\n"
-        '  TYPED_SEND \'{"order_id":5,"at_most":"9.90"}\', due 2035-03-01T09:01:00+00:00\n'
+        '  TYPED_SEND \'{"order_id":5,"at_most":"9.9"}\', due 2035-03-01T09:01:00+00:00\n'
         "      - at = 2035-03-01T09:00:00+00:00\n"
         "      + at = 2035-03-01T09:01:00+00:00\n"
         "      - at_most = '1'\n"

@@ -65,6 +65,17 @@ def test_a_database_without_content_types_is_left_alone(redis, settings):
     assert what_is_noted(redis)["types"]
 
 
+def test_the_keys_in_redis_stay_as_long_as_the_tables_in_another_database(redis, settings):
+    settings.DATABASES["tasks"] = settings.DATABASES["default"]
+    settings.PUNCTUAL = settings.PUNCTUAL | {"DATABASE": "tasks"}
+    try:
+        leave_nothing("default", BACK_TO_ZERO, apps)
+    finally:
+        del settings.DATABASES["tasks"]
+
+    assert what_is_noted(redis) == {"types": False, "rights": False, "log": False, "keys": True}
+
+
 def test_an_unreachable_redis_keeps_nobody_from_uninstalling(settings, caplog):
     settings.PUNCTUAL = settings.PUNCTUAL | {"REDIS_URL": "redis://127.0.0.1:1/0"}
 

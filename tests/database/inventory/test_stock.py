@@ -529,7 +529,7 @@ def test_coverage_counts_fresh_never_synced_late_and_failing():
     assert coverage.share == pytest.approx(1 / 3)
     assert coverage.oldest == product("late").stock_synced_at
     assert (coverage.outlook.due, coverage.outlook.waiting, coverage.outlook.failing) == (2, 3, {stock.TIMEOUT: 1})
-    assert coverage.problems() == ["1 products were last synced longer ago than the window allows."]
+    assert coverage.problems() == ["1 product was last synced longer ago than the window allows."]
     assert coverage.as_dict()["share"] == 0.333333
 
 

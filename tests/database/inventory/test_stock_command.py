@@ -51,7 +51,7 @@ def test_bad_lines_are_told_with_number_and_reason_and_the_rest_is_imported(tmp_
 
     code, said, complaints = stock("import", str(file))
 
-    assert code == 1 and said.startswith("3 added, 0 known already, 5 bad lines")
+    assert code == 1 and said.startswith("3 added, 0 already known, 5 bad lines")
     assert [line.split(":")[0] for line in complaints.splitlines()] == [f"line {n}" for n in (4, 5, 6, 7, 8)]
     assert "line 5: quantity 'seven' is not a whole number" in complaints
     assert "naive" in complaints.splitlines()[2] and "2 values instead of 4" in complaints.splitlines()[3]
@@ -67,7 +67,7 @@ def test_an_import_is_read_in_chunks_and_can_be_repeated(tmp_path, monkeypatch):
     assert stock("import", str(file))[:1] == (0,)
     assert ScheduleTask.objects.count() == 30
     code, said, _ = stock("import", str(file))
-    assert code == 0 and said.startswith("0 added, 30 known already, 0 bad lines")
+    assert code == 0 and said.startswith("0 added, 30 already known, 0 bad lines")
     assert ScheduleTask.objects.count() == 30
 
 
@@ -139,7 +139,7 @@ def test_every_quote_that_never_ends_is_told():
 
 
 def test_a_value_of_several_lines_is_one_bad_line_and_not_another_product():
-    assert read('A,"two\n', 'B,lines"\n', "C,more\n") == ["2: has a value of 2 lines", "C"]
+    assert read('A,"two\n', 'B,lines"\n', "C,more\n") == ["2: has a value that spans 2 lines", "C"]
 
 
 def test_a_quote_inside_a_value_is_a_part_of_it():
@@ -165,7 +165,7 @@ def test_a_file_of_any_system_can_be_read_from_a_pipe(tmp_path, end):
     file = tmp_path / "products.csv"
     file.write_bytes(("\ufeff" + end.join(('"code","name"', 'A,"x"', "", "Ö,y"))).encode())
     with file.open() as pipe, redirected(pipe):
-        assert stock("import", "-")[1].startswith("2 added, 0 known already, 0 bad lines")
+        assert stock("import", "-")[1].startswith("2 added, 0 already known, 0 bad lines")
 
 
 @contextmanager

@@ -91,10 +91,10 @@ def test_periodic_tasks_become_jobs_and_what_is_lost_is_told(celery_beat):
     assert made["once"].run_at == datetime(2090, 1, 2, 9, tzinfo=UTC)
     assert made["first"].max_runs == 1
     for words in (
-        "queue 'fast' is no lane",
+        "queue 'fast' is not a lane",
         "priority 3",
         "solar",
-        "no whole number of seconds",
+        "not a whole number of seconds",
         "'BAD'",
         "own",
         "5 of 10",

@@ -249,7 +249,7 @@ def test_a_bookmark_is_read_as_it_was_written(bookmark):
     "text", ["", "x", ":", "1:", ":7", "-1", "0", "１", "1.5", "²", "²:x", "1:a\0", f"{10**9}:7", f"0:{'x' * 301}"]
 )
 def test_what_is_no_bookmark_is_refused(text):
-    with pytest.raises(InvalidTask, match="begin at its start"):
+    with pytest.raises(InvalidTask, match="start from the beginning"):
         Bookmark.read(text)
 
 
@@ -258,7 +258,7 @@ def test_what_is_no_bookmark_is_refused(text):
     [({}, "0:x"), ({}, f"{2**63}"), ({"key_prefix": "k"}, "0:"), ({"due_from": MONDAY}, "0:x"), ({"job": 1}, "17")],
 )
 def test_a_place_of_another_list_is_refused(wanted, at):
-    with pytest.raises(InvalidTask, match="begin at its start"):
+    with pytest.raises(InvalidTask, match="start from the beginning"):
         browse(Filter(**wanted), Bookmark.read(at))
 
 

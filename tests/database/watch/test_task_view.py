@@ -13,10 +13,12 @@ from tests.support.moves import RETRY, TUESDAY, TYPE, claimed, dead, rows_of, sc
 pytestmark = pytest.mark.django_db
 
 
-def test_many_units_are_found_in_one_statement(django_assert_num_queries):
+def test_many_units_are_found_in_a_statement_and_another_for_those_that_are_not_live(django_assert_num_queries):
     scheduled("a", "b")
     scheduled("a", task_type="T_PLAIN")
     with django_assert_num_queries(1):
+        assert len(find_many([TYPE], ["a", "b"])) == 2
+    with django_assert_num_queries(2):
         found = find_many([TYPE, "T_PLAIN", "T_LONG"], ["a", "b", "c"])
     assert set(found) == {(TYPE, "a"), (TYPE, "b"), ("T_PLAIN", "a")}
     assert found[TYPE, "a"].status == "INIT"

@@ -136,6 +136,8 @@ def test_a_type_over_its_rate(worker, limits):
     reason = why_task(row(third.id))
     assert reason.rule == "over_rate"
     assert "2 tasks of its type are due before it" in reason.words
+    TypeLimit.objects.filter(task_type="T_RATED").update(permits=1)
+    assert "1 task of its type is due before it" in why_task(row(second.id)).words
     home = home_of("T_RATED", 16)
     ScheduleTask.objects.filter(id=third.id).update(shard=(home + 1) % 16)  # scheduled before its type got the limit
     ShardLease.objects.filter(shard=home).update(holder=None)
@@ -266,7 +268,8 @@ def test_a_job_says_what_holds_it(worker):
     ended = make("ended", every=10, max_runs=1)
     make_due(instances(ended)[0].id)
     run_due()
-    assert why_job(JobDefinition.objects.get(id=ended.id)).rule == "ended"
+    reason = why_job(JobDefinition.objects.get(id=ended.id))
+    assert (reason.rule, reason.words) == ("ended", "No longer fires: it has had its 1 run.")
     gone = make("gone", cron="0 3 1 1 *")
     JobDefinition.objects.filter(id=gone.id).update(task_type="T_GONE")
     assert why_job(JobDefinition.objects.get(id=gone.id)).rule == "unknown_handler"
@@ -277,7 +280,7 @@ def test_a_reason_that_reads_like_another_rule_is_not_taken_for_it(worker):
     job = make(cron="0 3 1 1 *")
     assert state_of(job) == why_job(job)
     assert state_of(job).rule is Rule.NOT_DUE
-    paused = verbs.pause(job.id, by("Fires no more")).job
+    paused = verbs.pause(job.id, by("No longer fires")).job
     assert state_of(paused).rule is why_job(paused).rule is Rule.JOB_PAUSED
     job.timezone = "Mars/Olympus"
     assert state_of(job).rule is why_job(job).rule is Rule.SCHEDULE_UNREADABLE

@@ -5,8 +5,10 @@ from types import SimpleNamespace
 
 import pytest
 from celery import Celery
-from django.db import connection
+from celery.signals import worker_init
+from django.db import connection, connections
 
+from tasks_app.engine import celery_app
 from tasks_app.engine.worker import process, shutdown
 from tasks_app.engine.worker.process import leave_parents_connections
 from tasks_app.models import Node
@@ -49,3 +51,24 @@ def test_signals_of_another_apps_worker_in_this_process_change_nothing():
 
     assert not Node.objects.exists()
     assert not shutdown.requested()
+
+
+class OurWorker:
+    app = celery_app.app
+    pool_cls = "prefork"
+
+
+def test_a_worker_has_its_connections_tuned_though_the_projects_tasks_can_not_be_imported(monkeypatch):
+    """Celery only logs what a receiver of this signal raises, and the worker goes on."""
+    theirs = Celery("theirs", set_as_current=False, include=["no_such_module_of_tasks"])
+    monkeypatch.setattr(celery_app, "_project", theirs)
+    monkeypatch.setattr(process, "_is_ours", False)
+    untuned = connections.settings["default"] | {"CONN_MAX_AGE": 5}
+    monkeypatch.setitem(connections.settings, "default", untuned)
+    try:
+        worker_init.send(OurWorker())
+
+        assert connections.settings["default"]["CONN_MAX_AGE"] is None
+    finally:
+        connections["default"].close()
+        del connections["default"]

@@ -1,8 +1,10 @@
 """What a typed handler takes: told by its signature, refused where nobody could store it."""
 
 import functools
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta, timezone
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 import pytest
 
@@ -31,6 +33,17 @@ def declare(call, **options) -> Handler:
 class Order:
     id: int
     note: str = ""
+
+
+@dataclass
+class Basket:
+    id: int
+    lines: list[str] = field(default_factory=list)
+
+
+class Address(TypedDict):
+    city: str
+    zip: NotRequired[int]
 
 
 def task_alone(task: Task): ...
@@ -115,7 +128,7 @@ def two(order_id: int, name: str = "x", *, loud: bool = False): ...
         (("5",), {}, "order_id='5' must be a whole number."),
         ((5, "a", True), {}, "takes 2 arguments by position (order_id, name), but 3 were given."),
         ((5,), {"order_id": 6}, "order_id=6 is given twice."),
-        ((5,), {"nmae": "y"}, "nmae is no field of handler 'UNIT_TYPED'. Did you mean 'name'?"),
+        ((5,), {"nmae": "y"}, "nmae is not a field of handler 'UNIT_TYPED'. Did you mean 'name'? It takes order_id,"),
         ((5, None), {}, "name=None must be a string"),
     ],
 )
@@ -137,6 +150,16 @@ def test_arguments_are_stored_as_given_and_defaults_are_left_to_the_handler():
     assert final.value.code == "BAD_PAYLOAD"
     with pytest.raises(UnrecoverableError, match="payload=5 must be an object"):
         parameters.load(5)
+
+
+def none_at_first(note: str = None): ...  # noqa: RUF013  (as people write it)
+
+
+def test_none_is_taken_wherever_it_is_the_default():
+    parameters = declare(none_at_first).parameters
+
+    assert parameters.dump((None,), {}) == parameters.part({"note": None}) == {"note": None}
+    assert parameters.load({"note": None}) == ([None], {})
 
 
 def positional(number: int, /, name: str = ""): ...
@@ -192,6 +215,46 @@ def test_the_key_of_a_unit_is_what_its_arguments_say(call, options, args, key):
 
     made = parameters.key_of(parameters.dump(args, {}))
     assert made == key if not key.startswith("sha256:") else made.startswith("sha256:") and len(made) == 71
+
+
+def amount(of: Decimal): ...
+def at(when: datetime, late: datetime | None = None): ...
+def number(one: float): ...
+def tags(these: set[int]): ...
+def anything(what: dict): ...
+def basket(it: Basket): ...
+def address(to: Address): ...
+
+
+BERLIN = datetime(2027, 3, 1, 9, tzinfo=timezone(timedelta(hours=1)))
+
+
+@pytest.mark.parametrize(
+    ("call", "options", "one", "other", "key"),
+    [
+        (amount, {}, Decimal("9.90"), Decimal("9.9"), "9.9"),
+        (amount, {}, Decimal("1E+2"), 100, "100"),
+        (amount, {}, Decimal("1E+99"), Decimal("10E+98"), "1E+99"),
+        (at, {}, BERLIN, BERLIN.astimezone(UTC), "2027-03-01T08:00:00+00:00"),
+        (number, {}, 5, 5.0, "5"),
+        (tags, {}, {0, 8}, {8, 0}, '{"these":[0,8]}'),  # the two are equal, and not in the same order
+        (tags, {}, [8, 0, 8], {0, 8}, '{"these":[0,8]}'),
+        (
+            anything,
+            {},
+            {"a": 1, "b": {"c": 2, "d": 3.0}},
+            {"b": {"d": 3, "c": 2}, "a": 1},
+            '{"what":{"a":1,"b":{"c":2,"d":3}}}',
+        ),
+        (basket, {}, Basket(5), {"id": 5}, '{"id":5,"lines":[]}'),
+        (basket, {"key": ("id", "lines")}, Basket(5), {"id": 5}, '{"id":5,"lines":[]}'),
+        (address, {"key": ("city", "zip")}, {"city": "Kiel"}, {"city": "Kiel"}, "Kiel"),
+    ],
+)
+def test_equal_arguments_have_one_key(call, options, one, other, key):
+    parameters = declare(call, **options).parameters
+
+    assert [parameters.key_of(parameters.dump((value,), {})) for value in (one, other)] == [key, key]
 
 
 @pytest.mark.parametrize(

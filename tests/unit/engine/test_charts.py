@@ -5,28 +5,35 @@ from datetime import timedelta
 import pytest
 
 from tasks_app.admin.words import order_words
-from tasks_app.core.phrases import first_line, milliseconds, span
+from tasks_app.core.phrases import counted, first_line, milliseconds, span
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.pages.charts import Series, bars, lines
 
 
 def test_bars_stand_on_each_other_and_the_top_is_a_round_number():
-    chart = bars("x", "X", "", ["a", "b"], [Series("ok", "good", [30, 0]), Series("bad", "bad", [10, 0])], "tasks")
+    chart = bars("x", "X", "", ["a", "b"], [Series("ok", "good", [30, 0]), Series("bad", "bad", [10, 0])], "task")
 
     assert chart.top == "50"
     assert chart.series[0].shape.startswith("M0.5 120.0v-72.0")  # 30 of 50, from the bottom
     assert chart.series[1].shape.startswith("M0.5 48.0v-24.0")  # on top of it
 
 
+@pytest.mark.parametrize(("most", "words"), [(0, "1 task"), (1, "1 task"), (2, "2 tasks"), (30, "50 tasks")])
+def test_the_top_of_the_axis_is_said_in_the_singular_or_plural(most, words):
+    chart = bars("x", "X", "", ["a"], [Series("ok", "good", [most])], "task")
+
+    assert f"{chart.top} {chart.unit}" == words
+
+
 def test_a_small_thing_is_still_seen():
-    chart = bars("x", "X", "", ["a", "b"], [Series("ok", "good", [1, 1_000_000])], "tasks")
+    chart = bars("x", "X", "", ["a", "b"], [Series("ok", "good", [1, 1_000_000])], "task")
 
     assert "v-1.5" in chart.series[0].shape
 
 
 def test_a_chart_without_values_has_an_empty_shape_and_table():
     for chart in (
-        bars("x", "X", "", ["a"], [Series("ok", "good", [0])], "tasks"),
+        bars("x", "X", "", ["a"], [Series("ok", "good", [0])], "task"),
         lines("x", "X", "", ["a"], [Series("p50", "p50", [None])], "ms"),
     ):
         assert chart.series[0].shape == ""
@@ -46,6 +53,10 @@ def test_a_line_has_a_gap_where_there_is_no_value_and_a_dot_where_there_is_one_a
 )
 def test_a_length_of_time_is_said_as_people_say_it(seconds, words):
     assert span(timedelta(seconds=seconds)) == span(timedelta(seconds=-seconds)) == words
+
+
+def test_one_is_counted_in_the_singular():
+    assert [counted(n, "run") for n in (0, 1, 2, 1234)] == ["0 runs", "1 run", "2 runs", "1,234 runs"]
 
 
 def test_few_milliseconds_have_a_tenth_and_many_are_a_length_of_time():

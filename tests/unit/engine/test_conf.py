@@ -1,6 +1,7 @@
 """Settings are checked together, and every error says what to do."""
 
 import re
+import runpy
 from dataclasses import fields
 from pathlib import Path
 from uuid import uuid4
@@ -9,7 +10,7 @@ import pytest
 from django.core import checks
 from django.test import override_settings
 
-from tasks_app.conf import Conf, from_settings
+from tasks_app.conf import Conf, conf, from_settings
 from tasks_app.core.errors import InvalidConfiguration
 from tasks_app.core.handlers import REGISTRY, handler
 from tasks_app.engine import nodes
@@ -40,13 +41,25 @@ ROOT = Path(__file__).resolve().parents[3]
         ({"REAP_SECONDS": 1e300}, "must be at most 604,800"),
         ({"PRUNE_SECONDS": 1e-9}, "must be 1e-06 or more"),
         ({"KEEP_HOT_DAYS": 1e9}, "must be at most 36,500"),
+        ({"KEEP_TASKS_DAYS": 7}, "is called KEEP_HOT_DAYS now"),
+        ({"RETENTION": {"Brief": {}}}, "has a class 'Brief'; a name is 1 to 20 small letters"),
+        ({"RETENTION": {"batch": {}}}, "and not one of batch"),
+        ({"RETENTION": {"default": {"hot_days": 1}}}, "that one has KEEP_HOT_DAYS and KEEP_COLD_DAYS. Set those"),
+        ({"RETENTION": {"brief": 2}}, 'is 2; it must be a dict, such as {"hot_days": 2}'),
+        ({"RETENTION": {"brief": {"hot_day": 2}}}, "is no option of a class. Did you mean 'hot_days'"),
+        ({"RETENTION": {"brief": {"hot_days": 0}}}, "is 0; it must be days, more than 0 and at most 36,500"),
+        ({"RETENTION": {"brief": {"hot_days": True}}}, "is True; it must be days"),
+        ({"RETENTION": {"brief": {"tenants": "acme"}}}, "is 'acme'; it must be a list of tenants"),
+        ({"RETENTION": {"a": {"tenants": ["x"]}, "b": {"tenants": ["x"]}}}, "has 'x', which is in 'a' already"),
+        ({"RETENTION": ["brief"]}, "must be a dict"),
+        ({"PARTITION_HOURS": 1e9}, "must be at most 744"),
         ({"WAKEUP_MS": 1e9}, "must be at most 3,600,000"),
         ({"RUN_LEASE_SECONDS": 0.5, "HEARTBEAT_SECONDS": 0.1}, "must be 1 or more. A worker ends itself"),
         ({"PAYLOAD_MAX_BYTES": 1}, "must be 2 or more"),
         ({"SHARDS": 1025}, "must be at most 1,024. Every look asks each shard"),
         ({"REDIS_URL": "amqp://guest:secret@x"}, "begins with 'amqp://'; it must be redis://"),
         ({"REDIS_URL": "localhost"}, "begins with 'localhost'; it must be redis://"),
-        ({"DATABASE": "defualt"}, "no alias in DATABASES. Did you mean 'default'? There are: default."),
+        ({"DATABASE": "defualt"}, "not an alias in DATABASES. Did you mean 'default'? There are: default."),
         ({"DATABASE": None}, "must be a string"),
         ({"PREFIX": ""}, "must be 1 to 64 letters"),
         ({"PREFIX": "a b"}, "is 'a b'; it must be 1 to 64 letters"),
@@ -55,6 +68,15 @@ ROOT = Path(__file__).resolve().parents[3]
         ({"CELERY": {"task_acks_late": True}}, "a late ack would run it twice. Leave it out"),
         ({"CELERY": {"task_soft_time_limit": 5}}, "give each handler its own timeout"),
         ({"CELERY": {"beat_schedule": {}}}, "make them jobs"),
+        ({"CELERY": {"broker_write_url": "redis://elsewhere"}}, 'meet at PUNCTUAL["REDIS_URL"]'),
+        ({"CELERY": {"broker_transport": "redis"}}, "a message that is not ours could end a worker"),
+        ({"CELERY": {"beat_scheduler": "celery.beat:Scheduler"}}, "nobody would dispatch"),
+        ({"CELERY": {"broker_transport_options": 5}}, "must be a dict"),
+        (
+            {"CELERY": {"broker_transport_options": {"global_keyprefix": "x"}}},
+            """PUNCTUAL["CELERY"]["broker_transport_options"] has 'global_keyprefix': it is PUNCTUAL["PREFIX"]""",
+        ),
+        ({"CELERY": {"broker_transport_options": {"ack_emulation": True}}}, "loses and doubles messages"),
         ({"CELERY": {"TASK_ACKS_LATE": True}}, "Celery's own names in lower case"),
         ({"CELERY": {1: 2}}, "Celery's own names in lower case"),
     ],
@@ -62,6 +84,16 @@ ROOT = Path(__file__).resolve().parents[3]
 def test_a_bad_setting_is_refused_with_the_way_out(values, words):
     with pytest.raises(InvalidConfiguration, match=re.escape(words)):
         from_settings(values)
+
+
+def test_one_option_of_the_transport_leaves_the_others_as_they_are(settings):
+    own = {"worker_max_memory_per_child": 800_000, "broker_transport_options": {"socket_timeout": 9}}
+    with override_settings(PUNCTUAL=settings.PUNCTUAL | {"CELERY": own}):
+        options = runpy.run_path(str(ROOT / "tasks_app/engine/celery_options.py"))
+
+    transport = options["broker_transport_options"]
+    assert (options["worker_max_memory_per_child"], transport["socket_timeout"]) == (800_000, 9)
+    assert (transport["ack_emulation"], transport["global_keyprefix"]) == (False, conf().redis_key(""))
 
 
 def test_whole_numbers_become_what_the_knob_is():
@@ -137,6 +169,19 @@ def test_handlers_that_contradict_themselves_are_refused_by_a_check():
 
     assert len(found) == 1
     assert "UNIT_CONTRADICTION" in found[0].msg
+
+
+def test_a_handler_of_an_unknown_retention_class_is_told_by_a_check():
+    @handler("UNIT_RETENTION", retention="breif")
+    def run(task): ...
+
+    try:
+        found = [m.msg for m in checks.run_checks() if m.id == "punctual.E004"]
+    finally:
+        REGISTRY.discard("UNIT_RETENTION")
+
+    assert len(found) == 1
+    assert "retention='breif' is not a class in PUNCTUAL[\"RETENTION\"]. There are: default." in found[0]
 
 
 def test_every_setting_is_on_the_configuration_page_with_its_default():

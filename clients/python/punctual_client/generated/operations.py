@@ -247,7 +247,7 @@ class Operations:
         after: str | Unset = UNSET,
         limit: int | Unset = 50,
     ) -> TaskPage:
-        """List what a job has fired, the newest first"""
+        """List what a job has fired, newest first"""
         answer = _list_instances.sync_detailed(
             client=self.client,
             job_id=job_id,
@@ -348,7 +348,7 @@ class Operations:
         after: str | Unset = UNSET,
         limit: int | Unset = 50,
     ) -> TaskPage:
-        """List tasks, the newest first"""
+        """List tasks, newest first"""
         answer = _list_tasks.sync_detailed(
             client=self.client,
             status=status,
@@ -509,7 +509,7 @@ class Operations:
         after: str | Unset = UNSET,
         limit: int | Unset = 50,
     ) -> AttemptPage:
-        """The failed tries of a task, the latest first"""
+        """List the failed tries of a task, latest first"""
         answer = _list_attempts.sync_detailed(
             client=self.client,
             task_id=task_id,
@@ -561,7 +561,7 @@ class Operations:
     def read_lanes(
         self,
     ) -> Lanes:
-        """List the lanes, the most urgent first"""
+        """List the lanes, most urgent first"""
         answer = _read_lanes.sync_detailed(
             client=self.client,
         )
@@ -574,7 +574,7 @@ class Operations:
         *,
         idempotency_key: str | None = None,
     ) -> LaneChangedOut:
-        """Start nothing of a lane any more"""
+        """Pause a lane: nothing more is started in it"""
         answer = _pause_lane.sync_detailed(
             client=self.client,
             lane=lane,
@@ -590,7 +590,7 @@ class Operations:
         *,
         idempotency_key: str | None = None,
     ) -> LaneChangedOut:
-        """Let a lane go on"""
+        """Resume a lane"""
         answer = _resume_lane.sync_detailed(
             client=self.client,
             lane=lane,
@@ -618,7 +618,7 @@ class Operations:
         after: str | Unset = UNSET,
         limit: int | Unset = 50,
     ) -> AuditPage:
-        """List what was done, the latest first"""
+        """List what was done, latest first"""
         answer = _list_audit.sync_detailed(
             client=self.client,
             task_id=task_id,
@@ -898,7 +898,7 @@ class AsyncOperations:
         after: str | Unset = UNSET,
         limit: int | Unset = 50,
     ) -> TaskPage:
-        """List what a job has fired, the newest first"""
+        """List what a job has fired, newest first"""
         answer = await _list_instances.asyncio_detailed(
             client=self.client,
             job_id=job_id,
@@ -999,7 +999,7 @@ class AsyncOperations:
         after: str | Unset = UNSET,
         limit: int | Unset = 50,
     ) -> TaskPage:
-        """List tasks, the newest first"""
+        """List tasks, newest first"""
         answer = await _list_tasks.asyncio_detailed(
             client=self.client,
             status=status,
@@ -1160,7 +1160,7 @@ class AsyncOperations:
         after: str | Unset = UNSET,
         limit: int | Unset = 50,
     ) -> AttemptPage:
-        """The failed tries of a task, the latest first"""
+        """List the failed tries of a task, latest first"""
         answer = await _list_attempts.asyncio_detailed(
             client=self.client,
             task_id=task_id,
@@ -1212,7 +1212,7 @@ class AsyncOperations:
     async def read_lanes(
         self,
     ) -> Lanes:
-        """List the lanes, the most urgent first"""
+        """List the lanes, most urgent first"""
         answer = await _read_lanes.asyncio_detailed(
             client=self.client,
         )
@@ -1225,7 +1225,7 @@ class AsyncOperations:
         *,
         idempotency_key: str | None = None,
     ) -> LaneChangedOut:
-        """Start nothing of a lane any more"""
+        """Pause a lane: nothing more is started in it"""
         answer = await _pause_lane.asyncio_detailed(
             client=self.client,
             lane=lane,
@@ -1241,7 +1241,7 @@ class AsyncOperations:
         *,
         idempotency_key: str | None = None,
     ) -> LaneChangedOut:
-        """Let a lane go on"""
+        """Resume a lane"""
         answer = await _resume_lane.asyncio_detailed(
             client=self.client,
             lane=lane,
@@ -1269,7 +1269,7 @@ class AsyncOperations:
         after: str | Unset = UNSET,
         limit: int | Unset = 50,
     ) -> AuditPage:
-        """List what was done, the latest first"""
+        """List what was done, latest first"""
         answer = await _list_audit.asyncio_detailed(
             client=self.client,
             task_id=task_id,

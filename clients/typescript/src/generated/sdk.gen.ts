@@ -96,7 +96,7 @@ export class Operations extends HeyApiClient {
     /**
      * Delete a job
      *
-     * It fires no more. What it has fired stays, as tasks.
+     * It no longer fires. What it has fired stays, as tasks.
      */
     public deleteJob<ThrowOnError extends boolean = true>(options: Options<DeleteJobData, ThrowOnError>): RequestResult<DeleteJobResponses, DeleteJobErrors, ThrowOnError, 'data'> {
         return (options.client ?? this.client).delete<DeleteJobResponses, DeleteJobErrors, ThrowOnError, 'data'>({
@@ -130,7 +130,7 @@ export class Operations extends HeyApiClient {
     /**
      * Change a job
      *
-     * A field that is left out stays as it is; null is its default.
+     * A field that is left out stays as it is; null sets it to its default.
      */
     public editJob<ThrowOnError extends boolean = true>(options: Options<EditJobData, ThrowOnError>): RequestResult<EditJobResponses, EditJobErrors, ThrowOnError, 'data'> {
         return (options.client ?? this.client).patch<EditJobResponses, EditJobErrors, ThrowOnError, 'data'>({
@@ -196,7 +196,7 @@ export class Operations extends HeyApiClient {
     /**
      * Run a job now
      *
-     * Once, beside its schedule, and even if it is paused. The same key is the same instance, whenever it is sent.
+     * Once, in addition to its schedule, even if it is paused. The same key always gives the same instance.
      */
     public triggerJob<ThrowOnError extends boolean = true>(options: Options<TriggerJobData, ThrowOnError>): RequestResult<TriggerJobResponses, TriggerJobErrors, ThrowOnError, 'data'> {
         return (options.client ?? this.client).post<TriggerJobResponses, TriggerJobErrors, ThrowOnError, 'data'>({
@@ -216,7 +216,7 @@ export class Operations extends HeyApiClient {
     }
     
     /**
-     * List what a job has fired, the newest first
+     * List what a job has fired, newest first
      */
     public listInstances<ThrowOnError extends boolean = true>(options: Options<ListInstancesData, ThrowOnError>): RequestResult<ListInstancesResponses, ListInstancesErrors, ThrowOnError, 'data'> {
         return (options.client ?? this.client).get<ListInstancesResponses, ListInstancesErrors, ThrowOnError, 'data'>({
@@ -250,7 +250,7 @@ export class Operations extends HeyApiClient {
     /**
      * Why is this not running?
      *
-     * The one rule that holds it, for programs and in a sentence.
+     * The one rule that holds it back: by name for programs, and in a sentence.
      */
     public explainJob<ThrowOnError extends boolean = true>(options: Options<ExplainJobData, ThrowOnError>): RequestResult<ExplainJobResponses, ExplainJobErrors, ThrowOnError, 'data'> {
         return (options.client ?? this.client).get<ExplainJobResponses, ExplainJobErrors, ThrowOnError, 'data'>({
@@ -306,7 +306,7 @@ export class Operations extends HeyApiClient {
     }
     
     /**
-     * List tasks, the newest first
+     * List tasks, newest first
      *
      * A page may be short, even empty, and still have a next one: go on until `next` is null.
      */
@@ -386,7 +386,7 @@ export class Operations extends HeyApiClient {
     /**
      * Cancel a task
      *
-     * A run under way is not called back, but its result does not count any more.
+     * A run under way is not interrupted, but its result no longer counts.
      */
     public cancelTask<ThrowOnError extends boolean = true>(options: Options<CancelTaskData, ThrowOnError>): RequestResult<CancelTaskResponses, CancelTaskErrors, ThrowOnError, 'data'> {
         return (options.client ?? this.client).post<CancelTaskResponses, CancelTaskErrors, ThrowOnError, 'data'>({
@@ -408,7 +408,7 @@ export class Operations extends HeyApiClient {
     /**
      * Try a dead or failed task now
      *
-     * A dead task starts anew, a failed one does not wait for its next try; all others are left alone.
+     * A dead task starts over, a failed one does not wait for its next try; all others are left alone.
      */
     public retryTask<ThrowOnError extends boolean = true>(options: Options<RetryTaskData, ThrowOnError>): RequestResult<RetryTaskResponses, RetryTaskErrors, ThrowOnError, 'data'> {
         return (options.client ?? this.client).post<RetryTaskResponses, RetryTaskErrors, ThrowOnError, 'data'>({
@@ -452,7 +452,7 @@ export class Operations extends HeyApiClient {
     /**
      * Why is this not running?
      *
-     * The one rule that holds it, for programs and in a sentence.
+     * The one rule that holds it back: by name for programs, and in a sentence.
      */
     public explainTask<ThrowOnError extends boolean = true>(options: Options<ExplainTaskData, ThrowOnError>): RequestResult<ExplainTaskResponses, ExplainTaskErrors, ThrowOnError, 'data'> {
         return (options.client ?? this.client).get<ExplainTaskResponses, ExplainTaskErrors, ThrowOnError, 'data'>({
@@ -468,7 +468,7 @@ export class Operations extends HeyApiClient {
     }
     
     /**
-     * The failed tries of a task, the latest first
+     * List the failed tries of a task, latest first
      */
     public listAttempts<ThrowOnError extends boolean = true>(options: Options<ListAttemptsData, ThrowOnError>): RequestResult<ListAttemptsResponses, ListAttemptsErrors, ThrowOnError, 'data'> {
         return (options.client ?? this.client).get<ListAttemptsResponses, ListAttemptsErrors, ThrowOnError, 'data'>({
@@ -516,7 +516,7 @@ export class Operations extends HeyApiClient {
     }
     
     /**
-     * List the lanes, the most urgent first
+     * List the lanes, most urgent first
      */
     public readLanes<ThrowOnError extends boolean = true>(options?: Options<ReadLanesData, ThrowOnError>): RequestResult<ReadLanesResponses, ReadLanesErrors, ThrowOnError, 'data'> {
         return (options?.client ?? this.client).get<ReadLanesResponses, ReadLanesErrors, ThrowOnError, 'data'>({
@@ -532,7 +532,7 @@ export class Operations extends HeyApiClient {
     }
     
     /**
-     * Start nothing of a lane any more
+     * Pause a lane: nothing more is started in it
      */
     public pauseLane<ThrowOnError extends boolean = true>(options: Options<PauseLaneData, ThrowOnError>): RequestResult<PauseLaneResponses, PauseLaneErrors, ThrowOnError, 'data'> {
         return (options.client ?? this.client).post<PauseLaneResponses, PauseLaneErrors, ThrowOnError, 'data'>({
@@ -552,7 +552,7 @@ export class Operations extends HeyApiClient {
     }
     
     /**
-     * Let a lane go on
+     * Resume a lane
      */
     public resumeLane<ThrowOnError extends boolean = true>(options: Options<ResumeLaneData, ThrowOnError>): RequestResult<ResumeLaneResponses, ResumeLaneErrors, ThrowOnError, 'data'> {
         return (options.client ?? this.client).post<ResumeLaneResponses, ResumeLaneErrors, ThrowOnError, 'data'>({
@@ -588,7 +588,7 @@ export class Operations extends HeyApiClient {
     }
     
     /**
-     * List what was done, the latest first
+     * List what was done, latest first
      */
     public listAudit<ThrowOnError extends boolean = true>(options?: Options<ListAuditData, ThrowOnError>): RequestResult<ListAuditResponses, ListAuditErrors, ThrowOnError, 'data'> {
         return (options?.client ?? this.client).get<ListAuditResponses, ListAuditErrors, ThrowOnError, 'data'>({

@@ -36,7 +36,7 @@ export type AttemptOut = {
 export type AttemptPage = {
     items: Array<AttemptOut>;
     /**
-     * Null at the end
+     * `after` of the next page; null on the last. A page may be short, or even empty, and still have a next one
      */
     next: string | null;
 };
@@ -48,7 +48,7 @@ export type AuditOut = {
     id: number;
     at: string;
     /**
-     * The same for all that one order was for
+     * The same for everything that one order acted on
      */
     operation: string;
     actor: string;
@@ -70,7 +70,7 @@ export type AuditOut = {
 export type AuditPage = {
     items: Array<AuditOut>;
     /**
-     * Null at the end
+     * `after` of the next page; null on the last. A page may be short, or even empty, and still have a next one
      */
     next: string | null;
 };
@@ -110,7 +110,7 @@ export type BulkCancelOut = {
  */
 export type BulkCancelledOut = {
     /**
-     * Its place in `tasks`, from 0
+     * Its position in `tasks`, from 0
      */
     index: number;
     task_id?: number | null;
@@ -147,7 +147,7 @@ export type BulkCreateOut = {
  */
 export type BulkCreatedOut = {
     /**
-     * Its place in `tasks`, from 0
+     * Its position in `tasks`, from 0
      */
     index: number;
     outcome?: BulkOutcome | null;
@@ -159,7 +159,7 @@ export type BulkCreatedOut = {
 /**
  * BulkOutcome
  *
- * CREATED: there is a new task. EXISTS: a live one of its unit was there already.
+ * CREATED: there is a new task. EXISTS: its unit already had a live one.
  */
 export type BulkOutcome = 'CREATED' | 'EXISTS';
 
@@ -285,7 +285,7 @@ export type JobIn = {
      */
     max_retry?: number | null;
     /**
-     * Seconds before each retry, the last repeats
+     * Seconds before each retry; the last repeats
      */
     backoff?: Array<number> | null;
     /**
@@ -322,7 +322,7 @@ export type JobIn = {
 /**
  * JobOut
  *
- * A job as it stands. Times without a value of their own are null; lengths are in seconds.
+ * A job as it stands. Times that are not set are null; durations are in seconds.
  */
 export type JobOut = {
     id: number;
@@ -369,7 +369,7 @@ export type JobOut = {
  */
 export type JobPage = {
     /**
-     * Null at the end
+     * `after` of the next page; null on the last. A page may be short, or even empty, and still have a next one
      */
     next: string | null;
     items: Array<JobOut>;
@@ -411,7 +411,7 @@ export type JobPatch = {
      */
     max_retry?: number | null;
     /**
-     * Seconds before each retry, the last repeats
+     * Seconds before each retry; the last repeats
      */
     backoff?: Array<number> | null;
     /**
@@ -460,7 +460,7 @@ export type JobStatus = 'ACTIVE' | 'PAUSED';
 /**
  * Lane
  *
- * Priority classes, the most urgent first.
+ * Priority classes, most urgent first.
  */
 export type Lane = 'critical' | 'high' | 'default' | 'low' | 'backfill';
 
@@ -471,7 +471,7 @@ export type LaneChangedOut = {
     name: Lane;
     paused: boolean;
     /**
-     * False: it was so already, and nothing was written
+     * False: it already was, and nothing was written
      */
     changed: boolean;
 };
@@ -652,19 +652,28 @@ export type PauseIn = {
      */
     reason: string;
     /**
-     * Resumes by itself then; left out: when told
+     * Resumes by itself then; left out: only when told
      */
     until?: string | null;
     /**
-     * What becomes of the firings that fall into the pause
+     * What becomes of the firings that fall within the pause
      */
     on_resume?: OnResume;
 };
 
 /**
+ * PayloadSchema
+ *
+ * A JSON schema, draft 2020-12.
+ */
+export type PayloadSchema = {
+    [key: string]: unknown;
+};
+
+/**
  * PlanOutcome
  *
- * CREATED: there was no task to move, so there is one now. UPDATED: it has a new time. REPLACED: it was running, and a new task took over. IGNORED: it has succeeded. SUPERSEDED: a newer change was applied before.
+ * CREATED: there was no task to move, so one was made. UPDATED: it has a new time. REPLACED: it was running, and a new task took over. IGNORED: it has succeeded. SUPERSEDED: a newer change had already been applied.
  */
 export type PlanOutcome = 'CREATED' | 'UPDATED' | 'REPLACED' | 'IGNORED' | 'SUPERSEDED';
 
@@ -676,7 +685,7 @@ export type PlanOutcome = 'CREATED' | 'UPDATED' | 'REPLACED' | 'IGNORED' | 'SUPE
 export type PlannedOut = {
     outcome: PlanOutcome;
     /**
-     * The task that stands for the unit now; null if it has none any more
+     * The task that stands for the unit now; null if there is none any more
      */
     task_id: number | null;
     /**
@@ -717,11 +726,11 @@ export type Problem = {
      */
     detail: string;
     /**
-     * The task that is there already, if it is about one
+     * The task that is already there, if the problem is about one
      */
     task?: TaskRef;
     /**
-     * The job that is there already, if it is about one
+     * The job that is already there, if the problem is about one
      */
     job?: JobRef;
 };
@@ -745,7 +754,7 @@ export type ProductOut = {
     quantity: number | null;
     synced_at: string | null;
     /**
-     * Null: it is being synced, or nothing is planned
+     * Null: it is being synced, or nothing is scheduled
      */
     next_sync_at: string | null;
     /**
@@ -761,7 +770,7 @@ export type ProductOut = {
 export type ProductPage = {
     items: Array<ProductOut>;
     /**
-     * Null at the end
+     * `after` of the next page; null on the last. A page may be short, or even empty, and still have a next one
      */
     next: string | null;
 };
@@ -809,7 +818,7 @@ export type RescheduleIn = {
 /**
  * ResumeIn
  *
- * What becomes of the firings that fell into the pause.
+ * What becomes of the firings that fell within the pause.
  */
 export type ResumeIn = {
     /**
@@ -867,11 +876,11 @@ export type TaskIn = {
      */
     max_retry?: number | null;
     /**
-     * Seconds; it runs again so long after each time it finished
+     * Seconds; it runs again this long after each run finishes
      */
     repeat_after?: number | null;
     /**
-     * Seconds; later than this it is not run. Not together with `repeat_after`
+     * Seconds; later than this it is not run. Can't be combined with `repeat_after`
      */
     expires_after?: number | null;
 };
@@ -879,7 +888,7 @@ export type TaskIn = {
 /**
  * TaskOut
  *
- * A task as it stood when it was read. Lengths are in seconds.
+ * A task as it stood when it was read. Durations are in seconds.
  */
 export type TaskOut = {
     id: number;
@@ -932,12 +941,12 @@ export type TaskOut = {
     attempts: number;
     max_retry: number;
     /**
-     * It runs again so long after each time it finished
+     * It runs again this long after each run finishes
      */
     repeat_after: number | null;
     expires_after: number | null;
     /**
-     * Who runs it, or whose try failed last; null: nobody, or not known any more
+     * Who runs it, or whose try failed last; null: nobody, or no longer known
      */
     worker: string | null;
     error_code: string;
@@ -961,7 +970,7 @@ export type TaskOut = {
  */
 export type TaskPage = {
     /**
-     * Null at the end
+     * `after` of the next page; null on the last. A page may be short, or even empty, and still have a next one
      */
     next: string | null;
     items: Array<TaskOut>;
@@ -1009,11 +1018,15 @@ export type TaskTypeOut = {
      */
     concurrency: number;
     /**
-     * Tasks a second over all workers
+     * Tasks a second across all workers
      */
     rate: number | null;
     burst: number | null;
     max_running: number | null;
+    /**
+     * What its payload has: names, types, defaults, and what is required. Null: the handler declares no parameters, and takes any payload
+     */
+    payload_schema: PayloadSchema | null;
 };
 
 /**
@@ -1047,7 +1060,7 @@ export type TriggerIn = {
 export type TriggerOut = {
     task_id: number;
     /**
-     * False: this key has triggered it before
+     * False: this key had already triggered it
      */
     new: boolean;
     status: TaskStatus;
@@ -1086,7 +1099,7 @@ export type VersionOut = {
     version: string;
     api: 'v1';
     /**
-     * Whether this process reaches Redis; PostgreSQL it does, since it knew the caller
+     * Whether this process can reach Redis. It has reached PostgreSQL, or it would not know the caller
      */
     redis: boolean;
 };
@@ -1094,12 +1107,12 @@ export type VersionOut = {
 /**
  * WhyOut
  *
- * The one rule that holds a task or a job.
+ * The one rule that holds back a task or a job.
  */
 export type WhyOut = {
     rule: Rule;
     /**
-     * A sentence about this very case
+     * A sentence about this particular case
      */
     words: string;
 };
@@ -1113,7 +1126,7 @@ export type WindowOut = {
      */
     seconds: number;
     /**
-     * False: some tasks still go by the window before
+     * False: some tasks still go by the previous window
      */
     applied: boolean;
     /**
@@ -1130,11 +1143,11 @@ export type ListJobsData = {
         task_type?: string;
         name?: string;
         /**
-         * `next` of the page before, as it was; left out: the first page
+         * `next` of the previous page, unchanged; left out: the first page
          */
         after?: string;
         /**
-         * At most so many items
+         * At most this many items
          */
         limit?: number;
     };
@@ -1151,7 +1164,7 @@ export type ListJobsErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -1179,7 +1192,7 @@ export type CreateJobData = {
     body: JobIn;
     headers?: {
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key'?: string;
     };
@@ -1214,7 +1227,7 @@ export type CreateJobErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -1246,7 +1259,7 @@ export type DeleteJobData = {
          */
         'If-Match'?: string;
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key'?: string;
     };
@@ -1267,7 +1280,7 @@ export type DeleteJobErrors = {
      */
     403: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -1287,7 +1300,7 @@ export type DeleteJobErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -1326,7 +1339,7 @@ export type ReadJobErrors = {
      */
     401: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -1334,7 +1347,7 @@ export type ReadJobErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -1366,7 +1379,7 @@ export type EditJobData = {
          */
         'If-Match': string;
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key'?: string;
     };
@@ -1391,7 +1404,7 @@ export type EditJobErrors = {
      */
     403: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -1415,7 +1428,7 @@ export type EditJobErrors = {
      */
     428: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -1443,7 +1456,7 @@ export type PauseJobData = {
     body: PauseIn;
     headers?: {
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key'?: string;
     };
@@ -1468,7 +1481,7 @@ export type PauseJobErrors = {
      */
     403: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -1484,7 +1497,7 @@ export type PauseJobErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -1512,7 +1525,7 @@ export type ResumeJobData = {
     body?: ResumeIn;
     headers?: {
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key'?: string;
     };
@@ -1537,7 +1550,7 @@ export type ResumeJobErrors = {
      */
     403: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -1553,7 +1566,7 @@ export type ResumeJobErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -1581,7 +1594,7 @@ export type TriggerJobData = {
     body?: TriggerIn;
     headers: {
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key': string;
     };
@@ -1606,7 +1619,7 @@ export type TriggerJobErrors = {
      */
     403: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -1622,7 +1635,7 @@ export type TriggerJobErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -1654,11 +1667,11 @@ export type ListInstancesData = {
     query?: {
         status?: TaskStatus;
         /**
-         * `next` of the page before, as it was; left out: the first page
+         * `next` of the previous page, unchanged; left out: the first page
          */
         after?: string;
         /**
-         * At most so many items
+         * At most this many items
          */
         limit?: number;
     };
@@ -1671,7 +1684,7 @@ export type ListInstancesErrors = {
      */
     401: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -1679,7 +1692,7 @@ export type ListInstancesErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -1720,7 +1733,7 @@ export type PreviewJobErrors = {
      */
     401: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -1728,7 +1741,7 @@ export type PreviewJobErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -1767,7 +1780,7 @@ export type ExplainJobErrors = {
      */
     401: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -1775,7 +1788,7 @@ export type ExplainJobErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -1803,7 +1816,7 @@ export type CreateTasksData = {
     body: BulkCreateIn;
     headers?: {
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key'?: string;
     };
@@ -1838,7 +1851,7 @@ export type CreateTasksErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -1866,7 +1879,7 @@ export type CancelTasksData = {
     body: BulkCancelIn;
     headers?: {
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key'?: string;
     };
@@ -1889,7 +1902,7 @@ export type CancelTasksErrors = {
      */
     403: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -1905,7 +1918,7 @@ export type CancelTasksErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -1945,7 +1958,7 @@ export type ListTasksData = {
          */
         history?: boolean;
         /**
-         * Its instances, the latest first
+         * Its instances, latest first
          */
         job?: number;
         /**
@@ -1965,11 +1978,11 @@ export type ListTasksData = {
          */
         ran_to?: string;
         /**
-         * `next` of the page before, as it was; left out: the first page
+         * `next` of the previous page, unchanged; left out: the first page
          */
         after?: string;
         /**
-         * At most so many items
+         * At most this many items
          */
         limit?: number;
     };
@@ -1986,7 +1999,7 @@ export type ListTasksErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2014,7 +2027,7 @@ export type CreateTaskData = {
     body: TaskIn;
     headers?: {
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key'?: string;
     };
@@ -2049,7 +2062,7 @@ export type CreateTaskErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2077,7 +2090,7 @@ export type RescheduleUnitData = {
     body: UnitRescheduleIn;
     headers?: {
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key'?: string;
     };
@@ -2112,7 +2125,7 @@ export type RescheduleUnitErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2151,7 +2164,7 @@ export type ReadTaskErrors = {
      */
     401: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -2159,7 +2172,7 @@ export type ReadTaskErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2187,7 +2200,7 @@ export type CancelTaskData = {
     body?: ReasonIn;
     headers?: {
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key'?: string;
     };
@@ -2212,7 +2225,7 @@ export type CancelTaskErrors = {
      */
     403: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -2228,7 +2241,7 @@ export type CancelTaskErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2256,7 +2269,7 @@ export type RetryTaskData = {
     body?: ReasonIn;
     headers?: {
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key'?: string;
     };
@@ -2281,7 +2294,7 @@ export type RetryTaskErrors = {
      */
     403: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -2297,7 +2310,7 @@ export type RetryTaskErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_RETRY_LIMITED`: The task was retried too often; `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_RETRY_LIMITED`: The task was retried too often; `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2325,7 +2338,7 @@ export type RescheduleTaskData = {
     body: RescheduleIn;
     headers?: {
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key'?: string;
     };
@@ -2350,7 +2363,7 @@ export type RescheduleTaskErrors = {
      */
     403: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -2366,7 +2379,7 @@ export type RescheduleTaskErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2405,7 +2418,7 @@ export type ExplainTaskErrors = {
      */
     401: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -2413,7 +2426,7 @@ export type ExplainTaskErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2444,11 +2457,11 @@ export type ListAttemptsData = {
     };
     query?: {
         /**
-         * `next` of the page before, as it was; left out: the first page
+         * `next` of the previous page, unchanged; left out: the first page
          */
         after?: string;
         /**
-         * At most so many items
+         * At most this many items
          */
         limit?: number;
     };
@@ -2461,7 +2474,7 @@ export type ListAttemptsErrors = {
      */
     401: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -2469,7 +2482,7 @@ export type ListAttemptsErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2510,7 +2523,7 @@ export type ReadTaskTypesErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2549,7 +2562,7 @@ export type ReadTaskTypeErrors = {
      */
     401: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -2557,7 +2570,7 @@ export type ReadTaskTypeErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2598,7 +2611,7 @@ export type ReadLanesErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2626,13 +2639,13 @@ export type PauseLaneData = {
     body: LaneReasonIn;
     headers?: {
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key'?: string;
     };
     path: {
         /**
-         * Priority classes, the most urgent first.
+         * Priority classes, most urgent first.
          */
         lane: Lane;
     };
@@ -2666,7 +2679,7 @@ export type PauseLaneErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2694,13 +2707,13 @@ export type ResumeLaneData = {
     body: LaneReasonIn;
     headers?: {
         /**
-         * Makes it safe to send this again: the same key with the same request is done once.
+         * Makes it safe to send this again: the same request with the same key is carried out once.
          */
         'Idempotency-Key'?: string;
     };
     path: {
         /**
-         * Priority classes, the most urgent first.
+         * Priority classes, most urgent first.
          */
         lane: Lane;
     };
@@ -2734,7 +2747,7 @@ export type ResumeLaneErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2775,7 +2788,7 @@ export type ReadLimitsErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2808,11 +2821,11 @@ export type ListAuditData = {
         verb?: string;
         actor?: string;
         /**
-         * `next` of the page before, as it was; left out: the first page
+         * `next` of the previous page, unchanged; left out: the first page
          */
         after?: string;
         /**
-         * At most so many items
+         * At most this many items
          */
         limit?: number;
     };
@@ -2829,7 +2842,7 @@ export type ListAuditErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2899,7 +2912,7 @@ export type ReadHealthErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2940,7 +2953,7 @@ export type ReadVersionErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2969,11 +2982,11 @@ export type ListProductsData = {
     path?: never;
     query?: {
         /**
-         * `next` of the page before, as it was; left out: the first page
+         * `next` of the previous page, unchanged; left out: the first page
          */
         after?: string;
         /**
-         * At most so many items
+         * At most this many items
          */
         limit?: number;
     };
@@ -2986,7 +2999,7 @@ export type ListProductsErrors = {
      */
     401: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -2994,7 +3007,7 @@ export type ListProductsErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -3033,7 +3046,7 @@ export type ReadProductErrors = {
      */
     401: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -3041,7 +3054,7 @@ export type ReadProductErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -3078,7 +3091,7 @@ export type ReadWindowErrors = {
      */
     401: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: There is no such thing
+     * `SCH_404_NOT_FOUND`: It does not exist
      */
     404: Problem;
     /**
@@ -3086,7 +3099,7 @@ export type ReadWindowErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: There were too many calls
+     * `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**

@@ -17,7 +17,7 @@ class AuditOut:
     Attributes:
         id (int):
         at (datetime.datetime):
-        operation (UUID): The same for all that one order was for
+        operation (UUID): The same for everything that one order acted on
         actor (str):
         verb (str):
         subject (str): What it was done to, such as `task 7`, `job 3` or `lane low`

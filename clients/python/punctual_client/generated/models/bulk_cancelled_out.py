@@ -21,7 +21,7 @@ class BulkCancelledOut:
     """What became of one task: `error` is null, or all others are.
 
     Attributes:
-        index (int): Its place in `tasks`, from 0
+        index (int): Its position in `tasks`, from 0
         task_id (int | None | Unset):
         answer (Answer | None | Unset):
         acted (bool | None | Unset):

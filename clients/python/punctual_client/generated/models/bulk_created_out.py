@@ -22,7 +22,7 @@ class BulkCreatedOut:
     """What became of one task: `error` is null, or all others are.
 
     Attributes:
-        index (int): Its place in `tasks`, from 0
+        index (int): Its position in `tasks`, from 0
         outcome (BulkOutcome | None | Unset):
         task_id (int | None | Unset):
         status (None | TaskStatus | Unset):

@@ -31,7 +31,7 @@ class JobIn:
         dst_repeat (DstRepeat | None | Unset):
         lane (Lane | None | Unset): Left out: the handler's
         max_retry (int | None | Unset): Tries after the first; left out: the handler's
-        backoff (list[float] | None | Unset): Seconds before each retry, the last repeats
+        backoff (list[float] | None | Unset): Seconds before each retry; the last repeats
         timeout (float | None | Unset): Seconds
         expires_after (float | None | Unset): Seconds; an instance later than this is not run
         start_at (datetime.datetime | None | Unset):

@@ -19,7 +19,7 @@ T = TypeVar("T", bound="JobOut")
 
 @_attrs_define
 class JobOut:
-    """A job as it stands. Times without a value of their own are null; lengths are in seconds.
+    """A job as it stands. Times that are not set are null; durations are in seconds.
 
     Attributes:
         id (int):
@@ -34,7 +34,7 @@ class JobOut:
         timezone (str):
         dst_gap (DstGap): A time that the clock skips in spring: left out, or moved past the gap.
         dst_repeat (DstRepeat): A time that comes twice in autumn: fires once, or both times.
-        lane (Lane): Priority classes, the most urgent first.
+        lane (Lane): Priority classes, most urgent first.
         max_retry (int):
         backoff (list[float] | None):
         timeout (float | None):

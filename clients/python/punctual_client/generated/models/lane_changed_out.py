@@ -15,9 +15,9 @@ T = TypeVar("T", bound="LaneChangedOut")
 class LaneChangedOut:
     """
     Attributes:
-        name (Lane): Priority classes, the most urgent first.
+        name (Lane): Priority classes, most urgent first.
         paused (bool):
-        changed (bool): False: it was so already, and nothing was written
+        changed (bool): False: it already was, and nothing was written
     """
 
     name: Lane

@@ -15,7 +15,7 @@ T = TypeVar("T", bound="LaneHealth")
 class LaneHealth:
     """
     Attributes:
-        lane (Lane): Priority classes, the most urgent first.
+        lane (Lane): Priority classes, most urgent first.
         due (int):
         oldest_overdue_seconds (float | None):
         batches_waiting (int):

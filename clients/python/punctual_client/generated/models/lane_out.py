@@ -19,7 +19,7 @@ T = TypeVar("T", bound="LaneOut")
 class LaneOut:
     """
     Attributes:
-        name (Lane): Priority classes, the most urgent first.
+        name (Lane): Priority classes, most urgent first.
         usable (bool): Whether the caller may have tasks run in it
         paused (bool):
         pause (LanePauseOut | None): By whom and why; null if it is not paused, and for tenants

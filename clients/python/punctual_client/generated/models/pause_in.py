@@ -18,7 +18,7 @@ class PauseIn:
 
     Attributes:
         reason (str): Why; shown to whoever asks why the job does not run
-        until (datetime.datetime | None | Unset): Resumes by itself then; left out: when told
+        until (datetime.datetime | None | Unset): Resumes by itself then; left out: only when told
         on_resume (OnResume | Unset): Firings that fell into a pause. Default: OnResume.SKIP.
     """
 

@@ -17,10 +17,10 @@ class PlannedOut:
     """What became of a reschedule.
 
     Attributes:
-        outcome (PlanOutcome): CREATED: there was no task to move, so there is one now. UPDATED: it has a new time.
-            REPLACED: it was running, and a new task took over. IGNORED: it has succeeded. SUPERSEDED: a newer change was
-            applied before.
-        task_id (int | None): The task that stands for the unit now; null if it has none any more
+        outcome (PlanOutcome): CREATED: there was no task to move, so one was made. UPDATED: it has a new time.
+            REPLACED: it was running, and a new task took over. IGNORED: it has succeeded. SUPERSEDED: a newer change had
+            already been applied.
+        task_id (int | None): The task that stands for the unit now; null if there is none any more
         status (None | TaskStatus): Of that task, now
     """
 

@@ -13,7 +13,7 @@ T = TypeVar("T", bound="ResumeIn")
 
 @_attrs_define
 class ResumeIn:
-    """What becomes of the firings that fell into the pause.
+    """What becomes of the firings that fell within the pause.
 
     Attributes:
         on_resume (None | OnResume | Unset): Instead of what the pause said

@@ -24,8 +24,9 @@ class TaskIn:
         payload (Any | Unset): What the handler is given
         lane (Lane | None | Unset): Left out: the handler's
         max_retry (int | None | Unset): Tries after the first; left out: the handler's
-        repeat_after (float | None | Unset): Seconds; it runs again so long after each time it finished
-        expires_after (float | None | Unset): Seconds; later than this it is not run. Not together with `repeat_after`
+        repeat_after (float | None | Unset): Seconds; it runs again this long after each run finishes
+        expires_after (float | None | Unset): Seconds; later than this it is not run. Can't be combined with
+            `repeat_after`
     """
 
     task_type: str

@@ -20,7 +20,7 @@ T = TypeVar("T", bound="TaskOut")
 
 @_attrs_define
 class TaskOut:
-    """A task as it stood when it was read. Lengths are in seconds.
+    """A task as it stood when it was read. Durations are in seconds.
 
     Attributes:
         id (int):
@@ -39,14 +39,14 @@ class TaskOut:
         finish_time (datetime.datetime | None):
         late_seconds (float | None):
         waited_seconds (float | None):
-        lane (Lane): Priority classes, the most urgent first.
+        lane (Lane): Priority classes, most urgent first.
         attempt (int): Failed tries since it last succeeded, rolled or was replayed
         retry_count (int): Failed tries over its whole life
         attempts (int): Tries over its whole life: those that failed, and one that runs or succeeded
         max_retry (int):
-        repeat_after (float | None): It runs again so long after each time it finished
+        repeat_after (float | None): It runs again this long after each run finishes
         expires_after (float | None):
-        worker (None | str): Who runs it, or whose try failed last; null: nobody, or not known any more
+        worker (None | str): Who runs it, or whose try failed last; null: nobody, or no longer known
         error_code (str):
         error_msg (str):
         last_error (ErrorOut | None):

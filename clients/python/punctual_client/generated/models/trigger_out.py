@@ -17,7 +17,7 @@ class TriggerOut:
 
     Attributes:
         task_id (int):
-        new (bool): False: this key has triggered it before
+        new (bool): False: this key had already triggered it
         status (TaskStatus): BLOCKED waits for other tasks, INIT for its time, FAIL for its next try. RUNNING is with a
             worker or on its way there. SUCCESS is done, DEAD gave up, CANCELLED was cancelled, skipped, expired or
             replaced.

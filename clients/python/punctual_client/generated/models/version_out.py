@@ -20,7 +20,7 @@ class VersionOut:
     Attributes:
         version (str): Of the software
         api (Literal['v1']):
-        redis (bool): Whether this process reaches Redis; PostgreSQL it does, since it knew the caller
+        redis (bool): Whether this process can reach Redis. It has reached PostgreSQL, or it would not know the caller
     """
 
     version: str

@@ -13,11 +13,11 @@ T = TypeVar("T", bound="WhyOut")
 
 @_attrs_define
 class WhyOut:
-    """The one rule that holds a task or a job.
+    """The one rule that holds back a task or a job.
 
     Attributes:
         rule (Rule):
-        words (str): A sentence about this very case
+        words (str): A sentence about this particular case
     """
 
     rule: Rule

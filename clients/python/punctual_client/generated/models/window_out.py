@@ -14,7 +14,7 @@ class WindowOut:
     """
     Attributes:
         seconds (float): How long after its last sync a product is synced again
-        applied (bool): False: some tasks still go by the window before
+        applied (bool): False: some tasks still go by the previous window
         changed_by (str): Empty: it is what the settings say
     """
 

@@ -101,7 +101,7 @@ def sync_detailed(
     after: str | Unset = UNSET,
     limit: int | Unset = 50,
 ) -> Response[AuditPage | Problem]:
-    """List what was done, the latest first
+    """List what was done, latest first
 
     Args:
         task_id (int | Unset):
@@ -145,7 +145,7 @@ def sync(
     after: str | Unset = UNSET,
     limit: int | Unset = 50,
 ) -> AuditPage | Problem | None:
-    """List what was done, the latest first
+    """List what was done, latest first
 
     Args:
         task_id (int | Unset):
@@ -184,7 +184,7 @@ async def asyncio_detailed(
     after: str | Unset = UNSET,
     limit: int | Unset = 50,
 ) -> Response[AuditPage | Problem]:
-    """List what was done, the latest first
+    """List what was done, latest first
 
     Args:
         task_id (int | Unset):
@@ -226,7 +226,7 @@ async def asyncio(
     after: str | Unset = UNSET,
     limit: int | Unset = 50,
 ) -> AuditPage | Problem | None:
-    """List what was done, the latest first
+    """List what was done, latest first
 
     Args:
         task_id (int | Unset):

@@ -131,7 +131,7 @@ def sync_detailed(
 ) -> Response[JobOut | Problem]:
     """Change a job
 
-     A field that is left out stays as it is; null is its default.
+     A field that is left out stays as it is; null sets it to its default.
 
     Args:
         job_id (int):
@@ -171,7 +171,7 @@ def sync(
 ) -> JobOut | Problem | None:
     """Change a job
 
-     A field that is left out stays as it is; null is its default.
+     A field that is left out stays as it is; null sets it to its default.
 
     Args:
         job_id (int):
@@ -206,7 +206,7 @@ async def asyncio_detailed(
 ) -> Response[JobOut | Problem]:
     """Change a job
 
-     A field that is left out stays as it is; null is its default.
+     A field that is left out stays as it is; null sets it to its default.
 
     Args:
         job_id (int):
@@ -244,7 +244,7 @@ async def asyncio(
 ) -> JobOut | Problem | None:
     """Change a job
 
-     A field that is left out stays as it is; null is its default.
+     A field that is left out stays as it is; null sets it to its default.
 
     Args:
         job_id (int):

@@ -104,7 +104,7 @@ def sync_detailed(
     after: str | Unset = UNSET,
     limit: int | Unset = 50,
 ) -> Response[Problem | TaskPage]:
-    """List what a job has fired, the newest first
+    """List what a job has fired, newest first
 
     Args:
         job_id (int):
@@ -144,7 +144,7 @@ def sync(
     after: str | Unset = UNSET,
     limit: int | Unset = 50,
 ) -> Problem | TaskPage | None:
-    """List what a job has fired, the newest first
+    """List what a job has fired, newest first
 
     Args:
         job_id (int):
@@ -179,7 +179,7 @@ async def asyncio_detailed(
     after: str | Unset = UNSET,
     limit: int | Unset = 50,
 ) -> Response[Problem | TaskPage]:
-    """List what a job has fired, the newest first
+    """List what a job has fired, newest first
 
     Args:
         job_id (int):
@@ -217,7 +217,7 @@ async def asyncio(
     after: str | Unset = UNSET,
     limit: int | Unset = 50,
 ) -> Problem | TaskPage | None:
-    """List what a job has fired, the newest first
+    """List what a job has fired, newest first
 
     Args:
         job_id (int):

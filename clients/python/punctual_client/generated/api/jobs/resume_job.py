@@ -123,7 +123,7 @@ def sync_detailed(
     Args:
         job_id (int):
         idempotency_key (str | Unset):
-        body (ResumeIn | Unset): What becomes of the firings that fell into the pause.
+        body (ResumeIn | Unset): What becomes of the firings that fell within the pause.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -160,7 +160,7 @@ def sync(
     Args:
         job_id (int):
         idempotency_key (str | Unset):
-        body (ResumeIn | Unset): What becomes of the firings that fell into the pause.
+        body (ResumeIn | Unset): What becomes of the firings that fell within the pause.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -192,7 +192,7 @@ async def asyncio_detailed(
     Args:
         job_id (int):
         idempotency_key (str | Unset):
-        body (ResumeIn | Unset): What becomes of the firings that fell into the pause.
+        body (ResumeIn | Unset): What becomes of the firings that fell within the pause.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -227,7 +227,7 @@ async def asyncio(
     Args:
         job_id (int):
         idempotency_key (str | Unset):
-        body (ResumeIn | Unset): What becomes of the firings that fell into the pause.
+        body (ResumeIn | Unset): What becomes of the firings that fell within the pause.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -119,8 +119,8 @@ def sync_detailed(
 ) -> Response[Problem | TriggerOut]:
     """Run a job now
 
-     Once, beside its schedule, and even if it is paused. The same key is the same instance, whenever it
-    is sent.
+     Once, in addition to its schedule, even if it is paused. The same key always gives the same
+    instance.
 
     Args:
         job_id (int):
@@ -157,8 +157,8 @@ def sync(
 ) -> Problem | TriggerOut | None:
     """Run a job now
 
-     Once, beside its schedule, and even if it is paused. The same key is the same instance, whenever it
-    is sent.
+     Once, in addition to its schedule, even if it is paused. The same key always gives the same
+    instance.
 
     Args:
         job_id (int):
@@ -190,8 +190,8 @@ async def asyncio_detailed(
 ) -> Response[Problem | TriggerOut]:
     """Run a job now
 
-     Once, beside its schedule, and even if it is paused. The same key is the same instance, whenever it
-    is sent.
+     Once, in addition to its schedule, even if it is paused. The same key always gives the same
+    instance.
 
     Args:
         job_id (int):
@@ -226,8 +226,8 @@ async def asyncio(
 ) -> Problem | TriggerOut | None:
     """Run a job now
 
-     Once, beside its schedule, and even if it is paused. The same key is the same instance, whenever it
-    is sent.
+     Once, in addition to its schedule, even if it is paused. The same key always gives the same
+    instance.
 
     Args:
         job_id (int):

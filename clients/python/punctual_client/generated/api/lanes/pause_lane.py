@@ -115,10 +115,10 @@ def sync_detailed(
     body: LaneReasonIn,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[LaneChangedOut | Problem]:
-    """Start nothing of a lane any more
+    """Pause a lane: nothing more is started in it
 
     Args:
-        lane (Lane): Priority classes, the most urgent first.
+        lane (Lane): Priority classes, most urgent first.
         idempotency_key (str | Unset):
         body (LaneReasonIn):
 
@@ -150,10 +150,10 @@ def sync(
     body: LaneReasonIn,
     idempotency_key: str | Unset = UNSET,
 ) -> LaneChangedOut | Problem | None:
-    """Start nothing of a lane any more
+    """Pause a lane: nothing more is started in it
 
     Args:
-        lane (Lane): Priority classes, the most urgent first.
+        lane (Lane): Priority classes, most urgent first.
         idempotency_key (str | Unset):
         body (LaneReasonIn):
 
@@ -180,10 +180,10 @@ async def asyncio_detailed(
     body: LaneReasonIn,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[LaneChangedOut | Problem]:
-    """Start nothing of a lane any more
+    """Pause a lane: nothing more is started in it
 
     Args:
-        lane (Lane): Priority classes, the most urgent first.
+        lane (Lane): Priority classes, most urgent first.
         idempotency_key (str | Unset):
         body (LaneReasonIn):
 
@@ -213,10 +213,10 @@ async def asyncio(
     body: LaneReasonIn,
     idempotency_key: str | Unset = UNSET,
 ) -> LaneChangedOut | Problem | None:
-    """Start nothing of a lane any more
+    """Pause a lane: nothing more is started in it
 
     Args:
-        lane (Lane): Priority classes, the most urgent first.
+        lane (Lane): Priority classes, most urgent first.
         idempotency_key (str | Unset):
         body (LaneReasonIn):
 

@@ -115,10 +115,10 @@ def sync_detailed(
     body: LaneReasonIn,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[LaneChangedOut | Problem]:
-    """Let a lane go on
+    """Resume a lane
 
     Args:
-        lane (Lane): Priority classes, the most urgent first.
+        lane (Lane): Priority classes, most urgent first.
         idempotency_key (str | Unset):
         body (LaneReasonIn):
 
@@ -150,10 +150,10 @@ def sync(
     body: LaneReasonIn,
     idempotency_key: str | Unset = UNSET,
 ) -> LaneChangedOut | Problem | None:
-    """Let a lane go on
+    """Resume a lane
 
     Args:
-        lane (Lane): Priority classes, the most urgent first.
+        lane (Lane): Priority classes, most urgent first.
         idempotency_key (str | Unset):
         body (LaneReasonIn):
 
@@ -180,10 +180,10 @@ async def asyncio_detailed(
     body: LaneReasonIn,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[LaneChangedOut | Problem]:
-    """Let a lane go on
+    """Resume a lane
 
     Args:
-        lane (Lane): Priority classes, the most urgent first.
+        lane (Lane): Priority classes, most urgent first.
         idempotency_key (str | Unset):
         body (LaneReasonIn):
 
@@ -213,10 +213,10 @@ async def asyncio(
     body: LaneReasonIn,
     idempotency_key: str | Unset = UNSET,
 ) -> LaneChangedOut | Problem | None:
-    """Let a lane go on
+    """Resume a lane
 
     Args:
-        lane (Lane): Priority classes, the most urgent first.
+        lane (Lane): Priority classes, most urgent first.
         idempotency_key (str | Unset):
         body (LaneReasonIn):
 

@@ -120,7 +120,7 @@ def sync_detailed(
 ) -> Response[OperatedOut | Problem]:
     """Cancel a task
 
-     A run under way is not called back, but its result does not count any more.
+     A run under way is not interrupted, but its result no longer counts.
 
     Args:
         task_id (int):
@@ -157,7 +157,7 @@ def sync(
 ) -> OperatedOut | Problem | None:
     """Cancel a task
 
-     A run under way is not called back, but its result does not count any more.
+     A run under way is not interrupted, but its result no longer counts.
 
     Args:
         task_id (int):
@@ -189,7 +189,7 @@ async def asyncio_detailed(
 ) -> Response[OperatedOut | Problem]:
     """Cancel a task
 
-     A run under way is not called back, but its result does not count any more.
+     A run under way is not interrupted, but its result no longer counts.
 
     Args:
         task_id (int):
@@ -224,7 +224,7 @@ async def asyncio(
 ) -> OperatedOut | Problem | None:
     """Cancel a task
 
-     A run under way is not called back, but its result does not count any more.
+     A run under way is not interrupted, but its result no longer counts.
 
     Args:
         task_id (int):

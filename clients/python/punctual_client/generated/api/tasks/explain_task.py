@@ -83,7 +83,7 @@ def sync_detailed(
 ) -> Response[Problem | WhyOut]:
     """Why is this not running?
 
-     The one rule that holds it, for programs and in a sentence.
+     The one rule that holds it back: by name for programs, and in a sentence.
 
     Args:
         task_id (int):
@@ -114,7 +114,7 @@ def sync(
 ) -> Problem | WhyOut | None:
     """Why is this not running?
 
-     The one rule that holds it, for programs and in a sentence.
+     The one rule that holds it back: by name for programs, and in a sentence.
 
     Args:
         task_id (int):
@@ -140,7 +140,7 @@ async def asyncio_detailed(
 ) -> Response[Problem | WhyOut]:
     """Why is this not running?
 
-     The one rule that holds it, for programs and in a sentence.
+     The one rule that holds it back: by name for programs, and in a sentence.
 
     Args:
         task_id (int):
@@ -169,7 +169,7 @@ async def asyncio(
 ) -> Problem | WhyOut | None:
     """Why is this not running?
 
-     The one rule that holds it, for programs and in a sentence.
+     The one rule that holds it back: by name for programs, and in a sentence.
 
     Args:
         task_id (int):

@@ -97,7 +97,7 @@ def sync_detailed(
     after: str | Unset = UNSET,
     limit: int | Unset = 50,
 ) -> Response[AttemptPage | Problem]:
-    """The failed tries of a task, the latest first
+    """List the failed tries of a task, latest first
 
     Args:
         task_id (int):
@@ -132,7 +132,7 @@ def sync(
     after: str | Unset = UNSET,
     limit: int | Unset = 50,
 ) -> AttemptPage | Problem | None:
-    """The failed tries of a task, the latest first
+    """List the failed tries of a task, latest first
 
     Args:
         task_id (int):
@@ -162,7 +162,7 @@ async def asyncio_detailed(
     after: str | Unset = UNSET,
     limit: int | Unset = 50,
 ) -> Response[AttemptPage | Problem]:
-    """The failed tries of a task, the latest first
+    """List the failed tries of a task, latest first
 
     Args:
         task_id (int):
@@ -195,7 +195,7 @@ async def asyncio(
     after: str | Unset = UNSET,
     limit: int | Unset = 50,
 ) -> AttemptPage | Problem | None:
-    """The failed tries of a task, the latest first
+    """List the failed tries of a task, latest first
 
     Args:
         task_id (int):

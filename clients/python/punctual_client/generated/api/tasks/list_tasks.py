@@ -148,7 +148,7 @@ def sync_detailed(
     after: str | Unset = UNSET,
     limit: int | Unset = 50,
 ) -> Response[Problem | TaskPage]:
-    """List tasks, the newest first
+    """List tasks, newest first
 
      A page may be short, even empty, and still have a next one: go on until `next` is null.
 
@@ -157,7 +157,7 @@ def sync_detailed(
             its next try. RUNNING is with a worker or on its way there. SUCCESS is done, DEAD gave up,
             CANCELLED was cancelled, skipped, expired or replaced.
         task_type (str | Unset):
-        lane (Lane | Unset): Priority classes, the most urgent first.
+        lane (Lane | Unset): Priority classes, most urgent first.
         key (str | Unset):
         history (bool | Unset):  Default: False.
         job (int | Unset):
@@ -214,7 +214,7 @@ def sync(
     after: str | Unset = UNSET,
     limit: int | Unset = 50,
 ) -> Problem | TaskPage | None:
-    """List tasks, the newest first
+    """List tasks, newest first
 
      A page may be short, even empty, and still have a next one: go on until `next` is null.
 
@@ -223,7 +223,7 @@ def sync(
             its next try. RUNNING is with a worker or on its way there. SUCCESS is done, DEAD gave up,
             CANCELLED was cancelled, skipped, expired or replaced.
         task_type (str | Unset):
-        lane (Lane | Unset): Priority classes, the most urgent first.
+        lane (Lane | Unset): Priority classes, most urgent first.
         key (str | Unset):
         history (bool | Unset):  Default: False.
         job (int | Unset):
@@ -275,7 +275,7 @@ async def asyncio_detailed(
     after: str | Unset = UNSET,
     limit: int | Unset = 50,
 ) -> Response[Problem | TaskPage]:
-    """List tasks, the newest first
+    """List tasks, newest first
 
      A page may be short, even empty, and still have a next one: go on until `next` is null.
 
@@ -284,7 +284,7 @@ async def asyncio_detailed(
             its next try. RUNNING is with a worker or on its way there. SUCCESS is done, DEAD gave up,
             CANCELLED was cancelled, skipped, expired or replaced.
         task_type (str | Unset):
-        lane (Lane | Unset): Priority classes, the most urgent first.
+        lane (Lane | Unset): Priority classes, most urgent first.
         key (str | Unset):
         history (bool | Unset):  Default: False.
         job (int | Unset):
@@ -339,7 +339,7 @@ async def asyncio(
     after: str | Unset = UNSET,
     limit: int | Unset = 50,
 ) -> Problem | TaskPage | None:
-    """List tasks, the newest first
+    """List tasks, newest first
 
      A page may be short, even empty, and still have a next one: go on until `next` is null.
 
@@ -348,7 +348,7 @@ async def asyncio(
             its next try. RUNNING is with a worker or on its way there. SUCCESS is done, DEAD gave up,
             CANCELLED was cancelled, skipped, expired or replaced.
         task_type (str | Unset):
-        lane (Lane | Unset): Priority classes, the most urgent first.
+        lane (Lane | Unset): Priority classes, most urgent first.
         key (str | Unset):
         history (bool | Unset):  Default: False.
         job (int | Unset):

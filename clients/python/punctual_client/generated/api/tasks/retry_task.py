@@ -120,7 +120,7 @@ def sync_detailed(
 ) -> Response[OperatedOut | Problem]:
     """Try a dead or failed task now
 
-     A dead task starts anew, a failed one does not wait for its next try; all others are left alone.
+     A dead task starts over, a failed one does not wait for its next try; all others are left alone.
 
     Args:
         task_id (int):
@@ -157,7 +157,7 @@ def sync(
 ) -> OperatedOut | Problem | None:
     """Try a dead or failed task now
 
-     A dead task starts anew, a failed one does not wait for its next try; all others are left alone.
+     A dead task starts over, a failed one does not wait for its next try; all others are left alone.
 
     Args:
         task_id (int):
@@ -189,7 +189,7 @@ async def asyncio_detailed(
 ) -> Response[OperatedOut | Problem]:
     """Try a dead or failed task now
 
-     A dead task starts anew, a failed one does not wait for its next try; all others are left alone.
+     A dead task starts over, a failed one does not wait for its next try; all others are left alone.
 
     Args:
         task_id (int):
@@ -224,7 +224,7 @@ async def asyncio(
 ) -> OperatedOut | Problem | None:
     """Try a dead or failed task now
 
-     A dead task starts anew, a failed one does not wait for its next try; all others are left alone.
+     A dead task starts over, a failed one does not wait for its next try; all others are left alone.
 
     Args:
         task_id (int):
