@@ -291,7 +291,9 @@ _OF_UNIT = "biz_key = %(unit_key)s::text AND task_type = %(unit_type)s::text AND
 _BY_UNIT = Source(
     f"WITH RECURSIVE chain AS (SELECT id, replaces FROM punctual_any_task WHERE current AND {_OF_UNIT}"
     f" UNION SELECT id, replaces FROM punctual_past WHERE {_OF_UNIT}"
-    " UNION SELECT older.id, older.replaces FROM punctual_task older JOIN chain ON older.id = chain.replaces)"
+    # LIMIT keeps the look-up a look-up, however many PostgreSQL's planner expects.
+    " UNION SELECT older.id, older.replaces FROM chain CROSS JOIN LATERAL"
+    " (SELECT id, replaces FROM punctual_task WHERE id = chain.replaces LIMIT 1) AS older)"
     f" SELECT id, id FROM chain WHERE id {_BELOW} ORDER BY id DESC"
 )
 _BY_JOB = Source(
