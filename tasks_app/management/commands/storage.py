@@ -127,7 +127,7 @@ def _as_page(storage: Storage, problems: list[str], *, unfolded: bool) -> str:
     for family in storage.families:
         lines.append(_line(_name(family), family, storage.now))
         parts = [one for one in storage.tables if one.family == family.name and one.name != family.name]
-        lines += [_line(f"  {one.name}", one, storage.now) for one in parts if unfolded]
+        lines += [_line(f"    {one.name}", one, storage.now) for one in parts if unfolded]
     moving = storage.moving
     more = "" if moving.exact else "more than "
     lines += [

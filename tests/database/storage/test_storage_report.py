@@ -7,7 +7,7 @@ from io import StringIO
 import psycopg
 import pytest
 from django.core.management import call_command
-from django.db import connection
+from django.db import ProgrammingError, connection
 
 from tasks_app.client import schedule_many
 from tasks_app.engine.beat.partitions import keep_partitions
@@ -206,6 +206,20 @@ def test_a_table_that_somebody_holds_is_tended_the_next_time(other):
 
     other.execute("ROLLBACK")
     assert "punctual_past" in tend().analyzed
+
+
+def test_the_functions_touch_nothing_but_tables_of_ours_in_partitions():
+    keep_partitions()
+    with connection.cursor() as cursor:
+        for statement in (
+            "SELECT punctual_tune_partition('punctual_task')",
+            "SELECT punctual_tune_partition('punctual_past')",
+            "SELECT punctual_tune_partition('django_migrations')",
+            "SELECT punctual_analyze('punctual_task')",
+            "SELECT punctual_analyze('pg_class')",
+        ):
+            with pytest.raises(ProgrammingError, match=r"is no (partition of|table of ours)"):
+                cursor.execute(statement)
 
 
 NOW = datetime(2026, 1, 10, 12, tzinfo=UTC)
