@@ -10,26 +10,28 @@ from datetime import timedelta
 from uuid import UUID
 
 import pytest
+from django.conf import settings
 from django.db import transaction
+from django.test import override_settings
 from django.utils import timezone
 
 from tasks_app import sql
-from tasks_app.client import cancel, ensure, find, reschedule, schedule, schedule_many
+from tasks_app.client import cancel, ensure, find, find_many, reschedule, schedule, schedule_many
 from tasks_app.client.rolling import failing_keys
 from tasks_app.engine.beat.roll_up import roll_up
 from tasks_app.engine.watch.audit_browse import AuditFilter, page_of_entries
 from tasks_app.engine.watch.browse import Filter, browse
 from tasks_app.engine.watch.figures import next_hour
-from tasks_app.engine.watch.job_browse import last_runs, page_of_instances
+from tasks_app.engine.watch.job_browse import JobFilter, last_runs, page_of_instances, page_of_jobs
 from tasks_app.engine.watch.status import read_status
-from tasks_app.engine.watch.why import why_task
+from tasks_app.engine.watch.why import why_job, why_task
 from tasks_app.engine.worker.executor import run_batch
 from tasks_app.lifecycle.claim import ClaimedBatch, LaneShare, claim, peek
 from tasks_app.lifecycle.jobs.planning import plan_due
 from tasks_app.lifecycle.past import move_batches, move_strays
 from tasks_app.lifecycle.reap import reap, rescue_stranded
 from tasks_app.lifecycle.view import history
-from tasks_app.models import AnyTask, ScheduleTask, TaskBatch
+from tasks_app.models import AnyTask, JobDefinition, ScheduleTask, TaskBatch
 from tests.support.engine import anybodys
 from tests.support.history import GROWING, LIMITED, TYPE, History, another_database
 from tests.support.plans import ROWS, Scan, Tables, generic_plan, scans, statements
@@ -77,8 +79,8 @@ def lose_and_reap() -> None:
 def finish_and_move() -> None:
     claim_and_run()
     (newest,) = TaskBatch.objects.order_by("-finished_at")[:1]
-    ScheduleTask.objects.filter(id__in=newest.ids).update(updated_at=timezone.now() - timedelta(hours=2))
-    TaskBatch.objects.filter(batch_no=newest.batch_no).update(finished_at=timezone.now() - timedelta(hours=1))
+    ScheduleTask.objects.filter(id__in=newest.ids).update(updated_at=timezone.now() - timedelta(days=2))
+    TaskBatch.objects.filter(batch_no=newest.batch_no).update(finished_at=timezone.now() - timedelta(days=1))
     assert move_batches() == (1, 20)
 
 
@@ -97,6 +99,7 @@ DOES = {
     "cancel": lambda: cancel(TYPE, "live-77"),
     "find": lambda: find(TYPE, "live-77"),
     "find what is over": lambda: find(TYPE, "key-77"),
+    "find many": lambda: find_many([TYPE], [f"{one}-{n}" for one in ("live", "key") for n in range(1, 11)]),
     "reap": lose_and_reap,
     "reap nothing": reap,
     "move": finish_and_move,
@@ -113,6 +116,9 @@ DOES = {
     "next hour": next_hour,
     "failing": lambda: failing_keys(TYPE, most=20),
     "why": lambda: why_task(AnyTask.objects.get(id=77)),
+    "why a job": lambda: why_job(JobDefinition.objects.get(name="job-77")),
+    "jobs by name": lambda: page_of_jobs(JobFilter("default"), "job-77", 20),
+    "jobs by type": lambda: page_of_jobs(JobFilter("default", task_type=TYPE), "job-77", 20),
     "history of a unit": lambda: history(TYPE, "key-77"),
     "instances of a job": lambda: page_of_instances(20, None, 20),
     "last runs of jobs": lambda: last_runs(range(1, 20)),
@@ -163,7 +169,8 @@ def taken_back(deed: Callable[[], object]) -> None:
 @pytest.fixture(scope="module", params=SIZES)
 def seen(request, django_db_setup, django_db_blocker):
     """Beside some history, and beside four times as much."""
-    with django_db_blocker.unblock(), another_database():
+    patient = settings.PUNCTUAL | {"KEEP_LIVE_SECONDS": DAY / 2}  # however long it takes, nothing of it is to be moved
+    with django_db_blocker.unblock(), override_settings(PUNCTUAL=patient), another_database():
         history = History()
         history.grow(request.param)
         small = see(history)
