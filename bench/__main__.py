@@ -10,7 +10,7 @@ from pathlib import Path
 from .stack import fresh_stack
 
 NAMES = ("floor", "drain", "size", "punctual", "herd", "enqueue", "effects", "io", "idle", "wheel", "fleet", "failover")
-NAMES += ("midnight", "edits", "compensate", "admin", "rolling", "catalogue", "planner", "api", "coordination")
+NAMES += ("midnight", "edits", "compensate", "admin", "rolling", "catalogue", "planner", "api", "cost", "coordination")
 
 
 def main() -> int:

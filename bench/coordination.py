@@ -7,15 +7,14 @@ third of them falls silent at once.
 
 import heapq
 import logging
-import os
 import random
 import statistics
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 from uuid import UUID, uuid4
 
+from .cost import cpu_seconds
 from .stack import Stack, empty_tables, execute, query
 
 GOALS = {"takeover_s": {"at_most": 10.0}, "behind_s": {"at_most": 1.0}}
@@ -86,7 +85,7 @@ class Fleet:
     def measure(self, stack: Stack, seconds: float) -> dict:
         with self._lock:
             self._took, self._behind = {}, 0.0
-        before, begun = cpu_seconds(stack), time.monotonic()
+        before, begun = cpu_seconds({stack.services.postgres.pid}), time.monotonic()
         time.sleep(seconds)
         took = time.monotonic() - begun
         with self._lock:
@@ -94,7 +93,7 @@ class Fleet:
             behind = self._behind
         return {
             "statements_per_s": round(sum(map(len, taken.values())) / took),
-            "postgres_cores": round((cpu_seconds(stack) - before) / took, 2),
+            "postgres_cores": round((cpu_seconds({stack.services.postgres.pid}) - before) / took, 2),
             "behind_s": round(behind, 2),
             "ms": {kind: spread_of(values) for kind, values in sorted(taken.items())},
         }
@@ -213,17 +212,3 @@ def spread_of(values: list[float]) -> str:
         return "-"
     worst = values[min(int(len(values) * 0.99), len(values) - 1)]
     return f"p50 {statistics.median(values) * 1000:.1f}, p99 {worst * 1000:.1f}, most {values[-1] * 1000:.0f}"
-
-
-def cpu_seconds(stack: Stack) -> float:
-    """Of all processes of PostgreSQL, those that have ended included."""
-    tick, server = os.sysconf("SC_CLK_TCK"), stack.services.postgres.pid
-    total = 0.0
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = path.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(path.parent.name) == server or int(fields[1]) == server:
-            total += (int(fields[11]) + int(fields[12]) + int(fields[13]) + int(fields[14])) / tick
-    return total

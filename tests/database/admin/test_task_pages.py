@@ -114,6 +114,16 @@ def test_a_script_is_shown_and_not_run(viewer, where):
     assert SCRIPT not in page(viewer, LIST, key=SCRIPT, type=SCRIPT)
 
 
+def test_a_script_in_a_result_is_shown_and_not_run(viewer):
+    task_id = schedule("T_QUIET", "a", payload={"return": {"note": SCRIPT}}).task_id
+    run_due()
+
+    text = page(viewer, f"{LIST}{task_id}/change/")
+
+    assert "<summary>Result</summary>" in text
+    assert SCRIPT not in text and "&lt;script&gt;" in text
+
+
 def test_a_task_links_to_what_it_is_about(viewer):
     [task_id] = scheduled("4/2", at=MONDAY)
     register_link("T_QUIET", make := lambda key: Link(f"/things/{key}/", f"Thing {key}"))

@@ -244,6 +244,8 @@ class Operations:
         job_id: int,
         *,
         status: TaskStatus | Unset = UNSET,
+        since: datetime.datetime | Unset = UNSET,
+        until: datetime.datetime | Unset = UNSET,
         after: str | Unset = UNSET,
         limit: int | Unset = 50,
     ) -> TaskPage:
@@ -252,6 +254,8 @@ class Operations:
             client=self.client,
             job_id=job_id,
             status=status,
+            since=since,
+            until=until,
             after=after,
             limit=limit,
         )
@@ -262,6 +266,8 @@ class Operations:
         job_id: int,
         *,
         status: TaskStatus | Unset = UNSET,
+        since: datetime.datetime | Unset = UNSET,
+        until: datetime.datetime | Unset = UNSET,
         limit: int | Unset = 50,
     ) -> Iterator[TaskOut]:
         """All that `list_instances` lists, page after page"""
@@ -270,6 +276,8 @@ class Operations:
             page = self.list_instances(
                 job_id=job_id,
                 status=status,
+                since=since,
+                until=until,
                 after=after,
                 limit=limit,
             )
@@ -895,6 +903,8 @@ class AsyncOperations:
         job_id: int,
         *,
         status: TaskStatus | Unset = UNSET,
+        since: datetime.datetime | Unset = UNSET,
+        until: datetime.datetime | Unset = UNSET,
         after: str | Unset = UNSET,
         limit: int | Unset = 50,
     ) -> TaskPage:
@@ -903,6 +913,8 @@ class AsyncOperations:
             client=self.client,
             job_id=job_id,
             status=status,
+            since=since,
+            until=until,
             after=after,
             limit=limit,
         )
@@ -913,6 +925,8 @@ class AsyncOperations:
         job_id: int,
         *,
         status: TaskStatus | Unset = UNSET,
+        since: datetime.datetime | Unset = UNSET,
+        until: datetime.datetime | Unset = UNSET,
         limit: int | Unset = 50,
     ) -> AsyncIterator[TaskOut]:
         """All that `list_instances` lists, page after page"""
@@ -921,6 +935,8 @@ class AsyncOperations:
             page = await self.list_instances(
                 job_id=job_id,
                 status=status,
+                since=since,
+                until=until,
                 after=after,
                 limit=limit,
             )

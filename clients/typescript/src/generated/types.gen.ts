@@ -920,6 +920,14 @@ export type TaskOut = {
      */
     due_at: string | null;
     /**
+     * When the run under way was due, else the last one
+     */
+    was_due_at: string | null;
+    /**
+     * When that run could start, if that was later: its limit, a paused lane, or planned after its time
+     */
+    allowed_at: string | null;
+    /**
      * Of the run under way, else of the last one
      */
     start_time: string | null;
@@ -946,13 +954,21 @@ export type TaskOut = {
     repeat_after: number | null;
     expires_after: number | null;
     /**
-     * Who runs it, or whose try failed last; null: nobody, or no longer known
+     * Who runs it, or ran it last; null: nobody, or no longer known
      */
     worker: string | null;
+    /**
+     * The batch of that run
+     */
+    batch: string | null;
     error_code: string;
     error_msg: string;
     last_error: ErrorOut | null;
     payload: unknown;
+    /**
+     * What the handler returned in its last run that succeeded; null: nothing, or nothing that is kept
+     */
+    result: unknown;
     /**
      * Stays the same over retries and replacement: hand it to other systems
      */
@@ -1666,6 +1682,14 @@ export type ListInstancesData = {
     };
     query?: {
         status?: TaskStatus;
+        /**
+         * Fired for this instant or later
+         */
+        since?: string;
+        /**
+         * Fired for an instant before this
+         */
+        until?: string;
         /**
          * `next` of the previous page, unchanged; left out: the first page
          */
