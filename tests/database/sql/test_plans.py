@@ -55,6 +55,7 @@ WHOLE = {
 EXPECTED_TO_GROW = {
     "ended_pauses": "jobs whose pause has ended, in an index of those whose pause ends; run below",
     "outlook": "it counts what is scheduled, step by step, in an index alone",
+    "pace_before": "the minutes of a day",
     "roll_up": "the minutes since the last one that is there; run below",
     "status_minutes": "the last hour; run below",
     "status_sample": "a share of the pages that gets smaller with the table",
@@ -120,7 +121,7 @@ DOES = {
     "jobs by name": lambda: page_of_jobs(JobFilter("default"), "job-77", 20),
     "jobs by type": lambda: page_of_jobs(JobFilter("default", task_type=TYPE), "job-77", 20),
     "history of a unit": lambda: history(TYPE, "key-77"),
-    "instances of a job": lambda: page_of_instances(20, None, 20),
+    "instances of a job": lambda: page_of_instances(Filter(job=20), None, 20),
     "last runs of jobs": lambda: last_runs(range(1, 20)),
     "audit": lambda: page_of_entries(AuditFilter("tenant-7"), before=2**62, size=20),
     "list all": look_for(),
