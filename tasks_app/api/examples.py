@@ -302,6 +302,7 @@ EXAMPLES = {
                     "verb": "cancel",
                     "subject": "task 1001",
                     "task_id": 1001,
+                    "tenant": "billing",
                     "task_type": "INVOICE_SEND",
                     "outcome": "cancelled",
                     "reason": "the order was cancelled",

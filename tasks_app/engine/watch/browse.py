@@ -23,7 +23,8 @@ from tasks_app.core.states import Status
 from tasks_app.lifecycle.limited import limited_types
 from tasks_app.lifecycle.request import Unit, checked_instant
 from tasks_app.lifecycle.shards import all_shards
-from tasks_app.sql import run_on
+from tasks_app.sql import run, run_on
+from tasks_app.storage.partitions import EVER, partitions
 
 DUE = "DUE"  # beside the states: due now, whatever the state
 STATES = (DUE, *Status)
@@ -32,6 +33,7 @@ FIRST_STEP = 200  # candidates in the first statement; up to four times as many 
 LAST_CHARACTER = "\U0010ffff"
 # A batch is finished after its last task; this is more than any run takes.
 LONGEST_RUN = timedelta(hours=1)
+LONGEST_TRANSACTION = timedelta(hours=1)  # that made tasks: their ids may be younger than they are, by so much
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +247,8 @@ def _source(wanted: Filter, steady: bool) -> Source:
         return _BY_KEY_PREFIX
     if wanted.job is not None:
         return _BY_JOB
+    if wanted.state == Status.FAIL and not (wanted.due_from or wanted.due_to):
+        return _by_failure()
     if wanted.state in _BY_STATE and not (wanted.due_from or wanted.due_to):
         return _BY_STATE[wanted.state]
     if steady:
@@ -348,12 +352,36 @@ _BY_STATE = {
         "SELECT run.id, run.id FROM punctual_batch b CROSS JOIN LATERAL unnest(b.ids) AS run(id)"
         f" WHERE b.finished_at IS NULL AND run.id {_BELOW} ORDER BY run.id DESC"
     ),
-    # A failure leaves an attempt behind; of a task's attempts the latest stands for it.
-    Status.FAIL: Source(
-        f"SELECT a.task_id, a.id FROM punctual_attempt a WHERE a.id {_BELOW} AND NOT EXISTS"
-        " (SELECT FROM punctual_attempt later WHERE later.task_id = a.task_id AND later.id > a.id) ORDER BY a.id DESC"
-    ),
 }
+
+
+def _by_failure() -> Source:
+    """A failure leaves an attempt behind; of a task's attempts the latest stands for it.
+
+    What failed so long ago that its attempts are gone waits for a far time, or rolls slowly. It comes after the others,
+    by a walk over the live tasks that are as old as that, which stand at places below 0.
+    """
+    return Source(
+        f"(SELECT a.task_id, a.id FROM punctual_attempt a WHERE a.id {_BELOW} AND NOT EXISTS"
+        " (SELECT FROM punctual_attempt later WHERE later.task_id = a.task_id AND later.id > a.id)"
+        " ORDER BY a.id DESC LIMIT {most})"
+        " UNION ALL "
+        "SELECT CASE WHEN old.status = 'FAIL' AND NOT EXISTS"
+        " (SELECT FROM punctual_attempt a WHERE a.task_id = old.id) THEN old.id END, -old.id"
+        " FROM (SELECT id, status FROM punctual_task"
+        f" WHERE id > greatest(-coalesce(%(at)s::bigint, 0), 0) AND id < {_id_of_oldest_attempt()}"
+        " ORDER BY id LIMIT {most}) AS old"
+        " ORDER BY 2 DESC"
+    )
+
+
+def _id_of_oldest_attempt() -> int:
+    """Tasks from this id on have all attempts they ever had; 0: all tasks have."""
+    oldest = next(iter(partitions("punctual_attempt")), None)
+    if oldest is not None and oldest.since == EVER:
+        return 0
+    ((first,),) = run("id_at", {"moment": oldest.since + LONGEST_TRANSACTION if oldest else timezone.now()})
+    return first
 
 
 def _by_due(wanted: Filter) -> Source:

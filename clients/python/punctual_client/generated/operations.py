@@ -623,6 +623,10 @@ class Operations:
         job_id: int | Unset = UNSET,
         verb: str | Unset = UNSET,
         actor: str | Unset = UNSET,
+        subject: str | Unset = UNSET,
+        reason: str | Unset = UNSET,
+        since: datetime.datetime | Unset = UNSET,
+        until: datetime.datetime | Unset = UNSET,
         after: str | Unset = UNSET,
         limit: int | Unset = 50,
     ) -> AuditPage:
@@ -633,6 +637,10 @@ class Operations:
             job_id=job_id,
             verb=verb,
             actor=actor,
+            subject=subject,
+            reason=reason,
+            since=since,
+            until=until,
             after=after,
             limit=limit,
         )
@@ -645,6 +653,10 @@ class Operations:
         job_id: int | Unset = UNSET,
         verb: str | Unset = UNSET,
         actor: str | Unset = UNSET,
+        subject: str | Unset = UNSET,
+        reason: str | Unset = UNSET,
+        since: datetime.datetime | Unset = UNSET,
+        until: datetime.datetime | Unset = UNSET,
         limit: int | Unset = 50,
     ) -> Iterator[AuditOut]:
         """All that `list_audit` lists, page after page"""
@@ -655,6 +667,10 @@ class Operations:
                 job_id=job_id,
                 verb=verb,
                 actor=actor,
+                subject=subject,
+                reason=reason,
+                since=since,
+                until=until,
                 after=after,
                 limit=limit,
             )
@@ -1282,6 +1298,10 @@ class AsyncOperations:
         job_id: int | Unset = UNSET,
         verb: str | Unset = UNSET,
         actor: str | Unset = UNSET,
+        subject: str | Unset = UNSET,
+        reason: str | Unset = UNSET,
+        since: datetime.datetime | Unset = UNSET,
+        until: datetime.datetime | Unset = UNSET,
         after: str | Unset = UNSET,
         limit: int | Unset = 50,
     ) -> AuditPage:
@@ -1292,6 +1312,10 @@ class AsyncOperations:
             job_id=job_id,
             verb=verb,
             actor=actor,
+            subject=subject,
+            reason=reason,
+            since=since,
+            until=until,
             after=after,
             limit=limit,
         )
@@ -1304,6 +1328,10 @@ class AsyncOperations:
         job_id: int | Unset = UNSET,
         verb: str | Unset = UNSET,
         actor: str | Unset = UNSET,
+        subject: str | Unset = UNSET,
+        reason: str | Unset = UNSET,
+        since: datetime.datetime | Unset = UNSET,
+        until: datetime.datetime | Unset = UNSET,
         limit: int | Unset = 50,
     ) -> AsyncIterator[AuditOut]:
         """All that `list_audit` lists, page after page"""
@@ -1314,6 +1342,10 @@ class AsyncOperations:
                 job_id=job_id,
                 verb=verb,
                 actor=actor,
+                subject=subject,
+                reason=reason,
+                since=since,
+                until=until,
                 after=after,
                 limit=limit,
             )

@@ -58,6 +58,10 @@ export type AuditOut = {
      */
     subject: string;
     task_id: number | null;
+    /**
+     * Null: it was done to what all tenants share
+     */
+    tenant: string | null;
     task_type: string | null;
     outcome: string;
     reason: string;
@@ -2844,6 +2848,22 @@ export type ListAuditData = {
         job_id?: number;
         verb?: string;
         actor?: string;
+        /**
+         * Such as `job 3` or `lane low`; not with `job_id`
+         */
+        subject?: string;
+        /**
+         * A part of it, in capitals or not
+         */
+        reason?: string;
+        /**
+         * Done at this instant or later
+         */
+        since?: string;
+        /**
+         * Done before this instant
+         */
+        until?: string;
         /**
          * `next` of the previous page, unchanged; left out: the first page
          */
