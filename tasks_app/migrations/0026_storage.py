@@ -85,7 +85,7 @@ DROP FUNCTION punctual_tune_partition(regclass);
 
 class Migration(migrations.Migration):
     atomic = False
-    dependencies = [("tasks_app", "0024_past")]
+    dependencies = [("tasks_app", "0025_partitions")]
 
     operations = [
         migrations.RunSQL(SET, RESET),

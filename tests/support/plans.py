@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.db import connection
 
 from tasks_app import sql
-from tasks_app.engine.watch import browse
+from tasks_app.engine.watch import audit_browse, browse
 from tasks_app.lifecycle import look
 from tasks_app.lifecycle.jobs import instances, planning
 
@@ -28,6 +28,10 @@ ROWS = {
     },
     "browse_ids": {"": browse._BY_ID},
     "tally_ids": {"": browse._BY_ID},
+    "list_audit": {
+        "tenant": audit_browse._stretch(audit_browse.AuditFilter("default")),
+        "task": audit_browse._stretch(audit_browse.AuditFilter("default", task_id=1)),
+    },
     "differing": {"": look._GIVEN},
     "waiting_keys": {"": "waiting.key = ANY (%(keys)s::text[])"},
     "compare_keys": {"": "SELECT unnest(%(keys)s::text[])"},

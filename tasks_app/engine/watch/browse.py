@@ -364,13 +364,13 @@ def _by_failure() -> Source:
     return Source(
         f"(SELECT a.task_id, a.id FROM punctual_attempt a WHERE a.id {_BELOW} AND NOT EXISTS"
         " (SELECT FROM punctual_attempt later WHERE later.task_id = a.task_id AND later.id > a.id)"
-        " ORDER BY a.id DESC LIMIT {most})"
+        " ORDER BY a.id DESC LIMIT %(most)s)"
         " UNION ALL "
         "SELECT CASE WHEN old.status = 'FAIL' AND NOT EXISTS"
         " (SELECT FROM punctual_attempt a WHERE a.task_id = old.id) THEN old.id END, -old.id"
         " FROM (SELECT id, status FROM punctual_task"
         f" WHERE id > greatest(-coalesce(%(at)s::bigint, 0), 0) AND id < {_id_of_oldest_attempt()}"
-        " ORDER BY id LIMIT {most}) AS old"
+        " ORDER BY id LIMIT %(most)s) AS old"
         " ORDER BY 2 DESC"
     )
 

@@ -48,8 +48,6 @@ WHOLE = {
     "compare_keys": "it compares all that waits of a type with all rows of an app; in its own chore",
     "waiting_keys": "the same, and only what has a limit is indexed by its type: every claim would pay for more",
     "outlook": "the same, of what has no limit; asked by a person's page",
-    "prune_minutes": "its table gets partitions, and they are dropped",
-    "prune_outbox": "its table gets partitions, and they are dropped",
 }
 # Of what PostgreSQL's planner expects more in a larger table, since it doesn't know the parameters: what it really is.
 EXPECTED_TO_GROW = {
@@ -123,7 +121,7 @@ DOES = {
     "history of a unit": lambda: history(TYPE, "key-77"),
     "instances of a job": lambda: page_of_instances(Filter(job=20), None, 20),
     "last runs of jobs": lambda: last_runs(range(1, 20)),
-    "audit": lambda: page_of_entries(AuditFilter("tenant-7"), before=2**62, size=20),
+    "audit": lambda: page_of_entries(AuditFilter("tenant-7", task_id=700), None, 20),
     "list all": look_for(),
     "list by key": look_for(key="key-77"),
     "list by prefix": look_for(key_prefix="key-0"),
