@@ -134,7 +134,8 @@ class Matches:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Candidates: a query of (id, place), in the order of their places; `%(at)s` is the place to go on at.
+    """Candidates: a query of (id, place), in the order of their places; `%(at)s` is the place to go on at,
+    `%(most)s` how many are wanted at most.
 
     `unique`: no two stand at the same place, so the next look begins strictly after it. That is safe even if the last
     one has left the list meanwhile; skipping so many candidates would then leave one out.
@@ -147,7 +148,7 @@ class Source:
     longest: int = 10_000  # candidates in one statement, at most: some 30 ms of work
 
     def limited(self, step: int, skip: int) -> str:
-        return f"{self.rows.replace('{most}', str(step + skip))} LIMIT {step} OFFSET {skip}"
+        return f"{self.rows} LIMIT {step} OFFSET {skip}"
 
 
 def browse(
@@ -168,9 +169,10 @@ def browse(
     tasks: list[Seen] = []
     looked_at, step, deadline = 0, max(FIRST_STEP, size), time.monotonic() + seconds
     while True:
-        given |= {"at": _place(source, after), "size": size - len(tasks)}
+        skip = after.skip if after else 0
+        given |= {"at": _place(source, after), "size": size - len(tasks), "most": step + skip}
         begun = time.monotonic()
-        answer = run_on(source.statement, source.limited(step, after.skip if after else 0), given)
+        answer = run_on(source.statement, source.limited(step, skip), given)
         if not answer:
             return Matches(tasks, looked_at, None)
         rows = [Looked(*row) for row in answer]
@@ -318,7 +320,9 @@ _OF_UNIT = "biz_key = %(unit_key)s::text AND task_type = %(unit_type)s::text AND
 _BY_UNIT = Source(
     f"WITH RECURSIVE chain AS (SELECT id, replaces FROM punctual_any_task WHERE current AND {_OF_UNIT}"
     f" UNION SELECT id, replaces FROM punctual_past WHERE {_OF_UNIT}"
-    " UNION SELECT older.id, older.replaces FROM punctual_task older JOIN chain ON older.id = chain.replaces)"
+    # LIMIT keeps the look-up a look-up, however many PostgreSQL's planner expects.
+    " UNION SELECT older.id, older.replaces FROM chain CROSS JOIN LATERAL"
+    " (SELECT id, replaces FROM punctual_task WHERE id = chain.replaces LIMIT 1) AS older)"
     f" SELECT id, id FROM chain WHERE id {_BELOW} ORDER BY id DESC"
 )
 # Some fire at the same time: triggered by hand, or brought forward. So a place is the time and the id.
@@ -360,13 +364,13 @@ def _by_failure() -> Source:
     return Source(
         f"(SELECT a.task_id, a.id FROM punctual_attempt a WHERE a.id {_BELOW} AND NOT EXISTS"
         " (SELECT FROM punctual_attempt later WHERE later.task_id = a.task_id AND later.id > a.id)"
-        " ORDER BY a.id DESC LIMIT {most})"
+        " ORDER BY a.id DESC LIMIT %(most)s)"
         " UNION ALL "
         "SELECT CASE WHEN old.status = 'FAIL' AND NOT EXISTS"
         " (SELECT FROM punctual_attempt a WHERE a.task_id = old.id) THEN old.id END, -old.id"
         " FROM (SELECT id, status FROM punctual_task"
         f" WHERE id > greatest(-coalesce(%(at)s::bigint, 0), 0) AND id < {_id_of_oldest_attempt()}"
-        " ORDER BY id LIMIT {most}) AS old"
+        " ORDER BY id LIMIT %(most)s) AS old"
         " ORDER BY 2 DESC"
     )
 
@@ -394,8 +398,10 @@ def _by_due(wanted: Filter) -> Source:
         " AND due_at >= coalesce(%(at)s::timestamptz, %(due_from)s::timestamptz, '-infinity')"
         " AND due_at < coalesce(%(due_to)s::timestamptz, 'infinity')"
         + (" AND due_at <= (SELECT clock_timestamp())" if wanted.state == DUE else "")
-        # Its own order and limit make each list a scan of the index, and the whole a merge of such scans.
-        + " ORDER BY due_at LIMIT {most})"
+        # Its own order and limit make each list a scan of the index, and the whole a merge of such scans. A limit that
+        # PostgreSQL's planner knew would be more than the few rows that it expects between two bounds which it
+        # doesn't know: then it would read all there are, and sort them.
+        + " ORDER BY due_at LIMIT %(most)s)"
         for place in places
         for lane in ([wanted.lane] if wanted.lane else LANES)
     )
