@@ -27,6 +27,7 @@ LATE_P99_MS = 5_000.0
 FEW = 20  # of fewer tasks, one is more than 5 %
 CHORE_PATIENCE_SECONDS = 60.0  # a chore may wait so long for another that takes its time
 CHORE_ENDLESS_SECONDS = 1_800.0  # and take so long, or ten times as long as it is apart
+ARCHIVE_PATIENCE_SECONDS = 86_400.0  # what waits for the archive for longer than a day fills the disk
 
 
 class Severity(StrEnum):
@@ -282,6 +283,20 @@ def chores_never_end(status: SchedulerStatus) -> Iterator[Problem]:
             )
 
 
+def archive_waits(status: SchedulerStatus) -> Iterator[Problem]:
+    one = status.archive
+    if not one.waiting:
+        return
+    told = trouble if one.waiting_seconds > ARCHIVE_PATIENCE_SECONDS else notice
+    days = "1 partition has" if one.waiting == 1 else f"{one.waiting:,} partitions have"
+    yield told(
+        f"{days} been waiting for the archive for {_span(one.waiting_seconds)}: nothing is lost, but the database "
+        "grows.",
+        "See that the archive can be reached and has room; `manage.py archive` shows what waits.",
+        f"The error: {one.error.rstrip('.')}.",
+    )
+
+
 def dead_tasks(status: SchedulerStatus) -> Iterator[Problem]:
     if status.dead_letters:
         if status.dead_letters == 1:
@@ -311,6 +326,7 @@ RULES = (
     overdue,
     started_late,
     chores_never_end,
+    archive_waits,
     paused_with_due,
     dead_tasks,
 )

@@ -197,6 +197,7 @@ def _as_page(status: SchedulerStatus) -> str:
         f"started late by p50 {_ms(late.p50_ms)}, p95 {_ms(late.p95_ms)}, p99 {_ms(late.p99_ms)}",
         f"Tasks claimed: {_in_batches(status.claimed, status.batches_claimed)}; running: "
         f"{_in_batches(status.running, status.batches_running)}; dead: {status.dead_shown}.",
+        *_archive(status),
         "",
     ]
     lines += [f"{_MARKS[one.severity]} {one}" for one in status.found] or ["All is well."]
@@ -261,6 +262,11 @@ def _chores(status: SchedulerStatus) -> list[str]:
         + (f"   failed {counted(one.failures, 'time')} in a row: {one.error}" if one.failures else "")
         for one in status.chores
     ]
+
+
+def _archive(status: SchedulerStatus) -> list[str]:
+    one = status.archive
+    return [f"Waiting for the archive: {one.waiting}, for {_seconds(one.waiting_seconds)}."] if one.waiting else []
 
 
 def _queued(lane: LaneStatus) -> str:
