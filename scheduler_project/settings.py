@@ -143,7 +143,7 @@ LOGGING = {
     },
 }
 
-PUNCTUAL = {"REDIS_URL": REDIS_URL}
+PUNCTUAL = {"REDIS_URL": REDIS_URL, "ARCHIVE_URL": os.environ.get("ARCHIVE_URL", "")}
 for _name in (
     "DISPATCH_LEASE_SECONDS",
     "RUN_LEASE_SECONDS",

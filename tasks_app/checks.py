@@ -1,6 +1,7 @@
 """Django system checks: the configuration and the declared handlers make sense together."""
 
 from collections.abc import Iterator
+from importlib.util import find_spec
 
 from celery.app.defaults import SETTING_KEYS
 from django.conf import settings
@@ -24,7 +25,7 @@ def check_configuration(**_: object) -> list[checks.CheckMessage]:
     except InvalidConfiguration as error:
         found += [checks.Error(line, id="punctual.E001") for line in str(error).splitlines()]
     else:
-        found += [*_redis_url(given.REDIS_URL), *_unknown_options(given.CELERY)]
+        found += [*_redis_url(given.REDIS_URL), *_unknown_options(given.CELERY), *_archive(given.ARCHIVE_URL)]
     if not getattr(settings, "USE_TZ", True):
         found.append(checks.Error("USE_TZ is off, but due times are instants. Turn it on.", id="punctual.E003"))
     return found
@@ -36,6 +37,16 @@ def _redis_url(url: str) -> Iterator[checks.CheckMessage]:
             'PUNCTUAL["REDIS_URL"] is empty: no beat or worker can start, and what is scheduled waits.',
             hint='PUNCTUAL = {"REDIS_URL": "redis://localhost:6379/0"}',
             id="punctual.W002",
+        )
+
+
+def _archive(url: str) -> Iterator[checks.CheckMessage]:
+    if url and find_spec("pyarrow") is None:
+        yield checks.Error(
+            'PUNCTUAL["ARCHIVE_URL"] is set, but pyarrow is not installed: nothing can be archived, so nothing past '
+            "its hot days is dropped, and the database grows.",
+            hint="pip install 'django-punctual[archive]'",
+            id="punctual.E006",
         )
 
 

@@ -9,6 +9,7 @@ from typing import ClassVar
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS
 
+from .core import archive_url
 from .core.errors import InvalidConfiguration, nearest, shown
 from .core.retention import DEFAULT_CLASS, RetentionClass, problems_of
 from .core.sharding import MOST_SHARDS
@@ -77,6 +78,8 @@ class Conf(Section):
     MOVE_SECONDS: float = 5.0  # how often a beat looks for what goes there
     KEEP_HOT_DAYS: float = 14.0  # and there it is at hand for this long
     KEEP_COLD_DAYS: float = 90.0  # after that it is in the archive, if there is one, until it is this old
+    ARCHIVE_URL: str = ""  # a folder, or s3://bucket/prefix; empty: what is past its hot days is dropped
+    KEEP_RESTORED_DAYS: float = 7.0  # a day that was restored from the archive stays for this long
     RETENTION: dict = field(default_factory=dict)  # more classes: {"brief": {"hot_days": 2, "tenants": ["acme"]}}
     PARTITION_HOURS: float = 24.0  # of the past that lie in one table and go together
     KEEP_OUTBOX_DAYS: float = 7.0
@@ -132,6 +135,8 @@ class Conf(Section):
                 "_ . : { } -, such as 'shop-punctual'."
             )
         yield from problems_of(self.RETENTION)
+        if self.ARCHIVE_URL:
+            yield from archive_url.problems_of(self.ARCHIVE_URL)
         for name in self.CELERY:
             if name in _KEPT_CELERY:
                 yield f'PUNCTUAL["CELERY"] has {shown(name)}: {_KEPT_CELERY[name]}. Leave it out.'

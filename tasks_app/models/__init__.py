@@ -9,6 +9,7 @@ from .job_cursor import JobCursor
 from .job_definition import JobDefinition
 from .lane_pause import LanePause
 from .lane_resume import LaneResume
+from .leaving_partition import LeavingPartition
 from .maintenance_entry import MaintenanceEntry
 from .minute_figures import MinuteFigures
 from .node import Node
@@ -32,6 +33,7 @@ __all__ = [
     "JobDefinition",
     "LanePause",
     "LaneResume",
+    "LeavingPartition",
     "MaintenanceEntry",
     "MinuteFigures",
     "Node",

@@ -17,6 +17,7 @@ from tasks_app.engine.intervals import INTERVALS
 from tasks_app.lifecycle.reap import reap
 from tasks_app.sql import run
 
+from .archiver import archive, stop_archiving
 from .compensation import ScansFailed, compensate_and_tell
 from .mover import move
 from .partitions import keep_partitions
@@ -33,6 +34,7 @@ class Chore:
     name: str
     run: Callable[[], object]
     aside: bool = False  # may take long: in a thread of its own, so that the reaper comes on time
+    stop: Callable[[], None] = lambda: None  # asks one that may take long to end soon
 
     def every(self) -> float:
         return INTERVALS[self.name]()
@@ -56,6 +58,7 @@ CHORES = (
     Chore("move", move, aside=True),
     Chore("partition", keep_partitions),
     Chore("tend", tend, aside=True),
+    Chore("archive", archive, aside=True, stop=stop_archiving),
     Chore("prune", prune),
     Chore("roll_up", roll_up),
     Chore("rescue", rescue),
@@ -167,6 +170,8 @@ class Chores(threading.Thread):
 
     def stop(self) -> None:
         self._stopped.set()
+        for chore in CHORES:
+            chore.stop()
         if self.is_alive():
             self.join(timeout=5)
 

@@ -41,6 +41,7 @@ class Family(NamedTuple):
     keep: timedelta
     key: str | None = None  # the column that it is cut by, if it has a default partition
     fills: bool = True  # something may come to it
+    archived: bool = False  # its partitions leave by way of the archive, where there is one: archiver.py
 
 
 class Kept(NamedTuple):
@@ -53,9 +54,9 @@ def families() -> Iterator[Family]:
     hot = classes[DEFAULT_CLASS].hot
     for name, table in known_classes().items():
         # One that was taken out of the settings empties by the times of the default.
-        yield Family(table, span, classes.get(name, classes[DEFAULT_CLASS]).hot, fills=name in classes)
-    yield Family("punctual_past_batch", span, hot)
-    yield Family("punctual_attempt", span, hot, "finished_at")
+        yield Family(table, span, classes.get(name, classes[DEFAULT_CLASS]).hot, fills=name in classes, archived=True)
+    yield Family("punctual_past_batch", span, hot, archived=True)
+    yield Family("punctual_attempt", span, hot, "finished_at", archived=True)
     yield Family("punctual_outbox", span, conf().KEEP_OUTBOX_DAYS * DAY, "created_at")
     yield Family("punctual_minute_figures", WEEK, KEEP_MINUTES_DAYS * DAY, "minute")
     yield Family("punctual_audit_entry", MONTH, conf().KEEP_AUDIT_DAYS * DAY, "created_at")
@@ -69,7 +70,8 @@ def keep_partitions() -> Kept:
         run("make_class", {"retention": name})
     for family in families():
         made += _at_once(family, partial(_make, family, now))
-        dropped += _drop(family.table, now - family.keep)
+        if not (family.archived and conf().ARCHIVE_URL):
+            dropped += _drop(family.table, now - family.keep)
     return Kept(made, dropped)
 
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from django.db.models import F
 from django.db.models.functions import Now
 
+from tasks_app.conf import conf
 from tasks_app.core.lanes import LANES
 from tasks_app.engine.intervals import INTERVALS
 from tasks_app.lifecycle.shards import all_shards
@@ -60,6 +61,13 @@ class ChoreView:
 
 
 @dataclass(frozen=True, slots=True)
+class ArchiveView:
+    waiting: int  # partitions past their hot days that could not be archived, and stay until they can
+    waiting_seconds: float | None  # since the first of them was tried
+    error: str  # that it met
+
+
+@dataclass(frozen=True, slots=True)
 class Pause:
     reason: str
     by: str
@@ -92,6 +100,13 @@ def limits(types: list[str], bound: int) -> list[LimitView]:
 def planning_behind() -> float | None:
     """How many seconds ago the earliest firing came that no planner has planned; None: all that have passed are."""
     return run("planning_behind", {"shards": array(all_shards())})[0][0]
+
+
+def archive() -> ArchiveView:
+    if not conf().ARCHIVE_URL:
+        return ArchiveView(0, None, "")
+    waiting, seconds, error = run("status_archive", {})[0]
+    return ArchiveView(waiting, seconds, error or "")
 
 
 def pauses() -> dict[str, Pause]:

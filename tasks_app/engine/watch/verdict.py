@@ -31,6 +31,7 @@ MOVING_SECONDS = 600.0  # what is over may wait for the mover for so long
 PARTITION_LATE_SECONDS = 86_400.0
 CHORE_PATIENCE_SECONDS = 60.0  # a chore may wait so long for another that takes its time
 CHORE_ENDLESS_SECONDS = 1_800.0  # and take so long, or ten times as long as it is apart
+ARCHIVE_PATIENCE_SECONDS = 86_400.0  # what waits for the archive for longer than a day fills the disk
 
 
 class Severity(StrEnum):
@@ -337,6 +338,20 @@ def partitions_behind(status: SchedulerStatus) -> Iterator[Problem]:
             )
 
 
+def archive_waits(status: SchedulerStatus) -> Iterator[Problem]:
+    one = status.archive
+    if not one.waiting:
+        return
+    told = trouble if one.waiting_seconds > ARCHIVE_PATIENCE_SECONDS else notice
+    days = "1 partition has" if one.waiting == 1 else f"{one.waiting:,} partitions have"
+    yield told(
+        f"{days} been waiting for the archive for {_span(one.waiting_seconds)}: nothing is lost, but the database "
+        "grows.",
+        "See that the archive can be reached and has room; `manage.py archive` shows what waits.",
+        f"The error: {one.error.rstrip('.')}.",
+    )
+
+
 def dead_tasks(status: SchedulerStatus) -> Iterator[Problem]:
     if status.dead_letters:
         if status.dead_letters == 1:
@@ -369,6 +384,7 @@ RULES = (
     vacuum_held_back,
     moving_behind,
     partitions_behind,
+    archive_waits,
     paused_with_due,
     dead_tasks,
 )

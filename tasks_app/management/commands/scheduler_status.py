@@ -199,6 +199,7 @@ def _as_page(status: SchedulerStatus) -> str:
         f"Tasks claimed: {_in_batches(status.claimed, status.batches_claimed)}; running: "
         f"{_in_batches(status.running, status.batches_running)}; dead: {status.dead_shown}.",
         _moving(status.storage.moving),
+        *_archive(status),
         "",
     ]
     lines += [f"{_MARKS[one.severity]} {one}" for one in status.found] or ["All is well."]
@@ -269,6 +270,11 @@ def _chores(status: SchedulerStatus) -> list[str]:
         + (f"   failed {counted(one.failures, 'time')} in a row: {one.error}" if one.failures else "")
         for one in status.chores
     ]
+
+
+def _archive(status: SchedulerStatus) -> list[str]:
+    one = status.archive
+    return [f"Waiting for the archive: {one.waiting}, for {_seconds(one.waiting_seconds)}."] if one.waiting else []
 
 
 def _queued(lane: LaneStatus) -> str:
