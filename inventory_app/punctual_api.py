@@ -9,7 +9,7 @@ from ninja import Path, Router, Schema
 from pydantic import Field
 
 from tasks_app.client import TaskInfo, find_many
-from tasks_app.client.endpoints import PAGE, Cursor, Limit, NotThere, Text, caller, may_answer, register_router
+from tasks_app.client.endpoints import PAGE, Cursor, Limit, Next, NotThere, Text, caller, may_answer, register_router
 
 from .lifecycle import current_window
 from .models import CODE_LENGTH, Product
@@ -55,7 +55,7 @@ class ProductPage(Schema):
     model_config = {"json_schema_extra": {"examples": [{"items": [_EXAMPLE], "next": "SKU 4711"}]}}
 
     items: list[ProductOut]
-    next: str | None = Field(description="Null on the last page")
+    next: Next
 
 
 class WindowOut(Schema):

@@ -9,7 +9,7 @@ from django.db import DatabaseError
 
 from .conf import conf, from_settings
 from .core.errors import InvalidConfiguration, nearest
-from .core.handlers import REGISTRY
+from .core.handlers import REGISTRY, Handler
 from .core.lanes import LANES
 from .engine.celery_app import command
 from .engine.wakeup import client
@@ -98,5 +98,17 @@ def check_handlers(**_: object) -> list[checks.CheckMessage]:
     return [
         checks.Error(f"handler {handler.name!r} ({handler.declared_at}): {problem}", id="punctual.E004")
         for handler in REGISTRY
-        for problem in handler.contradictions()
+        for problem in [*handler.contradictions(), *_unknown_class(handler)]
     ]
+
+
+def _unknown_class(handler: Handler) -> Iterator[str]:
+    try:
+        known = conf().retention_classes
+    except InvalidConfiguration:
+        return  # told above
+    if handler.retention is not None and handler.retention not in known:
+        yield (
+            f'retention={handler.retention!r} is not a class in PUNCTUAL["RETENTION"].'
+            f"{nearest(str(handler.retention), known)} There are: {', '.join(known)}."
+        )

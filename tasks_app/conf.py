@@ -105,6 +105,8 @@ class Conf(Section):
 
     @classmethod
     def _unknown(cls, name, value, known):
+        if name in _RENAMED:
+            return f'PUNCTUAL["{name}"] is called {_RENAMED[name]} now; docs/history.md says what is kept for how long.'
         words = f'PUNCTUAL["{name}"] is not a setting of Punctual.{nearest(name, known)}'
         return f"{words} docs/configuration.md lists them all."
 
@@ -238,6 +240,7 @@ _REASONS = {
     "RUN_LEASE_SECONDS": " A worker ends itself when its own watchdog has heard nothing for that long.",
     "PAYLOAD_MAX_BYTES": " The empty payload, {}, has 2.",
 }
+_RENAMED = {"KEEP_TASKS_DAYS": "KEEP_HOT_DAYS", "KEEP_BATCHES_DAYS": "KEEP_HOT_DAYS"}
 REDIS_SCHEMES = ("redis://", "rediss://", "unix://")
 _ACCEPTED = {str: str, int: int, float: (int, float), dict: dict}
 _WORDS = {str: "string", int: "whole number", float: "number", dict: "dict"}

@@ -3,6 +3,7 @@
 import os
 import shutil
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 import django
@@ -11,6 +12,7 @@ from django.test import TransactionTestCase
 
 from tasks_app import embedded
 
+LONG = ("process", "unit/protocol", "package", "typecheck", "browser", "attack", "clients", "host", "api")
 _services = None
 _home = None
 
@@ -35,11 +37,14 @@ def pytest_configure(config) -> None:
     TransactionTestCase._fixture_teardown = lambda case: empty_tables()
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items) -> None:
-    """What needs no database in its own process first: some of it takes long, and at the end all others would wait."""
-    items.sort(
-        key=lambda item: bool(item.get_closest_marker("django_db") or {"db", "transactional_db"} & {*item.fixturenames})
-    )
+    """The folders whose files take longest first: at the end, all others would wait for the last of them."""
+    long = [f"tests/{folder}/" for folder in LONG]
+    items.sort(key=lambda item: next((n for n, folder in enumerate(long) if item.nodeid.startswith(folder)), len(long)))
+    alike = [name for name, times in Counter(item.nodeid for item in items).items() if times > 1]
+    if alike:
+        raise pytest.UsageError(f"Several tests are called {alike[0]}, and pytest-xdist would run one of them.")
 
 
 def pytest_unconfigure(config) -> None:
@@ -75,6 +80,16 @@ def stack(transactional_db):
     yield stack
     stack.stop()
     shutil.rmtree(stack.folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def web(django_db_setup):
+    """The real web process on the test database, one for all tests that take it as it is served; `transactional_db`
+    leaves nothing of one to the next."""
+    from tests.support.stack import serving
+
+    with serving() as web:
+        yield web
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -9,7 +9,7 @@ from pydantic import Field
 from tasks_app.core.phrases import for_outsiders
 from tasks_app.models import TaskAttempt
 
-from .schemas import PAGE, Cursor, Id, Limit, id_of
+from .schemas import PAGE, Cursor, Id, Limit, Next, id_of
 from .tasks import task_of
 
 router = Router(tags=["tasks"])
@@ -32,7 +32,7 @@ class AttemptOut(Schema):
 
 class AttemptPage(Schema):
     items: list[AttemptOut]
-    next: str | None = Field(description="Null on the last page")
+    next: Next
 
 
 @router.get("/{task_id}/attempts", response=AttemptPage, summary="List the failed tries of a task, latest first")

@@ -13,7 +13,7 @@ from tasks_app.engine.web import people
 from tasks_app.models import AuditEntry
 
 from .auth import caller
-from .schemas import LARGEST_ID, PAGE, Cursor, Limit, Text, id_of
+from .schemas import LARGEST_ID, PAGE, Cursor, Limit, Next, Text, id_of
 
 router = Router(tags=["audit"])
 
@@ -39,7 +39,7 @@ class AuditOut(Schema):
 
 class AuditPage(Schema):
     items: list[AuditOut]
-    next: str | None = Field(description="Null on the last page")
+    next: Next
 
 
 @router.get("", response=AuditPage, summary="List what was done, latest first")

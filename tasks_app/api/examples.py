@@ -99,6 +99,16 @@ _TYPE = {
     "rate": None,
     "burst": None,
     "max_running": None,
+    "payload_schema": {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object",
+        "properties": {
+            "order": {"type": "integer"},
+            "copy_to": {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None},
+        },
+        "required": ["order"],
+        "additionalProperties": False,
+    },
 }
 
 EXAMPLES = {
@@ -231,7 +241,7 @@ EXAMPLES = {
             "next": None,
         }
     ],
-    "TaskTypeOut": [_TYPE],
+    "TaskTypeOut": [_TYPE, _TYPE | {"name": "STOCK_SYNC", "payload_schema": None}],
     "TaskTypes": [{"items": [_TYPE]}],
     "Lanes": [
         {

@@ -22,7 +22,11 @@ TAGS = [
     {"name": "tasks", "description": "Work to be done once, or again after an interval"},
     {"name": "task types", "description": "What can be scheduled here"},
     {"name": "lanes", "description": "Priority classes: what is in each, pause and resume"},
-    {"name": "limits", "description": "How many tasks of a type may start in a second, and run at the same time"},
+    {
+        "name": "limits",
+        "description": "How many tasks of a type may start in a second, and run at the same time; set in code, where "
+        "the handler is declared",
+    },
     {"name": "audit", "description": "Who did what, and why"},
     {"name": "scheduler", "description": "How the scheduler itself is doing"},
 ]

@@ -8,7 +8,7 @@ from uuid import UUID
 from ninja import Field, Header, Path, Schema
 from pydantic import AwareDatetime, BeforeValidator, StringConstraints, ValidationInfo, field_validator
 
-from tasks_app.client.endpoints import PAGE, Cursor, Limit, Text  # noqa: F401  (lists of all apps have the same)
+from tasks_app.client.endpoints import PAGE, Cursor, Limit, Next, Text  # noqa: F401  (lists of all apps have the same)
 from tasks_app.core.errors import LONGEST_SECONDS, InvalidTask, shown
 from tasks_app.core.jobs import CatchUp, JobStatus, OnResume
 from tasks_app.core.phrases import for_outsiders
@@ -282,9 +282,9 @@ def _seconds(length: timedelta | None) -> float | None:
 
 
 class Page(Schema):
-    """One page of a list. Its `next` is the `after` of the next page."""
+    """One page of a list. Go on until `next` is null, not until a page is empty."""
 
-    next: str | None = Field(description="Null on the last page")
+    next: Next
 
 
 class JobPage(Page):

@@ -1,11 +1,11 @@
 """/task-types: what can be scheduled here, and with which options it runs."""
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 from django.http import HttpRequest
 from ninja import Path, Router, Schema
-from pydantic import Field
+from pydantic import Field, RootModel
 
 from tasks_app.core.handlers import REGISTRY, Handler
 
@@ -26,6 +26,10 @@ class Mode(StrEnum):
     TRANSACTIONAL = "transactional"  # in the transaction that settles the task
 
 
+class PayloadSchema(RootModel[dict[str, Any]]):
+    """A JSON schema, draft 2020-12."""
+
+
 class TaskTypeOut(Schema):
     name: str
     lane: Lane
@@ -37,6 +41,10 @@ class TaskTypeOut(Schema):
     rate: float | None = Field(description="Tasks a second across all workers")
     burst: float | None
     max_running: int | None
+    payload_schema: PayloadSchema | None = Field(
+        description="What its payload has: names, types, defaults, and what is required. Null: the handler declares no "
+        "parameters, and takes any payload"
+    )
 
     @classmethod
     def of(cls, handler: Handler) -> "TaskTypeOut":
@@ -52,6 +60,7 @@ class TaskTypeOut(Schema):
             rate=limit and limit.rate,
             burst=limit and limit.burst,
             max_running=limit and limit.max_running,
+            payload_schema=handler.parameters and PayloadSchema(handler.parameters.schema()),
         )
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, cast
 
 from django.http import HttpRequest
 from ninja import Query, Router
-from pydantic import StringConstraints
+from pydantic import Field, StringConstraints
 
 from tasks_app.core.errors import InvalidTask, NotThere
 from tasks_app.core.routers import ROUTERS, may_answer
@@ -20,6 +20,7 @@ __all__ = [
     "Cursor",
     "InvalidTask",
     "Limit",
+    "Next",
     "NotThere",
     "Text",
     "caller",
@@ -31,9 +32,11 @@ PAGE, LARGEST_PAGE = 50, 200
 
 # PostgreSQL can't store a NUL. What else may not be in a name or a reason is told by lifecycle, as everywhere.
 Text = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$", max_length=1000)]
-# Of every list: a page of so many, and where it goes on.
+# Of every list: a page of so many, where it begins, and where the next one does.
 Limit = Annotated[int, Query(ge=1, le=LARGEST_PAGE, description="At most this many items")]
 Cursor = Annotated[Text | None, Query(description="`next` of the previous page, unchanged; left out: the first page")]
+_NEXT_SAYS = "`after` of the next page; null on the last. A page may be short, or even empty, and still have a next one"
+Next = Annotated[str | None, Field(description=_NEXT_SAYS)]
 
 
 def register_router(prefix: str, router: Router, *, tag: str = "", says: str = "") -> None:

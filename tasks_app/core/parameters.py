@@ -22,6 +22,7 @@ from .payloads import (
     REQUIRED,
     Field,
     Kind,
+    Schema,
     Unfit,
     Unstorable,
     dump_fields,
@@ -29,6 +30,8 @@ from .payloads import (
     json_default,
     kind_of,
     load_fields,
+    object_schema,
+    whole_schema,
 )
 from .task import Task
 
@@ -126,6 +129,12 @@ class Parameters:
                 break
             args.append(made.pop(name))
         return args, made
+
+    def schema(self) -> Schema:
+        """The JSON schema of a payload. What keeps to it is taken, unless a class of the handler's own refuses it."""
+        if self.whole is not None:
+            return whole_schema(self.whole.schema)
+        return whole_schema(lambda definitions: object_schema(self.fields, definitions))
 
     def key_of(self, payload: Mapping[str, Any]) -> str:
         """The key of the unit that these arguments are about."""

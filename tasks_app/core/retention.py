@@ -8,6 +8,7 @@ from datetime import timedelta
 from .errors import nearest, shown
 
 DEFAULT_CLASS = "default"
+TAKEN = ("batch",)  # punctual_past_batch is another table
 LONGEST_DAYS = 36_500
 
 
@@ -35,10 +36,13 @@ def problems_of(given: Mapping[object, object]) -> Iterator[str]:
     where = 'PUNCTUAL["RETENTION"]'
     owners: dict[str, str] = {}
     for name, options in given.items():
-        if not isinstance(name, str) or not re.fullmatch("[a-z][a-z0-9_]{0,19}", name) or name == DEFAULT_CLASS:
+        if name == DEFAULT_CLASS:
+            yield f"{where} has a class 'default'; that one has KEEP_HOT_DAYS and KEEP_COLD_DAYS. Set those."
+            continue
+        if not isinstance(name, str) or not re.fullmatch("[a-z]{1,20}", name) or name in TAKEN:
             yield (
-                f"{where} has a class {shown(name)}; a name is a small letter and up to 19 more of a-z, 0-9 and _, and "
-                "not 'default', which KEEP_HOT_DAYS and KEEP_COLD_DAYS are about."
+                f"{where} has a class {shown(name)}; a name is 1 to 20 small letters, since it becomes part of a "
+                f"table's name, and not one of {', '.join(TAKEN)}."
             )
             continue
         if not isinstance(options, Mapping):

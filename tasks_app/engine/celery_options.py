@@ -11,10 +11,9 @@ from kombu.transport import TRANSPORT_ALIASES
 from tasks_app.conf import conf
 from tasks_app.core.lanes import DEFAULT_LANE, LANES
 
-_TRANSPORT = "tasks_app.engine.worker.transport:Transport"
-# Where the URL has to name the transport, it can't name a class.
+# A URL can't name a class, and people should not have to read one in a worker's banner.
 _SCHEME = "punctual"
-TRANSPORT_ALIASES[_SCHEME] = _TRANSPORT
+TRANSPORT_ALIASES[_SCHEME] = "tasks_app.engine.worker.transport:Transport"
 
 
 def _url(redis_url: str) -> str:
@@ -27,8 +26,7 @@ def _url(redis_url: str) -> str:
 
 
 broker_url = _url(conf().REDIS_URL)
-if not broker_url.startswith(_SCHEME):
-    broker_transport = _TRANSPORT
+broker_transport = _SCHEME
 if broker_url.startswith("rediss"):
     broker_use_ssl = {"ssl_cert_reqs": "required"}  # kombu would take any certificate; the URL's own word comes first
 broker_transport_options = {

@@ -3,10 +3,10 @@
 from typing import Any, Protocol
 
 from django.core.exceptions import ValidationError
-from django.db.models import Model
+from django.db.models import CharField, Field, IntegerField, Model, UUIDField
 
 from tasks_app.core.errors import InvalidTask, Skip, shown
-from tasks_app.core.payloads import Kind, Unfit, Unstorable, add_kind
+from tasks_app.core.payloads import Kind, Schema, Unfit, Unstorable, add_kind
 
 ROW_GONE = "ROW_GONE"
 
@@ -64,8 +64,25 @@ def _row_kind(cls: type) -> Kind | None:
             raise Skip(f"{cls._meta.label} {pk} is no longer there", code=ROW_GONE)
         return row
 
-    # A row looks like its primary key, and is no key of a dict.
-    return Kind(dump, load, frozenset({"row", "int", "string"}), key_of=lambda pk: _spelled(cls, pk), fetches=True)
+    says = {"description": f"Primary key of a {cls._meta.label}"}
+    return Kind(
+        dump,
+        load,
+        frozenset({"row", "int", "string"}),  # a row looks like its primary key, and is no key of a dict
+        lambda _: _pk_schema(field) | says,
+        key_of=lambda pk: _spelled(cls, pk),
+        fetches=True,
+    )
+
+
+def _pk_schema(field: Field) -> Schema:
+    while field.remote_field is not None:  # of a model that extends another one's table
+        field = field.target_field
+    if isinstance(field, IntegerField):
+        return {"type": "integer"}
+    if isinstance(field, UUIDField):
+        return {"type": "string", "format": "uuid"}
+    return {"type": "string"} if isinstance(field, CharField) else {"type": ["string", "integer"]}
 
 
 add_kind(_row_kind)

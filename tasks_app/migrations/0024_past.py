@@ -54,8 +54,8 @@ FROM pg_class WHERE oid = 'punctual_task'::regclass;
 CREATE FUNCTION punctual_make_class(retention text) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT SET lock_timeout = '100ms' AS $$
 BEGIN
-    IF retention !~ '^[a-z][a-z0-9_]{0,19}$' THEN
-        RAISE EXCEPTION 'retention class % must be a small letter and up to 19 more of a-z, 0-9 and _', retention;
+    IF retention !~ '^[a-z]{1,20}$' OR retention = 'batch' THEN
+        RAISE EXCEPTION 'retention class % must be 1 to 20 small letters, and not batch', retention;
     END IF;
     PERFORM pg_advisory_xact_lock(hashtextextended('punctual_partitions', 0));
     IF to_regclass('punctual_past_' || retention) IS NOT NULL THEN

@@ -41,6 +41,12 @@ def partitions(family: str) -> list[Partition]:
     return [Partition(family, *row) for row in execute(_PARTITIONS, {"family": family})]
 
 
+def known_classes() -> dict[str, str]:
+    """The retention classes that have a table, and its name."""
+    tables = execute("SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'punctual_past'::regclass")
+    return {table.removeprefix("punctual_past_"): table for (table,) in tables}
+
+
 def make(family: str, moments: Iterable[datetime], span: timedelta) -> list[str]:
     """Have a partition for each of these moments; returns the names of those that were missing."""
     there, made = partitions(family), []

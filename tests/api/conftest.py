@@ -9,3 +9,10 @@ def api(db):
 
     a_beat_is_alive()
     return Api()
+
+
+def pytest_collection_modifyitems(items) -> None:
+    """Since pytest 9.2, Schemathesis gives the tests of all operations one id; pytest-xdist would run one of them."""
+    for item in items:
+        if label := getattr(item, "operation_label", None):
+            item._id = item.id.with_params(label)

@@ -51,6 +51,7 @@ def test_the_task_types_are_those_that_the_caller_may_use_with_their_options(api
         "rate": None,
         "burst": None,
         "max_running": None,
+        "payload_schema": None,
     }
     assert api.get("/task-types/T_PLAIN").body == types["T_PLAIN"]
     assert "T_ACME" in {one["name"] for one in token("acme").get("/task-types").body["items"]}

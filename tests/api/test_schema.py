@@ -1,6 +1,5 @@
 """The API keeps to its own schema, whatever is sent to it; and the page about it names every code there is."""
 
-import os
 import re
 from pathlib import Path
 
@@ -16,12 +15,12 @@ from tests.support.api import Api
 from tests.support.jobs import make
 from tests.support.live import a_beat_is_alive
 from tests.support.marks import commits
+from tests.support.scale import FULL
 from tests.support.schema import OPERATIONS, SCHEMA
 
 PAGE = Path(__file__).resolve().parent.parent.parent / "docs" / "api.md"
 
 # In full, every edge of every field is tried as well: minutes, so `make prove` does it.
-FULL = os.environ.get("PUNCTUAL_SCALE") == "full"
 CONFIG = schemathesis.Config.from_dict({"phases": {"coverage": {"enabled": FULL}}})
 
 schema = schemathesis.openapi.from_dict(SCHEMA, config=CONFIG)

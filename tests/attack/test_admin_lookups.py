@@ -4,7 +4,6 @@ Every page is taken from the URLconf, so that a new one can't be forgotten. Agai
 """
 
 import re
-import shutil
 import time
 from urllib.parse import quote
 
@@ -31,21 +30,13 @@ BAD_QUERIES = [
 @pytest.fixture(scope="module")
 def web(django_db_setup, django_db_blocker):
     """One web process, with one row of everything that has a page."""
-    from django.db import connection
+    from tests.support.stack import serving
+    from tests.support.tables import empty_tables
 
-    from tests.support.stack import new_stack
-    from tests.support.tables import KEPT, truncate
-
-    web = new_stack()
-    with django_db_blocker.unblock():
+    with django_db_blocker.unblock(), serving(WEB_STATEMENT_SECONDS=str(STATEMENT_SECONDS)) as web:
         web.rows = _one_of_each()
-        web.web(WEB_STATEMENT_SECONDS=str(STATEMENT_SECONDS))
         yield web
-        web.stop()
-        shutil.rmtree(web.folder, ignore_errors=True)
-        names = [name for name in connection.introspection.django_table_names(only_existing=True) if name not in KEPT]
-        with connection.cursor() as cursor:
-            truncate(cursor, names, "RESTART IDENTITY CASCADE")
+        empty_tables()
 
 
 @pytest.fixture(autouse=True)

@@ -36,7 +36,10 @@ from tests.conftest import redis_client
 from tests.support.engine import anybodys, row
 from tests.support.marks import commits
 from tests.support.processes import wait_for
+from tests.support.scale import FULL
 from tests.support.wait import wait_until
+
+pytestmark = commits
 
 LANE = "low"
 KEY = QUEUE_PREFIX + LANE
@@ -300,7 +303,7 @@ def mutants(draw, message: dict) -> bytes:
     return bytes(item[: draw(st.integers(0, len(item)))] if draw(st.integers(0, 9)) == 0 else item)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150 if FULL else 50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_whatever_is_made_of_a_message_nothing_but_our_own_comes_out(reader, real, data):
     item = data.draw(mutants(real))
@@ -394,7 +397,6 @@ def look():
     listener.close()
 
 
-@commits
 @pytest.mark.parametrize("task_type", ["T_QUIET", "T_RATED"])  # one of them has a limit
 def test_a_beat_takes_back_what_a_broken_lane_refused_and_claims_no_more_of_it(look, redis, monkeypatch, task_type):
     monkeypatch.setattr(queues, "ASK_AGAIN_SECONDS", 0.05)
@@ -415,7 +417,6 @@ def test_a_beat_takes_back_what_a_broken_lane_refused_and_claims_no_more_of_it(l
 # A real worker and a real beat.
 
 
-@commits
 def test_a_worker_goes_on_after_the_ugliest_messages_and_without_a_broken_lane(stack, redis):
     worker, beat = stack.worker(concurrency=1), stack.beat()
     before = peak_kb(worker.pid)

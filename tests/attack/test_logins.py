@@ -1,6 +1,8 @@
-"""Guessing passwords and tokens: it gets slow for whoever guesses, and for nobody else; and it is recorded."""
+"""Guessing passwords and tokens: what is counted, who has to wait, and what is recorded.
 
-import shutil
+test_behind_proxy.py has people who log in at the real web process.
+"""
+
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -18,8 +20,8 @@ from tasks_app.models import AuditEntry
 from tests.support.api import Api
 from tests.support.browser import PASSWORD, person
 from tests.support.clients import client_of
-from tests.support.front import HOST, Front, Surfer
-from tests.support.stack import new_stack, redis_proxy, through
+from tests.support.stack import redis_proxy, through
+from tests.support.throttled import let_waits_pass
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -32,99 +34,8 @@ def fresh_counters(monkeypatch):
     monkeypatch.setattr(people, "RECORDER", people.Recorder())
 
 
-@pytest.fixture(scope="module")
-def web(django_db_setup, django_db_blocker):
-    web = new_stack()
-    with django_db_blocker.unblock():
-        web.web(PUBLIC_URL=f"https://{HOST}", TRUSTED_PROXIES="127.0.0.2")
-    yield web
-    web.stop()
-    shutil.rmtree(web.folder, ignore_errors=True)
-
-
-@pytest.fixture
-def front(web):
-    front = Front(web.url)
-    yield front
-    front.close()
-
-
-def let_waits_pass() -> None:
-    """As if time had passed: nobody has to wait any more, but nothing is forgotten."""
-    redis = client(timeout=5)
-    for key in redis.keys("punctual:throttle:*"):
-        redis.hset(key, "until", 0)
-
-
 def counted(rule: Rule, who: str) -> int:
     return int(client(timeout=5).hget(throttle.key_of(rule, who), "attempts"))
-
-
-def trail(**wanted: str) -> list[tuple[str, str, str, str]]:
-    found = AuditEntry.objects.filter(**wanted).order_by("id")
-    return [(one.actor, one.verb, one.subject, one.outcome) for one in found]
-
-
-# Logins, against the real web process.
-
-
-def test_guessing_one_persons_password_gets_slow_here_and_not_for_that_person_elsewhere(front):
-    person("ann", superuser=True)
-    guesser = Surfer(front.port, HERE)
-    for _ in range(LOGIN_PAIR.free):
-        assert guesser.log_in("ann", "wrong").status == 200
-
-    refused = guesser.log_in("ann", PASSWORD)
-
-    assert refused.status == 429
-    assert 0 < int(refused.headers["Retry-After"]) <= LOGIN_PAIR.longest
-    assert "Too many failed logins" in refused.text
-    assert guesser.get("/admin/").status == 302
-    assert Surfer(front.port, ELSEWHERE).log_in("ann", PASSWORD).status == 302
-    # Who pretends to be elsewhere is where the proxy says.
-    assert Surfer(front.port, HERE, X_Forwarded_For=ELSEWHERE).log_in("ann", PASSWORD).status == 429
-
-
-def test_somebody_else_at_the_same_address_can_log_in(front):
-    person("ann", superuser=True)
-    person("bea", superuser=True)
-    for _ in range(LOGIN_PAIR.free):
-        throttle.login_attempt("ann", HERE)
-
-    assert Surfer(front.port, HERE).log_in("ann", PASSWORD).status == 429
-    assert Surfer(front.port, HERE).log_in("bea", PASSWORD).status == 302
-
-
-def test_trying_many_names_from_one_address_gets_slow_for_at_most_a_minute(front):
-    person("ann", superuser=True)
-    for number in range(LOGIN_ADDRESS.free + 20):
-        throttle.login_attempt(f"user{number}", HERE)
-        let_waits_pass()
-    throttle.login_attempt("one more", HERE)
-
-    refused = Surfer(front.port, HERE).log_in("ann", PASSWORD)
-
-    assert refused.status == 429 and int(refused.headers["Retry-After"]) <= 60
-    assert Surfer(front.port, ELSEWHERE).log_in("ann", PASSWORD).status == 302
-
-
-def test_logins_failures_and_logouts_are_in_the_audit_trail(front):
-    person("ann", superuser=True)
-    surfer = Surfer(front.port, HERE)
-    surfer.log_in("ann", "wrong")
-    surfer.log_in("my secret, typed into the wrong field", "wrong")
-    surfer.log_in("ann", PASSWORD)
-    token = surfer.cookies["csrftoken"].value
-    surfer.post("/admin/logout/", csrfmiddlewaretoken=token)
-
-    assert trail(verb__in=("login", "logout")) == [
-        ("nobody", "login", "user ann", "failed"),
-        ("nobody", "login", "an unknown user", "failed"),
-        ("ann", "login", "user ann", "logged in"),
-        ("ann", "logout", "user ann", "logged out"),
-    ]
-    reasons = AuditEntry.objects.filter(verb__in=("login", "logout")).values_list("reason", flat=True)
-    assert all(HERE in reason for reason in reasons), reasons
 
 
 # The counters.
@@ -217,7 +128,8 @@ def test_wrong_tokens_get_slow_and_right_ones_from_the_same_address_do_not():
 
 def test_a_wrong_token_is_recorded():
     assert Api(token="pnc_nobodys").get("/tasks").status == 401
-    assert trail(verb="api") == [("nobody", "api", "the REST API", "refused")]
+    recorded = AuditEntry.objects.filter(verb="api").values_list("actor", "verb", "subject", "outcome")
+    assert list(recorded) == [("nobody", "api", "the REST API", "refused")]
 
 
 def test_calls_of_one_token_are_limited_and_those_of_another_go_on(settings):

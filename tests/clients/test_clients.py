@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 import anyio
 import httpx
@@ -32,7 +33,8 @@ from punctual_client.generated.api.tasks import create_task
 
 from chaos.proxy import Proxy
 from clients.__main__ import TYPESCRIPT, compile_typescript, install_node_modules, node
-from tasks_app.models import ScheduleTask
+from tasks_app.engine.watch.audit_browse import STRETCH
+from tasks_app.models import AuditEntry, ScheduleTask
 from tests.support.stack import ROOT
 
 PAGE = (ROOT / "docs" / "clients.md").read_text()
@@ -109,6 +111,14 @@ for (const url of OTHERS.split(" ")) {
   await other.readHealth().catch((error: ApiError) => console.log(error.message));
 }
 """
+RARE = """
+import { Punctual, every } from "./index.js";
+declare const process: { env: Record<string, string> };
+const punctual = new Punctual({ url: process.env["URL"]!, token: process.env["TOKEN"]! });
+for await (const deed of every((after) => punctual.listAudit({ query: { actor: "anna", after } }))) {
+  console.log(deed.subject);
+}
+"""
 WRONG = """
 import { Punctual } from "./index.js";
 const punctual = new Punctual({ url: "https://x", token: "y" });
@@ -134,7 +144,7 @@ def typescript(tmp_path_factory) -> Callable[..., str]:
     ours = {'"https://punctual.example.com"': 'process.env["URL"]!', '"pnc_…"': 'process.env["TOKEN"]!'}
     page = from_the_page("typescript", **ours, **{'"punctual-client"': '"./index.js"'})
     page = "declare const process: { env: Record<string, string> };\n" + page
-    for name, story in (("page", page), ("trouble", TROUBLE), ("wrong", WRONG)):
+    for name, story in (("page", page), ("trouble", TROUBLE), ("rare", RARE), ("wrong", WRONG)):
         (folder / "src" / f"{name}.ts").write_text(story)
     compile_typescript(folder)
 
@@ -215,6 +225,30 @@ def test_pages_are_walked_through_to_the_end(punctual):
     assert [task.key for task in punctual.iterate_tasks(limit=2)] == ["4", "3", "2", "1", "0"]
     page = punctual.list_tasks(limit=2)
     assert (len(page.items), bool(page.next_)) == (2, True)
+
+
+@pytest.fixture
+def rare_deed(token) -> str:
+    """Somebody whose one entry in the audit lies deeper than a look of the API goes."""
+    deeds = [AuditEntry(actor="anna", subject="task 0")]
+    deeds += [AuditEntry(actor="olga", subject=f"task {number}") for number in range(1, 2 * STRETCH)]
+    for deed in deeds:
+        deed.operation, deed.verb, deed.tenant = uuid4(), "cancel", "default"
+    AuditEntry.objects.bulk_create(deeds, batch_size=2_000)
+    return "anna"
+
+
+def test_pages_without_anything_are_not_the_end(punctual, rare_deed, web, token, typescript):
+    async def walk() -> list[str]:
+        async with AsyncPunctual(web.url, token) as client:
+            return [deed.subject async for deed in client.iterate_audit(actor=rare_deed)]
+
+    page = punctual.list_audit(actor=rare_deed)
+    assert (page.items, bool(page.next_)) == ([], True)
+
+    assert [deed.subject for deed in punctual.iterate_audit(actor=rare_deed)] == ["task 0"]
+    assert anyio.run(walk) == ["task 0"]
+    assert typescript("rare", URL=web.url, TOKEN=token) == "task 0\n"
 
 
 def test_the_asynchronous_client_does_the_same(web, token):

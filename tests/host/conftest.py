@@ -9,14 +9,12 @@ import pytest
 HOSTS = [("plain", ""), ("plain", "all"), ("themed", ""), ("themed", "all")]
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def hosts(django_db_setup, django_db_blocker):
     """By theme and what is installed: a client of the shop's boss; with one row of everything that has a page."""
-    from django.db import connection
-
     from tests.support.host.rows import one_of_each
     from tests.support.stack import new_stack
-    from tests.support.tables import KEPT, truncate
+    from tests.support.tables import empty_tables
 
     stacks = {host: new_stack("tests.support.host.settings", wsgi="tests.support.host.wsgi") for host in HOSTS}
     with django_db_blocker.unblock():
@@ -34,12 +32,10 @@ def hosts(django_db_setup, django_db_blocker):
         for stack in stacks.values():
             stack.stop()
             shutil.rmtree(stack.folder, ignore_errors=True)
-        names = [name for name in connection.introspection.django_table_names(only_existing=True) if name not in KEPT]
-        with connection.cursor() as cursor:
-            truncate(cursor, names, "RESTART IDENTITY CASCADE")
+        empty_tables()
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def transactional_db(hosts, django_db_blocker):
     """In place of pytest-django's: the rows stay for the next test, and for the web processes."""
     with django_db_blocker.unblock():

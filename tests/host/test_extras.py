@@ -21,7 +21,7 @@ CASES = {
 
 
 @pytest.fixture(scope="module")
-def told(hosts) -> dict[str, dict]:
+def told(django_db_setup) -> dict[str, dict]:
     """All cases at once."""
     running = {}
     for name, (parts, without, *_) in CASES.items():
@@ -46,5 +46,6 @@ def test_what_is_missing_is_left_out_and_told(told, case):
     assert hints.keys() == missing.keys()
     assert all(line in hints[name] for name, line in missing.items())
     assert found["served"] == there
+    assert "punctual.E020" not in found["checks"]
     assert ("punctual.E020" in found["in a namespace"]) is (CONSOLE.items() <= there.items())
     assert not {*found["loaded"]} & {*without}

@@ -11,6 +11,8 @@ from tests.support.browser import PASSWORD, Visits
 from tests.support.clients import client_of
 from tests.support.wait import wait_until
 
+pytestmark = pytest.mark.usefixtures("transactional_db")
+
 AT = "/ops/punctual"
 THEMES = ("plain", "themed")
 COUNTER = "/admin/testapp/counter/"

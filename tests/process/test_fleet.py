@@ -54,7 +54,7 @@ def test_beats_that_are_killed_frozen_and_cut_off_lose_and_double_nothing_and_ke
 def test_what_beats_claimed_and_could_not_publish_runs_without_waiting_for_its_lease(stack):
     """One is killed in between, the other loses its connection before it has the answer."""
     stack.settings_module = "tests.patient_settings"
-    killed, forgetful = (stack.beat(TEST_BEAT=f"tests.support.failing_beats:{name}") for name in ("Dying", "Forgetful"))
+    killed, forgetful = (stack.beat("-S", f"tests.support.failing_beats:{name}") for name in ("Dying", "Forgetful"))
     stack.worker(concurrency=1)
     wait_until(lambda: shared_by(killed.pid, forgetful.pid), describe=stack.logs)
     schedule_many("T_PLAIN", [{"key": n} for n in range(50)])

@@ -1,19 +1,19 @@
 """The path of a task through a real beat, the real broker and a real worker, and what happens when they die."""
 
+import re
 from datetime import timedelta
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
-from tasks_app.client import reschedule, schedule, schedule_many
+from tasks_app.client import reschedule, schedule
 from tasks_app.lifecycle.claim import LaneShare, claim
-from tasks_app.models import ScheduleTask, TaskAttempt, TaskBatch
+from tasks_app.models import ScheduleTask, TaskAttempt
 from tests.support import project_celery
 from tests.support.engine import anybodys, row
-from tests.support.processes import all_final, unfinished, wait_begun, wait_for
-from tests.support.stack import database_proxy, through
+from tests.support.processes import wait_begun, wait_for
+from tests.support.stack import redis_proxy, through
 from tests.support.testapp.models import Effect
-from tests.support.wait import wait_until
 
 
 def test_tasks_run_after_commit_at_their_time_until_they_succeed_and_send_with_the_projects_own_app(stack, redis):
@@ -36,6 +36,23 @@ def test_tasks_run_after_commit_at_their_time_until_they_succeed_and_send_with_t
     assert set(Effect.objects.values_list("task_id", flat=True)) >= {soon.task_id, later.task_id}
     assert redis.llen(project_celery.QUEUE) == 1
     assert b'"task": "project.mail"' in redis.lindex(project_celery.QUEUE, 0)
+
+
+def test_the_banner_of_a_worker_names_its_broker_and_no_class(stack):
+    broker = redis_proxy()
+    try:
+        stack.beat()
+        over_tcp = stack.worker(**through(redis=broker))
+        task = schedule("T_QUIET", "a")
+        wait_for(stack)
+        as_the_tests = stack.worker()
+        seen = [re.search(r"transport: +(\S+)", worker.text())[1] for worker in (over_tcp, as_the_tests)]
+    finally:
+        broker.close()
+
+    assert row(task.task_id).status == "SUCCESS"
+    assert re.fullmatch(rf"punctual://(:\*\*@)?127\.0\.0\.1:{broker.port}/0", seen[0])
+    assert re.match(r"punctual(\+socket)?://", seen[1])
 
 
 def test_a_worker_killed_while_running_leaves_its_task_to_another(stack):
@@ -65,26 +82,6 @@ def test_a_batch_whose_message_was_lost_is_due_again_and_uses_no_retry(stack):
     assert (row(task.task_id).status, row(task.task_id).retry_count) == ("SUCCESS", 0)
 
 
-def test_nothing_is_lost_when_the_broker_is_flushed_again_and_again(stack, redis):
-    stack.beat()
-    stack.worker()
-    ids = [p.task_id for p in schedule_many("T_EFFECT", [{"key": n} for n in range(3000)])]
-    flushes = 0
-
-    def finished() -> bool:
-        nonlocal flushes
-        if flushes < 10:
-            redis.flushall()
-            flushes += 1
-        return all_final()
-
-    wait_until(finished, 60, describe=lambda: unfinished() + stack.logs())
-
-    assert not ScheduleTask.objects.exclude(status="SUCCESS").exists()
-    assert not ScheduleTask.objects.filter(retry_count__gt=0).exists()
-    assert sorted(Effect.objects.values_list("task_id", flat=True)) == sorted(ids)
-
-
 def test_a_beat_told_to_stop_ends_cleanly_and_is_forgotten(stack):
     from tasks_app.models import Node
 
@@ -92,47 +89,6 @@ def test_a_beat_told_to_stop_ends_cleanly_and_is_forgotten(stack):
 
     assert beat.terminate() == 0
     assert not Node.objects.filter(kind=Node.BEAT).exists()
-
-
-def test_terminated_database_connections_cost_no_task_and_no_retry(stack):
-    stack.beat()
-    stack.worker()
-    ids = [p.task_id for p in schedule_many("T_EFFECT", [{"key": n} for n in range(3000)])]
-    ended = 0
-
-    def finished() -> bool:
-        nonlocal ended
-        if ended < 5:
-            with connection.cursor() as cursor:
-                cursor.execute(
-                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                    " WHERE datname = current_database() AND pid <> pg_backend_pid()"
-                )
-            ended += 1
-        return all_final()
-
-    wait_until(finished, 60, describe=lambda: unfinished() + stack.logs())
-
-    assert sorted(Effect.objects.values_list("task_id", flat=True)) == sorted(ids)
-    assert not ScheduleTask.objects.filter(retry_count__gt=0).exists()
-
-
-def test_a_worker_that_gets_no_answer_to_its_start_asks_again_before_its_lease_runs_out(stack):
-    """A network that swallows an answer tells nobody: without a limit the worker would wait for as long as TCP does."""
-    proxy = database_proxy()
-    stack.beat()
-    stack.worker(concurrency=1, TEST_RUN_LEASE_SECONDS="600", **through(database=proxy))
-    for silently in (True, False):
-        proxy.lose_answers(b"-- start:", silently=silently)
-        task = schedule("T_EFFECT", f"silently: {silently}", max_retry=0).task_id
-
-        wait_for(stack, task)
-
-        assert proxy.answers_to_lose == 0
-        assert (row(task).status, row(task).retry_count) == ("SUCCESS", 0)
-    assert Effect.objects.count() == 2
-    assert not TaskBatch.objects.filter(reaped=True).exists()
-    proxy.close()
 
 
 def test_a_running_task_that_is_rescheduled_is_superseded_and_the_new_one_runs(stack):

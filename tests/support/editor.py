@@ -18,6 +18,7 @@ LIST = "/admin/articles_app/article/"
 ADD = f"{LIST}add/"
 MOVE = f"{LIST}move/"
 EDIT = ("view", "add", "change")
+RIGHTS = [f"articles_app.{one}_article" for one in EDIT]
 
 
 def person(name: str = "ann", *may: str) -> Client:

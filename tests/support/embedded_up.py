@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tests.support.embedded_stack import CHECKOUT, remove_home
@@ -113,3 +114,23 @@ def processes_of(home: Path) -> Iterator[tuple[int, str]]:
                     yield int(entry.name), (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
             except OSError:
                 continue
+
+
+def refused(home: Path, *sentences: str, **settings: str) -> str:
+    """Run `make up` where it can't work, and return the one line that it says."""
+    run = subprocess.run(
+        command(), cwd=CHECKOUT, env=environment(home, **settings), capture_output=True, text=True, timeout=30
+    )
+    assert run.returncode == 1, run.stdout + run.stderr
+    assert run.stderr.count("\n") == 1 and all(sentence in run.stderr for sentence in sentences), run.stderr
+    return run.stdout + run.stderr
+
+
+@contextmanager
+def occupied(port: int) -> Iterator[None]:
+    """Somebody listens on the port, be it us or whoever was there before."""
+    with socket.socket() as listener:
+        with suppress(OSError):
+            listener.bind(("127.0.0.1", port))
+            listener.listen()
+        yield

@@ -3,10 +3,12 @@
 import contextlib
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote, unquote, urlencode, urlsplit
@@ -97,8 +99,8 @@ class Stack:
         """A program of this environment, whatever folder the command says it is in."""
         return self._start(name, [Path(command[0]).name, *command[1:]], env)
 
-    def beat(self, **env: str) -> Process:
-        process = self._start("beat", [*CELERY, "beat"], env)
+    def beat(self, *options: str, **env: str) -> Process:
+        process = self._start("beat", [*CELERY, "beat", *options], env)
         self._wait_for_node(process, Node.BEAT)
         return process
 
@@ -175,3 +177,15 @@ def through(*, database: Proxy | None = None, redis: Proxy | None = None) -> dic
 
 def new_stack(settings_module: str = "tests.settings", **options: str) -> Stack:
     return Stack(Path(tempfile.mkdtemp(prefix="punctual-stack-")), settings_module, **options)
+
+
+@contextlib.contextmanager
+def serving(**env: str) -> Iterator[Stack]:
+    """A web process with these variables, ended at the end."""
+    stack = new_stack()
+    try:
+        stack.web(**env)
+        yield stack
+    finally:
+        stack.stop()
+        shutil.rmtree(stack.folder, ignore_errors=True)

@@ -7,12 +7,14 @@ refused where it is declared. Other kinds of values (rows of Django models) are 
 from .compiler import add_kind, kind_of
 from .kind import MADE_ANEW, REQUIRED, Field, Kind, Unfit, Unstorable, is_object, json_default
 from .objects import dump_fields, load_fields
+from .schema import Schema, object_schema, whole_schema
 
 __all__ = [
     "MADE_ANEW",
     "REQUIRED",
     "Field",
     "Kind",
+    "Schema",
     "Unfit",
     "Unstorable",
     "add_kind",
@@ -21,4 +23,6 @@ __all__ = [
     "json_default",
     "kind_of",
     "load_fields",
+    "object_schema",
+    "whole_schema",
 ]

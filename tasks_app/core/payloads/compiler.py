@@ -93,7 +93,7 @@ class _Compiler:
     def _object(self, cls: type) -> Kind:
         if cls in self._begun:
             made = self._begun[cls]
-            return Kind(made.dump, made.load, OBJECT, made.fields)
+            return Kind(made.dump, made.load, OBJECT, made.schema, made.fields)
         made = self._begun[cls] = JsonObject(cls)
         try:
             hints = typing.get_type_hints(cls, include_extras=True)
@@ -106,7 +106,7 @@ class _Compiler:
             kinds[name] = Field(kind, field_default(cls, name, kind, default))
         made.fields.update(kinds)
         made.fetches = any(field.kind.fetches for field in kinds.values())
-        return Kind(made.dump, made.load, OBJECT, made.fields, fetches=made.fetches)
+        return Kind(made.dump, made.load, OBJECT, made.schema, made.fields, fetches=made.fetches)
 
     def _union(self, args: tuple[Any, ...]) -> Kind:
         kinds = [self.kind_of(arg) for arg in args]

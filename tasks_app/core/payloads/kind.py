@@ -5,8 +5,7 @@ from typing import Any, NamedTuple
 
 from tasks_app.core.errors import shown
 
-REQUIRED = object()  # the default of what has none
-MADE_ANEW = object()  # a default that a factory makes, or an entry that may be missing
+from .schema import MADE_ANEW, REQUIRED, Definitions, Schema  # noqa: F401  (MADE_ANEW: for others)
 
 
 class Unfit(ValueError):
@@ -36,6 +35,7 @@ class Kind(NamedTuple):
     dump: Callable[[Any], Any]
     load: Callable[[Any], Any]
     forms: frozenset[str]  # what it looks like as JSON: a union can tell its members by nothing else
+    schema: Callable[[Definitions], Schema]  # what may be sent for it from another language
     fields: Mapping[str, "Field"] | None = None  # of a dataclass or a model: what its JSON object has
     key_of: Callable[[Any], str] | None = None  # its text in the key of a unit, from its JSON; None: the JSON itself
     fetches: bool = False  # load asks the database

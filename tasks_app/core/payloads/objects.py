@@ -10,6 +10,7 @@ from typing import Any
 from tasks_app.core.errors import nearest
 
 from .kind import MADE_ANEW, OBJECT, REQUIRED, Field, Kind, Unfit, Unstorable, json_default, name_of
+from .schema import Definitions, Schema, object_schema
 from .values import ANYTHING
 
 
@@ -48,6 +49,10 @@ class JsonObject:
             return self._cls(**made)
         except (TypeError, ValueError) as error:
             raise Unfit(f"does not make an instance of {self._cls.__qualname__}: {error}") from error
+
+    def schema(self, definitions: Definitions) -> Schema:
+        titled = {"title": self._cls.__name__}
+        return definitions.of(self._cls, lambda: titled | object_schema(self.fields, definitions))
 
     def _dumped(self, name: str, field: Field, value: Any) -> Any:
         try:
@@ -165,13 +170,19 @@ def pydantic_kind(cls: Any) -> Kind:
             return _validated(cls.model_validate, value)  # of Python values, before it is stored
         return _validated(cls.model_validate_json, text)
 
+    def schema(definitions: Definitions) -> Schema:
+        try:
+            return definitions.adopt(cls, lambda refer: cls.model_json_schema(ref_template=refer))
+        except (RuntimeError, TypeError):  # a type in it has none
+            return {"title": cls.__name__, "type": "object"}
+
     fields = {
         field.serialization_alias or field.alias or name: Field(
             ANYTHING, REQUIRED if field.is_required() else MADE_ANEW
         )
         for name, field in cls.model_fields.items()
     }
-    return Kind(dump, load, OBJECT, fields)
+    return Kind(dump, load, OBJECT, schema, fields)
 
 
 def _validated(validate: Callable[[Any], Any], value: Any) -> Any:

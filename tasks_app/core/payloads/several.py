@@ -8,6 +8,7 @@ from typing import Any
 from tasks_app.core.errors import shown
 
 from .kind import OBJECT, Kind, Unfit, Unstorable
+from .schema import INTEGER_AS_NAME, Definitions, Schema, nullable
 
 
 def optional(inner: Kind) -> Kind:
@@ -17,7 +18,10 @@ def optional(inner: Kind) -> Kind:
     def load(value: Any) -> Any:
         return None if value is None else inner.load(value)
 
-    return inner._replace(dump=dump, load=load, forms=inner.forms | {"null"}, fields=None)
+    def schema(definitions: Definitions) -> Schema:
+        return nullable(inner.schema(definitions))
+
+    return inner._replace(dump=dump, load=load, forms=inner.forms | {"null"}, schema=schema, fields=None)
 
 
 def one_of(kinds: list[Kind], words: str) -> Kind:
@@ -29,9 +33,12 @@ def one_of(kinds: list[Kind], words: str) -> Kind:
                 continue
         raise Unfit(f"must be {words}", value)
 
+    def schema(definitions: Definitions) -> Schema:
+        return {"anyOf": [kind.schema(definitions) for kind in kinds]}
+
     forms = frozenset().union(*(kind.forms for kind in kinds))
     fetches = any(kind.fetches for kind in kinds)
-    return Kind(functools.partial(first, "dump"), functools.partial(first, "load"), forms, fetches=fetches)
+    return Kind(functools.partial(first, "dump"), functools.partial(first, "load"), forms, schema, fetches=fetches)
 
 
 def items(inner: Kind, build: type) -> Kind:
@@ -54,7 +61,10 @@ def items(inner: Kind, build: type) -> Kind:
         made = each(inner.load, value)
         return made if build is list else build(made)
 
-    return Kind(dump, load, frozenset({"list"}), fetches=inner.fetches)
+    def schema(definitions: Definitions) -> Schema:
+        return {"type": "array", "items": inner.schema(definitions)}
+
+    return Kind(dump, load, frozenset({"list"}), schema, fetches=inner.fetches)
 
 
 def _in_order(made: list[Any]) -> list[Any]:
@@ -75,11 +85,16 @@ def record(kinds: list[Kind]) -> Kind:
                 raise error.inside(f"[{len(made)}]") from None
         return made
 
+    def schema(definitions: Definitions) -> Schema:
+        places = [kind.schema(definitions) for kind in kinds]
+        return {"type": "array", "prefixItems": places, "minItems": len(kinds), "maxItems": len(kinds)}
+
     fetches = any(kind.fetches for kind in kinds)
     return Kind(
         functools.partial(each, "dump"),
         lambda value: tuple(each("load", value)),
         frozenset({"list"}),
+        schema,
         fetches=fetches,
     )
 
@@ -106,10 +121,24 @@ def mapping(key: Kind, inner: Kind, words: str) -> Kind:
     def key_out(name: Any) -> Any:
         return key.load(_number(name)) if whole else key.load(name)
 
+    def names(definitions: Definitions) -> Schema:
+        given = key.schema(definitions)
+        if not whole:
+            return given
+        return {"enum": [str(one) for one in given["enum"]]} if "enum" in given else {"pattern": INTEGER_AS_NAME}
+
+    def schema(definitions: Definitions) -> Schema:
+        return {
+            "type": "object",
+            "propertyNames": names(definitions),
+            "additionalProperties": inner.schema(definitions),
+        }
+
     return Kind(
         lambda value: each(value, key_in, inner.dump),
         lambda value: each(value, key_out, inner.load),
         OBJECT,
+        schema,
         fetches=inner.fetches,
     )
 

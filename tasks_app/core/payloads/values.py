@@ -11,6 +11,7 @@ from uuid import UUID
 from tasks_app.core.errors import shown
 
 from .kind import ANY_FORM, Kind, Unfit, Unstorable
+from .schema import Definitions, Schema
 
 T = TypeVar("T", datetime, date, time)
 _MOST_ZEROS = 40  # before or after the digits of a Decimal; beyond that its exponent is shorter
@@ -114,6 +115,10 @@ def _seconds(value: timedelta) -> int | float:
     return value.days * 86_400 + value.seconds if not value.microseconds else value.total_seconds()
 
 
+def _said(**schema: Any) -> Callable[[Definitions], Schema]:
+    return lambda _: schema
+
+
 def _in_utc(text: str) -> str:
     """One instant has one text, whatever the zone it was given in."""
     try:
@@ -135,26 +140,43 @@ def _both(
     write: Callable[[Any], Any],
     *forms: str,
     canonical: Callable[[Any], Any] | None = None,
+    **schema: Any,
 ) -> Kind:
     def dump(value: Any) -> Any:
         return write(load(value))
 
-    return Kind(dump, load, frozenset(forms), canonical=canonical)
+    return Kind(dump, load, frozenset(forms), _said(**schema), canonical=canonical)
 
 
-ANYTHING = Kind(_as_is, _as_is, ANY_FORM)
-NULL = Kind(_none_in, _none_in, frozenset({"null"}))
+ANYTHING = Kind(_as_is, _as_is, ANY_FORM, _said())
+NULL = Kind(_none_in, _none_in, frozenset({"null"}), _said(type="null"))
+# Of several spellings that are taken (an exponent, a UUID in braces), the schema has the usual one.
+_DIGITS = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?$"
+_LONGEST_TIMEDELTA = timedelta.max.days * 86_400
+_CLOCK = r"^([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,6})?)?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])?$"
 SCALARS: dict[type, Kind] = {
-    int: Kind(_int_in, _int_in, frozenset({"int"})),
-    float: Kind(_float_in, lambda value: float(_float_in(value)), frozenset({"float"})),
-    bool: Kind(_bool_in, _bool_in, frozenset({"bool"})),
-    str: Kind(_str_in, _str_in, frozenset({"string"})),
-    Decimal: _both(_decimal_out, str, "string", canonical=_fewest_digits),
-    UUID: _both(_uuid_out, str, "string"),
-    datetime: _both(_datetime_out, datetime.isoformat, "string", canonical=_in_utc),
-    date: _both(_date_out, date.isoformat, "string"),
-    time: _both(_time_out, time.isoformat, "string"),
-    timedelta: _both(_timedelta_out, _seconds, "float", "int"),
+    int: Kind(_int_in, _int_in, frozenset({"int"}), _said(type="integer")),
+    float: Kind(_float_in, lambda value: float(_float_in(value)), frozenset({"float"}), _said(type="number")),
+    bool: Kind(_bool_in, _bool_in, frozenset({"bool"}), _said(type="boolean")),
+    str: Kind(_str_in, _str_in, frozenset({"string"}), _said(type="string")),
+    Decimal: _both(
+        _decimal_out, str, "string", canonical=_fewest_digits, type="string", format="decimal", pattern=_DIGITS
+    ),
+    UUID: _both(_uuid_out, str, "string", type="string", format="uuid"),
+    datetime: _both(_datetime_out, datetime.isoformat, "string", canonical=_in_utc, type="string", format="date-time"),
+    date: _both(_date_out, date.isoformat, "string", type="string", format="date"),
+    # The format "time" wants an offset, which times of day seldom have.
+    time: _both(_time_out, time.isoformat, "string", type="string", pattern=_CLOCK),
+    timedelta: _both(
+        _timedelta_out,
+        _seconds,
+        "float",
+        "int",
+        type="number",
+        minimum=-_LONGEST_TIMEDELTA,
+        maximum=_LONGEST_TIMEDELTA,
+        description="Seconds",
+    ),
 }
 _FORM_OF = {str: "string", int: "int", float: "float", bool: "bool", type(None): "null"}
 
@@ -177,7 +199,13 @@ def enum_kind(cls: type[enum.Enum]) -> Kind:
         raise Unfit(rule, value)
 
     forms = {_FORM_OF[next(t for t in (bool, str, int, float) if isinstance(one.value, t))] for one in members}
-    return Kind(lambda value: load(value).value, load, frozenset(forms or {"string"}))
+    return Kind(lambda value: load(value).value, load, frozenset(forms or {"string"}), _said(**_enum_schema(cls)))
+
+
+def _enum_schema(cls: type[enum.Enum]) -> Schema:
+    if issubclass(cls, enum.Flag):
+        return {"title": cls.__name__, "type": "integer", "minimum": 0, "maximum": sum(one.value for one in cls)}
+    return {"title": cls.__name__, "enum": [one.value for one in cls]}
 
 
 def literal_kind(values: tuple[Any, ...]) -> Kind:
@@ -199,4 +227,4 @@ def literal_kind(values: tuple[Any, ...]) -> Kind:
         found = load(value)
         return found.value if isinstance(found, enum.Enum) else found
 
-    return Kind(dump, load, forms)
+    return Kind(dump, load, forms, _said(enum=plain))

@@ -3,12 +3,14 @@
 import time
 from typing import NamedTuple
 
-from tasks_app.lifecycle.past import BATCHES, move_batches, move_strays
+from tasks_app.lifecycle.past import move_batches, move_strays
 
 SECONDS = 20.0  # that one run may take; what is left comes with the next
-WALK_SECONDS = 0.5  # of it that the walk may take
+WALK_EVERY_SECONDS = 60.0  # what the walk finds is in nobody's way
+WALK_SECONDS = 0.5  # that it may take each time
 
 _walked_to = 0  # where this process's walk over the ids goes on
+_walked_at = float("-inf")
 
 
 class MovedAll(NamedTuple):
@@ -24,15 +26,18 @@ def move(seconds: float = SECONDS, walk_seconds: float = WALK_SECONDS) -> MovedA
     while time.monotonic() < deadline:
         step = move_batches()
         tasks, batches = tasks + step.tasks, batches + step.batches
-        if step.batches < BATCHES and not step.tasks:
+        if not step.batches:
             break
     return MovedAll(tasks, batches, _walk(walk_seconds))
 
 
 def _walk(seconds: float) -> int:
-    """Go on over the ids for a while; once around at most."""
-    global _walked_to
-    deadline, strays, begun_at = time.monotonic() + seconds, 0, _walked_to
+    """Go on over the ids for a while, now and then; once around at most."""
+    global _walked_to, _walked_at
+    if time.monotonic() - _walked_at < WALK_EVERY_SECONDS:
+        return 0
+    _walked_at = time.monotonic()
+    deadline, strays, begun_at = _walked_at + seconds, 0, _walked_to
     while time.monotonic() < deadline:
         step = move_strays(_walked_to)
         strays += step.tasks

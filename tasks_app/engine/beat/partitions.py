@@ -7,8 +7,9 @@ from typing import NamedTuple
 from django.db import OperationalError
 
 from tasks_app.conf import conf
+from tasks_app.core.retention import DEFAULT_CLASS
 from tasks_app.sql import run
-from tasks_app.storage.partitions import Partition, coming, drop, make, partitions
+from tasks_app.storage.partitions import Partition, coming, drop, known_classes, make, partitions
 
 AHEAD = 3  # partitions after the one of now
 
@@ -24,12 +25,15 @@ def keep_partitions() -> Kept:
     """A lock that is not to be had at once is not waited for: what is not done now is done next time."""
     now: datetime = run("clock", {})[0][0]
     made, dropped = [], []
-    for name, one in conf().retention_classes.items():
+    classes = conf().retention_classes
+    for name in classes:
         run("make_class", {"retention": name})
         made += _make(f"punctual_past_{name}", now)
-        dropped += _drop(f"punctual_past_{name}", now - one.hot)
+    for name, family in known_classes().items():
+        # One that was taken out of the settings empties by the times of the default.
+        dropped += _drop(family, now - classes.get(name, classes[DEFAULT_CLASS]).hot)
     made += _make("punctual_past_batch", now)
-    dropped += _drop("punctual_past_batch", now - conf().retention_classes["default"].hot)
+    dropped += _drop("punctual_past_batch", now - classes[DEFAULT_CLASS].hot)
     return Kept(made, dropped)
 
 

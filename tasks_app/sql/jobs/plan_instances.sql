@@ -30,9 +30,13 @@ WITH new AS (
         LIMIT %(page)s
     ) AS j
     LEFT JOIN unnest(%(limited)s::text[], %(homes)s::smallint[]) AS l(task_type, home) ON l.task_type = j.task_type
-    WHERE f.wanted OR f.missed = 0
-       OR CASE j.catch_up WHEN 'latest' THEN f.missed = 1 WHEN 'all' THEN f.missed <= j.catch_up_most ELSE FALSE END
-          AND f.fire >= clock_timestamp() - make_interval(secs => j.catch_up_window)
+    WHERE (f.wanted OR f.missed = 0
+           OR CASE j.catch_up WHEN 'latest' THEN f.missed = 1 WHEN 'all' THEN f.missed <= j.catch_up_most ELSE FALSE END
+              AND f.fire >= clock_timestamp() - make_interval(secs => j.catch_up_window))
+      -- Only what should have fired already can be over.
+      AND CASE WHEN f.fire < clock.now
+               THEN NOT EXISTS (SELECT FROM punctual_past p WHERE p.job = j.id AND p.fire_time = f.fire
+                                AND p.biz_key = j.id || ':' || f.label) ELSE TRUE END
     ORDER BY (j.id || ':' || f.label) COLLATE "C"
     ON CONFLICT DO NOTHING
     RETURNING id, job, shard, due_at

@@ -44,6 +44,12 @@ def test_this_project_has_nothing_to_be_told():
     assert check_pages() == [] and isinstance(admin.site, ConsoleSite)
 
 
+def test_where_the_console_is_the_projects_admin_a_namespace_hides_nothing(settings):
+    settings.ROOT_URLCONF = (path("admin/", admin.site.urls), path("x/", include(("tasks_app.urls", "ours"))))
+
+    assert check_pages() == []
+
+
 @pytest.mark.django_db
 def test_an_audit_entry_has_a_page(django_user_model):
     client = client_of(person("olga", "tasks_app.view_scheduletask", "auth.view_user"))

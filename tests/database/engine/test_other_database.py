@@ -9,12 +9,14 @@ from django.db import OperationalError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.test import override_settings
 from django.urls import URLPattern, path
+from psycopg import IsolationLevel
 
 from tasks_app.api import api
 from tasks_app.client import find, handler, schedule
 from tasks_app.client.compensation import compare_keys
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.database import close_connections, own_transactions, tune_connections
+from tasks_app.database_checks import check_server
 from tasks_app.models import ScheduleTask
 from tasks_app.router import Router
 from tests.support.engine import row, run_due
@@ -130,16 +132,34 @@ def test_with_the_router_only_transactional_handlers_are_told_of(settings, alias
 
     assert list(told) == ["punctual.W010"]
     assert "ARTICLE_PUBLISH" in told["punctual.W010"]
+    assert "T_TWO_PHASE" in told["punctual.W010"]
     assert "T_QUIET" not in told["punctual.W010"]
 
 
-def test_an_old_server_and_a_strict_isolation_are_told(settings, alias, monkeypatch):
+def test_a_server_that_is_too_old_is_told_to_whoever_asks_for_that_database(monkeypatch):
+    monkeypatch.setattr("tasks_app.database_checks.OLDEST", connections["default"].pg_version // 10_000)
+    assert found() == {}
+
     monkeypatch.setattr("tasks_app.database_checks.OLDEST", 99)
     assert "Punctual needs 99 or newer" in found()["punctual.E012"]
+    assert check_server(databases=["another"]) == check_server() == []
 
-    alias("strict", OPTIONS={"isolation_level": 4})
+
+@pytest.mark.parametrize(
+    ("level", "told_as"),
+    [
+        (IsolationLevel.READ_COMMITTED, None),
+        (IsolationLevel.REPEATABLE_READ, "REPEATABLE_READ"),
+        (IsolationLevel.SERIALIZABLE, "SERIALIZABLE"),
+    ],
+)
+def test_a_stricter_isolation_than_ours_is_told(settings, alias, level, told_as):
+    alias("strict", OPTIONS={"isolation_level": level})
+
     told = found(PUNCTUAL=settings.PUNCTUAL | {"DATABASE": "strict"}, DATABASE_ROUTERS=[Router()])
-    assert "SERIALIZABLE" in told["punctual.W011"]
+
+    assert ("punctual.W011" in told) is (told_as is not None)
+    assert told_as is None or f"isolation_level {told_as}." in told["punctual.W011"]
 
 
 def test_no_request_is_a_transaction_around_a_view_of_ours(monkeypatch):

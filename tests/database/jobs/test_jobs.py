@@ -8,12 +8,13 @@ import pytest
 from tasks_app.client.jobs import create_job, edit_job, trigger_job
 from tasks_app.core.errors import InvalidTask, NameTaken, StaleRevision, UnknownJob
 from tasks_app.engine.beat.job_planner import plan_once
+from tasks_app.engine.beat.mover import move
 from tasks_app.lifecycle.dead_letter import replay
 from tasks_app.lifecycle.jobs import planning, verbs
 from tasks_app.lifecycle.jobs.request import JobRequest
 from tasks_app.lifecycle.jobs.view import schedule_in_words, state_of
 from tasks_app.lifecycle.start import start
-from tasks_app.models import AuditEntry, JobCursor, JobDefinition, ScheduleTask
+from tasks_app.models import AnyTask, AuditEntry, JobCursor, JobDefinition, PastTask, ScheduleTask
 from tests.support.audit import deeds
 from tests.support.engine import claim_due, make_due, run_due
 from tests.support.jobs import by, expected, fire_times, instances, make, now, was_down
@@ -213,6 +214,22 @@ def test_jitter_spreads_equal_schedules_and_is_the_same_every_time():
     assert all(len(one) == 1 for one in delays)
     assert len({min(one) for one in delays}) > 15
     assert all(0 <= min(one) <= 50 for one in delays)
+
+
+def test_what_has_run_and_is_in_the_past_is_not_planned_again(settings):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"KEEP_LIVE_SECONDS": 0.000001}
+    job = make(every=10, catch_up="all")
+    was_down(job, timedelta(seconds=300))
+    plan_once()
+    ran = [at for at in fire_times(job) if at < now()]
+    run_due()
+    move()
+    assert PastTask.objects.count() == len(ran) > 20
+
+    JobCursor.objects.update(next_fire=ran[0])
+    plan_once()
+
+    assert AnyTask.objects.filter(fire_time__in=ran).count() == len(ran)
 
 
 def test_one_time_is_planned_when_the_job_is_made():

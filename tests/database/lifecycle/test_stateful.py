@@ -1,6 +1,5 @@
 """Random walks over every move of a task, checked after each step against a plain model and the database's rules."""
 
-import os
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from math import ceil
@@ -29,6 +28,7 @@ from tasks_app.lifecycle.start import StartedBatch, finish_batch, heartbeat, sta
 from tests.support.engine import claim_due, expire_lease, make_due
 from tests.support.invariants import assert_consistent
 from tests.support.marks import LONG_LEASES, commits
+from tests.support.scale import FULL
 
 pytestmark = commits
 
@@ -36,8 +36,6 @@ TYPE = "T_MODEL"
 KEYS = "abc"
 HOUR = 3600
 NOW, LATER = "now", "later"  # due already; due, but not while the test runs
-
-FULL = os.environ.get("PUNCTUAL_SCALE") == "full"
 
 
 @dataclass
@@ -467,7 +465,7 @@ def test_every_walk_through_the_states_ends_where_the_model_says(number):
     run_state_machine_as_test(
         Part,
         settings=settings(
-            max_examples=35,
+            max_examples=35 if FULL else 20,
             stateful_step_count=40,
             derandomize=not FULL,
             # A failed walk ends at its first wrong step, with all its steps told; a shorter seed is no simpler one.

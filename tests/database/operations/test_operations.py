@@ -126,7 +126,7 @@ def test_a_chore_is_done_by_one_beat_each_time_it_is_due(lost_batch):
 
     first, second = one.run_once(), two.run_once()
 
-    assert first == ["compensate", "prune", "reap", "rescue", "roll_up"]
+    assert first == ["compensate", "move", "partition", "prune", "reap", "rescue", "roll_up"]
     assert second == []
     one.wait_aside()
     MaintenanceEntry.objects.filter(name="prune").update(next_at="2020-01-01T00:00:00Z")
@@ -161,38 +161,15 @@ def test_a_reap_is_done_only_when_there_is_something_to_reap(lost_batch):
     assert MaintenanceEntry.objects.get(name="reap").next_at.year > 2020  # it was looked at all the same
 
 
-def test_what_is_past_its_keep_is_pruned_and_nothing_else():
-    old, fresh, scheduled = (
-        schedule("T_QUIET", "old"),
-        schedule("T_QUIET", "fresh"),
-        schedule("T_QUIET", "scheduled", delay=60),
-    )
-    dead = schedule("T_QUIET", "dead", payload={"do": "die"})
-    rolling = schedule("T_QUIET", "rolling", repeat_after=60)
+def test_events_past_their_keep_are_pruned_and_no_others():
+    old, _ = schedule("T_QUIET", "old"), schedule("T_QUIET", "fresh")
     run_due()
-    execute("UPDATE punctual_task SET updated_at = now() - interval '15 days' WHERE biz_key <> 'fresh'")
-    execute("UPDATE punctual_batch SET finished_at = now() - interval '25 hours'")
     execute(f"UPDATE punctual_outbox SET created_at = now() - interval '8 days' WHERE task_id = {old.task_id}")
-
-    pruned = prune()
-
-    left = set(ScheduleTask.objects.values_list("id", flat=True))
-    assert left == {fresh.task_id, scheduled.task_id, dead.task_id, rolling.task_id}
-    assert (pruned.tasks, TaskBatch.objects.count()) == (1, 0)
-    assert old.task_id not in OutboxEvent.objects.values_list("task_id", flat=True)
-    assert OutboxEvent.objects.count() == 3
-
-
-def test_a_dead_row_that_another_took_over_from_is_pruned():
-    dead = schedule("T_QUIET", "a", payload={"do": "die"})
-    run_due()
-    newer = schedule("T_QUIET", "a", delay=60)
-    execute("UPDATE punctual_task SET updated_at = now() - interval '15 days'")
 
     prune()
 
-    assert set(ScheduleTask.objects.values_list("id", flat=True)) == {newer.task_id}
-    assert dead.task_id != newer.task_id
+    assert old.task_id not in OutboxEvent.objects.values_list("task_id", flat=True)
+    assert OutboxEvent.objects.count() == 1
 
 
 def test_killed_processes_are_forgotten_in_time(fleet):
@@ -231,17 +208,6 @@ def test_a_revision_is_pruned_when_it_is_old_and_its_unit_has_no_task():
 
     assert not any(is_newest(unit, 4) for unit in units[1:])
     assert is_newest(units[0], 4)
-
-
-def test_a_long_history_is_pruned_in_small_steps(settings):
-    settings.PUNCTUAL = settings.PUNCTUAL | {"PRUNE_STEP": 10}
-    schedule_many("T_QUIET", [{"key": n} for n in range(95)])
-    run_due()
-    execute("UPDATE punctual_task SET updated_at = now() - interval '15 days'")
-
-    pruned = sum(prune(steps=3).tasks for _ in range(6))
-
-    assert pruned == 95
 
 
 def test_status_shows_who_holds_which_shard_under_which_number_and_who_took_over(fleet):

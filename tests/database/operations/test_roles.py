@@ -7,6 +7,8 @@ import pytest
 from django.db import ProgrammingError, connection
 
 from tasks_app.client import cancel, schedule
+from tasks_app.engine.beat.mover import move
+from tasks_app.engine.beat.partitions import keep_partitions
 from tasks_app.engine.beat.retention import prune
 from tasks_app.engine.operations import lanes
 from tasks_app.engine.watch.status import read_status
@@ -42,6 +44,8 @@ def test_it_can_do_what_a_fleet_does(as_app):
     cancel("T_QUIET", "b")
     lanes.pause("low", reason="tea", by="me")
     prune()
+    keep_partitions()
+    move()
 
     assert ScheduleTask.objects.get(id=done).status == "SUCCESS"
     assert read_status().lanes
@@ -55,6 +59,7 @@ def test_it_can_do_what_a_fleet_does(as_app):
         "TRUNCATE punctual_task",
         "DROP TABLE punctual_task",
         "CREATE TABLE public.mine (id int)",
+        "DROP TABLE punctual_past_default",
     ],
 )
 def test_it_can_not_change_the_tables_themselves(as_app, statement):

@@ -12,6 +12,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
 from tasks_app.core.payloads import Unfit, Unstorable, kind_of
+from tests.support.json_schema import keeps_to, schema_of
 from tests.support.testapp import later
 
 ID = UUID("6f9619ff-8b86-d011-b42d-00c04fc964ff")
@@ -35,6 +36,11 @@ class Answer(enum.Enum):
 class Level(enum.IntEnum):
     LOW = 1
     HIGH = 2
+
+
+class Rights(enum.Flag):
+    READ = 1
+    WRITE = 2
 
 
 @dataclass(frozen=True)
@@ -106,6 +112,7 @@ THERE_AND_BACK = [
     (Answer, Answer.YES, True),
     (Answer, Answer.UNSURE, "?"),
     (Level, Level.HIGH, 2),
+    (Rights, Rights.READ | Rights.WRITE, 3),
     (Literal["a", 1, None], 1, 1),
     (Literal[Size.SMALL], Size.SMALL, "s"),
     (OrderId, 7, 7),
@@ -158,6 +165,7 @@ def test_a_value_is_stored_as_json_and_built_again(annotation, value, stored):
     assert built == value
     assert type(built) is type(value) or annotation in (float, Address, later.Address)
     assert kind.dump(dumped) == stored  # what it looks like as JSON is taken as well
+    assert keeps_to(schema_of(annotation), stored)
 
 
 REFUSED = [
@@ -203,6 +211,15 @@ REFUSED = [
     (Invoice, {"number": 1}, "at is refused: Field required"),
     (Invoice, 5, "must be an instance of Invoice"),
 ]
+# To JSON Schema 5.0 is a whole number, and 10**400 a number; nor does it know what a class says to itself.
+NO_SCHEMA_CAN_TELL = [(int, 5.0), (float, 10**400), (Order, {"id": -1, "lines": []})]
+
+
+def is_json(value: object) -> bool:
+    try:
+        return json.loads(json.dumps(value, allow_nan=False)) == value
+    except (TypeError, ValueError):
+        return False
 
 
 @pytest.mark.parametrize(("annotation", "value", "words"), REFUSED)
@@ -210,6 +227,8 @@ def test_what_does_not_fit_is_refused_with_its_place_its_value_and_the_rule(anno
     with pytest.raises(Unfit) as refused:
         kind_of(annotation).dump(value)
     assert words in str(refused.value)
+    if (annotation, value) not in NO_SCHEMA_CAN_TELL and is_json(value):
+        assert not keeps_to(schema_of(annotation), value)
 
 
 UNSTORABLE = [

@@ -41,6 +41,18 @@ ROOT = Path(__file__).resolve().parents[3]
         ({"REAP_SECONDS": 1e300}, "must be at most 604,800"),
         ({"PRUNE_SECONDS": 1e-9}, "must be 1e-06 or more"),
         ({"KEEP_HOT_DAYS": 1e9}, "must be at most 36,500"),
+        ({"KEEP_TASKS_DAYS": 7}, "is called KEEP_HOT_DAYS now"),
+        ({"RETENTION": {"Brief": {}}}, "has a class 'Brief'; a name is 1 to 20 small letters"),
+        ({"RETENTION": {"batch": {}}}, "and not one of batch"),
+        ({"RETENTION": {"default": {"hot_days": 1}}}, "that one has KEEP_HOT_DAYS and KEEP_COLD_DAYS. Set those"),
+        ({"RETENTION": {"brief": 2}}, 'is 2; it must be a dict, such as {"hot_days": 2}'),
+        ({"RETENTION": {"brief": {"hot_day": 2}}}, "is no option of a class. Did you mean 'hot_days'"),
+        ({"RETENTION": {"brief": {"hot_days": 0}}}, "is 0; it must be days, more than 0 and at most 36,500"),
+        ({"RETENTION": {"brief": {"hot_days": True}}}, "is True; it must be days"),
+        ({"RETENTION": {"brief": {"tenants": "acme"}}}, "is 'acme'; it must be a list of tenants"),
+        ({"RETENTION": {"a": {"tenants": ["x"]}, "b": {"tenants": ["x"]}}}, "has 'x', which is in 'a' already"),
+        ({"RETENTION": ["brief"]}, "must be a dict"),
+        ({"PARTITION_HOURS": 1e9}, "must be at most 744"),
         ({"WAKEUP_MS": 1e9}, "must be at most 3,600,000"),
         ({"RUN_LEASE_SECONDS": 0.5, "HEARTBEAT_SECONDS": 0.1}, "must be 1 or more. A worker ends itself"),
         ({"PAYLOAD_MAX_BYTES": 1}, "must be 2 or more"),
@@ -157,6 +169,19 @@ def test_handlers_that_contradict_themselves_are_refused_by_a_check():
 
     assert len(found) == 1
     assert "UNIT_CONTRADICTION" in found[0].msg
+
+
+def test_a_handler_of_an_unknown_retention_class_is_told_by_a_check():
+    @handler("UNIT_RETENTION", retention="breif")
+    def run(task): ...
+
+    try:
+        found = [m.msg for m in checks.run_checks() if m.id == "punctual.E004"]
+    finally:
+        REGISTRY.discard("UNIT_RETENTION")
+
+    assert len(found) == 1
+    assert "retention='breif' is not a class in PUNCTUAL[\"RETENTION\"]. There are: default." in found[0]
 
 
 def test_every_setting_is_on_the_configuration_page_with_its_default():

@@ -15,17 +15,25 @@ from .search import calm_steps, search
 
 # Each scope with the number of states it has to have: whoever makes one smaller does it here, in the open.
 SCOPES = {
-    "one unit, everything once": (
-        Scope(edits=1, cancels=1, replays=1, doubles=1, doubts=1),
-        93_000,
+    "one unit, everything once but doubled messages": (
+        Scope(edits=1, cancels=1, replays=1, doubts=1),
+        22_000,
+    ),
+    "one unit, everything once but edits": (
+        Scope(cancels=1, replays=1, doubles=1, doubts=1),
+        7_400,
     ),
     "one unit edited twice, dead letters": (
         Scope(edits=2, replays=1, outcomes=("ok", "dead")),
         15_000,
     ),
-    "two tasks in one batch, cancels and doubts": (
-        Scope(units=2, cancels=1, doubts=1),
-        40_000,
+    "two tasks in one batch, cancels": (
+        Scope(units=2, cancels=1),
+        13_500,
+    ),
+    "two tasks in one batch, doubts": (
+        Scope(units=2, doubts=1),
+        12_500,
     ),
     "two tasks in one batch, edited": (
         Scope(units=2, edits=1, verbs=("ensure",), outcomes=("ok",)),
@@ -73,8 +81,12 @@ SCOPES = {
     ),
 }
 
-# 1.4 million states more, in two or three minutes.
+# 1.5 million states more, in two or three minutes.
 WIDE_SCOPES = {
+    "one unit, everything once": (
+        Scope(edits=1, cancels=1, replays=1, doubles=1, doubts=1),
+        93_000,
+    ),
     "one unit, three claims": (
         Scope(batches=3, edits=1, cancels=1, replays=1, doubles=1),
         367_000,

@@ -36,7 +36,7 @@ export type AttemptOut = {
 export type AttemptPage = {
     items: Array<AttemptOut>;
     /**
-     * Null on the last page
+     * `after` of the next page; null on the last. A page may be short, or even empty, and still have a next one
      */
     next: string | null;
 };
@@ -70,7 +70,7 @@ export type AuditOut = {
 export type AuditPage = {
     items: Array<AuditOut>;
     /**
-     * Null on the last page
+     * `after` of the next page; null on the last. A page may be short, or even empty, and still have a next one
      */
     next: string | null;
 };
@@ -367,7 +367,7 @@ export type JobOut = {
  */
 export type JobPage = {
     /**
-     * Null on the last page
+     * `after` of the next page; null on the last. A page may be short, or even empty, and still have a next one
      */
     next: string | null;
     items: Array<JobOut>;
@@ -660,6 +660,15 @@ export type PauseIn = {
 };
 
 /**
+ * PayloadSchema
+ *
+ * A JSON schema, draft 2020-12.
+ */
+export type PayloadSchema = {
+    [key: string]: unknown;
+};
+
+/**
  * PlanOutcome
  *
  * CREATED: there was no task to move, so one was made. UPDATED: it has a new time. REPLACED: it was running, and a new task took over. IGNORED: it has succeeded. SUPERSEDED: a newer change had already been applied.
@@ -759,7 +768,7 @@ export type ProductOut = {
 export type ProductPage = {
     items: Array<ProductOut>;
     /**
-     * Null on the last page
+     * `after` of the next page; null on the last. A page may be short, or even empty, and still have a next one
      */
     next: string | null;
 };
@@ -959,7 +968,7 @@ export type TaskOut = {
  */
 export type TaskPage = {
     /**
-     * Null on the last page
+     * `after` of the next page; null on the last. A page may be short, or even empty, and still have a next one
      */
     next: string | null;
     items: Array<TaskOut>;
@@ -1012,6 +1021,10 @@ export type TaskTypeOut = {
     rate: number | null;
     burst: number | null;
     max_running: number | null;
+    /**
+     * What its payload has: names, types, defaults, and what is required. Null: the handler declares no parameters, and takes any payload
+     */
+    payload_schema: PayloadSchema | null;
 };
 
 /**

@@ -40,6 +40,7 @@ from .mode import Mode
 from .on_resume import OnResume
 from .operated_out import OperatedOut
 from .pause_in import PauseIn
+from .payload_schema import PayloadSchema
 from .plan_outcome import PlanOutcome
 from .planned_out import PlannedOut
 from .preview_out import PreviewOut
@@ -108,6 +109,7 @@ __all__ = (
     "OnResume",
     "OperatedOut",
     "PauseIn",
+    "PayloadSchema",
     "PlannedOut",
     "PlanOutcome",
     "PreviewOut",

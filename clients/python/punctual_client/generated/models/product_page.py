@@ -18,7 +18,8 @@ class ProductPage:
     """
     Attributes:
         items (list[ProductOut]):
-        next_ (None | str): Null on the last page
+        next_ (None | str): `after` of the next page; null on the last. A page may be short, or even empty, and still
+            have a next one
     """
 
     items: list[ProductOut]

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
 from ..models.lane import Lane
 from ..models.mode import Mode
+
+if TYPE_CHECKING:
+    from ..models.payload_schema import PayloadSchema
+
 
 T = TypeVar("T", bound="TaskTypeOut")
 
@@ -26,6 +30,8 @@ class TaskTypeOut:
         rate (float | None): Tasks a second across all workers
         burst (float | None):
         max_running (int | None):
+        payload_schema (None | PayloadSchema): What its payload has: names, types, defaults, and what is required. Null:
+            the handler declares no parameters, and takes any payload
     """
 
     name: str
@@ -38,9 +44,12 @@ class TaskTypeOut:
     rate: float | None
     burst: float | None
     max_running: int | None
+    payload_schema: None | PayloadSchema
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.payload_schema import PayloadSchema  # noqa: PLC0415
+
         name = self.name
 
         lane = self.lane.value
@@ -64,6 +73,12 @@ class TaskTypeOut:
         max_running: int | None
         max_running = self.max_running
 
+        payload_schema: dict[str, Any] | None
+        if isinstance(self.payload_schema, PayloadSchema):
+            payload_schema = self.payload_schema.to_dict()
+        else:
+            payload_schema = self.payload_schema
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -78,6 +93,7 @@ class TaskTypeOut:
                 "rate": rate,
                 "burst": burst,
                 "max_running": max_running,
+                "payload_schema": payload_schema,
             }
         )
 
@@ -85,6 +101,8 @@ class TaskTypeOut:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.payload_schema import PayloadSchema  # noqa: PLC0415
+
         d = dict(src_dict)
         name = d.pop("name")
 
@@ -121,6 +139,21 @@ class TaskTypeOut:
 
         max_running = _parse_max_running(d.pop("max_running"))
 
+        def _parse_payload_schema(data: object) -> None | PayloadSchema:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                payload_schema_type_0 = PayloadSchema.from_dict(data)
+
+                return payload_schema_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | PayloadSchema, data)
+
+        payload_schema = _parse_payload_schema(d.pop("payload_schema"))
+
         task_type_out = cls(
             name=name,
             lane=lane,
@@ -132,6 +165,7 @@ class TaskTypeOut:
             rate=rate,
             burst=burst,
             max_running=max_running,
+            payload_schema=payload_schema,
         )
 
         task_type_out.additional_properties = d

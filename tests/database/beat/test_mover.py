@@ -1,0 +1,183 @@
+"""The mover: what is over leaves the table of what is live, whole and once, and nothing else does."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+
+from tasks_app.client import cancel, find, history, reschedule, schedule, schedule_many
+from tasks_app.engine.beat import mover
+from tasks_app.engine.beat.mover import move
+from tasks_app.models import AnyTask, PastBatch, PastTask, ScheduleTask, TaskBatch
+from tests.support.engine import make_due, run_due
+from tests.support.invariants import assert_consistent
+from tests.support.marks import commits
+from tests.support.moves import FINAL, SKIP, TUESDAY, TYPE, ids_of, settled, started
+
+pytestmark = commits
+
+
+@pytest.fixture(autouse=True)
+def _from_the_first_id(monkeypatch):
+    monkeypatch.setattr(mover, "WALK_EVERY_SECONDS", 0)
+    mover._walked_to = 0
+    yield
+    assert_consistent()
+
+
+def execute(statement: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement)
+
+
+def grow_old(seconds: int = 3600) -> None:
+    """As if all that has happened had happened so long before."""
+    execute(f"UPDATE punctual_task SET updated_at = updated_at - interval '{seconds} s'")
+    execute(f"UPDATE punctual_batch SET finished_at = finished_at - interval '{seconds} s'")
+
+
+def test_what_is_over_goes_and_the_rest_stays():
+    done, dead = schedule(TYPE, "done").task_id, schedule(TYPE, "dead", payload={"do": "die"}).task_id
+    rolling = schedule(TYPE, "rolling", repeat_after=60).task_id
+    run_due()
+    waiting = schedule(TYPE, "waiting", at=TUESDAY).task_id
+    cancelled = schedule(TYPE, "cancelled", at=TUESDAY).task_id
+    cancel(TYPE, "cancelled")
+    grow_old()
+    fresh = schedule(TYPE, "fresh").task_id
+    run_due()
+
+    moved = move()
+
+    assert set(PastTask.objects.values_list("id", flat=True)) == {done, cancelled}
+    assert set(ScheduleTask.objects.values_list("id", flat=True)) == {dead, rolling, waiting, fresh}
+    assert (moved.tasks, moved.strays, TaskBatch.objects.count()) == (1, 1, 1)
+    assert PastBatch.objects.count() == moved.batches
+
+
+def test_a_row_is_in_the_past_as_it_was():
+    task_id = schedule("T_PLAIN", "a", payload={"do": "retry_until", "attempt": 2}, idem_key="k", lane="high").task_id
+    run_due()
+    make_due(task_id)
+    run_due()
+    grow_old()
+    fields = [field.name for field in ScheduleTask._meta.fields]
+    before = ScheduleTask.objects.values(*fields).get()
+
+    move()
+
+    assert AnyTask.objects.values(*fields).get() == before
+    past = PastTask.objects.get()
+    assert (past.retention, past.worker) == ("default", PastBatch.objects.get(batch_no=past.ran_in).worker)
+    assert past.worker
+
+
+def test_a_task_that_ran_again_goes_with_its_last_batch():
+    batch = started("a", "b")
+    settled(batch, SKIP, only="a", finish=False)
+    settled(batch, only="b")
+    first = ScheduleTask.objects.get(biz_key="a").ran_in
+    execute("UPDATE punctual_batch SET finished_at = finished_at - interval '1 hour'")
+
+    assert move().tasks == 0  # both were written to after that batch ended, as a retry would have been
+
+    execute("UPDATE punctual_task SET updated_at = updated_at - interval '1 hour'")
+    move()
+    assert {row.ran_in for row in PastTask.objects.all()} == {first}
+
+
+def test_a_dead_task_goes_when_another_took_over_from_it():
+    settled(batch := started("a"), FINAL)
+    grow_old()
+    assert move().strays == 0
+    newer = schedule(TYPE, "a", at=TUESDAY).task_id
+    grow_old()
+
+    move()
+
+    assert [row.id for row in PastTask.objects.all()] == ids_of(batch)
+    assert ScheduleTask.objects.get().replaces == ids_of(batch)[0]
+    assert [task.id for task in history(TYPE, "a")[0]] == [newer, *ids_of(batch)]
+
+
+def test_much_is_moved_in_steps_and_a_run_ends_in_time():
+    for part in range(0, 95, 8):
+        schedule_many(TYPE, [{"key": n} for n in range(part, min(part + 8, 95))])
+        run_due()
+    grow_old()
+
+    assert move(seconds=0.0, walk_seconds=0.0) == (0, 0, 0)
+    steps = 0
+    while ScheduleTask.objects.exists():
+        mover.move_batches(batches=2, tasks=10)
+        steps += 1
+        assert steps < 50
+
+    assert steps > 3
+    assert PastTask.objects.count() == 95
+
+
+def test_the_walk_comes_around():
+    for key in "abc":
+        schedule(TYPE, key, at=TUESDAY)
+        cancel(TYPE, key)
+    grow_old()
+    mover._walked_to = ScheduleTask.objects.order_by("-id")[0].id
+
+    assert move().strays == 3
+
+
+def test_what_was_over_long_ago_gets_the_partitions_that_it_needs():
+    for key, days in (("a", 5), ("b", 3), ("c", 40)):
+        schedule(TYPE, key)
+        run_due()
+        grow_old(60 * 60 + days * 86_400)
+
+    move()
+
+    assert PastTask.objects.count() == 3
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(DISTINCT tableoid) FROM punctual_past")
+        assert cursor.fetchone() == (3,)
+
+
+def test_a_class_has_partitions_of_its_own(settings):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"RETENTION": {"brief": {"hot_days": 2, "tenants": ["acme"]}}}
+    schedule(TYPE, "a", tenant="acme")
+    schedule(TYPE, "b")
+    run_due()
+    grow_old()
+
+    move()
+
+    assert set(PastTask.objects.values_list("biz_key", "retention")) == {("a", "brief"), ("b", "default")}
+    assert find(TYPE, "a", tenant="acme").status == "SUCCESS"
+
+
+def test_after_the_hot_time_a_unit_is_new(settings):
+    schedule(TYPE, "a", idem_key="k")
+    run_due()
+    grow_old()
+    move()
+    assert (find(TYPE, "a").status, reschedule(TYPE, "a", at=TUESDAY).outcome) == ("SUCCESS", "IGNORED")
+    assert schedule(TYPE, "b", at=TUESDAY, idem_key="k").outcome == "EXISTS"
+
+    settings.PUNCTUAL = settings.PUNCTUAL | {"KEEP_HOT_DAYS": 3000 / 86_400}
+
+    assert find(TYPE, "a") is None
+    assert reschedule(TYPE, "a", at=TUESDAY).outcome == "CREATED"
+    assert schedule(TYPE, "b", at=TUESDAY, idem_key="k").outcome == "CREATED"
+    assert PastTask.objects.count() == 1
+
+
+def test_times_of_a_task_in_the_past_are_told_as_before():
+    schedule(TYPE, "a")
+    run_due()
+    before = find(TYPE, "a")
+    grow_old()
+    move()
+    after = find(TYPE, "a")
+
+    assert after.start_time == before.start_time
+    assert after.late == before.late
+    assert after.updated_at == before.updated_at - timedelta(hours=1)

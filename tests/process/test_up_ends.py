@@ -1,0 +1,61 @@
+"""How `make up` ends: by Ctrl-C, whatever it is doing, or at once, with one sentence, where it can't work."""
+
+from __future__ import annotations
+
+import signal
+import sys
+
+import pytest
+
+from tasks_app import embedded
+from tests.support.embedded_stack import read_rows, write_row
+from tests.support.embedded_up import occupied, refused, running_up
+
+needs_proc = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+
+
+@needs_proc
+def test_ctrl_c_while_starting_leaves_nothing_and_exits_with_0(tmp_path):
+    with running_up(tmp_path / "home") as starting:
+        starting.wait_for(r"setup  \| ")
+        assert starting.end(signal.SIGINT) == 0
+        assert starting.left_alive() == []
+        assert "Traceback" not in starting.output
+
+
+@needs_proc
+def test_ctrl_c_leaves_no_process_behind_and_the_data_is_kept(tmp_path):
+    home = tmp_path / "home"
+    with running_up(home) as running:
+        running.url()
+        write_row(embedded.running(home).database_url, "kept")
+        assert len(running.left_alive()) > 5
+        assert running.end(signal.SIGINT) == 0
+        assert running.left_alive() == []
+        assert embedded.running(home) is None
+        with embedded.start(home, valkey=False) as services:
+            assert read_rows(services.database_url) == ["kept"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        (
+            {"DATABASE_URL": "postgresql://me:s3cret@127.0.0.1:1/app"},
+            "postgresql://127.0.0.1:1/app, which can't be used",
+        ),
+        ({"DATABASE_URL": "postgresql://me:s3c/ret@127.0.0.1/app"}, "DATABASE_URL isn't a usable URL"),
+        ({"DATABASE_URL": "mysql://me:s3cret@127.0.0.1/app"}, "must look like postgresql://user:password@host"),
+        ({"DATABASE_URL": "me:s3cret@127.0.0.1/app"}, "must look like postgresql://user:password@host"),
+        ({"REDIS_URL": "redis://:s3cret@127.0.0.1:1/0"}, "redis://127.0.0.1:1/0, which can't be used"),
+        ({"REDIS_URL": "unix:///nowhere/valkey.sock"}, "unix:///nowhere/valkey.sock, which can't be used"),
+        ({"PUNCTUAL_HOME": "/dev/null/home"}, "PUNCTUAL_HOME is /dev/null/home, which can't be used"),
+        ({"PORT": "80a"}, "PORT is '80a'; it must be a number from 1 to 65535."),
+        ({"PORT": "8000"}, "PORT is 8000, but 127.0.0.1:8000 is in use"),
+    ],
+)
+def test_a_setting_that_leads_nowhere_gives_one_sentence_and_exit_status_1(tmp_path, settings, sentence):
+    with occupied(8000):
+        said = refused(tmp_path / "home", sentence, **settings)
+    assert "s3c" not in said
+    assert not (tmp_path / "home" / "servers").exists()

@@ -1,0 +1,79 @@
+"""What we use of django-ninja that it never promised."""
+
+import inspect
+from types import SimpleNamespace
+
+import pytest
+from django.test import RequestFactory
+from ninja import NinjaAPI
+from ninja.errors import HttpError
+from ninja.openapi.docs import Swagger
+from ninja.security import APIKeyCookie
+
+
+@pytest.fixture
+def api() -> NinjaAPI:
+    made = NinjaAPI(urls_namespace="private-apis")
+
+    @made.get("/things")
+    def things(request, first: int = 1, second: str = ""):
+        return first
+
+    return made
+
+
+def _operation(api: NinjaAPI):
+    [view] = [view for router in api._get_bound_routers() for view in router.path_operations.values()]
+    [operation] = view.operations
+    return operation
+
+
+def test_ninja_has_its_root_as_the_last_address(api):
+    *own, root = api._get_urls()
+
+    assert root.name == "api-root"
+    assert all(callable(one.callback) for one in own)
+    assert len(own) == 3  # the schema, its page and the operation
+
+
+def test_ninja_has_its_operations_in_its_routers(api):
+    assert _operation(api).methods == ["GET"]
+    assert api._get_bound_routers() is api._get_bound_routers()  # what we change in them stays
+
+
+def test_ninja_reads_its_parameters_in_one_place(api):
+    operation = _operation(api)
+    read, seen = operation._get_values, []
+    operation._get_values = lambda request, *args: seen.append(request) or read(request, *args)
+
+    answer = operation.run(request := RequestFactory().get("/things", {"first": "7"}))
+
+    assert (answer.content, seen) == (b"7", [request])
+
+
+def test_ninja_tells_the_names_of_its_query_parameters(api):
+    [model] = _operation(api).models
+
+    assert model.__ninja_param_source__ == "query"
+    assert list(model.__ninja_flatten_map__) == ["first", "second"]
+
+
+def test_ninja_checks_the_csrf_token_when_it_reads_the_cookie():
+    class Cookie(APIKeyCookie):
+        param_name = "session"
+
+        def authenticate(self, request, key): ...
+
+    request = RequestFactory(enforce_csrf_checks=True).get("/")
+    request.COOKIES["session"] = "key"
+    assert Cookie()._get_key(request) == "key"
+    request = RequestFactory(enforce_csrf_checks=True).post("/")
+    with pytest.raises(HttpError, match="CSRF"):
+        Cookie()._get_key(request)
+
+
+def test_ninja_has_the_parts_of_its_page():
+    assert Swagger().template == "ninja/swagger.html"
+    assert Swagger({"a": 1}).settings["a"] == 1
+    assert Swagger().get_openapi_url(SimpleNamespace(urls_namespace="punctual-api"), {}) == "/api/v1/openapi.json"
+    assert list(inspect.signature(Swagger.render_page).parameters) == ["self", "request", "api", "kwargs"]
