@@ -106,12 +106,12 @@ def _brief(task_type: str, scenario: Scenario) -> bool:
 
 
 def _wrong_answers(again: Iterable[dict]) -> list[str]:
-    """A task that has succeeded is still known, is left alone by reschedule, and renewed by ensure."""
-    right = {"reschedule": "IGNORED", "ensure": "CREATED"}
+    """A task that was accepted is known; one that has succeeded is left alone by reschedule, and renewed by ensure."""
+    right = {"find": "the task", "reschedule": "IGNORED", "ensure": "CREATED"}
     return [
-        f"{call['verb']} of {call['key']}, which had succeeded, answered {call['answer']}"
+        f"{call['verb']} of {call['key']} answered {call['answer']} instead of {right[call['verb']]}"
         for call in again
-        if "answer" in call and call["answer"] != right.get(call["verb"])
+        if "answer" in call and call["answer"] != right[call["verb"]]
     ]
 
 

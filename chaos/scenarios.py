@@ -114,10 +114,12 @@ def _cut(dice: random.Random) -> Iterable[Fault]:
 
 
 def _move(dice: random.Random) -> Iterable[Fault]:
-    menu = [("kill", name, 0) for name in BEATS * 2 + WORKERS]
-    menu += [("flush_broker", "broker", 0), ("cut_connections", "database", 0), ("stop_postgres", "database", 1)]
-    for at in spread(dice, times=16, until=68):
-        yield Fault(at, *dice.choice(menu))
+    """Whatever can end a mover, and some of what else goes on meanwhile, in an order of the seed's own."""
+    menu = [("kill", name, 0) for name in BEATS * 3 + WORKERS * 2]
+    menu += [("flush_broker", "broker", 0), ("cut_connections", "database", 0), ("stop_postgres", "database", 1)] * 2
+    dice.shuffle(menu)
+    for at, (kind, target, seconds) in zip(spread(dice, times=len(menu), until=68), menu, strict=True):
+        yield Fault(at, kind, target, seconds)
 
 
 def _small(dice: random.Random) -> Iterable[Fault]:

@@ -105,11 +105,11 @@ WIDE_SCOPES = {
     ),
     "what is over is moved, edited twice, and comes back": (
         Scope(mover=True, edits=2, cancels=1, workers=1, outcomes=("ok", "dead")),
-        1,
+        85_000,
     ),
     "two editors and the mover": (
         Scope(mover=True, edits=2, editors=2, article=False, workers=1, outcomes=("ok",)),
-        1,
+        31_000,
     ),
     "two editors at once, dead letters": (
         Scope(edits=2, editors=2, article=False, cancels=1, replays=1, outcomes=("ok", "dead")),
