@@ -10,7 +10,8 @@ from pathlib import Path
 from .stack import fresh_stack
 
 NAMES = ("floor", "drain", "size", "punctual", "herd", "enqueue", "effects", "io", "idle", "wheel", "fleet", "failover")
-NAMES += ("midnight", "edits", "compensate", "admin", "rolling", "catalogue", "planner", "api", "past", "sustain")
+NAMES += ("midnight", "edits", "compensate", "admin", "rolling", "catalogue", "planner", "api", "cost", "coordination")
+NAMES += ("past", "sustain")
 
 
 def main() -> int:
