@@ -80,6 +80,7 @@ class Conf(Section):
     RETENTION: dict = field(default_factory=dict)  # more classes: {"brief": {"hot_days": 2, "tenants": ["acme"]}}
     PARTITION_HOURS: float = 24.0  # of the past that lie in one table and go together
     KEEP_OUTBOX_DAYS: float = 7.0
+    KEEP_AUDIT_DAYS: float = 180.0  # who did what and why; no less
     KEEP_REVISIONS_DAYS: float = 90.0  # longer than any change of a unit can be late
     PRUNE_STEP: int = 5_000  # rows deleted in one statement, at most
     PRUNE_SECONDS: float = 60.0
@@ -223,6 +224,7 @@ _RANGES_BY_UNIT = {
     "_HOURS": Range(1 / 60, 744.0),
 }
 _RANGES = {
+    "KEEP_AUDIT_DAYS": Range(180.0, 36_500.0),
     "CANARY_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),
     "READ_AHEAD_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),
     "RUN_LEASE_SECONDS": Range(1.0, 7 * 86_400.0),
@@ -236,6 +238,7 @@ _RANGES = {
     "API_ADDRESS_CALLS_PER_MINUTE": Range(1, 1_000_000_000, or_zero=True),
 }
 _REASONS = {
+    "KEEP_AUDIT_DAYS": " The database itself refuses to drop what is younger.",
     "SHARDS": " Every look asks each shard; a few times the number of beats is plenty.",
     "RUN_LEASE_SECONDS": " A worker ends itself when its own watchdog has heard nothing for that long.",
     "PAYLOAD_MAX_BYTES": " The empty payload, {}, has 2.",

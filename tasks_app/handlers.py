@@ -20,7 +20,7 @@ def canary(task: Task) -> None:
 
 
 @handler(CELERY_TASK, timeout=3600)
-def run_celery_task(task: Task) -> None:
+def run_celery_task(task: Task) -> object:
     """An existing Celery task by its name, with our retries, history and limits instead of Celery's.
 
     It runs here, in this worker's process; `self.request` has its args, the token as id and the number of retries.
@@ -37,7 +37,7 @@ def run_celery_task(task: Task) -> None:
         id=str(task.token), args=call.args, kwargs=call.kwargs, retries=task.attempt - 1, called_directly=True
     )
     try:
-        celery_task.run(*call.args, **call.kwargs)
+        return celery_task.run(*call.args, **call.kwargs)
     except Retry as error:
         raise RetryableError(str(error) or "the task asked for a retry", code="RETRY") from error
     except Ignore as error:

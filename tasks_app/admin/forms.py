@@ -1,5 +1,6 @@
 """What people type into the operator's pages, checked: the filter of the list, and an order with its reason."""
 
+from collections.abc import Collection
 from datetime import UTC, datetime
 from urllib.parse import urlencode
 from uuid import UUID, uuid4
@@ -11,8 +12,9 @@ from tasks_app.core.errors import InvalidTask
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lanes import LANES
 from tasks_app.core.states import Status
+from tasks_app.engine.watch.audit_browse import AuditFilter
 from tasks_app.engine.watch.browse import DUE, Bookmark, Filter
-from tasks_app.lifecycle.audit import REASON_LENGTH
+from tasks_app.lifecycle.audit import ACTOR_LENGTH, REASON_LENGTH
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.request import checked_instant
 from tasks_app.models.schedule_task import KEY_LENGTH, TENANT_LENGTH
@@ -76,11 +78,7 @@ class FilterForm(forms.Form):
         self.fields["type"].widget.attrs |= {"list": "task-types", "autocomplete": "off"}
 
     def clean(self) -> dict:
-        cleaned = super().clean()
-        since, until = cleaned.get("since"), cleaned.get("until")
-        if since and until and until <= since:
-            self.add_error("until", "It must be later than the start.")
-        return cleaned
+        return _in_order(self, super().clean())
 
     @property
     def filter(self) -> Filter:
@@ -116,6 +114,35 @@ class FilterForm(forms.Form):
     @property
     def types(self) -> list[str]:
         return sorted(handler.name for handler in REGISTRY)
+
+
+class AuditForm(forms.Form):
+    """What the list of audit entries is searched for."""
+
+    actor = forms.CharField(label="Who", required=False, max_length=ACTOR_LENGTH)
+    verb = forms.CharField(label="Action", required=False, max_length=20)
+    subject = forms.CharField(label="Subject", required=False, max_length=250)
+    task = forms.IntegerField(label="Task", required=False, min_value=1, max_value=2**63 - 1)
+    tenant = forms.CharField(label="Tenant", required=False, max_length=TENANT_LENGTH)
+    reason = forms.CharField(label="Reason", required=False, max_length=REASON_LENGTH)
+    since = UtcField(label="From (UTC)", required=False)
+    until = UtcField(label="Until (UTC)", required=False)
+
+    def __init__(self, *args, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["subject"].widget.attrs |= {"placeholder": "job 7 or lane low", "autocomplete": "off"}
+
+    def clean(self) -> dict:
+        return _in_order(self, super().clean())
+
+    def filter(self, hidden: Collection[str]) -> AuditFilter:
+        given = {name: value or None for name, value in self.cleaned_data.items()}
+        return AuditFilter(task_id=given.pop("task"), hidden=hidden, **given)
+
+    @property
+    def query(self) -> str:
+        """The filter as the query of a URL, without what is empty."""
+        return urlencode({name: self.data[name] for name in self.fields if self.data.get(name)})
 
 
 class OrderForm(forms.Form):
@@ -180,6 +207,13 @@ class ReasonForm(OrderForm):
         if cleaned.get("verb") is Verb.MOVE and cleaned.get("at") is None and "at" not in self.errors:
             self.add_error("at", "Give the new time.")
         return cleaned
+
+
+def _in_order(form: forms.Form, cleaned: dict) -> dict:
+    since, until = cleaned.get("since"), cleaned.get("until")
+    if since and until and until <= since:
+        form.add_error("until", "It must be later than the start.")
+    return cleaned
 
 
 def parse_bookmark(text: str) -> Bookmark | None:

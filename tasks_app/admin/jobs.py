@@ -1,8 +1,8 @@
 """The pages of jobs: the list, one job with its times and its history, the form, and orders with a reason."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 
+from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import BadRequest
 from django.db import OperationalError
@@ -16,18 +16,19 @@ from tasks_app.console.site import console
 from tasks_app.core.errors import InvalidTask, PunctualError, UnknownJob
 from tasks_app.core.jobs import JobStatus
 from tasks_app.engine.operations import jobs
-from tasks_app.engine.watch.job_browse import Place, entries_of, last_runs, page_of_instances, page_of_jobs
+from tasks_app.engine.watch.browse import Bookmark, Filter
+from tasks_app.engine.watch.job_browse import entries_of, last_runs, page_of_instances, page_of_jobs
 from tasks_app.engine.watch.status import somebody_dispatches
 from tasks_app.engine.watch.why import why_job
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.jobs.view import coming, in_words, preview, schedule_in_words, state_of
-from tasks_app.lifecycle.request import checked_instant
 from tasks_app.lifecycle.tries import try_of
 from tasks_app.models import JobDefinition
 from tasks_app.pages.links import console_url
 from tasks_app.pages.lists import refuse_unknown
 from tasks_app.pages.typed import take_back
 
+from .forms import parse_bookmark, written_bookmark
 from .job_forms import JobFilterForm, JobForm, JobOrderForm
 from .rights import LookOnly, may_operate_jobs, may_view, may_view_jobs, requires
 
@@ -81,7 +82,7 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
     @requires(may_view_jobs)
     def change_view(self, request: HttpRequest, object_id: str, form_url="", extra_context=None) -> HttpResponse:
         job = _job(object_id)
-        context = self.page(request) | _told(job, _place(request)) | {"title": job.name, "original": job}
+        context = self.page(request) | _told(job, _bookmark(request)) | {"title": job.name, "original": job}
         context["why"] = why_job(job) if "why" in request.GET else None
         context["sees_tasks"] = may_view(request)
         return TemplateResponse(request, "tasks_app/job.html", context)
@@ -154,8 +155,11 @@ def _listed(request: HttpRequest) -> dict:
     return {"form": form, "found": rows, "next": query.urlencode() if more else "", "tenant": form.filter.tenant}
 
 
-def _told(job: JobDefinition, after: Place | None) -> dict:
-    found, more = page_of_instances(job.id, after, HISTORY)
+def _told(job: JobDefinition, after: Bookmark | None) -> dict:
+    try:
+        found, more = page_of_instances(Filter(job=job.id), after, HISTORY)
+    except InvalidTask as error:
+        raise BadRequest(str(error)) from None
     return {
         "job": job,
         "words": schedule_in_words(job),
@@ -164,7 +168,7 @@ def _told(job: JobDefinition, after: Place | None) -> dict:
         "runs": last_runs([job.id]).get(job.id),
         "instances": [(task, try_of(task)) for task in found],
         "after": after,
-        "next": more and f"{more.fire_time.isoformat()}~{more.task_id}",
+        "next": written_bookmark(more),
         "entries": entries_of(job.id, HISTORY),
         "verbs": [(verb, VERBS[verb][0]) for verb in _offered(job)],
     }
@@ -229,18 +233,11 @@ def _previewed(form: JobForm, job: JobDefinition | None) -> tuple[list[str] | No
         return None, 400
 
 
-def _place(request: HttpRequest) -> Place | None:
-    given = request.GET.get("after", "")
-    if not given:
-        return None
-    at, _, id_ = given.partition("~")
+def _bookmark(request: HttpRequest) -> Bookmark | None:
     try:
-        place = Place(checked_instant("after", datetime.fromisoformat(at)).astimezone(UTC), int(id_))
-    except (ValueError, OverflowError):
-        raise BadRequest(f"{given[:40]!r} is not a position in this list.") from None
-    if not 0 <= place.task_id < 2**63:
-        raise BadRequest(f"{given[:40]!r} is not a position in this list.")
-    return place
+        return parse_bookmark(request.GET.get("after", ""))
+    except forms.ValidationError as error:
+        raise BadRequest(error.message) from None
 
 
 def _job(object_id: object) -> JobDefinition:

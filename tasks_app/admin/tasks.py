@@ -19,7 +19,7 @@ from tasks_app.engine.watch.why import why_task
 from tasks_app.lifecycle.operate import Row, Verb, expected
 from tasks_app.lifecycle.tries import error_of, last_error, late_by, try_before, try_of, waited, with_tries
 from tasks_app.lifecycle.view import history
-from tasks_app.models import AnyTask, AuditEntry, DlqEntry, JobDefinition, ScheduleTask, TaskAttempt, TaskBatch
+from tasks_app.models import AnyBatch, AnyTask, AuditEntry, DlqEntry, JobDefinition, ScheduleTask, TaskAttempt
 from tasks_app.pages.links import console_url
 from tasks_app.pages.lists import refuse_unknown
 
@@ -122,20 +122,21 @@ def _looked_before(request: HttpRequest) -> int:
 def _told(task: AnyTask) -> dict:
     row = Row(task.id, task.tenant, task.task_type, task.biz_key, task.status, task.due_at is not None, task.current)
     unit, _ = history(task.task_type, task.biz_key, tenant=task.tenant, limit=HISTORY)
+    run = try_of(task)
     return {
         "task": task,
         "doing": doing(task, timezone.now()),
         "link": LINKS.find(task.task_type, task.biz_key),
         "job": JobDefinition.objects.filter(id=task.job).first() if task.job else None,
         "verbs": [(verb, words) for verb, words in VERBS.items() if expected(Verb(verb), row).acted],
-        "run": try_of(task),
+        "run": run,
         "before": try_before(task),
         "error": error_of(task),
         "last_error": last_error(task),
         "late": late_by(task),
         "waited": waited(task),
         "attempts": TaskAttempt.objects.filter(task_id=task.id).order_by("-id")[:HISTORY],
-        "batch": TaskBatch.objects.defer("ids").filter(batch_no=task.batch_no).first() if task.batch_no else None,
+        "batch": run.batch is not None and AnyBatch.objects.filter(batch_no=run.batch).exists(),
         "letters": DlqEntry.objects.filter(task_id=task.id).order_by("-id")[:HISTORY],
         "entries": AuditEntry.objects.filter(task_id=task.id).order_by("-id")[:HISTORY],
         "unit": unit,  # the current one first

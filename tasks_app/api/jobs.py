@@ -1,10 +1,9 @@
 """/jobs: create, list, read, change, delete, pause, resume, trigger, history, preview."""
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import MISSING, fields
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Annotated, TypeVar
 
 from django.http import HttpRequest
@@ -13,13 +12,13 @@ from ninja import Query, Router
 from tasks_app.core.errors import Conflicting
 from tasks_app.core.jobs import JobStatus
 from tasks_app.engine.operations import jobs
-from tasks_app.engine.watch.job_browse import JobFilter, Place, page_of_instances, page_of_jobs
+from tasks_app.engine.watch.browse import Bookmark, Filter
+from tasks_app.engine.watch.job_browse import JobFilter, page_of_instances, page_of_jobs
 from tasks_app.engine.watch.status import somebody_dispatches
 from tasks_app.engine.watch.why import why_job
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.jobs.request import JobRequest
 from tasks_app.lifecycle.jobs.view import coming, in_words, state_of
-from tasks_app.lifecycle.request import checked_instant
 from tasks_app.models import AnyTask, JobDefinition, ScheduleTask
 from tasks_app.sql import run
 
@@ -33,6 +32,7 @@ from .schemas import (
     Cursor,
     Firing,
     Id,
+    Instant,
     JobIn,
     JobOut,
     JobPage,
@@ -182,16 +182,17 @@ def list_instances(
     request: HttpRequest,
     job_id: Id,
     status: Annotated[TaskStatus | None, Query()] = None,
+    since: Annotated[Instant | None, Query(description="Fired for this instant or later")] = None,
+    until: Annotated[Instant | None, Query(description="Fired for an instant before this")] = None,
     after: Cursor = None,
     limit: Limit = PAGE,
 ):
+    """One call looks at a bounded number of them: a page may be short, even empty, and still have a next one. Go on
+    until `next` is null."""
     job = _job(request, job_id)
-    place = None if after is None else _place(after)
-    found, last = page_of_instances(job.id, place, limit, status, caller(request).types)
-    return {
-        "items": [TaskOut.of(task) for task in found],
-        "next": last and json.dumps([last.fire_time.isoformat(), last.task_id]),
-    }
+    wanted = Filter(job=job.id, state=status, types=caller(request).types, since=since, until=until)
+    found, more = page_of_instances(wanted, None if after is None else Bookmark.read(after), limit)
+    return {"items": [TaskOut.of(task) for task in found], "next": None if more is None else str(more)}
 
 
 @router.get("/{job_id}/preview", response=PreviewOut, summary="When a job fires next")
@@ -266,14 +267,3 @@ def _given(body: JobPatch) -> dict:
     """The fields that were sent; null means the default."""
     sent = body.model_dump(exclude_unset=True, exclude={"reason"})
     return {name: _DEFAULTS.get(name) if value is None else value for name, value in sent.items()}
-
-
-def _place(after: str) -> Place:
-    try:
-        at, id_ = json.loads(after)
-        place = checked_instant("after", datetime.fromisoformat(at)).astimezone(UTC)
-        if isinstance(id_, bool) or not isinstance(id_, int):
-            raise ValueError(after)
-    except (ValueError, TypeError, OverflowError, RecursionError):
-        raise Problem("SCH_422_INVALID", "after: give `next` of the previous page, unchanged.") from None
-    return Place(place, id_)

@@ -16,7 +16,7 @@ from tasks_app.core.rules import Reason, Rule
 from tasks_app.engine.operations.api_tokens import Caller
 from tasks_app.lifecycle.jobs.view import schedule_in_words
 from tasks_app.lifecycle.operate import Answer
-from tasks_app.lifecycle.tries import error_of, last_error, late_by, tries_of, try_of, waited, worker_of
+from tasks_app.lifecycle.tries import error_of, last_error, late_by, tries_of, try_of, waited
 from tasks_app.models import JobDefinition, ScheduleTask
 from tasks_app.models.schedule_task import KEY_LENGTH
 
@@ -243,6 +243,10 @@ class TaskOut(Schema):
     live: bool = Field(description="It still has something to do")
     execute_time: datetime = Field(description="The time it was planned for")
     due_at: datetime | None = Field(description="When it runs next; null: it waits for nothing, or runs now")
+    was_due_at: datetime | None = Field(description="When the run under way was due, else the last one")
+    allowed_at: datetime | None = Field(
+        description="When that run could start, if that was later: its limit, a paused lane, or planned after its time"
+    )
     start_time: datetime | None = Field(description="Of the run under way, else of the last one")
     finish_time: datetime | None
     late_seconds: float | None
@@ -254,11 +258,15 @@ class TaskOut(Schema):
     max_retry: int
     repeat_after: float | None = Field(description="It runs again this long after each run finishes")
     expires_after: float | None
-    worker: str | None = Field(description="Who runs it, or whose try failed last; null: nobody, or no longer known")
+    worker: str | None = Field(description="Who runs it, or ran it last; null: nobody, or no longer known")
+    batch: UUID | None = Field(description="The batch of that run")
     error_code: str
     error_msg: str
     last_error: ErrorOut | None
     payload: Any
+    result: Any = Field(
+        description="What the handler returned in its last run that succeeded; null: nothing, or nothing that is kept"
+    )
     token: UUID = Field(description="Stays the same over retries and replacement: hand it to other systems")
     idem_key: str | None = Field(description="The idempotency key it was scheduled with, by Python code or by a job")
     created_at: datetime
@@ -271,7 +279,8 @@ class TaskOut(Schema):
         told = {"key": task.biz_key, "start_time": run.started_at, "finish_time": run.finished_at}
         told |= {"late_seconds": _seconds(late_by(task)), "waited_seconds": _seconds(waited(task))}
         told |= {"error_code": error.code, "error_msg": for_outsiders(error.message)}
-        told |= {"worker": worker_of(task), "attempts": tries_of(task)}
+        told |= {"was_due_at": run.due_at, "allowed_at": run.allowed_at}
+        told |= {"worker": run.worker or None, "batch": run.batch, "attempts": tries_of(task)}
         told |= {"repeat_after": _seconds(task.repeat_after), "expires_after": _seconds(task.expires_after)}
         told["last_error"] = last and {"code": last.code, "message": for_outsiders(last.message)}
         return cls(**plain | told)

@@ -17,6 +17,7 @@ from tasks_app.core.errors import (
     UnrecoverableError,
 )
 from tasks_app.core.links import LINKS, Link, MakeLink
+from tasks_app.core.result import Result
 from tasks_app.core.retry import Backoff
 from tasks_app.core.states import Status
 from tasks_app.core.task import Task
@@ -59,6 +60,7 @@ __all__ = [
     "Operator",
     "Outcome",
     "PunctualError",
+    "Result",
     "RetryableError",
     "ScheduleConflict",
     "Scheduled",

@@ -177,10 +177,10 @@ def _runner(cls: Any, run: Any) -> Any:
 
 
 def _apply(cls: Any) -> Any:
-    def apply(task: Task, answer: Any) -> None:
+    def apply(task: Task, answer: Any) -> Any:
         one = cls()
         one.task = task
-        one.apply(answer)
+        return one.apply(answer)
 
     return apply
 

@@ -109,7 +109,14 @@ class Returned:
     solo: bool = False  # from now on alone, since its batch was lost
 
 
+@dataclass(frozen=True, slots=True)
+class Succeeded:
+    """SUCCEEDED, with what the handler returned."""
+
+    result: str  # JSON text
+
+
 SUCCEEDED = None  # the outcome that needs no words; a batch of successes then costs no objects
-Outcome = Failure | NotYet | Skipped | Returned | None
+Outcome = Succeeded | Failure | NotYet | Skipped | Returned | None
 
 _UNREAD = object()

@@ -1,12 +1,11 @@
 """audit: what a person did, written in the transaction in which it was done."""
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 from uuid import UUID, uuid4
-
-from django.db import IntegrityError
 
 from tasks_app.core.errors import InvalidTask
 from tasks_app.sql import run
@@ -44,10 +43,15 @@ class Entry(NamedTuple):
     task_type: str | None = None
 
 
-def audit(operator: Operator, verb: str, entries: Sequence[Entry]) -> None:
-    """Call it inside the transaction of the deed: if that rolls back, nobody did anything."""
+def audit(operator: Operator, verb: str, entries: Sequence[Entry], *, checked: bool = False) -> None:
+    """Call it inside the transaction of the deed: if that rolls back, nobody did anything.
+
+    `checked`: the caller holds the operation's lock, and has left out what the operation has dealt with before.
+    """
     if not entries:
         return
+    if not checked:
+        _refuse_twice(operator, [entry.subject for entry in entries])
     params = {
         "operation": operator.operation,
         "actor": operator.name,
@@ -60,12 +64,18 @@ def audit(operator: Operator, verb: str, entries: Sequence[Entry]) -> None:
         "types": [entry.task_type for entry in entries],
         "details": [json.dumps(entry.detail) if entry.detail else None for entry in entries],
     }
-    try:
-        run("audit", params)
-    except IntegrityError as error:
-        if "punctual_audit_entry_once" not in str(error):
-            raise
+    run("audit", params)
+
+
+def _refuse_twice(operator: Operator, subjects: Sequence[str]) -> None:
+    """Two at a time take turns, and who comes second sees what the first has written. No constraint could say it: that
+    of a table in partitions by time has to contain the time."""
+    run("lock_operation", {"operation": operator.operation})
+    [twice] = Counter(subjects).most_common(1)
+    done = run("acted_on", {"operation": operator.operation, "subjects": list(subjects)})
+    if done or twice[1] > 1:
+        subject = done[0][0] if done else twice[0]
         raise InvalidTask(
-            f"this Operator ({operator.name!r}, {operator.reason[:60]!r}) has acted on {entries[0].subject} already; "
+            f"this Operator ({operator.name!r}, {operator.reason[:60]!r}) has acted on {subject} already; "
             "one operation acts on a subject once. Make one Operator for each action."
-        ) from None
+        )

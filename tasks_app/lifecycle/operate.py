@@ -101,7 +101,7 @@ def operate(verb: Verb, ids: Sequence[int], operator: Operator, at: datetime | N
         due = _write(rows, decided, operator, at)
         detail = {"at": at.isoformat()} if verb is Verb.MOVE else None
         entries = [Entry(f"task {row.id}", decided[row.id], row.id, detail, row.tenant, row.task_type) for row in rows]
-        audit(operator, verb, entries)
+        audit(operator, verb, entries, checked=True)
     return Operated(decided, due)
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from tasks_app.core.handlers import Handler
-from tasks_app.core.task import SUCCEEDED, Failure, NotYet, Outcome, Returned, Skipped, Task
+from tasks_app.core.task import SUCCEEDED, Failure, NotYet, Outcome, Returned, Skipped, Succeeded, Task
 from tasks_app.core.timer import Timer
 from tasks_app.database import atomic
 from tasks_app.sql import array, run
@@ -87,6 +87,9 @@ def _by_kind(settled: Sequence[Settled]) -> list[tuple[type, list[Settled]]]:
     kinds: dict[type, list[Settled]] = {}
     for one in settled:
         kinds.setdefault(type(one.outcome), []).append(one)
+    if Succeeded in kinds and type(SUCCEEDED) in kinds:  # one statement for both
+        del kinds[type(SUCCEEDED)]
+        kinds[Succeeded] = [one for one in settled if isinstance(one.outcome, Succeeded | None)]
     return list(kinds.items())
 
 
@@ -130,7 +133,13 @@ def _success(group: list[Settled], handler: Handler | None) -> dict:
     return {
         "begun": array(one.begun_us for one in group),
         "ended": array(one.ended_us for one in group),
+        "results": None,
     }
+
+
+def _success_with_results(group: list[Settled], handler: Handler | None) -> dict:
+    results = ",".join("null" if one.outcome is SUCCEEDED else one.outcome.result for one in group)
+    return _success(group, handler) | {"results": f"[{results}]"}
 
 
 def _failure(group: list[Settled], handler: Handler | None) -> dict:
@@ -192,6 +201,7 @@ def _given(values: Iterable[object]) -> dict:
 
 _STATEMENTS = {
     type(SUCCEEDED): ("mark_success", "ok", _success),
+    Succeeded: ("mark_success", "ok", _success_with_results),
     Failure: ("mark_fail", "failed", _failure),
     NotYet: ("mark_not_yet", "other", _not_yet),
     Skipped: ("mark_skipped", "other", _skipped),

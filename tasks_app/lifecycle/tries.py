@@ -5,12 +5,14 @@ A row keeps the times and the error of its last try until it is settled again. S
 
 from datetime import datetime, timedelta
 from typing import NamedTuple, TypeVar
+from uuid import UUID
 
-from django.db.models import Case, OuterRef, QuerySet, Subquery, When
+from django.db.models import Case, F, OuterRef, QuerySet, Subquery, When
+from django.db.models.functions import Coalesce
 
 from tasks_app.core.states import Status
 from tasks_app.models import AnyBatch, TaskAttempt, TaskBatch
-from tasks_app.models.schedule_task import TaskFields
+from tasks_app.models.schedule_task import PastFields, TaskFields
 
 T = TypeVar("T", bound=TaskFields)
 LOST = "LOST"  # the error code of a try whose worker died; reap.sql writes it
@@ -25,6 +27,9 @@ class Try(NamedTuple):
     started_at: datetime | None = None
     finished_at: datetime | None = None
     worker: str = ""
+    batch: UUID | None = None
+    due_at: datetime | None = None
+    allowed_at: datetime | None = None  # from when on it could start, if that was after it was due
 
 
 class Error(NamedTuple):
@@ -36,14 +41,17 @@ def with_tries(tasks: QuerySet[T]) -> QuerySet[T]:
     """The same rows with what their batches know of them, in the same statement."""
     batch = TaskBatch.objects.filter(batch_no=OuterRef("batch_no"))
     newest = TaskAttempt.objects.filter(task_id=OuterRef("id")).order_by("-id")
+    ran_by = Subquery(AnyBatch.objects.filter(batch_no=OuterRef("ran_in")).values("worker")[:1])
     return tasks.annotate(
         batch_claimed=Subquery(batch.values("claimed_at")),
         batch_started=Subquery(batch.values("started_at")),
         batch_worker=Subquery(batch.values("worker")),
+        batch_allowed=Subquery(batch.values("allowed_at")),
         # reap leaves start_time alone: by it one sees when a canary last came back.
         lost_started=Case(When(error_code=LOST, then=Subquery(newest.values("started_at")[:1]))),
         failed_worker=Case(When(status__in=_FAILED, then=Subquery(newest.values("worker")[:1]))),
-        last_worker=Subquery(AnyBatch.objects.filter(batch_no=OuterRef("ran_in")).values("worker")[:1]),
+        # A row that was moved to the past took its worker along: its batch may be dropped before it.
+        last_worker=Coalesce(F("worker"), ran_by) if issubclass(tasks.model, PastFields) else ran_by,
     )
 
 
@@ -55,11 +63,6 @@ def try_of(row: TaskFields) -> Try:
 def try_before(row: TaskFields) -> Try:
     """The last one that ended before the one that is under way."""
     return _last(row) if row.status == Status.RUNNING else Try()
-
-
-def worker_of(row: TaskFields) -> str | None:
-    """Who runs it, or ran it last, as far as that is known."""
-    return (row.batch_worker if row.status == Status.RUNNING else row.failed_worker or row.last_worker) or None
 
 
 def tries_of(row: TaskFields) -> int:
@@ -99,8 +102,30 @@ def last_error(row: TaskFields) -> Error | None:
 
 
 def _under_way(row: TaskFields) -> Try:
-    return Try(row.batch_claimed, row.batch_started, None, row.batch_worker or "")
+    allowed = max(filter(None, (row.allowed_at, row.batch_allowed)), default=None)
+    return Try(
+        claimed_at=row.batch_claimed,
+        started_at=row.batch_started,
+        worker=row.batch_worker or "",
+        batch=row.batch_no,
+        due_at=row.claimed_due,
+        allowed_at=_after(allowed, row.claimed_due),
+    )
 
 
 def _last(row: TaskFields) -> Try:
-    return Try(None, row.lost_started if row.error_code == LOST else row.start_time, row.finish_time)
+    began = row.lost_started if row.error_code == LOST else row.start_time
+    # What has been claimed again since, and given back, was due then for a run that never was.
+    due = None if began is None or row.claimed_due is None or began < row.claimed_due else row.claimed_due
+    return Try(
+        started_at=began,
+        finished_at=row.finish_time,
+        worker=row.failed_worker or row.last_worker or "",
+        batch=row.ran_in,
+        due_at=due,
+        allowed_at=_after(row.allowed_at, due),
+    )
+
+
+def _after(allowed: datetime | None, due: datetime | None) -> datetime | None:
+    return None if allowed is None or due is None or allowed <= due else allowed

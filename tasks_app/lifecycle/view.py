@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import reduce
 from operator import or_
+from uuid import UUID
 
 from django.db.models import Q
 
@@ -35,8 +36,9 @@ class TaskInfo:
     due_at: datetime | None
     attempt: int
     retry_count: int
-    claimed_at: datetime | None  # while it is RUNNING: this and the next three are about the run under way
-    worker: str
+    claimed_at: datetime | None  # while it is RUNNING: this and the next four are about the run under way
+    worker: str  # else who ran it last, as far as that is known; and so on
+    batch: UUID | None
     start_time: datetime | None  # when its batch began; empty while it is only claimed. Else of its last run
     finish_time: datetime | None
     late: timedelta | None  # how late its last run began, if that is settled
@@ -47,6 +49,7 @@ class TaskInfo:
     cancelled_by: str
     by_outsider: bool  # it was cancelled by a token of another tenant than its own, which had no business to
     payload: object
+    result: object  # what the handler returned in its last run that succeeded, if that was small JSON
     created_at: datetime
     updated_at: datetime
 
@@ -150,6 +153,7 @@ def _info(row: TaskFields) -> TaskInfo:
         retry_count=row.retry_count,
         claimed_at=run.claimed_at,
         worker=run.worker,
+        batch=run.batch,
         start_time=run.started_at,
         finish_time=run.finished_at,
         late=late_by(row),
@@ -160,6 +164,7 @@ def _info(row: TaskFields) -> TaskInfo:
         cancelled_by=row.cancelled_by,
         by_outsider=row.cancelled_from not in (None, row.tenant),
         payload=row.payload,
+        result=row.result,
         created_at=row.created_at,
         updated_at=row.updated_at,
     )

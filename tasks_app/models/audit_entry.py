@@ -30,17 +30,22 @@ class AuditEntry(OurModel):
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
-        db_table = "punctual_audit_entry"
+        db_table = "punctual_audit_entry"  # partitions by created_at
         default_permissions = ()  # who may see tasks may see these; nobody writes them by hand
         verbose_name_plural = "audit entries"
+        # The latest first, by who, what, whose and when. One operation acts on a subject once: lifecycle/audit.py sees
+        # to it, since a unique constraint would have to contain created_at.
         indexes = [
-            models.Index(fields=["task_id"], name="punctual_audit_entry_task", condition=Q(task_id__isnull=False)),
-            models.Index(fields=["subject", "id"], name="punctual_audit_entry_subject"),
-            models.Index(fields=["tenant", "id"], name="punctual_audit_entry_tenant"),
-        ]
-        constraints = [
-            # A form that is sent twice acts once.
-            models.UniqueConstraint(fields=["operation", "subject"], name="punctual_audit_entry_once"),
+            models.Index(fields=["created_at", "id"], name="punctual_audit_entry_when"),
+            models.Index(fields=["tenant", "created_at", "id"], name="punctual_audit_entry_whose"),
+            models.Index(fields=["actor", "created_at", "id"], name="punctual_audit_entry_who"),
+            models.Index(fields=["subject", "created_at", "id"], name="punctual_audit_entry_what"),
+            models.Index(
+                fields=["task_id", "created_at", "id"],
+                name="punctual_audit_entry_of_task",
+                condition=Q(task_id__isnull=False),
+            ),
+            models.Index(fields=["operation", "subject"], name="punctual_audit_entry_operation"),
         ]
 
     def __str__(self) -> str:

@@ -28,6 +28,9 @@ class DlqEntry(OurModel):
     class Meta:
         db_table = "punctual_dead_letter"
         verbose_name = "dead letter"
+        indexes = [
+            models.Index(fields=["closed_at"], name="punctual_dead_letter_closed", condition=Q(closed_at__isnull=False))
+        ]
         constraints = [
             models.CheckConstraint(
                 condition=Q(replay_status__in=["OPEN", "REPLAYED", "CLOSED"]), name="punctual_dead_letter_replay_status"

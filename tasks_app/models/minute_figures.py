@@ -17,7 +17,7 @@ class MinuteFigures(OurModel):
     lateness = ArrayField(models.IntegerField(), help_text="Histogram, see core/lateness.py.")
 
     class Meta:
-        db_table = "punctual_minute_figures"
+        db_table = "punctual_minute_figures"  # partitions by minute
         default_permissions = ()  # who may see tasks may see these; nobody writes them by hand
         verbose_name_plural = "minute figures"
 

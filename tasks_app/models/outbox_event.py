@@ -14,4 +14,4 @@ class OutboxEvent(OurModel):
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
-        db_table = "punctual_outbox"
+        db_table = "punctual_outbox"  # partitions by created_at

@@ -8,7 +8,11 @@ from .base import OurModel
 
 class TaskAttempt(OurModel):
     task = models.ForeignKey(
-        "tasks_app.ScheduleTask", on_delete=models.DO_NOTHING, db_constraint=False, related_name="attempts"
+        "tasks_app.ScheduleTask",
+        on_delete=models.DO_NOTHING,
+        db_constraint=False,
+        db_index=False,
+        related_name="attempts",
     )
     attempt = models.IntegerField(help_text="1 for the first try since the last success, roll or replay.")
     batch_no = models.UUIDField()
@@ -19,7 +23,8 @@ class TaskAttempt(OurModel):
     error_msg = models.TextField()
 
     class Meta:
-        db_table = "punctual_attempt"
+        db_table = "punctual_attempt"  # partitions by finished_at
+        indexes = [models.Index(fields=["task", "id"], name="punctual_attempt_task")]
 
     def __str__(self) -> str:
         return f"attempt {self.attempt}: {self.error_code}"

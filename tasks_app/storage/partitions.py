@@ -6,10 +6,21 @@ Nobody needs to own a table for it: functions of the migrations do it, for our t
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 
 from tasks_app.sql import execute
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+EVER = datetime.min.replace(tzinfo=UTC)  # since when the partition holds that was a whole table once
+MOVED_AT_ONCE = 5_000  # rows of a default partition, in one transaction
+
+
+class Month(NamedTuple):
+    """A span that is a month of the calendar, UTC."""
+
+
+MONTH = Month()
+Span = timedelta | Month
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +49,8 @@ ORDER BY 2
 
 def partitions(family: str) -> list[Partition]:
     """Those with bounds, the oldest first; a default partition is not among them."""
-    return [Partition(family, *row) for row in execute(_PARTITIONS, {"family": family})]
+    rows = execute(_PARTITIONS, {"family": family})
+    return [Partition(family, name, since or EVER, *rest) for name, since, *rest in rows]
 
 
 def known_classes() -> dict[str, str]:
@@ -47,21 +59,45 @@ def known_classes() -> dict[str, str]:
     return {table.removeprefix("punctual_past_"): table for (table,) in tables}
 
 
-def make(family: str, moments: Iterable[datetime], span: timedelta) -> list[str]:
+def make(family: str, moments: Iterable[datetime], span: Span) -> list[str]:
     """Have a partition for each of these moments; returns the names of those that were missing."""
     there, made = partitions(family), []
     for moment in sorted(moments):
         if any(one.covers(moment) for one in there):
             continue
-        since, until = _free(there, moment, span)
-        name = f"{family}_{_label(since, span)}"
-        execute(
-            "SELECT punctual_make_partition(%(family)s::regclass, %(name)s, %(since)s, %(until)s)",
-            {"family": family, "name": name, "since": since, "until": until},
-        )
-        there.append(Partition(family, name, since, until, 0, -1))
-        made.append(name)
+        one = _made(family, *_free(there, moment, span))
+        there.append(one)
+        made.append(one.name)
     return made
+
+
+def empty_default(family: str, key: str, span: Span, steps: int) -> list[str]:
+    """Have partitions for what has landed in the default one, since there was none for it: in steps of a bounded number
+    of rows each, so that they may be parts of a span. Returns their names."""
+    made: list[str] = []
+    default = f"{family}_default"
+    for _ in range(steps):
+        ((first,),) = execute(f"SELECT min({key}) FROM {default}")
+        if first is None:
+            break
+        since, until = _free(partitions(family), first, span)
+        beyond = execute(
+            f"SELECT {key} FROM {default} WHERE {key} < %(until)s ORDER BY {key} OFFSET %(most)s LIMIT 1",
+            {"until": until, "most": MOVED_AT_ONCE},
+        )
+        if beyond:  # what has the same moment stays together, however much it is
+            until = beyond[0][0] if beyond[0][0] > first else first + timedelta(microseconds=1)
+        made.append(_made(family, since, until).name)
+    return made
+
+
+def _made(family: str, since: datetime, until: datetime) -> Partition:
+    name = f"{family}_{_label(since)}"
+    execute(
+        "SELECT punctual_make_partition(%(family)s::regclass, %(name)s, %(since)s, %(until)s)",
+        {"family": family, "name": name, "since": since, "until": until},
+    )
+    return Partition(family, name, since, until, 0, -1)
 
 
 def drop(partition: Partition) -> None:
@@ -71,16 +107,26 @@ def drop(partition: Partition) -> None:
     )
 
 
-def coming(now: datetime, span: timedelta, ahead: int) -> Iterator[datetime]:
+def coming(now: datetime, span: Span, ahead: int) -> Iterator[datetime]:
     """A moment in the partition of now, and in each of the next ones."""
-    return (now + number * span for number in range(ahead + 1))
+    moment = now
+    for _ in range(ahead + 1):
+        yield moment
+        moment = _around(moment, span)[1]
 
 
-def _free(there: Iterable[Partition], moment: datetime, span: timedelta) -> tuple[datetime, datetime]:
+def _around(moment: datetime, span: Span) -> tuple[datetime, datetime]:
+    if isinstance(span, Month):
+        since = moment.astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+        return since, (since + timedelta(days=31)).replace(day=1)
+    since = EPOCH + (moment - EPOCH) // span * span
+    return since, since + span
+
+
+def _free(there: Iterable[Partition], moment: datetime, span: Span) -> tuple[datetime, datetime]:
     """The stretch around a moment that a partition of this span should cover, less what others do: the span may have
     been another once."""
-    since = EPOCH + (moment - EPOCH) // span * span
-    until = since + span
+    since, until = _around(moment, span)
     for one in there:
         if one.until <= moment:
             since = max(since, one.until)
@@ -89,7 +135,9 @@ def _free(there: Iterable[Partition], moment: datetime, span: timedelta) -> tupl
     return since, until
 
 
-def _label(since: datetime, span: timedelta) -> str:
+def _label(since: datetime) -> str:
+    """As short as it can be."""
     since = since.astimezone(UTC)
-    whole_days = span >= timedelta(days=1) and since.time() == EPOCH.time()
-    return f"{since:%Y%m%d}" if whole_days else f"{since:%Y%m%dt%H%M%S}"
+    if since.time() == EPOCH.time():
+        return f"{since:%Y%m%d}"
+    return f"{since:%Y%m%dt%H%M%S}" + (f"{since:%f}" if since.microsecond else "")

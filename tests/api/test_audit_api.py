@@ -63,6 +63,34 @@ def test_entries_are_found_by_task_job_verb_and_actor(world):
     assert api.get("/audit?after=x").status == 422
 
 
+def test_entries_are_found_by_subject_reason_and_time(world):
+    api, task, job = world["api"], world["task"], world["job"]
+
+    assert subjects(api.get(f"/audit?subject={job}")) == [job, job]
+    assert subjects(api.get(f"/audit?subject={world['theirs']}")) == []
+    assert subjects(api.get("/audit?reason=NO%20more")) == [task]
+    assert subjects(api.get("/audit?since=2020-01-01T00:00:00Z")) == [job, job, task, task]
+    assert subjects(api.get("/audit?until=2020-01-01T00:00:00Z")) == []
+    assert {one["tenant"] for one in api.get("/audit").body["items"]} == {"default"}
+    for wrong in (
+        "since=yesterday",
+        "since=2026-01-02T00:00:00Z&until=2026-01-01T00:00:00Z",
+        "job_id=1&subject=lane%20low",
+    ):
+        assert api.get(f"/audit?{wrong}").status == 422, wrong
+
+
+def test_the_entries_of_a_job_stay_when_it_is_deleted(world):
+    api, job = world["api"], world["job"]
+    assert api.delete(f"/jobs/{job.split()[1]}").status < 300
+
+    assert subjects(api.get(f"/audit?subject={job}"))[1:] == [job, job]
+
+
+def test_a_place_in_the_list_whose_entry_is_gone_meanwhile_is_its_end(world):
+    assert world["api"].get("/audit?after=99999999").body == {"items": [], "next": None}
+
+
 def test_a_token_of_some_types_reads_of_those_alone(world):
     narrow = Api(token=issue("narrow", "default", operator(), types=["T_PLAIN"])[1])
 

@@ -227,9 +227,12 @@ def test_the_history_comes_in_pages_the_newest_first(api):
         after = f"&after={page['next']}".replace("+", "%2B").replace(" ", "%20").replace('"', "%22")
 
     assert seen == ids[::-1]
-    for wrong in ("nonsense", '["0001-01-01T00:00:00%2B23:59",1]', '["9999-12-31T23:59:59-23:59",1]'):
-        assert api.get(f"/jobs/{job.id}/instances?after={wrong}").code == "SCH_422_INVALID"
-    odd = '["2026-01-01T00:00:00%2B23:59:59.999999",1]'
+    noon = "2026-01-01T12:00:00"
+    wrong = ["nonsense", "0:0001-01-01T00:00:00%2B23:59/1", "0:9999-12-31T23:59:59-23:59/1", f"0:{noon}/1"]
+    wrong += [f"0:{noon}Z", f"0:{noon}Z/0", f"0:{noon}Z/x", f"0:{noon}Z/9999999999999999999", f"-1:{noon}Z/1"]
+    for one in wrong:
+        assert api.get(f"/jobs/{job.id}/instances?after={one}").code == "SCH_422_INVALID", one
+    odd = "0:2026-01-01T00:00:00%2B23:59:59.999999/1"
     assert api.get(f"/jobs/{job.id}/instances?after={odd}").status == 200
 
 

@@ -1,13 +1,14 @@
 """settle against settle, heartbeat and ensure: an outcome is written once, and no intent is swallowed by it."""
 
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 
-from tasks_app.client import Outcome, ensure, handler, schedule
+from tasks_app.client import Outcome, cancel, ensure, handler, reschedule, schedule
 from tasks_app.client.rolling import change_interval
 from tasks_app.core.handlers import REGISTRY
-from tasks_app.core.task import Failure
+from tasks_app.core.task import Failure, Succeeded
 from tasks_app.lifecycle.start import heartbeat
 from tasks_app.models import DlqEntry, TaskBatch
 from tasks_app.sql import execute
@@ -79,6 +80,26 @@ def test_of_two_workers_that_settle_a_batch_one_does(outcome):
     assert (first, second) == (2, None)
     assert [state(task) for task in ids_of(batch)] == [State("SUCCESS")] * 2
     assert events(*ids_of(batch)) == ["task.succeeded"] * 2
+
+
+def test_of_two_workers_that_settle_a_batch_the_result_of_one_is_kept():
+    batch = started("a")
+
+    overlap(lambda: settled(batch, Succeeded('"first"')), lambda: settled(batch, Succeeded('"second"')))
+
+    assert row(ids_of(batch)[0]).result == "first"
+
+
+@pytest.mark.parametrize("commit", [True, False])
+@pytest.mark.parametrize("verb", [cancel, partial(reschedule, at=TUESDAY), partial(ensure, at=TUESDAY)])
+def test_a_run_that_is_superseded_while_it_settles_leaves_no_result(verb, commit):
+    batch = started("a", "b")
+    first, second = ids_of(batch)
+
+    overlap(lambda: verb(TYPE, "a"), lambda: settled(batch, Succeeded('"one"'), Succeeded('"two"')), commit=commit)
+
+    assert (row(first).result, row(second).result) == (None if commit else "one", "two")
+    assert all(one.result is None for one in rows_of("a") if one.id != first)
 
 
 def test_a_worker_settles_if_the_other_one_rolled_back():

@@ -21,7 +21,7 @@ def empty_tables() -> None:
 
 def truncate(cursor, tables: list[str], how: str) -> None:
     """Empty these, and the records among them that can only grow; who owns a table may do that on purpose."""
-    kept = [name for name in ONLY_GROW if name in tables]
+    kept = [part for name in ONLY_GROW if name in tables for part in _parts(cursor, name)]
     statements = [
         *(f"ALTER TABLE {name} DISABLE TRIGGER USER" for name in kept),
         *([f"TRUNCATE {', '.join(tables)} {how}"] if tables else []),
@@ -29,3 +29,9 @@ def truncate(cursor, tables: list[str], how: str) -> None:
     ]
     if statements:
         cursor.execute("; ".join(statements))
+
+
+def _parts(cursor, table: str) -> list[str]:
+    """The table and its partitions, if it has some: each has triggers of its own."""
+    cursor.execute("SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = %s::regclass", [table])
+    return [table, *(name for (name,) in cursor.fetchall())]

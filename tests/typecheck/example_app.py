@@ -25,6 +25,7 @@ from tasks_app.client import (
     Operator,
     Outcome,
     PunctualError,
+    Result,
     RetryableError,
     ScheduleConflict,
     Scheduled,
@@ -145,8 +146,8 @@ def expire(task: Task) -> None:
 
 
 @handler("EXAMPLE_INDEX", batch=True)
-def index(tasks: list[Task]) -> dict[int, Exception] | None:
-    return {task.id: ValueError(task.key) for task in tasks if not task.payload}
+def index(tasks: list[Task]) -> dict[int, Exception | Result] | None:
+    return {task.id: Result(len(task.key)) if task.payload else ValueError(task.key) for task in tasks}
 
 
 @handler("EXAMPLE_FETCH", concurrency=4)

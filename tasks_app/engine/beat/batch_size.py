@@ -21,13 +21,17 @@ class BatchSizes:
         self._read_at = float("-inf")
 
     @property
-    def known(self) -> bool:
-        """Whether the figures were read at all."""
-        return self._read_at > float("-inf")
-
-    @property
     def sizes(self) -> dict[str, int]:
         return self._sizes
+
+    def begin(self) -> None:
+        """Read the figures unless they were: a beat that has just come knows what the others have learnt.
+
+        Of a type that no recent batch knows, those of the last day: it may have been quiet for hours.
+        """
+        if self._read_at == float("-inf"):
+            self._learn("pace_before")
+            self.refresh()
 
     def note(self, claimed_types: set[str]) -> None:
         """Called after a claim: read the figures again if it is time to, and at once for a type without any."""
@@ -37,7 +41,10 @@ class BatchSizes:
 
     def refresh(self) -> None:
         self._read_at = time.monotonic()
-        for task_type, us_per_task in run("pace", {}):
+        self._learn("pace")
+
+    def _learn(self, statement: str) -> None:
+        for task_type, us_per_task in run(statement, {}):
             handler = REGISTRY.get(task_type)
             size = size_for(us_per_task, threaded=handler is not None and handler.concurrency > 1)
             self._sizes[task_type] = size if handler is None else most_of(handler, size)

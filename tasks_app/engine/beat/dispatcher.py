@@ -74,6 +74,7 @@ class Dispatcher:
         self._listener.listen(shards)
         if not shards:
             return Look(0, 0, conf().LOOK_SECONDS)
+        self._batch_sizes.begin()
         batches: list[ClaimedBatch] = []
         for claimed in self._claims():
             # At once: should the next claim fail, these are on their way.
@@ -134,8 +135,6 @@ class Dispatcher:
         shares = lane_shares(views, self._clock.now(), self._rows_per_batch, len(self._shards), self._part)
         if not shares:
             return []
-        if not self._batch_sizes.known:
-            self._batch_sizes.refresh()  # a beat that has just come knows what the others have learnt
         batches = claim(shares, self._batch_sizes.sizes, self._name, self._shards)
         for share in shares:
             self._learn(share, [batch.size for batch in batches if batch.lane == share.lane])

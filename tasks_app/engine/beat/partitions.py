@@ -1,7 +1,9 @@
 """Keeps the partitions: those of the next days are there in good time, and those that are too old go."""
 
 import logging
-from datetime import datetime
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from functools import partial
 from typing import NamedTuple
 
 from django.db import OperationalError
@@ -9,11 +11,36 @@ from django.db import OperationalError
 from tasks_app.conf import conf
 from tasks_app.core.retention import DEFAULT_CLASS
 from tasks_app.sql import run
-from tasks_app.storage.partitions import Partition, coming, drop, known_classes, make, partitions
+from tasks_app.storage.partitions import (
+    MONTH,
+    Partition,
+    Span,
+    coming,
+    drop,
+    empty_default,
+    known_classes,
+    make,
+    partitions,
+)
 
 AHEAD = 3  # partitions after the one of now
+DAY = timedelta(days=1)
+WEEK = 7 * DAY
+KEEP_MINUTES_DAYS = 7
+STEPS = 20  # in which a default partition is emptied, in one run and at most
 
 log = logging.getLogger(__name__)
+
+
+class Family(NamedTuple):
+    """A table in partitions by time. Those that are written directly have a default partition too, so that nobody who
+    writes ever waits for us; the mover waits."""
+
+    table: str
+    span: Span
+    keep: timedelta
+    key: str | None = None  # the column that it is cut by, if it has a default partition
+    fills: bool = True  # something may come to it
 
 
 class Kept(NamedTuple):
@@ -21,24 +48,34 @@ class Kept(NamedTuple):
     dropped: list[str]
 
 
+def families() -> Iterator[Family]:
+    span, classes = conf().partition_span, conf().retention_classes
+    hot = classes[DEFAULT_CLASS].hot
+    for name, table in known_classes().items():
+        # One that was taken out of the settings empties by the times of the default.
+        yield Family(table, span, classes.get(name, classes[DEFAULT_CLASS]).hot, fills=name in classes)
+    yield Family("punctual_past_batch", span, hot)
+    yield Family("punctual_attempt", span, hot, "finished_at")
+    yield Family("punctual_outbox", span, conf().KEEP_OUTBOX_DAYS * DAY, "created_at")
+    yield Family("punctual_minute_figures", WEEK, KEEP_MINUTES_DAYS * DAY, "minute")
+    yield Family("punctual_audit_entry", MONTH, conf().KEEP_AUDIT_DAYS * DAY, "created_at")
+
+
 def keep_partitions() -> Kept:
     """A lock that is not to be had at once is not waited for: what is not done now is done next time."""
     now: datetime = run("clock", {})[0][0]
     made, dropped = [], []
-    classes = conf().retention_classes
-    for name in classes:
+    for name in conf().retention_classes:
         run("make_class", {"retention": name})
-        made += _make(f"punctual_past_{name}", now)
-    for name, family in known_classes().items():
-        # One that was taken out of the settings empties by the times of the default.
-        dropped += _drop(family, now - classes.get(name, classes[DEFAULT_CLASS]).hot)
-    made += _make("punctual_past_batch", now)
-    dropped += _drop("punctual_past_batch", now - classes[DEFAULT_CLASS].hot)
+    for family in families():
+        made += _at_once(family, partial(_make, family, now))
+        dropped += _drop(family.table, now - family.keep)
     return Kept(made, dropped)
 
 
-def _make(family: str, now: datetime) -> list[str]:
-    return make(family, coming(now, conf().partition_span, AHEAD), conf().partition_span)
+def _make(family: Family, now: datetime) -> list[str]:
+    made = make(family.table, coming(now, family.span, AHEAD), family.span) if family.fills else []
+    return made + (empty_default(family.table, family.key, family.span, STEPS) if family.key else [])
 
 
 def _drop(family: str, before: datetime) -> list[str]:
@@ -47,9 +84,14 @@ def _drop(family: str, before: datetime) -> list[str]:
 
 
 def _dropped(partition: Partition) -> bool:
+    return _at_once(partition, lambda: drop(partition) or [partition.name]) != []
+
+
+def _at_once(subject: Family | Partition, deed: Callable[[], list[str]]) -> list[str]:
+    """What it did; nothing if somebody is in the way."""
     try:
-        drop(partition)
-    except OperationalError as error:  # somebody reads it
-        log.info("partition.in_use name=%s error=%r", partition.name, str(error).strip())
-        return False
-    return True
+        return deed()
+    except OperationalError as error:
+        name = subject.table if isinstance(subject, Family) else subject.name
+        log.info("partition.in_use name=%s error=%r", name, str(error).strip())
+        return []

@@ -1,4 +1,4 @@
-"""Prunes what is past its keep, in small steps, so that no step holds much or takes long."""
+"""Prunes what is past its keep and lies in no partitions, in small steps, so that no step holds much or takes long."""
 
 from dataclasses import dataclass
 
@@ -7,16 +7,13 @@ from tasks_app.sql import run
 
 DAY = 86_400
 KEEP_NODES_SECONDS = 3_600
-KEEP_MINUTES_DAYS = 7
 KEEP_ANSWERS_DAYS = 1  # of keyed requests to the API
 
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    events: int
-    attempts: int
+    letters: int
     nodes: int
-    minutes: int
     answers: int
     revisions: int
 
@@ -24,10 +21,8 @@ class Pruned:
 def prune(steps: int = 20) -> Pruned:
     """At most `steps` small steps of each kind; what is left comes next time."""
     return Pruned(
-        events=_prune("prune_outbox", conf().KEEP_OUTBOX_DAYS, steps),
-        attempts=_walk("prune_attempts", conf().KEEP_HOT_DAYS, steps),
+        letters=_prune("prune_dead_letters", conf().KEEP_HOT_DAYS, steps),
         nodes=len(run("prune_nodes", {"keep": KEEP_NODES_SECONDS})),
-        minutes=_prune("prune_minutes", KEEP_MINUTES_DAYS, steps),
         answers=_prune("prune_idempotency", KEEP_ANSWERS_DAYS, steps),
         revisions=_walk("prune_revisions", conf().KEEP_REVISIONS_DAYS, steps),
     )
@@ -43,7 +38,7 @@ def _prune(statement: str, keep_days: float, steps: int) -> int:
     return total
 
 
-_cursors = {"prune_attempts": 0, "prune_revisions": 0}  # where the walk over the ids goes on
+_cursors = {"prune_revisions": 0}  # where the walk over the ids goes on
 _VAIN_STEPS = 2  # stretches without anything to delete, before the walk rests until next time
 
 

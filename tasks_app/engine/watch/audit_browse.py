@@ -1,56 +1,110 @@
-"""What was done by people and tokens, page by page, as far as a caller may know of it. Reads only."""
+"""What was done by people and tokens, page by page, as far as a caller may know of it. Reads only.
 
-from collections.abc import Collection
+Entries are found through the index of their task, subject, actor or tenant, or else of their time; what is asked for
+beside that is looked for in a bounded stretch of them.
+"""
+
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
 
-from django.db.models import Q
-
+from tasks_app.core.errors import InvalidTask
+from tasks_app.lifecycle.request import checked_instant
 from tasks_app.models import AuditEntry
-from tasks_app.sql import run
+from tasks_app.sql import run_on
 
 STRETCH = 5_000  # entries looked at for one page
+EXPORTED_AT_ONCE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class AuditFilter:
-    tenant: str
+    tenant: str | None = None  # None: of all
     shared: bool = False  # also what was done to what all tenants share, and what has no tenant yet
     types: Collection[str] | None = None  # of these only
     hidden: Collection[str] = ()  # verbs that the caller may not know of
     verb: str | None = None
     actor: str | None = None
     task_id: int | None = None
-    job_id: int | None = None
+    subject: str | None = None  # such as "job 7"
+    reason: str | None = None  # a part of it, in capitals or not
+    since: datetime | None = None
+    until: datetime | None = None  # not included
+
+    def __post_init__(self) -> None:
+        for name, value in (("since", self.since), ("until", self.until)):
+            if value is not None:
+                checked_instant(name, value)
+        if self.since is not None and self.until is not None and self.until <= self.since:
+            raise InvalidTask(f"until={self.until} must be later than since={self.since}.")
 
 
-def page_of_entries(wanted: AuditFilter, before: int, size: int) -> tuple[list[AuditEntry], int | None]:
-    """The latest entries below this id; and the id below which there are more, though the page may be short."""
-    if wanted.task_id is not None or wanted.job_id is not None:
-        return _page_of_one(wanted, before, size)
-    given = {
+class EntryPage(NamedTuple):
+    entries: list[AuditEntry]
+    looked_at: int
+    next: int | None  # the entry after which there may be more, though the page may be short; None: there are no more
+
+
+def page_of_entries(wanted: AuditFilter, after: int | None, size: int) -> EntryPage:
+    """The latest entries, or those that follow this one."""
+    begin = None
+    if after is not None:
+        begin = AuditEntry.objects.filter(id=after).values_list("created_at", flat=True).first()
+        if begin is None:  # too old meanwhile, and so is all that follows
+            return EntryPage([], 0, None)
+    asked = {
         "tenant": wanted.tenant,
         "shared": wanted.shared,
         "types": None if wanted.types is None else list(wanted.types),
         "hidden": list(wanted.hidden),
         "verb": wanted.verb,
         "actor": wanted.actor,
+        "task_id": wanted.task_id,
+        "subject": wanted.subject,
+        "reason": wanted.reason,
+        "since": wanted.since,
+        "until": wanted.until,
+        "begin": begin,
+        "after": after,
+        "size": size,
+        "stretch": STRETCH,
     }
-    [(ids, floor)] = run("list_audit", given | {"before": before, "size": size, "stretch": STRETCH})
-    return list(AuditEntry.objects.filter(id__in=ids or []).order_by("-id")), floor
+    ((ids, looked_at, floor),) = run_on("list_audit", _stretch(wanted), asked)
+    entries = AuditEntry.objects.in_bulk(ids or [])
+    return EntryPage([entries[id_] for id_ in ids or [] if id_ in entries], looked_at, floor)
 
 
-def _page_of_one(wanted: AuditFilter, before: int, size: int) -> tuple[list[AuditEntry], int | None]:
-    """Of one task or job: few, and found by an index."""
-    whose = Q(tenant=wanted.tenant) | Q(tenant=None) if wanted.shared else Q(tenant=wanted.tenant)
-    rows = AuditEntry.objects.filter(whose, id__lt=before).exclude(verb__in=wanted.hidden)
-    for field, value in (
-        ("task_id", wanted.task_id),
-        ("subject", wanted.job_id and f"job {wanted.job_id}"),
-        ("task_type__in", wanted.types),
-        ("verb", wanted.verb),
-        ("actor", wanted.actor),
-    ):
-        if value is not None:
-            rows = rows.filter(**{field: value})
-    found = list(rows.order_by("-id")[: size + 1])
-    return found[:size], found[size - 1].id if len(found) > size else None
+def all_entries(wanted: AuditFilter) -> Iterator[AuditEntry]:
+    """The latest first, a page in memory at a time, each read by a statement of its own: nobody waits for us."""
+    after = None
+    while True:
+        page = page_of_entries(wanted, after, EXPORTED_AT_ONCE)
+        yield from page.entries
+        after = page.next
+        if after is None:
+            return
+
+
+_ENTRIES = (
+    "(SELECT * FROM punctual_audit_entry WHERE {where}"
+    " AND created_at >= coalesce(%(since)s::timestamptz, '-infinity')"
+    " AND created_at < coalesce(%(until)s::timestamptz, 'infinity')"
+    " AND created_at <= coalesce(%(begin)s::timestamptz, 'infinity')"
+    " AND (created_at, id) < (coalesce(%(begin)s::timestamptz, 'infinity'), coalesce(%(after)s::bigint, 0))"
+    " ORDER BY created_at DESC, id DESC LIMIT %(stretch)s)"
+)
+
+
+def _stretch(wanted: AuditFilter) -> str:
+    if wanted.task_id is not None:
+        where = ["task_id = %(task_id)s::bigint"]
+    elif wanted.subject is not None:
+        where = ["subject = %(subject)s::text"]
+    elif wanted.actor is not None:
+        where = ["actor = %(actor)s::text"]
+    elif wanted.tenant is not None:
+        where = ["tenant = %(tenant)s::text", *(["tenant IS NULL"] if wanted.shared else [])]
+    else:
+        where = ["TRUE"]
+    return " UNION ALL ".join(_ENTRIES.format(where=one) for one in where)

@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from django.utils import timezone
@@ -23,14 +23,17 @@ from tasks_app.core.states import Status
 from tasks_app.lifecycle.limited import limited_types
 from tasks_app.lifecycle.request import Unit, checked_instant
 from tasks_app.lifecycle.shards import all_shards
-from tasks_app.sql import run_on
+from tasks_app.sql import run, run_on
+from tasks_app.storage.partitions import EVER, partitions
 
 DUE = "DUE"  # beside the states: due now, whatever the state
 STATES = (DUE, *Status)
+MOST = 1_000_000  # candidates for one page: time sets the bound, unless the caller sets another
 FIRST_STEP = 200  # candidates in the first statement; up to four times as many in each after it
 LAST_CHARACTER = "\U0010ffff"
 # A batch is finished after its last task; this is more than any run takes.
 LONGEST_RUN = timedelta(hours=1)
+LONGEST_TRANSACTION = timedelta(hours=1)  # that made tasks: their ids may be younger than they are, by so much
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,19 +51,21 @@ class Filter:
     due_to: datetime | None = None
     ran_from: datetime | None = None
     ran_to: datetime | None = None
+    since: datetime | None = None  # by fire_time, of instances: from here on
+    until: datetime | None = None  # and before this
     newest: int | None = None  # no task younger than this id
 
     def __post_init__(self) -> None:
         for name, value, known in (("state", self.state, STATES), ("lane", self.lane, LANES)):
             if value is not None and value not in known:
                 raise InvalidTask(f"{name} {value!r} is unknown; there are {', '.join(known)}.")
-        for name in ("due", "ran"):
-            begin, end = getattr(self, f"{name}_from"), getattr(self, f"{name}_to")
-            for bound, value in ((f"{name}_from", begin), (f"{name}_to", end)):
+        for first, last in (("due_from", "due_to"), ("ran_from", "ran_to"), ("since", "until")):
+            begin, end = getattr(self, first), getattr(self, last)
+            for bound, value in ((first, begin), (last, end)):
                 if value is not None:
                     checked_instant(bound, value)
             if begin is not None and end is not None and end <= begin:
-                raise InvalidTask(f"{name}_to={end} must be later than {name}_from={begin}.")
+                raise InvalidTask(f"{last}={end} must be later than {first}={begin}.")
 
 
 class Bookmark(NamedTuple):
@@ -146,9 +151,16 @@ class Source:
 
 
 def browse(
-    wanted: Filter, after: Bookmark | None = None, size: int = 50, seconds: float = 0.12, *, steady: bool = False
+    wanted: Filter,
+    after: Bookmark | None = None,
+    size: int = 50,
+    seconds: float = 0.12,
+    *,
+    most: int = MOST,
+    steady: bool = False,
 ) -> Matches:
-    """The next `size` tasks that match. Gives up after `seconds` with what it found; `next` says where to go on.
+    """The next `size` tasks that match. Gives up with what it found after `seconds`, or when it has looked at about
+    `most` candidates; `next` says where to go on.
 
     `steady`: in an order that no retry, move or cancel changes, so that a walk which acts on the tasks misses none.
     """
@@ -169,6 +181,7 @@ def browse(
         if last.place == last.candidates < step:
             return Matches(tasks, looked_at, None)
         step = _next_step(source, step, took=time.monotonic() - begun, left=deadline - time.monotonic())
+        step = min(step, most - looked_at)
         if len(tasks) == size or step < FIRST_STEP:
             return Matches(tasks, looked_at, after)
 
@@ -232,6 +245,8 @@ def _source(wanted: Filter, steady: bool) -> Source:
         return _BY_KEY_PREFIX
     if wanted.job is not None:
         return _BY_JOB
+    if wanted.state == Status.FAIL and not (wanted.due_from or wanted.due_to):
+        return _by_failure()
     if wanted.state in _BY_STATE and not (wanted.due_from or wanted.due_to):
         return _BY_STATE[wanted.state]
     if steady:
@@ -263,9 +278,23 @@ def _given(wanted: Filter) -> dict[str, object]:
         "due_to": wanted.due_to,
         "ran_from": wanted.ran_from,
         "ran_to": wanted.ran_to,
+        "since": wanted.since,
+        "until": wanted.until,
         "run_ends": wanted.ran_to and wanted.ran_to + LONGEST_RUN,
         "newest": wanted.newest,
     }
+
+
+def _firing(text: str) -> str:
+    """A place in the list of a job's instances."""
+    at, _, id_ = text.partition("/")
+    instant = datetime.fromisoformat(at)
+    if instant.tzinfo is None or not re.fullmatch("[1-9][0-9]{0,18}", id_) or int(id_) >= 2**63:
+        raise ValueError(text)
+    try:
+        return f"{instant.astimezone(UTC).isoformat()}/{id_}"
+    except OverflowError as error:  # before the year 1 or after 9999
+        raise ValueError(text) from error
 
 
 _BELOW = "< coalesce(%(at)s::bigint, 9223372036854775807)"
@@ -292,11 +321,16 @@ _BY_UNIT = Source(
     " UNION SELECT older.id, older.replaces FROM punctual_task older JOIN chain ON older.id = chain.replaces)"
     f" SELECT id, id FROM chain WHERE id {_BELOW} ORDER BY id DESC"
 )
+# Some fire at the same time: triggered by hand, or brought forward. So a place is the time and the id.
+_FIRED_AT, _FIRED_ID = "split_part(%(at)s::text, '/', 1)::timestamptz", "split_part(%(at)s::text, '/', 2)::bigint"
 _BY_JOB = Source(
-    "SELECT id, fire_time FROM punctual_any_task"
-    " WHERE job = %(job)s::bigint AND fire_time <= coalesce(%(at)s::timestamptz, 'infinity') ORDER BY fire_time DESC",
-    unique=False,
-    place=datetime.fromisoformat,
+    "SELECT id, fire_time::text || '/' || id FROM punctual_any_task WHERE job = %(job)s::bigint"
+    " AND fire_time >= coalesce(%(since)s::timestamptz, '-infinity')"
+    " AND fire_time < coalesce(%(until)s::timestamptz, 'infinity')"
+    f" AND fire_time <= coalesce({_FIRED_AT}, 'infinity')"
+    f" AND (%(at)s::text IS NULL OR (fire_time, id) < ({_FIRED_AT}, {_FIRED_ID}))"
+    " ORDER BY fire_time DESC, id DESC",
+    place=_firing,
 )
 _BY_RUN = Source(
     "SELECT run.id, b.finished_at FROM punctual_any_batch b CROSS JOIN LATERAL unnest(b.ids) AS run(id)"
@@ -314,12 +348,36 @@ _BY_STATE = {
         "SELECT run.id, run.id FROM punctual_batch b CROSS JOIN LATERAL unnest(b.ids) AS run(id)"
         f" WHERE b.finished_at IS NULL AND run.id {_BELOW} ORDER BY run.id DESC"
     ),
-    # A failure leaves an attempt behind; of a task's attempts the latest stands for it.
-    Status.FAIL: Source(
-        f"SELECT a.task_id, a.id FROM punctual_attempt a WHERE a.id {_BELOW} AND NOT EXISTS"
-        " (SELECT FROM punctual_attempt later WHERE later.task_id = a.task_id AND later.id > a.id) ORDER BY a.id DESC"
-    ),
 }
+
+
+def _by_failure() -> Source:
+    """A failure leaves an attempt behind; of a task's attempts the latest stands for it.
+
+    What failed so long ago that its attempts are gone waits for a far time, or rolls slowly. It comes after the others,
+    by a walk over the live tasks that are as old as that, which stand at places below 0.
+    """
+    return Source(
+        f"(SELECT a.task_id, a.id FROM punctual_attempt a WHERE a.id {_BELOW} AND NOT EXISTS"
+        " (SELECT FROM punctual_attempt later WHERE later.task_id = a.task_id AND later.id > a.id)"
+        " ORDER BY a.id DESC LIMIT {most})"
+        " UNION ALL "
+        "SELECT CASE WHEN old.status = 'FAIL' AND NOT EXISTS"
+        " (SELECT FROM punctual_attempt a WHERE a.task_id = old.id) THEN old.id END, -old.id"
+        " FROM (SELECT id, status FROM punctual_task"
+        f" WHERE id > greatest(-coalesce(%(at)s::bigint, 0), 0) AND id < {_id_of_oldest_attempt()}"
+        " ORDER BY id LIMIT {most}) AS old"
+        " ORDER BY 2 DESC"
+    )
+
+
+def _id_of_oldest_attempt() -> int:
+    """Tasks from this id on have all attempts they ever had; 0: all tasks have."""
+    oldest = next(iter(partitions("punctual_attempt")), None)
+    if oldest is not None and oldest.since == EVER:
+        return 0
+    ((first,),) = run("id_at", {"moment": oldest.since + LONGEST_TRANSACTION if oldest else timezone.now()})
+    return first
 
 
 def _by_due(wanted: Filter) -> Source:

@@ -9,7 +9,10 @@ from tasks_app.lifecycle.tries import with_tries
 from tasks_app.models import AnyTask, AuditEntry, JobDefinition
 from tasks_app.sql import array, run
 
+from .browse import Bookmark, Filter, browse
+
 RUNS = 20  # of a job that a bar shows
+MOST_LOOKED_AT = 10_000  # instances for one page, whether they match or not
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +29,6 @@ class Run(NamedTuple):
     task_id: int
     status: str
     fire_time: datetime
-
-
-class Place(NamedTuple):
-    """Where a page of instances ended."""
-
-    fire_time: datetime
-    task_id: int
 
 
 def page_of_jobs(wanted: JobFilter, after: str | None, size: int) -> tuple[list[JobDefinition], str | None]:
@@ -53,19 +49,15 @@ def page_of_jobs(wanted: JobFilter, after: str | None, size: int) -> tuple[list[
 
 
 def page_of_instances(
-    job_id: int, after: Place | None, size: int, status: str | None = None, types: Collection[str] | None = None
-) -> tuple[list[AnyTask], Place | None]:
-    """The instances of a job, the newest first; and the place after which there are more."""
-    rows = with_tries(AnyTask.objects.filter(job=job_id))
-    if status is not None:
-        rows = rows.filter(status=status)
-    if types is not None:
-        rows = rows.filter(task_type__in=types)
-    if after is not None:
-        rows = rows.filter(fire_time__lte=after.fire_time).exclude(fire_time=after.fire_time, id__gte=after.task_id)
-    found = list(rows.order_by("-fire_time", "-id")[: size + 1])
-    last = found[size - 1] if len(found) > size else None
-    return found[:size], last and Place(last.fire_time, last.id)
+    wanted: Filter, after: Bookmark | None, size: int, most: int = MOST_LOOKED_AT
+) -> tuple[list[AnyTask], Bookmark | None]:
+    """The instances of a job that match, the newest first; and where the next page begins, if there may be more.
+
+    Looks at a bounded number of them, so a page may be short, or empty, although others match further on.
+    """
+    found = browse(wanted, after, size, most=most)
+    rows = with_tries(AnyTask.objects).in_bulk([task.id for task in found.tasks])
+    return [rows[task.id] for task in found.tasks if task.id in rows], found.next
 
 
 def last_runs(job_ids: Iterable[int], count: int = RUNS) -> dict[int, list[Run]]:

@@ -3,12 +3,14 @@
 import time
 
 from tasks_app.conf import conf
-from tasks_app.core.task import SUCCEEDED, Failure, Returned, Task
+from tasks_app.core.result import Result
+from tasks_app.core.task import SUCCEEDED, Failure, Outcome, Returned, Task
 
 from . import shutdown
 from .batch_run import BatchRun
 from .interruption import Interrupted, MainThreadInterrupter, interrupt_thread, over_time
 from .outcomes import as_fault, is_declared, outcome_of, refuse_unrun
+from .results import succeeded
 from .shift import Ended, Shift
 from .threads import Crew, crew_of
 
@@ -54,10 +56,10 @@ def _call_in_turn(run: BatchRun, tasks, interrupter: MainThreadInterrupter, keep
             run.end(task, outcome_of(as_fault(error)))
         else:
             interrupter.leave()
-            if keep is None:
-                run.end(task, SUCCEEDED)
-            else:
+            if keep is not None:
                 keep(task, answer)
+            else:
+                run.end(task, SUCCEEDED if answer is None else succeeded(task.type, answer))
         if now() > run.flush_at:
             run.flush_if_old()
 
@@ -84,7 +86,7 @@ def note_ended(run: BatchRun, ended: list[Ended], keep) -> None:
         elif one.error is not None:
             run.end(one.task, outcome_of(one.error), at=one.at)
         elif keep is None:
-            run.end(one.task, SUCCEEDED, at=one.at)
+            run.end(one.task, succeeded(one.task.type, one.answer), at=one.at)
         else:
             keep(one.task, one.answer)
 
@@ -106,7 +108,7 @@ def _give_up_overdue(run: BatchRun, crew: Crew, shift: Shift, stop_by: float | N
 
 
 def run_in_one_call(run: BatchRun, interrupter: MainThreadInterrupter, call) -> None:
-    """One call for the whole batch; it may answer {task id: exception} for those that did not succeed."""
+    """One call for the whole batch; it may answer {task id: exception or Result}, for some or all."""
     if run.halted:
         return
     tasks = []
@@ -123,7 +125,7 @@ def run_in_one_call(run: BatchRun, interrupter: MainThreadInterrupter, call) -> 
         answer = call(tasks)
         interrupter.leave()
         refuse_unrun(answer)
-        failed = failures_in(answer, tasks)
+        said = answers_in(answer, tasks)
     except BaseException as error:
         interrupter.leave()
         error = as_fault(error)
@@ -131,7 +133,7 @@ def run_in_one_call(run: BatchRun, interrupter: MainThreadInterrupter, call) -> 
             run.end(task, blame(error, alone=len(tasks) == 1))
         return
     for task in tasks:
-        run.end(task, outcome_of(failed[task.id]) if task.id in failed else SUCCEEDED)
+        run.end(task, outcome_in(said, task))
 
 
 def blame(error: BaseException, *, alone: bool):
@@ -142,15 +144,24 @@ def blame(error: BaseException, *, alone: bool):
     return Returned(outcome.code, outcome.message, solo=True)
 
 
-def failures_in(answer: object, tasks: list[Task]) -> dict[int, BaseException]:
-    """Check what a batch handler returned."""
+def answers_in(answer: object, tasks: list[Task]) -> dict[int, BaseException | Result]:
+    """Check what a batch handler returned. A bare value is refused: it could be meant as an error just as well."""
     if answer is None:
         return {}
     known = {task.id for task in tasks}
     if not isinstance(answer, dict) or not all(
-        task_id in known and isinstance(error, BaseException) for task_id, error in answer.items()
+        task_id in known and isinstance(said, BaseException | Result) for task_id, said in answer.items()
     ):
         raise TypeError(
-            f"a batch handler returns None, or a dict from task id to the exception it failed with; got {answer!r:.300}"
+            "a batch handler returns None, or a dict from task id to the exception it failed with, or to the Result of "
+            f"one that succeeded; got {answer!r:.300}"
         )
     return answer
+
+
+def outcome_in(answers: dict[int, BaseException | Result], task: Task) -> Outcome:
+    """What became of one task of a batch, by what its handler returned."""
+    said = answers.get(task.id)
+    if said is None:
+        return SUCCEEDED
+    return succeeded(task.type, said.value) if isinstance(said, Result) else outcome_of(said)

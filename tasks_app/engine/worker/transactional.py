@@ -15,6 +15,7 @@ from django.db import DatabaseError, InterfaceError
 from psycopg.pq import TransactionStatus
 
 from tasks_app.core.errors import UnrecoverableError
+from tasks_app.core.result import Result
 from tasks_app.core.task import SUCCEEDED, Failure, Outcome, Returned, Task
 from tasks_app.database import atomic, leave_other_databases, our_connection
 from tasks_app.lifecycle.settle import BatchLost, Settled, settle
@@ -25,8 +26,9 @@ from . import writes
 from .batch_run import BatchRun
 from .faults import AGAIN_SECONDS, IDLE_TOO_LONG, is_infrastructure_fault, is_lock_fault, sqlstate
 from .interruption import SHUTDOWN, Interrupted, MainThreadInterrupter
-from .modes import failures_in
+from .modes import answers_in, outcome_in
 from .outcomes import outcome_of, refuse_unrun
+from .results import succeeded
 
 log = logging.getLogger(__name__)
 
@@ -182,8 +184,8 @@ class EffectsRun:
                 outcomes |= self._call_together(todo)
         else:
             for task in todo:
-                self._call_plainly([task], task)
-                outcomes[task.id] = SUCCEEDED
+                answer = self._call_plainly([task], task)
+                outcomes[task.id] = SUCCEEDED if answer is None else succeeded(task.type, answer)
             self._plainly(writes.send)
         return outcomes
 
@@ -191,10 +193,10 @@ class EffectsRun:
         answer = self._call_plainly(todo, todo)
         self._plainly(writes.send)
         try:
-            failed = failures_in(answer, todo)
+            said = answers_in(answer, todo)
         except TypeError:
             raise _RolledBack(self._carefully) from None
-        return {task.id: outcome_of(failed[task.id]) if task.id in failed else SUCCEEDED for task in todo}
+        return {task.id: outcome_in(said, task) for task in todo}
 
     def _call_plainly(self, about: list[Task], argument):
         return self._plainly(lambda: self._interruptible(about, argument))
@@ -222,9 +224,8 @@ class EffectsRun:
                 finally:
                     ended = self._status() == TransactionStatus.IDLE  # a rollback to the savepoint would begin another
                 writes.send()
-                failed = failures_in(answer, [task]) if self._vectorised else {}
-                if failed:
-                    raise failed[task.id]
+                if self._vectorised:
+                    answer = _value_or_raise(answers_in(answer, [task]).get(task.id))
                 if self._connection.needs_rollback or self._status() == TransactionStatus.INERROR:
                     raise RuntimeError("the handler caught a database error inside its transaction and carried on")
                 if ended:
@@ -237,7 +238,7 @@ class EffectsRun:
             return self._failed(task, error, ended=ended)
         except BaseException as error:
             return self._failed(task, error, ended=ended)
-        return SUCCEEDED
+        return succeeded(task.type, answer)
 
     def _failed(self, task: Task, error: BaseException, *, ended: bool) -> Outcome:
         """What the failed call came to if its savepoint was rolled back; raises if the whole transaction has to be.
@@ -309,6 +310,12 @@ class EffectsRun:
         self._connection.close()
         if self._run.backend_pid is not None:
             run_sql("end_session", {"pid": self._run.backend_pid})
+
+
+def _value_or_raise(said: BaseException | Result | None) -> object:
+    if isinstance(said, BaseException):
+        raise said
+    return None if said is None else said.value
 
 
 class _RolledBack(Exception):

@@ -12,11 +12,12 @@ WITH done AS MATERIALIZED (
     FROM (SELECT *, sum(cardinality(ids)) OVER (ORDER BY finished_at, batch_no) - cardinality(ids) AS before FROM done) AS one
     WHERE before < %(tasks)s
 ), mine AS MATERIALIZED (
-    SELECT t.spot, c.worker
+    -- Another batch may have run it last and have gone before this one; then only that batch knows where.
+    SELECT t.spot, CASE WHEN t.ran_in = c.batch_no THEN c.worker END AS worker
     FROM chosen c
     CROSS JOIN LATERAL unnest(c.ids) AS one(id)
     CROSS JOIN LATERAL (
-        SELECT t.ctid AS spot FROM punctual_task t
+        SELECT t.ctid AS spot, t.ran_in FROM punctual_task t
         WHERE t.id = one.id AND t.updated_at <= c.finished_at AND
 --include over
         FOR UPDATE SKIP LOCKED

@@ -1,5 +1,6 @@
 -- mark_success: RUNNING rows of this batch -> SUCCESS; a rolling one is due again.
--- Times come as microseconds since the batch's start, which costs far less than a thousand timestamps.
+-- Times come as microseconds since the batch's start, which costs far less than a thousand timestamps. What the handlers
+-- returned comes as one JSON list, in which null is nothing; NULL if none of them returned anything.
 WITH
 --include locked
 , moved AS (
@@ -8,6 +9,7 @@ WITH
         start_time = (SELECT started_at FROM b) + (%(begun)s::bigint[])[mine.place] * interval '1 microsecond',
         finish_time = (SELECT started_at FROM b) + (%(ended)s::bigint[])[mine.place] * interval '1 microsecond',
         allowed_at = greatest(t.allowed_at, (SELECT allowed_at FROM b)),
+        result = nullif(%(results)s::jsonb -> (mine.place - 1), 'null'::jsonb),
         due_at = CASE WHEN t.repeat_after IS NOT NULL THEN (
             SELECT
 --include next_roll

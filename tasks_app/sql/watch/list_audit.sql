@@ -1,23 +1,25 @@
--- list_audit: what was done to the tasks and jobs of a tenant, and if wanted to what all share, the latest first.
--- Walks a bounded stretch of them, so that a filter that matches little costs no more than one that matches much.
--- `floor` says where the next look goes on, empty at the end.
+-- list_audit: of a stretch of entries, the latest first, those that match; and where the next look goes on, empty at the end.
+-- The stretch comes from the index that knows most of what is asked for (see engine/watch/audit_browse.py) and is bounded,
+-- so that a filter that matches little costs no more than one that matches much.
 WITH stretch AS MATERIALIZED (
-    SELECT id, verb, actor, task_type FROM (
-        (SELECT id, verb, actor, task_type FROM punctual_audit_entry
-         WHERE tenant = %(tenant)s AND id < %(before)s ORDER BY id DESC LIMIT %(stretch)s)
-        UNION ALL
-        (SELECT id, verb, actor, task_type FROM punctual_audit_entry
-         WHERE %(shared)s::bool AND tenant IS NULL AND id < %(before)s ORDER BY id DESC LIMIT %(stretch)s)
+    SELECT id, created_at, tenant, task_type, task_id, verb, actor, subject, reason,
+           row_number() OVER (ORDER BY created_at DESC, id DESC) AS place
+    FROM (
+--rows
     ) AS entry
-    ORDER BY id DESC LIMIT %(stretch)s
-), found AS (
-    SELECT id FROM stretch
-    WHERE (%(types)s::text[] IS NULL OR task_type = ANY (%(types)s::text[]))
+    ORDER BY created_at DESC, id DESC LIMIT %(stretch)s
+), found AS MATERIALIZED (
+    SELECT id, place FROM stretch
+    WHERE (%(tenant)s::text IS NULL OR tenant = %(tenant)s OR (%(shared)s::bool AND tenant IS NULL))
+      AND (%(types)s::text[] IS NULL OR task_type = ANY (%(types)s::text[]))
+      AND (%(task_id)s::bigint IS NULL OR task_id = %(task_id)s)
+      AND (%(subject)s::text IS NULL OR subject = %(subject)s)
       AND (%(verb)s::text IS NULL OR verb = %(verb)s)
       AND (%(actor)s::text IS NULL OR actor = %(actor)s)
+      AND (%(reason)s::text IS NULL OR strpos(lower(reason), lower(%(reason)s)) > 0)
       AND verb <> ALL (%(hidden)s::text[])
-    ORDER BY id DESC LIMIT %(size)s
+    ORDER BY place LIMIT %(size)s
 )
-SELECT (SELECT array_agg(id) FROM found),
-       CASE WHEN (SELECT count(*) FROM found) = %(size)s THEN (SELECT min(id) FROM found)
-            WHEN (SELECT count(*) FROM stretch) = %(stretch)s THEN (SELECT min(id) FROM stretch) END
+SELECT (SELECT array_agg(id ORDER BY place) FROM found), (SELECT count(*) FROM stretch),
+       CASE WHEN (SELECT count(*) FROM found) = %(size)s THEN (SELECT id FROM found ORDER BY place DESC LIMIT 1)
+            WHEN (SELECT count(*) FROM stretch) = %(stretch)s THEN (SELECT id FROM stretch ORDER BY place DESC LIMIT 1) END

@@ -9,6 +9,8 @@
       AND (%(unit_key)s::text IS NULL OR (t.biz_key, t.task_type, t.tenant)
            = (%(unit_key)s, %(unit_type)s::text, %(unit_tenant)s::text))
       AND (%(job)s::bigint IS NULL OR t.job = %(job)s)
+      AND (%(since)s::timestamptz IS NULL OR t.fire_time >= %(since)s)
+      AND (%(until)s::timestamptz IS NULL OR t.fire_time < %(until)s)
       AND (%(due_from)s::timestamptz IS NULL OR t.due_at >= %(due_from)s)
       AND (%(due_to)s::timestamptz IS NULL OR t.due_at < %(due_to)s)
       AND (%(ran_from)s::timestamptz IS NULL OR t.finish_time >= %(ran_from)s)

@@ -1,5 +1,6 @@
 """The operator's pages, asked as a browser would and by hand: what they show, who may do what, and bad input."""
 
+import re
 from uuid import uuid4
 
 import pytest
@@ -7,6 +8,7 @@ from django.test import Client
 
 from tasks_app.client import Link, Operator, cancel_tasks, register_link, schedule, schedule_many
 from tasks_app.core.links import LINKS
+from tasks_app.lifecycle.audit import Entry, audit
 from tasks_app.models import ScheduleTask
 from tests.support.audit import deeds
 from tests.support.browser import person
@@ -112,6 +114,16 @@ def test_a_script_is_shown_and_not_run(viewer, where):
         assert SCRIPT not in text
     assert "&lt;script&gt;" in page(viewer, f"{LIST}{task.id}/change/")
     assert SCRIPT not in page(viewer, LIST, key=SCRIPT, type=SCRIPT)
+
+
+def test_a_script_in_a_result_is_shown_and_not_run(viewer):
+    task_id = schedule("T_QUIET", "a", payload={"return": {"note": SCRIPT}}).task_id
+    run_due()
+
+    text = page(viewer, f"{LIST}{task_id}/change/")
+
+    assert "<summary>Result</summary>" in text
+    assert SCRIPT not in text and "&lt;script&gt;" in text
 
 
 def test_a_task_links_to_what_it_is_about(viewer):
@@ -392,16 +404,66 @@ def test_a_batch_shows_its_tasks_and_bad_numbers_are_not_found(viewer):
     page(viewer, f"/admin/tasks_app/taskbatch/{uuid4()}/change/", status=404)
 
 
+ENTRIES = "/admin/tasks_app/auditentry/"
+
+
 def test_entries_are_listed_and_found_by_task(viewer):
     first, second = scheduled("a", "b", at=MONDAY)
     cancel_tasks([first], Operator("olga", "the first reason"))
     cancel_tasks([second], Operator("olga", "the second reason"))
 
-    assert "the first reason" in page(viewer, "/admin/tasks_app/auditentry/")
-    found = page(viewer, "/admin/tasks_app/auditentry/", q=str(second))
+    assert "the first reason" in page(viewer, ENTRIES)
+    found = page(viewer, ENTRIES, task=str(second))
     assert "the second reason" in found
     assert "the first reason" not in found
-    page(viewer, "/admin/tasks_app/auditentry/", q="x' OR 1=1")
+    assert "No entry matches." in page(viewer, ENTRIES, subject="x' OR 1=1")
+    assert "Enter a whole number" in page(viewer, ENTRIES, task="x")
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"actor": "olga"},
+        {"verb": "cancel"},
+        {"subject": "task {first}"},
+        {"tenant": "default"},
+        {"reason": "THE FIRST"},
+        {"since": "2020-01-01T00:00", "until": "2098-01-01T00:00"},
+        {"actor": "olga", "verb": "cancel", "reason": "first", "tenant": "default", "since": "2020-01-01T00:00"},
+    ],
+    ids=lambda asked: "-".join(asked),
+)
+def test_entries_are_found_by_who_what_whose_why_and_when(viewer, asked):
+    [first] = scheduled("a", at=MONDAY)
+    cancel_tasks([first], Operator("olga", "the first reason"))
+    entry_of_another_tenant()
+
+    given = {name: value.format(first=first) for name, value in asked.items()}
+    found = page(viewer, ENTRIES, **given)
+
+    assert "the first reason" in found
+    assert ("somebody else" in found) == (set(asked) == {"since", "until"})
+    assert "No entry matches." in page(viewer, ENTRIES, **given | {"until": "2020-01-02T00:00"})
+
+
+def entry_of_another_tenant() -> None:
+    audit(Operator("ann", "somebody else"), "move", [Entry("task 0", "moved", None, None, "acme", "T_QUIET")])
+
+
+def test_the_list_of_entries_goes_on_where_the_page_ends(viewer):
+    for _ in range(120):
+        entry_of_another_tenant()
+    seen, after = [], ""
+    while after is not None:
+        text = page(viewer, ENTRIES, tenant="acme", **({"after": after} if after else {}))
+        seen += re.findall(r"auditentry/(\d+)/change", text)
+        more = re.search(r"after=(\d+)", text)
+        after = more and more[1]
+
+    assert len(seen) == len(set(seen)) == 120
+    page(viewer, ENTRIES, after="x", status=400)
+    wrong = page(viewer, ENTRIES, since="2026-01-02T00:00", until="2026-01-01T00:00")
+    assert "It must be later than the start." in wrong
 
 
 def test_every_page_carries_the_policy(viewer):

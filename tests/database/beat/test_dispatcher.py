@@ -6,6 +6,7 @@ import pytest
 from django.db import connection
 from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from tasks_app.client import schedule, schedule_many
 from tasks_app.conf import conf
@@ -14,7 +15,7 @@ from tasks_app.engine.beat.batch_size import BatchSizes, size_for
 from tasks_app.engine.beat.dispatcher import Dispatcher, PublishFailed
 from tasks_app.engine.beat.listener import Listener, Woken
 from tasks_app.lifecycle.claim import ClaimedBatch, return_unstarted
-from tasks_app.models import Node, ScheduleTask, TaskBatch
+from tasks_app.models import MinuteFigures, Node, ScheduleTask, TaskBatch
 from tests.support.engine import anybodys, batch_row, row, run_due
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -297,6 +298,44 @@ def test_a_type_is_measured_by_its_finished_batches():
     pace.note({"T_QUIET"})
 
     assert pace.sizes["T_QUIET"] == 4
+
+
+def in_minute(task_type: str, ago: timedelta, us_per_task: int) -> None:
+    """The figures of ten tasks that ran then; their batches are in the past by now."""
+    minute = timezone.now().replace(second=0, microsecond=0) - ago
+    MinuteFigures.objects.create(
+        minute=minute, task_type=task_type, batches=1, ok=9, failed=1, run_us=10 * us_per_task, lateness=[]
+    )
+
+
+def sizes_at_first() -> dict[str, int]:
+    """As a beat knows them that has just come."""
+    pace = BatchSizes()
+    pace.begin()
+    return pace.sizes
+
+
+def test_a_beat_that_comes_after_a_quiet_time_knows_the_pace_of_the_last_day(dispatcher, broker, worker):
+    in_minute("T_QUIET", timedelta(hours=20), 10_000)
+    in_minute("T_QUIET", timedelta(hours=3), 30_000)
+    in_minute("T_PLAIN", timedelta(hours=30), 50_000)  # too long ago
+
+    sizes = sizes_at_first()
+    assert sizes["T_QUIET"] == 10  # 200 ms of work, at 20 ms each
+    assert "T_PLAIN" not in sizes
+    schedule_many("T_QUIET", [{"key": n} for n in range(20)])
+    dispatcher.run_once()
+    dispatcher.run_once()
+    assert {batch.size for batch in broker.batches} == {10}
+
+
+def test_what_a_recent_batch_knows_is_not_looked_up_in_the_last_day():
+    in_minute("T_QUIET", timedelta(hours=3), 10_000)
+    schedule_many("T_QUIET", [{"key": n} for n in range(10)])
+    run_due()
+    TaskBatch.objects.update(run_us=10 * 50_000)
+
+    assert sizes_at_first()["T_QUIET"] == 4
 
 
 def test_the_first_batch_of_an_unseen_type_is_small(dispatcher, broker, worker):

@@ -92,7 +92,8 @@ def test_firing_from_the_wheel_is_one_statement(beat):
         beat.dispatcher.run_once(anybodys(), conf().SHARDS)
 
     assert claimed() == {"soon"}
-    assert [query["sql"][:13] for query in counted if "pace" not in query["sql"][:8]] == ["-- claim_ids:"]
+    # And one that learns from what has ended, afterwards. It ran before, so it is prepared and its text is not noted.
+    assert [query["sql"] and query["sql"][:13] for query in counted] == ["-- claim_ids:", None]
 
 
 def test_a_task_that_was_moved_after_it_was_read_fires_at_its_new_time(beat):

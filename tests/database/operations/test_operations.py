@@ -23,9 +23,9 @@ from tasks_app.lifecycle.limited import Wanted, claim_limited, declare_limits
 from tasks_app.lifecycle.reap import reap
 from tasks_app.lifecycle.start import start
 from tasks_app.lifecycle.unit_revision import is_newest
-from tasks_app.models import DlqEntry, MaintenanceEntry, Node, OutboxEvent, ScheduleTask, TaskAttempt, TaskBatch
+from tasks_app.models import MaintenanceEntry, Node, ScheduleTask, TaskBatch
 from tasks_app.testing import run_due
-from tests.support.engine import claim_due, expire_lease, make_due
+from tests.support.engine import claim_due, expire_lease
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -161,37 +161,11 @@ def test_a_reap_is_done_only_when_there_is_something_to_reap(lost_batch):
     assert MaintenanceEntry.objects.get(name="reap").next_at.year > 2020  # it was looked at all the same
 
 
-def test_events_past_their_keep_are_pruned_and_no_others():
-    old, _ = schedule("T_QUIET", "old"), schedule("T_QUIET", "fresh")
-    run_due()
-    execute(f"UPDATE punctual_outbox SET created_at = now() - interval '8 days' WHERE task_id = {old.task_id}")
-
-    prune()
-
-    assert old.task_id not in OutboxEvent.objects.values_list("task_id", flat=True)
-    assert OutboxEvent.objects.count() == 1
-
-
 def test_killed_processes_are_forgotten_in_time(fleet):
     execute("UPDATE punctual_node SET seen_at = now() - interval '2 hours' WHERE kind = 'BEAT'")
 
     assert prune().nodes == 1
     assert Node.objects.get().kind == Node.WORKER
-
-
-def test_a_pruned_task_takes_its_attempts_along():
-    task = schedule("T_PLAIN", "a", payload={"do": "retry_until", "attempt": 2})
-    run_due()
-    make_due(task.task_id)
-    run_due()
-    assert TaskAttempt.objects.count() == 1
-    execute("UPDATE punctual_task SET updated_at = now() - interval '15 days'")
-
-    prune()
-
-    assert not ScheduleTask.objects.exists()
-    assert not TaskAttempt.objects.exists()
-    assert not DlqEntry.objects.exists()
 
 
 def test_a_revision_is_pruned_when_it_is_old_and_its_unit_has_no_task():

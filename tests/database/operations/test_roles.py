@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from django.db import ProgrammingError, connection
+from django.db import DatabaseError, ProgrammingError, connection
 
 from tasks_app.client import cancel, schedule
 from tasks_app.engine.beat.mover import move
@@ -60,8 +60,15 @@ def test_it_can_do_what_a_fleet_does(as_app):
         "DROP TABLE punctual_task",
         "CREATE TABLE public.mine (id int)",
         "DROP TABLE punctual_past_default",
+        "DROP TABLE punctual_outbox_before",
+        "ALTER TABLE punctual_audit_entry DETACH PARTITION punctual_audit_entry_before",
     ],
 )
 def test_it_can_not_change_the_tables_themselves(as_app, statement):
     with pytest.raises(ProgrammingError, match=r"must be owner|permission denied"), connection.cursor() as cursor:
         cursor.execute(statement)
+
+
+def test_it_can_not_drop_what_is_young_of_the_audit_trail(as_app):
+    with pytest.raises(DatabaseError, match="append-only"), connection.cursor() as cursor:
+        cursor.execute("SELECT punctual_drop_partition('punctual_audit_entry', 'punctual_audit_entry_before')")

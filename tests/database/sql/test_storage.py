@@ -27,8 +27,9 @@ def heap_only_updates() -> tuple[int, int]:
     return updates, heap_only
 
 
-def test_settle_is_a_heap_only_update():
-    schedule_many("T_QUIET", [{"key": n} for n in range(500)])
+@pytest.mark.parametrize("payload", [{}, {"return": {"pages": 3}}], ids=["nothing returned", "a result"])
+def test_settle_is_a_heap_only_update(payload):
+    schedule_many("T_QUIET", [{"key": n, "payload": payload} for n in range(500)])
     batches = claim_due()
     before = heap_only_updates()
 
@@ -47,7 +48,7 @@ def test_settle_is_a_heap_only_update():
 
 def test_no_index_has_a_column_that_settle_writes():
     written = {"status", "batch_no", "solo", "attempt", "retry_count", "error_code", "error_msg"}
-    written |= {"start_time", "finish_time", "updated_at"}
+    written |= {"start_time", "finish_time", "updated_at", "result", "ran_in"}
     for name, definition in query("SELECT indexname, indexdef FROM pg_indexes WHERE tablename = 'punctual_task'"):
         words = set(definition.replace("(", " ").replace(")", " ").replace(",", " ").split())
         assert not words & written, name
@@ -137,7 +138,8 @@ def test_a_claim_reads_what_is_due_and_not_what_is_planned():
     assert plan["Shared Hit Blocks"] + plan["Shared Read Blocks"] < 600, plan
 
 
-def test_settling_a_full_batch_is_not_quadratic():
+@pytest.mark.parametrize("results", [None, True], ids=["nothing returned", "results"])
+def test_settling_a_full_batch_is_not_quadratic(results):
     """A thousand rows once cost a thousand scans of a thousand values; now a few buffers a row."""
     schedule_many("T_QUIET", [{"key": f"later-{n}"} for n in range(5_000)], delay=86_400)
     schedule_many("T_QUIET", [{"key": n} for n in range(1000)])
@@ -160,6 +162,7 @@ def test_settling_a_full_batch_is_not_quadratic():
                 "run_us": 0,
                 "counts_as": "ok",
                 "lateness": None,
+                "results": results and "[" + ",".join('{"pages": 3}' for _ in ids) + "]",
             },
         )
         plan = cursor.fetchone()[0][0]["Plan"]
@@ -174,8 +177,8 @@ def _rows_touched(plan: dict) -> float:
     return own + sum(_rows_touched(child) for child in plan.get("Plans", ()))
 
 
-def test_a_good_batch_is_settled_in_one_statement(django_assert_num_queries):
-    schedule_many("T_QUIET", [{"key": n} for n in range(50)])
+def test_a_good_batch_is_settled_in_one_statement_whether_or_not_some_return_something(django_assert_num_queries):
+    schedule_many("T_QUIET", [{"key": n, "payload": {"return": n} if n % 2 else {}} for n in range(50)])
 
     with django_assert_num_queries(4):  # the types of the claim, the claim, the start, the settle
         run_due()

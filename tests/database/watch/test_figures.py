@@ -1,13 +1,9 @@
 """The figures behind the charts: minutes rolled up from batches, the next hour's load, guesses for great numbers."""
 
-from datetime import timedelta
-
 import pytest
 from django.db import connection
-from django.utils import timezone
 
 from tasks_app.client import schedule, schedule_many
-from tasks_app.engine.beat.retention import prune
 from tasks_app.engine.beat.roll_up import roll_up
 from tasks_app.engine.watch import figures, status
 from tasks_app.engine.watch.figures import last_hour, next_hour
@@ -77,15 +73,6 @@ def test_an_hour_has_every_minute_and_nothing_older():
     assert len(minutes) == 61
     assert list(minutes) == sorted(minutes)
     assert [one.ok for one in minutes.values() if one.ok] == [3]
-
-
-def test_old_minutes_are_pruned():
-    ran(ok=1, minutes_ago=3)
-    roll_up()
-    MinuteFigures.objects.update(minute=timezone.now() - timedelta(days=8))
-
-    assert prune().minutes == 1
-    assert not MinuteFigures.objects.exists()
 
 
 def test_the_next_hour_is_counted_minute_by_minute():

@@ -6,17 +6,19 @@ import pytest
 from django.db.models import F
 
 from tasks_app.client import Operator, cancel, cancel_tasks, find, find_many, history, reschedule, retry_tasks, schedule
+from tasks_app.core.task import Succeeded
 from tasks_app.engine.watch.why import why_task
+from tasks_app.lifecycle.past import move_batches, move_strays
 from tasks_app.lifecycle.reap import reap
 from tasks_app.lifecycle.start import start
-from tasks_app.models import ScheduleTask, TaskBatch
+from tasks_app.models import PastBatch, PastTask, ScheduleTask, TaskBatch
 from tests.support.api import Api
 from tests.support.browser import person
 from tests.support.clients import client_of
 from tests.support.engine import batch_row, expire_lease, make_due, row, run_due
 from tests.support.jobs import instances, make
 from tests.support.live import a_beat_is_alive, a_worker_is_alive
-from tests.support.moves import FINAL, OK, RETRY, TUESDAY, TYPE, claim_one, settled, started
+from tests.support.moves import FINAL, OK, RETRY, SKIP, TUESDAY, TYPE, claim_one, settled, started
 
 pytestmark = pytest.mark.django_db
 
@@ -157,6 +159,93 @@ def test_what_its_handler_skipped_began_and_what_expired_did_not():
     ScheduleTask.objects.filter(id=expired).update(execute_time="2026-01-01T00:00Z", start_time="2026-01-01T00:00Z")
     run_due()
     assert (row(expired).error_code, row(expired).start_time) == ("EXPIRED", None)
+
+
+@pytest.fixture
+def at_once(settings):
+    """Whatever is over goes to the past when it is asked to, however short ago it ended."""
+    settings.PUNCTUAL = settings.PUNCTUAL | {"KEEP_LIVE_SECONDS": 0.000001}
+
+
+TRAIL = ("batch", "worker", "attempts", "was_due_at", "allowed_at", "start_time", "finish_time", "result", "status")
+
+
+def trail(task_id: int) -> dict:
+    """What the API tells of it, and `find` too."""
+    told = {name: value for name, value in Api().get(f"/tasks/{task_id}").body.items() if name in TRAIL}
+    task = find(TYPE, "a")
+    assert (str(task.batch), task.worker, task.result) == (told["batch"], told["worker"], told["result"])
+    return told
+
+
+@pytest.mark.parametrize(
+    ("outcome", "status", "attempts"),
+    [(Succeeded('{"pages": 3}'), "SUCCESS", 1), (OK, "SUCCESS", 1), (SKIP, "CANCELLED", 0)],
+)
+def test_what_is_over_tells_the_same_before_and_after_it_is_moved(viewer, at_once, outcome, status, attempts):
+    batch = started("a")
+    settled(batch, outcome)
+    task_id = batch.tasks[0].id
+    live, page = trail(task_id), viewer.get(PAGE.format(task_id)).content.decode()
+
+    assert move_batches().tasks == 1
+
+    assert trail(task_id) == live
+    assert (live["batch"], live["worker"], live["status"]) == (str(batch.batch_no), "worker", status)
+    assert (live["attempts"], live["result"]) == (attempts, {"pages": 3} if isinstance(outcome, Succeeded) else None)
+    for told in (page, viewer.get(PAGE.format(task_id)).content.decode()):
+        assert f"{batch.batch_no}</a>, on worker" in told
+        assert ("pages" in told) == isinstance(outcome, Succeeded)
+
+
+def test_the_worker_in_the_past_is_the_one_of_the_last_run_whichever_batch_takes_the_task_along(at_once):
+    """The first batch goes on after its task has failed, run again in another and succeeded, and ends last."""
+    first = started("a", "b")
+    settled(first, RETRY, only="a", finish=False)
+    task_id = first.tasks[0].id
+    make_due(task_id)
+    settled(start(claim_one(), "w2"), OK)
+    live = trail(task_id)
+    TaskBatch.objects.filter(finished_at__isnull=False).update(
+        finished_at=None, lease_until=TUESDAY
+    )  # somebody holds it
+    settled(first, OK, only="b")
+
+    assert move_batches().tasks == 2
+
+    assert PastTask.objects.get(id=task_id).worker is None
+    assert (live["worker"], trail(task_id)) == ("w2", live)
+
+
+def test_the_worker_of_a_stray_is_taken_along_so_that_it_outlives_its_batch(at_once):
+    batch = started("a")
+    settled(batch, RETRY)
+    cancel(TYPE, "a", reason="enough")
+    task_id = batch.tasks[0].id
+    live = trail(task_id)
+    TaskBatch.objects.update(ids=[])
+
+    assert (move_strays(0).tasks, move_batches().batches) == (1, 1)
+
+    assert (PastTask.objects.get(id=task_id).worker, trail(task_id)) == ("worker", live)
+    PastBatch.objects.all().delete()
+    assert trail(task_id) == live
+
+
+def test_what_a_limit_or_a_paused_lane_held_back_tells_when_it_could_start():
+    batch = started("a")
+    task_id, later = batch.tasks[0].id, row(batch.tasks[0].id).claimed_due + timedelta(milliseconds=1)
+    TaskBatch.objects.update(allowed_at=later)
+    running = trail(task_id)
+    settled(batch, OK)
+
+    for told in (running, trail(task_id)):
+        assert datetime.fromisoformat(told["was_due_at"]) == row(task_id).claimed_due.replace(
+            microsecond=row(task_id).claimed_due.microsecond // 1000 * 1000
+        )
+        assert datetime.fromisoformat(told["allowed_at"]) - datetime.fromisoformat(told["was_due_at"]) <= timedelta(
+            milliseconds=2
+        )
 
 
 def test_the_api_tells_the_run_that_is_under_way():

@@ -19,6 +19,11 @@ CALLS: list = []
 @shared_task(name="testapp.note", bind=True)
 def note(self, *args, **kwargs):
     CALLS.append((args, kwargs, self.request.retries, self.request.id))
+    return kwargs.get("give_back")
+
+
+@shared_task(name="testapp.never")
+async def never(): ...
 
 
 @shared_task(name="testapp.fail", bind=True, autoretry_for=(KeyError,), max_retries=99)
@@ -51,6 +56,18 @@ def test_a_celery_task_runs_with_its_arguments_and_our_token():
 
     assert task.status == "SUCCESS"
     assert [((1, "two"), {"three": 3}, 0, str(task.token))] == CALLS
+
+
+def test_what_a_celery_task_returns_is_the_result():
+    task = ran({"task": "testapp.note", "kwargs": {"give_back": {"sent": 3}}})
+
+    assert (task.status, task.result) == ("SUCCESS", {"sent": 3})
+
+
+def test_a_celery_task_of_which_nothing_ran_has_failed_like_any_handler():
+    task = ran({"task": "testapp.never"})
+
+    assert (task.status, task.error_code) == ("FAIL", "NEVER_RAN")
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,13 @@ import time
 from asgiref.sync import sync_to_async
 from django.db import connection, transaction
 
-from tasks_app.client import RetryableError, Skip, Snooze, UnrecoverableError, ensure, handler, write
+from tasks_app.client import Result, RetryableError, Skip, Snooze, UnrecoverableError, ensure, handler, write
 from tests.support.project_celery import mail
 from tests.support.testapp.models import Effect
 
 
-def act(task) -> None:
-    """Do what the payload says."""
+def act(task) -> object:
+    """Do what the payload says, and return what it says."""
     payload = task.payload
     match payload.get("do", "ok"):
         case "ok":
@@ -55,7 +55,7 @@ def act(task) -> None:
                 try:
                     cursor.execute("SELECT 1/0")
                 except Exception:
-                    return
+                    return None
         case "move_itself":
             ensure(task.type, task.key, delay=60)
         case "lose_connection":
@@ -75,10 +75,11 @@ def act(task) -> None:
                     leave_effect(task)
                     raise KeyError("its own business")
             except KeyError:
-                return
+                pass
+    return payload.get("return")
 
 
-async def act_async(task) -> None:
+async def act_async(task) -> object:
     """Do what the payload says, as an async handler would."""
     match task.payload.get("do"):
         case "sleep":
@@ -96,7 +97,8 @@ async def act_async(task) -> None:
         case "lose_connection" | "sleep_in_database" | "move_itself":
             await sync_to_async(act)(task)
         case _:
-            act(task)
+            return act(task)
+    return None
 
 
 def let_go_of_sentinel() -> None:
@@ -129,13 +131,13 @@ async def leave_effect_async(task) -> None:
 @handler("T_PLAIN", timeout=2, backoff=[0.1, 0.1, 0.1], api=True)
 def plain(task):
     leave_effect(task)
-    act(task)
+    return act(task)
 
 
 @handler("T_QUIET", timeout=2, api=True)
 def quiet(task):
     """Leaves no effect: for what only the scheduler's own rows are about."""
-    act(task)
+    return act(task)
 
 
 @handler("T_CLOSED", timeout=2)
@@ -156,38 +158,39 @@ def urgent(task):
 @handler("T_THREADS", timeout=2, backoff=[0.1, 0.1, 0.1], concurrency=4)
 def threads(task):
     leave_effect(task)
-    act(task)
+    return act(task)
 
 
 @handler("T_ASYNC", timeout=2, backoff=[0.1, 0.1, 0.1])
 async def on_loop(task):
     await leave_effect_async(task)
-    await act_async(task)
+    return await act_async(task)
 
 
 @handler("T_ASYNC_BATCH", timeout=2, backoff=[0.1, 0.1, 0.1], batch=True)
 async def batch_on_loop(tasks):
-    failed = {}
+    answers = {}
     for task in tasks:
         try:
-            await act_async(task)
+            note_returned(answers, task, await act_async(task))
         except (RetryableError, UnrecoverableError, Snooze, Skip) as error:
-            failed[task.id] = error
-    return failed or None
+            answers[task.id] = error
+    return answers or None
 
 
 @handler("T_EFFECT", timeout=2, backoff=[0.1, 0.1, 0.1], transactional=True)
 def effect(task):
     leave_effect(task)
-    act(task)
+    return act(task)
 
 
 @handler("T_WRITE", timeout=2, backoff=[0.1, 0.1, 0.1], transactional=True)
 def write_effect(task):
     write_row(task)
-    act(task)
+    answer = act(task)
     for name in task.payload.get("counters", ()):
         write("INSERT INTO testapp_counter (name, value) VALUES (%s, 0)", [name])
+    return answer
 
 
 @handler("T_WRITE_COMMIT", timeout=2, backoff=[0.1, 0.1, 0.1], transactional=True)
@@ -199,26 +202,32 @@ def write_commit(task):
 
 @handler("T_EFFECT_BATCH", timeout=2, backoff=[0.1, 0.1, 0.1], transactional=True, batch=True)
 def effect_batch(tasks):
-    failed = _failures(tasks) or {}
-    good = [task for task in tasks if task.id not in failed]
+    answers = _answers(tasks) or {}
+    good = [task for task in tasks if not isinstance(answers.get(task.id), Exception)]
     Effect.objects.bulk_create(Effect(task_id=t.id, key=t.key, attempt=t.attempt, token=t.token) for t in good)
-    return failed
+    return answers
 
 
 @handler("T_BATCH", timeout=2, backoff=[0.1, 0.1, 0.1], batch=True)
 def batch(tasks):
-    return _failures(tasks)
+    return _answers(tasks)
 
 
-def _failures(tasks):
+def _answers(tasks):
     """Crashes and sleeps hit the whole call; what a task asks for itself fails only that task."""
-    failed = {}
+    answers = {}
     for task in tasks:
         try:
-            act(task)
+            note_returned(answers, task, act(task))
         except (RetryableError, UnrecoverableError, Snooze, Skip) as error:
-            failed[task.id] = error
-    return failed or None
+            answers[task.id] = error
+    return answers or None
+
+
+def note_returned(answers, task, returned):
+    """A batch handler says nothing about a task that succeeded and returned nothing."""
+    if returned is not None:
+        answers[task.id] = Result(returned)
 
 
 def apply_answer(task, answer):
@@ -228,6 +237,7 @@ def apply_answer(task, answer):
         raise KeyError("bug in apply")
     if answer == "apply_skip":
         raise Skip("the answer came too late")
+    return task.payload.get("return")
 
 
 @handler("T_TWO_PHASE", timeout=2, backoff=[0.1, 0.1, 0.1], apply=apply_answer)
@@ -251,32 +261,32 @@ async def two_phase_async(task):
 @handler("T_RATED", timeout=2, rate=100, burst=50)
 def rated(task):
     leave_effect(task)
-    act(task)
+    return act(task)
 
 
 @handler("T_THREE", timeout=30, max_running=3)
 def three(task):
     leave_effect(task)
-    act(task)
+    return act(task)
 
 
 @handler("T_SERIAL", timeout=30, max_running=1)
 def serial(task):
     leave_effect(task)
-    act(task)
+    return act(task)
 
 
 @handler("T_LONG", timeout=60)
 def long(task):
     """Leaves its effect first, so that a test can see that the handler was called."""
     leave_effect(task)
-    act(task)
+    return act(task)
 
 
 @handler("T_LONG_ASYNC", timeout=60)
 async def long_async(task):
     await leave_effect_async(task)
-    await act_async(task)
+    return await act_async(task)
 
 
 @handler("T_SENDS")

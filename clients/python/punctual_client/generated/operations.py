@@ -244,6 +244,8 @@ class Operations:
         job_id: int,
         *,
         status: TaskStatus | Unset = UNSET,
+        since: datetime.datetime | Unset = UNSET,
+        until: datetime.datetime | Unset = UNSET,
         after: str | Unset = UNSET,
         limit: int | Unset = 50,
     ) -> TaskPage:
@@ -252,6 +254,8 @@ class Operations:
             client=self.client,
             job_id=job_id,
             status=status,
+            since=since,
+            until=until,
             after=after,
             limit=limit,
         )
@@ -262,6 +266,8 @@ class Operations:
         job_id: int,
         *,
         status: TaskStatus | Unset = UNSET,
+        since: datetime.datetime | Unset = UNSET,
+        until: datetime.datetime | Unset = UNSET,
         limit: int | Unset = 50,
     ) -> Iterator[TaskOut]:
         """All that `list_instances` lists, page after page"""
@@ -270,6 +276,8 @@ class Operations:
             page = self.list_instances(
                 job_id=job_id,
                 status=status,
+                since=since,
+                until=until,
                 after=after,
                 limit=limit,
             )
@@ -615,6 +623,10 @@ class Operations:
         job_id: int | Unset = UNSET,
         verb: str | Unset = UNSET,
         actor: str | Unset = UNSET,
+        subject: str | Unset = UNSET,
+        reason: str | Unset = UNSET,
+        since: datetime.datetime | Unset = UNSET,
+        until: datetime.datetime | Unset = UNSET,
         after: str | Unset = UNSET,
         limit: int | Unset = 50,
     ) -> AuditPage:
@@ -625,6 +637,10 @@ class Operations:
             job_id=job_id,
             verb=verb,
             actor=actor,
+            subject=subject,
+            reason=reason,
+            since=since,
+            until=until,
             after=after,
             limit=limit,
         )
@@ -637,6 +653,10 @@ class Operations:
         job_id: int | Unset = UNSET,
         verb: str | Unset = UNSET,
         actor: str | Unset = UNSET,
+        subject: str | Unset = UNSET,
+        reason: str | Unset = UNSET,
+        since: datetime.datetime | Unset = UNSET,
+        until: datetime.datetime | Unset = UNSET,
         limit: int | Unset = 50,
     ) -> Iterator[AuditOut]:
         """All that `list_audit` lists, page after page"""
@@ -647,6 +667,10 @@ class Operations:
                 job_id=job_id,
                 verb=verb,
                 actor=actor,
+                subject=subject,
+                reason=reason,
+                since=since,
+                until=until,
                 after=after,
                 limit=limit,
             )
@@ -895,6 +919,8 @@ class AsyncOperations:
         job_id: int,
         *,
         status: TaskStatus | Unset = UNSET,
+        since: datetime.datetime | Unset = UNSET,
+        until: datetime.datetime | Unset = UNSET,
         after: str | Unset = UNSET,
         limit: int | Unset = 50,
     ) -> TaskPage:
@@ -903,6 +929,8 @@ class AsyncOperations:
             client=self.client,
             job_id=job_id,
             status=status,
+            since=since,
+            until=until,
             after=after,
             limit=limit,
         )
@@ -913,6 +941,8 @@ class AsyncOperations:
         job_id: int,
         *,
         status: TaskStatus | Unset = UNSET,
+        since: datetime.datetime | Unset = UNSET,
+        until: datetime.datetime | Unset = UNSET,
         limit: int | Unset = 50,
     ) -> AsyncIterator[TaskOut]:
         """All that `list_instances` lists, page after page"""
@@ -921,6 +951,8 @@ class AsyncOperations:
             page = await self.list_instances(
                 job_id=job_id,
                 status=status,
+                since=since,
+                until=until,
                 after=after,
                 limit=limit,
             )
@@ -1266,6 +1298,10 @@ class AsyncOperations:
         job_id: int | Unset = UNSET,
         verb: str | Unset = UNSET,
         actor: str | Unset = UNSET,
+        subject: str | Unset = UNSET,
+        reason: str | Unset = UNSET,
+        since: datetime.datetime | Unset = UNSET,
+        until: datetime.datetime | Unset = UNSET,
         after: str | Unset = UNSET,
         limit: int | Unset = 50,
     ) -> AuditPage:
@@ -1276,6 +1312,10 @@ class AsyncOperations:
             job_id=job_id,
             verb=verb,
             actor=actor,
+            subject=subject,
+            reason=reason,
+            since=since,
+            until=until,
             after=after,
             limit=limit,
         )
@@ -1288,6 +1328,10 @@ class AsyncOperations:
         job_id: int | Unset = UNSET,
         verb: str | Unset = UNSET,
         actor: str | Unset = UNSET,
+        subject: str | Unset = UNSET,
+        reason: str | Unset = UNSET,
+        since: datetime.datetime | Unset = UNSET,
+        until: datetime.datetime | Unset = UNSET,
         limit: int | Unset = 50,
     ) -> AsyncIterator[AuditOut]:
         """All that `list_audit` lists, page after page"""
@@ -1298,6 +1342,10 @@ class AsyncOperations:
                 job_id=job_id,
                 verb=verb,
                 actor=actor,
+                subject=subject,
+                reason=reason,
+                since=since,
+                until=until,
                 after=after,
                 limit=limit,
             )

@@ -217,6 +217,9 @@ export class Operations extends HeyApiClient {
     
     /**
      * List what a job has fired, newest first
+     *
+     * One call looks at a bounded number of them: a page may be short, even empty, and still have a next one. Go on
+     * until `next` is null.
      */
     public listInstances<ThrowOnError extends boolean = true>(options: Options<ListInstancesData, ThrowOnError>): RequestResult<ListInstancesResponses, ListInstancesErrors, ThrowOnError, 'data'> {
         return (options.client ?? this.client).get<ListInstancesResponses, ListInstancesErrors, ThrowOnError, 'data'>({

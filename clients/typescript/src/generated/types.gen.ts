@@ -58,6 +58,10 @@ export type AuditOut = {
      */
     subject: string;
     task_id: number | null;
+    /**
+     * Null: it was done to what all tenants share
+     */
+    tenant: string | null;
     task_type: string | null;
     outcome: string;
     reason: string;
@@ -918,6 +922,14 @@ export type TaskOut = {
      */
     due_at: string | null;
     /**
+     * When the run under way was due, else the last one
+     */
+    was_due_at: string | null;
+    /**
+     * When that run could start, if that was later: its limit, a paused lane, or planned after its time
+     */
+    allowed_at: string | null;
+    /**
      * Of the run under way, else of the last one
      */
     start_time: string | null;
@@ -944,13 +956,21 @@ export type TaskOut = {
     repeat_after: number | null;
     expires_after: number | null;
     /**
-     * Who runs it, or whose try failed last; null: nobody, or no longer known
+     * Who runs it, or ran it last; null: nobody, or no longer known
      */
     worker: string | null;
+    /**
+     * The batch of that run
+     */
+    batch: string | null;
     error_code: string;
     error_msg: string;
     last_error: ErrorOut | null;
     payload: unknown;
+    /**
+     * What the handler returned in its last run that succeeded; null: nothing, or nothing that is kept
+     */
+    result: unknown;
     /**
      * Stays the same over retries and replacement: hand it to other systems
      */
@@ -1664,6 +1684,14 @@ export type ListInstancesData = {
     };
     query?: {
         status?: TaskStatus;
+        /**
+         * Fired for this instant or later
+         */
+        since?: string;
+        /**
+         * Fired for an instant before this
+         */
+        until?: string;
         /**
          * `next` of the previous page, unchanged; left out: the first page
          */
@@ -2818,6 +2846,22 @@ export type ListAuditData = {
         job_id?: number;
         verb?: string;
         actor?: string;
+        /**
+         * Such as `job 3` or `lane low`; not with `job_id`
+         */
+        subject?: string;
+        /**
+         * A part of it, in capitals or not
+         */
+        reason?: string;
+        /**
+         * Done at this instant or later
+         */
+        since?: string;
+        /**
+         * Done before this instant
+         */
+        until?: string;
         /**
          * `next` of the previous page, unchanged; left out: the first page
          */

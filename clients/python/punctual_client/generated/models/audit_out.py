@@ -22,6 +22,7 @@ class AuditOut:
         verb (str):
         subject (str): What it was done to, such as `task 7`, `job 3` or `lane low`
         task_id (int | None):
+        tenant (None | str): Null: it was done to what all tenants share
         task_type (None | str):
         outcome (str):
         reason (str):
@@ -35,6 +36,7 @@ class AuditOut:
     verb: str
     subject: str
     task_id: int | None
+    tenant: None | str
     task_type: None | str
     outcome: str
     reason: str
@@ -57,6 +59,9 @@ class AuditOut:
         task_id: int | None
         task_id = self.task_id
 
+        tenant: None | str
+        tenant = self.tenant
+
         task_type: None | str
         task_type = self.task_type
 
@@ -77,6 +82,7 @@ class AuditOut:
                 "verb": verb,
                 "subject": subject,
                 "task_id": task_id,
+                "tenant": tenant,
                 "task_type": task_type,
                 "outcome": outcome,
                 "reason": reason,
@@ -108,6 +114,13 @@ class AuditOut:
 
         task_id = _parse_task_id(d.pop("task_id"))
 
+        def _parse_tenant(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        tenant = _parse_tenant(d.pop("tenant"))
+
         def _parse_task_type(data: object) -> None | str:
             if data is None:
                 return data
@@ -129,6 +142,7 @@ class AuditOut:
             verb=verb,
             subject=subject,
             task_id=task_id,
+            tenant=tenant,
             task_type=task_type,
             outcome=outcome,
             reason=reason,

@@ -35,6 +35,9 @@ class TaskOut:
         live (bool): It still has something to do
         execute_time (datetime.datetime): The time it was planned for
         due_at (datetime.datetime | None): When it runs next; null: it waits for nothing, or runs now
+        was_due_at (datetime.datetime | None): When the run under way was due, else the last one
+        allowed_at (datetime.datetime | None): When that run could start, if that was later: its limit, a paused lane,
+            or planned after its time
         start_time (datetime.datetime | None): Of the run under way, else of the last one
         finish_time (datetime.datetime | None):
         late_seconds (float | None):
@@ -46,11 +49,13 @@ class TaskOut:
         max_retry (int):
         repeat_after (float | None): It runs again this long after each run finishes
         expires_after (float | None):
-        worker (None | str): Who runs it, or whose try failed last; null: nobody, or no longer known
+        worker (None | str): Who runs it, or ran it last; null: nobody, or no longer known
+        batch (None | UUID): The batch of that run
         error_code (str):
         error_msg (str):
         last_error (ErrorOut | None):
         payload (Any):
+        result (Any): What the handler returned in its last run that succeeded; null: nothing, or nothing that is kept
         token (UUID): Stays the same over retries and replacement: hand it to other systems
         idem_key (None | str): The idempotency key it was scheduled with, by Python code or by a job
         created_at (datetime.datetime):
@@ -67,6 +72,8 @@ class TaskOut:
     live: bool
     execute_time: datetime.datetime
     due_at: datetime.datetime | None
+    was_due_at: datetime.datetime | None
+    allowed_at: datetime.datetime | None
     start_time: datetime.datetime | None
     finish_time: datetime.datetime | None
     late_seconds: float | None
@@ -79,10 +86,12 @@ class TaskOut:
     repeat_after: float | None
     expires_after: float | None
     worker: None | str
+    batch: None | UUID
     error_code: str
     error_msg: str
     last_error: ErrorOut | None
     payload: Any
+    result: Any
     token: UUID
     idem_key: None | str
     created_at: datetime.datetime
@@ -121,6 +130,18 @@ class TaskOut:
         else:
             due_at = self.due_at
 
+        was_due_at: None | str
+        if isinstance(self.was_due_at, datetime.datetime):
+            was_due_at = self.was_due_at.isoformat()
+        else:
+            was_due_at = self.was_due_at
+
+        allowed_at: None | str
+        if isinstance(self.allowed_at, datetime.datetime):
+            allowed_at = self.allowed_at.isoformat()
+        else:
+            allowed_at = self.allowed_at
+
         start_time: None | str
         if isinstance(self.start_time, datetime.datetime):
             start_time = self.start_time.isoformat()
@@ -158,6 +179,12 @@ class TaskOut:
         worker: None | str
         worker = self.worker
 
+        batch: None | str
+        if isinstance(self.batch, UUID):
+            batch = str(self.batch)
+        else:
+            batch = self.batch
+
         error_code = self.error_code
 
         error_msg = self.error_msg
@@ -169,6 +196,8 @@ class TaskOut:
             last_error = self.last_error
 
         payload = self.payload
+
+        result = self.result
 
         token = str(self.token)
 
@@ -193,6 +222,8 @@ class TaskOut:
                 "live": live,
                 "execute_time": execute_time,
                 "due_at": due_at,
+                "was_due_at": was_due_at,
+                "allowed_at": allowed_at,
                 "start_time": start_time,
                 "finish_time": finish_time,
                 "late_seconds": late_seconds,
@@ -205,10 +236,12 @@ class TaskOut:
                 "repeat_after": repeat_after,
                 "expires_after": expires_after,
                 "worker": worker,
+                "batch": batch,
                 "error_code": error_code,
                 "error_msg": error_msg,
                 "last_error": last_error,
                 "payload": payload,
+                "result": result,
                 "token": token,
                 "idem_key": idem_key,
                 "created_at": created_at,
@@ -273,6 +306,36 @@ class TaskOut:
             return cast(datetime.datetime | None, data)
 
         due_at = _parse_due_at(d.pop("due_at"))
+
+        def _parse_was_due_at(data: object) -> datetime.datetime | None:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                was_due_at_type_0 = datetime.datetime.fromisoformat(data)
+
+                return was_due_at_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(datetime.datetime | None, data)
+
+        was_due_at = _parse_was_due_at(d.pop("was_due_at"))
+
+        def _parse_allowed_at(data: object) -> datetime.datetime | None:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                allowed_at_type_0 = datetime.datetime.fromisoformat(data)
+
+                return allowed_at_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(datetime.datetime | None, data)
+
+        allowed_at = _parse_allowed_at(d.pop("allowed_at"))
 
         def _parse_start_time(data: object) -> datetime.datetime | None:
             if data is None:
@@ -349,6 +412,21 @@ class TaskOut:
 
         worker = _parse_worker(d.pop("worker"))
 
+        def _parse_batch(data: object) -> None | UUID:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                batch_type_0 = UUID(data)
+
+                return batch_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | UUID, data)
+
+        batch = _parse_batch(d.pop("batch"))
+
         error_code = d.pop("error_code")
 
         error_msg = d.pop("error_msg")
@@ -369,6 +447,8 @@ class TaskOut:
         last_error = _parse_last_error(d.pop("last_error"))
 
         payload = d.pop("payload")
+
+        result = d.pop("result")
 
         token = UUID(d.pop("token"))
 
@@ -394,6 +474,8 @@ class TaskOut:
             live=live,
             execute_time=execute_time,
             due_at=due_at,
+            was_due_at=was_due_at,
+            allowed_at=allowed_at,
             start_time=start_time,
             finish_time=finish_time,
             late_seconds=late_seconds,
@@ -406,10 +488,12 @@ class TaskOut:
             repeat_after=repeat_after,
             expires_after=expires_after,
             worker=worker,
+            batch=batch,
             error_code=error_code,
             error_msg=error_msg,
             last_error=last_error,
             payload=payload,
+            result=result,
             token=token,
             idem_key=idem_key,
             created_at=created_at,

@@ -1,3 +1,4 @@
+import datetime
 from http import HTTPStatus
 from typing import Any
 
@@ -16,6 +17,10 @@ def _get_kwargs(
     job_id: int | Unset = UNSET,
     verb: str | Unset = UNSET,
     actor: str | Unset = UNSET,
+    subject: str | Unset = UNSET,
+    reason: str | Unset = UNSET,
+    since: datetime.datetime | Unset = UNSET,
+    until: datetime.datetime | Unset = UNSET,
     after: str | Unset = UNSET,
     limit: int | Unset = 50,
 ) -> dict[str, Any]:
@@ -29,6 +34,20 @@ def _get_kwargs(
     params["verb"] = verb
 
     params["actor"] = actor
+
+    params["subject"] = subject
+
+    params["reason"] = reason
+
+    json_since: str | Unset = UNSET
+    if not isinstance(since, Unset):
+        json_since = since.isoformat()
+    params["since"] = json_since
+
+    json_until: str | Unset = UNSET
+    if not isinstance(until, Unset):
+        json_until = until.isoformat()
+    params["until"] = json_until
 
     params["after"] = after
 
@@ -98,6 +117,10 @@ def sync_detailed(
     job_id: int | Unset = UNSET,
     verb: str | Unset = UNSET,
     actor: str | Unset = UNSET,
+    subject: str | Unset = UNSET,
+    reason: str | Unset = UNSET,
+    since: datetime.datetime | Unset = UNSET,
+    until: datetime.datetime | Unset = UNSET,
     after: str | Unset = UNSET,
     limit: int | Unset = 50,
 ) -> Response[AuditPage | Problem]:
@@ -108,6 +131,10 @@ def sync_detailed(
         job_id (int | Unset):
         verb (str | Unset):
         actor (str | Unset):
+        subject (str | Unset):
+        reason (str | Unset):
+        since (datetime.datetime | Unset):
+        until (datetime.datetime | Unset):
         after (str | Unset):
         limit (int | Unset):  Default: 50.
 
@@ -124,6 +151,10 @@ def sync_detailed(
         job_id=job_id,
         verb=verb,
         actor=actor,
+        subject=subject,
+        reason=reason,
+        since=since,
+        until=until,
         after=after,
         limit=limit,
     )
@@ -142,6 +173,10 @@ def sync(
     job_id: int | Unset = UNSET,
     verb: str | Unset = UNSET,
     actor: str | Unset = UNSET,
+    subject: str | Unset = UNSET,
+    reason: str | Unset = UNSET,
+    since: datetime.datetime | Unset = UNSET,
+    until: datetime.datetime | Unset = UNSET,
     after: str | Unset = UNSET,
     limit: int | Unset = 50,
 ) -> AuditPage | Problem | None:
@@ -152,6 +187,10 @@ def sync(
         job_id (int | Unset):
         verb (str | Unset):
         actor (str | Unset):
+        subject (str | Unset):
+        reason (str | Unset):
+        since (datetime.datetime | Unset):
+        until (datetime.datetime | Unset):
         after (str | Unset):
         limit (int | Unset):  Default: 50.
 
@@ -169,6 +208,10 @@ def sync(
         job_id=job_id,
         verb=verb,
         actor=actor,
+        subject=subject,
+        reason=reason,
+        since=since,
+        until=until,
         after=after,
         limit=limit,
     ).parsed
@@ -181,6 +224,10 @@ async def asyncio_detailed(
     job_id: int | Unset = UNSET,
     verb: str | Unset = UNSET,
     actor: str | Unset = UNSET,
+    subject: str | Unset = UNSET,
+    reason: str | Unset = UNSET,
+    since: datetime.datetime | Unset = UNSET,
+    until: datetime.datetime | Unset = UNSET,
     after: str | Unset = UNSET,
     limit: int | Unset = 50,
 ) -> Response[AuditPage | Problem]:
@@ -191,6 +238,10 @@ async def asyncio_detailed(
         job_id (int | Unset):
         verb (str | Unset):
         actor (str | Unset):
+        subject (str | Unset):
+        reason (str | Unset):
+        since (datetime.datetime | Unset):
+        until (datetime.datetime | Unset):
         after (str | Unset):
         limit (int | Unset):  Default: 50.
 
@@ -207,6 +258,10 @@ async def asyncio_detailed(
         job_id=job_id,
         verb=verb,
         actor=actor,
+        subject=subject,
+        reason=reason,
+        since=since,
+        until=until,
         after=after,
         limit=limit,
     )
@@ -223,6 +278,10 @@ async def asyncio(
     job_id: int | Unset = UNSET,
     verb: str | Unset = UNSET,
     actor: str | Unset = UNSET,
+    subject: str | Unset = UNSET,
+    reason: str | Unset = UNSET,
+    since: datetime.datetime | Unset = UNSET,
+    until: datetime.datetime | Unset = UNSET,
     after: str | Unset = UNSET,
     limit: int | Unset = 50,
 ) -> AuditPage | Problem | None:
@@ -233,6 +292,10 @@ async def asyncio(
         job_id (int | Unset):
         verb (str | Unset):
         actor (str | Unset):
+        subject (str | Unset):
+        reason (str | Unset):
+        since (datetime.datetime | Unset):
+        until (datetime.datetime | Unset):
         after (str | Unset):
         limit (int | Unset):  Default: 50.
 
@@ -251,6 +314,10 @@ async def asyncio(
             job_id=job_id,
             verb=verb,
             actor=actor,
+            subject=subject,
+            reason=reason,
+            since=since,
+            until=until,
             after=after,
             limit=limit,
         )

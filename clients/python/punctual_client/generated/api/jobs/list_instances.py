@@ -1,3 +1,4 @@
+import datetime
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote
@@ -16,6 +17,8 @@ def _get_kwargs(
     job_id: int,
     *,
     status: TaskStatus | Unset = UNSET,
+    since: datetime.datetime | Unset = UNSET,
+    until: datetime.datetime | Unset = UNSET,
     after: str | Unset = UNSET,
     limit: int | Unset = 50,
 ) -> dict[str, Any]:
@@ -27,6 +30,16 @@ def _get_kwargs(
         json_status = status.value
 
     params["status"] = json_status
+
+    json_since: str | Unset = UNSET
+    if not isinstance(since, Unset):
+        json_since = since.isoformat()
+    params["since"] = json_since
+
+    json_until: str | Unset = UNSET
+    if not isinstance(until, Unset):
+        json_until = until.isoformat()
+    params["until"] = json_until
 
     params["after"] = after
 
@@ -101,16 +114,24 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
     status: TaskStatus | Unset = UNSET,
+    since: datetime.datetime | Unset = UNSET,
+    until: datetime.datetime | Unset = UNSET,
     after: str | Unset = UNSET,
     limit: int | Unset = 50,
 ) -> Response[Problem | TaskPage]:
     """List what a job has fired, newest first
+
+     One call looks at a bounded number of them: a page may be short, even empty, and still have a next
+    one. Go on
+    until `next` is null.
 
     Args:
         job_id (int):
         status (TaskStatus | Unset): BLOCKED waits for other tasks, INIT for its time, FAIL for
             its next try. RUNNING is with a worker or on its way there. SUCCESS is done, DEAD gave up,
             CANCELLED was cancelled, skipped, expired or replaced.
+        since (datetime.datetime | Unset):
+        until (datetime.datetime | Unset):
         after (str | Unset):
         limit (int | Unset):  Default: 50.
 
@@ -125,6 +146,8 @@ def sync_detailed(
     kwargs = _get_kwargs(
         job_id=job_id,
         status=status,
+        since=since,
+        until=until,
         after=after,
         limit=limit,
     )
@@ -141,16 +164,24 @@ def sync(
     *,
     client: AuthenticatedClient,
     status: TaskStatus | Unset = UNSET,
+    since: datetime.datetime | Unset = UNSET,
+    until: datetime.datetime | Unset = UNSET,
     after: str | Unset = UNSET,
     limit: int | Unset = 50,
 ) -> Problem | TaskPage | None:
     """List what a job has fired, newest first
+
+     One call looks at a bounded number of them: a page may be short, even empty, and still have a next
+    one. Go on
+    until `next` is null.
 
     Args:
         job_id (int):
         status (TaskStatus | Unset): BLOCKED waits for other tasks, INIT for its time, FAIL for
             its next try. RUNNING is with a worker or on its way there. SUCCESS is done, DEAD gave up,
             CANCELLED was cancelled, skipped, expired or replaced.
+        since (datetime.datetime | Unset):
+        until (datetime.datetime | Unset):
         after (str | Unset):
         limit (int | Unset):  Default: 50.
 
@@ -166,6 +197,8 @@ def sync(
         job_id=job_id,
         client=client,
         status=status,
+        since=since,
+        until=until,
         after=after,
         limit=limit,
     ).parsed
@@ -176,16 +209,24 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
     status: TaskStatus | Unset = UNSET,
+    since: datetime.datetime | Unset = UNSET,
+    until: datetime.datetime | Unset = UNSET,
     after: str | Unset = UNSET,
     limit: int | Unset = 50,
 ) -> Response[Problem | TaskPage]:
     """List what a job has fired, newest first
+
+     One call looks at a bounded number of them: a page may be short, even empty, and still have a next
+    one. Go on
+    until `next` is null.
 
     Args:
         job_id (int):
         status (TaskStatus | Unset): BLOCKED waits for other tasks, INIT for its time, FAIL for
             its next try. RUNNING is with a worker or on its way there. SUCCESS is done, DEAD gave up,
             CANCELLED was cancelled, skipped, expired or replaced.
+        since (datetime.datetime | Unset):
+        until (datetime.datetime | Unset):
         after (str | Unset):
         limit (int | Unset):  Default: 50.
 
@@ -200,6 +241,8 @@ async def asyncio_detailed(
     kwargs = _get_kwargs(
         job_id=job_id,
         status=status,
+        since=since,
+        until=until,
         after=after,
         limit=limit,
     )
@@ -214,16 +257,24 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
     status: TaskStatus | Unset = UNSET,
+    since: datetime.datetime | Unset = UNSET,
+    until: datetime.datetime | Unset = UNSET,
     after: str | Unset = UNSET,
     limit: int | Unset = 50,
 ) -> Problem | TaskPage | None:
     """List what a job has fired, newest first
+
+     One call looks at a bounded number of them: a page may be short, even empty, and still have a next
+    one. Go on
+    until `next` is null.
 
     Args:
         job_id (int):
         status (TaskStatus | Unset): BLOCKED waits for other tasks, INIT for its time, FAIL for
             its next try. RUNNING is with a worker or on its way there. SUCCESS is done, DEAD gave up,
             CANCELLED was cancelled, skipped, expired or replaced.
+        since (datetime.datetime | Unset):
+        until (datetime.datetime | Unset):
         after (str | Unset):
         limit (int | Unset):  Default: 50.
 
@@ -240,6 +291,8 @@ async def asyncio(
             job_id=job_id,
             client=client,
             status=status,
+            since=since,
+            until=until,
             after=after,
             limit=limit,
         )
