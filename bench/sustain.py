@@ -34,7 +34,7 @@ SECONDS = 600
 SEARCH_SECONDS = 60
 SEARCH_STEP, SEARCH_ENOUGH, SEARCH_RUNS = 1.25, 1.06, 6
 PERIOD = 60  # seconds between two firings of a job
-AHEAD = 20  # seconds from the start of a run to the first task that is due, at least
+AHEAD = 20  # seconds from when the processes are up to the first task that is due, at least
 JOBS_PER_SECOND = 30_000  # that are written, at least
 PARTS = 4  # of a run that is shorter than as many minutes
 OVERTIME_SECONDS = 60  # in which what was due must have run
@@ -161,13 +161,14 @@ def _between(good: int, bad: int | None) -> int | None:
 def measure(stack: Stack, rate: int, seconds: int) -> Sustained:
     """All of it for so long; ends with a sentence if a task was not run, or run twice."""
     fired, fed = rate // 2, rate - rate // 2
+    empty_tables()
+    execute("TRUNCATE punctual_job, punctual_job_cursor")
+    record.clear()
+    stack.start(DJANGO_SETTINGS_MODULE=SETTINGS)
     ahead = AHEAD + fired * PERIOD // JOBS_PER_SECOND
     start = datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=ahead)
     first, last = start.timestamp(), start.timestamp() + seconds
-    empty_tables()
     _make_jobs(fired, start, seconds)
-    record.clear()
-    stack.start(DJANGO_SETTINGS_MODULE=SETTINGS)
     with _feeding(stack.folder, fed, seconds, first) as feeder, _looking() as looks:
         wait_until(last)
         _wait_run(fired * seconds + feed.total(fed, seconds))
@@ -178,11 +179,13 @@ def measure(stack: Stack, rate: int, seconds: int) -> Sustained:
 
 def _make_jobs(fired: int, start: datetime, seconds: int) -> None:
     """So many fire in each second; written by SQL, since so many requests are not what is measured here."""
-    execute("TRUNCATE punctual_job, punctual_job_cursor")
-    execute(_CURSORS, {"period": PERIOD, "first": start})
+    from django.db import transaction
+
     end = start + timedelta(seconds=seconds - 1)
-    execute(_JOBS, {"jobs": fired * PERIOD, "period": PERIOD, "end": end})
-    execute("UPDATE punctual_job_cursor SET phase = 0")
+    with transaction.atomic():  # a planner that saw a schedule without jobs would drop it
+        execute(_CURSORS, {"period": PERIOD, "first": start})
+        execute(_JOBS, {"jobs": fired * PERIOD, "period": PERIOD, "end": end})
+        execute("UPDATE punctual_job_cursor SET phase = 0")
     execute("VACUUM ANALYZE punctual_job, punctual_job_cursor")
 
 

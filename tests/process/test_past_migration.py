@@ -12,7 +12,7 @@ from django.db import connection
 from django.utils import timezone
 
 from tasks_app.client import schedule_many
-from tasks_app.models import AnyTask, PastTask, ScheduleTask
+from tasks_app.models import AnyTask, ScheduleTask
 from tests.support.fleet import percentile
 from tests.support.stack import url_of_test_database
 from tests.support.wait import wait_until
@@ -159,7 +159,6 @@ def upgrade(stack, rows: int, *, timeout: float) -> list[float]:
     wait_until(lambda: new.filter(status="SUCCESS").count() == load.scheduled, 30, describe=stack.logs)
     assert contents("punctual_past", columns) == before
     assert AnyTask.objects.filter(biz_key__startswith="during-", status="SUCCESS").count() == old.done
-    assert PastTask.objects.filter(biz_key__startswith="old-", worker="worker").exists()
     return sorted((row.start_time - row.execute_time).total_seconds() for row in new)
 
 

@@ -4,7 +4,6 @@ import pytest
 from django.apps import apps
 from django.core.management import call_command
 from django.db import connection
-from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
 from tests.support.marks import APPS, commits
@@ -15,9 +14,10 @@ INDEX = "0023_audit_tenant_index"  # the migration that builds one while the tab
 
 @pytest.fixture
 def _all_apps():
-    """Migrations depend on those of apps that other tests do without."""
+    """Migrations depend on those of apps that other tests do without. Afterwards all are applied again."""
     apps.unset_available_apps()
     yield
+    call_command("migrate", "tasks_app", verbosity=0)
     apps.set_available_apps(APPS)
 
 
@@ -45,8 +45,7 @@ def test_an_index_that_was_interrupted_is_built_again(half_built):
             cursor.execute("DROP INDEX punctual_audit_entry_tenant")
     MigrationRecorder(connection).record_unapplied("tasks_app", INDEX)
 
-    call_command("migrate", "tasks_app", verbosity=0)
+    call_command("migrate", "tasks_app", INDEX, verbosity=0)
 
     assert indexes_of_audit()["punctual_audit_entry_tenant"] is True
-    applied = MigrationRecorder(connection).applied_migrations()
-    assert {("tasks_app", INDEX), *MigrationLoader(connection).graph.leaf_nodes("tasks_app")} <= applied.keys()
+    assert ("tasks_app", INDEX) in MigrationRecorder(connection).applied_migrations()
