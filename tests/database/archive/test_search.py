@@ -42,7 +42,7 @@ def archive(settings, tmp_path, monkeypatch):
         ({"tenant": "tenant-1", "task_type": "TYPE_1", "job": 3}, lambda n: n % 30 == 13),
         ({}, lambda n: True),
     ],
-    ids=str,
+    ids=lambda value: str(value) if isinstance(value, dict) else "fits",
 )
 def test_each_filter(archive, wanted, fits):
     everything = [*range(1, 21), *range(101, 121), *range(201, 221)]
