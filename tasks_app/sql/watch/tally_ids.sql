@@ -8,6 +8,8 @@ WITH stretch AS MATERIALIZED (
 )
 SELECT span.seen, span.low::text, t.status, t.due_at IS NOT NULL, t.current, count(t.id)
 FROM span
-LEFT JOIN punctual_any_task t ON t.id >= span.low AND t.id <= span.high AND
+LEFT JOIN
+--include sought
+    AS t ON t.id >= span.low AND t.id <= span.high AND
 --include matches
 GROUP BY 1, 2, 3, 4, 5
