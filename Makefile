@@ -47,9 +47,10 @@ demo: $(RUNTIME) ## show the scheduler at work, from an empty database to a resu
 test: $(DEV) ## run the tests, without the full-scale ones
 	$(RUN) -m pytest -m "not scale" $(SIDE_BY_SIDE)
 
-prove: $(DEV) ## run all tests, the full-scale ones too
+prove: $(DEV) ## run all tests, the full-scale ones too, and the benches of a long day; needs 35 GB of disk
 	PUNCTUAL_SCALE=full $(RUN) -m pytest -m "not scale" $(SIDE_BY_SIDE)
 	PUNCTUAL_SCALE=full $(RUN) -m pytest -m scale -o faulthandler_timeout=1200
+	PUNCTUAL_SCALE=full $(RUN) -m bench past sustain --check
 
 chaos: $(DEV) ## break it on purpose and judge what is left, a quarter of an hour; SEED=7 for other faults
 	$(RUN) -m chaos all --seed $(or $(SEED),1)

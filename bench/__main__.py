@@ -1,4 +1,4 @@
-"""`python -m bench [NAME ...] [--json]`: measure on this machine, on a fresh stack, one process a bench."""
+"""`python -m bench [NAME ...] [--json] [--check]`: measure on this machine, on a fresh stack, one process a bench."""
 
 import argparse
 import importlib
@@ -11,40 +11,51 @@ from .stack import fresh_stack
 
 NAMES = ("floor", "drain", "size", "punctual", "herd", "enqueue", "effects", "io", "idle", "wheel", "fleet", "failover")
 NAMES += ("midnight", "edits", "compensate", "admin", "rolling", "catalogue", "planner", "api", "cost", "coordination")
-NAMES += ("archive",)
+NAMES += ("archive", "past", "sustain")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one or more of {', '.join(NAMES)}; default all")
     parser.add_argument("--json", action="store_true", help="print one JSON object as the last line")
+    parser.add_argument("--check", action="store_true", help="end with 1 if a goal is not met")
+    of_benches = {
+        "rate": parser.add_argument("--rate", type=int, help="sustain: tasks a second"),
+        "seconds": parser.add_argument("--seconds", type=int, help="sustain: how long"),
+        "rows": parser.add_argument("--rows", type=int, help="past: finished tasks beside which is measured"),
+    }
     options = parser.parse_args()
+    given = {name: value for name in of_benches if (value := getattr(options, name)) is not None}
     unknown = [name for name in options.names if name not in NAMES]
     if unknown:
         parser.error(f"no bench named {unknown[0]!r}; there are {', '.join(NAMES)}")
     if len(options.names) == 1:
-        return run_one(options.names[0], as_json=options.json)
+        return run_one(options.names[0], given, as_json=options.json, check=options.check)
+    if given:
+        parser.error(f"--{next(iter(given))} belongs to one bench; name that one alone")
     # A process each: Django reads its settings once, and each bench has a stack of its own.
-    flags = ["--json"] if options.json else []
+    flags = [flag for flag, wanted in (("--json", options.json), ("--check", options.check)) if wanted]
     return max(
         subprocess.run([sys.executable, "-m", "bench", name, *flags], cwd=Path(__file__).parent.parent).returncode
         for name in options.names or NAMES
     )
 
 
-def run_one(name: str, *, as_json: bool) -> int:
+def run_one(name: str, given: dict[str, int], *, as_json: bool, check: bool) -> int:
     bench = importlib.import_module(f"bench.{name}")
+    for option in given.keys() - {*getattr(bench, "OPTIONS", ())}:
+        raise SystemExit(f"bench {name} has no option --{option}")
     print(bench.__doc__.strip(), flush=True)
     with fresh_stack() as stack:
-        figures = bench.run(stack)
+        figures = bench.run(stack, **given)
     met = all(_meets(figures[figure], goal) for figure, goal in bench.GOALS.items())
     if as_json:
         print(json.dumps({"bench": name, **figures, "goals": bench.GOALS, "met": met}))
-        return 0
+        return int(check and not met)
     for figure, value in figures.items():
         goal = bench.GOALS.get(figure)
         print(f"  {figure:28} {value}" + (f"   goal {_words(goal)}" if goal is not None else ""))
-    return 0
+    return int(check and not met)
 
 
 def _meets(value: float, goal: dict) -> bool:

@@ -19,6 +19,12 @@ def stamp(task):
     record.stamp(work.number_of(task.key))
 
 
+@handler("BENCH_DUE")
+def due(task):
+    """Recorded by the time that it was asked for, in microseconds: enough to know how late it was."""
+    record.stamp(round(task.execute_time.timestamp() * 1_000_000))
+
+
 @handler("BENCH_MARK")
 def mark(task):
     """An effect outside any transaction: run twice, it is there twice."""

@@ -3,6 +3,9 @@
 accepted: the commit returned. refused: an error came before the commit, so the task must not exist. unknown: the
 commit itself failed, so it may or may not exist. Half of the unknown ones are asked for again under the same
 idempotency key, as a careful caller does, until they are accepted.
+
+Now and then it asks for one of its tasks again that has succeeded: a reschedule must leave it alone, and an ensure must
+have it run once more.
 """
 
 import json
@@ -11,34 +14,43 @@ import random
 import signal
 import sys
 import time
+from datetime import UTC, datetime
 from itertools import count
 
 CALLS_PER_SECOND = 25
+AGAIN = 0.2  # of the calls are about a task that may be over
 
 
 def main() -> int:
     import django
 
     django.setup()
-    from chaos.workload import innocent
+    from chaos.workload import BRIEF_TYPE, innocent
 
-    stopped = []
+    stopped, known = [], []
     signal.signal(signal.SIGTERM, lambda *_: stopped.append(True))
     dice = random.Random(f"{os.environ['CHAOS_SEED']}/client")
     for number in count():
         if stopped:
             break
-        ask(innocent(dice, f"client-{number}"), again=dice.random() < 0.5, stopped=stopped)
+        wish = innocent(dice, f"client-{number}")
+        if ask(wish, again=dice.random() < 0.5, stopped=stopped) == "accepted" and wish.task_type != BRIEF_TYPE:
+            known.append(wish)
+        if known and dice.random() < AGAIN:
+            old = dice.choice(known)
+            if ask_again(old, dice.choice(("reschedule", "ensure"))) == "unknown":
+                known.remove(old)  # whatever it is told from now on may be about the one or the other
         time.sleep(1 / CALLS_PER_SECOND)
     return 0
 
 
-def ask(wish, *, again: bool, stopped: list) -> None:
+def ask(wish, *, again: bool, stopped: list) -> str:
     state = ask_once(wish)
     while state == "unknown" and again and not stopped:
         time.sleep(0.2)
         # Whatever the first call came to, this key has been asked for, so a refusal now leaves it unknown.
         state = "accepted" if ask_once(wish) == "accepted" else "unknown"
+    return state
 
 
 def ask_once(wish) -> str:
@@ -61,6 +73,47 @@ def ask_once(wish) -> str:
     ms = round((time.monotonic() - begun) * 1000, 1)
     append("client", json.dumps(note | {"state": state, "ms": ms, "at": time.time()}), durable=True)
     return state
+
+
+def ask_again(wish, verb: str) -> str | None:
+    """None: it is not over, or nobody can say."""
+    from django.db import DatabaseError, InterfaceError, connection, transaction
+
+    from chaos.journal import append
+    from tasks_app import client
+
+    if not has_succeeded(wish):
+        return None
+    note, state = {"key": wish.key, "type": wish.task_type, "verb": verb}, "refused"
+    append("again", json.dumps(note | {"state": "asked"}))
+    try:
+        with transaction.atomic():
+            answer = getattr(client, verb)(wish.task_type, wish.key, at=datetime.now(UTC))
+            note["answer"] = answer.outcome
+            state = "unknown"  # until the commit returns
+        state = "accepted"
+    except (DatabaseError, InterfaceError) as error:
+        note["error"] = str(error).strip()[:200]
+        connection.close()
+    append("again", json.dumps(note | {"state": state}), durable=True)
+    return state
+
+
+def has_succeeded(wish) -> bool:
+    from django.db import DatabaseError, InterfaceError, connection
+
+    from chaos.journal import append
+    from tasks_app.client import find
+
+    try:
+        found = find(wish.task_type, wish.key)
+    except (DatabaseError, InterfaceError):
+        connection.close()
+        return False
+    if found is None:
+        note = {"key": wish.key, "type": wish.task_type, "verb": "find", "state": "accepted", "answer": None}
+        append("again", json.dumps(note), durable=True)
+    return found is not None and found.status == "SUCCESS"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,7 @@
-"""Gathers the evidence for the oracle: from the database, from the journals, from the script."""
+"""Gathers the evidence for the oracle: from the database, from the journals, from the script.
+
+What is live and what is over lie in tables of their own, and it reads both itself: a row that is in neither is lost.
+"""
 
 import json
 from collections import Counter, defaultdict
@@ -13,8 +16,12 @@ from . import journal
 from .fleet import Fleet
 from .oracle import ACCEPTED, REFUSED, UNKNOWN, Asked, Evidence
 from .scenarios import WORKERS, Fault, Scenario
-from .workload import POISON_MAX_RETRY, POISONS, Wish, is_transactional
+from .workload import BRIEF_TYPE, POISON_MAX_RETRY, POISONS, Wish, is_transactional
 
+_TASK = "id, biz_key, status, updated_at"
+_BATCH = "batch_no, ids, ok, failed, reaped, worker, claimed_at, started_at, finished_at"
+TASKS = f"(SELECT {_TASK} FROM punctual_task UNION ALL SELECT {_TASK} FROM punctual_past) AS t"
+BATCHES = f"(SELECT {_BATCH} FROM punctual_batch UNION ALL SELECT {_BATCH} FROM punctual_past_batch) AS b"
 # A worker had time to take a batch if it was ready for so long, or started so long ago, before the load ended.
 READY_SECONDS, STARTED_SECONDS = 3.0, 20.0
 
@@ -26,11 +33,12 @@ def gather(
     connection.close()  # ours was cut with the others
     _index_for_the_rules()
     calls = [json.loads(line) for line in journal.read("client")]
-    batches = _query("SELECT ids, ok + failed, reaped FROM punctual_batch WHERE started_at IS NOT NULL")
-    keys = dict(_query("SELECT id, biz_key FROM punctual_task"))
+    again = [json.loads(line) for line in journal.read("again")]
+    batches = _query(f"SELECT ids, ok + failed, reaped FROM {BATCHES} WHERE started_at IS NOT NULL")
+    keys = dict(_query(f"SELECT id, biz_key FROM {TASKS}"))
     unsettled = [ids for ids, settled, _ in batches if settled < len(ids)]
     return Evidence(
-        asked=_asked_before(wishes) | _asked_by_client(calls),
+        asked=_asked_before(wishes, scenario) | _asked_by_client(calls, again, scenario),
         statuses=_statuses(),
         rows=Counter(key for (key,) in _query("SELECT key FROM chaos_effect")),
         lines=Counter(journal.read("effects")),
@@ -46,6 +54,9 @@ def gather(
         child_limit_mb=settings.PUNCTUAL["CELERY"]["worker_max_memory_per_child"] // 1000,
         longest_schedule_ms=max((call["ms"] for call in calls if "ms" in call), default=0.0),
         schedule_limit_ms=scenario.longest_schedule_ms,
+        in_the_past=_query("SELECT count(*) FROM punctual_past")[0][0],
+        moves=scenario.moves,
+        wrong_answers=_wrong_answers(again),
     )
 
 
@@ -57,21 +68,51 @@ def _index_for_the_rules() -> None:
         cursor.execute("ANALYZE")
 
 
-def _asked_before(wishes: Iterable[Wish]) -> dict[str, Asked]:
+def _asked_before(wishes: Iterable[Wish], scenario: Scenario) -> dict[str, Asked]:
     return {
-        wish.key: Asked(ACCEPTED, is_transactional(wish.task_type), POISONS.get(wish.poison, "SUCCESS"))
+        wish.key: Asked(
+            ACCEPTED,
+            is_transactional(wish.task_type),
+            POISONS.get(wish.poison, "SUCCESS"),
+            brief=_brief(wish.task_type, scenario),
+        )
         for wish in wishes
     }
 
 
-def _asked_by_client(calls: Iterable[dict]) -> dict[str, Asked]:
+def _asked_by_client(calls: Iterable[dict], again: Iterable[dict], scenario: Scenario) -> dict[str, Asked]:
     """Once accepted stays accepted; once unknown is never refused any more."""
     told = defaultdict(set)
     types = {}
     for call in calls:
         told[call["key"]].add(call["state"])
         types[call["key"]] = call["type"]
-    return {key: Asked(_state(states), is_transactional(types[key])) for key, states in told.items()}
+    ensured = Counter((call["key"], call["state"]) for call in again if call["verb"] == "ensure")
+    return {
+        key: Asked(
+            _state(states),
+            is_transactional(types[key]),
+            times=1 + ensured[key, ACCEPTED],
+            # Of one that was asked for and has no answer, its client was ended in between.
+            times_unknown=ensured[key, "asked"] - ensured[key, ACCEPTED] - ensured[key, REFUSED],
+            brief=_brief(types[key], scenario),
+        )
+        for key, states in told.items()
+    }
+
+
+def _brief(task_type: str, scenario: Scenario) -> bool:
+    return scenario.moves and task_type == BRIEF_TYPE
+
+
+def _wrong_answers(again: Iterable[dict]) -> list[str]:
+    """A task that was accepted is known; one that has succeeded is left alone by reschedule, and renewed by ensure."""
+    right = {"find": "the task", "reschedule": "IGNORED", "ensure": "CREATED"}
+    return [
+        f"{call['verb']} of {call['key']} answered {call['answer']} instead of {right[call['verb']]}"
+        for call in again
+        if "answer" in call and call["answer"] != right[call["verb"]]
+    ]
 
 
 def _state(told: set[str]) -> str:
@@ -82,7 +123,7 @@ def _state(told: set[str]) -> str:
 
 def _statuses() -> dict[str, list[str]]:
     found = defaultdict(list)
-    for key, status in _query("SELECT biz_key, status FROM punctual_task ORDER BY id"):
+    for key, status in _query(f"SELECT biz_key, status FROM {TASKS} ORDER BY id"):
         found[key].append(status)
     return found
 
@@ -102,7 +143,7 @@ def _idle_workers(fleet: Fleet, calm: float, end: float) -> list[str]:
     }
     busy = {
         int(name.rpartition(":")[2])
-        for (name,) in _query("SELECT DISTINCT worker FROM punctual_batch WHERE started_at > to_timestamp(%s)", [calm])
+        for (name,) in _query(f"SELECT DISTINCT worker FROM {BATCHES} WHERE started_at > to_timestamp(%s)", [calm])
     }
     return [
         member.name
@@ -113,7 +154,7 @@ def _idle_workers(fleet: Fleet, calm: float, end: float) -> list[str]:
 
 
 def finishes() -> list[float]:
-    return [at for (at,) in _query("SELECT date_part('epoch', updated_at) FROM punctual_task WHERE status = 'SUCCESS'")]
+    return [at for (at,) in _query(f"SELECT date_part('epoch', updated_at) FROM {TASKS} WHERE status = 'SUCCESS'")]
 
 
 def batch_ends() -> list[tuple[float, float, float]]:
@@ -121,8 +162,8 @@ def batch_ends() -> list[tuple[float, float, float]]:
     return _query(
         "SELECT date_part('epoch', b.claimed_at), date_part('epoch', coalesce(b.finished_at, 'infinity')),"
         "       date_part('epoch', max(t.updated_at))"
-        " FROM punctual_batch b CROSS JOIN unnest(b.ids) AS one(id) JOIN punctual_task t USING (id)"
-        " GROUP BY b.batch_no"
+        f" FROM {BATCHES} CROSS JOIN unnest(b.ids) AS one(id) JOIN {TASKS} USING (id)"
+        " GROUP BY b.batch_no, b.claimed_at, b.finished_at"
     )
 
 

@@ -91,7 +91,7 @@ def row(task):
     leave_row(task)
 
 
-@handler("CHAOS_ROW_BATCH", transactional=True, batch=True, **OPTIONS)
+@handler("CHAOS_ROW_BATCH", transactional=True, batch=True, retention="brief", **OPTIONS)
 def row_batch(tasks):
     return _failures(tasks, leave_row)
 

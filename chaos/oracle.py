@@ -19,6 +19,9 @@ class Asked:
     state: str  # ACCEPTED: the commit returned. UNKNOWN: it failed. REFUSED: it never came to a commit.
     transactional: bool
     expected: str = "SUCCESS"  # the status it must come to
+    times: int = 1  # that it was asked for and accepted: after each it must run, and has a row of its own
+    times_unknown: int = 0  # and so often nobody knows whether it was
+    brief: bool = False  # its row may be gone for good once it has taken effect
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,7 @@ class Evidence:
     """What was found when the run was over."""
 
     asked: Mapping[str, Asked]
-    statuses: Mapping[str, list[str]]  # of the rows of each key
+    statuses: Mapping[str, list[str]]  # of the rows of each key, live or in the past, the oldest first
     rows: Counter  # effects in the table, by key
     lines: Counter  # effects in the file, by key
     unsettled_runs: Counter  # by key: runs that were started and ended without an outcome of this task
@@ -41,6 +44,9 @@ class Evidence:
     child_limit_mb: int = 250
     longest_schedule_ms: float = 0.0
     schedule_limit_ms: float | None = None
+    in_the_past: int = 0  # rows that were moved there
+    moves: bool = False  # and there must be some
+    wrong_answers: list[str] = field(default_factory=list)  # to somebody who asked again for what is over
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,8 @@ class Verdict:
     largest_child_mb: int
     longest_schedule_ms: float
     failures: dict[str, int]
+    in_the_past: int
+    asked_again: int  # for tasks that were over
     faults_found: list[str]  # a sentence for each; none: it passed
 
     @property
@@ -96,6 +104,8 @@ def judge(evidence: Evidence) -> Verdict:
         largest_child_mb=evidence.largest_child_mb,
         longest_schedule_ms=evidence.longest_schedule_ms,
         failures=dict(evidence.failures),
+        in_the_past=evidence.in_the_past,
+        asked_again=sum(asked.times + asked.times_unknown - 1 for asked in evidence.asked.values()),
         faults_found=seen.sentences(),
     )
 
@@ -127,6 +137,8 @@ class _Findings:
 
 def _judge_key(key: str, asked: Asked, evidence: Evidence, seen: _Findings) -> None:
     statuses = evidence.statuses.get(key, [])
+    if not statuses and asked.brief and evidence.rows[key]:
+        statuses = [asked.expected]  # it took effect, and was dropped with its partition
     if not statuses:
         if asked.state == ACCEPTED:
             seen.add("lost", f"{key} was accepted, and there is no such task")
@@ -134,12 +146,18 @@ def _judge_key(key: str, asked: Asked, evidence: Evidence, seen: _Findings) -> N
     if asked.state == REFUSED:
         seen.add("unexpected", f"{key} is there although its transaction never came to a commit")
         return
-    if len(statuses) > 1:
-        seen.add("unexpected", f"{key} was asked for once and has {len(statuses)} rows: {statuses}")
-    _judge_status(key, statuses[-1], asked, evidence, seen)
+    if len(statuses) < asked.times:
+        seen.add("lost", f"{key} was asked for {asked.times} times and has {len(statuses)} rows: {statuses}")
+    if len(statuses) > asked.times + asked.times_unknown:
+        seen.add("unexpected", f"{key} was asked for {asked.times} times and has {len(statuses)} rows: {statuses}")
+    for status in statuses[:-1]:
+        if status != asked.expected:
+            seen.add("unexpected", f"{key} was asked for again after a row that is {status}")
+    _judge_status(key, statuses[-1], min(len(statuses), asked.times + asked.times_unknown), asked, evidence, seen)
 
 
-def _judge_status(key: str, status: str, asked: Asked, evidence: Evidence, seen: _Findings) -> None:
+def _judge_status(key: str, status: str, runs: int, asked: Asked, evidence: Evidence, seen: _Findings) -> None:
+    """`status` is that of its last row; each of the `runs` that were asked for takes effect once."""
     effects = (evidence.rows if asked.transactional else evidence.lines)[key]
     if (evidence.lines if asked.transactional else evidence.rows)[key]:
         seen.add("unexpected", f"{key} has an effect of another kind of handler")
@@ -151,17 +169,20 @@ def _judge_status(key: str, status: str, asked: Asked, evidence: Evidence, seen:
         seen.add("dead_by_fault", f"{key} is DEAD, and was to be {asked.expected}")
     else:
         seen.add("unexpected", f"{key} is {status}, and was to be {asked.expected}")
-    if status == "SUCCESS" and effects == 0:
-        seen.add("lost", f"{key} is SUCCESS, and its effect never happened")
+    if status == "SUCCESS" and effects < runs:
+        words = "its effect never happened" if runs == 1 else f"only {effects} of {runs} effects happened"
+        seen.add("lost", f"{key} is SUCCESS, and {words}")
     if status == "DEAD" and effects and asked.transactional:
         seen.add("unexpected", f"{key} is DEAD, and its effect was committed")
-    if effects > 1 and asked.transactional:
-        seen.add("doubled_transactional", f"{key} took effect {effects} times", effects - 1)
-    elif effects > 1:
-        seen.tally("doubled_ordinary", effects - 1)
-        if effects > 1 + evidence.unsettled_runs[key]:
-            runs = evidence.unsettled_runs[key]
-            seen.add("unexplained", f"{key} took effect {effects} times, but only {runs} of its runs went unsettled")
+    if effects > runs and asked.transactional:
+        seen.add("doubled_transactional", f"{key} took effect {effects} times", effects - runs)
+    elif effects > runs:
+        seen.tally("doubled_ordinary", effects - runs)
+        if effects > runs + evidence.unsettled_runs[key]:
+            open_runs = evidence.unsettled_runs[key]
+            seen.add(
+                "unexplained", f"{key} took effect {effects} times, but only {open_runs} of its runs went unsettled"
+            )
 
 
 def _judge_run(evidence: Evidence, seen: _Findings) -> None:
@@ -177,6 +198,10 @@ def _judge_run(evidence: Evidence, seen: _Findings) -> None:
     others = {code: number for code, number in evidence.failures.items() if code != WANTED_FAILURE}
     if evidence.batches_at_stake == 0 and others:
         seen.add("failures", f"no fault may fail a task here, but there are failures {others}")
+    if evidence.moves and not evidence.in_the_past:
+        seen.add("idle", "nothing was moved to the past")
+    for sentence in evidence.wrong_answers:
+        seen.add("wrong_answer", sentence)
     for rule in evidence.broken_rules:
         seen.add("rule", rule)
     if evidence.hung_processes:

@@ -17,6 +17,7 @@ def lines(result: "Result") -> list[str]:
         f"  lost {verdict.lost}, doubled transactional {verdict.doubled_transactional}, doubled ordinary {doubled},",
         f"  unexpected {verdict.unexpected}, stuck {verdict.stuck}, dead by fault {verdict.dead_by_fault}",
         f"  running batches lost: {batches}; failures {verdict.failures}",
+        f"  {verdict.in_the_past:,} are in the past; {verdict.asked_again} were asked for again after they were over",
         f"  longest schedule() {verdict.longest_schedule_ms:g} ms; largest pool process {verdict.largest_child_mb} MB",
         *_recovery_lines(result),
         *(f"  !! {sentence}" for sentence in verdict.faults_found),

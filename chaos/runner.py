@@ -168,7 +168,7 @@ class _Run:
         try:
             with psycopg.connect(self.stack.services.database_url, autocommit=True, connect_timeout=2) as connection:
                 return connection.execute(
-                    "SELECT count(*) FILTER (WHERE status = ANY(%(final)s)),"
+                    "SELECT count(*) FILTER (WHERE status = ANY(%(final)s)) + (SELECT count(*) FROM punctual_past),"
                     "       count(*) FILTER (WHERE status <> ALL(%(final)s)),"
                     "       count(*) FILTER (WHERE due_at > clock_timestamp()) FROM punctual_task",
                     {"final": list(FINAL)},

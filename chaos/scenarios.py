@@ -11,6 +11,8 @@ RUN_LEASE_SECONDS = 4.0  # as in settings.py; a test compares them
 
 QUIET_START, QUIET_END = 2.0, 8.0  # seconds without a fault at both ends of a run: to get going, and to get over it
 
+MOVES = {"CHAOS_MOVES": "1"}
+
 
 @dataclass(frozen=True)
 class Fault:
@@ -41,6 +43,7 @@ class Scenario:
     env: dict[str, str] = field(default_factory=dict)  # faults that live inside the processes
     poison_each: int = 0
     longest_schedule_ms: float | None = None
+    moves: bool = False  # what is over goes to the past at once, and what is of BRIEF_TYPE goes for good soon after
     judges_recovery: bool = True  # False: how long each recovery took is told, not judged, since others use the machine
 
     def script(self, seed: int) -> list[Fault]:
@@ -110,6 +113,15 @@ def _cut(dice: random.Random) -> Iterable[Fault]:
         yield Fault(at, "cut_connections", "database")
 
 
+def _move(dice: random.Random) -> Iterable[Fault]:
+    """Whatever can end a mover, and some of what else goes on meanwhile, in an order of the seed's own."""
+    menu = [("kill", name, 0) for name in BEATS * 3 + WORKERS * 2]
+    menu += [("flush_broker", "broker", 0), ("cut_connections", "database", 0), ("stop_postgres", "database", 1)] * 2
+    dice.shuffle(menu)
+    for at, (kind, target, seconds) in zip(spread(dice, times=len(menu), until=68), menu, strict=True):
+        yield Fault(at, kind, target, seconds)
+
+
 def _small(dice: random.Random) -> Iterable[Fault]:
     """A bit of everything that takes no longer than a lease, in an order of the seed's own."""
     menu = [
@@ -149,7 +161,16 @@ ALL = {
         Scenario(
             "poison", "handlers that kill, hang, leak, raise BaseException, break their transaction", 36, poison_each=4
         ),
-        Scenario("small", "a bit of everything, for `make test`", 16, _small, judges_recovery=False),
+        Scenario(
+            "move",
+            "what is over moved at once and dropped soon after; beats and workers killed, the broker flushed, "
+            "PostgreSQL stopped, connections cut",
+            78,
+            _move,
+            MOVES,
+            moves=True,
+        ),
+        Scenario("small", "a bit of everything, for `make test`", 16, _small, MOVES, moves=True, judges_recovery=False),
     )
 }
 FULL = tuple(name for name in ALL if name != "small")

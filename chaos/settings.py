@@ -17,6 +17,7 @@ PUNCTUAL = PUNCTUAL | {
     "NODE_TTL_SECONDS": 3.0,
     "SHUTDOWN_SECONDS": 2.0,
     "TIMEOUT_GRACE_SECONDS": 1.0,
+    "RETENTION": {"brief": {}},  # of CHAOS_ROW_BATCH
     "CELERY": {
         "worker_max_memory_per_child": 250_000,  # kB; Punctual's own limit would take a leak of half a gigabyte
     },
@@ -25,5 +26,13 @@ PUNCTUAL = PUNCTUAL | {
 # The runner sets these for the processes it starts, never for itself.
 if os.environ.get("CHAOS_LIES"):
     DATABASES["default"]["ENGINE"] = "chaos.lying_database"
+if os.environ.get("CHAOS_MOVES"):
+    # What is over is moved at once, lies in partitions of a minute, and those of one class are dropped soon after.
+    PUNCTUAL |= {
+        "KEEP_LIVE_SECONDS": 0.05,
+        "MOVE_SECONDS": 0.05,
+        "PARTITION_HOURS": 1 / 60,
+        "RETENTION": {"brief": {"hot_days": 2 / 86_400}},
+    }
 if os.environ.get("CHAOS_TWICE"):
     PUNCTUAL["CELERY"]["beat_scheduler"] = "chaos.doubling_beat:DoublingBeat"

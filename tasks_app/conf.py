@@ -87,6 +87,7 @@ class Conf(Section):
     KEEP_REVISIONS_DAYS: float = 90.0  # longer than any change of a unit can be late
     PRUNE_STEP: int = 5_000  # rows deleted in one statement, at most
     PRUNE_SECONDS: float = 60.0
+    VACUUM_HELD_SECONDS: float = 1_800.0  # who keeps vacuum from cleaning for longer is told; eight times: in alarm
 
     def redis_key(self, name: str) -> str:
         return f"{self.PREFIX}:{name}"

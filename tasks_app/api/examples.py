@@ -178,6 +178,8 @@ EXAMPLES = {
             "claimed": 0,
             "running": 20,
             "deadLetters": 1,
+            "waitingToMove": 0,
+            "oldestToMoveSeconds": None,
             "beats": 2,
             "workers": 2,
             "slots": 8,

@@ -47,6 +47,8 @@ class HealthOut(Schema):
     claimed: int
     running: int
     deadLetters: int
+    waitingToMove: int
+    oldestToMoveSeconds: float | None
     beats: int
     workers: int
     slots: int
@@ -91,6 +93,8 @@ def read_health(request: HttpRequest):
         claimed=status.claimed,
         running=status.running,
         deadLetters=status.dead_letters,
+        waitingToMove=status.storage.moving.tasks,
+        oldestToMoveSeconds=status.storage.moving.oldest_seconds,
         beats=sum(node.kind == Node.BEAT for node in alive),
         workers=len(workers),
         slots=sum(node.slots for node in workers),

@@ -13,6 +13,8 @@ from tasks_app.sql import run
 
 from .settle import wait_for
 
+STRETCH = 10_000  # ids that one step of a rescue looks at
+
 
 @dataclass(frozen=True, slots=True)
 class ReapedBatch:
@@ -50,9 +52,14 @@ def reap(limit: int = 100) -> list[ReapedBatch]:
     return [ReapedBatch(row.batch_no, row.started, row.worker, row.tasks) for row in rows]
 
 
-def rescue_stranded(limit: int = 1000) -> list[int]:
-    """RUNNING rows that no unfinished batch holds. There should be none; whoever finds some must say so."""
-    return [task_id for (task_id,) in run("rescue_stranded", {"limit": limit})]
+class Rescued(NamedTuple):
+    last: int | None  # where the stretch ended; None: there are no more ids
+    ids: list[int]
+
+
+def rescue_stranded(after: int = 0) -> Rescued:
+    """RUNNING rows among the next ids that no unfinished batch holds. There should be none; who finds one says so."""
+    return Rescued(*run("rescue_stranded", {"after": after, "step": STRETCH})[0])
 
 
 def _own_delays() -> dict[str, list[float]]:

@@ -42,7 +42,7 @@ def outlook(task_type: str, step: timedelta, steps: int, *, tenant: str | None =
     }
     counts, failing = [0] * (steps + 2), {}
     for place, code, count in run("outlook", given):
-        if place is not None:  # else it failed, and was counted among those with a limit
+        if place is not None:  # else it failed, and is counted by its time as well
             counts[place] += count
         if code:
             failing[code] = failing.get(code, 0) + count

@@ -116,6 +116,12 @@ class ScheduleTask(TaskFields):
             models.Index(
                 fields=["job"], name="punctual_task_planned", condition=Q(job__isnull=False, due_at__isnull=False)
             ),
+            # What failed and waits. A success writes error_code as empty as it was, unless the try before had failed.
+            models.Index(
+                fields=["task_type", "tenant"],
+                name="punctual_task_failing",
+                condition=Q(due_at__isnull=False, error_code__gt=""),
+            ),
         ]
         constraints = [
             models.UniqueConstraint(

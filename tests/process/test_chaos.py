@@ -39,6 +39,8 @@ def test_a_small_run_with_a_bit_of_every_fault_loses_and_doubles_nothing():
     assert found["finished"] >= found["accepted"]
     assert (found["lost"], found["doubled_transactional"], found["stuck"], found["unexpected"]) == (0, 0, 0, 0)
     assert len(found["rto"]) == 7
+    assert found["in_the_past"] > 400, "the mover had nothing to do"
+    assert found["asked_again"] > 0
 
 
 @pytest.mark.scale

@@ -14,15 +14,17 @@ from tasks_app.database import close_connections, our_connection
 from tasks_app.engine import nodes
 from tasks_app.engine.canary import send_canaries
 from tasks_app.engine.intervals import INTERVALS
-from tasks_app.lifecycle.reap import reap, rescue_stranded
+from tasks_app.lifecycle.reap import reap
 from tasks_app.sql import run
 
 from .archiver import archive, stop_archiving
 from .compensation import ScansFailed, compensate_and_tell
 from .mover import move
 from .partitions import keep_partitions
+from .rescue import rescue
 from .retention import prune
 from .roll_up import roll_up
+from .tend import tend
 
 log = logging.getLogger(__name__)
 
@@ -51,22 +53,11 @@ def reap_lost() -> object:
     return f"{len(reaped)} batches"
 
 
-def rescue() -> object:
-    ids = rescue_stranded()
-    if ids:
-        log.error(
-            "task.stranded count=%d ids=%s reason=%r",
-            len(ids),
-            ids[:20],
-            "RUNNING without an unfinished batch",
-        )
-    return f"{len(ids)} tasks"
-
-
 CHORES = (
     Chore("reap", reap_lost),
     Chore("move", move, aside=True),
     Chore("partition", keep_partitions),
+    Chore("tend", tend, aside=True),
     Chore("archive", archive, aside=True, stop=stop_archiving),
     Chore("prune", prune),
     Chore("roll_up", roll_up),

@@ -3,11 +3,12 @@
 import time
 from typing import NamedTuple
 
-from tasks_app.lifecycle.past import move_batches, move_strays
+from tasks_app.lifecycle.past import STRETCH, move_batches, move_strays
 
 SECONDS = 20.0  # that one run may take; what is left comes with the next
 WALK_EVERY_SECONDS = 60.0  # what the walk finds is in nobody's way
 WALK_SECONDS = 0.5  # that it may take each time
+MANY = STRETCH // 10  # strays in one step: the walk goes on, as after an upgrade, when few batches know of what is over
 
 _walked_to = 0  # where this process's walk over the ids goes on
 _walked_at = float("-inf")
@@ -28,11 +29,11 @@ def move(seconds: float = SECONDS, walk_seconds: float = WALK_SECONDS) -> MovedA
         tasks, batches = tasks + step.tasks, batches + step.batches
         if not step.batches:
             break
-    return MovedAll(tasks, batches, _walk(walk_seconds))
+    return MovedAll(tasks, batches, _walk(walk_seconds, deadline))
 
 
-def _walk(seconds: float) -> int:
-    """Go on over the ids for a while, now and then; once around at most."""
+def _walk(seconds: float, latest: float) -> int:
+    """Go on over the ids for a while, now and then; once around at most. Where there are many, at once and longer."""
     global _walked_to, _walked_at
     if time.monotonic() - _walked_at < WALK_EVERY_SECONDS:
         return 0
@@ -41,6 +42,8 @@ def _walk(seconds: float) -> int:
     while time.monotonic() < deadline:
         step = move_strays(_walked_to)
         strays += step.tasks
+        if step.tasks >= MANY:
+            deadline, _walked_at = max(deadline, min(latest, time.monotonic() + seconds)), float("-inf")
         if step.last is None:
             if not begun_at:
                 break

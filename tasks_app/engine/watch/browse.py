@@ -162,7 +162,8 @@ class Matches:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Candidates: a query of (id, place), in the order of their places; `%(at)s` is the place to go on at.
+    """Candidates: a query of (id, place), in the order of their places; `%(at)s` is the place to go on at,
+    `%(most)s` how many are wanted at most.
 
     `unique`: no two stand at the same place, so the next look begins strictly after it. That is safe even if the last
     one has left the list meanwhile; skipping so many candidates would then leave one out.
@@ -179,7 +180,7 @@ class Source:
     placed: bool = False
 
     def limited(self, step: int, skip: int) -> str:
-        rows = f"{self.rows.replace('{most}', str(step + skip))} LIMIT {step} OFFSET {skip}"
+        rows = f"{self.rows} LIMIT {step} OFFSET {skip}"
         if self.placed or self.statement != "browse":
             return rows
         return (
@@ -207,9 +208,10 @@ def browse(
     tasks: list[Seen] = []
     looked_at, step, deadline = 0, max(FIRST_STEP, size), time.monotonic() + seconds
     while True:
-        given |= {"at": _place(source, after), "size": size - len(tasks)}
+        skip = after.skip if after else 0
+        given |= {"at": _place(source, after), "size": size - len(tasks), "most": step + skip}
         begun = time.monotonic()
-        answer = run_on(source.statement, source.limited(step, after.skip if after else 0), given)
+        answer = run_on(source.statement, source.limited(step, skip), given)
         if not answer:
             return Matches(tasks, looked_at, None)
         rows = [Looked(*row) for row in answer]
@@ -244,7 +246,7 @@ def tally(wanted: Filter, seconds: float) -> tuple[Counter, bool]:
             if found.next and time.monotonic() > deadline:
                 return counts, False
         return counts, True
-    given, at = _given(wanted) | _live_below(wanted, source), None
+    given, at = _given(wanted) | _live_below(wanted, source) | {"most": source.longest}, None
     while True:
         rows = [Tallied(*row) for row in run_on("tally_ids", source.limited(source.longest, 0), given | {"at": at})]
         counts.update({(row.status, row.due, row.current): row.count for row in rows if row.count})
@@ -394,8 +396,8 @@ _WAS_WRITTEN = "updated_at, updated_at, NULL::uuid"
 # Its own order and limit make each list a scan of an index, and the whole a merge of such scans.
 _BY_ID = Source(
     f"SELECT id, id FROM ((SELECT id FROM punctual_task WHERE id < %(live_below)s::bigint AND id {_BELOW}"
-    " ORDER BY id DESC LIMIT {most})"
-    f" UNION ALL (SELECT id FROM punctual_past WHERE id {_BELOW} AND {_IN_TIME} ORDER BY id DESC LIMIT {{most}})"
+    " ORDER BY id DESC LIMIT %(most)s)"
+    f" UNION ALL (SELECT id FROM punctual_past WHERE id {_BELOW} AND {_IN_TIME} ORDER BY id DESC LIMIT %(most)s)"
     ") AS one ORDER BY id DESC",
     statement="browse_ids",
     longest=50_000,
@@ -411,11 +413,11 @@ _BY_KEY_PREFIX = Source(
     f"SELECT id, json_build_array(biz_key, task_type, tenant, id), since, until, ran_in FROM ("
     f"(SELECT id, biz_key, task_type, tenant, {_IS_LIVE} FROM punctual_task"
     f" WHERE current AND (biz_key, task_type, tenant) >= {_AFTER}) AND biz_key < %(key_to)s::text"
-    f" AND (biz_key, task_type, tenant, id) > {_AFTER_ID} ORDER BY biz_key, task_type, tenant LIMIT {{most}})"
+    f" AND (biz_key, task_type, tenant, id) > {_AFTER_ID} ORDER BY biz_key, task_type, tenant LIMIT %(most)s)"
     " UNION ALL "
     f"(SELECT id, biz_key, task_type, tenant, {_WAS_WRITTEN} FROM punctual_past"
     f" WHERE (biz_key, task_type, tenant, id) > {_AFTER_ID} AND biz_key < %(key_to)s::text AND {_IN_TIME}"
-    " ORDER BY biz_key, task_type, tenant, id LIMIT {most})"
+    " ORDER BY biz_key, task_type, tenant, id LIMIT %(most)s)"
     ") AS one(id, biz_key, task_type, tenant, since, until, ran_in) ORDER BY biz_key, task_type, tenant, id",
     place=_unit_place,
     placed=True,
@@ -430,7 +432,7 @@ _BY_UNIT = Source(
     f" UNION ALL (SELECT id, replaces, {_WAS_WRITTEN} FROM punctual_past"
     f" WHERE (biz_key, task_type, tenant, id) >= ({_UNIT}, 0) AND (biz_key, task_type, tenant, id)"
     f" < ({_UNIT}, coalesce(%(at)s::bigint, 9223372036854775807)) AND {_IN_TIME}"
-    " ORDER BY biz_key DESC, task_type DESC, tenant DESC, id DESC LIMIT {most}))"
+    " ORDER BY biz_key DESC, task_type DESC, tenant DESC, id DESC LIMIT %(most)s))"
     f" UNION SELECT older.id, older.replaces, {_IS_LIVE}"
     " FROM chain CROSS JOIN LATERAL (SELECT * FROM punctual_task WHERE id = chain.replaces LIMIT 1) AS older)"
     " SELECT id, id, since, until, ran_in FROM chain AS chain(id, replaces, since, until, ran_in)"
@@ -447,10 +449,10 @@ _OF_JOB = (
 _BY_JOB = Source(
     "SELECT id, fire_time::text || '/' || id, since, until, ran_in FROM ("
     f"(SELECT id, fire_time, {_IS_LIVE} FROM punctual_task WHERE {_OF_JOB}"
-    " ORDER BY job DESC, fire_time DESC, id DESC LIMIT {most})"
+    " ORDER BY job DESC, fire_time DESC, id DESC LIMIT %(most)s)"
     " UNION ALL "
     f"(SELECT id, fire_time, {_WAS_WRITTEN} FROM punctual_past WHERE {_OF_JOB} AND {_IN_TIME}"
-    " ORDER BY job DESC, fire_time DESC, id DESC LIMIT {most})"
+    " ORDER BY job DESC, fire_time DESC, id DESC LIMIT %(most)s)"
     ") AS one(id, fire_time, since, until, ran_in) ORDER BY fire_time DESC, id DESC",
     place=_firing,
     placed=True,
@@ -516,13 +518,13 @@ def _by_failure() -> Source:
     return Source(
         f"(SELECT a.task_id, a.id FROM punctual_attempt a WHERE a.id {_BELOW} AND NOT EXISTS"
         " (SELECT FROM punctual_attempt later WHERE later.task_id = a.task_id AND later.id > a.id)"
-        " ORDER BY a.id DESC LIMIT {most})"
+        " ORDER BY a.id DESC LIMIT %(most)s)"
         " UNION ALL "
         "SELECT CASE WHEN old.status = 'FAIL' AND NOT EXISTS"
         " (SELECT FROM punctual_attempt a WHERE a.task_id = old.id) THEN old.id END, -old.id"
         " FROM (SELECT id, status FROM punctual_task"
         f" WHERE id > greatest(-coalesce(%(at)s::bigint, 0), 0) AND id < {_id_of_oldest_attempt()}"
-        " ORDER BY id LIMIT {most}) AS old"
+        " ORDER BY id LIMIT %(most)s) AS old"
         " ORDER BY 2 DESC"
     )
 
@@ -550,7 +552,10 @@ def _by_due(wanted: Filter) -> Source:
         " AND due_at >= coalesce(%(at)s::timestamptz, %(due_from)s::timestamptz, '-infinity')"
         " AND due_at < coalesce(%(due_to)s::timestamptz, 'infinity')"
         + (" AND due_at <= (SELECT clock_timestamp())" if wanted.state == DUE else "")
-        + " ORDER BY due_at LIMIT {most})"
+        # Its own order and limit make each list a scan of the index, and the whole a merge of such scans. A limit that
+        # PostgreSQL's planner knew would be more than the few rows that it expects between two bounds which it
+        # doesn't know: then it would read all there are, and sort them.
+        + " ORDER BY due_at LIMIT %(most)s)"
         for place in places
         for lane in ([wanted.lane] if wanted.lane else LANES)
     )

@@ -21,6 +21,7 @@ from tasks_app.sql import run
 from . import fleet_status
 from .figures import Hour, Sample, last_hour, take_sample
 from .fleet_status import ArchiveView, ChoreView, LimitView, Pause, ShardView, Takeover
+from .storage import StorageStatus, read_storage_status
 from .verdict import OVERDUE_SECONDS, Problem, Severity, judge, lane_without_worker, nobody_dispatches
 
 LATENESS_MINUTES = 5
@@ -88,6 +89,7 @@ class SchedulerStatus:
     limits: list[LimitView]
     planning_behind_seconds: float | None  # since the earliest firing of a job that has passed unplanned
     chores: list[ChoreView]
+    storage: StorageStatus
     archive: ArchiveView
     found: tuple[Problem, ...] = ()  # what is wrong, trouble first
 
@@ -173,6 +175,7 @@ def read_status(hour: Hour | None = None, sample: Callable[[], Sample] | None = 
         limits=fleet_status.limits(types, COUNT_BOUND),
         planning_behind_seconds=fleet_status.planning_behind(),
         chores=fleet_status.chores(beats_up),
+        storage=read_storage_status(),
         archive=fleet_status.archive(),
     )
     return replace(status, found=judge(status))

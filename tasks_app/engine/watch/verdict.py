@@ -20,11 +20,15 @@ from tasks_app.models import Node
 
 if TYPE_CHECKING:
     from .status import LaneStatus, NodeView, SchedulerStatus
+    from .storage import Held
 
 OVERDUE_SECONDS = 10.0  # due for longer than this and not started: late
 LATE_P95_MS = 2_000.0  # the trigger delay that 95 % of the tasks may have
 LATE_P99_MS = 5_000.0
 FEW = 20  # of fewer tasks, one is more than 5 %
+ALARM = 8  # times as long as it takes to be told: then somebody has to look
+MOVING_SECONDS = 600.0  # what is over may wait for the mover for so long
+PARTITION_LATE_SECONDS = 86_400.0
 CHORE_PATIENCE_SECONDS = 60.0  # a chore may wait so long for another that takes its time
 CHORE_ENDLESS_SECONDS = 1_800.0  # and take so long, or ten times as long as it is apart
 ARCHIVE_PATIENCE_SECONDS = 86_400.0  # what waits for the archive for longer than a day fills the disk
@@ -283,6 +287,57 @@ def chores_never_end(status: SchedulerStatus) -> Iterator[Problem]:
             )
 
 
+# ---- storage ----
+
+
+def vacuum_held_back(status: SchedulerStatus) -> Iterator[Problem]:
+    """One sentence for the worst: what it holds back, the others hold back no further."""
+    held = [one for one in status.storage.held if one.too_long]
+    if not held:
+        return
+    worst = max(held, key=lambda one: (one.seconds or 0.0, one.transactions or 0))
+    others = f" So do {len(held) - 1} more." if len(held) > 1 else ""
+    kind = f"{'an' if worst.kind.startswith('i') else 'a'} {worst.kind}"
+    sentence = f"PostgreSQL can't clean up: {kind} has been in its way{_since(worst)}.{others}"
+    way_out = "`manage.py storage` names it. End it, or dead rows pile up and everything gets slower."
+    alarm = (worst.seconds or 0.0) > ALARM * conf().VACUUM_HELD_SECONDS
+    yield (trouble if alarm else notice)(sentence, way_out, f"It is {worst.name} ({worst.detail}).")
+
+
+def _since(held: Held) -> str:
+    if held.seconds is not None:
+        return f" for {_span(held.seconds)}"
+    return f" for {held.transactions:,} transactions"
+
+
+def moving_behind(status: SchedulerStatus) -> Iterator[Problem]:
+    moving = status.storage.moving
+    if moving.oldest_seconds is not None and moving.oldest_seconds > max(MOVING_SECONDS, 10 * conf().MOVE_SECONDS):
+        about = "" if moving.exact else "more than "
+        yield notice(
+            f"What is over stays among what is live: {about}{moving.tasks:,} tasks should have been moved, the first "
+            f"{_span(moving.oldest_seconds)} ago.",
+            "The chore `move` does it. If it is done and this stays, what is finished is more than one beat can move.",
+        )
+
+
+def partitions_behind(status: SchedulerStatus) -> Iterator[Problem]:
+    span_seconds = conf().partition_span.total_seconds()
+    short = [one.family for one in status.storage.partitioned if one.reaches_seconds < span_seconds]
+    if short:
+        yield notice(
+            f"The next partition is missing: {', '.join(short)}.",
+            "The chore `partition` makes them, days ahead; the beats' logs say why it can't.",
+        )
+    for one in status.storage.partitioned:
+        late = one.oldest_ended_seconds - one.keep.total_seconds() if one.keep is not None else 0.0
+        if late > max(PARTITION_LATE_SECONDS, 2 * span_seconds):
+            yield notice(
+                f"The oldest part of {one.family} should have gone {_span(late)} ago.",
+                "Somebody reads it without an end, or the chore `partition` fails; the beats' logs say which.",
+            )
+
+
 def archive_waits(status: SchedulerStatus) -> Iterator[Problem]:
     one = status.archive
     if not one.waiting:
@@ -326,6 +381,9 @@ RULES = (
     overdue,
     started_late,
     chores_never_end,
+    vacuum_held_back,
+    moving_behind,
+    partitions_behind,
     archive_waits,
     paused_with_due,
     dead_tasks,

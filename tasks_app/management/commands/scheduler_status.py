@@ -25,6 +25,7 @@ from tasks_app.core.phrases import counted
 from tasks_app.core.text import visible
 from tasks_app.engine.nodes import is_here
 from tasks_app.engine.watch.status import LaneStatus, SchedulerStatus, read_nodes, read_status
+from tasks_app.engine.watch.storage import Moving
 from tasks_app.engine.watch.verdict import Severity
 from tasks_app.management.terminal import TerminalCommand
 
@@ -197,6 +198,7 @@ def _as_page(status: SchedulerStatus) -> str:
         f"started late by p50 {_ms(late.p50_ms)}, p95 {_ms(late.p95_ms)}, p99 {_ms(late.p99_ms)}",
         f"Tasks claimed: {_in_batches(status.claimed, status.batches_claimed)}; running: "
         f"{_in_batches(status.running, status.batches_running)}; dead: {status.dead_shown}.",
+        _moving(status.storage.moving),
         *_archive(status),
         "",
     ]
@@ -205,6 +207,12 @@ def _as_page(status: SchedulerStatus) -> str:
 
 
 _MARKS = {Severity.TROUBLE: "!", Severity.NOTICE: "-"}
+
+
+def _moving(moving: Moving) -> str:
+    more = "" if moving.exact else "more than "
+    since = "" if moving.oldest_seconds is None else f", the first for {_seconds(moving.oldest_seconds)}"
+    return f"Waiting to be moved to the past: {more}{_in_batches(moving.tasks, moving.batches)}{since}."
 
 
 def _in_batches(tasks: int, batches: int) -> str:

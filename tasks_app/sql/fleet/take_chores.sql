@@ -6,7 +6,7 @@ WITH
 --include report_beat
 , idle AS MATERIALIZED (
     SELECT 'reap' AS name
-    WHERE NOT EXISTS (SELECT FROM punctual_batch WHERE finished_at IS NULL AND lease_until < clock_timestamp())
+    WHERE NOT EXISTS (SELECT FROM punctual_batch WHERE finished_at IS NULL AND lease_until < (SELECT clock_timestamp()))
 ), taken AS (
     UPDATE punctual_chore e
     SET next_at = clock_timestamp() + make_interval(secs => c.every), ran_at = clock_timestamp(), ran_by = %(name)s,

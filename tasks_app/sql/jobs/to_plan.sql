@@ -1,8 +1,9 @@
 -- to_plan: whether a schedule of these shards fires within the horizon, or a pause has ended. All that a planner asks for
--- while there is nothing to do: one statement.
-SELECT EXISTS (
-           SELECT FROM punctual_job_cursor
-           WHERE shard = ANY (%(shards)s::smallint[])
-             AND next_fire <= clock_timestamp() + make_interval(secs => %(ahead)s)
-       )
-    OR EXISTS (SELECT FROM punctual_job WHERE paused_until <= clock_timestamp())
+-- while there is nothing to do: one statement, and one look into an index for each shard. Asked with EXISTS, PostgreSQL
+-- expects to find one soon, and reads all of them when there is none.
+SELECT coalesce((SELECT min(first.next_fire)
+                 FROM unnest(%(shards)s::smallint[]) AS s(shard)
+                 CROSS JOIN LATERAL (
+                     SELECT next_fire FROM punctual_job_cursor WHERE shard = s.shard ORDER BY next_fire LIMIT 1
+                 ) AS first) <= clock_timestamp() + make_interval(secs => %(ahead)s), FALSE)
+    OR coalesce((SELECT min(paused_until) FROM punctual_job) <= clock_timestamp(), FALSE)

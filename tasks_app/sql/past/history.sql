@@ -9,6 +9,8 @@ WITH RECURSIVE chain AS (
       ORDER BY p.id DESC
       LIMIT %(most)s))
     UNION
-    SELECT older.id, older.replaces FROM chain JOIN punctual_task older ON older.id = chain.replaces
+    SELECT older.id, older.replaces FROM chain
+    -- LIMIT keeps the look-up a look-up, however many PostgreSQL's planner expects.
+    CROSS JOIN LATERAL (SELECT id, replaces FROM punctual_task WHERE id = chain.replaces LIMIT 1) AS older
 )
 SELECT id FROM chain ORDER BY id DESC LIMIT %(most)s

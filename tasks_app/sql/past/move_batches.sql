@@ -3,7 +3,7 @@
 -- Its row tells the past what only the batch knows: where it ran.
 WITH done AS MATERIALIZED (
     SELECT b.batch_no, b.ids, b.worker, b.finished_at FROM punctual_batch b
-    WHERE b.finished_at < clock_timestamp() - make_interval(secs => %(keep)s)
+    WHERE b.finished_at < (SELECT clock_timestamp() - make_interval(secs => %(keep)s))
     ORDER BY b.finished_at
     LIMIT %(batches)s
     FOR UPDATE SKIP LOCKED

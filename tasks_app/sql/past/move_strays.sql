@@ -5,7 +5,7 @@ WITH stretch AS MATERIALIZED (
 ), mine AS MATERIALIZED (
     SELECT t.ctid AS spot FROM punctual_task t
     WHERE t.id > %(after)s AND t.id <= (SELECT max(id) FROM stretch)
-      AND t.updated_at < clock_timestamp() - make_interval(secs => %(keep)s) AND
+      AND t.updated_at < (SELECT clock_timestamp() - make_interval(secs => %(keep)s)) AND
 --include over
     ORDER BY t.id
     FOR UPDATE SKIP LOCKED

@@ -6,7 +6,7 @@
 -- timer to wait for.
 WITH expired AS (
     SELECT batch_no FROM punctual_batch
-    WHERE finished_at IS NULL AND lease_until < clock_timestamp()
+    WHERE finished_at IS NULL AND lease_until < (SELECT clock_timestamp())
     ORDER BY lease_until
     LIMIT %(limit)s
     FOR UPDATE SKIP LOCKED

@@ -1,16 +1,21 @@
 -- rescue_stranded: the net beside reap. RUNNING rows without an unfinished batch go back to due.
 -- The protocol leaves none; each one found is a bug or a damaged table, so the caller raises an alert.
-WITH stranded AS (
+-- One step over a stretch of ids, since no index knows the status; it says where it ended, empty behind the last.
+WITH stretch AS MATERIALIZED (
+    SELECT id FROM punctual_task WHERE id > %(after)s ORDER BY id LIMIT %(step)s
+), stranded AS MATERIALIZED (
     SELECT t.id FROM punctual_task t
-    WHERE t.status = 'RUNNING'
+    WHERE t.id > %(after)s AND t.id <= (SELECT max(id) FROM stretch) AND t.status = 'RUNNING'
       AND NOT EXISTS (SELECT FROM punctual_batch b WHERE b.batch_no = t.batch_no AND b.finished_at IS NULL)
-    LIMIT %(limit)s
-    FOR NO KEY UPDATE SKIP LOCKED
+    ORDER BY t.id
+    FOR NO KEY UPDATE OF t SKIP LOCKED
+), rescued AS (
+    UPDATE punctual_task t
+    SET status = CASE WHEN t.attempt > 0 THEN 'FAIL' ELSE 'INIT' END, batch_no = NULL, due_at = t.claimed_due,
+        updated_at = clock_timestamp()
+    FROM stranded
+    WHERE t.id = stranded.id AND t.status = 'RUNNING'
+      AND NOT EXISTS (SELECT FROM punctual_batch b WHERE b.batch_no = t.batch_no AND b.finished_at IS NULL)
+    RETURNING t.id
 )
-UPDATE punctual_task t
-SET status = CASE WHEN t.attempt > 0 THEN 'FAIL' ELSE 'INIT' END, batch_no = NULL, due_at = t.claimed_due,
-    updated_at = clock_timestamp()
-FROM stranded
-WHERE t.id = stranded.id AND t.status = 'RUNNING'
-  AND NOT EXISTS (SELECT FROM punctual_batch b WHERE b.batch_no = t.batch_no AND b.finished_at IS NULL)
-RETURNING t.id
+SELECT (SELECT max(id) FROM stretch), ARRAY(SELECT id FROM rescued ORDER BY id)

@@ -127,6 +127,21 @@ def test_the_walk_comes_around():
     assert move().strays == 3
 
 
+def test_the_walk_goes_on_at_once_only_where_it_found_many(monkeypatch):
+    monkeypatch.setattr(mover, "WALK_EVERY_SECONDS", 3600)
+    monkeypatch.setattr(mover, "MANY", 3)
+    monkeypatch.setattr(mover, "_walked_at", float("-inf"))
+
+    def moved(*keys: str) -> int:
+        for key in keys:
+            schedule(TYPE, key, at=TUESDAY)
+            cancel(TYPE, key)
+        grow_old()
+        return move().strays
+
+    assert [moved("a", "b", "c"), moved("d"), moved("e")] == [3, 1, 0]
+
+
 def test_what_was_over_long_ago_gets_the_partitions_that_it_needs():
     for key, days in (("a", 5), ("b", 3), ("c", 40)):
         schedule(TYPE, key)

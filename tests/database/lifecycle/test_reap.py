@@ -226,7 +226,7 @@ def test_the_net_finds_running_rows_that_no_batch_holds():
     claim_due(size=1)
     TaskBatch.objects.filter(ids__contains=[task.task_id]).delete()
 
-    assert rescue_stranded() == [task.task_id]
+    assert rescue_stranded().ids == [task.task_id]
     assert (row(task.task_id).status, row(held.task_id).status) == ("INIT", "RUNNING")
     assert row(task.task_id).due_at == row(task.task_id).execute_time
 

@@ -12,10 +12,8 @@ from tasks_app.core.errors import InvalidConfiguration
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.task import Failure
 from tasks_app.engine.beat.batch_size import BatchSizes, most_of
-from tasks_app.engine.beat.retention import prune
-from tasks_app.engine.watch.browse import Filter, browse
 from tasks_app.lifecycle.reap import reap
-from tasks_app.models import ScheduleTask, TaskAttempt, TaskBatch
+from tasks_app.models import ScheduleTask, TaskBatch
 from tests.support.engine import claim_due, expire_lease, make_due, row, run_due
 from tests.support.moves import settled, started
 
@@ -217,34 +215,3 @@ def test_failing_units_are_found_by_their_error_code():
     assert failing_keys("T_PLAIN", most=10, tenant="other") == failing_keys("T_THREADS", most=10) == []
     with pytest.raises(InvalidTask, match="code"):
         failing_keys("T_PLAIN", "A\0", most=10)
-
-
-def test_old_failures_of_a_rolling_task_are_pruned_and_those_of_others_stay_with_their_task():
-    rolling, once = (
-        schedule("T_PLAIN", key, repeat_after=interval, payload={"do": "retry", "after": 600}).task_id
-        for key, interval in (("rolling", DAY), ("once", None))
-    )
-    run_due()
-    make_due(rolling)
-    TaskAttempt.objects.update(finished_at=timezone.now() - timedelta(days=15))
-    run_due()
-
-    assert prune().attempts == 1
-    assert prune().attempts == 0
-
-    assert list(TaskAttempt.objects.order_by("id").values_list("task_id", flat=True)) == [once, rolling]
-
-
-def test_the_last_failure_of_a_rolling_task_that_still_fails_is_kept():
-    """By it the task is found among those that fail; a window may be longer than failures are kept."""
-    task = schedule("T_PLAIN", "rolling", repeat_after=30 * DAY, payload={"do": "retry", "after": 600}).task_id
-    for _ in range(2):
-        make_due(task)
-        run_due()
-    TaskAttempt.objects.update(finished_at=timezone.now() - timedelta(days=15))
-
-    assert prune().attempts == 1
-    assert [seen.id for seen in browse(Filter(state="FAIL")).tasks] == [task]
-
-    ScheduleTask.objects.update(status="SUCCESS")
-    assert prune().attempts == 1

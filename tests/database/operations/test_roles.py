@@ -10,8 +10,10 @@ from tasks_app.client import cancel, schedule
 from tasks_app.engine.beat.mover import move
 from tasks_app.engine.beat.partitions import keep_partitions
 from tasks_app.engine.beat.retention import prune
+from tasks_app.engine.beat.tend import tend
 from tasks_app.engine.operations import lanes
 from tasks_app.engine.watch.status import read_status
+from tasks_app.engine.watch.storage import read_storage
 from tasks_app.models import AuditEntry, ScheduleTask
 from tests.support.engine import run_due
 from tests.support.marks import commits
@@ -45,10 +47,12 @@ def test_it_can_do_what_a_fleet_does(as_app):
     lanes.pause("low", reason="tea", by="me")
     prune()
     keep_partitions()
+    tend()
     move()
 
     assert ScheduleTask.objects.get(id=done).status == "SUCCESS"
     assert read_status().lanes
+    assert read_storage().families
     assert AuditEntry.objects.exists()
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bench import feed, past, sustain
 from bench.__main__ import NAMES, _meets
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -34,3 +35,65 @@ def test_a_bench_that_does_not_exist_is_refused_with_the_names_there_are():
 
     assert ended.returncode == 2
     assert "drain" in ended.stderr
+
+
+def test_an_option_of_another_bench_is_refused():
+    ended = subprocess.run(
+        [sys.executable, "-m", "bench", "floor", "--rate", "5"], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+
+    assert ended.returncode == 1
+    assert ended.stderr.strip() == "bench floor has no option --rate"
+
+
+@pytest.mark.parametrize(("rate", "seconds"), [(4_630, 60), (1, 3), (100, 10), (7, 25)])
+def test_the_feeder_asks_for_every_task_once_and_before_it_is_due(rate, seconds):
+    made = list(feed.calls(rate, seconds))
+
+    assert sorted(number for call in made for number in call) == list(range(rate * seconds))
+    assert {len(call) for call in made[:-1]} <= {feed.CALL}
+    asked = [place * feed.CALL / rate - feed.BEFORE for place in range(len(made))]  # as main() does; task 0 is due at 0
+    assert all(at < min(call) / rate for at, call in zip(asked, made, strict=True))
+
+
+def test_a_call_of_the_feeder_has_times_from_all_over_its_stretch():
+    first = next(feed.calls(4_630, 60))
+
+    assert max(first) - min(first) > 0.9 * 4_630 * feed.STRETCH
+
+
+def sustained(*p99: float, p95: float = 1.0) -> sustain.Sustained:
+    parts = [sustain.Part(1.0, p95, one, one, 1_000, 1_000) for one in p99]
+    return sustain.Sustained(parts, dropped=1, fed_late_s=0.0)
+
+
+@pytest.mark.parametrize(
+    ("found", "holds"),
+    [
+        (sustained(900, 300, 300, 350), True),
+        (sustained(900, 300, 300, 400), False),
+        (sustained(900, 20, 20, 100), True),  # grown, but nothing that anybody would call late
+        (sustained(900, 300, 300, 300, p95=2_001), False),
+    ],
+)
+def test_a_rate_holds_if_its_tasks_are_in_time_and_stay_so(found, holds):
+    assert found.holds is holds
+
+
+def test_the_search_ends_between_a_rate_that_holds_and_one_that_does_not():
+    tried = []
+
+    def holds_at(rate: int) -> bool:
+        tried.append(rate)
+        return rate <= 7_000
+
+    assert 6_600 <= sustain.search(holds_at, 10_000, holds=False) <= 7_000
+    assert tried[:2] == [8_000, 6_400]
+    assert 6_600 <= sustain.search(holds_at, 6_000, holds=True) <= 7_000
+
+
+def test_a_disk_that_is_too_small_is_told_with_the_way_out(tmp_path):
+    with pytest.raises(
+        SystemExit, match=r"^1,000,000,000,000 finished tasks need about .* or take fewer with --rows\.$"
+    ):
+        past._refuse_without_disk(str(tmp_path), 10**12)

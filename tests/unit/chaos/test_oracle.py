@@ -20,6 +20,8 @@ GOOD = Evidence(
     failures=Counter(RETRYABLE=1),
 )
 POISON = Asked(ACCEPTED, transactional=True, expected="DEAD")
+BRIEF = Asked(ACCEPTED, transactional=True, brief=True)
+TWICE, LINE_TWICE = Asked(ACCEPTED, transactional=True, times=2), Asked(ACCEPTED, transactional=False, times=2)
 
 
 def with_key(key: str, asked: Asked, *statuses: str, rows: int = 0, lines: int = 0, **changes) -> Evidence:
@@ -60,6 +62,15 @@ def test_a_run_in_which_everything_happened_once_passes():
         (with_key("x", Asked(REFUSED, True), "SUCCESS", rows=1), {"unexpected": 1}),
         (with_key("x", Asked(UNKNOWN, True), "SUCCESS", rows=2), {"doubled_transactional": 1}),
         (with_key("x", Asked(UNKNOWN, True), "RUNNING"), {"stuck": 1}),
+        (with_key("x", BRIEF), {"lost": 1}),
+        (with_key("x", BRIEF, rows=2), {"doubled_transactional": 1}),
+        (with_key("x", TWICE, "SUCCESS", rows=1), {"lost": 1}),
+        (with_key("x", TWICE, "SUCCESS", "SUCCESS", rows=1), {"lost": 1}),
+        (with_key("x", TWICE, "SUCCESS", "SUCCESS", rows=3), {"doubled_transactional": 1}),
+        (with_key("x", LINE_TWICE, "SUCCESS", "SUCCESS", lines=1), {"lost": 1}),
+        (with_key("x", LINE_TWICE, "SUCCESS", "SUCCESS", lines=3), {"doubled_ordinary": 1}),
+        (with_key("x", TWICE, "CANCELLED", "SUCCESS", rows=2), {"unexpected": 1}),
+        (with_key("x", TWICE, "SUCCESS", "SUCCESS", "SUCCESS", rows=3), {"unexpected": 1}),
         (replace(GOOD, statuses=GOOD.statuses | {"phantom": ["SUCCESS"]}), {"unexpected": 1}),
         (replace(GOOD, rows=GOOD.rows + Counter(["phantom"])), {"unexpected": 1}),
         (replace(GOOD, lines=GOOD.lines + Counter(["phantom"])), {"unexpected": 1}),
@@ -79,6 +90,11 @@ def test_harm_to_one_task_is_seen(evidence, counted):
         with_key("x", Asked(UNKNOWN, True), "SUCCESS", rows=1),
         with_key("x", Asked(REFUSED, True)),
         with_key("x", POISON, "DEAD"),
+        with_key("x", BRIEF, "SUCCESS", rows=1),
+        with_key("x", BRIEF, rows=1),
+        with_key("x", TWICE, "SUCCESS", "SUCCESS", rows=2),
+        with_key("x", replace(ROW, times_unknown=1), "SUCCESS", rows=1),
+        with_key("x", replace(ROW, times_unknown=1), "SUCCESS", "SUCCESS", rows=2),
     ],
 )
 def test_what_may_be_or_not_be_is_no_harm(evidence):
@@ -113,6 +129,8 @@ def test_more_doubled_effects_than_tasks_in_flight_are_seen_even_if_each_has_an_
         {"largest_child_mb": 251},
         {"idle_workers": ["worker-1"]},
         {"longest_schedule_ms": 1001.0, "schedule_limit_ms": 1000},
+        {"moves": True, "in_the_past": 0},
+        {"wrong_answers": ["reschedule of x answered CREATED instead of IGNORED"]},
     ],
 )
 def test_harm_to_the_run_as_a_whole_is_seen(harm):

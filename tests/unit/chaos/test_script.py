@@ -75,5 +75,17 @@ def test_the_scripts_know_the_lease_of_the_settings():
     assert settings.PUNCTUAL["RUN_LEASE_SECONDS"] == scenarios.RUN_LEASE_SECONDS
 
 
+def test_every_script_that_moves_what_is_over_has_the_mover_kept_busy():
+    for scenario in ALL.values():
+        assert scenario.moves == (scenario.env.get("CHAOS_MOVES") == "1")
+
+
+def test_the_mover_is_hit_by_every_kind_of_fault_that_can_end_it():
+    kinds = {(fault.kind, fault.target) for fault in ALL["move"].script(1)}
+
+    assert {("kill", BEATS[0]), ("kill", BEATS[1]), ("stop_postgres", "database")} <= kinds
+    assert {("cut_connections", "database"), ("flush_broker", "broker"), ("kill", WORKERS[0])} <= kinds
+
+
 def test_all_but_the_small_one_are_judged_by_how_long_the_service_was_away():
     assert {name for name, scenario in ALL.items() if scenario.judges_recovery} == set(FULL)

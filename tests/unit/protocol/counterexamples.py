@@ -28,6 +28,9 @@ EDITED = Scope(edits=1)
 CANCELLED = Scope(cancels=1)
 CANCELLED_OK = Scope(cancels=1, outcomes=("ok",))
 DOUBTED = Scope(doubts=1)
+MOVED = Scope(mover=True, edits=1, outcomes=("ok",))
+MOVED_TWICE = Scope(mover=True, edits=2, editors=2, article=False, workers=1, batches=1, outcomes=("ok",))
+SCHEDULED_AGAIN = Scope(mover=True, edits=1, verbs=("schedule",), article=False, outcomes=("ok",))
 PAIR = Scope(units=2, outcomes=("ok",))
 PAIR_DOUBTED = Scope(units=2, doubts=1)
 
@@ -77,6 +80,15 @@ COUNTEREXAMPLES = {
     "ensure_renews_success": (INTENT, EDITED),
     "ensure_replaces_running": (INTENT, EDITED),
     "edit_locks_the_article_first": (STUCK, EDITED),
+    "mover_takes_only_what_is_over": (INTENT, Scope(mover=True)),
+    "mover_leaves_what_ended_during_an_edit": (
+        CURRENT,
+        Scope(mover=True, edits=2, editors=2, article=False, workers=1, scheduled=False, outcomes=("ok",)),
+    ),
+    "past_is_looked_at_after_the_live": (CURRENT, MOVED),
+    "takeover_brings_the_row_back": (CURRENT, MOVED),
+    "bring_back_looks_again_at_the_row": (CURRENT, MOVED_TWICE),
+    "insert_comes_before_the_look_for_its_idem_key": (CURRENT, SCHEDULED_AGAIN),
     "cancel_clears_due_at": (CONSTRAINT, CANCELLED),
     "cancel_takes_a_rolling_success": (EFFECT, Scope(rolling=True, cancels=1)),
     "replay_requires_current": (CURRENT, Scope(replays=1, edits=1, outcomes=("ok", "dead"))),

@@ -29,7 +29,7 @@ def claim(state: State, rules: Rules, scope: Scope) -> Moves:
         return
     together, alone = [], []
     for i, row in enumerate(state.rows):
-        if row.due == PAST and not row_locked(state, i):
+        if row.due == PAST and not row.past and not row_locked(state, i):
             (alone if row.solo else together).append(i)
     if together:
         yield _claimed("claim", state, rules, scope, tuple(together))

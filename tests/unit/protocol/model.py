@@ -16,8 +16,9 @@ PAST, LATER = "past", "later"
 # Steps of a worker. Locks are held as long as the step says; a crash in any of them rolls back.
 IDLE, UNSURE, STARTED, WORKING, EFFECTS, FENCED = range(6)
 
-# Steps of an edit: about to look; waiting for the row; row locked (or none found); row read, not locked (wrong).
-LOOK, WAIT, DECIDE, READ = range(4)
+# Steps of an edit: about to look; waiting for the row; row locked (or none found); row read, not locked (wrong);
+# about to look into the past; bringing a row back from there; a new row inserted and not committed.
+LOOK, WAIT, DECIDE, READ, LOOK_BACK, BRING, INSERTED = range(7)
 
 # What a user is owed for a unit: an effect to come, one of a call still to begin, nothing more, no effect any more.
 OWED, AGAIN, DONE, OFF = "owed", "again", "done", "off"
@@ -36,6 +37,7 @@ class Row(NamedTuple):
     batch: int | None = None  # batch_no
     attempt: int = 0
     solo: bool = False
+    past: bool = False  # in punctual_past
     fresh: bool = True  # carries the newest intent that was accepted for its unit
     calling: bool = False  # its handler was called and has no outcome yet
 
@@ -71,6 +73,7 @@ class Edit(NamedTuple):
     row: int = NONE
     seen: str = ""  # the status it saw
     article: bool = False  # holds the lock of the business row
+    over_before: tuple[int, ...] = ()  # rows of the unit that were over when it began; kept only if there is a mover
 
 
 class Unit(NamedTuple):

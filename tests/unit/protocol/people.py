@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from . import over
 from .leaving import leave
 from .model import (
     AGAIN,
+    BRING,
     CANCELLED,
     DEAD,
     DECIDE,
     INIT,
     LATER,
     LOOK,
+    LOOK_BACK,
     NONE,
     OFF,
     OWED,
@@ -42,18 +45,28 @@ def edit_opens(state: State, rules: Rules, scope: Scope) -> Moves:
             article = scope.article and rules.edit_locks_the_article_first
             if article and article_locked(state, unit):
                 continue
-            edit = Edit(LOOK, verb, unit, article=article)
+            before = over.rows_over(state, unit) if scope.mover else ()
+            edit = Edit(LOOK, verb, unit, article=article, over_before=before)
             yield Move(f"{verb} of unit {unit} begins"), state._replace(left=left, edits=(*state.edits, edit))
 
 
 def edit_goes_on(state: State, rules: Rules, scope: Scope) -> Moves:
     """The next step of each edit under way."""
     for index, edit in enumerate(state.edits):
-        if edit.step == LOOK:
-            yield _look(state, rules, index)
+        if edit.verb == "schedule":
+            yield over.schedule(state, rules, index)
+        elif edit.step == LOOK and scope.mover and not rules.past_is_looked_at_after_the_live and not edit.seen:
+            yield over.look_back(state, rules, index)
+        elif edit.step == LOOK:
+            yield _look(state, rules, scope, index)
         elif edit.step == WAIT:
             if not row_locked(state, edit.row):
-                yield _wake(state, index)
+                yield _wake(state, scope, index)
+        elif edit.step == LOOK_BACK:
+            yield over.look_back(state, rules, index)
+        elif edit.step == BRING:
+            if not row_locked(state, edit.row):
+                yield over.bring_back(state, rules, index)
         elif scope.article and not edit.article:
             if not article_locked(state, edit.unit):
                 edits = put(state.edits, index, edit._replace(article=True))
@@ -69,11 +82,13 @@ def edit_goes_on(state: State, rules: Rules, scope: Scope) -> Moves:
             yield Move(f"{verb} inserts"), _accepted(rest, unit, _new_row(unit, verb, solo))
 
 
-def _look(state: State, rules: Rules, index: int) -> tuple[Move, State]:
+def _look(state: State, rules: Rules, scope: Scope, index: int) -> tuple[Move, State]:
     """SELECT ... WHERE unit AND current FOR UPDATE."""
     edit = state.edits[index]
-    found = [i for i, row in enumerate(state.rows) if row.unit == edit.unit and row.current]
-    if not found:
+    found = [i for i, row in enumerate(state.rows) if row.unit == edit.unit and row.current and not row.past]
+    if not found and scope.mover and not edit.seen:
+        after, note = edit._replace(step=LOOK_BACK), "no row"
+    elif not found:
         after, note = edit._replace(step=DECIDE, row=NONE), "no row"
     elif not rules.reschedule_locks_then_decides:
         seen = state.rows[found[0]].status
@@ -86,12 +101,15 @@ def _look(state: State, rules: Rules, index: int) -> tuple[Move, State]:
     return move, state._replace(edits=put(state.edits, index, after))
 
 
-def _wake(state: State, index: int) -> tuple[Move, State]:
-    """The lock is free: WHERE is checked on the newest version, and a row that lost `current` is no answer."""
+def _wake(state: State, scope: Scope, index: int) -> tuple[Move, State]:
+    """The lock is free: WHERE is checked on the newest version, and a row that lost `current`, or was moved,
+    is no answer."""
     edit = state.edits[index]
-    row = edit.row if state.rows[edit.row].current else NONE
-    edits = put(state.edits, index, edit._replace(step=DECIDE, row=row))
-    move = Move(f"{edit.verb} waited for", ids=(edit.row,), note="no row" if row == NONE else "locked")
+    found = state.rows[edit.row].current and not state.rows[edit.row].past
+    row, step = (edit.row, DECIDE) if found else (NONE, LOOK_BACK if scope.mover else DECIDE)
+    after = edit._replace(step=step, row=row)
+    edits = put(state.edits, index, after)
+    move = Move(f"{edit.verb} waited for", ids=(edit.row,), note="locked" if found else "no row")
     return move, state._replace(edits=edits)
 
 
@@ -131,7 +149,7 @@ def _decide_unlocked(state: State, rules: Rules, index: int) -> tuple[Move, Stat
 def _insert(state: State, closed: State, rules: Rules, index: int) -> tuple[Move, State]:
     """INSERT ... ON CONFLICT DO NOTHING; 0 rows: somebody was faster, so look again."""
     edit = state.edits[index]
-    if not any(row.unit == edit.unit and row.current for row in state.rows):
+    if not any(row.unit == edit.unit and row.current and not row.past for row in state.rows):
         new = _new_row(edit.unit, edit.verb, False)
         return Move(edit.verb, note="CREATED"), _accepted(closed, edit.unit, new)
     if rules.insert_of_0_rows_looks_again:
@@ -147,7 +165,7 @@ def _take_over(closed: State, rules: Rules, edit: Edit) -> tuple[Move, State]:
     status = CANCELLED if old.status == RUNNING else old.status
     solo = old.solo and rules.solo_is_copied_on_takeover
     kept = not rules.replaced_row_loses_current_at_once
-    gone = leave(old, rules, status, None, current=kept, execute=PAST, attempt=0, solo=False)
+    gone = leave(old, rules, status, None, current=kept, execute=PAST, attempt=0, solo=False, past=False)
     rest = closed._replace(rows=put(closed.rows, edit.row, gone))
     if not rules.replacement_is_one_transaction:
         later = ("insert after cancel", edit.unit, edit.verb, solo)

@@ -59,7 +59,7 @@ def flaws_in_state(state: State, scope: Scope) -> Iterator[Flaw]:
             if unit in current:
                 yield CURRENT, f"unit {unit} has two current rows"
             current.add(unit)
-            if row.fresh and (live(row) or status == DEAD):
+            if row.fresh and not row.past and (live(row) or status == DEAD):
                 carried.add(unit)
         elif live(row):
             yield CURRENT, f"task {i} is live but not current"

@@ -56,6 +56,13 @@ class Rules:
     ensure_renews_success: bool = True
     ensure_replaces_running: bool = True
     edit_locks_the_article_first: bool = True
+    # the mover, and what it moved
+    mover_takes_only_what_is_over: bool = True
+    mover_leaves_what_ended_during_an_edit: bool = True  # KEEP_LIVE_SECONDS is longer than any edit takes
+    past_is_looked_at_after_the_live: bool = True
+    takeover_brings_the_row_back: bool = True
+    bring_back_looks_again_at_the_row: bool = True
+    insert_comes_before_the_look_for_its_idem_key: bool = True
     # cancel and replay
     cancel_clears_due_at: bool = True
     cancel_takes_a_rolling_success: bool = True
@@ -97,4 +104,5 @@ class Scope:
     takeovers: bool = False  # at any time another beat may return what was claimed and is not started
     pauses: bool = False  # at any delivery the lane may be paused: then the batch goes back instead of starting
     timeouts: bool = False
+    mover: bool = False  # at any time what is over may be moved to the past
     wheel: bool = False  # claims by id, from memory, beside claims by due_at

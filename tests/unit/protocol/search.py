@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from . import dispatcher, people, reap, worker
+from . import dispatcher, over, people, reap, worker
 from .model import Move, State, canonical, first_state
 from .promises import Flaw, flaws_at_rest, flaws_in_state, flaws_in_step
 from .rules import ALL_RULES, Rules, Scope
@@ -29,6 +29,7 @@ REST = (
     people.cancel,
     people.replay,
     people.give_up,
+    over.move,
 )
 
 

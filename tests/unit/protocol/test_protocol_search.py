@@ -63,6 +63,18 @@ SCOPES = {
         Scope(pauses=True, doubles=1, edits=1, verbs=("reschedule",), outcomes=("ok",)),
         8_800,
     ),
+    "what is over is moved, asked for again and comes back": (
+        Scope(mover=True, edits=1, cancels=1, workers=1, outcomes=("ok",)),
+        11_500,
+    ),
+    "two editors bring it back at once": (
+        Scope(mover=True, edits=2, editors=2, article=False, workers=1, batches=1, outcomes=("ok",)),
+        2_200,
+    ),
+    "a key is asked for again while its task is moved": (
+        Scope(mover=True, edits=1, verbs=("schedule",), article=False, cancels=1, workers=1, outcomes=("ok",)),
+        2_100,
+    ),
     "the wheel, snoozes, skips and timeouts": (
         Scope(wheel=True, edits=1, outcomes=("ok", "snooze", "skip"), timeouts=True),
         4_000,
@@ -90,6 +102,14 @@ WIDE_SCOPES = {
     "a rolling task, three claims": (
         Scope(rolling=True, batches=3, edits=1, cancels=1, doubts=1),
         156_000,
+    ),
+    "what is over is moved, edited twice, and comes back": (
+        Scope(mover=True, edits=2, cancels=1, workers=1, outcomes=("ok", "dead")),
+        85_000,
+    ),
+    "two editors and the mover": (
+        Scope(mover=True, edits=2, editors=2, article=False, workers=1, outcomes=("ok",)),
+        31_000,
     ),
     "two editors at once, dead letters": (
         Scope(edits=2, editors=2, article=False, cancels=1, replays=1, outcomes=("ok", "dead")),

@@ -234,6 +234,8 @@ export type HealthOut = {
     claimed: number;
     running: number;
     deadLetters: number;
+    waitingToMove: number;
+    oldestToMoveSeconds: number | null;
     beats: number;
     workers: number;
     slots: number;

@@ -35,6 +35,8 @@ class HealthOut:
         claimed (int):
         running (int):
         dead_letters (int):
+        waiting_to_move (int):
+        oldest_to_move_seconds (float | None):
         beats (int):
         workers (int):
         slots (int):
@@ -61,6 +63,8 @@ class HealthOut:
     claimed: int
     running: int
     dead_letters: int
+    waiting_to_move: int
+    oldest_to_move_seconds: float | None
     beats: int
     workers: int
     slots: int
@@ -107,6 +111,11 @@ class HealthOut:
 
         dead_letters = self.dead_letters
 
+        waiting_to_move = self.waiting_to_move
+
+        oldest_to_move_seconds: float | None
+        oldest_to_move_seconds = self.oldest_to_move_seconds
+
         beats = self.beats
 
         workers = self.workers
@@ -146,6 +155,8 @@ class HealthOut:
                 "claimed": claimed,
                 "running": running,
                 "deadLetters": dead_letters,
+                "waitingToMove": waiting_to_move,
+                "oldestToMoveSeconds": oldest_to_move_seconds,
                 "beats": beats,
                 "workers": workers,
                 "slots": slots,
@@ -211,6 +222,15 @@ class HealthOut:
 
         dead_letters = d.pop("deadLetters")
 
+        waiting_to_move = d.pop("waitingToMove")
+
+        def _parse_oldest_to_move_seconds(data: object) -> float | None:
+            if data is None:
+                return data
+            return cast(float | None, data)
+
+        oldest_to_move_seconds = _parse_oldest_to_move_seconds(d.pop("oldestToMoveSeconds"))
+
         beats = d.pop("beats")
 
         workers = d.pop("workers")
@@ -249,6 +269,8 @@ class HealthOut:
             claimed=claimed,
             running=running,
             dead_letters=dead_letters,
+            waiting_to_move=waiting_to_move,
+            oldest_to_move_seconds=oldest_to_move_seconds,
             beats=beats,
             workers=workers,
             slots=slots,

@@ -64,7 +64,7 @@ DROP FUNCTION punctual_tally(regclass, text);
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tasks_app", "0025_partitions")]
+    dependencies = [("tasks_app", "0026_storage")]
 
     operations = [
         migrations.CreateModel(

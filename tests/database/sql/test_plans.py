@@ -1,0 +1,241 @@
+"""No statement reads what it does not need, however much there is beside it.
+
+Each one is planned as the engine runs it, once for any parameter, beside some history and beside four times as much.
+What the engine does most is run beside both, too, and may touch no more pages of our tables beside the larger one.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+from django.conf import settings
+from django.db import transaction
+from django.test import override_settings
+from django.utils import timezone
+
+from tasks_app import sql
+from tasks_app.client import cancel, ensure, find, find_many, reschedule, schedule, schedule_many
+from tasks_app.client.rolling import failing_keys
+from tasks_app.engine.beat.roll_up import roll_up
+from tasks_app.engine.watch.audit_browse import AuditFilter, page_of_entries
+from tasks_app.engine.watch.browse import Filter, browse
+from tasks_app.engine.watch.figures import next_hour
+from tasks_app.engine.watch.job_browse import JobFilter, last_runs, page_of_instances, page_of_jobs
+from tasks_app.engine.watch.status import read_status
+from tasks_app.engine.watch.why import why_job, why_task
+from tasks_app.engine.worker.executor import run_batch
+from tasks_app.lifecycle.claim import ClaimedBatch, LaneShare, claim, peek
+from tasks_app.lifecycle.jobs.planning import plan_due
+from tasks_app.lifecycle.past import move_batches, move_strays
+from tasks_app.lifecycle.reap import reap, rescue_stranded
+from tasks_app.lifecycle.view import history
+from tasks_app.models import AnyTask, JobDefinition, ScheduleTask, TaskBatch
+from tests.support.engine import anybodys
+from tests.support.history import GROWING, LIMITED, TYPE, History, another_database
+from tests.support.plans import ROWS, Scan, Tables, generic_plan, scans, statements
+
+pytestmark = pytest.mark.django_db
+
+SIZES = [20_000, pytest.param(1_250_000, marks=pytest.mark.scale)]
+TIMES = 4
+FEW = 100  # rows
+DAY = 86_400.0
+
+# What reads a whole table, and why nothing better is known.
+WHOLE = {
+    "compare_keys": "it compares all that waits of a type with all rows of an app; in its own chore",
+    "waiting_keys": "the same, and only what has a limit is indexed by its type: every claim would pay for more",
+    "outlook": "the same, of what has no limit; asked by a person's page",
+}
+# Of what PostgreSQL's planner expects more in a larger table, since it doesn't know the parameters: what it really is.
+EXPECTED_TO_GROW = {
+    "ended_pauses": "jobs whose pause has ended, in an index of those whose pause ends; run below",
+    "outlook": "it counts what is scheduled, step by step, in an index alone",
+    "pace_before": "the minutes of a day",
+    "roll_up": "the minutes since the last one that is there; run below",
+    "status_minutes": "the last hour; run below",
+    "status_sample": "a share of the pages that gets smaller with the table",
+}
+
+
+def claim_new(count: int) -> list[ClaimedBatch]:
+    schedule_many(TYPE, [{"key": f"new {n}"} for n in range(count)])
+    return claim([LaneShare("default", 100, 10)], {TYPE: 100}, "test", anybodys())
+
+
+def claim_and_run() -> None:
+    assert sum(run_batch(UUID(batch.batch_no), guarded=False).settled for batch in claim_new(20)) == 20
+
+
+def lose_and_reap() -> None:
+    (lost,) = claim_new(1)
+    TaskBatch.objects.filter(batch_no=lost.batch_no).update(lease_until=timezone.now() - timedelta(seconds=1))
+    assert len(reap()) == 1
+
+
+def finish_and_move() -> None:
+    claim_and_run()
+    (newest,) = TaskBatch.objects.order_by("-finished_at")[:1]
+    ScheduleTask.objects.filter(id__in=newest.ids).update(updated_at=timezone.now() - timedelta(days=2))
+    TaskBatch.objects.filter(batch_no=newest.batch_no).update(finished_at=timezone.now() - timedelta(days=1))
+    assert move_batches() == (1, 20)
+
+
+def look_for(**wanted: object) -> Callable[[], object]:
+    return lambda: browse(Filter(**wanted), size=20, seconds=0)
+
+
+# What people wait for, and what comes many times a second or a minute.
+DOES = {
+    "peek": lambda: peek("test", range(16)),
+    "claim, start and settle": claim_and_run,
+    "schedule": lambda: schedule_many(TYPE, [{"key": f"new {n}", "idem_key": f"new {n}"} for n in range(20)]),
+    "schedule what is over": lambda: schedule(TYPE, "key-77"),
+    "ensure what is over": lambda: ensure(TYPE, "key-77", delay=60),
+    "reschedule": lambda: reschedule(TYPE, "live-77", delay=60),
+    "cancel": lambda: cancel(TYPE, "live-77"),
+    "find": lambda: find(TYPE, "live-77"),
+    "find what is over": lambda: find(TYPE, "key-77"),
+    "find many": lambda: find_many([TYPE], [f"{one}-{n}" for one in ("live", "key") for n in range(1, 11)]),
+    "reap": lose_and_reap,
+    "reap nothing": reap,
+    "move": finish_and_move,
+    "move nothing": move_batches,
+    "move strays": lambda: move_strays(0),
+    "rescue": rescue_stranded,
+    "roll up": roll_up,
+    "plan": lambda: plan_due(range(16), 60.0),
+    "plan nothing": lambda: sql.run("to_plan", {"shards": list(range(16)), "ahead": 60.0}),
+    "end pauses": lambda: sql.run("ended_pauses", {"after": 0, "most": 100}),
+    "prune answers": lambda: sql.run("prune_idempotency", {"keep": 10 * DAY, "step": 100}),
+    "prune revisions": lambda: sql.run("prune_revisions", {"after": 0, "keep": DAY, "step": 100}),
+    "status": read_status,
+    "next hour": next_hour,
+    "failing": lambda: failing_keys(TYPE, most=20),
+    "why": lambda: why_task(AnyTask.objects.get(id=77)),
+    "why a job": lambda: why_job(JobDefinition.objects.get(name="job-77")),
+    "jobs by name": lambda: page_of_jobs(JobFilter("default"), "job-77", 20),
+    "jobs by type": lambda: page_of_jobs(JobFilter("default", task_type=TYPE), "job-77", 20),
+    "history of a unit": lambda: history(TYPE, "key-77"),
+    "instances of a job": lambda: page_of_instances(Filter(job=20), None, 20),
+    "last runs of jobs": lambda: last_runs(range(1, 20)),
+    "audit": lambda: page_of_entries(AuditFilter("tenant-7", task_id=700), None, 20),
+    "list all": look_for(),
+    "list by key": look_for(key="key-77"),
+    "list by prefix": look_for(key_prefix="key-0"),
+    "list by unit": look_for(unit=("default", TYPE, "key-77")),
+    "list by job": look_for(job=20),
+    "list dead": look_for(state="DEAD"),
+    "list running": look_for(state="RUNNING"),
+    "list failed": look_for(state="FAIL"),
+    "list scheduled": look_for(state="INIT"),
+    "list due": look_for(state="DUE"),
+    "list by due time": look_for(due_from=timezone.now() + timedelta(days=1), task_type=LIMITED),
+    "list by run": look_for(ran_from=timezone.now() - timedelta(days=2)),
+    "list by change": look_for(changed_from=timezone.now() - timedelta(days=2), state="CANCELLED"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """All of it beside one size of history."""
+
+    planned: dict[str, list[Scan]]
+    touched: dict[str, int]  # pages of our tables and their indexes
+
+
+def see(history: History) -> Seen:
+    tables = Tables()
+    planned = {name: list(scans(generic_plan(text), tables)) for name, text in statements().items()}
+    return Seen(planned, {name: pages_touched(history, deed) for name, deed in DOES.items()})
+
+
+def pages_touched(history: History, deed: Callable[[], object]) -> int:
+    taken_back(deed)  # fills caches and sets hint bits
+    history.vacuum_live()
+    before = history.pages_read()
+    taken_back(deed)
+    return history.pages_read() - before
+
+
+def taken_back(deed: Callable[[], object]) -> None:
+    with transaction.atomic():
+        deed()
+        transaction.set_rollback(True)
+
+
+@pytest.fixture(scope="module", params=SIZES)
+def seen(request, django_db_setup, django_db_blocker):
+    """Beside some history, and beside four times as much."""
+    patient = settings.PUNCTUAL | {"KEEP_LIVE_SECONDS": DAY / 2}  # however long it takes, nothing of it is to be moved
+    with django_db_blocker.unblock(), override_settings(PUNCTUAL=patient), another_database():
+        history = History()
+        history.grow(request.param)
+        small = see(history)
+        history.grow(TIMES * request.param)
+        yield small, see(history)
+
+
+def of_growing(found: list[Scan]) -> list[Scan]:
+    return [scan for scan in found if scan.table in GROWING]
+
+
+def test_every_statement_is_planned():
+    with_rows = {name for name in sql._files() if "--rows" in sql._text(name)}
+
+    assert with_rows == ROWS.keys()
+    assert len(statements()) > 80
+
+
+def test_no_statement_reads_a_whole_table(seen):
+    _, large = seen
+    whole = {
+        name: sorted({scan.table for scan in of_growing(found) if scan.whole})
+        for name, found in large.planned.items()
+        if any(scan.whole for scan in of_growing(found))
+    }
+
+    assert {name: tables for name, tables in whole.items() if name not in WHOLE} == {}
+
+
+def test_no_statement_is_expected_to_read_more_beside_a_larger_history(seen):
+    small, large = ({name: most_expected(found) for name, found in one.planned.items()} for one in seen)
+    known = WHOLE.keys() | EXPECTED_TO_GROW.keys()
+    more = [
+        (name, table, small[name].get(table, 0.0), rows)
+        for name in large.keys() - known
+        for table, rows in large[name].items()
+        if rows > max(FEW, 2 * small[name].get(table, 0.0))
+    ]
+
+    assert more == []
+
+
+def most_expected(found: list[Scan]) -> dict[str, float]:
+    """Of each table, the rows of its largest scan that no LIMIT ends."""
+    most: dict[str, float] = {}
+    for scan in of_growing(found):
+        if not scan.bounded:
+            most[scan.table] = max(scan.rows, most.get(scan.table, 0.0))
+    return most
+
+
+def test_no_bound_is_a_clock_that_moves_on(seen):
+    """`<= clock_timestamp()` is asked of each row; `<= (SELECT clock_timestamp())` is looked up in an index."""
+    _, large = seen
+    slow = [
+        name
+        for name, found in large.planned.items()
+        if any("clock_timestamp" in scan.filter for scan in of_growing(found))
+    ]
+
+    assert slow == []
+
+
+@pytest.mark.parametrize("deed", DOES)
+def test_what_is_done_touches_no_more_pages_beside_a_larger_history(seen, deed):
+    small, large = seen
+
+    assert large.touched[deed] <= 2 * small.touched[deed] + 20, (small.touched[deed], large.touched[deed])
