@@ -8,12 +8,14 @@ from uuid import UUID, uuid4
 from django import forms
 from django.http import QueryDict
 
+from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lanes import LANES
 from tasks_app.core.states import Status
 from tasks_app.engine.watch.audit_browse import AuditFilter
 from tasks_app.engine.watch.browse import DUE, Bookmark, Filter
+from tasks_app.engine.watch.listing import refuse_cold
 from tasks_app.lifecycle.audit import ACTOR_LENGTH, REASON_LENGTH
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.request import checked_instant
@@ -30,6 +32,9 @@ STATE_WORDS = {
     Status.CANCELLED: "Cancelled",
     Status.BLOCKED: "Blocked",
 }
+
+
+WHEN = [("due", "Due"), ("ran", "Last ran"), ("changed", "Last changed, or ended")]
 
 
 class UtcField(forms.Field):
@@ -68,17 +73,28 @@ class FilterForm(forms.Form):
     lane = forms.ChoiceField(label="Lane", required=False, choices=[("", "Any"), *((lane, lane) for lane in LANES)])
     tenant = forms.CharField(label="Tenant", required=False, max_length=TENANT_LENGTH)
     job = forms.IntegerField(label="Job", required=False, min_value=1, max_value=2**63 - 1)
-    when = forms.ChoiceField(label="Time", required=False, choices=[("due", "Due"), ("ran", "Last ran")])
+    when = forms.ChoiceField(label="Time", required=False, choices=WHEN)
     since = UtcField(label="From (UTC)", required=False)
     until = UtcField(label="Until (UTC)", required=False)
+    cold = forms.BooleanField(label="The archive too: slower", required=False)
 
     def __init__(self, *args, **kwargs) -> None:
         super().__init__(*args, **kwargs)
         self.fields["key"].widget.attrs |= {"placeholder": "article-42 or article-*", "autocomplete": "off"}
         self.fields["type"].widget.attrs |= {"list": "task-types", "autocomplete": "off"}
+        if conf().ARCHIVE_URL:
+            self.fields["cold"].label = f"Older than {conf().KEEP_HOT_DAYS:g} days too: slower"
+        else:
+            del self.fields["cold"]
 
     def clean(self) -> dict:
-        return _in_order(self, super().clean())
+        cleaned = _in_order(self, super().clean())
+        if cleaned.get("cold") and not self.errors:
+            try:
+                refuse_cold(self.filter)
+            except InvalidTask as error:
+                self.add_error("cold", str(error))
+        return cleaned
 
     @property
     def filter(self) -> Filter:

@@ -1,11 +1,13 @@
 """The list of tasks and the page of one; what may be done to them is in orders.py, the overview in overview.py."""
 
+import time
+from collections.abc import Iterator
 from uuid import UUID
 
-from django import forms
 from django.contrib import admin
 from django.core.exceptions import BadRequest
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import path
 from django.utils import timezone
@@ -14,7 +16,8 @@ from unfold.admin import ModelAdmin
 from tasks_app.console.site import console
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.links import LINKS
-from tasks_app.engine.watch.browse import browse
+from tasks_app.engine.watch.export import csv_lines
+from tasks_app.engine.watch.listing import ArchiveUnreachable, page_of_tasks, walk_tasks
 from tasks_app.engine.watch.why import why_task
 from tasks_app.lifecycle.operate import Row, Verb, expected
 from tasks_app.lifecycle.tries import error_of, last_error, late_by, try_before, try_of, waited, with_tries
@@ -24,11 +27,13 @@ from tasks_app.pages.links import console_url
 from tasks_app.pages.lists import refuse_unknown
 
 from . import orders, overview
-from .forms import FilterForm, parse_bookmark, written_bookmark
+from .forms import FilterForm
 from .rights import LookOnly, may_operate, may_view, requires
 from .words import VERBS, doing
 
 PAGE = 50
+MOST_EXPORTED = 100_000  # tasks in one file from the list
+EXPORT_SECONDS = 120.0
 HISTORY = 50  # attempts, entries and rows of a unit that a page shows
 
 
@@ -37,6 +42,7 @@ class ScheduleTaskAdmin(LookOnly, ModelAdmin):
     def get_urls(self) -> list:
         pages = [
             ("overview/", self.overview_view, "overview"),
+            ("export/", self.export_view, "export"),
             ("order/", self.order_view, "order"),
             ("order/run/", self.run_view, "run"),
             ("operation/<uuid:operation>/", self.operation_view, "operation"),
@@ -61,6 +67,11 @@ class ScheduleTaskAdmin(LookOnly, ModelAdmin):
         context = self.page(request) | _told(task) | {"title": f"Task {task.id}", "original": known_by}
         context["why"] = why_task(task) if "why" in request.GET else None
         return TemplateResponse(request, "tasks_app/task.html", context)
+
+    @requires(may_view, ("GET",))
+    def export_view(self, request: HttpRequest) -> HttpResponseBase:
+        refuse_unknown(request, FilterForm.base_fields)
+        return _exported(request)
 
     @requires(may_view)
     def overview_view(self, request: HttpRequest) -> HttpResponse:
@@ -95,22 +106,48 @@ def _listed(request: HttpRequest) -> dict:
     form = FilterForm(request.GET)
     if not form.is_valid():
         return {"form": form, "found": None}
+    after, cold = request.GET.get("after", ""), form.cleaned_data.get("cold", False)
     try:
-        after = parse_bookmark(request.GET.get("after", ""))
-        found = browse(form.filter, after, PAGE)
-    except (forms.ValidationError, InvalidTask) as error:
+        found = page_of_tasks(form.filter, after, PAGE, cold=cold, shaped=lambda rows: rows.defer("payload"))
+    except InvalidTask as error:
         raise BadRequest(str(error)) from None
-    rows = AnyTask.objects.defer("payload").in_bulk([task.id for task in found.tasks])
+    except ArchiveUnreachable as error:
+        return {"form": form, "found": None, "unreachable": str(error)}
     return {
         "form": form,
         "found": found,
-        "tasks": [rows[task.id] for task in found.tasks if task.id in rows],
+        "tasks": found.tasks,
         "after": after,
-        "next": written_bookmark(found.next),
+        "next": found.next or "",
         "looked": found.looked_at + _looked_before(request),
         "verbs": [(verb, words) for verb, words in VERBS.items()],
         "filtered": bool(form.query),
+        "exported": MOST_EXPORTED,
     }
+
+
+def _exported(request: HttpRequest) -> HttpResponseBase:
+    """What the list's filter finds as CSV, while it is found. A table that was cut says so in its last line."""
+    form = FilterForm(request.GET)
+    if not form.is_valid():
+        raise BadRequest(form.errors.as_text())
+    tasks = walk_tasks(form.filter, cold=form.cleaned_data.get("cold", False))
+    answer = StreamingHttpResponse(_lines(tasks), content_type="text/csv; charset=utf-8")
+    answer["Content-Disposition"] = f'attachment; filename="tasks-{timezone.now():%Y%m%d-%H%M%S}.csv"'
+    answer["Cache-Control"] = "no-store"
+    return answer
+
+
+def _lines(tasks: Iterator[AnyTask]) -> Iterator[str]:
+    deadline = time.monotonic() + EXPORT_SECONDS
+    try:
+        for number, line in enumerate(csv_lines(tasks)):
+            if number > MOST_EXPORTED or time.monotonic() > deadline:
+                yield f'"Cut after {number - 1:,} tasks: narrow the filter, or use manage.py history --csv."\r\n'
+                return
+            yield line
+    except (ArchiveUnreachable, InvalidTask) as error:
+        yield f'"Incomplete: {str(error).replace(chr(34), chr(39))}"\r\n'
 
 
 def _looked_before(request: HttpRequest) -> int:

@@ -360,5 +360,6 @@ PROBLEMS = {
             None,
         ),
         ("SCH_503_DATABASE_DOWN", "The database does not answer, or takes too long. Try again.", None),
+        ("SCH_503_ARCHIVE_DOWN", "The archive can't be reached, or read: connection refused", None),
     )
 }

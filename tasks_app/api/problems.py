@@ -56,6 +56,7 @@ CODES = {
     "SCH_500_INTERNAL": "Something is broken here",
     "SCH_503_DISPATCHER_DOWN": "No dispatcher is alive",
     "SCH_503_DATABASE_DOWN": "The database does not answer",
+    "SCH_503_ARCHIVE_DOWN": "The archive does not answer",
 }
 
 
@@ -71,6 +72,7 @@ _PASSES_AFTER = {
     "SCH_409_CONFLICT": 1,
     "SCH_503_DISPATCHER_DOWN": 5,
     "SCH_503_DATABASE_DOWN": 5,
+    "SCH_503_ARCHIVE_DOWN": 30,
 }
 
 

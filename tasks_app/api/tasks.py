@@ -10,7 +10,8 @@ from tasks_app.client import schedule
 from tasks_app.engine.operations import reschedule
 from tasks_app.engine.operations.operate import cancel_tasks, retry_now_and_then
 from tasks_app.engine.operations.reschedule import Rescheduled
-from tasks_app.engine.watch.browse import Bookmark, Filter, browse
+from tasks_app.engine.watch.browse import Filter
+from tasks_app.engine.watch.listing import ArchiveUnreachable, page_of_tasks
 from tasks_app.engine.watch.why import why_task
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.operate import Operated
@@ -63,6 +64,7 @@ def create_task(request: HttpRequest, body: TaskIn, idempotency_key: Key = None)
 
 
 @router.get("", response=TaskPage, summary="List tasks, newest first")
+@may_answer("SCH_503_ARCHIVE_DOWN")
 def list_tasks(
     request: HttpRequest,
     status: Annotated[TaskStatus | None, Query()] = None,
@@ -77,6 +79,14 @@ def list_tasks(
     due_to: Annotated[Instant | None, Query(description="Due before this instant")] = None,
     ran_from: Annotated[Instant | None, Query(description="Its last run ended at this instant or later")] = None,
     ran_to: Annotated[Instant | None, Query(description="Its last run ended before this instant")] = None,
+    changed_from: Annotated[
+        Instant | None, Query(description="Last changed at this instant or later; of what is over: when it ended")
+    ] = None,
+    changed_to: Annotated[Instant | None, Query(description="Last changed before this instant")] = None,
+    cold: Annotated[
+        bool,
+        Query(description="Also what is in the archive, after the rest: slower. Give key or changed_from"),
+    ] = False,
     after: Cursor = None,
     limit: Limit = PAGE,
 ):
@@ -97,11 +107,14 @@ def list_tasks(
         due_to=due_to,
         ran_from=ran_from,
         ran_to=ran_to,
+        changed_from=changed_from,
+        changed_to=changed_to,
     )
-    found = browse(wanted, None if after is None else Bookmark.read(after), limit, steady=True)
-    rows = with_tries(AnyTask.objects).in_bulk([task.id for task in found.tasks])
-    items = [TaskOut.of(rows[task.id]) for task in found.tasks if task.id in rows]
-    return {"items": items, "next": None if found.next is None else str(found.next)}
+    try:
+        found = page_of_tasks(wanted, after or "", limit, cold=cold, steady=True)
+    except ArchiveUnreachable as error:
+        raise Problem("SCH_503_ARCHIVE_DOWN", str(error)) from None
+    return {"items": [TaskOut.of(task) for task in found.tasks], "next": found.next}
 
 
 @router.post("/reschedule", response=PlannedOut, summary="Move a unit to a new time")

@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 import psycopg
 import pytest
+from django.conf import settings
 from django.db import connection, transaction
+from django.test import override_settings
 
 from tasks_app.api.problems import CODES
 from tasks_app.client import schedule
@@ -126,6 +128,12 @@ def without_dispatcher(api: Api, operation: Operation) -> Answer:
     return there.call()
 
 
+def without_archive(api: Api, operation: Operation) -> Answer:
+    there = world(api, operation)
+    with override_settings(PUNCTUAL=settings.PUNCTUAL | {"ARCHIVE_URL": "/nobody/has/this/folder"}):
+        return there.call(query="?cold=true&key=a&after=cold%7C")
+
+
 PROVOKED: dict[str, Callable[[Api, Operation], Answer]] = {
     "SCH_400_MALFORMED": lambda api, one: world(api, one).call(text="{"),
     "SCH_400_IDEMPOTENCY_KEY_MISSING": lambda api, one: world(api, one).call(headers={"Idempotency_Key": None}),
@@ -144,6 +152,7 @@ PROVOKED: dict[str, Callable[[Api, Operation], Answer]] = {
     "SCH_428_IF_MATCH_MISSING": lambda api, one: world(api, one).call(headers={"If_Match": None}),
     "SCH_429_RETRY_LIMITED": too_often,
     "SCH_503_DISPATCHER_DOWN": without_dispatcher,
+    "SCH_503_ARCHIVE_DOWN": without_archive,
 }
 
 

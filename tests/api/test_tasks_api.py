@@ -10,6 +10,7 @@ from tasks_app.engine.operations import lanes
 from tasks_app.lifecycle.jobs.verbs import trigger
 from tasks_app.models import AuditEntry, JobCursor, ScheduleTask, ShardLease
 from tests.support.api import Api
+from tests.support.cold import fill_archive
 from tests.support.engine import claim_due, make_due, run_due
 from tests.support.jobs import by, instances, make
 from tests.support.live import a_worker_is_alive
@@ -248,3 +249,32 @@ def test_anonymous_callers_get_liveness_only():
     assert nobody.get("/live").body == {"status": "ok"}
     assert nobody.get("/scheduler/health").code == "SCH_401_UNAUTHENTICATED"
     assert nobody.get("/jobs").headers["WWW-Authenticate"].startswith("Bearer")
+
+
+def test_tasks_are_filtered_by_when_they_last_changed(api):
+    done, waiting = schedule("T_QUIET", "done").task_id, schedule("T_QUIET", "waiting", at=MONDAY).task_id
+    run_due()
+
+    assert listed(api, "&changed_from=2020-01-01T00:00:00Z") == [waiting, done]
+    assert listed(api, "&changed_from=2020-01-01T00:00:00Z&status=SUCCESS") == [done]
+    assert listed(api, "&changed_to=2020-01-01T00:00:00Z") == []
+    assert listed(api, "&changed_from=2090-01-01T00:00:00Z") == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_archive_is_listed_after_the_rest_if_asked_to(api, settings, tmp_path):
+    assert api.get("/tasks?cold=true&key=k102").code == "SCH_422_INVALID"  # there is none
+    settings.PUNCTUAL = settings.PUNCTUAL | {"ARCHIVE_URL": str(tmp_path)}
+    fill_archive(tmp_path, tenant="default")
+    live = schedule("T_QUIET", "k102", delay=60).task_id
+
+    first = api.get("/tasks?cold=true&key=k102").body
+    second = api.get(f"/tasks?cold=true&key=k102&after={quote(first['next'])}").body
+
+    assert [task["id"] for task in first["items"]] == [live]
+    assert [(task["id"], task["status"], task["worker"]) for task in second["items"]] == [(102, "SUCCESS", "w")]
+    assert second["next"] is None
+    assert api.get("/tasks?cold=true").code == "SCH_422_INVALID"
+    assert api.get(f"/tasks?cold=true&key=k102&after={quote('cold|x')}").code == "SCH_422_INVALID"
+    theirs = Api(tenant="acme").get(f"/tasks?cold=true&key=k102&after={quote(first['next'])}").body
+    assert theirs == {"items": [], "next": None}

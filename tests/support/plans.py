@@ -18,7 +18,7 @@ _FEW_PAGES = 100  # of a table that is read whole, since that costs no more than
 # What stands where a statement has the line `--rows`.
 ROWS = {
     "browse": {
-        "key": browse._BY_KEY,
+        "key": browse._by_key,
         "key_prefix": browse._BY_KEY_PREFIX,
         "unit": browse._BY_UNIT,
         "job": browse._BY_JOB,

@@ -2,9 +2,10 @@
 
 Dead tasks are found through their open dead letters, running ones through the unfinished batches, failed ones through
 the attempts, scheduled ones through the due index, a key and a unit through the units, instances through their job;
-everything else by walking down the ids.
+everything else by walking down the ids. Of the past only the partitions are opened in which a match can lie.
 """
 
+import json
 import re
 import time
 from collections import Counter
@@ -24,7 +25,7 @@ from tasks_app.lifecycle.limited import limited_types
 from tasks_app.lifecycle.request import Unit, checked_instant
 from tasks_app.lifecycle.shards import all_shards
 from tasks_app.sql import run, run_on
-from tasks_app.storage.partitions import EVER, partitions
+from tasks_app.storage.partitions import EVER, known_classes, partitions
 
 DUE = "DUE"  # beside the states: due now, whatever the state
 STATES = (DUE, *Status)
@@ -34,6 +35,12 @@ LAST_CHARACTER = "\U0010ffff"
 # A batch is finished after its last task; this is more than any run takes.
 LONGEST_RUN = timedelta(hours=1)
 LONGEST_TRANSACTION = timedelta(hours=1)  # that made tasks: their ids may be younger than they are, by so much
+SLACK = timedelta(minutes=1)  # by which a worker's measure of a run may differ from the database's clock
+LIVE_STATES = (DUE, Status.BLOCKED, Status.INIT, Status.RUNNING, Status.FAIL)  # never in the past
+LONGEST_PLACE = 2_000
+LARGEST_ID = 2**63 - 1
+_RANGES = (("due_from", "due_to"), ("ran_from", "ran_to"), ("changed_from", "changed_to"), ("since", "until"))
+EARLIEST, LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +58,8 @@ class Filter:
     due_to: datetime | None = None
     ran_from: datetime | None = None
     ran_to: datetime | None = None
+    changed_from: datetime | None = None  # last written to: of what is over, when it ended
+    changed_to: datetime | None = None
     since: datetime | None = None  # by fire_time, of instances: from here on
     until: datetime | None = None  # and before this
     newest: int | None = None  # no task younger than this id
@@ -59,13 +68,30 @@ class Filter:
         for name, value, known in (("state", self.state, STATES), ("lane", self.lane, LANES)):
             if value is not None and value not in known:
                 raise InvalidTask(f"{name} {value!r} is unknown; there are {', '.join(known)}.")
-        for first, last in (("due_from", "due_to"), ("ran_from", "ran_to"), ("since", "until")):
+        for first, last in _RANGES:
             begin, end = getattr(self, first), getattr(self, last)
             for bound, value in ((first, begin), (last, end)):
                 if value is not None:
                     checked_instant(bound, value)
             if begin is not None and end is not None and end <= begin:
                 raise InvalidTask(f"{last}={end} must be later than {first}={begin}.")
+
+    @property
+    def live_only(self) -> bool:
+        """What is over can't match."""
+        return self.state in LIVE_STATES or self.due_from is not None or self.due_to is not None
+
+    @property
+    def past(self) -> tuple[datetime, datetime] | None:
+        """From when to when that was last written to which is over and may match; None: nothing is."""
+        begins = [at for at in (self.changed_from, self.ran_from and self.ran_from - SLACK) if at is not None]
+        begin, end = max(begins, default=EARLIEST), self.changed_to or LATEST
+        return None if self.live_only or begin >= end else (begin, end)
+
+    @property
+    def youngest(self) -> datetime | None:
+        """No younger task can match."""
+        return min((at for at in (self.changed_to, self.ran_to) if at is not None), default=None)
 
 
 class Bookmark(NamedTuple):
@@ -83,7 +109,7 @@ class Bookmark(NamedTuple):
         skip, colon, at = text.partition(":")
         if not colon:
             skip, at = "0", text if re.fullmatch("[1-9][0-9]{0,18}", text) else ""
-        if not skip.isdecimal() or len(skip) > 9 or not at or len(at) > 300 or "\0" in at:
+        if not skip.isdecimal() or len(skip) > 9 or not at or len(at) > LONGEST_PLACE or "\0" in at:
             raise InvalidTask(f"{shown(text[:40])} is not a position in this list; start from the beginning.")
         return cls(at, int(skip))
 
@@ -93,6 +119,7 @@ class Seen(NamedTuple):
     status: str
     due: bool
     current: bool
+    updated_at: datetime
 
 
 class Looked(NamedTuple):
@@ -106,10 +133,11 @@ class Looked(NamedTuple):
     status: str | None
     due: bool | None
     current: bool | None
+    updated_at: datetime | None
 
     @property
     def task(self) -> Seen | None:
-        return None if self.id is None else Seen(self.id, self.status, self.due, self.current)
+        return None if self.id is None else Seen(self.id, self.status, self.due, self.current, self.updated_at)
 
 
 class Tallied(NamedTuple):
@@ -139,6 +167,9 @@ class Source:
 
     `unique`: no two stand at the same place, so the next look begins strictly after it. That is safe even if the last
     one has left the list meanwhile; skipping so many candidates would then leave one out.
+
+    `placed`: the query has three more columns. If the task is in the past, it was last written to between the first
+    two; and the candidate stands for its run in the batch of the third, if there is one.
     """
 
     rows: str
@@ -146,9 +177,16 @@ class Source:
     place: Callable[[str], object] = int  # reads a place; raises ValueError if it is none
     statement: str = "browse"
     longest: int = 10_000  # candidates in one statement, at most: some 30 ms of work
+    placed: bool = False
 
     def limited(self, step: int, skip: int) -> str:
-        return f"{self.rows} LIMIT {step} OFFSET {skip}"
+        rows = f"{self.rows} LIMIT {step} OFFSET {skip}"
+        if self.placed or self.statement != "browse":
+            return rows
+        return (
+            "SELECT id, at, '-infinity'::timestamptz, 'infinity'::timestamptz, NULL::uuid"
+            f" FROM ({rows}) AS plain(id, at)"
+        )
 
 
 def browse(
@@ -165,7 +203,8 @@ def browse(
 
     `steady`: in an order that no retry, move or cancel changes, so that a walk which acts on the tasks misses none.
     """
-    source, given = _source(wanted, steady), _given(wanted)
+    source = _source(wanted, steady)
+    given = _given(wanted) | _live_below(wanted, source)
     tasks: list[Seen] = []
     looked_at, step, deadline = 0, max(FIRST_STEP, size), time.monotonic() + seconds
     while True:
@@ -207,7 +246,7 @@ def tally(wanted: Filter, seconds: float) -> tuple[Counter, bool]:
             if found.next and time.monotonic() > deadline:
                 return counts, False
         return counts, True
-    given, at = _given(wanted), None
+    given, at = _given(wanted) | _live_below(wanted, source) | {"most": source.longest}, None
     while True:
         rows = [Tallied(*row) for row in run_on("tally_ids", source.limited(source.longest, 0), given | {"at": at})]
         counts.update({(row.status, row.due, row.current): row.count for row in rows if row.count})
@@ -232,6 +271,19 @@ def _place(source: Source, after: Bookmark | None) -> str | None:
     return None if place is None else str(place)
 
 
+def _unit_place(text: str) -> str:
+    """Key, type, tenant and id, as PostgreSQL wrote them."""
+    try:
+        match json.loads(text):
+            case [str(key), str(task_type), str(tenant), int(number)] if abs(number) <= LARGEST_ID:
+                "".join((key, task_type, tenant)).encode()  # halves of characters can't be; nor can NUL
+                if "\0" not in key + task_type + tenant:
+                    return json.dumps([key, task_type, tenant, int(number)])
+    except RecursionError:
+        pass
+    raise ValueError(text)
+
+
 def _moved(source: Source, after: Bookmark | None, last: Looked) -> Bookmark:
     if source.unique:
         return Bookmark(last.at, 0)
@@ -242,7 +294,7 @@ def _source(wanted: Filter, steady: bool) -> Source:
     if wanted.unit is not None:
         return _BY_UNIT
     if wanted.key is not None:
-        return _BY_KEY
+        return _by_key(wanted)
     if wanted.key_prefix is not None:
         return _BY_KEY_PREFIX
     if wanted.job is not None:
@@ -251,17 +303,45 @@ def _source(wanted: Filter, steady: bool) -> Source:
         return _by_failure()
     if wanted.state in _BY_STATE and not (wanted.due_from or wanted.due_to):
         return _BY_STATE[wanted.state]
+    # What succeeded did so in a batch, and nobody acts on it: no walk of one who acts can miss it.
+    if _runs_are_known(wanted) and (wanted.state == Status.SUCCESS or not (steady or wanted.state or wanted.due_from)):
+        return _BY_RUN
     if steady:
         return _BY_ID
     if wanted.state in (DUE, Status.INIT) or wanted.due_from or wanted.due_to:
         return _by_due(wanted)
-    if wanted.ran_from and wanted.ran_from > timezone.now() - timedelta(days=conf().KEEP_HOT_DAYS):
-        return _BY_RUN
     return _BY_ID
+
+
+def _runs_are_known(wanted: Filter) -> bool:
+    return wanted.ran_from is not None and wanted.ran_from > timezone.now() - timedelta(days=conf().KEEP_HOT_DAYS)
+
+
+def _partitions_of(wanted: Filter) -> tuple[datetime, datetime] | None:
+    """The time that may match, as far as the partitions go that it touches: no row of theirs has to be stepped over."""
+    window = wanted.past
+    if window in (None, (EARLIEST, LATEST)):
+        return window
+    begin, end = window
+    bounds = [(one.since, one.until) for table in known_classes().values() for one in partitions(table)]
+    for since, until in sorted(bounds):
+        if since < end and until > begin:
+            begin, end = min(begin, since), max(end, until)
+    return begin, end
+
+
+def _live_below(wanted: Filter, source: Source) -> dict[str, int]:
+    """Live tasks from this id on are too young to match, and are not walked over."""
+    kept = timezone.now() - timedelta(seconds=conf().KEEP_LIVE_SECONDS) - LONGEST_TRANSACTION
+    if source.statement != "browse_ids" or wanted.youngest is None or wanted.youngest > kept:
+        return {"live_below": LARGEST_ID}
+    [(below,)] = run("id_at", {"moment": wanted.youngest + LONGEST_TRANSACTION})
+    return {"live_below": below}
 
 
 def _given(wanted: Filter) -> dict[str, object]:
     prefix, unit = wanted.key_prefix, wanted.unit or (None, None, None)
+    past_from, past_to = _partitions_of(wanted) or (LATEST, EARLIEST)
     return {
         "tenant": wanted.tenant,
         "state": None if wanted.state == DUE else wanted.state,
@@ -283,7 +363,11 @@ def _given(wanted: Filter) -> dict[str, object]:
         "since": wanted.since,
         "until": wanted.until,
         "run_ends": wanted.ran_to and wanted.ran_to + LONGEST_RUN,
+        "changed_from": wanted.changed_from,
+        "changed_to": wanted.changed_to,
         "newest": wanted.newest,
+        "past_from": past_from,
+        "past_to": past_to,
     }
 
 
@@ -300,48 +384,88 @@ def _firing(text: str) -> str:
 
 
 _BELOW = "< coalesce(%(at)s::bigint, 9223372036854775807)"
+# All of some partitions, and nothing of the others. Between two bounds that it does not know PostgreSQL expects so few
+# rows that it would sort them, instead of reading an index until there are enough; it expects more of an OR.
+_IN_TIME = (
+    "updated_at >= %(past_from)s::timestamptz"
+    " AND (updated_at < %(past_to)s::timestamptz OR updated_at < %(past_to)s::timestamptz + interval '0')"
+)
+# As a source tells them: the past need not be asked for what is live.
+_IS_LIVE = "'infinity'::timestamptz, '-infinity'::timestamptz, NULL::uuid"
+_WAS_WRITTEN = "updated_at, updated_at, NULL::uuid"
+# Its own order and limit make each list a scan of an index, and the whole a merge of such scans.
 _BY_ID = Source(
-    f"SELECT id, id FROM punctual_any_task WHERE id {_BELOW} ORDER BY id DESC", statement="browse_ids", longest=50_000
+    f"SELECT id, id FROM ((SELECT id FROM punctual_task WHERE id < %(live_below)s::bigint AND id {_BELOW}"
+    " ORDER BY id DESC LIMIT %(most)s)"
+    f" UNION ALL (SELECT id FROM punctual_past WHERE id {_BELOW} AND {_IN_TIME} ORDER BY id DESC LIMIT %(most)s)"
+    ") AS one ORDER BY id DESC",
+    statement="browse_ids",
+    longest=50_000,
 )
-# Of all types and tenants that have this key; materialised, or the ids might be walked down instead.
-_BY_KEY = Source(
-    "WITH same AS MATERIALIZED (SELECT id FROM punctual_any_task WHERE current AND biz_key = %(key)s::text)"
-    f" SELECT id, id FROM same WHERE id {_BELOW} ORDER BY id DESC"
+# In order of the unit's index, in which the tasks of one unit stand one after the other however many they are. Of the
+# live ones there is one a unit, and so no id in that index.
+_AFTER = (
+    "(coalesce(%(at)s::jsonb ->> 0, %(key_from)s::text), coalesce(%(at)s::jsonb ->> 1, ''),"
+    " coalesce(%(at)s::jsonb ->> 2, '')"
 )
+_AFTER_ID = f"{_AFTER}, coalesce((%(at)s::jsonb ->> 3)::bigint, 0))"
 _BY_KEY_PREFIX = Source(
-    "SELECT id, biz_key FROM punctual_any_task"
-    " WHERE current AND biz_key >= coalesce(%(at)s::text, %(key_from)s::text) AND biz_key < %(key_to)s::text"
-    " ORDER BY biz_key, task_type, tenant",
-    unique=False,
-    place=str,
+    f"SELECT id, json_build_array(biz_key, task_type, tenant, id), since, until, ran_in FROM ("
+    f"(SELECT id, biz_key, task_type, tenant, {_IS_LIVE} FROM punctual_task"
+    f" WHERE current AND (biz_key, task_type, tenant) >= {_AFTER}) AND biz_key < %(key_to)s::text"
+    f" AND (biz_key, task_type, tenant, id) > {_AFTER_ID} ORDER BY biz_key, task_type, tenant LIMIT %(most)s)"
+    " UNION ALL "
+    f"(SELECT id, biz_key, task_type, tenant, {_WAS_WRITTEN} FROM punctual_past"
+    f" WHERE (biz_key, task_type, tenant, id) > {_AFTER_ID} AND biz_key < %(key_to)s::text AND {_IN_TIME}"
+    " ORDER BY biz_key, task_type, tenant, id LIMIT %(most)s)"
+    ") AS one(id, biz_key, task_type, tenant, since, until, ran_in) ORDER BY biz_key, task_type, tenant, id",
+    place=_unit_place,
+    placed=True,
 )
-_OF_UNIT = "biz_key = %(unit_key)s::text AND task_type = %(unit_type)s::text AND tenant = %(unit_tenant)s::text"
+_UNIT = "%(unit_key)s::text, %(unit_type)s::text, %(unit_tenant)s::text"
 # Of what is live only current rows are indexed by their unit; the ones before are found through the row that took over.
+# In the past, rows are compared as a whole: of `biz_key = ` and `job = ` PostgreSQL expects as many as an average unit
+# or job has, and would sort all that a large one has.
 _BY_UNIT = Source(
-    f"WITH RECURSIVE chain AS (SELECT id, replaces FROM punctual_any_task WHERE current AND {_OF_UNIT}"
-    f" UNION SELECT id, replaces FROM punctual_past WHERE {_OF_UNIT}"
-    # LIMIT keeps the look-up a look-up, however many PostgreSQL's planner expects.
-    " UNION SELECT older.id, older.replaces FROM chain CROSS JOIN LATERAL"
-    " (SELECT id, replaces FROM punctual_task WHERE id = chain.replaces LIMIT 1) AS older)"
-    f" SELECT id, id FROM chain WHERE id {_BELOW} ORDER BY id DESC"
+    f"WITH RECURSIVE chain AS ((SELECT id, replaces, {_IS_LIVE} FROM punctual_task"
+    f" WHERE current AND (biz_key, task_type, tenant) = ({_UNIT})"
+    f" UNION ALL (SELECT id, replaces, {_WAS_WRITTEN} FROM punctual_past"
+    f" WHERE (biz_key, task_type, tenant, id) >= ({_UNIT}, 0) AND (biz_key, task_type, tenant, id)"
+    f" < ({_UNIT}, coalesce(%(at)s::bigint, 9223372036854775807)) AND {_IN_TIME}"
+    " ORDER BY biz_key DESC, task_type DESC, tenant DESC, id DESC LIMIT %(most)s))"
+    f" UNION SELECT older.id, older.replaces, {_IS_LIVE}"
+    " FROM chain CROSS JOIN LATERAL (SELECT * FROM punctual_task WHERE id = chain.replaces LIMIT 1) AS older)"
+    " SELECT id, id, since, until, ran_in FROM chain AS chain(id, replaces, since, until, ran_in)"
+    f" WHERE id {_BELOW} ORDER BY id DESC",
+    placed=True,
 )
 # Some fire at the same time: triggered by hand, or brought forward. So a place is the time and the id.
 _FIRED_AT, _FIRED_ID = "split_part(%(at)s::text, '/', 1)::timestamptz", "split_part(%(at)s::text, '/', 2)::bigint"
-_BY_JOB = Source(
-    "SELECT id, fire_time::text || '/' || id FROM punctual_any_task WHERE job = %(job)s::bigint"
-    " AND fire_time >= coalesce(%(since)s::timestamptz, '-infinity')"
-    " AND fire_time < coalesce(%(until)s::timestamptz, 'infinity')"
-    f" AND fire_time <= coalesce({_FIRED_AT}, 'infinity')"
+_OF_JOB = (
+    "job IS NOT NULL AND (job, fire_time) >= (%(job)s::bigint, coalesce(%(since)s::timestamptz, '-infinity'))"
+    f" AND (job, fire_time) <= (%(job)s::bigint, least({_FIRED_AT}, %(until)s::timestamptz, 'infinity'))"
     f" AND (%(at)s::text IS NULL OR (fire_time, id) < ({_FIRED_AT}, {_FIRED_ID}))"
-    " ORDER BY fire_time DESC, id DESC",
-    place=_firing,
 )
+_BY_JOB = Source(
+    "SELECT id, fire_time::text || '/' || id, since, until, ran_in FROM ("
+    f"(SELECT id, fire_time, {_IS_LIVE} FROM punctual_task WHERE {_OF_JOB}"
+    " ORDER BY job DESC, fire_time DESC, id DESC LIMIT %(most)s)"
+    " UNION ALL "
+    f"(SELECT id, fire_time, {_WAS_WRITTEN} FROM punctual_past WHERE {_OF_JOB} AND {_IN_TIME}"
+    " ORDER BY job DESC, fire_time DESC, id DESC LIMIT %(most)s)"
+    ") AS one(id, fire_time, since, until, ran_in) ORDER BY fire_time DESC, id DESC",
+    place=_firing,
+    placed=True,
+)
+# Nearly every task was last written to during its batch: that partition is asked first, then the later ones.
 _BY_RUN = Source(
-    "SELECT run.id, b.finished_at FROM punctual_any_batch b CROSS JOIN LATERAL unnest(b.ids) AS run(id)"
+    "SELECT run.id, b.finished_at, b.claimed_at, 'infinity'::timestamptz, b.batch_no"
+    " FROM punctual_any_batch b CROSS JOIN LATERAL unnest(b.ids) AS run(id)"
     " WHERE b.finished_at >= %(ran_from)s AND b.finished_at <= coalesce(%(at)s::timestamptz, %(run_ends)s, 'infinity')"
     " ORDER BY b.finished_at DESC",
     unique=False,
     place=datetime.fromisoformat,
+    placed=True,
 )
 _BY_STATE = {
     Status.DEAD: Source(
@@ -353,6 +477,36 @@ _BY_STATE = {
         f" WHERE b.finished_at IS NULL AND run.id {_BELOW} ORDER BY run.id DESC"
     ),
 }
+
+
+def _by_key(wanted: Filter) -> Source:
+    """The tasks that stand for this key now, one of each type and tenant: live ones, else the last in the past.
+
+    The past knows a unit by each of its tasks, and there may be very many: their index is stepped through, from one
+    unit to the next.
+    """
+    known = "biz_key = %(key)s::text"
+    if wanted.task_type and wanted.tenant:
+        known += " AND task_type = %(task_type)s::text AND tenant = %(tenant)s::text"
+    next_one = (
+        f"(SELECT task_type, tenant FROM punctual_past WHERE {known} AND {_IN_TIME}"
+        "{after} ORDER BY biz_key, task_type, tenant LIMIT 1)"
+    )
+    rows = (
+        "WITH RECURSIVE live AS MATERIALIZED"
+        f" (SELECT id, task_type, tenant FROM punctual_task WHERE current AND {known}),"
+        f" unit AS ({next_one.replace('{after}', '')} UNION ALL SELECT following.* FROM unit CROSS JOIN LATERAL"
+        f" {next_one.replace('{after}', ' AND (task_type, tenant) > (unit.task_type, unit.tenant)')} AS following),"
+        f" same AS MATERIALIZED (SELECT id, {_IS_LIVE} FROM live UNION ALL"
+        " SELECT newest.* FROM unit CROSS JOIN LATERAL"
+        f" (SELECT id, {_WAS_WRITTEN} FROM punctual_past p WHERE biz_key = %(key)s::text"
+        f" AND p.task_type = unit.task_type AND p.tenant = unit.tenant AND {_IN_TIME}"
+        " ORDER BY id DESC LIMIT 1) AS newest"
+        " WHERE NOT EXISTS (SELECT FROM live WHERE (live.task_type, live.tenant) = (unit.task_type, unit.tenant)))"
+        " SELECT id, id, since, until, ran_in FROM same AS same(id, since, until, ran_in)"
+        f" WHERE id {_BELOW} ORDER BY id DESC"
+    )
+    return Source(rows, placed=True)
 
 
 def _by_failure() -> Source:

@@ -1,17 +1,30 @@
 -- browse: of some candidates, in their order, the tasks that match; and where to go on.
 -- Candidates come from whatever table knows them (see engine/watch/browse.py), a bounded number at a time: no index on the
 -- tasks' status is needed, and no look costs more than its bound. An empty id: there were candidates, none matched.
+-- A source says between which moments a row was last written to, if it is in the past: other partitions are not asked. One
+-- that knows runs says in which batch: of a task's runs only the last one stands for it.
 WITH candidate AS MATERIALIZED (
-    SELECT id, at::text AS at, row_number() OVER () AS place
+    SELECT id, at::text AS at, since, until, ran_in, row_number() OVER () AS place
     FROM (
 --rows
-    ) AS given(id, at)
+    ) AS given(id, at, since, until, ran_in)
 ), found AS MATERIALIZED (
-    SELECT c.place, t.id, t.status, t.due_at IS NOT NULL AS due, t.current
+    SELECT c.place, t.id, t.status, t.due_at IS NOT NULL AS due, t.current, t.updated_at
     FROM candidate c
     -- LIMIT keeps the look-up a look-up, however many candidates there are.
-    CROSS JOIN LATERAL (SELECT * FROM punctual_any_task WHERE id = c.id LIMIT 1) AS t
-    WHERE
+    CROSS JOIN LATERAL (
+        SELECT
+--include columns
+        FROM punctual_task WHERE id = c.id
+        UNION ALL
+        SELECT
+--include columns
+        FROM punctual_past
+        WHERE id = c.id AND updated_at >= c.since AND updated_at <= c.until
+          AND updated_at >= %(past_from)s::timestamptz AND updated_at < %(past_to)s::timestamptz
+        LIMIT 1
+    ) AS t
+    WHERE (c.ran_in IS NULL OR t.ran_in IS NULL OR t.ran_in = c.ran_in) AND
 --include matches
     ORDER BY c.place
     LIMIT %(size)s
@@ -25,6 +38,6 @@ WITH candidate AS MATERIALIZED (
     FROM last JOIN candidate c ON c.at = last.at AND c.place <= last.place
     GROUP BY last.place, last.at
 )
-SELECT stop.seen, stop.place, stop.at, stop.nth, found.id, found.status, found.due, found.current
+SELECT stop.seen, stop.place, stop.at, stop.nth, found.id, found.status, found.due, found.current, found.updated_at
 FROM stop LEFT JOIN found ON TRUE
 ORDER BY found.place

@@ -6,8 +6,10 @@ WITH stretch AS MATERIALIZED (
 ), span AS MATERIALIZED (
     SELECT min(id) AS low, max(id) AS high, count(*) AS seen FROM stretch
 ), found AS MATERIALIZED (
-    SELECT t.id, t.status, t.due_at IS NOT NULL AS due, t.current
-    FROM punctual_any_task t
+    SELECT t.id, t.status, t.due_at IS NOT NULL AS due, t.current, t.updated_at
+    FROM
+--include sought
+    AS t
     WHERE t.id >= (SELECT low FROM span) AND t.id <= (SELECT high FROM span) AND
 --include matches
     ORDER BY t.id DESC
@@ -20,6 +22,6 @@ WITH stretch AS MATERIALIZED (
     FROM last JOIN stretch ON stretch.id >= last.id
     GROUP BY last.seen, last.id
 )
-SELECT stop.seen, stop.place, stop.id::text, 0::bigint, found.id, found.status, found.due, found.current
+SELECT stop.seen, stop.place, stop.id::text, 0::bigint, found.id, found.status, found.due, found.current, found.updated_at
 FROM stop LEFT JOIN found ON TRUE
 ORDER BY found.id DESC

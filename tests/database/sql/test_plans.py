@@ -134,6 +134,7 @@ DOES = {
     "list due": look_for(state="DUE"),
     "list by due time": look_for(due_from=timezone.now() + timedelta(days=1), task_type=LIMITED),
     "list by run": look_for(ran_from=timezone.now() - timedelta(days=2)),
+    "list by change": look_for(changed_from=timezone.now() - timedelta(days=2), state="CANCELLED"),
 }
 
 

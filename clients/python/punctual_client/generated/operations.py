@@ -353,6 +353,9 @@ class Operations:
         due_to: datetime.datetime | Unset = UNSET,
         ran_from: datetime.datetime | Unset = UNSET,
         ran_to: datetime.datetime | Unset = UNSET,
+        changed_from: datetime.datetime | Unset = UNSET,
+        changed_to: datetime.datetime | Unset = UNSET,
+        cold: bool | Unset = False,
         after: str | Unset = UNSET,
         limit: int | Unset = 50,
     ) -> TaskPage:
@@ -369,6 +372,9 @@ class Operations:
             due_to=due_to,
             ran_from=ran_from,
             ran_to=ran_to,
+            changed_from=changed_from,
+            changed_to=changed_to,
+            cold=cold,
             after=after,
             limit=limit,
         )
@@ -387,6 +393,9 @@ class Operations:
         due_to: datetime.datetime | Unset = UNSET,
         ran_from: datetime.datetime | Unset = UNSET,
         ran_to: datetime.datetime | Unset = UNSET,
+        changed_from: datetime.datetime | Unset = UNSET,
+        changed_to: datetime.datetime | Unset = UNSET,
+        cold: bool | Unset = False,
         limit: int | Unset = 50,
     ) -> Iterator[TaskOut]:
         """All that `list_tasks` lists, page after page"""
@@ -403,6 +412,9 @@ class Operations:
                 due_to=due_to,
                 ran_from=ran_from,
                 ran_to=ran_to,
+                changed_from=changed_from,
+                changed_to=changed_to,
+                cold=cold,
                 after=after,
                 limit=limit,
             )
@@ -1028,6 +1040,9 @@ class AsyncOperations:
         due_to: datetime.datetime | Unset = UNSET,
         ran_from: datetime.datetime | Unset = UNSET,
         ran_to: datetime.datetime | Unset = UNSET,
+        changed_from: datetime.datetime | Unset = UNSET,
+        changed_to: datetime.datetime | Unset = UNSET,
+        cold: bool | Unset = False,
         after: str | Unset = UNSET,
         limit: int | Unset = 50,
     ) -> TaskPage:
@@ -1044,6 +1059,9 @@ class AsyncOperations:
             due_to=due_to,
             ran_from=ran_from,
             ran_to=ran_to,
+            changed_from=changed_from,
+            changed_to=changed_to,
+            cold=cold,
             after=after,
             limit=limit,
         )
@@ -1062,6 +1080,9 @@ class AsyncOperations:
         due_to: datetime.datetime | Unset = UNSET,
         ran_from: datetime.datetime | Unset = UNSET,
         ran_to: datetime.datetime | Unset = UNSET,
+        changed_from: datetime.datetime | Unset = UNSET,
+        changed_to: datetime.datetime | Unset = UNSET,
+        cold: bool | Unset = False,
         limit: int | Unset = 50,
     ) -> AsyncIterator[TaskOut]:
         """All that `list_tasks` lists, page after page"""
@@ -1078,6 +1099,9 @@ class AsyncOperations:
                 due_to=due_to,
                 ran_from=ran_from,
                 ran_to=ran_to,
+                changed_from=changed_from,
+                changed_to=changed_to,
+                cold=cold,
                 after=after,
                 limit=limit,
             )

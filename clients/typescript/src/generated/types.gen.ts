@@ -744,7 +744,7 @@ export type Problem = {
  *
  * What went wrong, for programs; the number in it is the status of the answer.
  */
-export type ProblemCode = 'SCH_400_MALFORMED' | 'SCH_400_IDEMPOTENCY_KEY_MISSING' | 'SCH_401_UNAUTHENTICATED' | 'SCH_403_FORBIDDEN' | 'SCH_403_TYPE_CLOSED' | 'SCH_403_LANE_CLOSED' | 'SCH_404_NOT_FOUND' | 'SCH_405_METHOD_NOT_ALLOWED' | 'SCH_409_DUPLICATE' | 'SCH_409_IN_PROGRESS' | 'SCH_409_CONFLICT' | 'SCH_412_STALE' | 'SCH_413_TOO_LARGE' | 'SCH_422_INVALID' | 'SCH_422_KEY_REUSED' | 'SCH_428_IF_MATCH_MISSING' | 'SCH_429_RETRY_LIMITED' | 'SCH_429_TOO_MANY' | 'SCH_500_INTERNAL' | 'SCH_503_DISPATCHER_DOWN' | 'SCH_503_DATABASE_DOWN';
+export type ProblemCode = 'SCH_400_MALFORMED' | 'SCH_400_IDEMPOTENCY_KEY_MISSING' | 'SCH_401_UNAUTHENTICATED' | 'SCH_403_FORBIDDEN' | 'SCH_403_TYPE_CLOSED' | 'SCH_403_LANE_CLOSED' | 'SCH_404_NOT_FOUND' | 'SCH_405_METHOD_NOT_ALLOWED' | 'SCH_409_DUPLICATE' | 'SCH_409_IN_PROGRESS' | 'SCH_409_CONFLICT' | 'SCH_412_STALE' | 'SCH_413_TOO_LARGE' | 'SCH_422_INVALID' | 'SCH_422_KEY_REUSED' | 'SCH_428_IF_MATCH_MISSING' | 'SCH_429_RETRY_LIMITED' | 'SCH_429_TOO_MANY' | 'SCH_500_INTERNAL' | 'SCH_503_DISPATCHER_DOWN' | 'SCH_503_DATABASE_DOWN' | 'SCH_503_ARCHIVE_DOWN';
 
 /**
  * ProductOut
@@ -2006,6 +2006,18 @@ export type ListTasksData = {
          */
         ran_to?: string;
         /**
+         * Last changed at this instant or later; of what is over: when it ended
+         */
+        changed_from?: string;
+        /**
+         * Last changed before this instant
+         */
+        changed_to?: string;
+        /**
+         * Also what is in the archive, after the rest: slower. Give key or changed_from
+         */
+        cold?: boolean;
+        /**
          * `next` of the previous page, unchanged; left out: the first page
          */
         after?: string;
@@ -2035,7 +2047,7 @@ export type ListTasksErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_DATABASE_DOWN`: The database does not answer; `SCH_503_ARCHIVE_DOWN`: The archive does not answer
      */
     503: Problem;
 };

@@ -25,6 +25,9 @@ def _get_kwargs(
     due_to: datetime.datetime | Unset = UNSET,
     ran_from: datetime.datetime | Unset = UNSET,
     ran_to: datetime.datetime | Unset = UNSET,
+    changed_from: datetime.datetime | Unset = UNSET,
+    changed_to: datetime.datetime | Unset = UNSET,
+    cold: bool | Unset = False,
     after: str | Unset = UNSET,
     limit: int | Unset = 50,
 ) -> dict[str, Any]:
@@ -70,6 +73,18 @@ def _get_kwargs(
     if not isinstance(ran_to, Unset):
         json_ran_to = ran_to.isoformat()
     params["ran_to"] = json_ran_to
+
+    json_changed_from: str | Unset = UNSET
+    if not isinstance(changed_from, Unset):
+        json_changed_from = changed_from.isoformat()
+    params["changed_from"] = json_changed_from
+
+    json_changed_to: str | Unset = UNSET
+    if not isinstance(changed_to, Unset):
+        json_changed_to = changed_to.isoformat()
+    params["changed_to"] = json_changed_to
+
+    params["cold"] = cold
 
     params["after"] = after
 
@@ -145,6 +160,9 @@ def sync_detailed(
     due_to: datetime.datetime | Unset = UNSET,
     ran_from: datetime.datetime | Unset = UNSET,
     ran_to: datetime.datetime | Unset = UNSET,
+    changed_from: datetime.datetime | Unset = UNSET,
+    changed_to: datetime.datetime | Unset = UNSET,
+    cold: bool | Unset = False,
     after: str | Unset = UNSET,
     limit: int | Unset = 50,
 ) -> Response[Problem | TaskPage]:
@@ -165,6 +183,9 @@ def sync_detailed(
         due_to (datetime.datetime | Unset):
         ran_from (datetime.datetime | Unset):
         ran_to (datetime.datetime | Unset):
+        changed_from (datetime.datetime | Unset):
+        changed_to (datetime.datetime | Unset):
+        cold (bool | Unset):  Default: False.
         after (str | Unset):
         limit (int | Unset):  Default: 50.
 
@@ -187,6 +208,9 @@ def sync_detailed(
         due_to=due_to,
         ran_from=ran_from,
         ran_to=ran_to,
+        changed_from=changed_from,
+        changed_to=changed_to,
+        cold=cold,
         after=after,
         limit=limit,
     )
@@ -211,6 +235,9 @@ def sync(
     due_to: datetime.datetime | Unset = UNSET,
     ran_from: datetime.datetime | Unset = UNSET,
     ran_to: datetime.datetime | Unset = UNSET,
+    changed_from: datetime.datetime | Unset = UNSET,
+    changed_to: datetime.datetime | Unset = UNSET,
+    cold: bool | Unset = False,
     after: str | Unset = UNSET,
     limit: int | Unset = 50,
 ) -> Problem | TaskPage | None:
@@ -231,6 +258,9 @@ def sync(
         due_to (datetime.datetime | Unset):
         ran_from (datetime.datetime | Unset):
         ran_to (datetime.datetime | Unset):
+        changed_from (datetime.datetime | Unset):
+        changed_to (datetime.datetime | Unset):
+        cold (bool | Unset):  Default: False.
         after (str | Unset):
         limit (int | Unset):  Default: 50.
 
@@ -254,6 +284,9 @@ def sync(
         due_to=due_to,
         ran_from=ran_from,
         ran_to=ran_to,
+        changed_from=changed_from,
+        changed_to=changed_to,
+        cold=cold,
         after=after,
         limit=limit,
     ).parsed
@@ -272,6 +305,9 @@ async def asyncio_detailed(
     due_to: datetime.datetime | Unset = UNSET,
     ran_from: datetime.datetime | Unset = UNSET,
     ran_to: datetime.datetime | Unset = UNSET,
+    changed_from: datetime.datetime | Unset = UNSET,
+    changed_to: datetime.datetime | Unset = UNSET,
+    cold: bool | Unset = False,
     after: str | Unset = UNSET,
     limit: int | Unset = 50,
 ) -> Response[Problem | TaskPage]:
@@ -292,6 +328,9 @@ async def asyncio_detailed(
         due_to (datetime.datetime | Unset):
         ran_from (datetime.datetime | Unset):
         ran_to (datetime.datetime | Unset):
+        changed_from (datetime.datetime | Unset):
+        changed_to (datetime.datetime | Unset):
+        cold (bool | Unset):  Default: False.
         after (str | Unset):
         limit (int | Unset):  Default: 50.
 
@@ -314,6 +353,9 @@ async def asyncio_detailed(
         due_to=due_to,
         ran_from=ran_from,
         ran_to=ran_to,
+        changed_from=changed_from,
+        changed_to=changed_to,
+        cold=cold,
         after=after,
         limit=limit,
     )
@@ -336,6 +378,9 @@ async def asyncio(
     due_to: datetime.datetime | Unset = UNSET,
     ran_from: datetime.datetime | Unset = UNSET,
     ran_to: datetime.datetime | Unset = UNSET,
+    changed_from: datetime.datetime | Unset = UNSET,
+    changed_to: datetime.datetime | Unset = UNSET,
+    cold: bool | Unset = False,
     after: str | Unset = UNSET,
     limit: int | Unset = 50,
 ) -> Problem | TaskPage | None:
@@ -356,6 +401,9 @@ async def asyncio(
         due_to (datetime.datetime | Unset):
         ran_from (datetime.datetime | Unset):
         ran_to (datetime.datetime | Unset):
+        changed_from (datetime.datetime | Unset):
+        changed_to (datetime.datetime | Unset):
+        cold (bool | Unset):  Default: False.
         after (str | Unset):
         limit (int | Unset):  Default: 50.
 
@@ -380,6 +428,9 @@ async def asyncio(
             due_to=due_to,
             ran_from=ran_from,
             ran_to=ran_to,
+            changed_from=changed_from,
+            changed_to=changed_to,
+            cold=cold,
             after=after,
             limit=limit,
         )

@@ -1,0 +1,65 @@
+"""All that is known of one unit, in order of time: its tasks, their failed tries, and what people did to them."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import islice
+from typing import NamedTuple
+
+from tasks_app.lifecycle.tries import error_of, try_of
+from tasks_app.models import AnyTask, AuditEntry, TaskAttempt
+
+CHUNK = 200  # tasks whose tries and entries are read at a time
+
+
+class Happening(NamedTuple):
+    at: datetime
+    task_id: int
+    what: str  # task, attempt or audit
+    words: str
+
+
+def story(tasks: Iterable[AnyTask]) -> Iterator[Happening]:
+    """Of tasks from the oldest to the newest, as it happened; CHUNK tasks are in memory at a time."""
+    tasks = iter(tasks)
+    waiting: list[Happening] = []
+    while chunk := list(islice(tasks, CHUNK)):
+        # What happened before the first of these was made can't be followed by anything earlier.
+        waiting.sort()
+        begin = min(task.created_at for task in chunk)
+        ready = [one for one in waiting if one.at < begin]
+        yield from ready
+        waiting = [*waiting[len(ready) :], *_of_tasks(chunk), *_of_attempts(chunk), *_of_audit(chunk)]
+    yield from sorted(waiting)
+
+
+def _of_tasks(tasks: Sequence[AnyTask]) -> Iterator[Happening]:
+    for task in tasks:
+        fired = f", fired by job {task.job}" if task.job else ""
+        yield Happening(task.created_at, task.id, "task", f"created for {_moment(task.execute_time)}{fired}")
+        run, error = try_of(task), error_of(task)
+        if task.status == "SUCCESS":
+            where = f" on {task.worker}" if task.worker else ""
+            yield Happening(run.finished_at or task.updated_at, task.id, "task", f"SUCCESS{where}")
+        elif not task.live:
+            who = f" by {task.cancelled_by}" if task.cancelled_by else ""
+            why = f": {error.code} {error.message}".rstrip() if error.code or error.message else ""
+            yield Happening(run.finished_at or task.updated_at, task.id, "task", f"{task.status}{who}{why}")
+        else:
+            due = f", due {_moment(task.due_at)}" if task.due_at else ""
+            yield Happening(task.updated_at, task.id, "task", f"now {task.status}{due}")
+
+
+def _of_attempts(tasks: Sequence[AnyTask]) -> Iterator[Happening]:
+    for one in TaskAttempt.objects.filter(task_id__in=[task.id for task in tasks]).iterator():
+        words = f"try {one.attempt} failed on {one.worker}: {one.error_code} {one.error_msg}".rstrip()
+        yield Happening(one.finished_at, one.task_id, "attempt", words)
+
+
+def _of_audit(tasks: Sequence[AnyTask]) -> Iterator[Happening]:
+    for one in AuditEntry.objects.filter(task_id__in=[task.id for task in tasks]).iterator():
+        words = f"{one.actor}: {one.verb}, {one.outcome}. {one.reason}"
+        yield Happening(one.created_at, one.task_id, "audit", words)
+
+
+def _moment(at: datetime) -> str:
+    return at.isoformat(timespec="seconds")
