@@ -12,7 +12,9 @@ from django.test import TransactionTestCase
 
 from tasks_app import embedded
 
-LONG = ("process", "unit/protocol", "package", "typecheck", "browser", "attack", "clients", "host", "api")
+LONG = ("process", "unit/protocol", "package", "typecheck", "attack", "clients", "api")
+# Playwright leaves an event loop running in its thread, in which nobody else can run one.
+LAST = ("host", "browser")
 _services = None
 _home = None
 
@@ -40,8 +42,9 @@ def pytest_configure(config) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items) -> None:
     """The folders whose files take longest first: at the end, all others would wait for the last of them."""
-    long = [f"tests/{folder}/" for folder in LONG]
-    items.sort(key=lambda item: next((n for n, folder in enumerate(long) if item.nodeid.startswith(folder)), len(long)))
+    order = [*LONG, "", *LAST]
+    place = {folder: number for number, folder in enumerate(order)}
+    items.sort(key=lambda item: place[next((one for one in [*LONG, *LAST] if f"tests/{one}/" in item.nodeid), "")])
     alike = [name for name, times in Counter(item.nodeid for item in items).items() if times > 1]
     if alike:
         raise pytest.UsageError(f"Several tests are called {alike[0]}, and pytest-xdist would run one of them.")

@@ -1,5 +1,6 @@
 """The list of tasks and the page of one; what may be done to them is in orders.py, the overview in overview.py."""
 
+import re
 import time
 from collections.abc import Iterator
 from uuid import UUID
@@ -19,10 +20,12 @@ from tasks_app.core.links import LINKS
 from tasks_app.engine.watch.export import csv_lines
 from tasks_app.engine.watch.listing import ArchiveUnreachable, page_of_tasks, walk_tasks
 from tasks_app.engine.watch.why import why_task
+from tasks_app.lifecycle.anywhere import task_by_id
 from tasks_app.lifecycle.operate import Row, Verb, expected
 from tasks_app.lifecycle.tries import error_of, last_error, late_by, try_before, try_of, waited, with_tries
 from tasks_app.lifecycle.view import history
 from tasks_app.models import AnyBatch, AnyTask, AuditEntry, DlqEntry, JobDefinition, ScheduleTask, TaskAttempt
+from tasks_app.models.schedule_task import TaskFields
 from tasks_app.pages.links import console_url
 from tasks_app.pages.lists import refuse_unknown
 
@@ -156,7 +159,7 @@ def _looked_before(request: HttpRequest) -> int:
     return int(given) if given.isdecimal() and len(given) < 12 else 0
 
 
-def _told(task: AnyTask) -> dict:
+def _told(task: TaskFields) -> dict:
     row = Row(task.id, task.tenant, task.task_type, task.biz_key, task.status, task.due_at is not None, task.current)
     unit, _ = history(task.task_type, task.biz_key, tenant=task.tenant, limit=HISTORY)
     run = try_of(task)
@@ -180,8 +183,8 @@ def _told(task: AnyTask) -> dict:
     }
 
 
-def _task(object_id: str) -> AnyTask:
-    try:
-        return with_tries(AnyTask.objects).get(id=int(object_id))
-    except (ValueError, OverflowError, AnyTask.DoesNotExist):
-        raise Http404(f"There is no task {object_id[:40]!r}; finished ones are kept for some days.") from None
+def _task(object_id: str) -> TaskFields:
+    task = task_by_id(int(object_id)) if re.fullmatch("[0-9]{1,18}", object_id) else None
+    if task is None:
+        raise Http404(f"There is no task {object_id[:40]!r}; finished ones are kept for some days.")
+    return with_tries([task])[0]

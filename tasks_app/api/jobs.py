@@ -16,10 +16,11 @@ from tasks_app.engine.watch.browse import Bookmark, Filter
 from tasks_app.engine.watch.job_browse import JobFilter, page_of_instances, page_of_jobs
 from tasks_app.engine.watch.status import somebody_dispatches
 from tasks_app.engine.watch.why import why_job
+from tasks_app.lifecycle.anywhere import task_by_id
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.jobs.request import JobRequest
 from tasks_app.lifecycle.jobs.view import coming, in_words, state_of
-from tasks_app.models import AnyTask, JobDefinition, ScheduleTask
+from tasks_app.models import JobDefinition, ScheduleTask
 from tasks_app.sql import run
 
 from .auth import caller
@@ -173,7 +174,7 @@ def trigger_job(request: HttpRequest, job_id: Id, idempotency_key: NeededKey, bo
         payload=body.payload,
     )
     # Somebody may have edited the job since we looked: what counts is what was made of it.
-    task = usable(request, AnyTask.objects.only("task_type", "lane", "status").get(id=done.task_id))
+    task = usable(request, task_by_id(done.task_id))
     return 201, TriggerOut(task_id=done.task_id, new=done.new, status=task.status)
 
 

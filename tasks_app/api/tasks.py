@@ -13,11 +13,12 @@ from tasks_app.engine.operations.reschedule import Rescheduled
 from tasks_app.engine.watch.browse import Filter
 from tasks_app.engine.watch.listing import ArchiveUnreachable, page_of_tasks
 from tasks_app.engine.watch.why import why_task
+from tasks_app.lifecycle.anywhere import current_task, task_by_id, tasks_by_id
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.operate import Operated
 from tasks_app.lifecycle.schedule import Outcome
 from tasks_app.lifecycle.tries import with_tries
-from tasks_app.models import AnyTask, ScheduleTask
+from tasks_app.models import ScheduleTask
 
 from .auth import caller
 from .enums import SUPERSEDED, Lane, TaskStatus
@@ -56,7 +57,7 @@ def create_task(request: HttpRequest, body: TaskIn, idempotency_key: Key = None)
     options = body.model_dump(exclude_unset=True, exclude={"task_type", "key"})
     with telling(request):
         planned = schedule(body.task_type, body.key, tenant=caller(request).tenant, **options)
-    task = with_tries(AnyTask.objects).get(id=planned.task_id)
+    [task] = with_tries(tasks_by_id([planned.task_id]).values())
     if planned.outcome is Outcome.EXISTS:
         words = f"{body.task_type} {body.key!r} is already scheduled: task {task.id}, {task.status}."
         raise Problem("SCH_409_DUPLICATE", words, there=as_there(task))
@@ -179,10 +180,10 @@ def explain_task(request: HttpRequest, task_id: Id):
 
 
 def task_of(request: HttpRequest, task_id: int) -> ScheduleTask:
-    task = with_tries(AnyTask.objects.filter(tenant=caller(request).tenant, id=task_id)).first()
-    if task is None or not caller(request).may_see(task.task_type):
+    task = task_by_id(task_id)
+    if task is None or task.tenant != caller(request).tenant or not caller(request).may_see(task.task_type):
         raise Problem("SCH_404_NOT_FOUND", f"There is no task {task_id}.")
-    return task
+    return with_tries([task])[0]
 
 
 def _operator(request: HttpRequest, body: ReasonIn | None) -> Operator:
@@ -193,8 +194,7 @@ def _operated(task_id: int, done: Operated) -> OperatedOut:
     answer = done.answers.get(task_id)
     if answer is None:
         raise Problem("SCH_404_NOT_FOUND", f"There is no task {task_id} any more.")
-    status = AnyTask.objects.values_list("status", flat=True).get(id=task_id)
-    return OperatedOut(answer=answer, acted=answer.acted, task_id=task_id, status=status)
+    return OperatedOut(answer=answer, acted=answer.acted, task_id=task_id, status=task_by_id(task_id).status)
 
 
 def _new_time(body: RescheduleIn) -> datetime:
@@ -206,9 +206,8 @@ def _new_time(body: RescheduleIn) -> datetime:
 
 def _rescheduled(request: HttpRequest, done: Rescheduled, task_type: str, key: str) -> PlannedOut:
     """What became of it, with the task that stands for the unit now."""
-    rows = AnyTask.objects.only("task_type", "lane", "status")
     if done.outcome is None:
-        there = rows.filter(tenant=caller(request).tenant, task_type=task_type, biz_key=key, current=True).first()
+        there = current_task((caller(request).tenant, task_type, key))
         return PlannedOut(outcome=SUPERSEDED, task_id=there and there.id, status=there and there.status)
-    task = usable(request, rows.get(id=done.task_id))
+    task = usable(request, task_by_id(done.task_id))
     return PlannedOut(outcome=done.outcome, task_id=task.id, status=task.status)

@@ -3,16 +3,15 @@
 A row keeps the times and the error of its last try until it is settled again. So while it runs, they are not its own.
 """
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import NamedTuple, TypeVar
 from uuid import UUID
 
-from django.db.models import Case, F, OuterRef, QuerySet, Subquery, When
-from django.db.models.functions import Coalesce
-
 from tasks_app.core.states import Status
-from tasks_app.models import AnyBatch, TaskAttempt, TaskBatch
-from tasks_app.models.schedule_task import PastFields, TaskFields
+from tasks_app.models import TaskBatch
+from tasks_app.models.schedule_task import TaskFields
+from tasks_app.sql import array, run
 
 T = TypeVar("T", bound=TaskFields)
 LOST = "LOST"  # the error code of a try whose worker died; reap.sql writes it
@@ -37,22 +36,33 @@ class Error(NamedTuple):
     message: str
 
 
-def with_tries(tasks: QuerySet[T]) -> QuerySet[T]:
-    """The same rows with what their batches know of them, in the same statement."""
-    batch = TaskBatch.objects.filter(batch_no=OuterRef("batch_no"))
-    newest = TaskAttempt.objects.filter(task_id=OuterRef("id")).order_by("-id")
-    ran_by = Subquery(AnyBatch.objects.filter(batch_no=OuterRef("ran_in")).values("worker")[:1])
-    return tasks.annotate(
-        batch_claimed=Subquery(batch.values("claimed_at")),
-        batch_started=Subquery(batch.values("started_at")),
-        batch_worker=Subquery(batch.values("worker")),
-        batch_allowed=Subquery(batch.values("allowed_at")),
+def with_tries(rows: Iterable[T]) -> list[T]:
+    """These rows, each with what its batch and its attempts know of it: in a statement or two, however many rows."""
+    rows = list(rows)
+    batches = _batches(rows)
+    workers = {batch_no: batch.worker for batch_no, batch in batches.items()}
+    # A row that was moved to the past took its worker along: its batch may be dropped before it.
+    own = {row.id: getattr(row, "worker", None) for row in rows}
+    unknown = {row.ran_in for row in rows if own[row.id] is None and row.ran_in not in workers} - {None}
+    if unknown:
+        workers |= dict(run("past_workers", {"batches": list(unknown)}))
+    failed = [row.id for row in rows if row.status in _FAILED or row.error_code == LOST]
+    attempts = {task_id: rest for task_id, *rest in run("last_attempts", {"ids": array(failed)})} if failed else {}
+    for row in rows:
+        row.batch = batches.get(row.batch_no)
+        row.last_worker = own[row.id] or workers.get(row.ran_in)
+        began, worker = attempts.get(row.id, (None, None))
         # reap leaves start_time alone: by it one sees when a canary last came back.
-        lost_started=Case(When(error_code=LOST, then=Subquery(newest.values("started_at")[:1]))),
-        failed_worker=Case(When(status__in=_FAILED, then=Subquery(newest.values("worker")[:1]))),
-        # A row that was moved to the past took its worker along: its batch may be dropped before it.
-        last_worker=Coalesce(F("worker"), ran_by) if issubclass(tasks.model, PastFields) else ran_by,
-    )
+        row.lost_started = began if row.error_code == LOST else None
+        row.failed_worker = worker if row.status in _FAILED else None
+    return rows
+
+
+def _batches(rows: Iterable[TaskFields]) -> dict[UUID, TaskBatch]:
+    """Of what runs, and of what ended a short while ago."""
+    wanted = {number for row in rows for number in (row.batch_no, row.ran_in) if number is not None}
+    few = TaskBatch.objects.filter(batch_no__in=wanted).only("claimed_at", "started_at", "allowed_at", "worker")
+    return few.in_bulk() if wanted else {}
 
 
 def try_of(row: TaskFields) -> Try:
@@ -102,11 +112,12 @@ def last_error(row: TaskFields) -> Error | None:
 
 
 def _under_way(row: TaskFields) -> Try:
-    allowed = max(filter(None, (row.allowed_at, row.batch_allowed)), default=None)
+    batch = row.batch
+    allowed = max(filter(None, (row.allowed_at, batch and batch.allowed_at)), default=None)
     return Try(
-        claimed_at=row.batch_claimed,
-        started_at=row.batch_started,
-        worker=row.batch_worker or "",
+        claimed_at=batch and batch.claimed_at,
+        started_at=batch and batch.started_at,
+        worker=batch.worker if batch else "",
         batch=row.batch_no,
         due_at=row.claimed_due,
         allowed_at=_after(allowed, row.claimed_due),

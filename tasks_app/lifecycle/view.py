@@ -11,12 +11,13 @@ from django.db.models import Q
 
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.states import Status
-from tasks_app.models import AnyTask, DlqEntry, ScheduleTask, TaskAttempt
+from tasks_app.models import DlqEntry, ScheduleTask, TaskAttempt
 from tasks_app.models.schedule_task import TaskFields
 from tasks_app.sql import run
 
+from .anywhere import current_task, tasks_by_id
 from .past import past_units
-from .request import Unit, key_of, unit_of
+from .request import key_of, unit_of
 from .tries import Error, error_of, last_error, late_by, try_of, waited, with_tries
 
 LONGEST_HISTORY = 50
@@ -70,14 +71,8 @@ class AttemptInfo:
 def find(task_type: str, key: object, *, tenant: str | None = None) -> TaskInfo | None:
     """The unit's current task, or None if it never had one."""
     tenant, task_type, key = unit_of(task_type, key, tenant)
-    rows = ScheduleTask.objects.filter(tenant=tenant, task_type=task_type, biz_key=key, current=True)
-    row = with_tries(rows).first() or _past((tenant, task_type, key))
-    return None if row is None else _info(row)
-
-
-def _past(unit: Unit) -> AnyTask | None:
-    over = past_units([unit])
-    return with_tries(AnyTask.objects).filter(id=over[unit].id).first() if over else None
+    row = current_task((tenant, task_type, key))
+    return None if row is None else _info(*with_tries([row]))
 
 
 def current_tasks(task_type: str | None, *, tenant: str | None = None) -> list[TaskInfo]:
@@ -104,7 +99,7 @@ def find_many(
     over = past_units(missing)
     if not over:
         return found
-    rows = with_tries(AnyTask.objects).filter(id__in=[row.id for row in over.values()])
+    rows = with_tries(tasks_by_id([row.id for row in over.values()]).values())
     return found | {(row.task_type, row.biz_key): _info(row) for row in rows}
 
 
@@ -115,8 +110,8 @@ def history(
     tenant, task_type, key = unit_of(task_type, key, tenant)
     asked = {"unit_key": key, "unit_type": task_type, "unit_tenant": tenant, "most": limit}
     ids = [id_ for (id_,) in run("history", asked)]
-    rows = with_tries(AnyTask.objects).in_bulk(ids)
-    tasks = [_info(rows[id_]) for id_ in ids if id_ in rows]
+    rows = tasks_by_id(ids)
+    tasks = [_info(row) for row in with_tries(rows[id_] for id_ in ids if id_ in rows)]
     attempts = TaskAttempt.objects.filter(task_id__in=[task.id for task in tasks]).order_by("-id")[:limit]
     return tasks, [
         AttemptInfo(a.task_id, a.attempt, a.started_at, a.finished_at, a.worker, a.error_code, a.error_msg)

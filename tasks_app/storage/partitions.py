@@ -43,7 +43,7 @@ FROM pg_inherits i
 JOIN pg_class c ON c.oid = i.inhrelid
 CROSS JOIN LATERAL pg_get_expr(c.relpartbound, c.oid) AS bound
 WHERE i.inhparent = to_regclass(%(family)s) AND bound LIKE 'FOR VALUES FROM%%'
-ORDER BY 2
+ORDER BY 2 NULLS FIRST
 """
 
 

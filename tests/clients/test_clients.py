@@ -115,7 +115,7 @@ RARE = """
 import { Punctual, every } from "./index.js";
 declare const process: { env: Record<string, string> };
 const punctual = new Punctual({ url: process.env["URL"]!, token: process.env["TOKEN"]! });
-for await (const deed of every((after) => punctual.listAudit({ query: { actor: "anna", after } }))) {
+for await (const deed of every((after) => punctual.listAudit({ query: { reason: "rare", after } }))) {
   console.log(deed.subject);
 }
 """
@@ -229,24 +229,24 @@ def test_pages_are_walked_through_to_the_end(punctual):
 
 @pytest.fixture
 def rare_deed(token) -> str:
-    """Somebody whose one entry in the audit lies deeper than a look of the API goes."""
-    deeds = [AuditEntry(actor="anna", subject="task 0")]
+    """The reason of an entry in the audit that lies deeper than a look of the API goes."""
+    deeds = [AuditEntry(actor="anna", subject="task 0", reason="A rare one")]
     deeds += [AuditEntry(actor="olga", subject=f"task {number}") for number in range(1, 2 * STRETCH)]
     for deed in deeds:
         deed.operation, deed.verb, deed.tenant = uuid4(), "cancel", "default"
     AuditEntry.objects.bulk_create(deeds, batch_size=2_000)
-    return "anna"
+    return "rare"
 
 
 def test_pages_without_anything_are_not_the_end(punctual, rare_deed, web, token, typescript):
     async def walk() -> list[str]:
         async with AsyncPunctual(web.url, token) as client:
-            return [deed.subject async for deed in client.iterate_audit(actor=rare_deed)]
+            return [deed.subject async for deed in client.iterate_audit(reason=rare_deed)]
 
-    page = punctual.list_audit(actor=rare_deed)
+    page = punctual.list_audit(reason=rare_deed)
     assert (page.items, bool(page.next_)) == ([], True)
 
-    assert [deed.subject for deed in punctual.iterate_audit(actor=rare_deed)] == ["task 0"]
+    assert [deed.subject for deed in punctual.iterate_audit(reason=rare_deed)] == ["task 0"]
     assert anyio.run(walk) == ["task 0"]
     assert typescript("rare", URL=web.url, TOKEN=token) == "task 0\n"
 

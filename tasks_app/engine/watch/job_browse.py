@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from tasks_app.lifecycle.tries import with_tries
 from tasks_app.models import AnyTask, AuditEntry, JobDefinition
 from tasks_app.sql import array, run
 
 from .browse import Bookmark, Filter, browse
+from .listing import read_found
 
 RUNS = 20  # of a job that a bar shows
 MOST_LOOKED_AT = 10_000  # instances for one page, whether they match or not
@@ -56,8 +56,7 @@ def page_of_instances(
     Looks at a bounded number of them, so a page may be short, or empty, although others match further on.
     """
     found = browse(wanted, after, size, most=most)
-    rows = with_tries(AnyTask.objects).in_bulk([task.id for task in found.tasks])
-    return [rows[task.id] for task in found.tasks if task.id in rows], found.next
+    return read_found(found.tasks), found.next
 
 
 def last_runs(job_ids: Iterable[int], count: int = RUNS) -> dict[int, list[Run]]:

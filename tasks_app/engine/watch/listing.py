@@ -3,7 +3,7 @@
 The archive is slower by far, and only searched where somebody says so and gives a key or a time to begin with.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from django.db.models import QuerySet
@@ -17,9 +17,8 @@ from .browse import Bookmark, Filter, Seen, browse
 
 COLD = "cold|"  # how a place in the archive begins, where one in the database has a number
 STEP = 1_000  # tasks that a walk reads at a time
-_UNKNOWN = ("batch_claimed", "batch_started", "batch_worker", "failed_worker")  # of with_tries, for what is archived
 
-Shape = Callable[[QuerySet[AnyTask]], QuerySet[AnyTask]]
+Shape = Callable[[QuerySet[AnyTask]], Iterable[AnyTask]]
 
 
 class ArchiveUnreachable(Exception):
@@ -61,9 +60,10 @@ def read_found(tasks: Sequence[Seen], shaped: Shape = with_tries) -> list[AnyTas
     if not tasks:
         return []
     times = [task.updated_at for task in tasks]
-    rows = shaped(AnyTask.objects.filter(updated_at__range=(min(times), max(times)))).in_bulk([t.id for t in tasks])
+    there = AnyTask.objects.filter(updated_at__range=(min(times), max(times)), id__in=[task.id for task in tasks])
+    rows = {row.id: row for row in shaped(there)}
     if written := [task.id for task in tasks if task.id not in rows]:  # since they were found, and so later
-        rows |= shaped(AnyTask.objects.filter(updated_at__gte=min(times))).in_bulk(written)
+        rows |= {row.id: row for row in shaped(AnyTask.objects.filter(updated_at__gte=min(times), id__in=written))}
     return [rows[task.id] for task in tasks if task.id in rows]
 
 
@@ -161,8 +161,7 @@ def _fits(wanted: Filter, task: AnyTask) -> bool:
 def _thawed(row: dict[str, object]) -> AnyTask:
     """A row of the archive as one of the database; a column that it is too old to have is empty."""
     task = AnyTask(**{field.attname: row.get(field.attname) for field in AnyTask._meta.fields})
-    for name in _UNKNOWN:
-        setattr(task, name, None)
+    task.batch = task.failed_worker = None  # as with_tries has it
     task.lost_started, task.last_worker = task.start_time, task.worker
     task.cold = True
     return task

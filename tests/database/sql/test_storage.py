@@ -95,7 +95,10 @@ def copies(table: str, count: int, **values: str) -> None:
     """Many rows like one of those that are there, but for these columns."""
     names = [
         name
-        for (name,) in query("SELECT attname FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0", [table])
+        for (name,) in query(
+            "SELECT attname FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped",
+            [table],
+        )
     ]
     names = [name for name in names if name not in ("id", "token")]
     with connection.cursor() as cursor:
