@@ -109,7 +109,7 @@ def _listed(request: HttpRequest) -> dict:
     form = FilterForm(request.GET)
     if not form.is_valid():
         return {"form": form, "found": None}
-    after, cold = request.GET.get("after", ""), form.cleaned_data.get("cold", False)
+    after, cold = request.GET.get("after") or None, form.cleaned_data.get("cold", False)
     try:
         found = page_of_tasks(form.filter, after, PAGE, cold=cold, shaped=lambda rows: rows.defer("payload"))
     except InvalidTask as error:

@@ -112,7 +112,7 @@ def list_tasks(
         changed_to=changed_to,
     )
     try:
-        found = page_of_tasks(wanted, after or "", limit, cold=cold, steady=True)
+        found = page_of_tasks(wanted, after, limit, cold=cold, steady=True)
     except ArchiveUnreachable as error:
         raise Problem("SCH_503_ARCHIVE_DOWN", str(error)) from None
     return {"items": [TaskOut.of(task) for task in found.tasks], "next": found.next}

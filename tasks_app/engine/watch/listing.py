@@ -35,7 +35,7 @@ class Listed:
 
 def page_of_tasks(
     wanted: Filter,
-    after: str = "",
+    after: str | None = None,
     size: int = 50,
     *,
     cold: bool = False,
@@ -46,9 +46,9 @@ def page_of_tasks(
     """One page, with what the tasks' batches know of them unless `shaped` says otherwise."""
     if cold:
         refuse_cold(wanted)
-    if cold and after.startswith(COLD):
+    if cold and after is not None and after.startswith(COLD):
         return _cold_page(wanted, after.removeprefix(COLD), size)
-    found = browse(wanted, Bookmark.read(after) if after else None, size, seconds, steady=steady)
+    found = browse(wanted, None if after is None else Bookmark.read(after), size, seconds, steady=steady)
     following = None if found.next is None else str(found.next)
     if following is None and cold and wanted.past is not None:
         following = COLD

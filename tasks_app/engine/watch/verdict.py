@@ -20,7 +20,7 @@ from tasks_app.models import Node
 
 if TYPE_CHECKING:
     from .status import LaneStatus, NodeView, SchedulerStatus
-    from .storage import Held
+    from .storage import Held, Partitioned
 
 OVERDUE_SECONDS = 10.0  # due for longer than this and not started: late
 LATE_P95_MS = 2_000.0  # the trigger delay that 95 % of the tasks may have
@@ -321,9 +321,15 @@ def moving_behind(status: SchedulerStatus) -> Iterator[Problem]:
         )
 
 
+def _goes_on(family: Partitioned) -> bool:
+    """Not so the table of a retention class that was taken out of the settings: nothing is moved there any more."""
+    name = family.family.removeprefix("punctual_past_")
+    return name in (family.family, "batch") or name in conf().retention_classes
+
+
 def partitions_behind(status: SchedulerStatus) -> Iterator[Problem]:
     span_seconds = conf().partition_span.total_seconds()
-    short = [one.family for one in status.storage.partitioned if one.reaches_seconds < span_seconds]
+    short = [one.family for one in status.storage.partitioned if one.reaches_seconds < span_seconds and _goes_on(one)]
     if short:
         yield notice(
             f"The next partition is missing: {', '.join(short)}.",

@@ -43,6 +43,7 @@ def test_without_an_archive_there_is_no_such_chore_and_days_are_dropped(settings
     beat = Chores(nodes.new_node_id(), "beat")
 
     assert "archive" not in beat.run_once()
+    beat.wait_aside()
 
     assert (archive(), hot_ids()) == (None, [])
 

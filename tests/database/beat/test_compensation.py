@@ -322,8 +322,10 @@ def test_a_beat_runs_the_scan_beside_its_other_chores():
 
 
 @commits
-def test_a_beat_that_still_scans_goes_on_reaping_and_leaves_the_next_scan_to_others():
+def test_a_beat_that_still_scans_goes_on_reaping_and_leaves_the_next_scan_to_others(settings):
     import threading
+
+    settings.PUNCTUAL = settings.PUNCTUAL | {"MOVE_SECONDS": 3600.0}
 
     release, begun = threading.Event(), threading.Event()
 
@@ -348,5 +350,6 @@ def test_a_beat_that_still_scans_goes_on_reaping_and_leaves_the_next_scan_to_oth
     finally:
         release.set()
         one.wait_aside(20)
+        two.wait_aside(20)
         two.wait_aside(20)
         SCANS.discard("a slow one")

@@ -13,7 +13,7 @@ from tasks_app.client import schedule, schedule_many
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lanes import LANES
 from tasks_app.engine import nodes
-from tasks_app.engine.beat.chores import Chores
+from tasks_app.engine.beat.chores import CHORES, Chores
 from tasks_app.engine.beat.leases import Leases
 from tasks_app.engine.beat.retention import prune
 from tasks_app.engine.canary import CANARY, send_canaries
@@ -42,6 +42,12 @@ def status_page(*options: str) -> tuple[str, int]:
     except SystemExit as end:
         return out.getvalue(), end.code
     return out.getvalue(), 0
+
+
+@pytest.fixture(autouse=True)
+def _moved_once(settings):
+    """However slow the machine, no second move comes due in a test."""
+    settings.PUNCTUAL = settings.PUNCTUAL | {"MOVE_SECONDS": 3600.0}
 
 
 @pytest.fixture
@@ -372,7 +378,8 @@ def test_the_row_of_a_chore_says_when_it_was_done_and_since_when_and_why_it_fail
     assert first.error.startswith("task type 'PUNCTUAL_CANARY' has no handler.")
     assert (well.failures, well.failing_since, well.error) == (0, None, "")
     assert well.done_at >= well.ran_at
-    assert MaintenanceEntry.objects.filter(done_at=None).count() == 0  # the others were done all the while
+    never = [chore.name for chore in CHORES if not chore.every()]
+    assert not MaintenanceEntry.objects.filter(done_at=None).exclude(name__in=never).exists()  # the others were done
 
 
 def test_a_clock_that_was_set_back_puts_off_no_chore(fleet):
