@@ -284,7 +284,7 @@ def test_uninstalling_leaves_their_files_and_database_as_they_were(uninstalled):
 
 def test_uninstalling_leaves_nothing_in_redis(uninstalled):
     with closing(redis.Redis.from_url(uninstalled.shop.redis_url)) as client:
-        assert client.keys("punctual*") == []
+        assert client.keys("punctual:*") == []
 
 
 def test_after_uninstalling_their_pages_are_as_they_were(uninstalled, browser):
