@@ -1,9 +1,13 @@
 """The mover against whoever asks for a unit that is over: it is in one of the two places, and nobody fails."""
 
+import threading
+
 import pytest
+from django.db import connection, connections
 
 from tasks_app.client import Outcome, cancel, ensure, ensure_many, find, reschedule, schedule
 from tasks_app.client.jobs import trigger_job
+from tasks_app.lifecycle.anywhere import tasks_by_id
 from tasks_app.lifecycle.cancel import Cancelled
 from tasks_app.lifecycle.past import bring_back, move_batches, move_strays
 from tasks_app.lifecycle.start import start
@@ -95,6 +99,13 @@ def test_a_cancel_tells_what_became_of_what_is_moved_meanwhile(commit):
     assert answer == Cancelled(False, old, "SUCCESS")
 
 
+def test_a_cancel_tells_what_became_of_what_was_moved_before():
+    old = over()
+    move()
+
+    assert cancel(TYPE, "a") == Cancelled(False, old, "SUCCESS")
+
+
 @BOTH
 def test_an_idempotency_key_is_known_while_its_task_is_moved(commit):
     old = over(idem_key="order-1")
@@ -123,6 +134,36 @@ def test_a_look_that_comes_between_finds_it(commit):
     _, found = overlap(move, lambda: find(TYPE, "a"), commit=commit)
 
     assert (found.id, found.status) == (old, "SUCCESS")
+
+
+def test_one_that_is_brought_back_between_two_looks_is_found():
+    old = over(SKIP)
+    move()
+
+    def brought_back_first(execute, statement, *rest):
+        """Before the past is asked, when what is live has been, somebody else has brought it back."""
+        if "punctual_past" in statement:
+            in_another_thread(lambda: ensure(TYPE, "a", at=TUESDAY))
+        return execute(statement, *rest)
+
+    with connection.execute_wrapper(brought_back_first):
+        found = tasks_by_id([old])
+
+    assert found[old].current is False
+    assert not PastTask.objects.exists()
+
+
+def in_another_thread(call) -> None:
+    def run() -> None:
+        try:
+            call()
+        finally:
+            connections.close_all()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join(20)
+    assert not thread.is_alive()
 
 
 def test_two_that_bring_the_same_task_back_agree():
