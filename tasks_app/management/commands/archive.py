@@ -96,7 +96,8 @@ class Command(TerminalCommand):
 def needed_faults() -> tuple[type[Exception], ...]:
     """What can go wrong with an archive, which there must be."""
     if not conf().ARCHIVE_URL:
-        raise CommandError('There is no archive: PUNCTUAL["ARCHIVE_URL"] is empty.', returncode=2)
+        words = 'There is no archive: PUNCTUAL["ARCHIVE_URL"] is empty.'
+        raise CommandError(f"{words} Set it to a folder or a bucket; docs/archive.md says how.", returncode=2)
     try:
         from tasks_app.archive.place import FAULTS
     except ImportError:
