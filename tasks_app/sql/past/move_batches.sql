@@ -31,10 +31,11 @@ WITH done AS MATERIALIZED (
     , retention, worker)
     SELECT
 --include columns
-    , coalesce(of_type.retention, of_tenant.retention, 'default'), worker
+    , kept_in.retention, worker
     FROM gone
-    LEFT JOIN unnest(%(types)s::text[], %(type_classes)s::text[]) AS of_type(name, retention) ON of_type.name = task_type
-    LEFT JOIN unnest(%(tenants)s::text[], %(tenant_classes)s::text[]) AS of_tenant(name, retention) ON of_tenant.name = tenant
+    CROSS JOIN LATERAL (
+--include class_of
+    ) AS kept_in(retention)
     -- Neighbours in an index cost it a fraction of what scattered keys do.
     ORDER BY biz_key
 ), closed AS (

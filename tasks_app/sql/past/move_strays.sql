@@ -18,11 +18,12 @@ WITH stretch AS MATERIALIZED (
     , retention, worker)
     SELECT
 --include columns
-    , coalesce(of_type.retention, of_tenant.retention, 'default'),
+    , kept_in.retention,
            CASE WHEN ran_in IS NOT NULL THEN (SELECT b.worker FROM punctual_any_batch b WHERE b.batch_no = ran_in LIMIT 1) END
     FROM gone
-    LEFT JOIN unnest(%(types)s::text[], %(type_classes)s::text[]) AS of_type(name, retention) ON of_type.name = task_type
-    LEFT JOIN unnest(%(tenants)s::text[], %(tenant_classes)s::text[]) AS of_tenant(name, retention) ON of_tenant.name = tenant
+    CROSS JOIN LATERAL (
+--include class_of
+    ) AS kept_in(retention)
     ORDER BY biz_key
 )
 SELECT (SELECT max(id) FROM stretch), (SELECT count(*) FROM gone)
