@@ -116,6 +116,9 @@ class Migration(migrations.Migration):
                         fields=["finished_at"],
                         name="punctual_campaign_finished",
                     ),
+                    models.Index(
+                        condition=models.Q(("finished_at__isnull", True)), fields=["id"], name="punctual_campaign_open"
+                    ),
                     models.Index(fields=["tenant", "id"], name="punctual_campaign_whose"),
                 ],
                 "constraints": [

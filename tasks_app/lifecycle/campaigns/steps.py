@@ -120,6 +120,7 @@ def _carry_on(taken: _Taken, holder: str) -> Step:
         "released": released,
         "counts": json.dumps(counts),
         "slack": SLACK_SECONDS,
+        "every": MEASURE_SECONDS,
         "lease": LEASE_SECONDS,
         "holder": holder,
     }
