@@ -6,6 +6,7 @@ from tasks_app.core.campaigns import CampaignState
 from tasks_app.core.errors import NotThere
 from tasks_app.database import atomic
 from tasks_app.lifecycle.audit import Entry, Operator, audit
+from tasks_app.lifecycle.campaigns.finished import tell_finished
 from tasks_app.models import Campaign
 from tasks_app.sql import run
 
@@ -42,4 +43,6 @@ def _change(
         if moved:
             entry = Entry(f"campaign {campaign}", row.state.lower(), None, None, row.tenant, row.task_type)
             audit(operator, verb, [entry])
+            if row.state == CANCELLED:
+                tell_finished(row.id, row.kind, row.tenant, row.state, row.counts)
     return Changed(row, bool(moved))

@@ -15,7 +15,7 @@ from tasks_app.lifecycle.campaigns import steps, verbs
 from tasks_app.lifecycle.campaigns.begin import start
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.past import move_batches
-from tasks_app.models import AuditEntry, Campaign, CampaignChunk, ScheduleTask, TaskBatch
+from tasks_app.models import AuditEntry, Campaign, CampaignChunk, OutboxEvent, ScheduleTask, TaskBatch
 from tests.support.audit import deeds
 from tests.support.campaigns import BEAT, begun, begun_for, carried_out, measured
 from tests.support.engine import run_due
@@ -262,6 +262,30 @@ def test_asked_twice_it_is_changed_and_noted_once():
 
     assert answers == [True, False]
     assert AuditEntry.objects.filter(subject=f"campaign {campaign.id}", verb="pause").count() == 1
+
+
+def test_its_beginning_and_its_end_are_told_once(small_chunks):
+    many_dead(10)
+    done = carried_out(begun_for(Verb.REPLAY, Filter(state="DEAD", tenant="default")))
+    cancelled = begun(Verb.CANCEL, [1, 2])
+    for _ in range(2):
+        verbs.cancel(cancelled.id, operator())
+
+    rows = OutboxEvent.objects.filter(event__startswith="campaign.").order_by("id")
+    assert [(row.event, row.tenant, row.payloads) for row in rows] == [
+        ("campaign.started", "default", [{"campaign": done.id, "kind": "replay", "total": 10, "by": "olga"}]),
+        (
+            "campaign.finished",
+            "default",
+            [{"campaign": done.id, "kind": "replay", "state": "DONE", "counts": {"replayed": 10}}],
+        ),
+        ("campaign.started", "internal", [{"campaign": cancelled.id, "kind": "cancel", "total": 2, "by": "olga"}]),
+        (
+            "campaign.finished",
+            "internal",
+            [{"campaign": cancelled.id, "kind": "cancel", "state": "CANCELLED", "counts": {}}],
+        ),
+    ]
 
 
 # ---- what came of it ----
