@@ -15,13 +15,17 @@ from django.test import override_settings
 from tasks_app.api.problems import CODES
 from tasks_app.client import schedule
 from tasks_app.engine.operations import bulk
+from tasks_app.engine.operations.campaigns import start_matching
+from tasks_app.engine.watch.browse import Filter
 from tasks_app.lifecycle import schedule as scheduling
 from tasks_app.lifecycle.jobs import lock
+from tasks_app.lifecycle.operate import Verb
 from tasks_app.models import IdempotencyRecord
 from tests.support.api import Answer, Api
 from tests.support.jobs import make
 from tests.support.live import nobody_is_alive
 from tests.support.moves import RETRY, ids_of, settled, started
+from tests.support.operators import operator
 from tests.support.ready import boss
 from tests.support.schema import OPERATIONS, Operation, examples_of, of_type
 
@@ -40,11 +44,14 @@ class World(NamedTuple):
     operation: Operation
     job: int
     task: int
+    campaign: int
     body: dict | None
     headers: dict
 
     def call(self, *, api: Api | None = None, query: str = "", **changed: object) -> Answer:
-        ids = {"job_id": self.job, "task_id": self.task, "lane": "low"} | changed.pop("ids", {})
+        ids = {"job_id": self.job, "task_id": self.task, "campaign_id": self.campaign, "lane": "low"} | changed.pop(
+            "ids", {}
+        )
         headers = self.headers | changed.pop("headers", {})
         sent = {"body": self.body} | changed
         told = {name: value for name, value in headers.items() if value is not None}
@@ -53,12 +60,13 @@ class World(NamedTuple):
 
 def world(api: Api, operation: Operation, *, task_type: str = "T_QUIET", lane: str = "default") -> World:
     job, task = make("there", task_type=task_type, lane=lane), schedule(task_type, "there", delay=3600, lane=lane)
+    campaign = start_matching(Verb.CANCEL, Filter(tenant="default"), operator())
     [body, *_] = examples_of(operation.component(operation.details.get("requestBody", {}))) or [None]
     if body and "tasks" in body:
         body = body | {"atomic": True}  # else each task has a problem of its own
     headers = {"If_Match": "1", "Idempotency_Key": "k"}
     taken = {name: value for name, value in headers.items() if operation.takes(name.replace("_", "-"))}
-    return World(api, operation, job.id, task.task_id, of_type(body, task_type), taken)
+    return World(api, operation, job.id, task.task_id, campaign.id, of_type(body, task_type), taken)
 
 
 def closed_type(api: Api, operation: Operation) -> Answer:
@@ -76,7 +84,7 @@ def closed_lane(api: Api, operation: Operation) -> Answer:
     if operation.id in ("create_tasks", "cancel_tasks"):
         options = {"lane": "critical"} if operation.id == "create_tasks" else {}
         return there.call(body=body | {"tasks": [UNIT | options]})
-    if operation.id in ("create_job", "create_task"):
+    if operation.id in ("create_job", "create_task", "start_campaign"):
         return there.call(body=body | {"lane": "critical"})
     return there.call(body=body | {"key": "there"}) if "key" in body else there.call()
 
@@ -141,7 +149,9 @@ PROVOKED: dict[str, Callable[[Api, Operation], Answer]] = {
     "SCH_403_FORBIDDEN": lambda api, one: world(api, one).call(api=Api(can_write=False)),
     "SCH_403_TYPE_CLOSED": closed_type,
     "SCH_403_LANE_CLOSED": closed_lane,
-    "SCH_404_NOT_FOUND": lambda api, one: world(api, one).call(ids={"job_id": NOBODY, "task_id": NOBODY}),
+    "SCH_404_NOT_FOUND": lambda api, one: world(api, one).call(
+        ids={"job_id": NOBODY, "task_id": NOBODY, "campaign_id": NOBODY}
+    ),
     "SCH_409_DUPLICATE": duplicate,
     "SCH_409_IN_PROGRESS": in_progress,
     "SCH_409_CONFLICT": conflict,
@@ -176,7 +186,7 @@ def test_whoever_calls_too_often_is_refused_whatever_the_operation(api, settings
     assert [one.id for one in OPERATIONS if one not in declaring] == ["read_liveness"]
 
     for operation in declaring:
-        there = World(api, operation, NOBODY, NOBODY, {}, {"If_Match": "1", "Idempotency_Key": "k"})
+        there = World(api, operation, NOBODY, NOBODY, NOBODY, {}, {"If_Match": "1", "Idempotency_Key": "k"})
         # Three are too many, unless a new minute begins among them.
         refused = [answer for answer in (there.call() for _ in range(5)) if answer.status == 429]
         assert refused[0].code == "SCH_429_TOO_MANY", operation.id

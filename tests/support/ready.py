@@ -6,10 +6,15 @@ from inventory_app.lifecycle import add
 from tasks_app.client import schedule
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.engine.operations.api_tokens import issue
+from tasks_app.engine.operations.campaigns import start_matching
+from tasks_app.engine.watch.browse import Filter
+from tasks_app.lifecycle.campaigns import verbs
 from tasks_app.lifecycle.limited import declare_limits
+from tasks_app.lifecycle.operate import Verb
 from tests.support.api import Api
 from tests.support.engine import run_due
 from tests.support.jobs import make
+from tests.support.moves import dead as dead_tasks
 from tests.support.operators import operator
 from tests.support.schema import Operation
 
@@ -29,7 +34,13 @@ def boss() -> Api:
 def ready(api: Api, one: Operation, number: int = 0) -> Ready:
     job, task = make(f"job {number}"), schedule("T_QUIET", f"task {number}", delay=3600)
     ids = {"job_id": job.id, "task_id": task.task_id, "lane": "low", "name": "T_QUIET", "product_code": "SKU 1"}
-    if one.id == "list_attempts":
+    if "{campaign_id}" in one.path or one.id == "list_campaigns":
+        ids["campaign_id"] = start_matching(Verb.CANCEL, Filter(tenant="default"), operator()).id
+        if one.id == "resume_campaign":
+            verbs.pause(ids["campaign_id"], operator())
+    elif one.id == "start_campaign":
+        dead_tasks(f"dead {number}")
+    elif one.id == "list_attempts":
         ids["task_id"] = schedule("T_QUIET", "fails", payload={"do": "retry", "after": 3600}).task_id
         run_due()
     elif one.id == "read_limits":
