@@ -56,6 +56,8 @@ def gather(
         schedule_limit_ms=scenario.longest_schedule_ms,
         in_the_past=_query("SELECT count(*) FROM punctual_past")[0][0],
         moves=scenario.moves,
+        replays=_replays() if scenario.replays else None,
+        campaign=_campaign() if scenario.replays else "",
         wrong_answers=_wrong_answers(again),
     )
 
@@ -150,6 +152,27 @@ def _idle_workers(fleet: Fleet, calm: float, end: float) -> list[str]:
         if not busy & member.children_seen
         and (ready.get(member.pid, end) < end - READY_SECONDS or member.started_at < end - STARTED_SECONDS)
     ]
+
+
+def _replays() -> Counter:
+    """Of each task that the campaign was for, how often its audit says it was replayed."""
+    found = Counter()
+    for task, times in _query(
+        "SELECT chosen.id, count(a.id) FROM punctual_campaign c"
+        " JOIN punctual_campaign_chunk k ON k.campaign_id = c.id CROSS JOIN unnest(k.ids) AS chosen(id)"
+        " LEFT JOIN punctual_audit_entry a"
+        "   ON a.operation = c.operation AND a.task_id = chosen.id AND a.outcome = 'replayed'"
+        " GROUP BY chosen.id"
+    ):
+        found[task] = times
+    return found
+
+
+def _campaign() -> str:
+    """DONE, or where it got stuck."""
+    [(state, done, total, counts)] = _query("SELECT state, done, total, counts FROM punctual_campaign")
+    whole = state == "DONE" and done == total and counts == {"replayed": total}
+    return "DONE" if whole else f"{state} after {done} of {total}: {counts}"
 
 
 def finishes() -> list[float]:
