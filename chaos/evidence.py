@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db import connection
 
 from tasks_app.engine.watch.invariants import broken_rules
+from tasks_app.models import Campaign
 
 from . import journal
 from .fleet import Fleet
@@ -170,9 +171,9 @@ def _replays() -> Counter:
 
 def _campaign() -> str:
     """DONE, or where it got stuck."""
-    [(state, done, total, counts)] = _query("SELECT state, done, total, counts FROM punctual_campaign")
-    whole = state == "DONE" and done == total and counts == {"replayed": total}
-    return "DONE" if whole else f"{state} after {done} of {total}: {counts}"
+    one = Campaign.objects.get()
+    whole = one.state == "DONE" and one.done == one.total and one.counts == {"replayed": one.total}
+    return "DONE" if whole else f"{one.state} after {one.done} of {one.total}: {one.counts}"
 
 
 def finishes() -> list[float]:
