@@ -115,6 +115,11 @@ class Sustained(NamedTuple):
 def run(stack: Stack, rate: int = RATE, seconds: int = SECONDS) -> dict:
     long = measure(stack, rate, seconds)
     parts = long.parts
+    print(
+        f"  {rate:,} tasks/s for {seconds} s: p95 {long.p95:.0f} ms, p99 grows {long.p99_growth:.2f}-fold, "
+        f"live tables {long.live_growth:.2f}-fold, fed {long.fed_late_s:.1f} s late at worst",
+        flush=True,
+    )
 
     def holds_at(tried: int) -> bool:
         short = measure(stack, tried, min(seconds, SEARCH_SECONDS))
