@@ -79,7 +79,7 @@ class _Nursery:
         self._lines = ours.makefile("rw")
         self._asking = threading.Lock()
         atexit.register(self._process.wait, 10)
-        atexit.register(ours.close)
+        atexit.register(ours.shutdown, socket.SHUT_RDWR)  # first of the two
 
     def ask(self, **request: object) -> int | None:
         with self._asking:
