@@ -68,6 +68,11 @@ class Conf(Section):
     # Compensation.
     COMPENSATE_SECONDS: float = 60.0  # how often the apps' scans look for rows whose task was lost
 
+    # The relay.
+    RELAY_SECONDS: float = 0.05  # how often a beat that has subscriptions looks for new events
+    RELAY_GIVE_UP_SECONDS: float = 86_400.0  # a subscription that got nothing delivered for this long is suspended
+    BROKERS: dict = field(default_factory=dict)  # where events may be queued: {"billing": "amqp://…"}
+
     # Limits of input.
     PAYLOAD_MAX_BYTES: int = 65_536
     API_CALLS_PER_MINUTE: int = 6_000  # of one token or user; 0: no limit
@@ -87,6 +92,7 @@ class Conf(Section):
     RETENTION: dict = field(default_factory=dict)  # more classes: {"brief": {"hot_days": 2, "tenants": ["acme"]}}
     PARTITION_HOURS: float = 24.0  # of the past that lie in one table and go together
     KEEP_OUTBOX_DAYS: float = 7.0
+    KEEP_OUTBOX_MOST_DAYS: float = 30.0  # events that a subscription has not got stay, but no longer than this
     KEEP_AUDIT_DAYS: float = 180.0  # who did what and why; no less
     KEEP_REVISIONS_DAYS: float = 90.0  # longer than any change of a unit can be late
     KEEP_CAMPAIGNS_DAYS: float = 30.0  # after they were done or cancelled
@@ -152,6 +158,19 @@ class Conf(Section):
         yield from events.problems_of(self.EVENTS, 'PUNCTUAL["EVENTS"]')
         if self.ARCHIVE_URL:
             yield from archive_url.problems_of(self.ARCHIVE_URL)
+        if self.KEEP_OUTBOX_MOST_DAYS < self.KEEP_OUTBOX_DAYS:
+            yield (
+                f'PUNCTUAL["KEEP_OUTBOX_MOST_DAYS"] is {self.KEEP_OUTBOX_MOST_DAYS:g} but KEEP_OUTBOX_DAYS is '
+                f"{self.KEEP_OUTBOX_DAYS:g}; events that somebody waits for can't be kept for less than the others. "
+                f"Set it to {self.KEEP_OUTBOX_DAYS:g} or more."
+            )
+        for name, url in self.BROKERS.items():
+            if not isinstance(name, str) or not isinstance(url, str) or not re.fullmatch(r"[\w+]+://.*", url):
+                # Only its name: the rest may hold a password.
+                yield (
+                    f'PUNCTUAL["BROKERS"] has {shown(name)} without an address that kombu understands; it must be like '
+                    '{"billing": "amqp://user:password@host/"}.'
+                )
         for name in self.CELERY:
             if name in _KEPT_CELERY:
                 yield f'PUNCTUAL["CELERY"] has {shown(name)}: {_KEPT_CELERY[name]}. Leave it out.'

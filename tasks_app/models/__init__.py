@@ -3,6 +3,7 @@
 from .api_token import ApiToken
 from .audit_entry import AuditEntry
 from .campaign import Campaign, CampaignChunk
+from .delivery import Delivery
 from .dlq_entry import DlqEntry
 from .idempotency_record import IdempotencyRecord
 from .imported_schedule import ImportedSchedule
@@ -15,8 +16,10 @@ from .maintenance_entry import MaintenanceEntry
 from .minute_figures import MinuteFigures
 from .node import Node
 from .outbox_event import OutboxEvent
+from .outbox_window import OutboxWindow
 from .schedule_task import AnyTask, PastTask, ScheduleTask
 from .shard_lease import ShardLease
+from .subscription import Subscription
 from .task_attempt import TaskAttempt
 from .task_batch import AnyBatch, PastBatch, TaskBatch
 from .type_limit import TypeLimit
@@ -29,6 +32,7 @@ __all__ = [
     "AuditEntry",
     "Campaign",
     "CampaignChunk",
+    "Delivery",
     "DlqEntry",
     "IdempotencyRecord",
     "ImportedSchedule",
@@ -41,10 +45,12 @@ __all__ = [
     "MinuteFigures",
     "Node",
     "OutboxEvent",
+    "OutboxWindow",
     "PastBatch",
     "PastTask",
     "ScheduleTask",
     "ShardLease",
+    "Subscription",
     "TaskAttempt",
     "TaskBatch",
     "TypeLimit",
