@@ -1,4 +1,4 @@
-"""A stretch of the outbox that is complete: what was committed between two looks. Subscribers read one after another."""
+"""A stretch of the outbox that is complete: what was committed between two looks. Subscribers read them in order."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -16,7 +16,8 @@ class OutboxWindow(OurModel):
     before = models.TextField(null=True)
     after = models.TextField()
     floor_id = models.BigIntegerField(
-        db_default=0, help_text="Rows up to this one were written by another server: its transactions mean nothing here."
+        db_default=0,
+        help_text="Rows up to this one were written by another server: its transactions mean nothing here.",
     )
     min_id = models.BigIntegerField()
     max_id = models.BigIntegerField()

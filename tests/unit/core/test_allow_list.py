@@ -6,7 +6,7 @@ import pytest
 
 from tasks_app.core.allow_list import allow_list, is_public, problems_of
 from tasks_app.core.errors import InvalidConfiguration
-from tasks_app.core.target import Refused, target_of
+from tasks_app.core.receivers import Refused, receiver_of
 
 PUBLIC = ["93.184.216.34", "8.8.8.8", "2606:2800:220:1::1", "64:ff9b::808:808", "2002:808:808::1", "::ffff:8.8.8.8"]
 NOT_PUBLIC = [
@@ -64,18 +64,18 @@ def test_what_is_on_the_internet_is_public(address):
 
 @pytest.mark.parametrize("address", NOT_PUBLIC)
 def test_what_is_here_or_nowhere_is_not_public_in_whatever_form(address):
-    target = target_of("https://hooks.example.com/")
+    receiver = receiver_of("https://hooks.example.com/")
 
     assert not is_public(ip_address(address))
     with pytest.raises(Refused, match=r"https://hooks\.example\.com leads to a"):
-        allow_list(["public"]).refuse(target, [ip_address(address)])
+        allow_list(["public"]).refuse(receiver, [ip_address(address)])
     with pytest.raises(Refused):
-        allow_list(["public"]).refuse_early(target_of(f"https://{f'[{address}]' if ':' in address else address}/"))
+        allow_list(["public"]).refuse_early(receiver_of(f"https://{f'[{address}]' if ':' in address else address}/"))
 
 
 def fate(entries: list[str], url: str, *addresses: str) -> str:
     try:
-        allow_list(entries).refuse(target_of(url), [ip_address(address) for address in addresses])
+        allow_list(entries).refuse(receiver_of(url), [ip_address(address) for address in addresses])
     except Refused as refused:
         return str(refused)
     return "called"
@@ -144,7 +144,7 @@ def test_the_sentence_says_what_to_list_and_keeps_what_a_name_means_inside_to_it
 )
 def test_what_can_be_refused_without_a_look_up_is_refused_when_it_is_typed_in(entries, url, refused):
     try:
-        allow_list(entries).refuse_early(target_of(url))
+        allow_list(entries).refuse_early(receiver_of(url))
     except Refused:
         assert refused
     else:

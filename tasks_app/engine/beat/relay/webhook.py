@@ -30,12 +30,14 @@ class WebhookSink:
     """A subscription's receiver, and the threads that call it."""
 
     def __init__(self, subscription: Subscription) -> None:
+        self._subscription = subscription
         self._url = subscription.target["url"]
-        self._signers = [Webhook(secret) for secret in signing_secrets(subscription)]
+        self._signers: list[Webhook] = []
         self._threads = ThreadPoolExecutor(conf().WEBHOOK_CONNECTIONS, thread_name_prefix="webhook")
 
     def deliver(self, events: Sequence[Event]) -> Iterator[Attempt]:
         """One attempt for each event that was tried, as soon as it is known what became of it."""
+        self._signers = self._signers or [Webhook(secret) for secret in signing_secrets(self._subscription)]
         side_by_side = lanes(events, conf().WEBHOOK_CONNECTIONS)
         call = _Round()
         for lane in side_by_side:
@@ -43,11 +45,13 @@ class WebhookSink:
         try:
             ended = 0
             while ended < len(side_by_side):
-                attempt = call.attempts.get()
-                if attempt is None:
+                came = call.came.get()
+                if isinstance(came, Attempt):
+                    yield came
+                elif came is None:
                     ended += 1
                 else:
-                    yield attempt
+                    raise came
         finally:
             call.stop.set()
 
@@ -66,8 +70,10 @@ class WebhookSink:
                     if not attempt.ok:
                         failed.add(event.unit)
                     call.note(attempt)
+        except Exception as error:
+            call.came.put(error)
         finally:
-            call.attempts.put(None)
+            call.came.put(None)
 
     def _attempt(self, event: Event) -> Attempt:
         body = json.dumps(event.as_json(), separators=(",", ":"))
@@ -97,7 +103,7 @@ class _Round:
     """What the threads of one call of deliver share."""
 
     def __init__(self) -> None:
-        self.attempts: SimpleQueue[Attempt | None] = SimpleQueue()  # None: a lane is done
+        self.came: SimpleQueue[Attempt | Exception | None] = SimpleQueue()  # None: a lane is done
         self.stop = threading.Event()
         self.begins_until = time.monotonic() + BEGIN_SECONDS
         self._failed = self._delivered = 0
@@ -109,7 +115,7 @@ class _Round:
             self._failed += 1
             if _hopeless(attempt) or self._failed > max(FAILURES, self._delivered):
                 self.stop.set()
-        self.attempts.put(attempt)
+        self.came.put(attempt)
 
 
 def _hopeless(attempt: Attempt) -> bool:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks_app.core.target import Refused, target_of
+from tasks_app.core.receivers import Refused, receiver_of
 
 
 @pytest.mark.parametrize(
@@ -18,9 +18,9 @@ from tasks_app.core.target import Refused, target_of
     ],
 )
 def test_an_address_is_taken_apart(url, read):
-    target = target_of(url)
+    receiver = receiver_of(url)
 
-    assert (target.scheme, target.host, target.port, target.path, target.authority) == read
+    assert (receiver.scheme, receiver.host, receiver.port, receiver.path, receiver.authority) == read
 
 
 @pytest.mark.parametrize(
@@ -72,9 +72,9 @@ def test_an_address_is_taken_apart(url, read):
 )
 def test_what_can_be_read_in_two_ways_is_refused(url, words):
     with pytest.raises(Refused) as refused:
-        target_of(url)
+        receiver_of(url)
     assert words in str(refused.value)
 
 
 def test_a_path_that_may_hold_a_secret_is_not_told():
-    assert str(target_of("https://hooks.example.com/services/T0/B0/secret")) == "https://hooks.example.com"
+    assert str(receiver_of("https://hooks.example.com/services/T0/B0/secret")) == "https://hooks.example.com"
