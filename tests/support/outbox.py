@@ -1,4 +1,4 @@
-"""Events by hand: written in transactions that a test keeps open as long as it likes, and read as a subscriber would."""
+"""Events by hand: written in transactions that a test keeps open as long as it likes, read as a subscriber would."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ from django.db import connection
 from tasks_app.core.events import Event
 from tasks_app.core.subscribers import SUBSCRIBERS
 from tasks_app.engine.beat.relay.courier import Courier, Lease
-from tasks_app.engine.beat.relay.reader import Cursor, read
+from tasks_app.engine.beat.relay.reader import START, Cursor, read
 from tasks_app.engine.beat.relay.sequencer import Sequencer
 from tasks_app.models import Subscription
 from tasks_app.sql import run
@@ -70,7 +70,7 @@ def everything(tenant: str, event: str, task_type: str | None) -> bool:
     return True
 
 
-def read_all(cursor: Cursor = Cursor(0), wanted=everything, most: int = 2_000) -> list[Event]:
+def read_all(cursor: Cursor = START, wanted=everything, most: int = 2_000) -> list[Event]:
     """What a subscriber gets from there on, chunk by chunk."""
     events: list[Event] = []
     while True:
@@ -122,5 +122,7 @@ def subscribed(name: str = "test") -> Iterator[Received]:
 def courier_of(subscription: Subscription, node_id: UUID | None = None) -> Courier:
     """As a beat of its own that holds this subscription."""
     node_id = node_id or uuid4()
-    held = {one: fence for _, one, fence in run("hold_subscriptions", {"node_id": node_id, "name": "test", "ttl": 3600.0})}
+    held = {
+        one: fence for _, one, fence in run("hold_subscriptions", {"node_id": node_id, "name": "test", "ttl": 3600.0})
+    }
     return Courier(Lease(subscription.id, node_id, held[subscription.id]))

@@ -5,6 +5,7 @@ WITH added AS (
     FROM jsonb_to_recordset(%(attempts)s::jsonb)
          AS given(ok boolean, status text, ms float8, count int, event_ids text[], answer text)
 ), old AS (
-    SELECT id FROM punctual_delivery WHERE subscription_id = %(id)s::bigint ORDER BY id DESC OFFSET %(keep)s::int LIMIT 1
+    SELECT id FROM punctual_delivery WHERE subscription_id = %(id)s::bigint ORDER BY id DESC
+    OFFSET greatest(0, %(keep)s::int - jsonb_array_length(%(attempts)s::jsonb)) LIMIT 1
 )
 DELETE FROM punctual_delivery WHERE subscription_id = %(id)s::bigint AND id <= (SELECT id FROM old)

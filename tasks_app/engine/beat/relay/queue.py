@@ -95,6 +95,6 @@ class QueueSink:
     def _transport_options(self) -> dict[str, object]:
         if self._confirms:
             return {"confirm_publish": True, "read_timeout": TIMEOUT_SECONDS, "write_timeout": TIMEOUT_SECONDS}
-        if self._url.startswith(("redis://", "rediss://")):
+        if self._url.startswith(("redis://", "rediss://", "redis+socket://")):
             return {"socket_timeout": TIMEOUT_SECONDS, "socket_connect_timeout": TIMEOUT_SECONDS}
         return {}
