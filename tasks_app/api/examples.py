@@ -333,7 +333,8 @@ PROBLEMS = {
         ),
         (
             "SCH_403_LANE_CLOSED",
-            "lane 'critical' is not open to this token. It may use high, default, low, backfill: name one of them.",
+            "lane 'critical' is not open to this token. It may use high, default, low, deferred, backfill: "
+            "name one of them.",
             None,
         ),
         ("SCH_404_NOT_FOUND", "There is no task 1001.", None),
