@@ -67,6 +67,9 @@ _TASK = {
     "max_retry": 5,
     "repeat_after": None,
     "expires_after": None,
+    "retry_for": None,
+    "deferred_from": None,
+    "deferred": [],
     "worker": "worker@app-1",
     "batch": "0d8c1f5e-4a52-4f7e-8c39-5b0a6f1e2d90",
     "error_code": "MAIL_DOWN",
@@ -370,7 +373,8 @@ PROBLEMS = {
         ),
         (
             "SCH_403_LANE_CLOSED",
-            "lane 'critical' is not open to this token. It may use high, default, low, backfill: name one of them.",
+            "lane 'critical' is not open to this token. It may use high, default, low, deferred, backfill: "
+            "name one of them.",
             None,
         ),
         ("SCH_404_NOT_FOUND", "There is no task 1001.", None),
