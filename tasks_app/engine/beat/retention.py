@@ -16,6 +16,8 @@ class Pruned:
     nodes: int
     answers: int
     revisions: int
+    incidents: int
+    alerts: int
 
 
 def prune(steps: int = 20) -> Pruned:
@@ -25,6 +27,8 @@ def prune(steps: int = 20) -> Pruned:
         nodes=len(run("prune_nodes", {"keep": KEEP_NODES_SECONDS})),
         answers=_prune("prune_idempotency", KEEP_ANSWERS_DAYS, steps),
         revisions=_walk("prune_revisions", conf().KEEP_REVISIONS_DAYS, steps),
+        incidents=_prune("prune_incidents", conf().KEEP_INCIDENTS_DAYS, steps),
+        alerts=_prune("prune_alerts", conf().KEEP_INCIDENTS_DAYS, steps),
     )
 
 
