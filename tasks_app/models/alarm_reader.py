@@ -1,4 +1,4 @@
-"""How far the alarms have read the outbox: every event of a transaction before this one has been looked at."""
+"""How far the alarms have read the outbox: up to a snapshot, so that a transaction that takes long holds nothing up."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -9,9 +9,11 @@ from .base import OurModel
 class AlarmReader(OurModel):
     id = models.SmallIntegerField(primary_key=True, db_default=1)
     cluster = models.BigIntegerField(help_text="Of the database server: in another, transactions are numbered anew.")
-    after_event = models.BigIntegerField(help_text="Up to this id all events are from before it began to read.")
-    xid = models.BigIntegerField(help_text="Of this transaction, events up to row are done; of earlier ones, all.")
-    row = models.BigIntegerField(db_default=0)
+    floor_id = models.BigIntegerField(db_default=0, help_text="Rows up to this one were written by another server.")
+    before = models.TextField(help_text="All that this snapshot sees has been read, ...")
+    after = models.TextField(null=True, help_text="... and what this one sees is being read, ...")
+    xid = models.BigIntegerField(db_default=0, help_text="... in order of transactions; this one ...")
+    row = models.BigIntegerField(db_default=0, help_text="... up to this row.")
     read_at = models.DateTimeField(db_default=Now())
 
     class Meta:

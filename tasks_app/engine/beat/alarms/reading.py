@@ -20,10 +20,11 @@ class Position(NamedTuple):
     """A row of lock_reader: how far the alarms have read, and how far they can."""
 
     same: bool  # False: another database server, where transactions are numbered anew
-    after_event: int
+    floor_id: int
+    before: str  # snapshots
+    after: str
     xid: int
     row: int
-    horizon: int
 
 
 def read_events() -> int:
@@ -53,11 +54,13 @@ def _step() -> int:
         if not at.same:
             run("restart_reader", {})
             return 0
-        asked = {"xid": at.xid, "row": at.row, "after_event": at.after_event, "horizon": at.horizon}
+        asked = {name: getattr(at, name) for name in ("before", "after", "xid", "row", "floor_id")}
         rows = run("read_events", asked | {"kinds": KINDS, "most": ROWS})
         _note([OutboxRow(*columns) for _, *columns in rows])
-        done = (rows[-1][0], rows[-1][1]) if len(rows) == ROWS else (at.horizon, 0)
-        run("advance_reader", {"xid": done[0], "row": done[1]})
+        if len(rows) == ROWS:
+            run("advance_reader", {"before": at.before, "after": at.after, "xid": rows[-1][0], "row": rows[-1][1]})
+        else:
+            run("advance_reader", {"before": at.after, "after": None, "xid": 0, "row": 0})
     return len(rows)
 
 
