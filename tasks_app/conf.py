@@ -131,8 +131,8 @@ class Conf(Section):
             )
         if self.CONSOLE_URL and not re.fullmatch(r"https?://[^\s/?#]+(/[^\s?#]*)?", self.CONSOLE_URL):
             yield (
-                f'PUNCTUAL["CONSOLE_URL"] is {shown(self.CONSOLE_URL)}; it must be the address of the console as people '
-                "have it in their browsers, such as https://ops.example.com/admin/."
+                f'PUNCTUAL["CONSOLE_URL"] is {shown(self.CONSOLE_URL)}; it must be the address at which people open '
+                "the console, such as https://ops.example.com/admin/."
             )
         if self.DATABASE not in (known := {*settings.DATABASES, DEFAULT_DB_ALIAS}):
             yield (

@@ -300,9 +300,7 @@ def edit_alarm_channel(
 ):
     """It is tried again at once, whatever went wrong before."""
     channel, by = _channel(request, channel_id), operator(request, body.reason)
-    edited = channels.edit_channel(
-        channel.id, _given(body), by, tenant=channel.tenant, revision=_revision(if_match)
-    )
+    edited = channels.edit_channel(channel.id, _given(body), by, tenant=channel.tenant, revision=_revision(if_match))
     return 200, ChannelOut.of(edited)
 
 

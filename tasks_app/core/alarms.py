@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 
 from .phrases import counted, first_line, for_outsiders, span
 
-WELL_AFTER_SECONDS = 60.0  # what is looked at, rather than told by an event, is over when it has not been seen for so long
+WELL_AFTER_SECONDS = 60.0  # what is found by looking is over when it has not been found for so long
 SOON_SECONDS = 5.0  # the first alert waits so long for others of the same cause
 PATIENCE_SECONDS = 60.0  # a trouble of the scheduler itself that passes within this time is told to nobody
 ERROR_LENGTH = 300

@@ -32,7 +32,9 @@ class AlarmAlert(OurModel):
             ),
             models.Index(fields=["done_at"], name="punctual_alarm_alert_done", condition=Q(done_at__isnull=False)),
             models.Index(fields=["channel", "-created_at"], name="punctual_alarm_alert_channel"),
-            models.Index(fields=["incident"], name="punctual_alarm_alert_incident", condition=Q(incident__isnull=False)),
+            models.Index(
+                fields=["incident"], name="punctual_alarm_alert_incident", condition=Q(incident__isnull=False)
+            ),
         ]
 
     def __str__(self) -> str:

@@ -40,8 +40,12 @@ class AlarmChannel(OurModel):
         verbose_name = "alarm channel"
         default_permissions = ()
         constraints = [
-            models.UniqueConstraint(fields=["tenant", "name"], name="punctual_alarm_channel_name", nulls_distinct=False),
-            models.CheckConstraint(condition=Q(kind__in=list(ChannelKind)), name="punctual_alarm_channel_kind"),
+            models.UniqueConstraint(
+                fields=["tenant", "name"], name="punctual_alarm_channel_name", nulls_distinct=False
+            ),
+            models.CheckConstraint(
+                condition=Q(kind__in=[kind.value for kind in ChannelKind]), name="punctual_alarm_channel_kind"
+            ),
         ]
         indexes = [
             models.Index(

@@ -27,7 +27,7 @@ class AlarmIncident(OurModel):
     told_at = models.DateTimeField(null=True)
     told_count = models.BigIntegerField(db_default=0)
     closed_at = models.DateTimeField(null=True)
-    outcome = models.CharField(max_length=4, db_default="", help_text="WELL, or GONE: nobody knows, and it is long ago.")
+    outcome = models.CharField(max_length=4, db_default="", help_text="WELL, or GONE: nobody will ever know.")
 
     class Meta:
         db_table = "punctual_alarm_incident"

@@ -1,4 +1,4 @@
-"""How an alert gets to where a channel leads: one function for each kind. Every call has an end, and says what came of it."""
+"""How an alert gets to where a channel leads: one function for each kind. Every call ends, and says what came of it."""
 
 from uuid import UUID
 

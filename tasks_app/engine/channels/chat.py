@@ -1,4 +1,4 @@
-"""A chat: the JSON body that Slack's incoming webhooks take, and with them Mattermost's, Rocket.Chat's and Google Chat's."""
+"""A chat: the JSON body that Slack's incoming webhooks take; so do Mattermost's, Rocket.Chat's and Google Chat's."""
 
 from uuid import UUID
 

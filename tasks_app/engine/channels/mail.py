@@ -1,4 +1,4 @@
-"""Mail, the way the project sends it: Django's EMAIL_BACKEND. Its Message-ID is the alert's id, the same at every try."""
+"""Mail, the way the project sends it: Django's EMAIL_BACKEND. Its Message-ID is the alert's, the same at every try."""
 
 import time
 from uuid import UUID

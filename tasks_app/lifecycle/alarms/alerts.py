@@ -1,4 +1,4 @@
-"""Alerts: what each channel of a rule is to be told, put into words when it is decided, so that every try says the same."""
+"""Alerts: what each channel of a rule is to be told. Put into words when that is decided: every try says the same."""
 
 import json
 from collections.abc import Sequence

@@ -25,7 +25,7 @@ MOST_CHANNELS = 100  # of one tenant
 MOST_ADDRESSES = 20
 MOST_PER_HOUR = 3_600
 USUAL_PER_HOUR = 60
-SECRET_PREFIX = "whsec_"  # noqa: S105  (how a secret of Standard Webhooks begins)
+SECRET_PREFIX = "whsec_"  # how a secret of Standard Webhooks begins
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,9 @@ def locked_channel(channel_id: int, tenant: str | None) -> AlarmChannel:
 def _checked(request: ChannelRequest) -> ChannelRequest:
     checked_name("name", request.name, NAME_LENGTH)
     if request.kind not in list(ChannelKind):
-        raise InvalidTask(f"kind={shown(request.kind)} is not a kind of channel; it is one of {', '.join(ChannelKind)}.")
+        raise InvalidTask(
+            f"kind={shown(request.kind)} is not a kind of channel; it is one of {', '.join(ChannelKind)}."
+        )
     most = request.most_per_hour
     if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= MOST_PER_HOUR:
         raise InvalidTask(f"most_per_hour={shown(most)} must be a whole number from 1 to {MOST_PER_HOUR:,}.")

@@ -149,7 +149,7 @@ def _conditions(request: RuleRequest, tenant: str | None) -> list[str]:
         for event in EVENTS.get(Condition(one), ()):
             if event not in kept:
                 raise InvalidTask(
-                    f"condition {one!r} needs the event {event}, which PUNCTUAL[\"EVENTS\"] leaves out. Add it there."
+                    f'condition {one!r} needs the event {event}, which PUNCTUAL["EVENTS"] leaves out. Add it there.'
                 )
     return [one for one in known if one in request.conditions]
 
@@ -189,7 +189,8 @@ def _channels(request: RuleRequest, operator: Operator, tenant: str | None) -> l
         raise InvalidTask(f"channels: {len(ids)} are given; name 1 to {MOST_CHANNELS}.")
     open_to = Q(tenant=tenant) if operator.tenant is not None else Q(tenant=tenant) | Q(tenant=None)
     # Locked: whoever deletes one looks for rules that name it.
-    found = set(AlarmChannel.objects.select_for_update(of=("self",)).filter(open_to, id__in=ids).values_list("id", flat=True))
+    locked = AlarmChannel.objects.select_for_update().filter(open_to, id__in=ids)
+    found = set(locked.values_list("id", flat=True))
     if missing := [one for one in ids if one not in found]:
         raise InvalidTask(f"there is no alarm channel {missing[0]} that this rule could use.")
     return ids

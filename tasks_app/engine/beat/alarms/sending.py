@@ -135,7 +135,7 @@ def _deliver(held: Held, out: Outbound) -> bool:
 
 def _not_sent(held: Held, alert: Waiting, error: str, asked: float | None) -> None:
     """The channel is tried again later, and no later for one alert than for another."""
-    pause = min(FIRST_PAUSE_SECONDS * 2 ** min(alert.attempts, 20), MOST_PAUSE_SECONDS) * random.uniform(0.8, 1.2)  # noqa: S311
+    pause = min(FIRST_PAUSE_SECONDS * 2 ** min(alert.attempts, 20), MOST_PAUSE_SECONDS) * random.uniform(0.8, 1.2)
     params = {
         "id": alert.id,
         "channel": held.id,
