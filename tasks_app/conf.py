@@ -9,7 +9,7 @@ from typing import ClassVar
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS
 
-from .core import archive_url
+from .core import allow_list, archive_url, keyring
 from .core.errors import InvalidConfiguration, nearest, shown
 from .core.retention import DEFAULT_CLASS, RetentionClass, problems_of
 from .core.sharding import MOST_SHARDS
@@ -77,6 +77,14 @@ class Conf(Section):
     PAYLOAD_MAX_BYTES: int = 65_536
     API_CALLS_PER_MINUTE: int = 6_000  # of one token or user; 0: no limit
     API_ADDRESS_CALLS_PER_MINUTE: int = 30_000  # from one address; 0: no limit
+
+    # Calls to others, and secrets.
+    OUTGOING_ALLOW: list = field(default_factory=lambda: [allow_list.PUBLIC])  # where webhooks and alarms may go
+    OUTGOING_CA_FILE: str = ""  # certificates of authorities to trust beside the system's own
+    WEBHOOK_TIMEOUT_SECONDS: float = 10.0  # a whole call, from the look-up of the name to the end of the answer
+    WEBHOOK_CONNECTIONS: int = 8  # calls at the same time to one subscriber, at most
+    SECRET_KEYS: list = field(default_factory=list, repr=False)  # the first seals, all unseal; empty: from SECRET_KEY
+    SECRET_KEYS_FILE: str = ""  # more of them, one a line
 
     # Keeping.
     KEEP_LIVE_SECONDS: float = 600.0  # what is over stays among what is live for this long, then it goes to the past
@@ -147,6 +155,8 @@ class Conf(Section):
         yield from problems_of(self.RETENTION)
         if self.ARCHIVE_URL:
             yield from archive_url.problems_of(self.ARCHIVE_URL)
+        yield from allow_list.problems_of(self.OUTGOING_ALLOW)
+        yield from keyring.problems_of(self.SECRET_KEYS)
         for name in self.CELERY:
             if name in _KEPT_CELERY:
                 yield f'PUNCTUAL["CELERY"] has {shown(name)}: {_KEPT_CELERY[name]}. Leave it out.'
@@ -199,7 +209,8 @@ class Conf(Section):
         for knob in fields(self):
             value, kind = getattr(self, knob.name), knob.type
             if isinstance(value, bool) or not isinstance(value, _ACCEPTED[kind]):
-                yield f'PUNCTUAL["{knob.name}"] is {shown(value)}; it must be a {_WORDS[kind]}.'
+                told = shown(value) if knob.repr else f"a {type(value).__name__}"  # some hold secrets
+                yield f'PUNCTUAL["{knob.name}"] is {told}; it must be a {_WORDS[kind]}.'
 
     def _values_out_of_range(self):
         for knob in fields(self):
@@ -251,6 +262,7 @@ _RANGES = {
     "SHARDS": Range(1, MOST_SHARDS),
     "PAYLOAD_MAX_BYTES": Range(2, 100_000_000),
     "PRUNE_STEP": Range(1, 1_000_000),
+    "WEBHOOK_CONNECTIONS": Range(1, 64),
     "API_CALLS_PER_MINUTE": Range(1, 1_000_000_000, or_zero=True),
     "API_ADDRESS_CALLS_PER_MINUTE": Range(1, 1_000_000_000, or_zero=True),
 }
@@ -262,8 +274,8 @@ _REASONS = {
 }
 _RENAMED = {"KEEP_TASKS_DAYS": "KEEP_HOT_DAYS", "KEEP_BATCHES_DAYS": "KEEP_HOT_DAYS"}
 REDIS_SCHEMES = ("redis://", "rediss://", "unix://")
-_ACCEPTED = {str: str, int: int, float: (int, float), dict: dict}
-_WORDS = {str: "string", int: "whole number", float: "number", dict: "dict"}
+_ACCEPTED = {str: str, int: int, float: (int, float), dict: dict, list: list}
+_WORDS = {str: "string", int: "whole number", float: "number", dict: "dict", list: "list"}
 # Options of Celery that hold a promise up, each with what would become of it.
 _KEPT_CELERY = {
     "accept_content": "whoever can write to Redis could run code in a worker",

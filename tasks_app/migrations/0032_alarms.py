@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('tasks_app', '0028_events'),
+        ('tasks_app', '0029_subscriptions'),
     ]
 
     operations = [

@@ -7,6 +7,7 @@ from .alarm_reader import AlarmReader
 from .alarm_rule import AlarmRule
 from .api_token import ApiToken
 from .audit_entry import AuditEntry
+from .delivery import Delivery
 from .dlq_entry import DlqEntry
 from .idempotency_record import IdempotencyRecord
 from .imported_schedule import ImportedSchedule
@@ -19,8 +20,10 @@ from .maintenance_entry import MaintenanceEntry
 from .minute_figures import MinuteFigures
 from .node import Node
 from .outbox_event import OutboxEvent
+from .outbox_window import OutboxWindow
 from .schedule_task import AnyTask, PastTask, ScheduleTask
 from .shard_lease import ShardLease
+from .subscription import Subscription
 from .task_attempt import TaskAttempt
 from .task_batch import AnyBatch, PastBatch, TaskBatch
 from .type_limit import TypeLimit
@@ -36,6 +39,7 @@ __all__ = [
     "AnyTask",
     "ApiToken",
     "AuditEntry",
+    "Delivery",
     "DlqEntry",
     "IdempotencyRecord",
     "ImportedSchedule",
@@ -48,10 +52,12 @@ __all__ = [
     "MinuteFigures",
     "Node",
     "OutboxEvent",
+    "OutboxWindow",
     "PastBatch",
     "PastTask",
     "ScheduleTask",
     "ShardLease",
+    "Subscription",
     "TaskAttempt",
     "TaskBatch",
     "TypeLimit",
