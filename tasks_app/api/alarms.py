@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from ninja import Query, Router, Schema
 from pydantic import Field
 
-from tasks_app.core.alarms import AlertKind, ChannelKind, Condition, Facts, title
+from tasks_app.core.alarms import AlertKind, ChannelKind, Condition
 from tasks_app.core.errors import InvalidTask, TypeClosed
 from tasks_app.engine.operations import alarms as operations
 from tasks_app.engine.operations.api_tokens import Caller
@@ -23,6 +23,7 @@ from tasks_app.engine.watch.alarm_browse import (
 from tasks_app.lifecycle.alarms import channels, rules
 from tasks_app.lifecycle.alarms.channels import MOST_PER_HOUR, ChannelRequest
 from tasks_app.lifecycle.alarms.rules import RuleRequest
+from tasks_app.lifecycle.alarms.view import title_of
 from tasks_app.models import AlarmAlert, AlarmChannel, AlarmIncident, AlarmRule, JobDefinition
 
 from .auth import caller
@@ -353,15 +354,6 @@ def read_incident(request: HttpRequest, incident_id: Id):
         raise Problem("SCH_404_NOT_FOUND", f"There is no incident {incident_id}.")
     alerts = [AlertOut.of(alert) for alert in alerts_of_incident(one.id)]
     return IncidentDetailOut.of(one, rule_names([one]), alerts=alerts)
-
-
-def title_of(one: AlarmIncident) -> str:
-    """As an alert would begin."""
-    facts = Facts(
-        Condition(one.condition), one.cause, one.task_type, one.count, 0, one.opened_at, one.seen_at, one.seconds,
-        one.sample,
-    )  # fmt: skip
-    return title(AlertKind.OPENED, facts)
 
 
 def _scope(row: AlarmRule | AlarmChannel | AlarmIncident) -> AlarmScope:

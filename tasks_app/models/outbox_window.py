@@ -16,7 +16,8 @@ class OutboxWindow(OurModel):
     before = models.TextField(null=True)
     after = models.TextField()
     floor_id = models.BigIntegerField(
-        db_default=0, help_text="Rows up to this one were written by another server: its transactions mean nothing here."
+        db_default=0,
+        help_text="Rows up to this one were written by another server: its transactions mean nothing here.",
     )
     min_id = models.BigIntegerField()
     max_id = models.BigIntegerField()

@@ -29,7 +29,9 @@ class Subscription(OurModel):
     reason = models.TextField(db_default="", help_text="Why it is paused or suspended.")
     created_by = models.CharField(max_length=150, db_default="")
     created_at = models.DateTimeField(db_default=Now())
-    updated_at = models.DateTimeField(db_default=Now(), help_text="When a person, or the relay, last changed its state.")
+    updated_at = models.DateTimeField(
+        db_default=Now(), help_text="When a person, or the relay, last changed its state."
+    )
 
     # The cursor: everything up to there was delivered, or is none of its business.
     window_no = models.BigIntegerField(db_default=0, help_text="It has all windows before this one, ...")
@@ -54,9 +56,7 @@ class Subscription(OurModel):
     class Meta:
         db_table = "punctual_subscription"
         constraints = [
-            models.UniqueConstraint(
-                fields=["tenant", "name"], name="punctual_subscription_name", nulls_distinct=False
-            ),
+            models.UniqueConstraint(fields=["tenant", "name"], name="punctual_subscription_name", nulls_distinct=False),
             models.CheckConstraint(
                 condition=Q(state__in=["ACTIVE", "PAUSED", "SUSPENDED"]), name="punctual_subscription_state"
             ),
