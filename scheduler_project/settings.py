@@ -143,7 +143,14 @@ LOGGING = {
     },
 }
 
-PUNCTUAL = {"REDIS_URL": REDIS_URL, "ARCHIVE_URL": os.environ.get("ARCHIVE_URL", "")}
+PUNCTUAL = {
+    "REDIS_URL": REDIS_URL,
+    "ARCHIVE_URL": os.environ.get("ARCHIVE_URL", ""),
+    "OUTGOING_ALLOW": env.listed("OUTGOING_ALLOW", "public"),
+    "OUTGOING_CA_FILE": os.environ.get("OUTGOING_CA_FILE", ""),
+    "SECRET_KEYS": env.listed("PUNCTUAL_SECRET_KEYS", ""),
+    "SECRET_KEYS_FILE": os.environ.get("PUNCTUAL_SECRET_KEYS_FILE", ""),
+}
 for _name in (
     "DISPATCH_LEASE_SECONDS",
     "RUN_LEASE_SECONDS",

@@ -16,5 +16,5 @@ class TasksAppConfig(AppConfig):
 
             people.watch_console()
         post_migrate.connect(uninstall.leave_nothing, sender=self, dispatch_uid="punctual.uninstall")
-        # Every installed app may have a `handlers`, a `compensation` and a `links` module; no app is named here.
-        autodiscover_modules("handlers", "compensation", "links")
+        # Every installed app may have these modules; no app is named here.
+        autodiscover_modules("handlers", "compensation", "links", "subscribers")

@@ -9,7 +9,7 @@ from typing import ClassVar
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS
 
-from .core import allow_list, archive_url, keyring
+from .core import allow_list, archive_url, events, keyring
 from .core.errors import InvalidConfiguration, nearest, shown
 from .core.retention import DEFAULT_CLASS, RetentionClass, problems_of
 from .core.sharding import MOST_SHARDS
@@ -72,18 +72,28 @@ class Conf(Section):
     ALARM_SECONDS: float = 5.0  # how often the beats look whether an alarm rule applies, and send what waits; 0: never
     CONSOLE_URL: str = ""  # where people find the console, for links in alerts; empty: none has a link
     KEEP_INCIDENTS_DAYS: float = 90.0  # after they were closed, with their alerts
+    # The relay.
+    RELAY_SECONDS: float = 0.05  # how often a beat that has subscriptions looks for new events
+    RELAY_GIVE_UP_SECONDS: float = 86_400.0  # a subscription that got nothing delivered for this long is suspended
+    BROKERS: dict = field(default_factory=dict)  # where events may be queued: {"billing": "amqp://…"}
 
     # Limits of input.
     PAYLOAD_MAX_BYTES: int = 65_536
     API_CALLS_PER_MINUTE: int = 6_000  # of one token or user; 0: no limit
     API_ADDRESS_CALLS_PER_MINUTE: int = 30_000  # from one address; 0: no limit
 
+    # Events.
+    EVENTS: tuple[str, ...] = events.DEFAULT_EVENTS  # which are kept, as patterns; the last that matches decides
+    LATE_SECONDS: float = 60.0  # a run that begins so much later than it could have is told as late
+
     # Calls to others, and secrets.
-    OUTGOING_ALLOW: list = field(default_factory=lambda: [allow_list.PUBLIC])  # where webhooks and alarms may go
+    OUTGOING_ALLOW: tuple[str, ...] = (allow_list.PUBLIC,)  # where webhooks and alarms may go
     OUTGOING_CA_FILE: str = ""  # certificates of authorities to trust beside the system's own
     WEBHOOK_TIMEOUT_SECONDS: float = 10.0  # a whole call, from the look-up of the name to the end of the answer
     WEBHOOK_CONNECTIONS: int = 8  # calls at the same time to one subscriber, at most
-    SECRET_KEYS: list = field(default_factory=list, repr=False)  # the first seals, all unseal; empty: from SECRET_KEY
+    SECRET_KEYS: tuple[object, ...] = field(
+        default=(), repr=False
+    )  # the first seals, all unseal; empty: from SECRET_KEY
     SECRET_KEYS_FILE: str = ""  # more of them, one a line
 
     # Keeping.
@@ -96,6 +106,7 @@ class Conf(Section):
     RETENTION: dict = field(default_factory=dict)  # more classes: {"brief": {"hot_days": 2, "tenants": ["acme"]}}
     PARTITION_HOURS: float = 24.0  # of the past that lie in one table and go together
     KEEP_OUTBOX_DAYS: float = 7.0
+    KEEP_OUTBOX_MOST_DAYS: float = 30.0  # events that a subscription has not got stay, but no longer than this
     KEEP_AUDIT_DAYS: float = 180.0  # who did what and why; no less
     KEEP_REVISIONS_DAYS: float = 90.0  # longer than any change of a unit can be late
     PRUNE_STEP: int = 5_000  # rows deleted in one statement, at most
@@ -112,6 +123,15 @@ class Conf(Section):
         return {DEFAULT_CLASS: default} | {
             name: replace(default, name=name, **given) for name, given in self.RETENTION.items()
         }
+
+    @cached_property
+    def kept_events(self) -> events.Patterns:
+        return events.Patterns(self.EVENTS)
+
+    @cached_property
+    def kept_kinds(self) -> str:
+        """Of the scheduler's own events those that are kept, as statements take them."""
+        return "{" + ",".join(name for name in events.KINDS if name in self.kept_events) + "}"
 
     @property
     def partition_span(self) -> timedelta:
@@ -153,10 +173,24 @@ class Conf(Section):
                 "_ . : { } -, such as 'shop-punctual'."
             )
         yield from problems_of(self.RETENTION)
+        yield from events.problems_of(self.EVENTS, 'PUNCTUAL["EVENTS"]')
         if self.ARCHIVE_URL:
             yield from archive_url.problems_of(self.ARCHIVE_URL)
         yield from allow_list.problems_of(self.OUTGOING_ALLOW)
         yield from keyring.problems_of(self.SECRET_KEYS)
+        if self.KEEP_OUTBOX_MOST_DAYS < self.KEEP_OUTBOX_DAYS:
+            yield (
+                f'PUNCTUAL["KEEP_OUTBOX_MOST_DAYS"] is {self.KEEP_OUTBOX_MOST_DAYS:g} but KEEP_OUTBOX_DAYS is '
+                f"{self.KEEP_OUTBOX_DAYS:g}; events that somebody waits for can't be kept for less than the others. "
+                f"Set it to {self.KEEP_OUTBOX_DAYS:g} or more."
+            )
+        for name, url in self.BROKERS.items():
+            if not isinstance(name, str) or not isinstance(url, str) or not re.fullmatch(r"[\w+]+://.*", url):
+                # Only its name: the rest may hold a password.
+                yield (
+                    f'PUNCTUAL["BROKERS"] has {shown(name)} without an address that kombu understands; it must be like '
+                    '{"billing": "amqp://user:password@host/"}.'
+                )
         for name in self.CELERY:
             if name in _KEPT_CELERY:
                 yield f'PUNCTUAL["CELERY"] has {shown(name)}: {_KEPT_CELERY[name]}. Leave it out.'
@@ -274,8 +308,16 @@ _REASONS = {
 }
 _RENAMED = {"KEEP_TASKS_DAYS": "KEEP_HOT_DAYS", "KEEP_BATCHES_DAYS": "KEEP_HOT_DAYS"}
 REDIS_SCHEMES = ("redis://", "rediss://", "unix://")
-_ACCEPTED = {str: str, int: int, float: (int, float), dict: dict, list: list}
-_WORDS = {str: "string", int: "whole number", float: "number", dict: "dict", list: "list"}
+_TEXTS, _KEYS = tuple[str, ...], tuple[object, ...]
+_ACCEPTED = {str: str, int: int, float: (int, float), dict: dict, _TEXTS: (list, tuple), _KEYS: (list, tuple)}
+_WORDS = {
+    str: "string",
+    int: "whole number",
+    float: "number",
+    dict: "dict",
+    _TEXTS: "list of strings",
+    _KEYS: "list of keys",
+}
 # Options of Celery that hold a promise up, each with what would become of it.
 _KEPT_CELERY = {
     "accept_content": "whoever can write to Redis could run code in a worker",

@@ -7,7 +7,7 @@ from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_address, ip_network
 
 from .errors import InvalidConfiguration, shown
-from .target import Address, Refused, Target, checked_host
+from .receivers import Address, Receiver, Refused, checked_host
 
 PUBLIC = "public"
 SETTING = 'PUNCTUAL["OUTGOING_ALLOW"]'
@@ -35,43 +35,43 @@ class AllowList:
     beneath: tuple[str, ...]  # ".example.com" for *.example.com
     networks: tuple[tuple[Network, int | None], ...]
 
-    def refuse_early(self, target: Target) -> None:
+    def refuse_early(self, receiver: Receiver) -> None:
         """Refuse what can be refused without looking up its name."""
-        if target.address is not None:
-            self.refuse(target, [target.address])
-        elif not self.networks and not self._trusts(target) and not self._knows(target.host):
-            self._refuse_public(target)
+        if receiver.address is not None:
+            self.refuse(receiver, [receiver.address])
+        elif not self.networks and not self._trusts(receiver) and not self._knows(receiver.host):
+            self._refuse_public(receiver)
 
-    def refuse(self, target: Target, addresses: Iterable[Address]) -> None:
-        """Refuse a target that leads to these addresses, unless each of them is allowed."""
-        if self._trusts(target):
+    def refuse(self, receiver: Receiver, addresses: Iterable[Address]) -> None:
+        """Refuse a receiver that leads to these addresses, unless each of them is allowed."""
+        if self._trusts(receiver):
             return
         for address in addresses:
             plain = embedded(address)
-            if any(plain.version == network.version and plain in network for network in self._networks_of(target)):
+            if any(plain.version == network.version and plain in network for network in self._networks_of(receiver)):
                 continue
             if not is_public(address):
-                raise Refused(_leads(target, plain))
-            if not self._knows(target.host):
-                self._refuse_public(target)
+                raise Refused(_leads(receiver, plain))
+            if not self._knows(receiver.host):
+                self._refuse_public(receiver)
 
-    def _trusts(self, target: Target) -> bool:
-        return (target.host, None) in self.hosts or (target.host, target.port) in self.hosts
+    def _trusts(self, receiver: Receiver) -> bool:
+        return (receiver.host, None) in self.hosts or (receiver.host, receiver.port) in self.hosts
 
     def _knows(self, host: str) -> bool:
         return host.endswith(self.beneath) if self.beneath else False
 
-    def _networks_of(self, target: Target) -> Iterator[Network]:
-        return (network for network, port in self.networks if port in (None, target.port))
+    def _networks_of(self, receiver: Receiver) -> Iterator[Network]:
+        return (network for network, port in self.networks if port in (None, receiver.port))
 
-    def _refuse_public(self, target: Target) -> None:
-        """Refuse a public target that is listed nowhere, unless public ones are allowed and this one is a usual one."""
+    def _refuse_public(self, receiver: Receiver) -> None:
+        """Refuse what is listed nowhere, unless the public is allowed and this is a usual receiver."""
         if not self.public:
-            raise Refused(f"{target} is not listed. {_way_out(target)}")
-        if target.scheme != "https":
-            raise Refused(f"{target} would be sent in the clear. Use https://; or {_way_out(target, 'an')}")
-        if target.port not in USUAL_PORTS and target.port < FIRST_FREE_PORT:
-            raise Refused(f"{target}: port {target.port} is not one that receivers have. {_way_out(target)}")
+            raise Refused(f"{receiver} is not listed. {_way_out(receiver)}")
+        if receiver.scheme != "https":
+            raise Refused(f"{receiver} would be sent in the clear. Use https://; or {_way_out(receiver, 'an')}")
+        if receiver.port not in USUAL_PORTS and receiver.port < FIRST_FREE_PORT:
+            raise Refused(f"{receiver}: port {receiver.port} is not one that receivers have. {_way_out(receiver)}")
 
 
 def allow_list(entries: Iterable[str]) -> AllowList:
@@ -145,13 +145,13 @@ def is_public(address: Address) -> bool:
     return plain.is_global and not (plain.is_multicast or plain.is_reserved or plain.is_unspecified)
 
 
-def _leads(target: Target, plain: Address) -> str:
-    if target.address is None:
+def _leads(receiver: Receiver, plain: Address) -> str:
+    if receiver.address is None:
         # Which address it is, is none of the caller's business: it would tell what names mean inside.
-        words = f"{target} leads to {_kind(plain)} address."
+        words = f"{receiver} leads to {_kind(plain)} address."
     else:
-        words = f"{target} is {_kind(plain)} address."
-    return f"{words} {_way_out(target)}"
+        words = f"{receiver} is {_kind(plain)} address."
+    return f"{words} {_way_out(receiver)}"
 
 
 def _kind(address: Address) -> str:
@@ -161,6 +161,6 @@ def _kind(address: Address) -> str:
     return "a non-public"
 
 
-def _way_out(target: Target, first: str = "An") -> str:
-    host = f"[{target.host}]" if ":" in target.host else target.host
-    return f"{first} operator who wants it called adds '{host}:{target.port}' to {SETTING}."
+def _way_out(receiver: Receiver, first: str = "An") -> str:
+    host = f"[{receiver.host}]" if ":" in receiver.host else receiver.host
+    return f"{first} operator who wants it called adds '{host}:{receiver.port}' to {SETTING}."

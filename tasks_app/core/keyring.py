@@ -60,6 +60,9 @@ class Keyring:
         self._keys = {key.id: key for key in reversed(list(keys))}
         self._first = list(self._keys.values())[-1]
 
+    def __contains__(self, key_id: str) -> bool:
+        return key_id in self._keys
+
     @property
     def first_id(self) -> str:
         return self._first.id

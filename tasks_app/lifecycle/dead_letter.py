@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tasks_app.conf import conf
 from tasks_app.sql import run
 
 
@@ -14,5 +15,6 @@ class Replayed:
 
 def replay(task_ids: Sequence[int], by: str) -> Replayed:
     """Start the dead again with a new budget, as long as nothing newer stands in their place."""
-    moved = [task_id for (task_id,) in run("replay", {"ids": list(task_ids), "by": by})]
+    params = {"ids": list(task_ids), "by": by, "kept": conf().kept_kinds}
+    moved = [task_id for (task_id,) in run("replay", params)]
     return Replayed(moved, [task_id for task_id in task_ids if task_id not in set(moved)])

@@ -1,4 +1,4 @@
-"""A stretch of the outbox that is complete: what was committed between two looks. Subscribers read one after another."""
+"""A stretch of the outbox that is complete: what was committed between two looks. Subscribers read them in order."""
 
 from django.db import models
 from django.db.models.functions import Now

@@ -4,7 +4,7 @@ Only where the allow-list says; a name is looked up once and the connection goes
 proxies; every call has an end, and its answer a limit.
 """
 
-from tasks_app.core.target import Refused
+from tasks_app.core.receivers import Refused
 
 from .client import Answer, Client, Unreachable, checked, post
 

@@ -16,7 +16,7 @@ import tasks_app
 from tasks_app.conf import conf
 from tasks_app.core.allow_list import AllowList, allow_list
 from tasks_app.core.errors import PunctualError, shown
-from tasks_app.core.target import Refused, Target, target_of
+from tasks_app.core.receivers import Receiver, Refused, receiver_of
 
 from .connection import Connection, NoHttp, Received, connect, left_until
 from .resolver import Resolve, Resolver, ask_system
@@ -57,11 +57,11 @@ def post(
     return _client(conf().OUTGOING_CA_FILE).post(url, body, headers, timeout=timeout, allow=allow or allowed())
 
 
-def checked(url: str, allow: AllowList | None = None) -> Target:
+def checked(url: str, allow: AllowList | None = None) -> Receiver:
     """What can be said of an address before it is called. Raises Refused."""
-    target = target_of(url)
-    (allow or allowed()).refuse_early(target)
-    return target
+    receiver = receiver_of(url)
+    (allow or allowed()).refuse_early(receiver)
+    return receiver
 
 
 def allowed() -> AllowList:
@@ -81,19 +81,19 @@ class Client:
 
     def post(self, url: str, body: bytes, headers: Mapping[str, str], *, timeout: float, allow: AllowList) -> Answer:
         began = time.monotonic()
-        target = target_of(url)
-        request = _request(target, body, headers)
+        receiver = receiver_of(url)
+        request = _request(receiver, body, headers)
         try:
-            received = self._call(target, allow, request, began + timeout)
+            received = self._call(receiver, allow, request, began + timeout)
         except TimeoutError:
-            raise Unreachable(f"{target} did not answer within {timeout:g} s.", _ms_since(began)) from None
+            raise Unreachable(f"{receiver} did not answer within {timeout:g} s.", _ms_since(began)) from None
         except NoHttp as error:
-            raise Unreachable(f"{target} gave no proper answer: {error}.", _ms_since(began)) from None
+            raise Unreachable(f"{receiver} gave no proper answer: {error}.", _ms_since(began)) from None
         except ssl.SSLCertVerificationError as error:
-            words = f"{target} has a certificate that can't be trusted: {error.verify_message}."
+            words = f"{receiver} has a certificate that can't be trusted: {error.verify_message}."
             raise Unreachable(words, _ms_since(began)) from None
         except OSError as error:
-            raise Unreachable(f"{target} can't be reached: {error.strerror or error}.", _ms_since(began)) from None
+            raise Unreachable(f"{receiver} can't be reached: {error.strerror or error}.", _ms_since(began)) from None
         retry_after = _retry_after(received.headers.get(b"retry-after"))
         return Answer(received.status, _ms_since(began), received.body, received.complete, retry_after)
 
@@ -104,29 +104,29 @@ class Client:
             for connection in connections:
                 connection.close()
 
-    def _call(self, target: Target, allow: AllowList, request: bytes, ends: float) -> Received:
-        receiver = (target.scheme, target.host, target.port, allow)
-        connection = self._take(receiver) or self._connect(target, allow, ends)
+    def _call(self, receiver: Receiver, allow: AllowList, request: bytes, ends: float) -> Received:
+        kept_for = (receiver.scheme, receiver.host, receiver.port, allow)
+        connection = self._take(kept_for) or self._connect(receiver, allow, ends)
         try:
             received = connection.exchange(request, ends, ANSWER_BYTES)
         except BaseException:
             connection.close()
             raise
-        self._give(receiver, connection)
+        self._give(kept_for, connection)
         return received
 
-    def _connect(self, target: Target, allow: AllowList, ends: float) -> Connection:
+    def _connect(self, receiver: Receiver, allow: AllowList, ends: float) -> Connection:
         """To one of the addresses that were looked at, and to no other."""
-        allow.refuse_early(target)
-        places = self._resolver.places(target.host, target.port, left_until(ends))
-        allow.refuse(target, [place.address for place in places])
-        tls = self._context() if target.scheme == "https" else None
+        allow.refuse_early(receiver)
+        places = self._resolver.places(receiver.host, receiver.port, left_until(ends))
+        allow.refuse(receiver, [place.address for place in places])
+        tls = self._context() if receiver.scheme == "https" else None
         failed: OSError = OSError("its name has no address")
         for number, place in enumerate(places):
             try:
                 # An address that swallows everything must leave time for the next one.
                 seconds = left_until(ends) / (len(places) - number)
-                return connect(place.family, place.where, target.host, tls, ends, seconds)
+                return connect(place.family, place.where, receiver.host, tls, ends, seconds)
             except OSError as error:
                 failed = error
         raise failed
@@ -139,11 +139,11 @@ class Client:
             self._tls = context
         return self._tls
 
-    def _take(self, receiver: tuple) -> Connection | None:
+    def _take(self, kept_for: tuple) -> Connection | None:
         """One that is free, young and alive."""
         while True:
             with self._lock:
-                free = self._kept.get(receiver)
+                free = self._kept.get(kept_for)
                 if not free:
                     return None
                 connection = free.pop()  # the one used last: it is the least likely to have died
@@ -151,11 +151,11 @@ class Client:
                 return connection
             connection.close()
 
-    def _give(self, receiver: tuple, connection: Connection) -> None:
+    def _give(self, kept_for: tuple, connection: Connection) -> None:
         now, stale = time.monotonic(), []
         with self._lock:
             if connection.reusable:
-                free = self._kept.setdefault(receiver, deque())
+                free = self._kept.setdefault(kept_for, deque())
                 free.append(connection)
                 if len(free) > KEPT_CONNECTIONS:
                     stale.append(free.popleft())
@@ -170,11 +170,11 @@ class Client:
     def _stale(self, now: float) -> list[Connection]:
         """Those that nobody has used for long are taken out, of all receivers."""
         found = []
-        for receiver, free in list(self._kept.items()):
+        for kept_for, free in list(self._kept.items()):
             found += [one for one in free if not _fresh(one, now)]
-            self._kept[receiver] = deque(one for one in free if _fresh(one, now))
-            if not self._kept[receiver]:
-                del self._kept[receiver]
+            self._kept[kept_for] = deque(one for one in free if _fresh(one, now))
+            if not self._kept[kept_for]:
+                del self._kept[kept_for]
         return found
 
 
@@ -191,10 +191,10 @@ def _fresh(connection: Connection, now: float) -> bool:
     return now - connection.used_at < KEPT_SECONDS and now - connection.made_at < LONGEST_SECONDS
 
 
-def _request(target: Target, body: bytes, headers: Mapping[str, str]) -> bytes:
+def _request(receiver: Receiver, body: bytes, headers: Mapping[str, str]) -> bytes:
     lines = [
-        f"POST {target.path} HTTP/1.1",
-        f"Host: {target.authority}",
+        f"POST {receiver.path} HTTP/1.1",
+        f"Host: {receiver.authority}",
         f"User-Agent: Punctual/{tasks_app.__version__}",
         "Accept-Encoding: identity",
         f"Content-Length: {len(body)}",

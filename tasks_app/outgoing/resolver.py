@@ -8,7 +8,7 @@ from concurrent.futures import TimeoutError as NotInTime
 from ipaddress import ip_address
 from typing import NamedTuple
 
-from tasks_app.core.target import Address
+from tasks_app.core.receivers import Address
 
 
 class Place(NamedTuple):
@@ -42,7 +42,7 @@ class Resolver:
             answer = self._asked.get((host, port))
             if answer is None:
                 answer = self._asked[host, port] = Future()
-                threading.Thread(target=self._ask, args=(host, port, answer), name="resolver", daemon=True).start()
+                threading.Thread(receiver=self._ask, args=(host, port, answer), name="resolver", daemon=True).start()
         try:
             return answer.result(seconds)
         except NotInTime:

@@ -26,7 +26,8 @@ WITH
         start_time = b.started_at + g.begun, finish_time = b.started_at + g.ended, updated_at = clock_timestamp()
     FROM b, given g
     WHERE t.id = g.id AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
-    RETURNING t.id, t.tenant, t.task_type, t.status, g.attempt, t.error_code, t.error_msg, t.start_time, t.finish_time
+    RETURNING t.id, t.tenant, t.task_type, t.biz_key, t.job, t.fire_time, t.idem_key, t.status, t.due_at, g.attempt, t.error_code,
+              t.error_msg, t.start_time, t.finish_time
 ), tried AS (
     INSERT INTO punctual_attempt (task_id, attempt, batch_no, worker, started_at, finished_at, error_code, error_msg)
     SELECT m.id, m.attempt, b.batch_no, b.worker, m.start_time, m.finish_time, m.error_code, m.error_msg
@@ -34,8 +35,12 @@ WITH
 ), buried AS (
     INSERT INTO punctual_dead_letter (task_id, tenant, task_type, error_code, error_msg)
     SELECT id, tenant, task_type, error_code, error_msg FROM moved WHERE status = 'DEAD'
-), told AS (
-    INSERT INTO punctual_outbox (tenant, event, task_id)
-    SELECT tenant, CASE status WHEN 'DEAD' THEN 'task.dead' ELSE 'task.failed' END, id FROM moved
-)
+), news AS (
+    SELECT CASE m.status WHEN 'DEAD' THEN 'task.dead' ELSE 'task.failed' END AS event, m.id, m.tenant, m.task_type,
+           m.biz_key AS key, m.job, m.fire_time, m.idem_key, b.worker, b.batch_no, m.attempt, NULL::text AS state,
+           jsonb_strip_nulls(jsonb_build_object(
+               'code', m.error_code, 'message', left(m.error_msg, 500), 'next', m.due_at)) AS data
+    FROM moved m, b
+),
+--include tell
 --include figures

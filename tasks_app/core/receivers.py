@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
 
-from .errors import PunctualError
+from .errors import InvalidTask
 
 LONGEST_URL = 2_000
 PORTS = {"http": 80, "https": 443}
@@ -16,12 +16,12 @@ _LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 
 
-class Refused(PunctualError, ValueError):
+class Refused(InvalidTask):
     """The installation doesn't call this address; the sentence says why, and what to do about it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class Receiver:
     scheme: str
     host: str  # in lower case; an IPv6 address has no brackets
     port: int
@@ -39,7 +39,7 @@ class Target:
         return f"{self.scheme}://{self.authority}"
 
 
-def target_of(url: str) -> Target:
+def receiver_of(url: str) -> Receiver:
     """Raises Refused with a sentence."""
     if not isinstance(url, str) or not url:
         raise Refused("There is no address to call. Give one, such as https://hooks.example.com/punctual.")
@@ -53,7 +53,7 @@ def target_of(url: str) -> Target:
     if "@" in authority:
         raise Refused("The address has a user name or a password in it. Leave them out: what is sent is signed.")
     host, port = _host_and_port(authority, PORTS[scheme])
-    return Target(scheme, host, port, path if path.startswith("/") else f"/{path}", literal(host))
+    return Receiver(scheme, host, port, path if path.startswith("/") else f"/{path}", literal(host))
 
 
 def _refuse_characters(url: str) -> None:
