@@ -124,6 +124,12 @@ def stack(text: str) -> str:
 
 
 @register.filter
+def named(names: dict[int, str], number: int) -> str:
+    """By its name, or its number if it has gone."""
+    return names.get(number, str(number))
+
+
+@register.filter
 def changes(detail: dict) -> list[tuple[str, str, str]]:
     """What an edit has changed: field, before, after."""
     before, after = detail.get("before") or {}, detail.get("after") or {}

@@ -18,6 +18,8 @@ class Pruned:
     answers: int
     revisions: int
     campaigns: int
+    incidents: int
+    alerts: int
 
 
 def prune(steps: int = 20) -> Pruned:
@@ -28,6 +30,8 @@ def prune(steps: int = 20) -> Pruned:
         answers=_prune("prune_idempotency", KEEP_ANSWERS_DAYS, steps),
         revisions=_walk("prune_revisions", conf().KEEP_REVISIONS_DAYS, steps),
         campaigns=len(run("prune_campaigns", {"keep": conf().KEEP_CAMPAIGNS_DAYS * DAY, "step": CAMPAIGNS})),
+        incidents=_prune("prune_incidents", conf().KEEP_INCIDENTS_DAYS, steps),
+        alerts=_prune("prune_alerts", conf().KEEP_INCIDENTS_DAYS, steps),
     )
 
 
