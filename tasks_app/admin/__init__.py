@@ -1,4 +1,4 @@
-"""The operator's pages: the overview, tasks, jobs, campaigns, what was done by whom, batches, the fleet, tokens, alarms.
+"""The operator's pages: overview, tasks, jobs, campaigns, what was done by whom, batches, the fleet, tokens, alarms.
 
 They belong to the console and never to the project's own site; without django-unfold there are none.
 """
