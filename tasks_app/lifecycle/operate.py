@@ -1,4 +1,4 @@
-"""What an operator may do to tasks: retry now, cancel, move. Decided row by row under its lock, written set-based."""
+"""What an operator may do to tasks: retry, cancel, move, discard. Decided row by row under locks, written in sets."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -14,14 +14,16 @@ from tasks_app.sql import array, run
 
 from . import schedule
 from .audit import Entry, Operator, audit
-from .dead_letter import replay
+from .dead_letter import discard, replay
 from .request import Request, checked_instant
 
 
 class Verb(StrEnum):
     RETRY = "retry"
+    REPLAY = "replay"  # retry, of the dead alone
     CANCEL = "cancel"
     MOVE = "move"
+    DISCARD = "discard"  # the dead, for good
 
 
 class Answer(StrEnum):
@@ -30,16 +32,24 @@ class Answer(StrEnum):
     REPLAYED = "replayed"  # it was dead: starts anew
     DUE_NOW = "due now"  # it waited for its next try
     CANCELLED = "cancelled"
+    DISCARDED = "discarded"  # it was dead: cancelled for good
     MOVED = "moved"
     REPLACED = "replaced"  # moved while it ran: a new task took over
     RUNNING = "running"  # left alone, as are all below
     PLANNED = "planned"
     FINISHED = "finished"
     SUPERSEDED = "superseded"  # a newer task of its unit stands in its place
+    NOT_DEAD = "not dead"  # it is tried again already
 
     @property
     def acted(self) -> bool:
-        return self in (Answer.REPLAYED, Answer.DUE_NOW, Answer.CANCELLED, Answer.MOVED, Answer.REPLACED)
+        return self in _ACTED
+
+
+_ACTED = (
+    *(Answer.REPLAYED, Answer.DUE_NOW, Answer.CANCELLED, Answer.DISCARDED, Answer.MOVED),
+    Answer.REPLACED,
+)
 
 
 class Row(NamedTuple):
@@ -68,6 +78,10 @@ def expected(verb: Verb, row: Row) -> Answer:
         return Answer.SUPERSEDED
     if verb is Verb.RETRY:
         return _RETRY.get(Status(row.status), Answer.FINISHED)
+    if verb in _OF_THE_DEAD:
+        if row.status == Status.DEAD:
+            return _OF_THE_DEAD[verb]
+        return Answer.NOT_DEAD if is_live(row.status, row.due) else Answer.FINISHED
     if not is_live(row.status, row.due):
         return Answer.FINISHED
     if verb is Verb.CANCEL:
@@ -82,6 +96,7 @@ _RETRY = {
     Status.INIT: Answer.PLANNED,
     Status.BLOCKED: Answer.PLANNED,
 }
+_OF_THE_DEAD = {Verb.REPLAY: Answer.REPLAYED, Verb.DISCARD: Answer.DISCARDED}
 
 
 def operate(verb: Verb, ids: Sequence[int], operator: Operator, at: datetime | None = None) -> Operated:
@@ -115,6 +130,9 @@ def _write(rows: Sequence[Row], decided: dict[int, Answer], operator: Operator, 
     moved, cancelled = chosen(Answer.MOVED, Answer.REPLACED), chosen(Answer.CANCELLED)
     if dead:
         _same(replay([row.id for row in dead], operator.name).replayed, dead)
+    if discarded := chosen(Answer.DISCARDED):
+        ids = [row.id for row in discarded]
+        _same(discard(ids, operator.reason, operator.name, operator.tenant), discarded)
     if cancelled:
         params = {"ids": array(row.id for row in cancelled), "reason": operator.reason, "by": operator.name}
         params["from"] = operator.tenant

@@ -7,7 +7,8 @@ WITH
     SELECT id, (g ->> 'begun')::bigint * interval '1 microsecond' AS begun,
            (g ->> 'ended')::bigint * interval '1 microsecond' AS ended,
            (g ->> 'delay_ms')::bigint * interval '1 millisecond' AS delay,
-           (g ->> 'final')::bool AS final, (g ->> 'attempt')::int AS attempt, g ->> 'code' AS code, g ->> 'message' AS message
+           (g ->> 'final')::bool AS final, (g ->> 'attempt')::int AS attempt, g ->> 'code' AS code, g ->> 'message' AS message,
+           g ->> 'held_by' AS held_by, g
     FROM (SELECT id, %(given)s::jsonb -> (place - 1) AS g FROM mine) AS one
 ), moved AS (
     UPDATE punctual_task t
@@ -26,14 +27,17 @@ WITH
         start_time = b.started_at + g.begun, finish_time = b.started_at + g.ended, updated_at = clock_timestamp()
     FROM b, given g
     WHERE t.id = g.id AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
-    RETURNING t.id, t.tenant, t.task_type, t.status, g.attempt, t.error_code, t.error_msg, t.start_time, t.finish_time
+    RETURNING t.id, t.tenant, t.task_type, t.status, g.attempt, t.error_code, t.error_msg, t.start_time, t.finish_time,
+              t.job, CASE WHEN t.attempt > 0 AND t.status = 'FAIL' THEN g.held_by END AS held_by, g.g
 ), tried AS (
-    INSERT INTO punctual_attempt (task_id, attempt, batch_no, worker, started_at, finished_at, error_code, error_msg)
-    SELECT m.id, m.attempt, b.batch_no, b.worker, m.start_time, m.finish_time, m.error_code, m.error_msg
+    INSERT INTO punctual_attempt (task_id, attempt, batch_no, worker, started_at, finished_at, error_code, error_msg, held_by)
+    SELECT m.id, m.attempt, b.batch_no, b.worker, m.start_time, m.finish_time, m.error_code, m.error_msg, m.held_by
     FROM moved m, b
 ), buried AS (
-    INSERT INTO punctual_dead_letter (task_id, tenant, task_type, error_code, error_msg)
-    SELECT id, tenant, task_type, error_code, error_msg FROM moved WHERE status = 'DEAD'
+    INSERT INTO punctual_dead_letter (task_id, tenant, task_type, error_code, error_msg, job, frame, traceback, tags)
+    SELECT id, tenant, task_type, error_code, error_msg, job, g ->> 'frame', g ->> 'trace',
+           ARRAY(SELECT jsonb_array_elements_text(g -> 'tags'))
+    FROM moved WHERE status = 'DEAD'
 ), told AS (
     INSERT INTO punctual_outbox (tenant, event, task_id)
     SELECT tenant, CASE status WHEN 'DEAD' THEN 'task.dead' ELSE 'task.failed' END, id FROM moved

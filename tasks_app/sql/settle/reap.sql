@@ -48,15 +48,15 @@ WITH expired AS (
         finish_time = CASE WHEN b.alone THEN clock_timestamp() ELSE t.finish_time END
     FROM mine AS b
     WHERE t.id = b.task_id AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
-    RETURNING t.id, t.tenant, t.task_type, t.status, t.attempt, t.max_retry, t.error_code, t.error_msg, t.due_at,
+    RETURNING t.id, t.tenant, t.task_type, t.status, t.attempt, t.max_retry, t.error_code, t.error_msg, t.due_at, t.job,
               b.batch_no AS lost_batch, b.worker, b.started_at, b.alone
 ), tried AS (
     INSERT INTO punctual_attempt (task_id, attempt, batch_no, worker, started_at, finished_at, error_code, error_msg)
     SELECT id, CASE attempt WHEN 0 THEN max_retry + 1 ELSE attempt END, lost_batch, worker, started_at, clock_timestamp(), error_code, error_msg
     FROM moved WHERE alone
 ), buried AS (
-    INSERT INTO punctual_dead_letter (task_id, tenant, task_type, error_code, error_msg)
-    SELECT id, tenant, task_type, error_code, error_msg FROM moved WHERE status = 'DEAD'
+    INSERT INTO punctual_dead_letter (task_id, tenant, task_type, error_code, error_msg, job, tags)
+    SELECT id, tenant, task_type, error_code, error_msg, job, ARRAY['lease_expired'] FROM moved WHERE status = 'DEAD'
 ), told AS (
     INSERT INTO punctual_outbox (tenant, event, task_id)
     SELECT tenant, CASE status WHEN 'DEAD' THEN 'task.dead' ELSE 'task.failed' END, id FROM moved WHERE alone
