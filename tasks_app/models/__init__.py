@@ -2,6 +2,7 @@
 
 from .api_token import ApiToken
 from .audit_entry import AuditEntry
+from .campaign import Campaign, CampaignChunk
 from .dlq_entry import DlqEntry
 from .idempotency_record import IdempotencyRecord
 from .imported_schedule import ImportedSchedule
@@ -26,6 +27,8 @@ __all__ = [
     "AnyTask",
     "ApiToken",
     "AuditEntry",
+    "Campaign",
+    "CampaignChunk",
     "DlqEntry",
     "IdempotencyRecord",
     "ImportedSchedule",
