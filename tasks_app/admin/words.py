@@ -24,6 +24,7 @@ LEFT = {
     Answer.FINISHED: "already over; dead ones can be retried or discarded",
     Answer.SUPERSEDED: "replaced by a newer task with the same key",
     Answer.NOT_DEAD: "not dead: being tried again already",
+    Answer.LIMITED: "retried too often within the last minute; wait a little",
 }
 DONE = {
     Answer.REPLAYED: "started over",

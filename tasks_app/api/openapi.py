@@ -27,6 +27,7 @@ TAGS = [
         "description": "How many tasks of a type may start in a second, and run at the same time; set in code, where "
         "the handler is declared",
     },
+    {"name": "dead letters", "description": "What gave up, by cause; run it again, or give it up"},
     {"name": "audit", "description": "Who did what, and why"},
     {"name": "scheduler", "description": "How the scheduler itself is doing"},
 ]

@@ -16,6 +16,7 @@ from . import schedule
 from .audit import Entry, Operator, audit
 from .dead_letter import discard, replay
 from .request import Request, checked_instant
+from .retry_limit import retried_too_often
 
 
 class Verb(StrEnum):
@@ -40,6 +41,7 @@ class Answer(StrEnum):
     FINISHED = "finished"
     SUPERSEDED = "superseded"  # a newer task of its unit stands in its place
     NOT_DEAD = "not dead"  # it is tried again already
+    LIMITED = "limited"  # retried too often of late
 
     @property
     def acted(self) -> bool:
@@ -113,6 +115,8 @@ def operate(verb: Verb, ids: Sequence[int], operator: Operator, at: datetime | N
             asked = {"ids": array(sorted(moved)), "operation": operator.operation}
             rows += [Row(*row) for row in run("past_tasks", asked)]
         decided = {row.id: expected(verb, row) for row in rows}
+        if verb in (Verb.RETRY, Verb.REPLAY):
+            decided |= dict.fromkeys(retried_too_often(list(decided)), Answer.LIMITED)
         due = _write(rows, decided, operator, at)
         detail = {"at": at.isoformat()} if verb is Verb.MOVE else None
         entries = [Entry(f"task {row.id}", decided[row.id], row.id, detail, row.tenant, row.task_type) for row in rows]

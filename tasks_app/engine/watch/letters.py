@@ -16,7 +16,7 @@ from django.utils import timezone
 from tasks_app.core.errors import InvalidTask, checked_tags, shown
 from tasks_app.lifecycle.request import checked_instant
 from tasks_app.models import DlqEntry
-from tasks_app.sql import run, run_on
+from tasks_app.sql import run_on
 
 STRETCH = 5_000  # letters looked at in one statement
 WALKED_AT_ONCE = 1_000

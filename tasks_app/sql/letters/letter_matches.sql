@@ -1,3 +1,4 @@
+-- What is asked of a dead letter beside what its index knows.
            (%(tenant)s::text IS NULL OR d.tenant = %(tenant)s)
            AND (%(types)s::text[] IS NULL OR d.task_type = ANY (%(types)s::text[]))
            AND (%(task_type)s::text IS NULL OR d.task_type = %(task_type)s)
