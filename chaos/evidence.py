@@ -63,7 +63,6 @@ def gather(
 def _index_for_the_rules() -> None:
     """The rules look up events by task, which the product never does: for 20,000 tasks that needs an index."""
     with connection.cursor() as cursor:
-        cursor.execute("CREATE INDEX ON punctual_outbox (task_id)")
         cursor.execute("CREATE INDEX ON punctual_dead_letter (task_id)")
         cursor.execute("ANALYZE")
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS
 
-from .core import archive_url, retry_budget
+from .core import archive_url, events, retry_budget
 from .core.errors import InvalidConfiguration, nearest, shown
 from .core.retention import DEFAULT_CLASS, RetentionClass, problems_of
 from .core.sharding import MOST_SHARDS
@@ -76,6 +76,10 @@ class Conf(Section):
     API_CALLS_PER_MINUTE: int = 6_000  # of one token or user; 0: no limit
     API_ADDRESS_CALLS_PER_MINUTE: int = 30_000  # from one address; 0: no limit
 
+    # Events.
+    EVENTS: tuple[str, ...] = events.DEFAULT_EVENTS  # which are kept, as patterns; the last that matches decides
+    LATE_SECONDS: float = 60.0  # a run that begins so much later than it could have is told as late
+
     # Keeping.
     KEEP_LIVE_SECONDS: float = 600.0  # what is over stays among what is live for this long, then it goes to the past
     MOVE_SECONDS: float = 5.0  # how often a beat looks for what goes there
@@ -107,6 +111,15 @@ class Conf(Section):
     @cached_property
     def retry_budgets(self) -> dict[tuple[str, str], retry_budget.RetryBudget]:
         return retry_budget.budgets_of(self.RETRY_BUDGETS)
+
+    @cached_property
+    def kept_events(self) -> events.Patterns:
+        return events.Patterns(self.EVENTS)
+
+    @cached_property
+    def kept_kinds(self) -> str:
+        """Of the scheduler's own events those that are kept, as statements take them."""
+        return "{" + ",".join(name for name in events.KINDS if name in self.kept_events) + "}"
 
     @property
     def partition_span(self) -> timedelta:
@@ -144,6 +157,7 @@ class Conf(Section):
             )
         yield from problems_of(self.RETENTION)
         yield from retry_budget.problems_of(self.RETRY_BUDGETS)
+        yield from events.problems_of(self.EVENTS, 'PUNCTUAL["EVENTS"]')
         if self.ARCHIVE_URL:
             yield from archive_url.problems_of(self.ARCHIVE_URL)
         for name in self.CELERY:
@@ -260,8 +274,9 @@ _REASONS = {
 }
 _RENAMED = {"KEEP_TASKS_DAYS": "KEEP_HOT_DAYS", "KEEP_BATCHES_DAYS": "KEEP_HOT_DAYS"}
 REDIS_SCHEMES = ("redis://", "rediss://", "unix://")
-_ACCEPTED = {str: str, int: int, float: (int, float), dict: dict}
-_WORDS = {str: "string", int: "whole number", float: "number", dict: "dict"}
+_TEXTS = tuple[str, ...]
+_ACCEPTED = {str: str, int: int, float: (int, float), dict: dict, _TEXTS: (list, tuple)}
+_WORDS = {str: "string", int: "whole number", float: "number", dict: "dict", _TEXTS: "list of strings"}
 # Options of Celery that hold a promise up, each with what would become of it.
 _KEPT_CELERY = {
     "accept_content": "whoever can write to Redis could run code in a worker",

@@ -9,7 +9,9 @@ from tasks_app.lifecycle.operate import Answer, Verb
 from tasks_app.lifecycle.tries import try_of
 from tasks_app.models import ScheduleTask
 
+# What the list of tasks offers.
 VERBS = {Verb.RETRY: "Retry now", Verb.CANCEL: "Cancel", Verb.MOVE: "Move", Verb.DISCARD: "Discard"}
+KINDS = VERBS | {Verb.REPLAY: "Replay"}  # of campaigns
 WILL = {
     Answer.REPLAYED: "dead: will start over, with a new budget of tries",
     Answer.DUE_NOW: "failed: will be tried again at once",

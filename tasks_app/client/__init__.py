@@ -1,11 +1,11 @@
 """The door for other apps: what they need every day.
 
-Beside it are `client.jobs` (rules that fire by a schedule), `client.rolling` (all repeating tasks of a type at once)
-and `client.compensation` (an app's own rows compared with what is scheduled for them). Admin pages are built with
-`tasks_app.pages`.
+Beside it are `client.events` (what an app tells others), `client.jobs` (rules that fire by a schedule), `client.rolling`
+(all repeating tasks of a type at once) and `client.compensation` (an app's own rows compared with what is scheduled for
+them). Admin pages are built with `tasks_app.pages`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from tasks_app.core.errors import (
     InvalidTask,
@@ -98,14 +98,32 @@ __all__ = [
 ]
 
 
-def emit(event: str, payload: object, *, tenant: str = DEFAULT_TENANT) -> None:
-    """Tell an event of your own in your own transaction: if it rolls back, nothing was told."""
-    _outbox.emit(event, [payload], tenant)
+def emit(
+    event: str,
+    payload: object,
+    *,
+    tenant: str = DEFAULT_TENANT,
+    task_type: str | None = None,
+    key: object = None,
+) -> None:
+    """Tell an event of your own in your own transaction: if it rolls back, nothing was told.
+
+    With a task type and a key it is about that unit, and is heard in order with the unit's other events, as long as you
+    hold a lock on what it is about.
+    """
+    _outbox.emit(event, [payload], tenant, task_type=task_type, keys=None if key is None else [key])
 
 
-def emit_many(event: str, payloads: Iterable[object], *, tenant: str = DEFAULT_TENANT) -> int:
-    """emit for many payloads, in a few statements; returns how many."""
-    return _outbox.emit(event, payloads, tenant)
+def emit_many(
+    event: str,
+    payloads: Iterable[object],
+    *,
+    tenant: str = DEFAULT_TENANT,
+    task_type: str | None = None,
+    keys: Sequence[object] | None = None,
+) -> int:
+    """emit for many payloads, in a few statements, with one key for each or none; returns how many are kept."""
+    return _outbox.emit(event, payloads, tenant, task_type=task_type, keys=keys)
 
 
 def register_link(task_type: str, make: MakeLink) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from tasks_app.conf import conf
 from tasks_app.core.errors import MOST_TAGS, InvalidTask, checked_tags
 from tasks_app.database import atomic
 from tasks_app.models import DlqEntry
@@ -19,13 +20,14 @@ class Replayed:
 
 def replay(task_ids: Sequence[int], by: str) -> Replayed:
     """Start the dead again with a new budget, as long as nothing newer stands in their place."""
-    moved = [task_id for (task_id,) in run("replay", {"ids": list(task_ids), "by": by})]
+    params = {"ids": list(task_ids), "by": by, "kept": conf().kept_kinds}
+    moved = [task_id for (task_id,) in run("replay", params)]
     return Replayed(moved, [task_id for task_id in task_ids if task_id not in set(moved)])
 
 
 def discard(task_ids: Sequence[int], reason: str, by: str, tenant: str | None = None) -> list[int]:
     """Give the dead up for good: those that moved are CANCELLED. `tenant`: of the token that it was done through."""
-    params = {"ids": array(task_ids), "reason": reason, "by": by, "from": tenant}
+    params = {"ids": array(task_ids), "reason": reason, "by": by, "from": tenant, "kept": conf().kept_kinds}
     return [task_id for (task_id,) in run("discard", params)]
 
 

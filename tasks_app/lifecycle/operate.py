@@ -7,6 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
+from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.states import Status, is_live
 from tasks_app.database import atomic
@@ -139,7 +140,7 @@ def _write(rows: Sequence[Row], decided: dict[int, Answer], operator: Operator, 
         _same(discard(ids, operator.reason, operator.name, operator.tenant), discarded)
     if cancelled:
         params = {"ids": array(row.id for row in cancelled), "reason": operator.reason, "by": operator.name}
-        params["from"] = operator.tenant
+        params |= {"from": operator.tenant, "kept": conf().kept_kinds}
         _same([id_ for (id_,) in run("cancel_tasks", params)], cancelled)
     scheduled = _reschedule(failed, None, operator) + _reschedule(moved, at, operator)
     dues = [answer.due for answer in scheduled if answer.due is not None]

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
 
+from tasks_app.conf import conf
 from tasks_app.core.errors import MOST_TAGS
 from tasks_app.core.handlers import Handler
 from tasks_app.core.task import SUCCEEDED, Failure, NotYet, Outcome, Returned, Skipped, Succeeded, Task
@@ -118,6 +119,7 @@ def _write(
         "run_us": figures.run_us,
         "lateness": None if figures.lateness is None else array(figures.lateness),
         "moments": moments,
+        "kept": conf().kept_kinds,
     }
     moved = 0
     while True:
@@ -139,8 +141,15 @@ def _success(group: list[Settled], handler: Handler | None) -> dict:
     return {
         "begun": array(one.begun_us for one in group),
         "ended": array(one.ended_us for one in group),
+        "attempts": _attempts(group),
         "results": None,
     }
+
+
+def _attempts(group: list[Settled]) -> str | None:
+    """None: all of them succeeded at once, as most do."""
+    attempts = [one.task.attempt for one in group]
+    return None if attempts.count(1) == len(attempts) else array(attempts)
 
 
 def _success_with_results(group: list[Settled], handler: Handler | None) -> dict:

@@ -9,7 +9,7 @@ STEP = 2_000  # letters in one transaction
 
 # Two failures have one cause if type, error code and the app's code that failed are the same, and the first line of the
 # message is but for what differs from task to task: quoted values, addresses, ids, numbers and times.
-# A trigger calls it, so that letters of processes that know nothing of causes yet have theirs too.
+# A trigger calls it for letters of processes that know nothing of causes yet.
 SET = r"""
 CREATE FUNCTION punctual_fingerprint(task_type text, code text, message text, frame text) RETURNS text
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
@@ -34,7 +34,7 @@ BEGIN
     RETURN NEW;
 END $$;
 CREATE TRIGGER punctual_dead_letter_cause BEFORE INSERT ON punctual_dead_letter
-    FOR EACH ROW EXECUTE FUNCTION punctual_dead_letter_cause();
+    FOR EACH ROW WHEN (NEW.fingerprint = '') EXECUTE FUNCTION punctual_dead_letter_cause();
 """
 RESET = """
 DROP TRIGGER punctual_dead_letter_cause ON punctual_dead_letter;
@@ -92,7 +92,7 @@ class Migration(migrations.Migration):
             models.CharField(
                 db_collation="C",
                 db_default="",
-                help_text="The same for all of one cause; a trigger makes it.",
+                help_text="The same for all of one cause; punctual_fingerprint() makes it.",
                 max_length=16,
             ),
         ),

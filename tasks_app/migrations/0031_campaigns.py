@@ -13,7 +13,7 @@ ALTER TABLE punctual_campaign_chunk SET (autovacuum_vacuum_scale_factor = 0.05);
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tasks_app", "0027_archive")]
+    dependencies = [("tasks_app", "0028_events")]
 
     operations = [
         migrations.CreateModel(
@@ -115,6 +115,9 @@ class Migration(migrations.Migration):
                         condition=models.Q(("finished_at__isnull", False)),
                         fields=["finished_at"],
                         name="punctual_campaign_finished",
+                    ),
+                    models.Index(
+                        condition=models.Q(("finished_at__isnull", True)), fields=["id"], name="punctual_campaign_open"
                     ),
                     models.Index(fields=["tenant", "id"], name="punctual_campaign_whose"),
                 ],

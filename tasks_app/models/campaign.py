@@ -68,6 +68,7 @@ class Campaign(OurModel):
             models.Index(
                 fields=["finished_at"], name="punctual_campaign_finished", condition=Q(finished_at__isnull=False)
             ),
+            models.Index(fields=["id"], name="punctual_campaign_open", condition=Q(finished_at__isnull=True)),
             models.Index(fields=["tenant", "id"], name="punctual_campaign_whose"),
         ]
         constraints = [

@@ -24,7 +24,10 @@ class DlqEntry(OurModel):
     error_code = models.CharField(max_length=50)
     error_msg = models.TextField()
     fingerprint = models.CharField(
-        max_length=16, db_collation="C", db_default="", help_text="The same for all of one cause; a trigger makes it."
+        max_length=16,
+        db_collation="C",
+        db_default="",
+        help_text="The same for all of one cause; punctual_fingerprint() makes it.",
     )
     frame = models.CharField(
         max_length=200, db_default="", help_text="Module and function of the app's code that failed, if it is known."

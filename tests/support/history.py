@@ -168,7 +168,7 @@ class History:
         part.insert(
             "punctual_outbox",
             1,
-            {"tenant": "'default'", "event": "'task.succeeded'", "task_id": "n", "created_at": SOME_DAY},
+            {"tenant": "'default'", "event": "'task.succeeded'", "task_ids": "ARRAY[n]", "created_at": SOME_DAY},
         )
         part.insert(
             "punctual_minute_figures",

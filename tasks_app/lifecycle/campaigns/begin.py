@@ -7,9 +7,11 @@ from datetime import datetime
 from tasks_app.core.campaigns import CAP, CHUNK, checked_cap, checked_rate
 from tasks_app.core.errors import InvalidTask, NothingToDo
 from tasks_app.core.lanes import LANES
+from tasks_app.core.tenants import INTERNAL_TENANT
 from tasks_app.database import atomic
 from tasks_app.lifecycle.audit import Entry, Operator, audit
 from tasks_app.lifecycle.operate import Verb
+from tasks_app.lifecycle.outbox import tell
 from tasks_app.lifecycle.request import checked_instant
 from tasks_app.lifecycle.retry_limit import refuse_many_orders
 from tasks_app.models import Campaign, CampaignChunk
@@ -68,6 +70,8 @@ def start(
         detail = {"kind": str(kind), "tasks": campaign.total}
         entry = Entry(f"campaign {campaign.id}", "started", None, detail, tenant, task_type)
         audit(operator, "campaign", [entry], checked=True)
+        told = {"campaign": campaign.id, "kind": str(kind), "total": campaign.total, "by": operator.name}
+        tell("campaign.started", told, tenant=tenant or INTERNAL_TENANT)
         campaign.refresh_from_db()
     return campaign
 

@@ -15,6 +15,7 @@ from tasks_app.core.campaigns import CHUNK, SLACK_SECONDS, CampaignState, step_s
 from tasks_app.core.phrases import first_line
 from tasks_app.database import atomic
 from tasks_app.lifecycle.audit import Operator
+from tasks_app.lifecycle.campaigns.finished import tell_finished
 from tasks_app.lifecycle.operate import Answer, Operated, Verb, operate
 from tasks_app.sql import array, run, text_array
 
@@ -120,11 +121,15 @@ def _carry_on(taken: _Taken, holder: str) -> Step:
         "released": released,
         "counts": json.dumps(counts),
         "slack": SLACK_SECONDS,
+        "every": MEASURE_SECONDS,
         "lease": LEASE_SECONDS,
         "holder": holder,
     }
     [(state,)] = run("advance_campaign", asked)
-    return Step(taken.id, size, operated.due, state == CampaignState.DONE)
+    finished = state == CampaignState.DONE
+    if finished:
+        tell_finished(taken.id, taken.kind, taken.tenant, state, counts)
+    return Step(taken.id, size, operated.due, finished)
 
 
 def _release(taken: _Taken, number: int, operated: Operated) -> int:
