@@ -69,7 +69,7 @@ class Conf(Section):
     COMPENSATE_SECONDS: float = 60.0  # how often the apps' scans look for rows whose task was lost
 
     # The relay.
-    RELAY_SECONDS: float = 0.05  # how often a beat that has subscriptions looks for new events
+    RELAY_MS: float = 50.0  # how often a beat that has subscriptions looks for new events
     RELAY_GIVE_UP_SECONDS: float = 86_400.0  # a subscription that got nothing delivered for this long is suspended
     BROKERS: dict = field(default_factory=dict)  # where events may be queued: {"billing": "amqp://…"}
 
