@@ -76,7 +76,7 @@ class Conf(Section):
     CONSOLE_URL: str = ""  # where people find the console, for links in alerts; empty: none has a link
     KEEP_INCIDENTS_DAYS: float = 90.0  # after they were closed, with their alerts
     # The relay.
-    RELAY_SECONDS: float = 0.05  # how often a beat that has subscriptions looks for new events
+    RELAY_MS: float = 50.0  # how often a beat that has subscriptions looks for new events
     RELAY_GIVE_UP_SECONDS: float = 86_400.0  # a subscription that got nothing delivered for this long is suspended
     BROKERS: dict = field(default_factory=dict)  # where events may be queued: {"billing": "amqp://…"}
 

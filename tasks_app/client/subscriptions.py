@@ -24,10 +24,10 @@ __all__ = [
     "ToStream",
     "ToWebhook",
     "add_secret",
-    "find",
-    "pause",
-    "replay",
-    "resume",
+    "find_subscription",
+    "pause_subscription",
+    "replay_subscription",
+    "resume_subscription",
     "subscribe",
     "subscriber",
     "unsubscribe",
@@ -81,22 +81,24 @@ def unsubscribe(name: str, *, tenant: str | None = None, operator: Operator | No
     return True
 
 
-def find(name: str, *, tenant: str | None = None) -> Subscription:
+def find_subscription(name: str, *, tenant: str | None = None) -> Subscription:
     """Raises NotThere."""
     return _verbs.find(name, tenant)
 
 
-def pause(name: str, operator: Operator, *, tenant: str | None = None) -> bool:
+def pause_subscription(name: str, operator: Operator, *, tenant: str | None = None) -> bool:
     """Deliver nothing until it is resumed; False if it was not active."""
     return _verbs.pause(_verbs.find(name, tenant).id, operator)
 
 
-def resume(name: str, operator: Operator, *, tenant: str | None = None, since: datetime | None = None) -> bool:
+def resume_subscription(
+    name: str, operator: Operator, *, tenant: str | None = None, since: datetime | None = None
+) -> bool:
     """Go on from where it stopped, or from a time; False if it was active."""
     return _verbs.resume(_verbs.find(name, tenant).id, operator, since=since)
 
 
-def replay(name: str, since: datetime, operator: Operator, *, tenant: str | None = None) -> None:
+def replay_subscription(name: str, since: datetime, operator: Operator, *, tenant: str | None = None) -> None:
     """Deliver again what was written since then."""
     _verbs.replay(_verbs.find(name, tenant).id, since, operator)
 

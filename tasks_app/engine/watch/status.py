@@ -22,6 +22,7 @@ from . import fleet_status
 from .campaign_browse import CampaignView, open_campaigns
 from .figures import Hour, Sample, last_hour, take_sample
 from .fleet_status import ArchiveView, ChoreView, LimitView, Pause, ShardView, Takeover
+from .relay_status import RelayStatus, read_relay
 from .storage import StorageStatus, read_storage_status
 from .verdict import OVERDUE_SECONDS, Problem, Severity, judge, lane_without_worker, nobody_dispatches
 
@@ -92,6 +93,7 @@ class SchedulerStatus:
     chores: list[ChoreView]
     storage: StorageStatus
     archive: ArchiveView
+    relay: RelayStatus
     campaigns: list[CampaignView]  # that are not over
     found: tuple[Problem, ...] = ()  # what is wrong, trouble first
 
@@ -179,6 +181,7 @@ def read_status(hour: Hour | None = None, sample: Callable[[], Sample] | None = 
         chores=fleet_status.chores(beats_up),
         storage=read_storage_status(),
         archive=fleet_status.archive(),
+        relay=read_relay(),
         campaigns=open_campaigns(),
     )
     return replace(status, found=judge(status))

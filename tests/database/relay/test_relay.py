@@ -144,11 +144,11 @@ def test_a_paused_one_is_taken_from_its_courier_and_taken_up_again():
     with subscribed() as received, relays("one") as (one,):
         subscribe("test", events=["order.*"], to=ToFunction("test"))
         look(one)
-        subscriptions.pause("test", Operator("olga", "quiet"))
+        subscriptions.pause_subscription("test", Operator("olga", "quiet"))
         look(one)
         write("a")
         assert (one._couriers, holders()) == ({}, {"test": ""})
-        subscriptions.resume("test", Operator("olga", "go on"))
+        subscriptions.resume_subscription("test", Operator("olga", "go on"))
         look(one)
         one.run_once()
         wait_until(lambda: received.keys == ["a"])

@@ -88,10 +88,10 @@ def test_a_name_is_free_again_for_another_tenant():
     subscribe("test", events=["*"], to=ToFunction("test"))
     subscribe("test", events=["*"], to=ToFunction("test"), tenant="acme")
 
-    assert subscriptions.find("test", tenant="acme").tenant == "acme"
-    assert subscriptions.find("test").tenant is None
+    assert subscriptions.find_subscription("test", tenant="acme").tenant == "acme"
+    assert subscriptions.find_subscription("test").tenant is None
     with pytest.raises(NotThere, match="Did you mean 'test'"):
-        subscriptions.find("tset")
+        subscriptions.find_subscription("tset")
 
 
 def test_a_rolled_back_subscription_is_none():
@@ -114,21 +114,24 @@ def test_unsubscribing_forgets_it_with_its_deliveries():
 def test_pausing_twice_is_no_deed():
     subscribe("test", events=["*"], to=ToFunction("test"))
 
-    assert subscriptions.pause("test", Operator("olga", "quiet"))
-    assert not subscriptions.pause("test", Operator("olga", "quiet"))
-    assert subscriptions.find("test").reason == "quiet"
-    assert subscriptions.resume("test", Operator("olga", "go on"))
-    assert not subscriptions.resume("test", Operator("olga", "go on"))
-    assert (subscriptions.find("test").state, subscriptions.find("test").reason) == ("ACTIVE", "")
+    assert subscriptions.pause_subscription("test", Operator("olga", "quiet"))
+    assert not subscriptions.pause_subscription("test", Operator("olga", "quiet"))
+    assert subscriptions.find_subscription("test").reason == "quiet"
+    assert subscriptions.resume_subscription("test", Operator("olga", "go on"))
+    assert not subscriptions.resume_subscription("test", Operator("olga", "go on"))
+    assert (subscriptions.find_subscription("test").state, subscriptions.find_subscription("test").reason) == (
+        "ACTIVE",
+        "",
+    )
 
 
 def test_a_replay_says_since_when():
     subscribe("test", events=["*"], to=ToFunction("test"))
     moment = timezone.now() - timedelta(hours=1)
 
-    subscriptions.replay("test", moment, Operator("olga", "they lost them"))
+    subscriptions.replay_subscription("test", moment, Operator("olga", "they lost them"))
 
-    row = subscriptions.find("test")
+    row = subscriptions.find_subscription("test")
     assert (row.since, row.row_id) == (moment, 0)
 
 

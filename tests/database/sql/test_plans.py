@@ -50,9 +50,11 @@ WHOLE = {
     "waiting_keys": "the same, and only what has a limit is indexed by its type: every claim would pay for more",
     "outlook": "the same, of what has no limit; asked by a person's page",
     "events_of_tasks": "it looks through what was told in a time, for a person who asked for the story of a unit",
+    "gather_all": "the first window of events, and the one after a restore, have all there is; once each",
 }
 # Of what PostgreSQL's planner expects more in a larger table, since it doesn't know the parameters: what it really is.
 EXPECTED_TO_GROW = {
+    "gather_window": "what was committed since the last window, in an index by transaction; run below",
     "ended_pauses": "jobs whose pause has ended, in an index of those whose pause ends; run below",
     "outlook": "it counts what is scheduled, step by step, in an index alone",
     "pace_before": "the minutes of a day",

@@ -62,7 +62,7 @@ class Relay(threading.Thread):
             self._newest = newest
             for courier in self._couriers.values():
                 courier.wake()
-        return conf().RELAY_SECONDS
+        return conf().RELAY_MS / 1000
 
     def stop(self) -> None:
         self._stopped.set()
