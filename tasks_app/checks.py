@@ -97,8 +97,8 @@ def check_secret_keys(**_: object) -> list[checks.CheckMessage]:
         return []  # told above
     return [
         checks.Warning(
-            'PUNCTUAL["SECRET_KEYS"] is empty: the secrets of webhooks are sealed with a key made from SECRET_KEY. '
-            "Whoever has that can open them, and when it is changed, nobody can.",
+            'PUNCTUAL["SECRET_KEYS"] is empty: the secrets of webhooks and alarms are sealed with a key made from '
+            "SECRET_KEY. Whoever has that can open them, and when it is changed, nobody can.",
             hint="`manage.py secrets key` makes one; docs/security.md says how to change over.",
             id="punctual.W006",
         )

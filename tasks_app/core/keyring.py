@@ -153,7 +153,7 @@ def _decrypt(cipher: AESGCM, encrypted: bytes, bound_to: bytes) -> bytes:
     except (InvalidTag, ValueError):
         raise CannotUnseal(
             "A secret can't be opened: it was changed in the database, or it belongs to another row. "
-            "Give the subscription a new one."
+            "Give what it belongs to a new one."
         ) from None
 
 
@@ -168,4 +168,4 @@ def _parts(sealed: str) -> tuple[str, bytes, bytes]:
             raise ValueError
         return key_id, *(base64.urlsafe_b64decode(part + "==") for part in (wrapped, encrypted))
     except ValueError:
-        raise CannotUnseal("What is stored is not a sealed secret. Give the subscription a new one.") from None
+        raise CannotUnseal("What is stored is not a sealed secret. Give what it belongs to a new one.") from None

@@ -35,7 +35,7 @@ class Answer(NamedTuple):
     status: int
     ms: float
     body_start: bytes  # as it came: never decompressed
-    complete: bool  # False: it was longer, or its end never came
+    complete: bool  # False: it was longer, or nobody can tell where it ends
     retry_after: float | None  # seconds
 
 

@@ -26,7 +26,7 @@ class Received(NamedTuple):
     status: int
     headers: dict[bytes, bytes]
     body: bytes
-    complete: bool  # False: there was more than was wanted, or it didn't come in time
+    complete: bool  # False: there was more than was wanted, or nobody can tell where it ends
 
 
 class Connection:

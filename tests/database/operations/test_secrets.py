@@ -1,21 +1,26 @@
 """Keys and secrets of an installation: where keys come from, and how secrets come under a new one."""
 
+import re
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from django.core import checks
 from django.core.management import CommandError, call_command
 
-from tasks_app.client import ToWebhook, subscribe
+import tasks_app
+from tasks_app.client import Operator, ToWebhook, subscribe
 from tasks_app.core.errors import InvalidConfiguration
 from tasks_app.core.keyring import CannotUnseal, LocalKey, key_id_of, local_key, new_key
 from tasks_app.engine.operations import secrets
+from tasks_app.lifecycle.alarms.channels import ChannelRequest, create_channel, unsealed
 from tasks_app.lifecycle.signing_secrets import signing_secrets
-from tasks_app.models import Subscription
+from tasks_app.models import AlarmChannel, Subscription
 from tasks_app.sealing import keyring, seal, unseal
 from tests.support.tls import CERTIFICATE
 
 pytestmark = pytest.mark.django_db
+ME = Operator("olga", "a test")
 OLD, NEW = new_key(), new_key()
 
 
@@ -126,6 +131,25 @@ def test_a_secret_whose_key_is_gone_stays_as_it_is_and_is_told(settings):
         f"{local_key(NEW).id}       0 secrets  the key that seals, named in PUNCTUAL",
         f"{local_key(OLD).id}       1 secrets  a key that is missing here: they can't be opened",
     ]
+
+
+def test_what_alarm_channels_need_is_rotated_too(settings):
+    use(settings, OLD)
+    channel = create_channel(ChannelRequest("chat", "webhook", "https://hooks.example.com/x"), ME, None).channel
+    use(settings, NEW, OLD)
+
+    assert secrets.rotate() == (1, [])
+    use(settings, NEW)
+    assert unsealed(AlarmChannel.objects.get().target, channel.id).url == "https://hooks.example.com/x"
+
+
+def test_every_column_that_is_sealed_is_found_by_a_rotation():
+    """Whatever else seals has to be added there."""
+    folder = Path(tasks_app.__file__).parent
+    sealing = {path.stem for path in folder.rglob("*.py") if re.search(r"\bseal\(", path.read_text())}
+
+    assert sealing == {"keyring", "sealing", "signing_secrets", "channels"}
+    assert [place.model for place in secrets.PLACES] == [Subscription, AlarmChannel]
 
 
 def test_a_new_key_can_be_used_as_it_is_printed(settings):

@@ -1,11 +1,17 @@
 """Webhooks: signed, in order for each unit, several units at a time, and what each answer of a receiver means."""
 
 import json
+import os
 import random
+import subprocess
+import sys
 import threading
+import urllib.request
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from zlib import crc32
 
 import pytest
@@ -30,6 +36,7 @@ from tests.support.receiver import HERE, Call, Receiver, Reply, receiver
 from tests.support.tls import CERTIFICATE
 
 pytestmark = commits
+EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "webhook_receiver.py"
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
 
 
@@ -389,3 +396,41 @@ def until_delivered(courier, subscription: Subscription, number: int) -> None:
         if subscription.delivered >= number:
             return
     raise AssertionError(f"only {subscription.delivered} were delivered: {subscription.last_error}")
+
+
+@contextmanager
+def example(*secrets: str) -> Iterator[str]:
+    """The receiver that the docs point to."""
+    process = subprocess.Popen(
+        [sys.executable, str(EXAMPLE), "--port", "0"],
+        env=os.environ | {"WEBHOOK_SECRETS": " ".join(secrets)},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield process.stdout.readline().split()[-1]
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+def seen(url: str) -> dict:
+    with urllib.request.urlopen(f"{url}seen", timeout=30) as answer:
+        return json.load(answer)
+
+
+def test_the_example_takes_each_event_once_and_none_with_a_wrong_signature():
+    secret, other = ("whsec_" + new_key() for _ in range(2))
+    with example(other, secret) as url:
+        made = subscribe("test", events=["*"], to=ToWebhook(url))
+        [refused] = deliver(made, event("a", 1))
+        subscriptions.add_secret(made.id, me(), secret)
+        made.refresh_from_db()
+        attempts = deliver(made, event("a", 2), event("a", 2), event("b", 3))
+        told = seen(url)
+
+    assert (refused.status, refused.answer) == ("401", '{"error": "the signature is not right"}')
+    assert [one.status for one in attempts] == ["204"] * 3
+    units = {"default/T_QUIET/a": "order.paid", "default/T_QUIET/b": "order.paid"}
+    assert told == {"taken": 2, "repeated": 1, "refused": 1, "units": units}

@@ -4,7 +4,6 @@ import json
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from queue import SimpleQueue
 
@@ -27,13 +26,12 @@ BEGIN_SECONDS = 5.0  # for this long new calls are begun, then what is left wait
 
 
 class WebhookSink:
-    """A subscription's receiver, and the threads that call it."""
+    """Calls a subscription's receiver, in as many threads as it may be called at the same time."""
 
     def __init__(self, subscription: Subscription) -> None:
         self._subscription = subscription
         self._url = subscription.target["url"]
         self._signers: list[Webhook] = []
-        self._threads = ThreadPoolExecutor(conf().WEBHOOK_CONNECTIONS, thread_name_prefix="webhook")
 
     def deliver(self, events: Sequence[Event]) -> Iterator[Attempt]:
         """One attempt for each event that was tried, as soon as it is known what became of it."""
@@ -41,7 +39,8 @@ class WebhookSink:
         side_by_side = lanes(events, conf().WEBHOOK_CONNECTIONS)
         call = _Round()
         for lane in side_by_side:
-            self._threads.submit(self._lane, lane, call)
+            # Not of a pool: those would keep a beat that is to end waiting for a receiver that doesn't answer.
+            threading.Thread(target=self._lane, args=(lane, call), name="punctual-webhook", daemon=True).start()
         try:
             ended = 0
             while ended < len(side_by_side):
@@ -56,7 +55,7 @@ class WebhookSink:
             call.stop.set()
 
     def close(self) -> None:
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        """Connections are kept by receiver, for whichever subscription calls it next."""
 
     def _lane(self, events: Sequence[Event], call: "_Round") -> None:
         """One event after the other; after one that failed, the rest of its unit waits."""
