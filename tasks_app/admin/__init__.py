@@ -1,4 +1,5 @@
-"""The operator's pages: the overview, tasks, jobs, what was done to them by whom, batches, the fleet, and tokens.
+"""The operator's pages: the overview, tasks, jobs, what was done to them by whom, batches, the fleet, who is told of
+what, and tokens.
 
 They belong to the console and never to the project's own site; without django-unfold there are none.
 """
@@ -8,8 +9,8 @@ from tasks_app.pages.extras import missing_for_console
 if missing_for_console() is None:
     from tasks_app.console.site import console
 
-    from . import audit, batches, fleet, jobs, lookups, overview, tasks, tokens
+    from . import audit, batches, fleet, jobs, lookups, overview, subscriptions, tasks, tokens
 
-    __all__ = ["audit", "batches", "fleet", "jobs", "lookups", "overview", "tasks", "tokens"]
+    __all__ = ["audit", "batches", "fleet", "jobs", "lookups", "overview", "subscriptions", "tasks", "tokens"]
 
     console().overview = overview.first_page

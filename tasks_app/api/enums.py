@@ -10,6 +10,7 @@ from tasks_app.core.schedule import Gap, Repeat
 from tasks_app.core.states import Status
 from tasks_app.engine.watch.verdict import Severity
 from tasks_app.lifecycle.schedule import Outcome
+from tasks_app.models import Subscription
 
 SUPERSEDED = "SUPERSEDED"  # a reschedule that came too late; Python callers have no revisions, and no such outcome
 
@@ -44,6 +45,15 @@ BulkOutcome = _listed(
     {one.name: one.value for one in (Outcome.CREATED, Outcome.EXISTS)},
     "CREATED: there is a new task. EXISTS: its unit already had a live one.",
 )
+SinkKind = _listed(
+    "SinkKind", {one.upper(): one for one in Subscription.SINKS}, "Where events go: the kind of receiver."
+)
+SubscriptionState = _listed(
+    "SubscriptionState",
+    {one: one for one in Subscription.STATES},
+    "PAUSED by a person; SUSPENDED since its receiver was away for too long. Either waits for somebody to resume it.",
+)
+EventScope = _listed("EventScope", {"TENANT": "tenant", "ALL": "all"}, "Events of one tenant, or of all tenants.")
 HealthStatus = _listed(
     "HealthStatus", {"OK": "ok"} | _same(Severity), "`notice` can wait; `trouble` needs somebody now."
 )

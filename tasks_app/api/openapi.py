@@ -27,6 +27,7 @@ TAGS = [
         "description": "How many tasks of a type may start in a second, and run at the same time; set in code, where "
         "the handler is declared",
     },
+    {"name": "subscriptions", "description": "Who is told of which events, and how that goes"},
     {"name": "audit", "description": "Who did what, and why"},
     {"name": "scheduler", "description": "How the scheduler itself is doing"},
 ]

@@ -25,6 +25,7 @@ LABELS = {
     Status.INIT: "primary",
     JobStatus.ACTIVE: "success",
     JobStatus.PAUSED: "warning",
+    Subscription.SUSPENDED: "danger",
 }
 # What became of a run, in a word.
 RUN_WORDS = {

@@ -199,7 +199,13 @@ def test_any_2xx_means_that_it_has_the_event_and_nothing_else_does(there, subscr
 
 @pytest.mark.parametrize(
     ("status", "asked", "pause"),
-    [(429, "30", 30.0), (503, "7", 7.0), (503, "999999", webhook.LONGEST_PAUSE), (429, "soon", None), (500, "30", None)],
+    [
+        (429, "30", 30.0),
+        (503, "7", 7.0),
+        (503, "999999", webhook.LONGEST_PAUSE),
+        (429, "soon", None),
+        (500, "30", None),
+    ],
 )
 def test_a_receiver_that_is_busy_may_ask_for_a_pause_of_an_hour_at_most(there, subscription, status, asked, pause):
     there.reply = lambda _: Reply(status, headers={"Retry-After": asked})
