@@ -12,7 +12,7 @@ from tasks_app.core.jobs import JobStatus
 from tasks_app.core.phrases import first_line, milliseconds, span
 from tasks_app.core.states import Status
 from tasks_app.lifecycle.tries import error_of
-from tasks_app.models import ScheduleTask
+from tasks_app.models import ScheduleTask, Subscription
 
 register = template.Library()
 

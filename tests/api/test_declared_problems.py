@@ -13,7 +13,7 @@ from django.db import connection, transaction
 from django.test import override_settings
 
 from tasks_app.api.problems import CODES
-from tasks_app.client import schedule
+from tasks_app.client import ToWebhook, schedule, subscribe
 from tasks_app.engine.operations import bulk
 from tasks_app.lifecycle import schedule as scheduling
 from tasks_app.lifecycle.jobs import lock
@@ -40,11 +40,12 @@ class World(NamedTuple):
     operation: Operation
     job: int
     task: int
+    subscription: int
     body: dict | None
     headers: dict
 
     def call(self, *, api: Api | None = None, query: str = "", **changed: object) -> Answer:
-        ids = {"job_id": self.job, "task_id": self.task, "lane": "low"} | changed.pop("ids", {})
+        ids = {"job_id": self.job, "task_id": self.task, "subscription_id": self.subscription, "lane": "low"} | changed.pop("ids", {})
         headers = self.headers | changed.pop("headers", {})
         sent = {"body": self.body} | changed
         told = {name: value for name, value in headers.items() if value is not None}
@@ -58,7 +59,8 @@ def world(api: Api, operation: Operation, *, task_type: str = "T_QUIET", lane: s
         body = body | {"atomic": True}  # else each task has a problem of its own
     headers = {"If_Match": "1", "Idempotency_Key": "k"}
     taken = {name: value for name, value in headers.items() if operation.takes(name.replace("_", "-"))}
-    return World(api, operation, job.id, task.task_id, of_type(body, task_type), taken)
+    told = subscribe("there", events=["*"], to=ToWebhook("https://hooks.example.com"), tenant="default")
+    return World(api, operation, job.id, task.task_id, told.id, of_type(body, task_type), taken)
 
 
 def closed_type(api: Api, operation: Operation) -> Answer:
@@ -86,6 +88,8 @@ def duplicate(api: Api, operation: Operation) -> Answer:
     make("taken")
     if operation.id == "create_tasks":
         return there.call(body=there.body | {"tasks": [UNIT]})
+    if operation.id == "create_subscription":
+        return there.call(body=there.body | {"name": "there"})
     taken = {"key": "there"} if operation.id == "create_task" else {"name": "taken"}
     return there.call(body=there.body | taken)
 
@@ -141,7 +145,7 @@ PROVOKED: dict[str, Callable[[Api, Operation], Answer]] = {
     "SCH_403_FORBIDDEN": lambda api, one: world(api, one).call(api=Api(can_write=False)),
     "SCH_403_TYPE_CLOSED": closed_type,
     "SCH_403_LANE_CLOSED": closed_lane,
-    "SCH_404_NOT_FOUND": lambda api, one: world(api, one).call(ids={"job_id": NOBODY, "task_id": NOBODY}),
+    "SCH_404_NOT_FOUND": lambda api, one: world(api, one).call(ids=dict.fromkeys(("job_id", "task_id", "subscription_id"), NOBODY)),
     "SCH_409_DUPLICATE": duplicate,
     "SCH_409_IN_PROGRESS": in_progress,
     "SCH_409_CONFLICT": conflict,
@@ -176,7 +180,7 @@ def test_whoever_calls_too_often_is_refused_whatever_the_operation(api, settings
     assert [one.id for one in OPERATIONS if one not in declaring] == ["read_liveness"]
 
     for operation in declaring:
-        there = World(api, operation, NOBODY, NOBODY, {}, {"If_Match": "1", "Idempotency_Key": "k"})
+        there = World(api, operation, NOBODY, NOBODY, NOBODY, {}, {"If_Match": "1", "Idempotency_Key": "k"})
         # Three are too many, unless a new minute begins among them.
         refused = [answer for answer in (there.call() for _ in range(5)) if answer.status == 429]
         assert refused[0].code == "SCH_429_TOO_MANY", operation.id

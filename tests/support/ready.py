@@ -3,8 +3,10 @@
 from typing import NamedTuple
 
 from inventory_app.lifecycle import add
-from tasks_app.client import ToStream, schedule, subscribe
+from tasks_app.client import ToWebhook, schedule, subscribe
 from tasks_app.core.handlers import REGISTRY
+from tasks_app.engine.beat.relay.deliveries import note_deliveries
+from tasks_app.engine.beat.relay.sink import Attempt
 from tasks_app.engine.operations.api_tokens import issue
 from tasks_app.lifecycle.limited import declare_limits
 from tests.support.api import Api
@@ -14,7 +16,6 @@ from tests.support.operators import operator
 from tests.support.schema import Operation
 
 OPERATORS = ("pause_lane", "resume_lane", "read_limits", "list_products", "read_product", "read_window")
-OPERATORS += ("create_subscription",)  # its example is of all tenants, and no address is allowed here
 
 
 class Ready(NamedTuple):
@@ -31,8 +32,9 @@ def ready(api: Api, one: Operation, number: int = 0) -> Ready:
     job, task = make(f"job {number}"), schedule("T_QUIET", f"task {number}", delay=3600)
     ids = {"job_id": job.id, "task_id": task.task_id, "lane": "low", "name": "T_QUIET", "product_code": "SKU 1"}
     if "subscription_id" in one.path:
-        named = subscribe(f"subscription {number}", events=["*"], to=ToStream("test"), tenant="default")
-        ids["subscription_id"] = named.id
+        told = subscribe(f"of {number}", events=["*"], to=ToWebhook("https://hooks.example.com"), tenant="default")
+        ids["subscription_id"] = told.id
+        note_deliveries(told.id, [Attempt([], True, "200", 12.5)])
     if one.id == "list_attempts":
         ids["task_id"] = schedule("T_QUIET", "fails", payload={"do": "retry", "after": 3600}).task_id
         run_due()

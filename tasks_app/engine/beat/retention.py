@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from tasks_app.conf import conf
 from tasks_app.sql import run
 
+from .relay.windows import merge_windows
+
 DAY = 86_400
 KEEP_NODES_SECONDS = 3_600
 KEEP_ANSWERS_DAYS = 1  # of keyed requests to the API
@@ -16,6 +18,7 @@ class Pruned:
     nodes: int
     answers: int
     revisions: int
+    windows: int
 
 
 def prune(steps: int = 20) -> Pruned:
@@ -25,6 +28,7 @@ def prune(steps: int = 20) -> Pruned:
         nodes=len(run("prune_nodes", {"keep": KEEP_NODES_SECONDS})),
         answers=_prune("prune_idempotency", KEEP_ANSWERS_DAYS, steps),
         revisions=_walk("prune_revisions", conf().KEEP_REVISIONS_DAYS, steps),
+        windows=merge_windows(),
     )
 
 

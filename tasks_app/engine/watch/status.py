@@ -21,6 +21,7 @@ from tasks_app.sql import run
 from . import fleet_status
 from .figures import Hour, Sample, last_hour, take_sample
 from .fleet_status import ArchiveView, ChoreView, LimitView, Pause, ShardView, Takeover
+from .relay_status import RelayStatus, read_relay
 from .storage import StorageStatus, read_storage_status
 from .verdict import OVERDUE_SECONDS, Problem, Severity, judge, lane_without_worker, nobody_dispatches
 
@@ -91,6 +92,7 @@ class SchedulerStatus:
     chores: list[ChoreView]
     storage: StorageStatus
     archive: ArchiveView
+    relay: RelayStatus
     found: tuple[Problem, ...] = ()  # what is wrong, trouble first
 
     def problems(self) -> list[str]:
@@ -177,6 +179,7 @@ def read_status(hour: Hour | None = None, sample: Callable[[], Sample] | None = 
         chores=fleet_status.chores(beats_up),
         storage=read_storage_status(),
         archive=fleet_status.archive(),
+        relay=read_relay(),
     )
     return replace(status, found=judge(status))
 

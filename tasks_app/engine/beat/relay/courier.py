@@ -5,6 +5,7 @@ import random
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NamedTuple
 from uuid import UUID
 
@@ -28,6 +29,7 @@ log = logging.getLogger(__name__)
 FIRST_WAIT_SECONDS = 0.25
 LONGEST_WAIT_SECONDS = 600.0
 NOTE_SECONDS = 1.0  # how often what goes well is written down, and how far a subscriber got that wants nothing of it
+ERROR_PAUSE_SECONDS = 1.0  # after an error that is not the receiver's
 IDLE_SECONDS = 10.0  # without anything to do for so long, the connection to the database is closed
 
 
@@ -92,13 +94,15 @@ class Courier:
         self._cursor = chunk.before(left[0])
         return self._after_failure(done, attempts)
 
+    def note_passed(self) -> None:
+        """Note how far it has read, if nothing of that was for its subscriber: else it would seem to be behind."""
+        if self._cursor != self._noted and self._chunk is None:
+            self._note(self._cursor, 0)
+
     def close(self) -> None:
         """Note what was passed over, as far as it is still ours to note, and let go."""
-        try:
-            if self._cursor != self._noted and self._chunk is None:
-                self._note(self._cursor, 0)
-        except (Lost, DatabaseError, InterfaceError):
-            pass
+        with suppress(Lost, DatabaseError, InterfaceError):
+            self.note_passed()
         self._sink.close()
 
     def _deliver(self, events: Sequence[Event]) -> list[Attempt]:
@@ -190,6 +194,7 @@ class CourierThread(threading.Thread):
                 try:
                     courier = courier or Courier(self.lease)
                     wait = courier.run_once()
+                    self._rest(courier, wait)
                 except Lost:
                     return
                 except Exception as error:
@@ -202,14 +207,15 @@ class CourierThread(threading.Thread):
                     )
                     # What it knew of its cursor may not be what the database has: it begins anew from there.
                     courier = self._drop(courier)
-                    wait = 1.0
-                self._rest(wait)
+                    self._stopped.wait(ERROR_PAUSE_SECONDS)
         finally:
             self._drop(courier)
             close_connections()
 
-    def _rest(self, wait: float | None) -> None:
+    def _rest(self, courier: Courier, wait: float | None) -> None:
         if wait is None:
+            if not self._news.wait(NOTE_SECONDS):
+                courier.note_passed()
             if not self._news.wait(IDLE_SECONDS):
                 close_connections()
                 self._news.wait()
