@@ -59,7 +59,9 @@ def test_nobody_gets_in_without_a_valid_token(token):
     api.token = token
 
     for method, path in PROTECTED:
-        answer = api.call(method, address(path, job_id=1, task_id=1, subscription_id=1), {}, If_Match="1", Idempotency_Key="k")
+        answer = api.call(
+            method, address(path, job_id=1, task_id=1, subscription_id=1), {}, If_Match="1", Idempotency_Key="k"
+        )
 
         assert (answer.status, answer.code) == (401, "SCH_401_UNAUTHENTICATED"), path
 

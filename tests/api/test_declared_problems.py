@@ -45,7 +45,12 @@ class World(NamedTuple):
     headers: dict
 
     def call(self, *, api: Api | None = None, query: str = "", **changed: object) -> Answer:
-        ids = {"job_id": self.job, "task_id": self.task, "subscription_id": self.subscription, "lane": "low"} | changed.pop("ids", {})
+        ids = {
+            "job_id": self.job,
+            "task_id": self.task,
+            "subscription_id": self.subscription,
+            "lane": "low",
+        } | changed.pop("ids", {})
         headers = self.headers | changed.pop("headers", {})
         sent = {"body": self.body} | changed
         told = {name: value for name, value in headers.items() if value is not None}
@@ -145,7 +150,9 @@ PROVOKED: dict[str, Callable[[Api, Operation], Answer]] = {
     "SCH_403_FORBIDDEN": lambda api, one: world(api, one).call(api=Api(can_write=False)),
     "SCH_403_TYPE_CLOSED": closed_type,
     "SCH_403_LANE_CLOSED": closed_lane,
-    "SCH_404_NOT_FOUND": lambda api, one: world(api, one).call(ids=dict.fromkeys(("job_id", "task_id", "subscription_id"), NOBODY)),
+    "SCH_404_NOT_FOUND": lambda api, one: world(api, one).call(
+        ids=dict.fromkeys(("job_id", "task_id", "subscription_id"), NOBODY)
+    ),
     "SCH_409_DUPLICATE": duplicate,
     "SCH_409_IN_PROGRESS": in_progress,
     "SCH_409_CONFLICT": conflict,
