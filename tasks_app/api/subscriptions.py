@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest
-from ninja import Router, Schema
+from ninja import Router, Schema, Status
 from pydantic import Field
 
 from tasks_app.core.errors import NotForTenants
@@ -176,7 +176,7 @@ def create_subscription(request: HttpRequest, body: SubscriptionIn):
         task_types=body.task_types,
         since=body.since,
     )
-    return 201, SubscriptionMade.of(row, None, secret=row.new_secret)
+    return Status(201, SubscriptionMade.of(row, None, secret=row.new_secret))
 
 
 @router.get("/{subscription_id}", response=SubscriptionOut, summary="Read a subscription")
@@ -201,7 +201,7 @@ def change_subscription(request: HttpRequest, subscription_id: Id, body: Subscri
         to=target_of(sink, row.target if body.target is None else body.target),
         task_types=task_types,
     )
-    return 200, SubscriptionMade.of(changed, _lags().get(row.id), secret=changed.new_secret)
+    return SubscriptionMade.of(changed, _lags().get(row.id), secret=changed.new_secret)
 
 
 @router.delete("/{subscription_id}", response={204: None}, summary="Delete a subscription")
@@ -258,7 +258,7 @@ def add_subscription_secret(request: HttpRequest, subscription_id: Id, body: Sec
     with atomic():
         row = _own(request, subscription_id)
         text = lifecycle.add_secret(row.id, operator(request, body.reason), body.secret)
-    return 201, SecretOut(secret=text)
+    return Status(201, SecretOut(secret=text))
 
 
 @router.post(
