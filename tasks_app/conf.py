@@ -9,7 +9,7 @@ from typing import ClassVar
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS
 
-from .core import allow_list, archive_url, events, keyring
+from .core import allow_list, archive_url, events, keyring, retry_budget
 from .core.errors import InvalidConfiguration, nearest, shown
 from .core.retention import DEFAULT_CLASS, RetentionClass, problems_of
 from .core.sharding import MOST_SHARDS
@@ -50,6 +50,9 @@ class Conf(Section):
     TIMEOUT_GRACE_SECONDS: float = 2.0  # a handler that ignores its interruption for this long ends its process
     UNKNOWN_HANDLER_SECONDS: float = 5.0  # a type this worker doesn't know is due again after this
 
+    # Retries beyond a share of all attempts wait: {"all": {"share": 0.2, "burst": 1000}, "types": …, "tenants": …}
+    RETRY_BUDGETS: dict = field(default_factory=dict)
+
     # Processes.
     NODE_SECONDS: float = 2.0  # a beat or worker reports itself this often
     NODE_TTL_SECONDS: float = 8.0  # silent for this long: not live
@@ -68,6 +71,10 @@ class Conf(Section):
     # Compensation.
     COMPENSATE_SECONDS: float = 60.0  # how often the apps' scans look for rows whose task was lost
 
+    # Alarms.
+    ALARM_SECONDS: float = 5.0  # how often the beats look whether an alarm rule applies, and send what waits; 0: never
+    CONSOLE_URL: str = ""  # where people find the console, for links in alerts; empty: none has a link
+    KEEP_INCIDENTS_DAYS: float = 90.0  # after they were closed, with their alerts
     # The relay.
     RELAY_SECONDS: float = 0.05  # how often a beat that has subscriptions looks for new events
     RELAY_GIVE_UP_SECONDS: float = 86_400.0  # a subscription that got nothing delivered for this long is suspended
@@ -105,6 +112,7 @@ class Conf(Section):
     KEEP_OUTBOX_MOST_DAYS: float = 30.0  # events that a subscription has not got stay, but no longer than this
     KEEP_AUDIT_DAYS: float = 180.0  # who did what and why; no less
     KEEP_REVISIONS_DAYS: float = 90.0  # longer than any change of a unit can be late
+    KEEP_CAMPAIGNS_DAYS: float = 30.0  # after they were done or cancelled
     PRUNE_STEP: int = 5_000  # rows deleted in one statement, at most
     PRUNE_SECONDS: float = 60.0
     VACUUM_HELD_SECONDS: float = 1_800.0  # who keeps vacuum from cleaning for longer is told; eight times: in alarm
@@ -119,6 +127,10 @@ class Conf(Section):
         return {DEFAULT_CLASS: default} | {
             name: replace(default, name=name, **given) for name, given in self.RETENTION.items()
         }
+
+    @cached_property
+    def retry_budgets(self) -> dict[tuple[str, str], retry_budget.RetryBudget]:
+        return retry_budget.budgets_of(self.RETRY_BUDGETS)
 
     @cached_property
     def kept_events(self) -> events.Patterns:
@@ -153,6 +165,11 @@ class Conf(Section):
                 f'PUNCTUAL["REDIS_URL"] begins with {shown((scheme + found)[:20])}; it must be redis://host:port/0, '
                 "rediss://host:port/0 or unix:///path/to/socket."
             )
+        if self.CONSOLE_URL and not re.fullmatch(r"https?://[^\s/?#]+(/[^\s?#]*)?", self.CONSOLE_URL):
+            yield (
+                f'PUNCTUAL["CONSOLE_URL"] is {shown(self.CONSOLE_URL)}; it must be the address at which people open '
+                "the console, such as https://ops.example.com/admin/."
+            )
         if self.DATABASE not in (known := {*settings.DATABASES, DEFAULT_DB_ALIAS}):
             yield (
                 f'PUNCTUAL["DATABASE"] is {shown(self.DATABASE)}, which is not an alias in DATABASES.'
@@ -164,6 +181,7 @@ class Conf(Section):
                 "_ . : { } -, such as 'shop-punctual'."
             )
         yield from problems_of(self.RETENTION)
+        yield from retry_budget.problems_of(self.RETRY_BUDGETS)
         yield from events.problems_of(self.EVENTS, 'PUNCTUAL["EVENTS"]')
         if self.ARCHIVE_URL:
             yield from archive_url.problems_of(self.ARCHIVE_URL)
@@ -279,6 +297,7 @@ _RANGES = {
     "KEEP_AUDIT_DAYS": Range(180.0, 36_500.0),
     "CANARY_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),
     "READ_AHEAD_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),
+    "ALARM_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),
     "RUN_LEASE_SECONDS": Range(1.0, 7 * 86_400.0),
     "BATCH_MAX": Range(1, 100_000),
     "BATCH_UNSEEN": Range(1, 100_000),

@@ -125,6 +125,26 @@ _SUBSCRIPTION = {
     "waiting_seconds": 0.3,
 }
 _SECRET = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"
+_LETTER = {
+    "id": 301,
+    "task_id": 1001,
+    "task_type": "INVOICE_SEND",
+    "status": "OPEN",
+    "fingerprint": "3f1c9a52d07be684",
+    "tags": ["transient_error", "gateway"],
+    "error_code": "MAIL_DOWN",
+    "error_msg": "the mail server does not answer",
+    "frame": "billing.handlers:send_invoice",
+    "job": None,
+    "created_at": "2027-03-01T08:00:31.250000Z",
+    "closed_at": None,
+    "closed_by": "",
+}
+_LETTER_DETAIL = _LETTER | {
+    "key": "order 4711/a",
+    "payload": {"order": 4711},
+    "traceback": '  File "/srv/billing/handlers.py", line 17, in send_invoice\n    raise RetryableError(MAIL_DOWN)\n',
+}
 _REFUSAL = {"code": "SCH_422_INVALID", "detail": "key: Field required"}
 _TYPE = {
     "name": "INVOICE_SEND",
@@ -149,7 +169,47 @@ _TYPE = {
     },
 }
 
+_CAMPAIGN = {
+    "id": 7,
+    "kind": "replay",
+    "state": "RUNNING",
+    "actor": "token billing",
+    "reason": "the mail server is back",
+    "selection": "status: DEAD, task_type: INVOICE_SEND",
+    "operation": "0c1d3b0e-6a0c-4f0e-9a51-0d3c6f1b7a10",
+    "task_type": "INVOICE_SEND",
+    "cap": 20000,
+    "rate": 500.0,
+    "lane": "backfill",
+    "at": None,
+    "total": 18250,
+    "more": False,
+    "done": 6100,
+    "counts": {"replayed": 6098, "superseded": 2},
+    "waiting": 120,
+    "succeeded": 5970,
+    "died": 8,
+    "otherwise": 0,
+    "failures": 0,
+    "created_at": "2027-03-01T08:00:00Z",
+    "finished_at": None,
+}
+
 EXAMPLES = {
+    "CampaignIn": [
+        {
+            "kind": "retry",
+            "matching": {"task_type": "INVOICE_SEND"},
+            "cap": 20000,
+            "rate": 500,
+            "reason": "the mail server is back",
+        },
+        {"kind": "cancel", "matching": {"lane": "default"}, "reason": "the customer has left"},
+        {"kind": "move", "matching": {"status": "INIT"}, "at": "2090-01-01T00:00:00Z"},
+    ],
+    "CampaignOut": [_CAMPAIGN],
+    "CampaignPage": [{"items": [_CAMPAIGN], "next": "7"}],
+    "CampaignChangedOut": [{"id": 7, "state": "PAUSED", "changed": True}],
     "JobIn": [
         _JOB_IN,
         {"name": "stock", "task_type": "STOCK_SYNC", "every": 600, "lane": "low"},
@@ -159,14 +219,14 @@ EXAMPLES = {
     "SubscriptionPatch": [{"events": ["task.*"], "reason": "all of them"}],
     "SubscriptionOut": [_SUBSCRIPTION],
     "SubscriptionMade": [_SUBSCRIPTION | {"secret": _SECRET}],
-    "Subscriptions": [{"items": [_SUBSCRIPTION]}],
+    "SubscriptionPage": [{"items": [_SUBSCRIPTION], "next": None}],
     "SubscriptionReasonIn": [{"reason": "the receiver is being moved"}],
     "SubscriptionResumeIn": [{"reason": "it is back"}, {"reason": "it lost a day", "since": "2026-11-01T00:00:00Z"}],
     "SubscriptionReplayIn": [{"reason": "it lost a day", "since": "2026-11-01T00:00:00Z"}],
     "SecretIn": [{"reason": "once a year"}],
     "SecretOut": [{"secret": _SECRET}],
     "WithdrawnOut": [{"withdrawn": 1}],
-    "TestedOut": [{"delivered": True, "status": "200", "ms": 35.2, "answer": "thank you"}],
+    "TestedOut": [{"delivered": True, "response": "200", "ms": 35.2, "answer": "thank you"}],
     "DeliveryPage": [
         {
             "items": [
@@ -174,7 +234,7 @@ EXAMPLES = {
                     "id": 77,
                     "at": "2027-03-01T08:00:00.250000Z",
                     "ok": True,
-                    "status": "200",
+                    "response": "200",
                     "ms": 35.2,
                     "count": 1,
                     "event_ids": ["1001-1"],
@@ -243,6 +303,10 @@ EXAMPLES = {
             "deadLetters": 1,
             "waitingToMove": 0,
             "oldestToMoveSeconds": None,
+            "subscriptions": 3,
+            "subscriptionsSuspended": 0,
+            "eventsWaiting": 2,
+            "oldestEventWaitingSeconds": 0.3,
             "beats": 2,
             "workers": 2,
             "slots": 8,
@@ -294,6 +358,34 @@ EXAMPLES = {
             ],
         }
     ],
+    "LetterPageOut": [{"items": [_LETTER], "next": "1803888031250000-301"}],
+    "LetterDetailOut": [_LETTER_DETAIL],
+    "CausesOut": [
+        {
+            "items": [
+                {
+                    "fingerprint": "3f1c9a52d07be684",
+                    "task_type": "INVOICE_SEND",
+                    "error_code": "MAIL_DOWN",
+                    "error_msg": "the mail server does not answer",
+                    "frame": "billing.handlers:send_invoice",
+                    "letters": 4711,
+                    "exact": True,
+                    "first_at": "2027-03-01T07:12:00.100000Z",
+                    "last_at": "2027-03-01T08:00:31.250000Z",
+                    "sample": 301,
+                }
+            ],
+            "complete": True,
+        }
+    ],
+    "TagsIn": [{"add": ["gateway"], "remove": ["unclear"], "reason": "the provider told us"}],
+    "ReplayIn": [
+        {"task_type": "INVOICE_SEND", "cap": 20000, "rate": 50, "reason": "the mail server is back"},
+        {"fingerprint": "3f1c9a52d07be684", "dry_run": True},
+    ],
+    "LettersIn": [{"task_type": "INVOICE_SEND", "tag": "gateway", "reason": "nobody needs them any more"}],
+    "OrderedOut": [{"letters": 4711, "complete": True, "taken": 4711, "campaign": 9, "state": "RUNNING"}],
     "AttemptPage": [
         {
             "items": [

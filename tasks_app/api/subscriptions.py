@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Any
 
+from django.db.models import Q
 from django.http import HttpRequest
 from ninja import Router, Schema, Status
 from pydantic import Field
@@ -96,7 +97,7 @@ class SubscriptionMade(SubscriptionOut):
     secret: str | None = Field(description="What its webhooks are signed with, shown this once; null if none was made")
 
 
-class Subscriptions(Schema):
+class SubscriptionPage(Page):
     items: list[SubscriptionOut]
 
 
@@ -129,7 +130,7 @@ class TestedOut(Schema):
     """What the receiver said to a test event."""
 
     delivered: bool
-    status: str = Field(description="As the receiver says it, or the name of an error")
+    response: str = Field(description="As the receiver says it, such as 200; or the name of an error")
     ms: float
     answer: str = Field(description="How its answer began, or what went wrong")
 
@@ -140,22 +141,30 @@ class DeliveryOut(Schema):
     id: int
     at: datetime
     ok: bool
-    status: str
+    response: str = Field(description="As the receiver says it, such as 200; or the name of an error")
     ms: float
     count: int = Field(description="How many events it carried")
     event_ids: list[str] = Field(description="The first of them")
     answer: str = Field(description="How the answer began, or what went wrong")
+
+    @classmethod
+    def of(cls, row: Delivery) -> "DeliveryOut":
+        plain = {name: getattr(row, name) for name in cls.model_fields if hasattr(row, name)}
+        return cls(**plain | {"response": row.status})
 
 
 class DeliveryPage(Page):
     items: list[DeliveryOut]
 
 
-@router.get("", response=Subscriptions, summary="List the subscriptions, by name")
-def list_subscriptions(request: HttpRequest):
+@router.get("", response=SubscriptionPage, summary="List the subscriptions, oldest first")
+def list_subscriptions(request: HttpRequest, after: Cursor = None, limit: Limit = PAGE):
     asked, lags = caller(request), _lags()
-    rows = Subscription.objects.order_by("name", "id")
-    return {"items": [SubscriptionOut.of(row, lags.get(row.id)) for row in rows if _sees(asked, row)]}
+    whose = Q(tenant=asked.tenant) | (Q(tenant=None) if asked.is_operator else Q(pk__in=[]))
+    rows = Subscription.objects.filter(whose, id__gt=0 if after is None else id_of(after)).order_by("id")
+    found = list(rows[: limit + 1])
+    items = [SubscriptionOut.of(row, lags.get(row.id)) for row in found[:limit] if _sees(asked, row)]
+    return {"items": items, "next": str(found[limit - 1].id) if len(found) > limit else None}
 
 
 @router.post("", response={201: SubscriptionMade}, summary="Subscribe to events")
@@ -248,7 +257,7 @@ def replay_subscription(
 def test_subscription(request: HttpRequest, subscription_id: Id):
     """To this receiver alone, whatever the state of the subscription; once, and nothing is retried."""
     said = subscriptions.send_test(_own(request, subscription_id).id, operator(request))
-    return TestedOut(delivered=said.ok, status=said.status, ms=round(said.ms, 3), answer=said.answer)
+    return TestedOut(delivered=said.ok, response=said.status, ms=round(said.ms, 3), answer=said.answer)
 
 
 @router.post("/{subscription_id}/secrets", response={201: SecretOut}, summary="Sign with one more secret")
@@ -280,7 +289,7 @@ def list_deliveries(request: HttpRequest, subscription_id: Id, after: Cursor = N
         rows = rows.filter(id__lt=id_of(after))
     items = list(rows[: limit + 1])
     more = str(items[limit - 1].id) if len(items) > limit else None
-    return {"items": items[:limit], "next": more}
+    return {"items": [DeliveryOut.of(one) for one in items[:limit]], "next": more}
 
 
 def _own(request: HttpRequest, subscription_id: int) -> Subscription:

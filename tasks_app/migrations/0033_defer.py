@@ -73,7 +73,7 @@ def wider(model: str, name: str) -> list:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tasks_app", "0029_subscriptions")]
+    dependencies = [("tasks_app", "0032_alarms")]
 
     operations = [
         *columns("scheduletask"),

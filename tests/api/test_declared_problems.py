@@ -21,8 +21,8 @@ from tasks_app.models import IdempotencyRecord
 from tests.support.api import Answer, Api
 from tests.support.jobs import make
 from tests.support.live import nobody_is_alive
-from tests.support.moves import RETRY, ids_of, settled, started
-from tests.support.ready import boss
+from tests.support.moves import RETRY, dead, ids_of, settled, started
+from tests.support.ready import boss, letter_of
 from tests.support.schema import OPERATIONS, Operation, examples_of, of_type
 
 pytestmark = pytest.mark.django_db
@@ -43,14 +43,11 @@ class World(NamedTuple):
     subscription: int
     body: dict | None
     headers: dict
+    letter: int | None = None
 
     def call(self, *, api: Api | None = None, query: str = "", **changed: object) -> Answer:
-        ids = {
-            "job_id": self.job,
-            "task_id": self.task,
-            "subscription_id": self.subscription,
-            "lane": "low",
-        } | changed.pop("ids", {})
+        ids = {"job_id": self.job, "task_id": self.task, "letter_id": self.letter, "lane": "low"}
+        ids |= {"subscription_id": self.subscription} | changed.pop("ids", {})
         headers = self.headers | changed.pop("headers", {})
         sent = {"body": self.body} | changed
         told = {name: value for name, value in headers.items() if value is not None}
@@ -65,7 +62,10 @@ def world(api: Api, operation: Operation, *, task_type: str = "T_QUIET", lane: s
     headers = {"If_Match": "1", "Idempotency_Key": "k"}
     taken = {name: value for name, value in headers.items() if operation.takes(name.replace("_", "-"))}
     told = subscribe("there", events=["*"], to=ToWebhook("https://hooks.example.com"), tenant="default")
-    return World(api, operation, job.id, task.task_id, told.id, of_type(body, task_type), taken)
+    letter = None
+    if operation.path.startswith("/dead-letters"):
+        letter = letter_of(*dead("dead", task_type=task_type, lane=lane))
+    return World(api, operation, job.id, task.task_id, told.id, of_type(body, task_type), taken, letter)
 
 
 def closed_type(api: Api, operation: Operation) -> Answer:
@@ -84,6 +84,8 @@ def closed_lane(api: Api, operation: Operation) -> Answer:
         options = {"lane": "critical"} if operation.id == "create_tasks" else {}
         return there.call(body=body | {"tasks": [UNIT | options]})
     if operation.id in ("create_job", "create_task"):
+        return there.call(body=body | {"lane": "critical"})
+    if operation.id == "replay_dead_letters":
         return there.call(body=body | {"lane": "critical"})
     return there.call(body=body | {"key": "there"}) if "key" in body else there.call()
 
@@ -123,7 +125,7 @@ def conflict(api: Api, operation: Operation) -> Answer:
 
 def too_often(api: Api, operation: Operation) -> Answer:
     there = world(api, operation)
-    return [there.call(headers={"Idempotency_Key": None}) for _ in range(6)][-1]
+    return [there.call(headers={"Idempotency_Key": None}) for _ in range(11)][-1]
 
 
 def reused_key(api: Api, operation: Operation) -> Answer:
@@ -151,7 +153,7 @@ PROVOKED: dict[str, Callable[[Api, Operation], Answer]] = {
     "SCH_403_TYPE_CLOSED": closed_type,
     "SCH_403_LANE_CLOSED": closed_lane,
     "SCH_404_NOT_FOUND": lambda api, one: world(api, one).call(
-        ids=dict.fromkeys(("job_id", "task_id", "subscription_id"), NOBODY)
+        ids=dict.fromkeys(("job_id", "task_id", "letter_id", "subscription_id"), NOBODY)
     ),
     "SCH_409_DUPLICATE": duplicate,
     "SCH_409_IN_PROGRESS": in_progress,

@@ -19,6 +19,7 @@ from tasks_app.models import DlqEntry, Node
 from tasks_app.sql import run
 
 from . import fleet_status
+from .campaign_browse import CampaignView, open_campaigns
 from .figures import Hour, Sample, last_hour, take_sample
 from .fleet_status import ArchiveView, ChoreView, LimitView, Pause, ShardView, Takeover
 from .relay_status import RelayStatus, read_relay
@@ -93,6 +94,7 @@ class SchedulerStatus:
     storage: StorageStatus
     archive: ArchiveView
     relay: RelayStatus
+    campaigns: list[CampaignView]  # that are not over
     found: tuple[Problem, ...] = ()  # what is wrong, trouble first
 
     def problems(self) -> list[str]:
@@ -180,6 +182,7 @@ def read_status(hour: Hour | None = None, sample: Callable[[], Sample] | None = 
         storage=read_storage_status(),
         archive=fleet_status.archive(),
         relay=read_relay(),
+        campaigns=open_campaigns(),
     )
     return replace(status, found=judge(status))
 
