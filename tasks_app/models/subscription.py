@@ -57,6 +57,7 @@ class Subscription(OurModel):
 
     class Meta:
         db_table = "punctual_subscription"
+        permissions = [("operate_subscription", "Can make, change, pause, resume and delete subscriptions")]
         constraints = [
             models.UniqueConstraint(fields=["tenant", "name"], name="punctual_subscription_name", nulls_distinct=False),
             models.CheckConstraint(

@@ -13,7 +13,7 @@ from tasks_app.core.jobs import JobStatus
 from tasks_app.core.phrases import first_line, milliseconds, span
 from tasks_app.core.states import Status
 from tasks_app.lifecycle.tries import error_of
-from tasks_app.models import ScheduleTask
+from tasks_app.models import ScheduleTask, Subscription
 
 register = template.Library()
 
@@ -27,6 +27,7 @@ LABELS = {
     JobStatus.ACTIVE: "success",
     JobStatus.PAUSED: "warning",  # a campaign that is paused, too
     CampaignState.DONE: "success",
+    Subscription.SUSPENDED: "danger",
 }
 # What became of a run, in a word.
 RUN_WORDS = {

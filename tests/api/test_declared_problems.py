@@ -13,7 +13,7 @@ from django.db import connection, transaction
 from django.test import override_settings
 
 from tasks_app.api.problems import CODES
-from tasks_app.client import schedule
+from tasks_app.client import ToWebhook, schedule, subscribe
 from tasks_app.engine.operations import bulk
 from tasks_app.lifecycle import schedule as scheduling
 from tasks_app.lifecycle.jobs import lock
@@ -40,13 +40,14 @@ class World(NamedTuple):
     operation: Operation
     job: int
     task: int
+    subscription: int
     body: dict | None
     headers: dict
     letter: int | None = None
 
     def call(self, *, api: Api | None = None, query: str = "", **changed: object) -> Answer:
         ids = {"job_id": self.job, "task_id": self.task, "letter_id": self.letter, "lane": "low"}
-        ids |= changed.pop("ids", {})
+        ids |= {"subscription_id": self.subscription} | changed.pop("ids", {})
         headers = self.headers | changed.pop("headers", {})
         sent = {"body": self.body} | changed
         told = {name: value for name, value in headers.items() if value is not None}
@@ -60,10 +61,11 @@ def world(api: Api, operation: Operation, *, task_type: str = "T_QUIET", lane: s
         body = body | {"atomic": True}  # else each task has a problem of its own
     headers = {"If_Match": "1", "Idempotency_Key": "k"}
     taken = {name: value for name, value in headers.items() if operation.takes(name.replace("_", "-"))}
+    told = subscribe("there", events=["*"], to=ToWebhook("https://hooks.example.com"), tenant="default")
     letter = None
     if operation.path.startswith("/dead-letters"):
         letter = letter_of(*dead("dead", task_type=task_type, lane=lane))
-    return World(api, operation, job.id, task.task_id, of_type(body, task_type), taken, letter)
+    return World(api, operation, job.id, task.task_id, told.id, of_type(body, task_type), taken, letter)
 
 
 def closed_type(api: Api, operation: Operation) -> Answer:
@@ -93,6 +95,8 @@ def duplicate(api: Api, operation: Operation) -> Answer:
     make("taken")
     if operation.id == "create_tasks":
         return there.call(body=there.body | {"tasks": [UNIT]})
+    if operation.id == "create_subscription":
+        return there.call(body=there.body | {"name": "there"})
     taken = {"key": "there"} if operation.id == "create_task" else {"name": "taken"}
     return there.call(body=there.body | taken)
 
@@ -149,7 +153,7 @@ PROVOKED: dict[str, Callable[[Api, Operation], Answer]] = {
     "SCH_403_TYPE_CLOSED": closed_type,
     "SCH_403_LANE_CLOSED": closed_lane,
     "SCH_404_NOT_FOUND": lambda api, one: world(api, one).call(
-        ids=dict.fromkeys(("job_id", "task_id", "letter_id"), NOBODY)
+        ids=dict.fromkeys(("job_id", "task_id", "letter_id", "subscription_id"), NOBODY)
     ),
     "SCH_409_DUPLICATE": duplicate,
     "SCH_409_IN_PROGRESS": in_progress,
@@ -185,7 +189,7 @@ def test_whoever_calls_too_often_is_refused_whatever_the_operation(api, settings
     assert [one.id for one in OPERATIONS if one not in declaring] == ["read_liveness"]
 
     for operation in declaring:
-        there = World(api, operation, NOBODY, NOBODY, {}, {"If_Match": "1", "Idempotency_Key": "k"})
+        there = World(api, operation, NOBODY, NOBODY, NOBODY, {}, {"If_Match": "1", "Idempotency_Key": "k"})
         # Three are too many, unless a new minute begins among them.
         refused = [answer for answer in (there.call() for _ in range(5)) if answer.status == 429]
         assert refused[0].code == "SCH_429_TOO_MANY", operation.id
