@@ -15,13 +15,16 @@ from django.test import override_settings
 from tasks_app.api.problems import CODES
 from tasks_app.client import schedule
 from tasks_app.engine.operations import bulk
+from tasks_app.engine.operations.api_tokens import issue
 from tasks_app.lifecycle import schedule as scheduling
 from tasks_app.lifecycle.jobs import lock
 from tasks_app.models import IdempotencyRecord
+from tests.support.alarms import alarm_ids, channel, rule
 from tests.support.api import Answer, Api
 from tests.support.jobs import make
 from tests.support.live import nobody_is_alive
 from tests.support.moves import RETRY, ids_of, settled, started
+from tests.support.operators import operator as by
 from tests.support.ready import boss
 from tests.support.schema import OPERATIONS, Operation, examples_of, of_type
 
@@ -30,6 +33,7 @@ pytestmark = pytest.mark.django_db
 # Whatever asks the database or runs code may find it down or broken; and 405 is the answer of no operation.
 NOT_PROVOKED = {"SCH_500_INTERNAL", "SCH_503_DATABASE_DOWN", "SCH_405_METHOD_NOT_ALLOWED"}
 NOBODY = 987_654_321
+IDS = ("job_id", "task_id", "rule_id", "channel_id", "incident_id")
 UNIT = {"task_type": "T_QUIET", "key": "there"}
 
 
@@ -42,9 +46,10 @@ class World(NamedTuple):
     task: int
     body: dict | None
     headers: dict
+    alarms: dict = {}
 
     def call(self, *, api: Api | None = None, query: str = "", **changed: object) -> Answer:
-        ids = {"job_id": self.job, "task_id": self.task, "lane": "low"} | changed.pop("ids", {})
+        ids = {"job_id": self.job, "task_id": self.task, "lane": "low"} | self.alarms | changed.pop("ids", {})
         headers = self.headers | changed.pop("headers", {})
         sent = {"body": self.body} | changed
         told = {name: value for name, value in headers.items() if value is not None}
@@ -58,11 +63,22 @@ def world(api: Api, operation: Operation, *, task_type: str = "T_QUIET", lane: s
         body = body | {"atomic": True}  # else each task has a problem of its own
     headers = {"If_Match": "1", "Idempotency_Key": "k"}
     taken = {name: value for name, value in headers.items() if operation.takes(name.replace("_", "-"))}
-    return World(api, operation, job.id, task.task_id, of_type(body, task_type), taken)
+    alarms = alarm_ids() if operation.path.startswith("/alarms") else {}
+    return World(api, operation, job.id, task.task_id, of_type(body, task_type), taken, alarms)
+
+
+def forbidden(api: Api, operation: Operation) -> Answer:
+    """To write with a token that only reads, or to read what all tenants share."""
+    if operation.writes:
+        return world(api, operation).call(api=Api(can_write=False))
+    return world(api, operation).call(query="?scope=all")
 
 
 def closed_type(api: Api, operation: Operation) -> Answer:
     there = world(api, operation, task_type="T_CLOSED")
+    if operation.path.startswith("/alarms"):
+        narrow = Api(token=issue("narrow", "default", by(), can_write=True, types=["T_PLAIN"])[1])
+        return there.call(api=narrow, body=there.body | {"task_types": ["T_*"]})
     if operation.id == "cancel_tasks":
         return there.call(body=there.body | {"tasks": [UNIT | {"task_type": "T_CLOSED"}]})
     return there.call()
@@ -84,6 +100,8 @@ def closed_lane(api: Api, operation: Operation) -> Answer:
 def duplicate(api: Api, operation: Operation) -> Answer:
     there = world(api, operation)
     make("taken")
+    if operation.path.startswith("/alarms"):
+        rule("taken"), channel("taken")
     if operation.id == "create_tasks":
         return there.call(body=there.body | {"tasks": [UNIT]})
     taken = {"key": "there"} if operation.id == "create_task" else {"name": "taken"}
@@ -138,10 +156,10 @@ PROVOKED: dict[str, Callable[[Api, Operation], Answer]] = {
     "SCH_400_MALFORMED": lambda api, one: world(api, one).call(text="{"),
     "SCH_400_IDEMPOTENCY_KEY_MISSING": lambda api, one: world(api, one).call(headers={"Idempotency_Key": None}),
     "SCH_401_UNAUTHENTICATED": lambda api, one: world(api, one).call(api=Api(token="pnc_wrong")),
-    "SCH_403_FORBIDDEN": lambda api, one: world(api, one).call(api=Api(can_write=False)),
+    "SCH_403_FORBIDDEN": forbidden,
     "SCH_403_TYPE_CLOSED": closed_type,
     "SCH_403_LANE_CLOSED": closed_lane,
-    "SCH_404_NOT_FOUND": lambda api, one: world(api, one).call(ids={"job_id": NOBODY, "task_id": NOBODY}),
+    "SCH_404_NOT_FOUND": lambda api, one: world(api, one).call(ids=dict.fromkeys(IDS, NOBODY)),
     "SCH_409_DUPLICATE": duplicate,
     "SCH_409_IN_PROGRESS": in_progress,
     "SCH_409_CONFLICT": conflict,

@@ -72,6 +72,19 @@ def time_passes(seconds: float) -> None:
     AlarmAlert.objects.update(created_at=F("created_at") - by)
 
 
+def alarm_ids() -> dict[str, int]:
+    """A rule, its channel and an incident of it, for the operations of the API; the channel is the examples' one, and
+    has had its alerts, so that nobody is called."""
+    made = channel("there", most_per_hour=1)
+    AlarmChannel.objects.filter(id=made.id).update(id=3, permits=0)
+    watching = rule("there", channels=[AlarmChannel.objects.get(id=3)], task_types=("T_PLAIN",))
+    incident = AlarmIncident.objects.create(
+        rule=watching.id, tenant="default", condition="dead", cause="E", task_type="T_PLAIN", count=1, sample={},
+        calm_at=watching.created_at,
+    )  # fmt: skip
+    return {"rule_id": watching.id, "channel_id": 3, "incident_id": incident.id}
+
+
 def kinds(**wanted) -> list[str]:
     """Of the alerts there are, in order."""
     return list(AlarmAlert.objects.filter(**wanted).order_by("created_at", "id").values_list("kind", flat=True))

@@ -7,6 +7,7 @@ from tasks_app.client import schedule
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.engine.operations.api_tokens import issue
 from tasks_app.lifecycle.limited import declare_limits
+from tests.support.alarms import alarm_ids
 from tests.support.api import Api
 from tests.support.engine import run_due
 from tests.support.jobs import make
@@ -34,6 +35,8 @@ def ready(api: Api, one: Operation, number: int = 0) -> Ready:
         run_due()
     elif one.id == "read_limits":
         declare_limits([REGISTRY.require("T_RATED")])
+    elif one.path.startswith("/alarms"):
+        ids |= alarm_ids()
     elif one.path.startswith("/stock/products"):
         add("SKU 1", "A lamp")
     return Ready(boss() if one.id in OPERATORS else api, ids)

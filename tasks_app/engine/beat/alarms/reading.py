@@ -13,7 +13,8 @@ from tasks_app.sql import run
 ROWS = 500  # of the outbox in one transaction
 STEPS = 40  # in one look
 RESUMED = "subscription.resumed"
-KINDS = ["task.dead", "task.late", "job.missed", "subscription.suspended", RESUMED]
+KINDS = ["task.dead", "task.late", "task.cancelled", "job.missed", "subscription.suspended", RESUMED]
+EXPIRED = "EXPIRED"
 
 
 class Position(NamedTuple):
@@ -83,12 +84,15 @@ def occurrences_of(events: Iterable[Event]) -> Iterable[Occurrence]:
     found: dict[tuple, Occurrence] = {}
     for event in events:
         seen = _occurrence(event)
+        if seen is None:
+            continue
         key = (seen.task_type, seen.cause, seen.job)
         found[key] = found[key].plus(seen) if key in found else seen
     return found.values()
 
 
-def _occurrence(event: Event) -> Occurrence:
+def _occurrence(event: Event) -> Occurrence | None:
+    """None: nobody's business, such as a task that a person cancelled."""
     about = {"tenant": event.tenant, "task": event.task, "key": event.key}
     match event.type:
         case "task.dead":
@@ -111,6 +115,16 @@ def _occurrence(event: Event) -> Occurrence:
                 seconds=seconds,
                 each=(seconds,),
                 sample=about,
+            )
+        case "task.cancelled":
+            if event.job is None or _text(event, "code") != EXPIRED:
+                return None
+            return Occurrence(
+                Condition.MISSED,
+                event.tenant,
+                task_type=event.task_type or "",
+                job=event.job,
+                sample=about | {"jobs": [f"job {event.job}, which expired"]},
             )
         case "job.missed":
             return Occurrence(
