@@ -109,6 +109,7 @@ class Conf(Section):
     KEEP_OUTBOX_MOST_DAYS: float = 30.0  # events that a subscription has not got stay, but no longer than this
     KEEP_AUDIT_DAYS: float = 180.0  # who did what and why; no less
     KEEP_REVISIONS_DAYS: float = 90.0  # longer than any change of a unit can be late
+    KEEP_CAMPAIGNS_DAYS: float = 30.0  # after they were done or cancelled
     PRUNE_STEP: int = 5_000  # rows deleted in one statement, at most
     PRUNE_SECONDS: float = 60.0
     VACUUM_HELD_SECONDS: float = 1_800.0  # who keeps vacuum from cleaning for longer is told; eight times: in alarm

@@ -1,4 +1,4 @@
-"""The operator's pages: the overview, tasks, jobs, what was done to them, batches, the fleet, tokens, alarms.
+"""The operator's pages: overview, tasks, jobs, campaigns, what was done by whom, batches, the fleet, tokens, alarms.
 
 They belong to the console and never to the project's own site; without django-unfold there are none.
 """
@@ -8,8 +8,8 @@ from tasks_app.pages.extras import missing_for_console
 if missing_for_console() is None:
     from tasks_app.console.site import console
 
-    from . import alarms, audit, batches, fleet, jobs, lookups, overview, tasks, tokens
+    from . import alarms, audit, batches, campaigns, fleet, jobs, lookups, overview, tasks, tokens
 
-    __all__ = ["alarms", "audit", "batches", "fleet", "jobs", "lookups", "overview", "tasks", "tokens"]
+    __all__ = ["alarms", "audit", "batches", "campaigns", "fleet", "jobs", "lookups", "overview", "tasks", "tokens"]
 
     console().overview = overview.first_page

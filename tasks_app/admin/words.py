@@ -9,7 +9,8 @@ from tasks_app.lifecycle.operate import Answer, Verb
 from tasks_app.lifecycle.tries import try_of
 from tasks_app.models import ScheduleTask
 
-VERBS = {Verb.RETRY: "Retry now", Verb.CANCEL: "Cancel", Verb.MOVE: "Move"}
+VERBS = {Verb.RETRY: "Retry now", Verb.CANCEL: "Cancel", Verb.MOVE: "Move"}  # that the list of tasks offers
+KINDS = VERBS | {Verb.REPLAY: "Replay"}  # of campaigns
 WILL = {
     Answer.REPLAYED: "dead: will start over, with a new budget of tries",
     Answer.DUE_NOW: "failed: will be tried again at once",
@@ -72,7 +73,7 @@ def doing(task: ScheduleTask, now: datetime) -> str:
     when = f"in {span(wait)}" if wait > timedelta(0) else f"now, overdue by {span(-wait)}"
     match task.status:
         case Status.FAIL:
-            return f"It failed, and is due again {when}; {_left(task)}."
+            return f"It failed, and is due again {when}; {_left(task, now)}."
         case Status.SUCCESS:
             return f"It succeeded and repeats: due again {when}."
     return f"It is due {when}."
@@ -82,6 +83,9 @@ def _tries(count: int) -> str:
     return f"{count} failed " + ("try" if count == 1 else "tries")
 
 
-def _left(task: ScheduleTask) -> str:
+def _left(task: ScheduleTask, now: datetime) -> str:
+    if task.retry_for is not None:
+        rest = task.execute_time + task.retry_for - now
+        return f"it is retried for another {span(rest)}" if rest > timedelta(0) else "one more failure is the last"
     left = max(task.max_retry + 1 - task.attempt, 0)
     return f"{left} {'try' if left == 1 else 'tries'} left before it gives up"

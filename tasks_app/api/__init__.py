@@ -15,7 +15,21 @@ from tasks_app.core.routers import ROUTERS
 from tasks_app.database import own_transactions
 from tasks_app.pages.extras import missing_for_api_page
 
-from . import alarms, attempts, audit, bulk, health, jobs, lanes, limits, task_types, tasks, type_limits, version
+from . import (
+    alarms,
+    attempts,
+    audit,
+    bulk,
+    campaigns,
+    health,
+    jobs,
+    lanes,
+    limits,
+    task_types,
+    tasks,
+    type_limits,
+    version,
+)
 from .auth import Session, Token, for_readers
 from .edges import StrictParser, nothing_here, refuse_unknown_parameters, spoken
 from .openapi import complete, operations_of
@@ -70,6 +84,7 @@ OWN = (
     ("/tasks", bulk.router),  # before an id, which its address could be
     ("/tasks", tasks.router),
     ("/tasks", attempts.router),
+    ("/campaigns", campaigns.router),
     ("/task-types", task_types.router),
     ("/lanes", lanes.router),
     ("/limits", type_limits.router),

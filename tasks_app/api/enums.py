@@ -9,6 +9,8 @@ from tasks_app.core.lanes import LANES
 from tasks_app.core.schedule import Gap, Repeat
 from tasks_app.core.states import Status
 from tasks_app.engine.watch.verdict import Severity
+from tasks_app.lifecycle.campaigns.begin import OWN_LANE
+from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.schedule import Outcome
 
 SUPERSEDED = "SUPERSEDED"  # a reschedule that came too late; Python callers have no revisions, and no such outcome
@@ -38,6 +40,16 @@ PlanOutcome = _listed(
     {one.name: one.value for one in Outcome if one is not Outcome.EXISTS} | {SUPERSEDED: SUPERSEDED},
     "CREATED: there was no task to move, so one was made. UPDATED: it has a new time. REPLACED: it was running, "
     "and a new task took over. IGNORED: it has succeeded. SUPERSEDED: a newer change had already been applied.",
+)
+CampaignKind = _listed(
+    "CampaignKind",
+    _same(Verb),
+    "What is done to each task. `retry`: the dead start over, the failed don't wait. `replay`: the dead alone.",
+)
+ReleaseLane = _listed(
+    "ReleaseLane",
+    {lane.upper(): lane for lane in (*LANES, OWN_LANE)},
+    "Where tasks wait that a campaign makes run again; `own`: each in its own lane.",
 )
 BulkOutcome = _listed(
     "BulkOutcome",

@@ -68,6 +68,9 @@ _TASK = {
     "max_retry": 5,
     "repeat_after": None,
     "expires_after": None,
+    "retry_for": None,
+    "deferred_from": None,
+    "deferred": [],
     "worker": "worker@app-1",
     "batch": "0d8c1f5e-4a52-4f7e-8c39-5b0a6f1e2d90",
     "error_code": "MAIL_DOWN",
@@ -116,7 +119,47 @@ _TYPE = {
     },
 }
 
+_CAMPAIGN = {
+    "id": 7,
+    "kind": "replay",
+    "state": "RUNNING",
+    "actor": "token billing",
+    "reason": "the mail server is back",
+    "selection": "status: DEAD, task_type: INVOICE_SEND",
+    "operation": "0c1d3b0e-6a0c-4f0e-9a51-0d3c6f1b7a10",
+    "task_type": "INVOICE_SEND",
+    "cap": 20000,
+    "rate": 500.0,
+    "lane": "backfill",
+    "at": None,
+    "total": 18250,
+    "more": False,
+    "done": 6100,
+    "counts": {"replayed": 6098, "superseded": 2},
+    "waiting": 120,
+    "succeeded": 5970,
+    "died": 8,
+    "otherwise": 0,
+    "failures": 0,
+    "created_at": "2027-03-01T08:00:00Z",
+    "finished_at": None,
+}
+
 EXAMPLES = {
+    "CampaignIn": [
+        {
+            "kind": "retry",
+            "matching": {"task_type": "INVOICE_SEND"},
+            "cap": 20000,
+            "rate": 500,
+            "reason": "the mail server is back",
+        },
+        {"kind": "cancel", "matching": {"lane": "default"}, "reason": "the customer has left"},
+        {"kind": "move", "matching": {"status": "INIT"}, "at": "2090-01-01T00:00:00Z"},
+    ],
+    "CampaignOut": [_CAMPAIGN],
+    "CampaignPage": [{"items": [_CAMPAIGN], "next": "7"}],
+    "CampaignChangedOut": [{"id": 7, "state": "PAUSED", "changed": True}],
     "JobIn": [
         _JOB_IN,
         {"name": "stock", "task_type": "STOCK_SYNC", "every": 600, "lane": "low"},
@@ -331,7 +374,8 @@ PROBLEMS = {
         ),
         (
             "SCH_403_LANE_CLOSED",
-            "lane 'critical' is not open to this token. It may use high, default, low, backfill: name one of them.",
+            "lane 'critical' is not open to this token. It may use high, default, low, deferred, backfill: "
+            "name one of them.",
             None,
         ),
         ("SCH_404_NOT_FOUND", "There is no task 1001.", None),

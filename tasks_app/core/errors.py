@@ -16,6 +16,10 @@ class InvalidTask(PunctualError, ValueError):
     """The caller's input was refused; nothing was written."""
 
 
+class NothingToDo(InvalidTask):
+    """Nothing was found that the order could be carried out on; nothing was written."""
+
+
 class InvalidConfiguration(PunctualError, ValueError):
     """A setting or a handler's options were refused."""
 

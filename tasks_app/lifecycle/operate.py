@@ -23,6 +23,7 @@ class Verb(StrEnum):
     RETRY = "retry"
     CANCEL = "cancel"
     MOVE = "move"
+    REPLAY = "replay"  # retry, but of what is dead and of nothing else
 
 
 class Answer(StrEnum):
@@ -67,8 +68,8 @@ def expected(verb: Verb, row: Row) -> Answer:
     """What the verb does to a row that is as it looks now."""
     if not row.current:
         return Answer.SUPERSEDED
-    if verb is Verb.RETRY:
-        return _RETRY.get(Status(row.status), Answer.FINISHED)
+    if verb in _AGAIN:
+        return _AGAIN[verb].get(Status(row.status), Answer.FINISHED)
     if not is_live(row.status, row.due):
         return Answer.FINISHED
     if verb is Verb.CANCEL:
@@ -83,6 +84,7 @@ _RETRY = {
     Status.INIT: Answer.PLANNED,
     Status.BLOCKED: Answer.PLANNED,
 }
+_AGAIN = {Verb.RETRY: _RETRY, Verb.REPLAY: _RETRY | {Status.FAIL: Answer.PLANNED}}
 
 
 def operate(verb: Verb, ids: Sequence[int], operator: Operator, at: datetime | None = None) -> Operated:

@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('tasks_app', '0029_subscriptions'),
+        ('tasks_app', '0031_campaigns'),
     ]
 
     operations = [

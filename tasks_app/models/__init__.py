@@ -7,6 +7,7 @@ from .alarm_reader import AlarmReader
 from .alarm_rule import AlarmRule
 from .api_token import ApiToken
 from .audit_entry import AuditEntry
+from .campaign import Campaign, CampaignChunk
 from .delivery import Delivery
 from .dlq_entry import DlqEntry
 from .idempotency_record import IdempotencyRecord
@@ -39,6 +40,8 @@ __all__ = [
     "AnyTask",
     "ApiToken",
     "AuditEntry",
+    "Campaign",
+    "CampaignChunk",
     "Delivery",
     "DlqEntry",
     "IdempotencyRecord",

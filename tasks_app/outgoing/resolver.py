@@ -42,7 +42,7 @@ class Resolver:
             answer = self._asked.get((host, port))
             if answer is None:
                 answer = self._asked[host, port] = Future()
-                threading.Thread(receiver=self._ask, args=(host, port, answer), name="resolver", daemon=True).start()
+                threading.Thread(target=self._ask, args=(host, port, answer), name="resolver", daemon=True).start()
         try:
             return answer.result(seconds)
         except NotInTime:

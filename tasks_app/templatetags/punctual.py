@@ -8,6 +8,7 @@ from django import template
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 
+from tasks_app.core.campaigns import CampaignState
 from tasks_app.core.jobs import JobStatus
 from tasks_app.core.phrases import first_line, milliseconds, span
 from tasks_app.core.states import Status
@@ -24,7 +25,8 @@ LABELS = {
     Status.RUNNING: "info",
     Status.INIT: "primary",
     JobStatus.ACTIVE: "success",
-    JobStatus.PAUSED: "warning",
+    JobStatus.PAUSED: "warning",  # a campaign that is paused, too
+    CampaignState.DONE: "success",
 }
 # What became of a run, in a word.
 RUN_WORDS = {

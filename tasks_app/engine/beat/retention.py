@@ -8,6 +8,7 @@ from tasks_app.sql import run
 DAY = 86_400
 KEEP_NODES_SECONDS = 3_600
 KEEP_ANSWERS_DAYS = 1  # of keyed requests to the API
+CAMPAIGNS = 10  # in one step: a large one has a thousand chunks
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +17,7 @@ class Pruned:
     nodes: int
     answers: int
     revisions: int
+    campaigns: int
     incidents: int
     alerts: int
 
@@ -27,6 +29,7 @@ def prune(steps: int = 20) -> Pruned:
         nodes=len(run("prune_nodes", {"keep": KEEP_NODES_SECONDS})),
         answers=_prune("prune_idempotency", KEEP_ANSWERS_DAYS, steps),
         revisions=_walk("prune_revisions", conf().KEEP_REVISIONS_DAYS, steps),
+        campaigns=len(run("prune_campaigns", {"keep": conf().KEEP_CAMPAIGNS_DAYS * DAY, "step": CAMPAIGNS})),
         incidents=_prune("prune_incidents", conf().KEEP_INCIDENTS_DAYS, steps),
         alerts=_prune("prune_alerts", conf().KEEP_INCIDENTS_DAYS, steps),
     )

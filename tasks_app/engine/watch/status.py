@@ -19,6 +19,7 @@ from tasks_app.models import DlqEntry, Node
 from tasks_app.sql import run
 
 from . import fleet_status
+from .campaign_browse import CampaignView, open_campaigns
 from .figures import Hour, Sample, last_hour, take_sample
 from .fleet_status import ArchiveView, ChoreView, LimitView, Pause, ShardView, Takeover
 from .storage import StorageStatus, read_storage_status
@@ -91,6 +92,7 @@ class SchedulerStatus:
     chores: list[ChoreView]
     storage: StorageStatus
     archive: ArchiveView
+    campaigns: list[CampaignView]  # that are not over
     found: tuple[Problem, ...] = ()  # what is wrong, trouble first
 
     def problems(self) -> list[str]:
@@ -177,6 +179,7 @@ def read_status(hour: Hour | None = None, sample: Callable[[], Sample] | None = 
         chores=fleet_status.chores(beats_up),
         storage=read_storage_status(),
         archive=fleet_status.archive(),
+        campaigns=open_campaigns(),
     )
     return replace(status, found=judge(status))
 

@@ -31,6 +31,7 @@ MOVING_SECONDS = 600.0  # what is over may wait for the mover for so long
 PARTITION_LATE_SECONDS = 86_400.0
 CHORE_PATIENCE_SECONDS = 60.0  # a chore may wait so long for another that takes its time
 CHORE_ENDLESS_SECONDS = 1_800.0  # and take so long, or ten times as long as it is apart
+CAMPAIGN_FAILURES = 3  # steps of one campaign in a row
 ARCHIVE_PATIENCE_SECONDS = 86_400.0  # what waits for the archive for longer than a day fills the disk
 
 
@@ -358,6 +359,22 @@ def archive_waits(status: SchedulerStatus) -> Iterator[Problem]:
     )
 
 
+def campaigns_stuck(status: SchedulerStatus) -> Iterator[Problem]:
+    """A step that failed once may have waited for a lock, and is tried again soon."""
+    for one in status.campaigns:
+        if one.failures >= CAMPAIGN_FAILURES:
+            yield notice(
+                f"Campaign {one.id} doesn't get on: its last {one.failures:,} steps failed.",
+                "It is tried again every minute. Its page says why, and there it can be cancelled.",
+                f"The error: {one.error.rstrip('.')}.",
+            )
+        elif one.late_seconds is not None and not one.failures:
+            yield notice(
+                f"Campaign {one.id} has been waiting for its next step for {_span(one.late_seconds)}.",
+                "The beats take campaigns further, in the chore `campaign`; is one alive?",
+            )
+
+
 def dead_tasks(status: SchedulerStatus) -> Iterator[Problem]:
     if status.dead_letters:
         if status.dead_letters == 1:
@@ -392,6 +409,7 @@ RULES = (
     partitions_behind,
     archive_waits,
     paused_with_due,
+    campaigns_stuck,
     dead_tasks,
 )
 

@@ -191,6 +191,7 @@ def _as_page(status: SchedulerStatus) -> str:
     ]
     lines += _limits(status)
     lines += _chores(status)
+    lines += _campaigns(status)
     late = status.lateness
     lines += [
         "",
@@ -269,6 +270,16 @@ def _chores(status: SchedulerStatus) -> list[str]:
         f"  {one.name:12} {_seconds(one.every_seconds):>9} {_seconds(one.done_seconds_ago):>9}"
         + (f"   failed {counted(one.failures, 'time')} in a row: {one.error}" if one.failures else "")
         for one in status.chores
+    ]
+
+
+def _campaigns(status: SchedulerStatus) -> list[str]:
+    if not status.campaigns:
+        return []
+    return ["", "Campaigns"] + [
+        f"  {one.id:<6} {one.kind:8} {one.state.lower():8} {one.done:,} of {one.total:,} by {one.actor}"
+        + (f"   failed {counted(one.failures, 'time')} in a row: {one.error}" if one.failures else "")
+        for one in status.campaigns
     ]
 
 

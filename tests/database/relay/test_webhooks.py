@@ -30,7 +30,6 @@ from tests.support.receiver import HERE, Call, Receiver, Reply, receiver
 from tests.support.tls import CERTIFICATE
 
 pytestmark = commits
-ME = Operator("olga", "a test")
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
 
 
@@ -51,6 +50,10 @@ def there() -> Iterator[Receiver]:
 @pytest.fixture
 def subscription(there) -> Subscription:
     return subscribe("test", events=["*"], to=ToWebhook(there.url))
+
+
+def me() -> Operator:
+    return Operator("olga", "a test")
 
 
 def event(key: str | None = "a", row: int = 1, place: int = 1, **fields: object) -> Event:
@@ -97,12 +100,12 @@ def test_the_signature_covers_body_id_and_time(there, subscription, wrong):
 
 def test_while_a_secret_is_changed_the_receiver_may_check_with_either(there, subscription):
     old = subscription.new_secret
-    new = subscriptions.add_secret(subscription.id, ME)
+    new = subscriptions.add_secret(subscription.id, me())
     subscription.refresh_from_db()
     deliver(subscription, event())
 
     assert there.calls[0].verified(old) == there.calls[0].verified(new)
-    assert subscriptions.withdraw_old_secrets(subscription.id, ME) == 1
+    assert subscriptions.withdraw_old_secrets(subscription.id, me()) == 1
     subscription.refresh_from_db()
     deliver(subscription, event())
     assert there.calls[1].verified(new)
@@ -115,7 +118,7 @@ def test_a_change_of_secrets_takes_the_subscription_from_whoever_delivers_it(the
     write("a")
     cut()
 
-    subscriptions.add_secret(subscription.id, ME)
+    subscriptions.add_secret(subscription.id, me())
 
     with pytest.raises(Lost):
         courier.run_once()
@@ -124,7 +127,7 @@ def test_a_change_of_secrets_takes_the_subscription_from_whoever_delivers_it(the
 def test_a_secret_is_told_once_and_is_nowhere_in_the_database_as_it_is(subscription):
     secret = subscription.new_secret
     again = subscribe("test", events=["*"], to=ToWebhook(subscription.target["url"]))
-    second = subscriptions.add_secret(subscription.id, ME)
+    second = subscriptions.add_secret(subscription.id, me())
 
     stored = json.dumps([list(Subscription.objects.values_list("secrets", "target")), *_audited()], default=str)
     assert secret.startswith("whsec_") and again.new_secret is None
@@ -140,15 +143,15 @@ def _audited() -> list[tuple]:
 
 def test_a_secret_may_be_the_receivers_own_but_not_a_weak_one_and_there_are_four_at_most(there, subscription):
     own = "whsec_" + new_key()
-    assert subscriptions.add_secret(subscription.id, ME, own) == own
+    assert subscriptions.add_secret(subscription.id, me(), own) == own
     for weak in ("whsec_c2hvcnQ=", "hello", "whsec_!", "", 7):
         with pytest.raises(InvalidTask, match="24 to 64 random bytes in base64") as refused:
-            subscriptions.add_secret(subscription.id, ME, weak)
+            subscriptions.add_secret(subscription.id, me(), weak)
         assert "c2hvcnQ" not in str(refused.value)
     for _ in range(2):
-        subscriptions.add_secret(subscription.id, ME)
-    with pytest.raises(InvalidTask, match="4 is the most. Withdraw the old ones"):
-        subscriptions.add_secret(subscription.id, ME)
+        subscriptions.add_secret(subscription.id, me())
+    with pytest.raises(InvalidTask, match=r"4 is the most\. Withdraw the old ones"):
+        subscriptions.add_secret(subscription.id, me())
 
 
 def test_without_its_key_nothing_is_sent_and_the_error_says_which_key_is_missing(settings, there, subscription):
@@ -199,7 +202,13 @@ def test_any_2xx_means_that_it_has_the_event_and_nothing_else_does(there, subscr
 
 @pytest.mark.parametrize(
     ("status", "asked", "pause"),
-    [(429, "30", 30.0), (503, "7", 7.0), (503, "999999", webhook.LONGEST_PAUSE), (429, "soon", None), (500, "30", None)],
+    [
+        (429, "30", 30.0),
+        (503, "7", 7.0),
+        (503, "999999", webhook.LONGEST_PAUSE),
+        (429, "soon", None),
+        (500, "30", None),
+    ],
 )
 def test_a_receiver_that_is_busy_may_ask_for_a_pause_of_an_hour_at_most(there, subscription, status, asked, pause):
     there.reply = lambda _: Reply(status, headers={"Retry-After": asked})
