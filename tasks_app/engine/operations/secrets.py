@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tasks_app.core.keyring import CannotUnseal, key_id_of
+from tasks_app.lifecycle.alarms.channels import bound_to as channel_bound_to
 from tasks_app.lifecycle.signing_secrets import bound_to
-from tasks_app.models import Subscription
+from tasks_app.models import AlarmChannel, Subscription
 from tasks_app.sealing import keyring
 
 
@@ -17,7 +18,8 @@ class Rotated(NamedTuple):
 
 def keys_in_use() -> Counter[str]:
     """How many secrets are sealed with each key, by its id."""
-    return Counter(key_id_of(text) for _, sealed in _stored() for text in sealed)
+    of_subscriptions = Counter(key_id_of(text) for _, sealed in _stored() for text in sealed)
+    return of_subscriptions + Counter(key_id_of(channel.target) for channel in _channels())
 
 
 def rotate() -> Rotated:
@@ -34,7 +36,20 @@ def rotate() -> Rotated:
                 unopened.append(f"subscription {subscription}: {error}")
         if fresh != sealed and Subscription.objects.filter(pk=subscription.pk, secrets=sealed).update(secrets=fresh):
             rewrapped += sum(new != old for new, old in zip(fresh, sealed, strict=True))
+    for channel in _channels():
+        try:
+            fresh = keyring().rewrap(channel.target, channel_bound_to(channel.id))
+        except CannotUnseal as error:
+            unopened.append(f"alarm channel {channel}: {error}")
+            continue
+        known = AlarmChannel.objects.filter(pk=channel.pk, target=channel.target)
+        if fresh != channel.target and known.update(target=fresh):
+            rewrapped += 1
     return Rotated(rewrapped, unopened)
+
+
+def _channels() -> Iterator[AlarmChannel]:
+    return AlarmChannel.objects.only("id", "name", "target").iterator()
 
 
 def _stored() -> Iterator[tuple[Subscription, list[str]]]:

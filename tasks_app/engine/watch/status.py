@@ -4,7 +4,7 @@ The command, the pages and the API all show this one.
 """
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from django.db.models import F
 from django.db.models.functions import Now
@@ -19,6 +19,7 @@ from tasks_app.models import DlqEntry, Node
 from tasks_app.sql import run
 
 from . import fleet_status
+from .alarm_browse import FailingChannel, failing_channels
 from .campaign_browse import CampaignView, open_campaigns
 from .figures import Hour, Sample, last_hour, take_sample
 from .fleet_status import ArchiveView, ChoreView, LimitView, Pause, ShardView, Takeover
@@ -93,6 +94,7 @@ class SchedulerStatus:
     storage: StorageStatus
     archive: ArchiveView
     campaigns: list[CampaignView]  # that are not over
+    failing_channels: list[FailingChannel] = field(default_factory=list)  # of alarms, the longest first
     found: tuple[Problem, ...] = ()  # what is wrong, trouble first
 
     def problems(self) -> list[str]:
@@ -180,6 +182,7 @@ def read_status(hour: Hour | None = None, sample: Callable[[], Sample] | None = 
         storage=read_storage_status(),
         archive=fleet_status.archive(),
         campaigns=open_campaigns(),
+        failing_channels=failing_channels(),
     )
     return replace(status, found=judge(status))
 

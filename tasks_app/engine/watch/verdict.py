@@ -32,6 +32,7 @@ PARTITION_LATE_SECONDS = 86_400.0
 CHORE_PATIENCE_SECONDS = 60.0  # a chore may wait so long for another that takes its time
 CHORE_ENDLESS_SECONDS = 1_800.0  # and take so long, or ten times as long as it is apart
 CAMPAIGN_FAILURES = 3  # steps of one campaign in a row
+CHANNEL_PATIENCE_SECONDS = 300.0  # an alarm channel may fail for so long
 ARCHIVE_PATIENCE_SECONDS = 86_400.0  # what waits for the archive for longer than a day fills the disk
 
 
@@ -375,6 +376,17 @@ def campaigns_stuck(status: SchedulerStatus) -> Iterator[Problem]:
             )
 
 
+def alarms_not_told(status: SchedulerStatus) -> Iterator[Problem]:
+    """A short failure is nothing: it is tried again within seconds."""
+    for one in status.failing_channels:
+        if one.seconds > CHANNEL_PATIENCE_SECONDS:
+            yield notice(
+                f"Nobody gets the alarms of channel {one.name!r}: nothing could be sent to it for {_span(one.seconds)}.",
+                "Its page says why, and sends a test alert.",
+                f"The error: {one.error.rstrip('.')}.",
+            )
+
+
 def dead_tasks(status: SchedulerStatus) -> Iterator[Problem]:
     if status.dead_letters:
         if status.dead_letters == 1:
@@ -410,6 +422,7 @@ RULES = (
     archive_waits,
     paused_with_due,
     campaigns_stuck,
+    alarms_not_told,
     dead_tasks,
 )
 
