@@ -381,7 +381,7 @@ def alarms_not_told(status: SchedulerStatus) -> Iterator[Problem]:
     for one in status.failing_channels:
         if one.seconds > CHANNEL_PATIENCE_SECONDS:
             yield notice(
-                f"Nobody gets the alarms of channel {one.name!r}: nothing could be sent to it for {_span(one.seconds)}.",
+                f"Nobody gets the alarms of channel {one.name!r}: nothing could be sent for {_span(one.seconds)}.",
                 "Its page says why, and sends a test alert.",
                 f"The error: {one.error.rstrip('.')}.",
             )

@@ -333,7 +333,7 @@ def test_a_channel_that_nobody_can_reach_is_told_in_the_status(hook):
     assert "alarms_not_told" not in read_status().broken
     AlarmChannel.objects.update(failing_since=timezone.now() - timedelta(hours=1))
     (told,) = [one for one in read_status().found if one.rule == "alarms_not_told"]
-    assert "channel 'ops': nothing could be sent to it for 60 min" in told.sentence
+    assert "channel 'ops': nothing could be sent for 60 min" in told.sentence
     assert told.detail == "The error: It answered 500."
 
 
