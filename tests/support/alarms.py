@@ -11,7 +11,7 @@ from tasks_app.lifecycle.alarms.rules import RuleRequest, create_rule
 from tasks_app.models import AlarmAlert, AlarmChannel, AlarmIncident, AlarmRule, OutboxEvent
 from tests.support.operators import operator
 
-LOCAL = ["public", "127.0.0.1"]  # PUNCTUAL["OUTGOING_ALLOW"] of tests that call a receiver on this machine
+LOCAL = ("public", "127.0.0.1")  # PUNCTUAL["OUTGOING_ALLOW"] of tests that call a receiver on this machine
 ADDRESS = "https://hooks.example.com/T0/secret-part"
 
 
