@@ -9,7 +9,7 @@ from typing import ClassVar
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS
 
-from .core import allow_list, archive_url, events, keyring
+from .core import allow_list, archive_url, events, keyring, retry_budget
 from .core.errors import InvalidConfiguration, nearest, shown
 from .core.retention import DEFAULT_CLASS, RetentionClass, problems_of
 from .core.sharding import MOST_SHARDS
@@ -49,6 +49,9 @@ class Conf(Section):
     SHUTDOWN_SECONDS: float = 10.0  # after SIGTERM a handler may go on for this long
     TIMEOUT_GRACE_SECONDS: float = 2.0  # a handler that ignores its interruption for this long ends its process
     UNKNOWN_HANDLER_SECONDS: float = 5.0  # a type this worker doesn't know is due again after this
+
+    # Retries beyond a share of all attempts wait: {"all": {"share": 0.2, "burst": 1000}, "types": …, "tenants": …}
+    RETRY_BUDGETS: dict = field(default_factory=dict)
 
     # Processes.
     NODE_SECONDS: float = 2.0  # a beat or worker reports itself this often
@@ -126,6 +129,10 @@ class Conf(Section):
         }
 
     @cached_property
+    def retry_budgets(self) -> dict[tuple[str, str], retry_budget.RetryBudget]:
+        return retry_budget.budgets_of(self.RETRY_BUDGETS)
+
+    @cached_property
     def kept_events(self) -> events.Patterns:
         return events.Patterns(self.EVENTS)
 
@@ -174,6 +181,7 @@ class Conf(Section):
                 "_ . : { } -, such as 'shop-punctual'."
             )
         yield from problems_of(self.RETENTION)
+        yield from retry_budget.problems_of(self.RETRY_BUDGETS)
         yield from events.problems_of(self.EVENTS, 'PUNCTUAL["EVENTS"]')
         if self.ARCHIVE_URL:
             yield from archive_url.problems_of(self.ARCHIVE_URL)

@@ -9,25 +9,30 @@ from tasks_app.lifecycle.operate import Answer, Verb
 from tasks_app.lifecycle.tries import try_of
 from tasks_app.models import ScheduleTask
 
-VERBS = {Verb.RETRY: "Retry now", Verb.CANCEL: "Cancel", Verb.MOVE: "Move"}  # that the list of tasks offers
+# What the list of tasks offers.
+VERBS = {Verb.RETRY: "Retry now", Verb.CANCEL: "Cancel", Verb.MOVE: "Move", Verb.DISCARD: "Discard"}
 KINDS = VERBS | {Verb.REPLAY: "Replay"}  # of campaigns
 WILL = {
     Answer.REPLAYED: "dead: will start over, with a new budget of tries",
     Answer.DUE_NOW: "failed: will be tried again at once",
     Answer.CANCELLED: "will be cancelled",
+    Answer.DISCARDED: "dead: will be given up for good",
     Answer.MOVED: "will be moved",
     Answer.REPLACED: "running now: that attempt will be superseded, and a new task scheduled for the new time",
 }
 LEFT = {
     Answer.RUNNING: "already running",
     Answer.PLANNED: "scheduled, and not failed",
-    Answer.FINISHED: "already over; dead ones can be retried",
+    Answer.FINISHED: "already over; dead ones can be retried or discarded",
     Answer.SUPERSEDED: "replaced by a newer task with the same key",
+    Answer.NOT_DEAD: "not dead: being tried again already",
+    Answer.LIMITED: "retried too often within the last minute; wait a little",
 }
 DONE = {
     Answer.REPLAYED: "started over",
     Answer.DUE_NOW: "due at once",
     Answer.CANCELLED: "cancelled",
+    Answer.DISCARDED: "discarded",
     Answer.MOVED: "moved",
     Answer.REPLACED: "moved while running: the attempt was superseded, a new task is scheduled",
 }
@@ -47,7 +52,13 @@ def tasks(count: int) -> str:
 def order_words(verb: Verb, count: int, complete: bool = True) -> str:
     """What the button says: exactly what will happen."""
     many = tasks(count) if complete else f"{tasks(count)} and more"
-    return {Verb.RETRY: f"Retry {many} now", Verb.CANCEL: f"Cancel {many}", Verb.MOVE: f"Move {many}"}[verb]
+    return {
+        Verb.RETRY: f"Retry {many} now",
+        Verb.REPLAY: f"Replay {many}",
+        Verb.CANCEL: f"Cancel {many}",
+        Verb.MOVE: f"Move {many}",
+        Verb.DISCARD: f"Discard {many}",
+    }[verb]
 
 
 def doing(task: ScheduleTask, now: datetime) -> str:

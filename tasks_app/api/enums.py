@@ -12,6 +12,7 @@ from tasks_app.engine.watch.verdict import Severity
 from tasks_app.lifecycle.campaigns.begin import OWN_LANE
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.schedule import Outcome
+from tasks_app.models import DlqEntry
 
 SUPERSEDED = "SUPERSEDED"  # a reschedule that came too late; Python callers have no revisions, and no such outcome
 
@@ -55,6 +56,12 @@ BulkOutcome = _listed(
     "BulkOutcome",
     {one.name: one.value for one in (Outcome.CREATED, Outcome.EXISTS)},
     "CREATED: there is a new task. EXISTS: its unit already had a live one.",
+)
+LetterStatus = _listed(
+    "LetterStatus",
+    {one: one for one in (DlqEntry.OPEN, DlqEntry.REPLAYED, DlqEntry.CLOSED)},
+    "OPEN waits for somebody to deal with it. REPLAYED: its task was run again. CLOSED: it was discarded, or a newer "
+    "task took its place.",
 )
 HealthStatus = _listed(
     "HealthStatus", {"OK": "ok"} | _same(Severity), "`notice` can wait; `trouble` needs somebody now."

@@ -95,6 +95,26 @@ _LANE = {
     "paused": None,
     "canarySeconds": 4.1,
 }
+_LETTER = {
+    "id": 301,
+    "task_id": 1001,
+    "task_type": "INVOICE_SEND",
+    "status": "OPEN",
+    "fingerprint": "3f1c9a52d07be684",
+    "tags": ["transient_error", "gateway"],
+    "error_code": "MAIL_DOWN",
+    "error_msg": "the mail server does not answer",
+    "frame": "billing.handlers:send_invoice",
+    "job": None,
+    "created_at": "2027-03-01T08:00:31.250000Z",
+    "closed_at": None,
+    "closed_by": "",
+}
+_LETTER_DETAIL = _LETTER | {
+    "key": "order 4711/a",
+    "payload": {"order": 4711},
+    "traceback": '  File "/srv/billing/handlers.py", line 17, in send_invoice\n    raise RetryableError(MAIL_DOWN)\n',
+}
 _REFUSAL = {"code": "SCH_422_INVALID", "detail": "key: Field required"}
 _TYPE = {
     "name": "INVOICE_SEND",
@@ -275,6 +295,34 @@ EXAMPLES = {
             ],
         }
     ],
+    "LetterPageOut": [{"items": [_LETTER], "next": "1803888031250000-301"}],
+    "LetterDetailOut": [_LETTER_DETAIL],
+    "CausesOut": [
+        {
+            "items": [
+                {
+                    "fingerprint": "3f1c9a52d07be684",
+                    "task_type": "INVOICE_SEND",
+                    "error_code": "MAIL_DOWN",
+                    "error_msg": "the mail server does not answer",
+                    "frame": "billing.handlers:send_invoice",
+                    "letters": 4711,
+                    "exact": True,
+                    "first_at": "2027-03-01T07:12:00.100000Z",
+                    "last_at": "2027-03-01T08:00:31.250000Z",
+                    "sample": 301,
+                }
+            ],
+            "complete": True,
+        }
+    ],
+    "TagsIn": [{"add": ["gateway"], "remove": ["unclear"], "reason": "the provider told us"}],
+    "ReplayIn": [
+        {"task_type": "INVOICE_SEND", "cap": 20000, "rate": 50, "reason": "the mail server is back"},
+        {"fingerprint": "3f1c9a52d07be684", "dry_run": True},
+    ],
+    "LettersIn": [{"task_type": "INVOICE_SEND", "tag": "gateway", "reason": "nobody needs them any more"}],
+    "OrderedOut": [{"letters": 4711, "complete": True, "taken": 4711, "campaign": 9, "state": "RUNNING"}],
     "AttemptPage": [
         {
             "items": [

@@ -28,6 +28,7 @@ TAGS = [
         "the handler is declared",
     },
     {"name": "alarms", "description": "Who is told when something goes wrong, and what has gone wrong"},
+    {"name": "dead letters", "description": "What gave up, by cause; run it again, or give it up"},
     {"name": "audit", "description": "Who did what, and why"},
     {"name": "scheduler", "description": "How the scheduler itself is doing"},
 ]

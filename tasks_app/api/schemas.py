@@ -2,7 +2,7 @@
 
 import re
 from datetime import datetime, timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 from uuid import UUID
 
 from ninja import Field, Header, Path, Schema
@@ -70,12 +70,13 @@ BizKey = Annotated[_BIZ_KEY, BeforeValidator(_written_out, json_schema_input_typ
 
 class Model(Schema):
     model_config = {"extra": "forbid", "use_enum_values": True}
+    flags: ClassVar[tuple[str, ...]] = ("payload", "dry_run", "everything")
 
     @field_validator("*", mode="before")
     @classmethod
     def refuse_bool(cls, value: object, info: ValidationInfo) -> object:
-        """No field is yes or no, and Python would take true for 1: every second, say."""
-        if isinstance(value, bool) and info.field_name != "payload":
+        """Hardly a field is yes or no, and Python would take true for 1: every second, say."""
+        if isinstance(value, bool) and info.field_name not in cls.flags:
             raise ValueError(f"{str(value).lower()} is not a valid value for it")
         return value
 

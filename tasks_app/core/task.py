@@ -119,6 +119,9 @@ class Failure:
     message: str
     final: bool = False  # no retry can help
     after: float | None = None  # seconds until the next try, instead of the back-off
+    tags: tuple[str, ...] = ()  # for the dead letter, as are those below
+    frame: str = ""  # the app's code that failed: module and function
+    trace: str = ""  # where it was raised, unless the message says so
 
 
 @dataclass(frozen=True, slots=True)

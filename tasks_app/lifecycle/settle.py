@@ -9,16 +9,20 @@ from uuid import UUID
 
 from tasks_app.conf import conf
 from tasks_app.core.deferral import DEFERRING
+from tasks_app.core.errors import MOST_TAGS
 from tasks_app.core.handlers import Handler
 from tasks_app.core.task import SUCCEEDED, Failure, NotYet, Outcome, Returned, Skipped, Succeeded, Task
 from tasks_app.core.timer import Timer
 from tasks_app.database import atomic
 from tasks_app.sql import array, run
 
+from . import retry_budget
 from .deferral import HandedOn, hand_on, lock_to_defer
 
 ERROR_CODE_LENGTH = 50
 ERROR_MSG_LENGTH = 4_000
+FRAME_LENGTH = 200
+HELD_BY_LENGTH = 120
 
 
 class BatchLost(Exception):
@@ -62,6 +66,7 @@ def settle(
     settled = sorted(settled, key=lambda one: one.task.id)  # lock order, and the statements search by it
     kinds, timer = _by_kind(settled), handler.timer if handler else None
     handed = _handed(settled)
+    retry_budget.note_attempts([one.task for one in settled if not isinstance(one.outcome, Returned)])
     if len(kinds) == 1 and timer is None and not handed:
         return _write(batch_no, handler, *kinds[0], finish=finish, figures=figures)
     with atomic(savepoint=False):
@@ -184,18 +189,28 @@ def _success_with_results(group: list[Settled], handler: Handler | None) -> dict
 
 
 def _failure(group: list[Settled], handler: Handler | None) -> dict:
-    return _given(
-        {
-            "begun": one.begun_us,
-            "ended": one.ended_us,
-            "attempt": one.task.attempt,
-            "delay_ms": _delay_ms(one, handler),
-            "final": one.outcome.final,
-            "code": _clean(one.outcome.code, ERROR_CODE_LENGTH),
-            "message": _clean(one.outcome.message, ERROR_MSG_LENGTH),
-        }
-        for one in group
-    )
+    return _given(_failed(one, handler) for one in group)
+
+
+def _failed(one: Settled, handler: Handler | None) -> dict:
+    failure, delay_ms = one.outcome, _delay_ms(one, handler)
+    told = {
+        "begun": one.begun_us,
+        "ended": one.ended_us,
+        "attempt": one.task.attempt,
+        "delay_ms": delay_ms,
+        "final": failure.final,
+        "code": _clean(failure.code, ERROR_CODE_LENGTH),
+        "message": _clean(failure.message, ERROR_MSG_LENGTH),
+        "tags": failure.tags[:MOST_TAGS],
+        "frame": _clean(failure.frame, FRAME_LENGTH),
+        "trace": _clean(failure.trace, ERROR_MSG_LENGTH),
+    }
+    # What is final takes nothing out of a budget, as far as that is known here: a row may have a budget of its own.
+    last = failure.final or (handler is not None and one.task.attempt > handler.max_retry)
+    if not last and (held := retry_budget.hold(one.task)) is not None:
+        told |= {"delay_ms": delay_ms + int(held.seconds * 1000), "held_by": _clean(held.by, HELD_BY_LENGTH)}
+    return told
 
 
 def _delay_ms(one: Settled, handler: Handler | None) -> int:

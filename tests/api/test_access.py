@@ -12,6 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from tasks_app.client import schedule
+from tasks_app.core.task import Failure
 from tasks_app.engine.operations.api_tokens import issue, known, revoke
 from tasks_app.engine.operations.lanes import pause
 from tasks_app.models import ApiToken, JobDefinition, ScheduleTask
@@ -19,6 +20,8 @@ from tests.support.api import JOB, Api
 from tests.support.audit import deeds
 from tests.support.clients import client_of
 from tests.support.jobs import by, make
+from tests.support.moves import dead, settled, started
+from tests.support.ready import letter_of
 from tests.support.schema import OPERATIONS
 
 pytestmark = pytest.mark.django_db
@@ -53,7 +56,9 @@ def test_nobody_gets_in_without_a_valid_token(token):
     api.token = token
 
     for method, path in PROTECTED:
-        answer = api.call(method, address(path, job_id=1, task_id=1), {}, If_Match="1", Idempotency_Key="k")
+        answer = api.call(
+            method, address(path, job_id=1, task_id=1, letter_id=1), {}, If_Match="1", Idempotency_Key="k"
+        )
 
         assert (answer.status, answer.code) == (401, "SCH_401_UNAUTHENTICATED"), path
 
@@ -61,8 +66,9 @@ def test_nobody_gets_in_without_a_valid_token(token):
 @pytest.mark.parametrize(("method", "path"), WITH_ID)
 def test_what_belongs_to_another_tenant_does_not_exist(api, method, path):
     job, task = make("theirs", tenant="acme"), schedule("T_QUIET", "theirs", tenant="acme", delay=3600)
+    letter = letter_of(*dead("their dead", tenant="acme"))
     before = list(JobDefinition.objects.values()), list(ScheduleTask.objects.order_by("id").values())
-    url = address(path, job_id=job.id, task_id=task.task_id)
+    url = address(path, job_id=job.id, task_id=task.task_id, letter_id=letter)
 
     theirs = api.call(method, url, body_of(path), If_Match="1", Idempotency_Key="k")
     nothing = api.call(method, re.sub(r"\d+(?=/|$)", "987654321", url), body_of(path), If_Match="1")
@@ -76,6 +82,7 @@ def test_what_belongs_to_another_tenant_does_not_exist(api, method, path):
 def test_a_list_has_nothing_of_another_tenant(api, path):
     make("secret-name", tenant="acme")
     schedule("T_QUIET", "secret-key", tenant="acme", delay=3600)
+    settled(started("dead", tenant="acme"), Failure("secret-code", "secret message", final=True))
 
     answer = api.get(path)
 

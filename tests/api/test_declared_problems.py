@@ -23,9 +23,9 @@ from tests.support.alarms import alarm_ids, channel, rule
 from tests.support.api import Answer, Api
 from tests.support.jobs import make
 from tests.support.live import nobody_is_alive
-from tests.support.moves import RETRY, ids_of, settled, started
+from tests.support.moves import RETRY, dead, ids_of, settled, started
 from tests.support.operators import operator as by
-from tests.support.ready import boss
+from tests.support.ready import boss, letter_of
 from tests.support.schema import OPERATIONS, Operation, examples_of, of_type
 
 pytestmark = pytest.mark.django_db
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.django_db
 # Whatever asks the database or runs code may find it down or broken; and 405 is the answer of no operation.
 NOT_PROVOKED = {"SCH_500_INTERNAL", "SCH_503_DATABASE_DOWN", "SCH_405_METHOD_NOT_ALLOWED"}
 NOBODY = 987_654_321
-IDS = ("job_id", "task_id", "rule_id", "channel_id", "incident_id")
+IDS = ("job_id", "task_id", "letter_id", "rule_id", "channel_id", "incident_id")
 UNIT = {"task_type": "T_QUIET", "key": "there"}
 
 
@@ -46,10 +46,10 @@ class World(NamedTuple):
     task: int
     body: dict | None
     headers: dict
-    alarms: dict = {}
+    others: dict = {}
 
     def call(self, *, api: Api | None = None, query: str = "", **changed: object) -> Answer:
-        ids = {"job_id": self.job, "task_id": self.task, "lane": "low"} | self.alarms | changed.pop("ids", {})
+        ids = {"job_id": self.job, "task_id": self.task, "lane": "low"} | self.others | changed.pop("ids", {})
         headers = self.headers | changed.pop("headers", {})
         sent = {"body": self.body} | changed
         told = {name: value for name, value in headers.items() if value is not None}
@@ -63,8 +63,10 @@ def world(api: Api, operation: Operation, *, task_type: str = "T_QUIET", lane: s
         body = body | {"atomic": True}  # else each task has a problem of its own
     headers = {"If_Match": "1", "Idempotency_Key": "k"}
     taken = {name: value for name, value in headers.items() if operation.takes(name.replace("_", "-"))}
-    alarms = alarm_ids() if operation.path.startswith("/alarms") else {}
-    return World(api, operation, job.id, task.task_id, of_type(body, task_type), taken, alarms)
+    others = alarm_ids() if operation.path.startswith("/alarms") else {}
+    if operation.path.startswith("/dead-letters"):
+        others = {"letter_id": letter_of(*dead("dead", task_type=task_type, lane=lane))}
+    return World(api, operation, job.id, task.task_id, of_type(body, task_type), taken, others)
 
 
 def forbidden(api: Api, operation: Operation) -> Answer:
@@ -93,6 +95,8 @@ def closed_lane(api: Api, operation: Operation) -> Answer:
         options = {"lane": "critical"} if operation.id == "create_tasks" else {}
         return there.call(body=body | {"tasks": [UNIT | options]})
     if operation.id in ("create_job", "create_task"):
+        return there.call(body=body | {"lane": "critical"})
+    if operation.id == "replay_dead_letters":
         return there.call(body=body | {"lane": "critical"})
     return there.call(body=body | {"key": "there"}) if "key" in body else there.call()
 
@@ -132,7 +136,7 @@ def conflict(api: Api, operation: Operation) -> Answer:
 
 def too_often(api: Api, operation: Operation) -> Answer:
     there = world(api, operation)
-    return [there.call(headers={"Idempotency_Key": None}) for _ in range(6)][-1]
+    return [there.call(headers={"Idempotency_Key": None}) for _ in range(11)][-1]
 
 
 def reused_key(api: Api, operation: Operation) -> Answer:

@@ -214,7 +214,13 @@ class History:
         part.insert(
             "punctual_dead_letter",
             200,
-            letter | {"task_id": "1000000000 + 100 * (n - 1) + 1", "replay_status": "'OPEN'"},
+            letter
+            | {
+                "task_id": "1000000000 + 100 * (n - 1) + 1",
+                "replay_status": "'OPEN'",
+                "error_code": "'ERROR' || n % 7",
+                "closed_at": "NULL",
+            },
         )
         part.insert(
             "punctual_unit_revision",

@@ -7,10 +7,12 @@ from tasks_app.client import schedule
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.engine.operations.api_tokens import issue
 from tasks_app.lifecycle.limited import declare_limits
+from tasks_app.models import DlqEntry
 from tests.support.alarms import alarm_ids
 from tests.support.api import Api
 from tests.support.engine import run_due
 from tests.support.jobs import make
+from tests.support.moves import dead
 from tests.support.operators import operator
 from tests.support.schema import Operation
 
@@ -27,6 +29,10 @@ def boss() -> Api:
     return Api(token=issue("boss", "internal", operator(), can_write=True, internal=True)[1])
 
 
+def letter_of(task_id: int) -> int:
+    return DlqEntry.objects.get(task_id=task_id).id
+
+
 def ready(api: Api, one: Operation, number: int = 0) -> Ready:
     job, task = make(f"job {number}"), schedule("T_QUIET", f"task {number}", delay=3600)
     ids = {"job_id": job.id, "task_id": task.task_id, "lane": "low", "name": "T_QUIET", "product_code": "SKU 1"}
@@ -37,6 +43,8 @@ def ready(api: Api, one: Operation, number: int = 0) -> Ready:
         declare_limits([REGISTRY.require("T_RATED")])
     elif one.path.startswith("/alarms"):
         ids |= alarm_ids()
+    elif one.path.startswith("/dead-letters"):
+        ids["letter_id"] = letter_of(*dead(f"dead {number}"))
     elif one.path.startswith("/stock/products"):
         add("SKU 1", "A lamp")
     return Ready(boss() if one.id in OPERATORS else api, ids)

@@ -3,9 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-
-from django.db.models.functions import Now
+from datetime import datetime
 
 from tasks_app.conf import conf
 from tasks_app.core.errors import RetryLimited
@@ -14,10 +12,10 @@ from tasks_app.engine.watch.browse import Filter, tally
 from tasks_app.lifecycle import operate as _operate
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.operate import Answer, Operated, Row, Verb, expected
-from tasks_app.models import AnyTask, AuditEntry
+from tasks_app.lifecycle.retry_limit import RETRIES_A_MINUTE
+from tasks_app.models import AnyTask
 
 COUNT_SECONDS = 4.0
-RETRIES_A_MINUTE = 5  # of one task, by a program that may do it in a loop
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +37,12 @@ def retry_tasks(ids: Sequence[int], operator: Operator) -> Operated:
 
 
 def retry_now_and_then(task_id: int, operator: Operator) -> Operated:
-    """retry_tasks of one; RetryLimited if it was retried RETRIES_A_MINUTE times within the last minute."""
-    lately = Now() - timedelta(seconds=RetryLimited.retry_after)
-    done = AuditEntry.objects.filter(task_id=task_id, verb=Verb.RETRY, created_at__gt=lately).count()
-    if done >= RETRIES_A_MINUTE:
-        raise RetryLimited(f"Task {task_id} was retried {done} times within a minute. Look at why it fails, or wait.")
-    return retry_tasks([task_id], operator)
+    """retry_tasks of one; RetryLimited if that was done too often within the last minute."""
+    done = retry_tasks([task_id], operator)
+    if done.answers.get(task_id) is Answer.LIMITED:
+        times = f"{RETRIES_A_MINUTE} times within a minute"
+        raise RetryLimited(f"Task {task_id} was retried {times}. Look at why it fails, or wait.")
+    return done
 
 
 def cancel_tasks(ids: Sequence[int], operator: Operator) -> Operated:

@@ -26,6 +26,7 @@ from tasks_app.engine.watch.audit_browse import AuditFilter, page_of_entries
 from tasks_app.engine.watch.browse import Filter, browse
 from tasks_app.engine.watch.figures import next_hour
 from tasks_app.engine.watch.job_browse import JobFilter, last_runs, page_of_instances, page_of_jobs
+from tasks_app.engine.watch.letters import LetterFilter, page_of_letters
 from tasks_app.engine.watch.status import read_status
 from tasks_app.engine.watch.why import why_job, why_task
 from tasks_app.engine.worker.executor import run_batch
@@ -35,7 +36,7 @@ from tasks_app.lifecycle.jobs.planning import plan_due
 from tasks_app.lifecycle.past import move_batches, move_strays
 from tasks_app.lifecycle.reap import reap, rescue_stranded
 from tasks_app.lifecycle.view import history
-from tasks_app.models import AnyTask, JobDefinition, ScheduleTask, TaskBatch
+from tasks_app.models import AnyTask, DlqEntry, JobDefinition, ScheduleTask, TaskBatch
 from tests.support.engine import anybodys
 from tests.support.history import GROWING, LIMITED, TYPE, History, another_database
 from tests.support.plans import ROWS, Scan, Tables, generic_plan, scans, statements
@@ -97,6 +98,10 @@ def look_for(**wanted: object) -> Callable[[], object]:
     return lambda: browse(Filter(**wanted), size=20, seconds=0)
 
 
+def a_cause() -> str:
+    return DlqEntry.objects.filter(replay_status=DlqEntry.OPEN).values_list("fingerprint", flat=True)[0]
+
+
 # What people wait for, and what comes many times a second or a minute.
 DOES = {
     "peek": lambda: peek("test", range(16)),
@@ -136,6 +141,9 @@ DOES = {
     "instances of a job": lambda: page_of_instances(Filter(job=20), None, 20),
     "last runs of jobs": lambda: last_runs(range(1, 20)),
     "audit": lambda: page_of_entries(AuditFilter("tenant-7", task_id=700), None, 20),
+    "dead letters": lambda: page_of_letters(LetterFilter(), None, 20),
+    "dead letters of a cause": lambda: page_of_letters(LetterFilter(fingerprint=a_cause()), None, 20),
+    "dead letters by tag": lambda: page_of_letters(LetterFilter("default", tag="odd"), None, 20),
     "list all": look_for(),
     "list by key": look_for(key="key-77"),
     "list by prefix": look_for(key_prefix="key-0"),

@@ -29,7 +29,9 @@ def act(task) -> object:
             if task.attempt < payload["attempt"]:
                 raise RetryableError("not yet the right attempt")
         case "die":
-            raise UnrecoverableError("asked to give up", code="ASKED")
+            raise UnrecoverableError(
+                payload.get("message", "asked to give up"), code="ASKED", tags=payload.get("tags", [])
+            )
         case "crash":
             raise KeyError(payload.get("message", "bug"))
         case "base_exception":
