@@ -181,14 +181,16 @@ def test_a_rule_that_is_turned_off_or_deleted_tells_nobody_and_leaves_nothing_op
 # ---- reading: each event once ----
 
 
-def test_each_event_counts_once_however_often_it_is_looked_for(monkeypatch):
-    monkeypatch.setattr(reading, "ROWS", 2)
+@pytest.mark.parametrize("bound", ["ROWS", "EVENTS"])
+def test_each_event_counts_once_in_however_many_steps_it_is_read(monkeypatch, bound):
+    monkeypatch.setattr(reading, bound, 2)
     rule()
     for _ in range(5):
         died()
+    died(7)
     for _ in range(3):
         read_events()
-    assert AlarmIncident.objects.get().count == 5
+    assert AlarmIncident.objects.get().count == 12
 
 
 def test_without_rules_nothing_is_read():
