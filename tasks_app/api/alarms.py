@@ -55,7 +55,7 @@ class _In(Schema):
 Scoped = Annotated[AlarmScope, Query(description="`all`: those for all tenants, which only operators see")]
 
 
-class RulePatch(_In):
+class AlarmRulePatch(_In):
     """The fields to change."""
 
     name: Text | None = Field(None, min_length=1)
@@ -72,7 +72,7 @@ class RulePatch(_In):
     reason: Text | None = Field(None, description="Why; kept in the audit")
 
 
-class RuleIn(RulePatch):
+class AlarmRuleIn(AlarmRulePatch):
     """A new rule."""
 
     name: Text = Field(min_length=1)
@@ -81,7 +81,7 @@ class RuleIn(RulePatch):
     scope: AlarmScope = Field(AlarmScope.TENANT, description="`all`: of all tenants, for operators")
 
 
-class RuleOut(Schema):
+class AlarmRuleOut(Schema):
     id: int
     revision: int
     scope: AlarmScope
@@ -100,12 +100,12 @@ class RuleOut(Schema):
     updated_at: datetime
 
     @classmethod
-    def of(cls, rule: AlarmRule) -> "RuleOut":
+    def of(cls, rule: AlarmRule) -> "AlarmRuleOut":
         plain = {name: getattr(rule, name) for name in cls.model_fields if hasattr(rule, name)}
         return cls(**plain | {"scope": _scope(rule)})
 
 
-class ChannelPatch(_In):
+class AlarmChannelPatch(_In):
     """The fields to change. The kind and the secret stay."""
 
     name: Text | None = Field(None, min_length=1)
@@ -116,7 +116,7 @@ class ChannelPatch(_In):
     reason: Text | None = Field(None, description="Why; kept in the audit")
 
 
-class ChannelIn(ChannelPatch):
+class AlarmChannelIn(AlarmChannelPatch):
     """A new channel."""
 
     name: Text = Field(min_length=1)
@@ -124,7 +124,7 @@ class ChannelIn(ChannelPatch):
     scope: AlarmScope = Field(AlarmScope.TENANT, description="`all`: for rules of all tenants, for operators")
 
 
-class ChannelOut(Schema):
+class AlarmChannelOut(Schema):
     id: int
     revision: int
     scope: AlarmScope
@@ -140,18 +140,18 @@ class ChannelOut(Schema):
     updated_at: datetime
 
     @classmethod
-    def of(cls, channel: AlarmChannel, **more: object) -> "ChannelOut":
+    def of(cls, channel: AlarmChannel, **more: object) -> "AlarmChannelOut":
         plain = {name: getattr(channel, name) for name in cls.model_fields if hasattr(channel, name)}
         return cls(**plain | {"scope": _scope(channel)} | more)
 
 
-class NewChannelOut(ChannelOut):
+class NewAlarmChannelOut(AlarmChannelOut):
     """A new channel, with the secret that signs what is sent to it: this is the only time that it is shown."""
 
     secret: str | None = Field(description="For webhooks, as in the Standard Webhooks scheme; otherwise null")
 
 
-class ChannelTestOut(Schema):
+class AlarmChannelTestOut(Schema):
     ok: bool
     words: str = Field(description="What the other side said, or why it could not be reached")
 
@@ -201,12 +201,12 @@ class IncidentDetailOut(IncidentOut):
     alerts: list[AlertOut]
 
 
-class RulePage(Schema):
-    items: list[RuleOut]
+class AlarmRulePage(Schema):
+    items: list[AlarmRuleOut]
 
 
-class ChannelPage(Schema):
-    items: list[ChannelOut]
+class AlarmChannelPage(Schema):
+    items: list[AlarmChannelOut]
 
 
 class AlertPage(Schema):
@@ -217,37 +217,37 @@ class IncidentPage(Page):
     items: list[IncidentOut]
 
 
-@router.get("/rules", response=RulePage, summary="List the alarm rules, by name")
+@router.get("/rules", response=AlarmRulePage, summary="List the alarm rules, by name")
 @may_answer("SCH_403_FORBIDDEN")
 def list_alarm_rules(request: HttpRequest, scope: Scoped = AlarmScope.TENANT):
     asked = caller(request)
     found = AlarmRule.objects.filter(tenant=_tenant(asked, scope)).order_by("name")
-    return {"items": [RuleOut.of(rule) for rule in found if _may_see(asked, rule)]}
+    return {"items": [AlarmRuleOut.of(rule) for rule in found if _may_see(asked, rule)]}
 
 
-@router.post("/rules", response={201: RuleOut}, summary="Create an alarm rule")
+@router.post("/rules", response={201: AlarmRuleOut}, summary="Create an alarm rule")
 @may_answer("SCH_403_TYPE_CLOSED", "SCH_409_DUPLICATE")
 @mutation
-def create_alarm_rule(request: HttpRequest, body: RuleIn, idempotency_key: Key = None):
+def create_alarm_rule(request: HttpRequest, body: AlarmRuleIn, idempotency_key: Key = None):
     asked, given = caller(request), _given(body)
     tenant = _tenant(asked, given.pop("scope", AlarmScope.TENANT))
     made = RuleRequest(**{"task_types": (), **given})
     _refuse_beyond(asked, made)
-    return 201, RuleOut.of(rules.create_rule(made, operator(request, body.reason), tenant))
+    return 201, AlarmRuleOut.of(rules.create_rule(made, operator(request, body.reason), tenant))
 
 
-@router.get("/rules/{rule_id}", response=RuleOut, summary="Read an alarm rule")
+@router.get("/rules/{rule_id}", response=AlarmRuleOut, summary="Read an alarm rule")
 def read_alarm_rule(request: HttpRequest, rule_id: Id):
     rule = _rule(request, rule_id)
     tell_revision(request, rule.revision)
-    return RuleOut.of(rule)
+    return AlarmRuleOut.of(rule)
 
 
-@router.patch("/rules/{rule_id}", response=RuleOut, summary="Change an alarm rule")
+@router.patch("/rules/{rule_id}", response=AlarmRuleOut, summary="Change an alarm rule")
 @may_answer("SCH_403_TYPE_CLOSED", "SCH_409_DUPLICATE")
 @mutation
 def edit_alarm_rule(
-    request: HttpRequest, rule_id: Id, body: RulePatch, if_match: NeededRevision, idempotency_key: Key = None
+    request: HttpRequest, rule_id: Id, body: AlarmRulePatch, if_match: NeededRevision, idempotency_key: Key = None
 ):
     """A field that is left out stays as it is. What is open stays open, unless the rule is turned off."""
     rule = _rule(request, rule_id)
@@ -255,7 +255,7 @@ def edit_alarm_rule(
         rule.id, _given(body), operator(request, body.reason), tenant=rule.tenant, revision=_revision(if_match)
     )
     _refuse_beyond(caller(request), edited)
-    return 200, RuleOut.of(edited)
+    return 200, AlarmRuleOut.of(edited)
 
 
 @router.delete("/rules/{rule_id}", response={204: None}, summary="Delete an alarm rule")
@@ -266,43 +266,43 @@ def delete_alarm_rule(request: HttpRequest, rule_id: Id, if_match: Revision = No
     return 204, None
 
 
-@router.get("/channels", response=ChannelPage, summary="List the alarm channels, by name")
+@router.get("/channels", response=AlarmChannelPage, summary="List the alarm channels, by name")
 @may_answer("SCH_403_FORBIDDEN")
 def list_alarm_channels(request: HttpRequest, scope: Scoped = AlarmScope.TENANT):
     found = AlarmChannel.objects.filter(tenant=_tenant(caller(request), scope)).order_by("name")
-    return {"items": [ChannelOut.of(channel) for channel in found]}
+    return {"items": [AlarmChannelOut.of(channel) for channel in found]}
 
 
-@router.post("/channels", response={201: NewChannelOut}, summary="Create an alarm channel")
+@router.post("/channels", response={201: NewAlarmChannelOut}, summary="Create an alarm channel")
 @may_answer("SCH_409_DUPLICATE")
 @mutation
-def create_alarm_channel(request: HttpRequest, body: ChannelIn):
+def create_alarm_channel(request: HttpRequest, body: AlarmChannelIn):
     """What is secret about it is stored encrypted, and its secret is in this answer alone. So there is no
     Idempotency-Key, which would keep the answer: sent twice, the second time the name is taken. Mail goes out in the
     installation's name, so that operators make the channels that send it."""
     given = _given(body)
     tenant = _tenant(caller(request), given.pop("scope", AlarmScope.TENANT))
     made = channels.create_channel(ChannelRequest(**given), operator(request, body.reason), tenant)
-    return 201, NewChannelOut.of(made.channel, secret=made.secret or None)
+    return 201, NewAlarmChannelOut.of(made.channel, secret=made.secret or None)
 
 
-@router.get("/channels/{channel_id}", response=ChannelOut, summary="Read an alarm channel")
+@router.get("/channels/{channel_id}", response=AlarmChannelOut, summary="Read an alarm channel")
 def read_alarm_channel(request: HttpRequest, channel_id: Id):
     channel = _channel(request, channel_id)
     tell_revision(request, channel.revision)
-    return ChannelOut.of(channel)
+    return AlarmChannelOut.of(channel)
 
 
-@router.patch("/channels/{channel_id}", response=ChannelOut, summary="Change an alarm channel")
+@router.patch("/channels/{channel_id}", response=AlarmChannelOut, summary="Change an alarm channel")
 @may_answer("SCH_409_DUPLICATE")
 @mutation
 def edit_alarm_channel(
-    request: HttpRequest, channel_id: Id, body: ChannelPatch, if_match: NeededRevision, idempotency_key: Key = None
+    request: HttpRequest, channel_id: Id, body: AlarmChannelPatch, if_match: NeededRevision, idempotency_key: Key = None
 ):
     """It is tried again at once, whatever went wrong before."""
     channel, by = _channel(request, channel_id), operator(request, body.reason)
     edited = channels.edit_channel(channel.id, _given(body), by, tenant=channel.tenant, revision=_revision(if_match))
-    return 200, ChannelOut.of(edited)
+    return 200, AlarmChannelOut.of(edited)
 
 
 @router.delete("/channels/{channel_id}", response={204: None}, summary="Delete an alarm channel")
@@ -314,12 +314,12 @@ def delete_alarm_channel(request: HttpRequest, channel_id: Id, if_match: Revisio
     return 204, None
 
 
-@router.post("/channels/{channel_id}/test", response=ChannelTestOut, summary="Send a test alert to a channel")
+@router.post("/channels/{channel_id}/test", response=AlarmChannelTestOut, summary="Send a test alert to a channel")
 @may_answer("SCH_429_RETRY_LIMITED")
 def test_alarm_channel(request: HttpRequest, channel_id: Id):
     """Sent at once; the answer says what came of it. It counts as one of the alerts that the channel may get."""
     tested = operations.test_channel(_channel(request, channel_id), operator(request))
-    return ChannelTestOut(ok=tested.ok, words=tested.words)
+    return AlarmChannelTestOut(ok=tested.ok, words=tested.words)
 
 
 @router.get("/channels/{channel_id}/alerts", response=AlertPage, summary="List the last alerts of a channel")
@@ -409,7 +409,7 @@ _EMPTY = {"task_types": (), "runbook": "", "to": (), "url": ""}  # what null mea
 _NULLABLE = ("job", "late_seconds", "running_seconds")
 
 
-def _given(body: RulePatch | ChannelPatch) -> dict:
+def _given(body: AlarmRulePatch | AlarmChannelPatch) -> dict:
     """The fields that were sent; null takes a value away where there need not be one."""
     found = {}
     for name, value in body.model_dump(exclude_unset=True, exclude={"reason"}).items():

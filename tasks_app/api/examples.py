@@ -1,5 +1,6 @@
 """Examples for the schema, by the names of its components: each is something that the API takes, or gives."""
 
+from .alarm_examples import ALARMS
 from .problems import Problem
 
 _JOB_IN = {
@@ -467,7 +468,7 @@ EXAMPLES = {
             "next": "501",
         }
     ],
-}
+} | ALARMS
 
 _TASK_THERE = {"task": {"id": 1001, "status": "INIT", "live": True}}
 _JOB_THERE = {"job": {"id": 12, "status": "ACTIVE", "revision": 4}}

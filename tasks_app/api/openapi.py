@@ -34,7 +34,12 @@ TAGS = [
     {"name": "scheduler", "description": "How the scheduler itself is doing"},
 ]
 NULL = {"type": "null"}
-_REVISED = ("JobOut", "RuleOut", "ChannelOut", "NewChannelOut")  # what has a revision, which is sent as its ETag
+_REVISED = (
+    "JobOut",
+    "AlarmRuleOut",
+    "AlarmChannelOut",
+    "NewAlarmChannelOut",
+)  # what has a revision, which is sent as its ETag
 _STORED = ("404", "412", "422")  # problems that are given again to the same Idempotency-Key
 
 

@@ -11,7 +11,7 @@ from tasks_app.lifecycle.alarms.rules import RuleRequest, create_rule
 from tasks_app.models import AlarmAlert, AlarmChannel, AlarmIncident, AlarmRule, OutboxEvent
 from tests.support.operators import operator
 
-LOCAL = ["public", "127.0.0.1"]  # PUNCTUAL["OUTGOING_ALLOW"] of tests that call a receiver on this machine
+LOCAL = ("public", "127.0.0.1")  # PUNCTUAL["OUTGOING_ALLOW"] of tests that call a receiver on this machine
 ADDRESS = "https://hooks.example.com/T0/secret-part"
 
 
@@ -70,6 +70,19 @@ def time_passes(seconds: float) -> None:
     for name in ("refilled_at", "next_try_at", "held_until", "failing_since"):
         AlarmChannel.objects.filter(**{f"{name}__isnull": False}).update(**{name: F(name) - by})
     AlarmAlert.objects.update(created_at=F("created_at") - by)
+
+
+def alarm_ids() -> dict[str, int]:
+    """A rule, its channel and an incident of it, for the operations of the API; the channel is the examples' one, and
+    has had its alerts, so that nobody is called."""
+    made = channel("there", most_per_hour=1)
+    AlarmChannel.objects.filter(id=made.id).update(id=3, permits=0)
+    watching = rule("there", channels=[AlarmChannel.objects.get(id=3)], task_types=("T_PLAIN",))
+    incident = AlarmIncident.objects.create(
+        rule=watching.id, tenant="default", condition="dead", cause="E", task_type="T_PLAIN", count=1, sample={},
+        calm_at=watching.created_at,
+    )  # fmt: skip
+    return {"rule_id": watching.id, "channel_id": 3, "incident_id": incident.id}
 
 
 def kinds(**wanted) -> list[str]:

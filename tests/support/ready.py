@@ -10,6 +10,7 @@ from tasks_app.engine.beat.relay.sink import Attempt
 from tasks_app.engine.operations.api_tokens import issue
 from tasks_app.lifecycle.limited import declare_limits
 from tasks_app.models import DlqEntry
+from tests.support.alarms import alarm_ids
 from tests.support.api import Api
 from tests.support.engine import run_due
 from tests.support.jobs import make
@@ -46,6 +47,8 @@ def ready(api: Api, one: Operation, number: int = 0) -> Ready:
         run_due()
     elif one.id == "read_limits":
         declare_limits([REGISTRY.require("T_RATED")])
+    elif one.path.startswith("/alarms"):
+        ids |= alarm_ids()
     elif one.path.startswith("/dead-letters"):
         ids["letter_id"] = letter_of(*dead(f"dead {number}"))
     elif one.path.startswith("/stock/products"):

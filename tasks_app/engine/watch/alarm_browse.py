@@ -3,9 +3,31 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from tasks_app.models import AlarmAlert, AlarmIncident, AlarmRule
+from django.db.models import F
+from django.db.models.functions import Now
+
+from tasks_app.models import AlarmAlert, AlarmChannel, AlarmIncident, AlarmRule
 
 ALERTS_SHOWN = 50
+FAILING_SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class FailingChannel:
+    name: str
+    seconds: float  # since nothing could be sent any more
+    error: str
+
+
+def failing_channels() -> list[FailingChannel]:
+    """The longest first."""
+    found = AlarmChannel.objects.filter(enabled=True, failing_since__isnull=False).annotate(
+        age=Now() - F("failing_since")
+    )
+    return [
+        FailingChannel(one.name, one.age.total_seconds(), one.error)
+        for one in found.defer("target").order_by("failing_since")[:FAILING_SHOWN]
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ PARTITION_LATE_SECONDS = 86_400.0
 CHORE_PATIENCE_SECONDS = 60.0  # a chore may wait so long for another that takes its time
 CHORE_ENDLESS_SECONDS = 1_800.0  # and take so long, or ten times as long as it is apart
 CAMPAIGN_FAILURES = 3  # steps of one campaign in a row
+CHANNEL_PATIENCE_SECONDS = 300.0  # an alarm channel may fail for so long
 ARCHIVE_PATIENCE_SECONDS = 86_400.0  # what waits for the archive for longer than a day fills the disk
 RELAY_PATIENCE_SECONDS = 60.0  # events may wait for a subscriber for so long, and it may be away for so long
 NAMED = 5  # subscriptions in one sentence
@@ -445,6 +446,17 @@ def campaigns_stuck(status: SchedulerStatus) -> Iterator[Problem]:
             )
 
 
+def alarms_not_told(status: SchedulerStatus) -> Iterator[Problem]:
+    """A short failure is nothing: it is tried again within seconds."""
+    for one in status.failing_channels:
+        if one.seconds > CHANNEL_PATIENCE_SECONDS:
+            yield notice(
+                f"Nobody gets the alarms of channel {one.name!r}: nothing could be sent for {_span(one.seconds)}.",
+                "Its page says why, and sends a test alert.",
+                f"The error: {one.error.rstrip('.')}.",
+            )
+
+
 def dead_tasks(status: SchedulerStatus) -> Iterator[Problem]:
     if status.dead_letters:
         if status.dead_letters == 1:
@@ -484,6 +496,7 @@ RULES = (
     subscription_behind,
     paused_with_due,
     campaigns_stuck,
+    alarms_not_told,
     dead_tasks,
 )
 

@@ -11,7 +11,6 @@ from django.db.models.functions import Now
 from tasks_app.conf import conf
 from tasks_app.core.alarms import OPERATORS_ONLY, Condition, refused_patterns
 from tasks_app.core.errors import InvalidTask, NameTaken, NotThere, StaleRevision, shown
-from tasks_app.core.events import Patterns
 from tasks_app.database import atomic
 from tasks_app.lifecycle.audit import Entry, Operator, audit
 from tasks_app.lifecycle.request import checked_name
@@ -28,7 +27,7 @@ RUNBOOK_LENGTH = 500
 EVENTS = {
     Condition.DEAD: ("task.dead",),
     Condition.LATE: ("task.late",),
-    Condition.MISSED: ("job.missed",),
+    Condition.MISSED: ("job.missed", "task.cancelled"),
     Condition.SUSPENDED: ("subscription.suspended", "subscription.resumed"),
 }
 
@@ -144,7 +143,7 @@ def _conditions(request: RuleRequest, tenant: str | None) -> list[str]:
     for one in OPERATORS_ONLY:
         if one in request.conditions and tenant is not None:
             raise InvalidTask(f"condition {str(one)!r} is of all tenants; only a rule for all tenants can have it.")
-    kept = Patterns(conf().EVENTS)
+    kept = conf().kept_events
     for one in request.conditions:
         for event in EVENTS.get(Condition(one), ()):
             if event not in kept:

@@ -1,5 +1,6 @@
 -- read_events: some of what was committed between two snapshots, by transaction; each event is in one such stretch.
 -- Ids alone would not do: a transaction that took its id early may commit late, and its events would never be read.
+-- A row may be a thousand events: about so many of them are read at a time, and `rows` says how many rows there are.
 -- What the first snapshot does not see began after it, or is one of the few that were under way: looked up one by one.
 WITH asked AS MATERIALIZED (
     SELECT %(before)s::text::pg_snapshot AS before, %(after)s::text::pg_snapshot AS after
@@ -25,6 +26,10 @@ WITH asked AS MATERIALIZED (
         LIMIT %(most)s
      ) AS late)
 )
-SELECT * FROM found
-ORDER BY xid, id
-LIMIT %(most)s
+SELECT t.*
+FROM (
+    SELECT f.*, sum(f.count) OVER (ORDER BY f.xid, f.id ROWS UNBOUNDED PRECEDING) AS events, count(*) OVER () AS rows
+    FROM (SELECT * FROM found ORDER BY xid, id LIMIT %(most)s) AS f
+) AS t
+WHERE t.events - t.count < %(events)s
+ORDER BY t.xid, t.id

@@ -9,9 +9,12 @@ from django.utils import timezone
 from standardwebhooks import Webhook
 
 from tasks_app.core.errors import RetryLimited
+from tasks_app.core.keyring import new_key
 from tasks_app.engine.beat.alarms import sending
 from tasks_app.engine.beat.alarms.sending import GIVE_UP_SECONDS, LEASE_SECONDS, send_waiting
+from tasks_app.engine.operations import secrets
 from tasks_app.engine.operations.alarms import test_channel as send_test
+from tasks_app.engine.watch.status import read_status
 from tasks_app.lifecycle.alarms.channels import edit_channel, target_of
 from tasks_app.models import AlarmAlert, AlarmChannel, AlarmIncident, AuditEntry
 from tests.support.alarms import channel, died, happened, look, rule, time_passes
@@ -319,3 +322,31 @@ def test_old_alerts_and_incidents_are_pruned():
     pruned = prune()
     assert (pruned.alerts, pruned.incidents) == (1, 1)
     assert AlarmAlert.objects.count() == AlarmIncident.objects.count() == 1
+
+
+def test_a_channel_that_nobody_can_reach_is_told_in_the_status(hook):
+    rule(channels=[channel(url=hook.url)])
+    died()
+    look()
+    hook.status = 500
+    send_waiting()
+    assert "alarms_not_told" not in read_status().broken
+    AlarmChannel.objects.update(failing_since=timezone.now() - timedelta(hours=1))
+    (told,) = [one for one in read_status().found if one.rule == "alarms_not_told"]
+    assert "channel 'ops': nothing could be sent for 60 min" in told.sentence
+    assert told.detail == "The error: It answered 500."
+
+
+def test_new_keys_seal_channels_too(settings):
+    old, new = new_key(), new_key()
+    settings.PUNCTUAL = settings.PUNCTUAL | {"SECRET_KEYS": (old,)}
+    to = channel()
+    before = target_of(to)
+    settings.PUNCTUAL = settings.PUNCTUAL | {"SECRET_KEYS": (new, old)}
+    assert secrets.rotate() == (1, [])
+    settings.PUNCTUAL = settings.PUNCTUAL | {"SECRET_KEYS": (new,)}
+    assert target_of(AlarmChannel.objects.get()) == before
+    assert secrets.keys_in_use().total() == 1
+
+    settings.PUNCTUAL = settings.PUNCTUAL | {"SECRET_KEYS": (new_key(),)}
+    assert secrets.rotate().unopened[0].startswith("alarm channel ops: ")

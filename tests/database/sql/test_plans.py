@@ -18,6 +18,9 @@ from django.utils import timezone
 from tasks_app import sql
 from tasks_app.client import cancel, ensure, find, find_many, reschedule, schedule, schedule_many
 from tasks_app.client.rolling import failing_keys
+from tasks_app.engine.beat.alarms.looking import look as look_around
+from tasks_app.engine.beat.alarms.reading import read_events
+from tasks_app.engine.beat.alarms.sending import send_waiting
 from tasks_app.engine.beat.roll_up import roll_up
 from tasks_app.engine.watch.audit_browse import AuditFilter, page_of_entries
 from tasks_app.engine.watch.browse import Filter, browse
@@ -27,6 +30,7 @@ from tasks_app.engine.watch.letters import LetterFilter, page_of_letters
 from tasks_app.engine.watch.status import read_status
 from tasks_app.engine.watch.why import why_job, why_task
 from tasks_app.engine.worker.executor import run_batch
+from tasks_app.lifecycle.alarms.incidents import calm_due, tell_due
 from tasks_app.lifecycle.claim import ClaimedBatch, LaneShare, claim, peek
 from tasks_app.lifecycle.jobs.planning import plan_due
 from tasks_app.lifecycle.past import move_batches, move_strays
@@ -87,6 +91,11 @@ def finish_and_move() -> None:
     assert move_batches() == (1, 20)
 
 
+def look_for_alarms() -> None:
+    for step in (read_events, read_events, look_around, calm_due, tell_due):
+        step()
+
+
 def look_for(**wanted: object) -> Callable[[], object]:
     return lambda: browse(Filter(**wanted), size=20, seconds=0)
 
@@ -118,6 +127,10 @@ DOES = {
     "plan nothing": lambda: sql.run("to_plan", {"shards": list(range(16)), "ahead": 60.0}),
     "end pauses": lambda: sql.run("ended_pauses", {"after": 0, "most": 100}),
     "prune answers": lambda: sql.run("prune_idempotency", {"keep": 10 * DAY, "step": 100}),
+    "prune alerts": lambda: sql.run("prune_alerts", {"keep": 10 * DAY, "step": 100}),
+    "prune incidents": lambda: sql.run("prune_incidents", {"keep": 10 * DAY, "step": 100}),
+    "look for alarms": look_for_alarms,
+    "send alerts": send_waiting,
     "prune revisions": lambda: sql.run("prune_revisions", {"after": 0, "keep": DAY, "step": 100}),
     "status": read_status,
     "next hour": next_hour,

@@ -1,5 +1,6 @@
 """Reading the outbox for alarms: each event of a transaction that is over counts once, whoever dies in between."""
 
+from collections import namedtuple
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -10,10 +11,12 @@ from tasks_app.lifecycle.alarms.incidents import note, well
 from tasks_app.models import AlarmReader
 from tasks_app.sql import run
 
-ROWS = 500  # of the outbox in one transaction
+ROWS = 500  # of the outbox in one transaction, at most
+EVENTS = 20_000  # and about so many events in them
 STEPS = 40  # in one look
 RESUMED = "subscription.resumed"
-KINDS = ["task.dead", "task.late", "job.missed", "subscription.suspended", RESUMED]
+KINDS = ["task.dead", "task.late", "task.cancelled", "job.missed", "subscription.suspended", RESUMED]
+EXPIRED = "EXPIRED"
 
 
 class Position(NamedTuple):
@@ -27,13 +30,22 @@ class Position(NamedTuple):
     row: int
 
 
+class Step(NamedTuple):
+    rows: int
+    more: bool  # there is more to read at once
+
+
+# A row of read_events: its transaction, the row itself, and how many there are with it.
+Read = namedtuple("Read", ["xid", *OutboxRow._fields, "events", "rows"])
+
+
 def read_events() -> int:
     """Note what has happened since the last look, step by step; returns how many rows of the outbox were read."""
     read = 0
     for _ in range(STEPS):
-        rows = _step()
-        read += rows
-        if rows < ROWS:
+        step = _step()
+        read += step.rows
+        if not step.more:
             break
     return read
 
@@ -43,25 +55,26 @@ def forget_position() -> None:
     AlarmReader.objects.all().delete()
 
 
-def _step() -> int:
+def _step() -> Step:
     """One transaction: the events, and that they were read."""
     with atomic(savepoint=False):
         found = run("lock_reader", {})
         if not found:
             run("begin_reader", {})  # does nothing if another beat is reading
-            return 0
+            return Step(0, more=False)
         at = Position(*found[0])
         if not at.same:
             run("restart_reader", {})
-            return 0
+            return Step(0, more=False)
         asked = {name: getattr(at, name) for name in ("before", "after", "xid", "row", "floor_id")}
-        rows = run("read_events", asked | {"kinds": KINDS, "most": ROWS})
-        _note([OutboxRow(*columns) for _, *columns in rows])
-        if len(rows) == ROWS:
-            run("advance_reader", {"before": at.before, "after": at.after, "xid": rows[-1][0], "row": rows[-1][1]})
+        rows = [Read(*row) for row in run("read_events", asked | {"kinds": KINDS, "most": ROWS, "events": EVENTS})]
+        _note(OutboxRow(*row[1:-2]) for row in rows)
+        more = bool(rows) and (len(rows) < rows[-1].rows or len(rows) == ROWS)
+        if more:
+            run("advance_reader", {"before": at.before, "after": at.after, "xid": rows[-1].xid, "row": rows[-1].id})
         else:
             run("advance_reader", {"before": at.after, "after": None, "xid": 0, "row": 0})
-    return len(rows)
+    return Step(len(rows), more)
 
 
 def _note(rows: Iterable[OutboxRow]) -> None:
@@ -83,12 +96,15 @@ def occurrences_of(events: Iterable[Event]) -> Iterable[Occurrence]:
     found: dict[tuple, Occurrence] = {}
     for event in events:
         seen = _occurrence(event)
+        if seen is None:
+            continue
         key = (seen.task_type, seen.cause, seen.job)
         found[key] = found[key].plus(seen) if key in found else seen
     return found.values()
 
 
-def _occurrence(event: Event) -> Occurrence:
+def _occurrence(event: Event) -> Occurrence | None:
+    """None: nobody's business, such as a task that a person cancelled."""
     about = {"tenant": event.tenant, "task": event.task, "key": event.key}
     match event.type:
         case "task.dead":
@@ -111,6 +127,16 @@ def _occurrence(event: Event) -> Occurrence:
                 seconds=seconds,
                 each=(seconds,),
                 sample=about,
+            )
+        case "task.cancelled":
+            if event.job is None or _text(event, "code") != EXPIRED:
+                return None
+            return Occurrence(
+                Condition.MISSED,
+                event.tenant,
+                task_type=event.task_type or "",
+                job=event.job,
+                sample=about | {"jobs": [f"job {event.job}, which expired"]},
             )
         case "job.missed":
             return Occurrence(
