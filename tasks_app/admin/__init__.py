@@ -8,8 +8,8 @@ from tasks_app.pages.extras import missing_for_console
 if missing_for_console() is None:
     from tasks_app.console.site import console
 
-    from . import audit, batches, campaigns, fleet, jobs, lookups, overview, tasks, tokens
+    from . import audit, batches, campaigns, fleet, jobs, letters, lookups, overview, tasks, tokens
 
-    __all__ = ["audit", "batches", "campaigns", "fleet", "jobs", "lookups", "overview", "tasks", "tokens"]
+    __all__ = ["audit", "batches", "campaigns", "fleet", "jobs", "letters", "lookups", "overview", "tasks", "tokens"]
 
     console().overview = overview.first_page
