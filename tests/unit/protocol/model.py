@@ -87,6 +87,7 @@ class Left(NamedTuple):
     edits: int
     cancels: int
     replays: int
+    discards: int
     doubles: int
     doubts: int
     refusals: int
@@ -139,7 +140,10 @@ def first_state(scope: Scope) -> State:
         batches=(),
         workers=(AT_REST,) * scope.workers,
         units=units,
-        left=Left(scope.edits, scope.cancels, scope.replays, scope.doubles, scope.doubts, scope.refusals),
+        left=Left(
+            *(scope.edits, scope.cancels, scope.replays, scope.discards),
+            *(scope.doubles, scope.doubts, scope.refusals),
+        ),
     )
 
 
