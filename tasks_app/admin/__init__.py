@@ -9,9 +9,22 @@ from tasks_app.pages.extras import missing_for_console
 if missing_for_console() is None:
     from tasks_app.console.site import console
 
-    from . import alarms, audit, batches, campaigns, fleet, jobs, lookups, overview, subscriptions, tasks, tokens
+    from . import (
+        alarms,
+        audit,
+        batches,
+        campaigns,
+        fleet,
+        jobs,
+        letters,
+        lookups,
+        overview,
+        subscriptions,
+        tasks,
+        tokens,
+    )
 
-    __all__ = ["alarms", "audit", "batches", "campaigns", "fleet", "jobs", "lookups", "overview", "subscriptions"]
-    __all__ += ["tasks", "tokens"]
+    __all__ = ["alarms", "audit", "batches", "campaigns", "fleet", "jobs", "letters", "lookups", "overview"]
+    __all__ += ["subscriptions", "tasks", "tokens"]
 
     console().overview = overview.first_page

@@ -11,6 +11,7 @@ from tasks_app.models import ScheduleTask
 
 # What the list of tasks offers.
 VERBS = {Verb.RETRY: "Retry now", Verb.CANCEL: "Cancel", Verb.MOVE: "Move", Verb.DISCARD: "Discard"}
+LETTER_VERBS = {Verb.REPLAY: "Replay", Verb.DISCARD: "Discard"}  # what the list of dead letters offers
 KINDS = VERBS | {Verb.REPLAY: "Replay"}  # of campaigns
 WILL = {
     Answer.REPLAYED: "dead: will start over, with a new budget of tries",

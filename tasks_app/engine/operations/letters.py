@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from tasks_app.core.campaigns import MOST
 from tasks_app.core.errors import InvalidTask, NothingToDo
+from tasks_app.database import atomic
 from tasks_app.engine.watch.letters import Cause, LetterFilter, causes, count_letters, tasks_of, walk_tasks
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.dead_letter import tag_letters
@@ -53,7 +54,9 @@ def deal_with(
         pages, words = [found], f"{len(found)} dead letters chosen one by one" if len(found) > 1 else "1 dead letter"
     else:
         pages, words = walk_tasks(wanted), wanted.words
-    return start_for(verb, pages, operator, pace, tenant=wanted.tenant, task_type=_type_of(wanted), selection=words)
+    # With a savepoint: a caller's own transaction goes on if the order is refused.
+    with atomic():
+        return start_for(verb, pages, operator, pace, tenant=wanted.tenant, task_type=_type_of(wanted), selection=words)
 
 
 def change_tags(

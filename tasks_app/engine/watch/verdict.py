@@ -460,11 +460,11 @@ def alarms_not_told(status: SchedulerStatus) -> Iterator[Problem]:
 def dead_tasks(status: SchedulerStatus) -> Iterator[Problem]:
     if status.dead_letters:
         if status.dead_letters == 1:
-            yield notice("1 task is dead.", "The list of dead tasks says why it gave up; retry it from there.")
+            yield notice("1 task is dead.", "The page Dead letters says why it gave up; replay or discard it there.")
         else:
             yield notice(
                 f"{status.dead_shown} tasks are dead.",
-                "The list of dead tasks says why they gave up; retry them from there.",
+                "The page Dead letters says why they gave up, by cause; replay or discard them there.",
             )
 
 

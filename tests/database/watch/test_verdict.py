@@ -82,7 +82,7 @@ def do_chores(beat: Chores, *names: str) -> None:
 
 def test_dead_tasks_are_told_and_page_nobody():
     dead("a")
-    assert told() == ("- 1 task is dead. The list of dead tasks says why it gave up; retry it from there.", OK)
+    assert told() == ("- 1 task is dead. The page Dead letters says why it gave up; replay or discard it there.", OK)
 
     dead("b", "c")
     assert told()[0].startswith("- 3 tasks are dead.")

@@ -95,6 +95,8 @@ COUNTEREXAMPLES = {
     "replay_requires_current": (CURRENT, Scope(replays=1, edits=1, outcomes=("ok", "dead"))),
     "replay_requires_dead": (EFFECT, Scope(replays=1)),
     "replay_starts_a_new_budget": (BUDGET, Scope(replays=1, failures=1)),
+    "discard_requires_current": (EFFECT, Scope(discards=1, edits=1, outcomes=("ok", "dead"))),
+    "discard_requires_dead": (CONSTRAINT, Scope(discards=1)),
 }
 
 # Rules without a counterexample of their own, kept as belt and braces.

@@ -1,4 +1,4 @@
-"""What people ask for at any moment: reschedule and ensure (with locks), cancel, replay."""
+"""What people ask for at any moment: reschedule and ensure (with locks), cancel, replay, discard."""
 
 from __future__ import annotations
 
@@ -227,6 +227,19 @@ def replay(state: State, rules: Rules, scope: Scope) -> Moves:
             attempt = 0 if rules.replay_starts_a_new_budget else row.attempt
             again = row._replace(status=INIT, due=PAST, attempt=attempt)
             yield Move("replay", ids=(i,), events=(i,)), state._replace(rows=put(state.rows, i, again), left=left)
+
+
+def discard(state: State, rules: Rules, scope: Scope) -> Moves:
+    """UPDATE task SET status = CANCELLED WHERE id = :id AND status = DEAD AND current."""
+    if not state.left.discards:
+        return
+    left = state.left._replace(discards=state.left.discards - 1)
+    for i, row in enumerate(state.rows):
+        dead = row.status == DEAD or (live(row) and not rules.discard_requires_dead)
+        if dead and (row.current or not rules.discard_requires_current) and not row_locked(state, i):
+            units = put(state.units, row.unit, state.units[row.unit]._replace(promise=OFF))
+            rows = put(state.rows, i, row._replace(status=CANCELLED))
+            yield Move("discard", ids=(i,), events=(i,)), state._replace(rows=rows, units=units, left=left)
 
 
 def give_up(state: State, rules: Rules, scope: Scope) -> Moves:
