@@ -9,3 +9,6 @@ INSTALLED_APPS = [*INSTALLED_APPS, "bench"]
 
 if most := os.environ.get("BENCH_BATCH_MAX"):
     PUNCTUAL = PUNCTUAL | {"BATCH_MAX": int(most), "BATCH_UNSEEN": min(8, int(most))}
+
+if kept := os.environ.get("BENCH_KEPT_EVENTS"):
+    PUNCTUAL = PUNCTUAL | {"EVENTS": kept.split()}

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from django.db import connection, transaction
 
 from articles_app.errors import InvalidArticle
+from articles_app.events import Told, tell
 from articles_app.states import ArticleStatus
 from articles_app.units import OFFLINE, SCHEDULER
 from tasks_app.client import Outcome, cancel, ensure
@@ -36,7 +37,7 @@ WITH locked AS MATERIALIZED (
     INSERT INTO article_event (article_id, revision, verb, source, target, actor)
     SELECT id, revision, 'take_offline', 'PUBLISHED', 'OFFLINE', %(actor)s FROM moved
 )
-SELECT locked.id, moved.id IS NOT NULL, locked.status, locked.offline_time
+SELECT locked.id, moved.revision, locked.status, locked.offline_time
 FROM locked LEFT JOIN moved USING (id)
 """
 
@@ -45,7 +46,10 @@ def take_offline_due(article_ids: Collection[int], *, actor: str = SCHEDULER) ->
     """Take those offline that are live and whose offline time has come, in one statement."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(_OFFLINE_DUE, {"ids": list(article_ids), "actor": actor})
-        return {id_: TakenOffline(moved, ArticleStatus(status), at) for id_, moved, status, at in cursor.fetchall()}
+        rows = cursor.fetchall()
+        offline = ArticleStatus.OFFLINE
+        tell("take_offline", [Told(id_, revision, offline) for id_, revision, *_ in rows if revision], actor)
+    return {id_: TakenOffline(revision is not None, ArticleStatus(status), at) for id_, revision, status, at in rows}
 
 
 def take_offline(article_id: int, *, actor: str, revision: int | None = None) -> Moved:
@@ -79,6 +83,7 @@ def change_offline_time(
                 guard="(%(at)s::timestamptz IS NULL OR locked.publish_time < %(at)s::timestamptz)",
                 detail="jsonb_build_object('new', %(at)s::timestamptz)",
                 params={"at": at},
+                more={"new": at and at.isoformat()},
             )
         except InvalidArticle:
             raise InvalidArticle(

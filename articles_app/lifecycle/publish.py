@@ -7,6 +7,7 @@ from typing import NamedTuple
 from django.db import connection, transaction
 
 from articles_app.errors import InvalidArticle
+from articles_app.events import Told, tell
 from articles_app.states import ArticleStatus
 from articles_app.units import OFFLINE, PUBLISH, SCHEDULER
 from tasks_app.client import cancel, ensure_many
@@ -40,7 +41,7 @@ WITH locked AS MATERIALIZED (
            jsonb_build_object('published_at', published_at)
     FROM moved
 )
-SELECT locked.id, moved.id IS NOT NULL, locked.status, locked.publish_time, moved.offline_time
+SELECT locked.id, moved.revision, locked.status, locked.publish_time, moved.offline_time
 FROM locked LEFT JOIN moved USING (id)
 """
 
@@ -51,8 +52,10 @@ def publish_due(article_ids: Collection[int], *, actor: str = SCHEDULER) -> dict
         with connection.cursor() as cursor:
             cursor.execute(_PUBLISH_DUE, {"ids": list(article_ids), "actor": actor})
             rows = cursor.fetchall()
-        _schedule_offline({id_: offline_time for id_, moved, _, _, offline_time in rows if moved})
-    return {id_: Published(moved, ArticleStatus(status), at) for id_, moved, status, at, _ in rows}
+        live = [(id_, revision, offline_time) for id_, revision, _, _, offline_time in rows if revision is not None]
+        tell("publish", [Told(id_, revision, ArticleStatus.PUBLISHED) for id_, revision, _ in live], actor)
+        _schedule_offline({id_: offline_time for id_, _, offline_time in live})
+    return {id_: Published(revision is not None, ArticleStatus(status), at) for id_, revision, status, at, _ in rows}
 
 
 def publish_now(article_id: int, *, actor: str, revision: int | None = None) -> Moved:

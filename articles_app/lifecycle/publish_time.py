@@ -4,7 +4,7 @@ One article and twenty thousand take the same statements. Lock order: the articl
 """
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
@@ -13,9 +13,10 @@ from django.db import connection, transaction
 
 from articles_app.conf import conf
 from articles_app.errors import InvalidArticle, UnknownArticle
+from articles_app.events import Told, tell
 from articles_app.states import ArticleStatus, sources_of
-from articles_app.units import AUDIT, PUBLISH, TENANT
-from tasks_app.client import Outcome, Scheduled, emit_many, ensure_many, reschedule_many
+from articles_app.units import AUDIT, PUBLISH
+from tasks_app.client import Outcome, Scheduled, ensure_many, reschedule_many
 
 from .audit import audit_options
 from .write import checked_actor, checked_id, checked_revision, checked_time, prepared, refuse
@@ -23,7 +24,6 @@ from .write import checked_actor, checked_id, checked_revision, checked_time, pr
 log = logging.getLogger(__name__)
 
 VERB = "change_publish_time"
-EVENT = "PUBLISH_TIME_CHANGED"
 FEW = 10
 
 
@@ -122,7 +122,7 @@ def change_publish_times(changes: Iterable[NewTime], *, actor: str) -> list[Time
         scheduled = _schedule_publish(wanted, rows, actor)
         _schedule_audit(wanted, rows, actor)
         answers = [_answer(change, rows[id_], scheduled.get(id_)) for id_, change in wanted.items()]
-        _tell(answers, actor)
+        tell(VERB, [_told(answer) for answer in answers if answer.outcome.changed], actor)
     return answers
 
 
@@ -200,17 +200,6 @@ def _answer(change: NewTime, row: _Row, scheduled: Scheduled | None) -> TimeChan
     return TimeChange(row.id, outcome, row.status, row.old, change.at, row.new_revision, task_id)
 
 
-def _tell(answers: Sequence[TimeChange], actor: str) -> None:
-    payloads = [
-        {
-            "article": answer.article_id,
-            "old": answer.old.isoformat(),
-            "new": answer.new.isoformat(),
-            "outcome": str(answer.outcome),
-            "actor": actor,
-        }
-        for answer in answers
-        if answer.outcome.changed
-    ]
-    if payloads:
-        emit_many(EVENT, payloads, tenant=TENANT)
+def _told(answer: TimeChange) -> Told:
+    more = {"old": answer.old.isoformat(), "new": answer.new.isoformat(), "outcome": str(answer.outcome)}
+    return Told(answer.article_id, answer.revision, answer.status, more)

@@ -8,6 +8,7 @@ import psycopg
 from django.db import connection, transaction
 
 from articles_app.errors import IllegalMove, InvalidArticle, StaleArticle, UnknownArticle
+from articles_app.events import Told, tell
 from articles_app.models import NAME_LENGTH, ArticleEvent
 from articles_app.states import ArticleStatus, sources_of, target_of
 from tasks_app.client import InvalidTask, checked_instant, checked_text
@@ -59,10 +60,12 @@ def move(
     guard: str = "",
     detail: str = "'{}'",
     params: Mapping[str, object] | None = None,
+    more: Mapping[str, object] | None = None,
 ) -> Moved:
     """One conditional write and its event; raises, having written nothing, if the article is not where the verb starts.
 
-    `sets`, `guard` (on `locked`) and `detail` are SQL of the calling module; values go through `params`.
+    `sets`, `guard` (on `locked`) and `detail` are SQL of the calling module; values go through `params`. `more` is what
+    others hear besides.
     """
     article_id, actor = checked_id(article_id), checked_actor(actor)
     given = {
@@ -77,12 +80,14 @@ def move(
     with transaction.atomic(), prepared() as cursor:
         cursor.execute(statement, given | dict(params or {}))
         row = cursor.fetchone()
-    if row is None:
-        raise UnknownArticle(f"there is no article {article_id}.")
-    _, source, found, target, *rest = row
-    if target is None:
-        refuse(verb, article_id, ArticleStatus(source), revision, found)
-    return Moved(article_id, ArticleStatus(source), ArticleStatus(target), *rest)
+        if row is None:
+            raise UnknownArticle(f"there is no article {article_id}.")
+        _, source, found, target, *rest = row
+        if target is None:
+            refuse(verb, article_id, ArticleStatus(source), revision, found)
+        moved = Moved(article_id, ArticleStatus(source), ArticleStatus(target), *rest)
+        tell(verb, [Told(article_id, moved.revision, moved.target, more or {})], actor)
+    return moved
 
 
 def prepared():

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from django.db import connection, transaction
 
 from inventory_app.errors import InvalidProduct
+from inventory_app.events import ADDED, tell
 from inventory_app.models import CODE_LENGTH, MOST, NAME_LENGTH
 from tasks_app.client import InvalidTask, checked_instant
 
@@ -75,6 +76,7 @@ def import_products(products: Sequence[NewProduct]) -> Imported:
             cursor.execute(_IMPORT, [_as_json(rows)])
             new = [code for (code,) in cursor.fetchall()]
         schedule_syncs((code, last[code].synced_at) for code in new)
+        tell(ADDED, new, [{"code": code, "name": last[code].name} for code in new])
     return Imported(len(new), len(last) - len(new))
 
 

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from django.db import connection, transaction
 
 from inventory_app.errors import DuplicateProduct, InvalidProduct, UnknownProduct
+from inventory_app.events import ADDED, REMOVED, RENAMED, tell
 from inventory_app.models import CODE_LENGTH, LOCK_ORDER, NAME_LENGTH, Product
 from inventory_app.units import INVENTORY, STOCK_SYNC
 from tasks_app.client import InvalidTask, Outcome, cancel, checked_text, find_many, reschedule_many, schedule_many
@@ -29,6 +30,7 @@ def add(code: str, name: str) -> Product:
         if made is None:
             raise DuplicateProduct(f"there is already a product {code!r}. Rename it, or choose another code.")
         schedule_syncs([(code, None)])
+        tell(ADDED, [code], [{"code": code, "name": name}])
     return Product.objects.get(product_code=code)
 
 
@@ -69,8 +71,10 @@ def _schedule(places: list[dict], window: timedelta, **common: datetime) -> list
 
 def rename(code: str, name: str) -> None:
     code, name = _known(code), checked("name", name, NAME_LENGTH)
-    if not Product.objects.filter(product_code=code).update(name=name):
-        raise UnknownProduct(f"there is no product {code!r}.")
+    with transaction.atomic():
+        if not Product.objects.filter(product_code=code).update(name=name):
+            raise UnknownProduct(f"there is no product {code!r}.")
+        tell(RENAMED, [code], [{"code": code, "name": name}])
 
 
 def remove(code: str, *, actor: str) -> None:
@@ -81,6 +85,7 @@ def remove(code: str, *, actor: str) -> None:
         if not gone:
             raise UnknownProduct(f"there is no product {code!r}.")
         cancel(STOCK_SYNC, code, reason=f"the product was removed by {actor}", by=INVENTORY)
+        tell(REMOVED, [code], [{"code": code, "actor": actor}])
 
 
 def sync_now(codes: Collection[str], *, actor: str) -> int:

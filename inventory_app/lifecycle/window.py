@@ -13,6 +13,7 @@ from django.db.models import Q
 
 from inventory_app.conf import LONGEST_WINDOW, SHORTEST_WINDOW, conf
 from inventory_app.errors import InvalidProduct
+from inventory_app.events import tell_window
 from inventory_app.models import SyncWindow
 from inventory_app.units import STOCK_SYNC
 from tasks_app.client import checked_text
@@ -49,11 +50,12 @@ def change_window(length: timedelta, *, actor: str) -> Window:
     actor = checked_text("actor", actor, 150)
     _make_row()
     # No share lock first: two who do that, and then both want to write, wait for each other.
-    with connection.cursor() as cursor:
+    with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(
             "UPDATE sync_window SET chosen = %s, changed_by = %s, changed_at = clock_timestamp() WHERE id = %s",
             [length, actor, _ONLY],
         )
+        tell_window(length.total_seconds(), actor)
     return current_window()
 
 

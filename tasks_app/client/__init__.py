@@ -1,11 +1,11 @@
 """The door for other apps: what they need every day.
 
-Beside it are `client.jobs` (rules that fire by a schedule), `client.rolling` (all repeating tasks of a type at once)
-and `client.compensation` (an app's own rows compared with what is scheduled for them). Admin pages are built with
-`tasks_app.pages`.
+Beside it are `client.events` (what an app tells others), `client.subscriptions` (who hears of it), `client.jobs` (rules
+that fire by a schedule), `client.rolling` (all repeating tasks of a type at once) and `client.compensation` (an app's
+own rows compared with what is scheduled for them). Admin pages are built with `tasks_app.pages`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from tasks_app.core.errors import (
     InvalidTask,
@@ -25,6 +25,7 @@ from tasks_app.core.tenants import DEFAULT_TENANT, INTERNAL_TENANT
 from tasks_app.engine.operations.operate import cancel_tasks, move_tasks, retry_tasks
 from tasks_app.engine.watch.alive import what_delays, who_is_missing
 from tasks_app.engine.worker.writes import write
+from tasks_app.lifecycle import deferral as _deferral  # noqa: F401  (how what a task defers is checked)
 from tasks_app.lifecycle import outbox as _outbox
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.cancel import Cancelled
@@ -44,6 +45,7 @@ from .scheduling import (
     schedule,
     schedule_many,
 )
+from .subscriptions import Event, ToFunction, ToQueue, ToStream, ToWebhook, subscribe, subscriber, unsubscribe
 
 __all__ = [
     "INTERNAL_TENANT",
@@ -54,6 +56,7 @@ __all__ = [
     "BaseHandler",
     "BatchHandler",
     "Cancelled",
+    "Event",
     "InvalidTask",
     "Link",
     "Operated",
@@ -70,6 +73,10 @@ __all__ = [
     "Task",
     "TaskHandler",
     "TaskInfo",
+    "ToFunction",
+    "ToQueue",
+    "ToStream",
+    "ToWebhook",
     "TypedHandler",
     "UnrecoverableError",
     "cancel",
@@ -92,20 +99,41 @@ __all__ = [
     "retry_tasks",
     "schedule",
     "schedule_many",
+    "subscribe",
+    "subscriber",
+    "unsubscribe",
     "what_delays",
     "who_is_missing",
     "write",
 ]
 
 
-def emit(event: str, payload: object, *, tenant: str = DEFAULT_TENANT) -> None:
-    """Tell an event of your own in your own transaction: if it rolls back, nothing was told."""
-    _outbox.emit(event, [payload], tenant)
+def emit(
+    event: str,
+    payload: object,
+    *,
+    tenant: str = DEFAULT_TENANT,
+    task_type: str | None = None,
+    key: object = None,
+) -> None:
+    """Tell an event of your own in your own transaction: if it rolls back, nothing was told.
+
+    With a task type and a key it is about that unit, and is heard in order with the unit's other events, as long as you
+    hold a lock on what it is about.
+    """
+    _outbox.emit(event, [payload], tenant, task_type=task_type, keys=None if key is None else [key])
 
 
-def emit_many(event: str, payloads: Iterable[object], *, tenant: str = DEFAULT_TENANT) -> int:
-    """emit for many payloads, in a few statements; returns how many."""
-    return _outbox.emit(event, payloads, tenant)
+def emit_many(
+    event: str,
+    payloads: Iterable[object],
+    *,
+    tenant: str = DEFAULT_TENANT,
+    task_type: str | None = None,
+    keys: Sequence[object] | None = None,
+) -> int:
+    """emit for many payloads, in a few statements, with one key for each or none; returns how many are kept."""
+    return _outbox.emit(event, payloads, tenant, task_type=task_type, keys=keys)
 
 
 def register_link(task_type: str, make: MakeLink) -> None:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from tasks_app.conf import conf
 from tasks_app.core.errors import ScheduleConflict
 from tasks_app.core.states import is_live
 from tasks_app.models import ScheduleTask
@@ -22,7 +23,7 @@ class Cancelled:
 def cancel(unit: Unit, reason: str, by: str) -> Cancelled:
     """Cancel the unit's live row; a unit that is finished or unknown stays as it is, and the answer says so."""
     tenant, task_type, key = unit
-    params = {"tenant": tenant, "type": task_type, "key": key, "reason": reason, "by": by}
+    params = {"tenant": tenant, "type": task_type, "key": key, "reason": reason, "by": by, "kept": conf().kept_kinds}
     for _ in range(ROUNDS):
         moved = run("cancel", params)
         if moved:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from tasks_app.conf import conf
 from tasks_app.core.handlers import REGISTRY, Handler
@@ -13,6 +13,7 @@ from tasks_app.models import TypeLimit
 from tasks_app.sql import run
 
 from .claim import ClaimedBatch, claim_with
+from .outbox import tell
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +40,24 @@ class Granted:
 
 def declare_limits(handlers: Iterable[Handler]) -> None:
     """Write down what the handlers say."""
-    handlers = list(handlers)
-    limits = [handler.limit or Limit(None, None, None) for handler in handlers]
-    run(
-        "declare_limits",
-        {
-            "types": [handler.name for handler in handlers],
-            "rates": [limit.rate for limit in limits],
-            "bursts": [limit.burst for limit in limits],
-            "running": [limit.max_running for limit in limits],
-        },
-    )
+    limits = {handler.name: handler.limit or _NONE for handler in handlers}
+    params = {
+        "types": list(limits),
+        "rates": [limit.rate for limit in limits.values()],
+        "bursts": [limit.burst for limit in limits.values()],
+        "running": [limit.max_running for limit in limits.values()],
+    }
+    with atomic(savepoint=False):
+        for task_type, *before in run("declare_limits", params):
+            data = {"task_type": task_type, "old": _figures(Limit(*before)), "new": _figures(limits[task_type])}
+            tell("limit.changed", data, task_type=task_type)
+
+
+def _figures(limit: Limit) -> dict | None:
+    return None if limit == _NONE else asdict(limit)
+
+
+_NONE = Limit(None, None, None)  # of a type that has none, or none any more
 
 
 def limited_types() -> list[str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
+from tasks_app.conf import conf
 from tasks_app.core import retry
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.database import atomic
@@ -42,6 +43,7 @@ def reap(limit: int = 100) -> list[ReapedBatch]:
         "limit": limit,
         "delays": json.dumps(_own_delays()),
         "usual": json.dumps(retry.DEFAULT_BACKOFF.steps()),
+        "kept": conf().kept_kinds,
     }
     timers = {handler.name: handler.timer for handler in REGISTRY if handler.timer is not None}
     with atomic(savepoint=False) if timers else nullcontext():

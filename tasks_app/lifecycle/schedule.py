@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
+from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask, ScheduleConflict
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.states import Status, is_live
@@ -210,7 +211,7 @@ def _past_rows(units: Sequence[Unit]) -> dict[Unit, _Row]:
 def _move(pairs: Sequence[tuple[Request, _Row]]) -> dict[Unit, Scheduled]:
     if not pairs:
         return {}
-    return _answers(Outcome.UPDATED, run("move", _times(pairs)))
+    return _answers(Outcome.UPDATED, run("move", _times(pairs) | {"kept": conf().kept_kinds}))
 
 
 def _replace(pairs: Sequence[tuple[Request, _Row]], outcome: Outcome, by: str, copies: bool) -> dict[Unit, Scheduled]:
@@ -223,6 +224,7 @@ def _replace(pairs: Sequence[tuple[Request, _Row]], outcome: Outcome, by: str, c
         "statuses": [row.status for _, row in pairs],
         "hand_on": hand_on,
         "by": by,
+        "kept": conf().kept_kinds,
     }
     try:
         with atomic():
@@ -245,7 +247,9 @@ class _InTheWay(Exception):
 
 def _take_over(pairs: Sequence[tuple[Request, _Row]], outcome: Outcome, hand_on: list[bool]) -> dict[Unit, Scheduled]:
     handed = [row.idem_key if handing else None for (_, row), handing in zip(pairs, hand_on, strict=True)]
-    return _answers(outcome, run("insert_replacements", _times(pairs) | {"idem_keys": handed, "hand_on": hand_on}))
+    told = {"event": "task.replaced" if outcome is Outcome.REPLACED else "task.created", "kept": conf().kept_kinds}
+    params = _times(pairs) | {"idem_keys": handed, "hand_on": hand_on} | told
+    return _answers(outcome, run("insert_replacements", params))
 
 
 def _insert_over(pairs: Sequence[tuple[Request, _Row]]) -> dict[Unit, Scheduled]:
@@ -266,6 +270,7 @@ def _insert(requests: Iterable[Request], replaces: Mapping[Unit, int] | None = N
         "biz_key": text_array(keys),
         "shard": array(shards_of(tenant, task_type, keys)),
         "token": array(random_uuids(len(requests))),
+        "kept": conf().kept_kinds,
     }
     for name, values in (
         ("tenant", tenant),

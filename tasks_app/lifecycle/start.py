@@ -10,6 +10,7 @@ from tasks_app.conf import conf
 from tasks_app.core.clock import DatabaseClock
 from tasks_app.core.retry import policy_from
 from tasks_app.core.task import Own, Task
+from tasks_app.database import atomic
 from tasks_app.sql import array, run
 
 from .claim import return_batches
@@ -34,7 +35,8 @@ def start(batch_no: UUID, worker: str, ticket: UUID | None = None, *, again: boo
     """
     asked = time.monotonic()
     params = {"batch_no": batch_no, "worker": worker, "ticket": ticket, "again": again}
-    rows = run("start", params | {"lease": conf().RUN_LEASE_SECONDS})
+    params |= {"lease": conf().RUN_LEASE_SECONDS, "late": conf().LATE_SECONDS, "kept": conf().kept_kinds}
+    rows = _run_again(params) if again else run("start", params)
     if not rows:
         # Taken by another delivery, most likely, and then this moves nothing. One that nobody has started is here
         # because its lane is paused, or was a moment ago: its message is used up, so it has to go back.
@@ -56,6 +58,13 @@ def start(batch_no: UUID, worker: str, ticket: UUID | None = None, *, again: boo
     if jobs:
         _hand_out_own(tasks, jobs)
     return StartedBatch(batch_no, task_type, tasks, started, clock)
+
+
+def _run_again(params: dict[str, object]) -> list[tuple]:
+    """The first question may still be on its way: what it does is seen only by what begins after it."""
+    with atomic():
+        run("await_start", {"batch_no": params["batch_no"]})
+        return run("start", params)
 
 
 def _hand_out_own(tasks: list[Task], jobs: set[int]) -> None:

@@ -51,6 +51,9 @@ class TaskInfo:
     by_outsider: bool  # it was cancelled by a token of another tenant than its own, which had no business to
     payload: object
     result: object  # what the handler returned in its last run that succeeded, if that was small JSON
+    token: UUID  # stays the same over retries, replacement and deferral
+    deferred_from: int | None  # the task that handed this effect on
+    deferred: tuple[int, ...]  # the tasks that its own effects were handed on to
     created_at: datetime
     updated_at: datetime
 
@@ -160,6 +163,9 @@ def _info(row: TaskFields) -> TaskInfo:
         by_outsider=row.cancelled_from not in (None, row.tenant),
         payload=row.payload,
         result=row.result,
+        token=row.token,
+        deferred_from=row.deferred_from,
+        deferred=tuple(row.deferred or ()),
         created_at=row.created_at,
         updated_at=row.updated_at,
     )

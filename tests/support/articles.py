@@ -12,7 +12,7 @@ from articles_app.states import ArticleStatus
 from articles_app.units import AUDIT, OFFLINE, PUBLISH
 from tasks_app.client import TaskInfo, find
 from tasks_app.engine.worker.executor import BatchReport, run_batch
-from tasks_app.models import OutboxEvent
+from tests.support import events
 from tests.support.engine import claim_due, make_due
 
 # Far enough never to come due while the tests run.
@@ -97,9 +97,8 @@ def offline_task(article_id: int) -> TaskInfo | None:
 
 
 def told() -> list[dict]:
-    """What PUBLISH_TIME_CHANGED events carry, the oldest first."""
-    events = OutboxEvent.objects.filter(event="PUBLISH_TIME_CHANGED").order_by("id")
-    return list(events.values_list("payload", flat=True))
+    """What article.publish_time_changed events carry, the oldest first."""
+    return [event.data for event in events.told("article.publish_time_changed")]
 
 
 def claim_task(task: TaskInfo) -> UUID:

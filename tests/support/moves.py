@@ -11,8 +11,9 @@ from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.task import SUCCEEDED, Failure, NotYet, Outcome, Returned, Skipped
 from tasks_app.lifecycle.settle import BatchLost, Settled, settle
 from tasks_app.lifecycle.start import StartedBatch, start
-from tasks_app.models import OutboxEvent, ScheduleTask
+from tasks_app.models import ScheduleTask
 from tests.support.engine import claim_due
+from tests.support.events import told
 
 TYPE = "T_QUIET"
 
@@ -102,5 +103,5 @@ def rows_of(key: str, task_type: str = TYPE) -> list[ScheduleTask]:
 
 
 def events(*task_ids: int) -> list[str]:
-    """What the outbox tells of these tasks, in order."""
-    return list(OutboxEvent.objects.filter(task_id__in=task_ids).order_by("id").values_list("event", flat=True))
+    """What the outbox tells of what became of these tasks, in order."""
+    return [one.type for one in told() if one.task in task_ids and one.type != "task.created"]

@@ -7,6 +7,7 @@ from tasks_app.core.handlers import refuse_bad_lane
 from tasks_app.database import atomic, on_commit
 from tasks_app.engine.wakeup import SENDER
 from tasks_app.lifecycle.audit import Entry, Operator, audit
+from tasks_app.lifecycle.outbox import tell
 from tasks_app.models import LanePause, LaneResume, MaintenanceEntry
 
 
@@ -19,6 +20,7 @@ def pause(lane: str, *, reason: str, by: str) -> bool:
         _, created = LanePause.objects.get_or_create(lane=lane, defaults=note)
         if created:
             audit(operator, "pause", [Entry(f"lane {lane}", "paused")])
+            tell("lane.paused", {"lane": lane, "reason": reason, "by": by})
     return created
 
 
@@ -31,6 +33,7 @@ def resume(lane: str, *, reason: str, by: str) -> bool:
         if deleted:
             LaneResume.objects.update_or_create(lane=lane, defaults={"resumed_at": Now()})
             audit(operator, "resume", [Entry(f"lane {lane}", "resumed")])
+            tell("lane.resumed", {"lane": lane, "by": by})
             # It may have been paused before it had a canary: the beats should look at once.
             MaintenanceEntry.objects.filter(name="canary").update(next_at=Now())
     on_commit(SENDER.wake_all)

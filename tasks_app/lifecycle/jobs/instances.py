@@ -95,6 +95,7 @@ def insert(fired: Sequence[Fired], of: str, *, counted: bool, page: int = 1) -> 
         "page": page,
         "salt": secrets.token_hex(16),
         "counted": counted,
+        "kept": conf().kept_kinds,
     } | _homes()
     return [InShard(*row) for row in run_on("plan_instances", of, params)]
 
@@ -109,9 +110,10 @@ def _homes() -> dict[str, list]:
     return {"limited": limited, "homes": [home_of(name, conf().SHARDS) for name in limited]}
 
 
-def take_back(job: JobDefinition) -> list[datetime]:
+def take_back(job: JobDefinition, by: str) -> list[datetime]:
     """Undo the planning of what nobody has claimed; the firings of it, in order. Counted runs are given back."""
-    taken = [fire_time for (fire_time,) in run("take_back", {"job": job.id, "manual": manual_key(job.id)})]
+    params = {"job": job.id, "manual": manual_key(job.id), "by": by, "kept": conf().kept_kinds}
+    taken = [fire_time for (fire_time,) in run("take_back", params)]
     if job.max_runs is not None:
         job.runs -= len(taken)
     return taken
@@ -135,7 +137,8 @@ def trigger(job: JobDefinition, key: str, payload: str | None) -> Triggered:
     held = (job.tenant, instance)
     try:
         with atomic():
-            rows = run("trigger_job", {"job": job.id, "key": instance, "payload": payload, "home": home})
+            params = {"job": job.id, "key": instance, "payload": payload, "home": home, "kept": conf().kept_kinds}
+            rows = run("trigger_job", params)
             # First the insert, then the look: what is moved between the two is seen by one of them.
             over = past_idem([held])
             if over:

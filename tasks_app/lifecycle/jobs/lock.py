@@ -72,7 +72,7 @@ class Left(NamedTuple):
         return min(self.decided, self.open[0] - INSTANT) if self.open else self.decided
 
 
-def leave(job: JobDefinition, cursor: Cursor | None, now: datetime) -> Left:
+def leave(job: JobDefinition, cursor: Cursor | None, now: datetime, by: str) -> Left:
     """Take back what nobody has claimed.
 
     A claim that was given back may lie before firings that have run, or before a pause that skipped some: those are not
@@ -80,7 +80,7 @@ def leave(job: JobDefinition, cursor: Cursor | None, now: datetime) -> Left:
     """
     if job.status != JobStatus.ACTIVE:
         return Left(job.plan_from)  # the pause took back what was planned, and what it left goes on
-    taken = take_back(job)
+    taken = take_back(job, by)
     closed = max(job.plan_from, last_claimed(job.id) or job.plan_from) if taken else job.plan_from
     parts = [at for at in taken if at <= closed], [at for at in taken if at > closed]
     if job.run_at is not None:

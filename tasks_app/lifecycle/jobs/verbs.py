@@ -19,6 +19,7 @@ from tasks_app.core.handlers import REGISTRY, refuse_other_tenant
 from tasks_app.core.jobs import JobStatus, OnResume
 from tasks_app.database import atomic
 from tasks_app.lifecycle.audit import Entry, Operator, audit
+from tasks_app.lifecycle.outbox import tell
 from tasks_app.lifecycle.request import checked_instant, checked_json, checked_name, fitting_payload
 from tasks_app.lifecycle.shards import shards_of
 from tasks_app.models import JobDefinition
@@ -66,6 +67,7 @@ def create(request: JobRequest, operator: Operator, tenant: str | None = None) -
         [job.shard] = shards_of([tenant], ["job"], [str(job.id)])
         dues = join(job, now, [job.run_at] if job.run_at else ())
         _audit(operator, "create", job, {"after": shown_fields(job)})
+        _tell("job.created", job, operator)
     return Changed(_fresh(job), dues)
 
 
@@ -83,7 +85,10 @@ def edit(
         before, now = shown_fields(job), database_now()
         values = columns(changed(job, changes), now, was=job)
         refuse_other_tenant(REGISTRY.require(values["task_type"]), job.tenant)
-        left, new_times = leave(job, cursor, now), {name for name in _TIMES if values[name] != getattr(job, name)}
+        left, new_times = (
+            leave(job, cursor, now, operator.name),
+            {name for name in _TIMES if values[name] != getattr(job, name)},
+        )
         if job.start_at is not None and job.start_at > now and job.run_at is None:
             left = left._replace(decided=now)  # it has not begun, and may begin earlier now
         for name, value in values.items():
@@ -97,7 +102,9 @@ def edit(
         except IntegrityError as error:
             raise _name_taken(error, tenant, values["name"]) from None
         dues = join(job, now, opened.again, opened.decided) if job.status == JobStatus.ACTIVE else {}
-        _audit(operator, "edit", job, {"before": before, "after": shown_fields(job)})
+        after = shown_fields(job)
+        _audit(operator, "edit", job, {"before": before, "after": after})
+        _tell("job.edited", job, operator, {"changed": [name for name in after if after[name] != before.get(name)]})
     return Changed(_fresh(job), dues)
 
 
@@ -120,7 +127,7 @@ def pause(
                 f"until={until.isoformat()} has passed; a pause ends in the future, or when somebody resumes it."
             )
         if job.status == JobStatus.ACTIVE:
-            left = leave(job, cursor, now)
+            left = leave(job, cursor, now, operator.name)
             job.plan_from, job.owed, job.paused_at = left.open_from, list(left.owed) or None, now
         job.status, job.cursor = JobStatus.PAUSED, None
         job.pause_reason, job.paused_by, job.paused_until, job.on_resume = (
@@ -132,6 +139,7 @@ def pause(
         job.revision, job.updated_at = job.revision + 1, now
         job.save()
         _audit(operator, "pause", job, {"before": before, "after": _pause_of(job)})
+        _tell("job.paused", job, operator, {"until": until and until.isoformat()})
     return Changed(job)
 
 
@@ -195,6 +203,7 @@ def trigger(
         if done.new:
             about = (job.tenant, job.task_type)
             audit(operator, "trigger", [Entry(f"job {job.id}", "triggered", done.task_id, {"key": key}, *about)])
+            _tell("job.triggered", job, operator, {"task": done.task_id})
     return done
 
 
@@ -205,9 +214,10 @@ def delete(
     with atomic(savepoint=False):
         job, _ = lock_job(tenant, job_id, revision)
         before = shown_fields(job)
-        take_back(job)
+        take_back(job, operator.name)
         JobDefinition.objects.filter(id=job.id).delete()
         _audit(operator, "delete", job, {"before": before})
+        _tell("job.deleted", job, operator)
     return job
 
 
@@ -225,6 +235,7 @@ def _resume(job: JobDefinition, operator: Operator, how: OnResume) -> Changed:
     dues = join(job, now, again)
     detail = {"before": before, "after": _pause_of(job), "on_resume": str(how), "from": missed_from.isoformat()}
     _audit(operator, "resume", job, detail)
+    _tell("job.resumed", job, operator)
     return Changed(_fresh(job), dues)
 
 
@@ -288,6 +299,13 @@ def _audit(operator: Operator, verb: str, job: JobDefinition, detail: dict) -> N
     outcome = verb.removesuffix("e") + "ed"
     detail = detail | {"tenant": job.tenant, "name": job.name}
     audit(operator, verb, [Entry(f"job {job.id}", outcome, None, detail, job.tenant, job.task_type)])
+
+
+def _tell(
+    event: str, job: JobDefinition, operator: Operator, more: Mapping[str, object] = MappingProxyType({})
+) -> None:
+    data = {"name": job.name, "revision": job.revision, "by": operator.name, **more}
+    tell(event, data, tenant=job.tenant, task_type=job.task_type, job=job.id)
 
 
 def _fresh(job: JobDefinition) -> JobDefinition:

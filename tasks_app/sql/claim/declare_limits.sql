@@ -1,12 +1,24 @@
 -- declare_limits: what the handlers of this beat say; the beat that was started last is right. A type that has lost its
 -- limit keeps its row, since there may be tasks that are claimed by type.
-INSERT INTO punctual_type_limit (task_type, rate, burst, max_running, permits)
-SELECT task_type, rate, burst, max_running, coalesce(burst, 0)
-FROM unnest(%(types)s::text[], %(rates)s::float8[], %(bursts)s::float8[], %(running)s::int[])
-     AS given(task_type, rate, burst, max_running)
-WHERE rate IS NOT NULL OR max_running IS NOT NULL
-   OR EXISTS (SELECT FROM punctual_type_limit l WHERE l.task_type = given.task_type)
-ORDER BY task_type
-ON CONFLICT (task_type) DO UPDATE
-SET rate = excluded.rate, burst = excluded.burst, max_running = excluded.max_running,
-    permits = least(punctual_type_limit.permits, excluded.burst)
+-- Returns those that another limit was known for, or none, and what it was.
+WITH known AS MATERIALIZED (
+    SELECT task_type, rate, burst, max_running FROM punctual_type_limit
+    WHERE task_type = ANY (%(types)s::text[])
+    ORDER BY task_type
+    FOR NO KEY UPDATE
+), declared AS (
+    INSERT INTO punctual_type_limit (task_type, rate, burst, max_running, permits)
+    SELECT given.task_type, given.rate, given.burst, given.max_running, coalesce(given.burst, 0)
+    FROM unnest(%(types)s::text[], %(rates)s::float8[], %(bursts)s::float8[], %(running)s::int[])
+         AS given(task_type, rate, burst, max_running)
+    LEFT JOIN known k USING (task_type)
+    WHERE (given.rate, given.burst, given.max_running) IS DISTINCT FROM (k.rate, k.burst, k.max_running)
+    ORDER BY given.task_type
+    ON CONFLICT (task_type) DO UPDATE
+    SET rate = excluded.rate, burst = excluded.burst, max_running = excluded.max_running,
+        permits = least(punctual_type_limit.permits, excluded.burst)
+    RETURNING task_type, xmax = 0 AS new
+)
+SELECT d.task_type, k.rate, k.burst, k.max_running
+FROM declared d LEFT JOIN known k USING (task_type)
+WHERE d.new OR k.task_type IS NOT NULL -- else another beat has just declared it, and tells

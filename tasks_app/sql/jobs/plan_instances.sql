@@ -7,7 +7,7 @@
 -- A type with a limit has a shard of its own, and its rows say that they are limited, as everywhere.
 -- What a person wants after a pause or an edit is late from now on. What nobody planned in time is late from its firing.
 -- Tokens are made from one random salt: PostgreSQL's own opens a random device for each.
-WITH new AS (
+WITH created AS (
     INSERT INTO punctual_task (tenant, task_type, biz_key, idem_key, token, job, fire_time, status, execute_time, due_at,
                                allowed_at, lane, shard, limited, max_retry, expires_after, payload)
     SELECT j.tenant, j.task_type, j.id || ':' || f.label, j.id || ':' || f.label,
@@ -39,10 +39,10 @@ WITH new AS (
                                 AND p.biz_key = j.id || ':' || f.label) ELSE TRUE END
     ORDER BY (j.id || ':' || f.label) COLLATE "C"
     ON CONFLICT DO NOTHING
-    RETURNING id, job, shard, due_at
+    RETURNING tenant, task_type, biz_key, id, due_at, replaces, job, fire_time, idem_key, shard
 ), counted AS (
     UPDATE punctual_job d
     SET runs = d.runs + 1, cursor = CASE WHEN d.runs + 1 < d.max_runs THEN d.cursor END
-    FROM new WHERE %(counted)s AND d.id = new.job AND d.max_runs IS NOT NULL
-)
-SELECT shard, count(*), date_part('epoch', min(due_at)) FROM new GROUP BY shard
+    FROM created WHERE %(counted)s AND d.id = created.job AND d.max_runs IS NOT NULL
+--include created
+SELECT shard, count(*), date_part('epoch', min(due_at)) FROM created GROUP BY shard

@@ -1,10 +1,13 @@
 -- trigger_job: an instance of a job that somebody asked for, due now. The same key is the same instance.
-INSERT INTO punctual_task (tenant, task_type, biz_key, idem_key, job, fire_time, status, execute_time, due_at, lane,
-                           shard, limited, max_retry, expires_after, payload)
-SELECT j.tenant, j.task_type, %(key)s::text, %(key)s::text, j.id, clock.now, 'INIT', clock.now,
-       clock.now, j.lane, coalesce(%(home)s::smallint, j.shard), %(home)s::smallint IS NOT NULL, j.max_retry,
-       j.expires_after, coalesce(%(payload)s::jsonb, j.payload)
-FROM punctual_job j, (SELECT clock_timestamp() AS now) AS clock
-WHERE j.id = %(job)s
-ON CONFLICT DO NOTHING
-RETURNING id, shard
+WITH created AS (
+    INSERT INTO punctual_task (tenant, task_type, biz_key, idem_key, job, fire_time, status, execute_time, due_at, lane,
+                               shard, limited, max_retry, expires_after, payload)
+    SELECT j.tenant, j.task_type, %(key)s::text, %(key)s::text, j.id, clock.now, 'INIT', clock.now,
+           clock.now, j.lane, coalesce(%(home)s::smallint, j.shard), %(home)s::smallint IS NOT NULL, j.max_retry,
+           j.expires_after, coalesce(%(payload)s::jsonb, j.payload)
+    FROM punctual_job j, (SELECT clock_timestamp() AS now) AS clock
+    WHERE j.id = %(job)s
+    ON CONFLICT DO NOTHING
+    RETURNING tenant, task_type, biz_key, id, due_at, replaces, job, fire_time, idem_key, shard
+--include created
+SELECT id, shard FROM created

@@ -6,9 +6,12 @@ WITH moved AS (
 --include end_of_run
     WHERE t.tenant = %(tenant)s AND t.task_type = %(type)s AND t.biz_key = %(key)s AND t.current AND
 --include live
-    RETURNING t.id, t.tenant
-), told AS (
-    INSERT INTO punctual_outbox (tenant, event, task_id)
-    SELECT tenant, 'task.cancelled', id FROM moved
-)
+    RETURNING t.id, t.tenant, t.task_type, t.biz_key, t.job, t.fire_time, t.idem_key
+), news AS (
+    SELECT 'task.cancelled' AS event, m.id, m.tenant, m.task_type, m.biz_key AS key, m.job, m.fire_time, m.idem_key,
+           NULL::text AS worker, NULL::uuid AS batch_no, NULL::int AS attempt, NULL::text AS state,
+           jsonb_build_object('code', 'CANCELLED', 'reason', left(%(reason)s::text, 500), 'by', %(by)s::text) AS data
+    FROM moved m
+),
+--include tell
 SELECT id FROM moved

@@ -1,20 +1,35 @@
 -- insert_replacements: a new INIT row that takes over from a retired one, with its settings and a fresh budget.
 -- `solo` is copied: a task that may be poisonous does not become harmless by being moved.
 -- The token is handed on unless the old row had succeeded: then this is a new intent.
-INSERT INTO punctual_task (tenant, task_type, biz_key, replaces, idem_key, token, job, fire_time, status, execute_time,
-                           due_at, allowed_at, lane, shard, limited, solo, max_retry, repeat_after, expires_after, payload)
-SELECT old.tenant, old.task_type, old.biz_key, old.id, u.idem_key,
-       CASE WHEN u.hand_on THEN old.token ELSE gen_random_uuid() END, old.job, old.fire_time, 'INIT', u.run_at,
-       u.run_at, CASE WHEN u.run_at < u.now THEN u.now END, old.lane, old.shard, old.limited, old.solo, old.max_retry,
-       old.repeat_after, old.expires_after, coalesce(u.payload::jsonb, old.payload)
-FROM (
-    SELECT given.*, clock.now, coalesce(given.at, clock.now + make_interval(secs => given.delay)) AS run_at
-    FROM (SELECT clock_timestamp() AS now) AS clock,
-         unnest(%(ids)s::bigint[], %(ats)s::timestamptz[], %(delays)s::float8[], %(payloads)s::text[],
-                %(idem_keys)s::text[], %(hand_on)s::bool[])
-         AS given(id, at, delay, payload, idem_key, hand_on)
-) AS u
-JOIN punctual_task old ON old.id = u.id
-ORDER BY old.tenant, old.task_type, old.biz_key
-ON CONFLICT DO NOTHING
-RETURNING tenant, task_type, biz_key, id, date_part('epoch', due_at)
+-- What ran until now is `task.replaced`; what was over, and gets a successor, `task.created`.
+WITH created AS (
+    INSERT INTO punctual_task (tenant, task_type, biz_key, replaces, idem_key, token, job, fire_time, status, execute_time,
+                               due_at, allowed_at, lane, shard, limited, solo, max_retry, repeat_after, expires_after, payload,
+                               deferred_from, retry_for)
+    SELECT old.tenant, old.task_type, old.biz_key, old.id, u.idem_key,
+           CASE WHEN u.hand_on THEN old.token ELSE gen_random_uuid() END, old.job, old.fire_time, 'INIT', u.run_at,
+           u.run_at, CASE WHEN u.run_at < u.now THEN u.now END, old.lane, old.shard, old.limited, old.solo, old.max_retry,
+           old.repeat_after, old.expires_after, coalesce(u.payload::jsonb, old.payload), old.deferred_from,
+           old.retry_for
+    FROM (
+        SELECT given.*, clock.now, coalesce(given.at, clock.now + make_interval(secs => given.delay)) AS run_at
+        FROM (SELECT clock_timestamp() AS now) AS clock,
+             unnest(%(ids)s::bigint[], %(ats)s::timestamptz[], %(delays)s::float8[], %(payloads)s::text[],
+                    %(idem_keys)s::text[], %(hand_on)s::bool[])
+             AS given(id, at, delay, payload, idem_key, hand_on)
+    ) AS u
+    JOIN punctual_task old ON old.id = u.id
+    ORDER BY old.tenant, old.task_type, old.biz_key
+    ON CONFLICT DO NOTHING
+    RETURNING tenant, task_type, biz_key, id, due_at, replaces, job, fire_time, idem_key
+), news AS (
+    SELECT %(event)s::text AS event, c.id, c.tenant, c.task_type, c.biz_key AS key, c.job, c.fire_time, c.idem_key,
+           NULL::text AS worker, NULL::uuid AS batch_no, NULL::int AS attempt, NULL::text AS state,
+           CASE %(event)s::text
+               WHEN 'task.created' THEN jsonb_build_object('at', c.due_at, 'replaces', c.replaces)
+               ELSE jsonb_build_object('replaces', c.replaces, 'new', c.due_at, 'old', (
+                   SELECT old.execute_time FROM punctual_task old WHERE old.id = c.replaces)) END AS data
+    FROM created c
+),
+--include tell
+SELECT tenant, task_type, biz_key, id, date_part('epoch', due_at) FROM created

@@ -10,11 +10,17 @@ WITH dead AS MATERIALIZED (
         updated_at = clock_timestamp()
     FROM dead
     WHERE t.id = dead.id AND t.current AND t.status = 'DEAD'
-    RETURNING t.id
+    RETURNING t.id, t.tenant, t.task_type, t.biz_key, t.job, t.fire_time, t.idem_key
 ), closed AS (
     UPDATE punctual_dead_letter d
     SET replay_status = 'REPLAYED', closed_at = clock_timestamp(), closed_by = %(by)s
     FROM moved
     WHERE d.task_id = moved.id AND d.replay_status = 'OPEN'
-)
+), news AS (
+    SELECT 'task.replayed' AS event, m.id, m.tenant, m.task_type, m.biz_key AS key, m.job, m.fire_time, m.idem_key,
+           NULL::text AS worker, NULL::uuid AS batch_no, NULL::int AS attempt, NULL::text AS state,
+           jsonb_build_object('by', %(by)s::text) AS data
+    FROM moved m
+),
+--include tell
 SELECT id FROM moved

@@ -16,14 +16,17 @@ WITH retired AS (
     FROM unnest(%(ids)s::bigint[], %(statuses)s::text[], %(hand_on)s::bool[]) AS u(id, status, hand_on)
     WHERE t.id = u.id AND t.current AND t.status = u.status
       AND (t.status = 'RUNNING' OR (t.due_at IS NULL AND t.status IN ('SUCCESS', 'DEAD', 'CANCELLED')))
-    RETURNING t.id, t.tenant, t.status, t.error_code
+    RETURNING t.id, t.tenant, t.task_type, t.biz_key, t.job, t.fire_time, t.status, t.error_code, t.error_msg, u.status AS was
 ), closed AS (
     UPDATE punctual_dead_letter d
     SET replay_status = 'CLOSED', closed_at = clock_timestamp(), closed_by = %(by)s
     FROM retired
     WHERE d.task_id = retired.id AND d.replay_status = 'OPEN'
-), told AS (
-    INSERT INTO punctual_outbox (tenant, event, task_id)
-    SELECT tenant, 'task.cancelled', id FROM retired WHERE status = 'CANCELLED' AND error_code = 'SUPERSEDED'
-)
+), news AS (
+    SELECT 'task.cancelled' AS event, r.id, r.tenant, r.task_type, r.biz_key AS key, r.job, r.fire_time, NULL::text AS idem_key,
+           NULL::text AS worker, NULL::uuid AS batch_no, NULL::int AS attempt, NULL::text AS state,
+           jsonb_build_object('code', r.error_code, 'reason', r.error_msg, 'by', %(by)s::text) AS data
+    FROM retired r WHERE r.was = 'RUNNING'
+),
+--include tell
 SELECT id FROM retired

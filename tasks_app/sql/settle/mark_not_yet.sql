@@ -9,9 +9,11 @@ WITH
         allowed_at = CASE WHEN g.until < clock_timestamp() THEN clock_timestamp() END, updated_at = clock_timestamp()
     FROM b, given g
     WHERE t.id = g.id AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
-    RETURNING t.id, t.tenant
-), told AS (
-    INSERT INTO punctual_outbox (tenant, event, task_id)
-    SELECT tenant, 'task.snoozed', id FROM moved
-)
+    RETURNING t.id, t.tenant, t.task_type, t.biz_key, t.job, t.fire_time, t.idem_key, t.attempt, t.due_at
+), news AS (
+    SELECT 'task.snoozed' AS event, m.id, m.tenant, m.task_type, m.biz_key AS key, m.job, m.fire_time, m.idem_key, b.worker,
+           b.batch_no, m.attempt + 1 AS attempt, NULL::text AS state, jsonb_build_object('until', m.due_at) AS data
+    FROM moved m, b
+),
+--include tell
 --include figures

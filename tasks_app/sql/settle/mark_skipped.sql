@@ -13,9 +13,12 @@ WITH
         updated_at = clock_timestamp()
     FROM b, given g
     WHERE t.id = g.id AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
-    RETURNING t.id, t.tenant
-), told AS (
-    INSERT INTO punctual_outbox (tenant, event, task_id)
-    SELECT tenant, 'task.cancelled', id FROM moved
-)
+    RETURNING t.id, t.tenant, t.task_type, t.biz_key, t.job, t.fire_time, t.idem_key, t.attempt, t.error_code, t.error_msg
+), news AS (
+    SELECT 'task.cancelled' AS event, m.id, m.tenant, m.task_type, m.biz_key AS key, m.job, m.fire_time, m.idem_key, b.worker,
+           b.batch_no, m.attempt + 1 AS attempt, NULL::text AS state,
+           jsonb_build_object('code', m.error_code, 'reason', left(m.error_msg, 500), 'by', 'handler') AS data
+    FROM moved m, b
+),
+--include tell
 --include figures

@@ -1,6 +1,7 @@
 -- mark_success: RUNNING rows of this batch -> SUCCESS; a rolling one is due again.
 -- Times come as microseconds since the batch's start, which costs far less than a thousand timestamps. What the handlers
--- returned comes as one JSON list, in which null is nothing; NULL if none of them returned anything.
+-- returned comes as one JSON list, in which null is nothing; NULL if none of them returned anything. So do the attempts, and
+-- NULL is the first for all.
 WITH
 --include locked
 , moved AS (
@@ -18,9 +19,11 @@ WITH
         updated_at = clock_timestamp()
     FROM mine
     WHERE t.ctid = mine.spot AND t.status = 'RUNNING' AND t.batch_no = %(batch_no)s
-    RETURNING t.id, t.tenant
-), told AS (
-    INSERT INTO punctual_outbox (tenant, event, task_id)
-    SELECT tenant, 'task.succeeded', id FROM moved
-)
+    RETURNING t.id, t.tenant, t.task_type, t.biz_key, t.job, t.fire_time, t.idem_key, mine.place
+), news AS (
+    SELECT 'task.succeeded' AS event, m.id, m.tenant, m.task_type, m.biz_key AS key, m.job, m.fire_time, m.idem_key,
+           b.worker, b.batch_no, (%(attempts)s::int[])[m.place] AS attempt, NULL::text AS state, NULL::jsonb AS data
+    FROM moved m, b
+),
+--include tell
 --include figures

@@ -13,8 +13,26 @@ WITH b AS (
     WHERE batch_no = %(batch_no)s AND finished_at IS NULL
       AND CASE WHEN started_at IS NULL THEN NOT EXISTS (SELECT FROM punctual_lane_pause p WHERE p.lane = punctual_batch.lane)
                ELSE %(again)s::bool AND ticket = %(ticket)s END
-    RETURNING batch_no, task_type, lane, ids, started_at, allowed_at
-)
+    RETURNING batch_no, task_type, lane, ids, started_at, allowed_at, worker
+), late AS (
+    -- The first of the ids was due first, as claim has put them. Only if that is late, or not ours any more, are they all
+    -- looked at: most batches are not.
+    SELECT t.id, t.tenant, t.task_type, t.biz_key, t.job, t.fire_time, t.idem_key, t.attempt, b.batch_no, b.worker, b.started_at,
+           greatest(t.claimed_due, t.allowed_at, b.allowed_at) AS possible
+    FROM b JOIN punctual_task t ON t.id = ANY (b.ids) AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
+    WHERE 'task.late' = ANY (%(kept)s::text[])
+      -- What is asked again is told once. Whoever asks again has locked the batch, so this is what became of the first time.
+      AND (NOT %(again)s::bool OR (SELECT p.started_at IS NULL FROM punctual_batch p WHERE p.batch_no = %(batch_no)s))
+      AND coalesce((SELECT f.claimed_due FROM b JOIN punctual_task f ON f.id = b.ids[1] AND f.batch_no = b.batch_no), '-infinity')
+          < (SELECT b.started_at - make_interval(secs => %(late)s) FROM b)
+      AND greatest(t.claimed_due, t.allowed_at, b.allowed_at) < b.started_at - make_interval(secs => %(late)s)
+), news AS (
+    SELECT 'task.late' AS event, l.id, l.tenant, l.task_type, l.biz_key AS key, l.job, l.fire_time, l.idem_key, l.worker,
+           l.batch_no, l.attempt + 1 AS attempt, NULL::text AS state,
+           jsonb_build_object('due', l.possible, 'late_seconds', extract(epoch FROM l.started_at - l.possible)) AS data
+    FROM late l
+),
+--include tell
 SELECT b.task_type, b.lane, date_part('epoch', b.started_at), t.id, t.tenant, t.biz_key, t.attempt,
        date_part('epoch', t.execute_time), date_part('epoch', greatest(t.claimed_due, t.allowed_at, b.allowed_at)),
        date_part('epoch', t.execute_time + t.expires_after), t.token::text, t.payload::text, t.job

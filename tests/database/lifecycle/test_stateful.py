@@ -230,7 +230,7 @@ class Tasks(RuleBasedStateMachine):
             assert answer.outcome == Outcome.CREATED
             new = Row(answer.task_id, key, max_retry, rolling, when, token(answer.task_id), bool(old and old.solo))
             assert old is None or new.token != old.token
-            self.take_over(old, new)
+            self.take_over(old, new, "task.created")
 
     def place(self, key, when, verb, after_success) -> None:
         old = self.current(key)
@@ -245,10 +245,12 @@ class Tasks(RuleBasedStateMachine):
         if expected in (Outcome.CREATED, Outcome.REPLACED):
             new = Row(answer.task_id, key, old.max_retry, old.rolling, when, token(answer.task_id), old.solo)
             assert (new.token == old.token) is (old.status != "SUCCESS")
-            self.take_over(old, new)
+            self.take_over(old, new, f"task.{expected.lower()}")
         else:
             assert answer.task_id == old.id
             old.due = when if expected == Outcome.UPDATED else None
+            if expected == Outcome.UPDATED:
+                old.events.append("task.updated")
 
     def cancel(self, key) -> None:
         row = self.current(key)
@@ -265,7 +267,8 @@ class Tasks(RuleBasedStateMachine):
         answer = replay([row.id], by="model")
         if row.status == "DEAD" and row.current:
             assert answer == Replayed([row.id], [])
-            row.status, row.due, row.attempt, row.letter = "INIT", NOW, 0, "REPLAYED"
+            row.attempt, row.letter = 0, "REPLAYED"
+            row.leave("INIT", NOW, "task.replayed")
         else:
             assert answer == Replayed([], [row.id])
 
@@ -383,13 +386,14 @@ class Tasks(RuleBasedStateMachine):
     def held(self, batch: Batch) -> list[Row]:
         return [self.rows[id_] for id_ in batch.ids if self.rows[id_].batch == batch.number]
 
-    def take_over(self, old: Row | None, new: Row) -> None:
+    def take_over(self, old: Row | None, new: Row, event: str) -> None:
         if old is not None:
             if old.status == "RUNNING":
                 old.leave("CANCELLED", None, "task.cancelled")
             old.current = False
             if old.letter == "OPEN":
                 old.letter = "CLOSED"
+        new.events.append(event)
         self.rows[new.id] = new
 
     # What is checked after every step.
@@ -429,7 +433,7 @@ def read_rows() -> dict[int, tuple]:
                     ELSE due_at::text END,
                batch_no::text, attempt, retry_count, solo, current, token,
                (SELECT replay_status FROM punctual_dead_letter d WHERE d.task_id = t.id ORDER BY d.id DESC LIMIT 1),
-               array(SELECT o.event::text FROM punctual_outbox o WHERE o.task_id = t.id ORDER BY o.id),
+               array(SELECT o.event::text FROM punctual_outbox o WHERE t.id = ANY (o.task_ids) ORDER BY o.id),
                array(SELECT a.attempt FROM punctual_attempt a WHERE a.task_id = t.id ORDER BY a.id)
         FROM punctual_task t""")
     return {id_: tuple(rest) for id_, *rest in rows}

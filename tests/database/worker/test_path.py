@@ -3,8 +3,8 @@
 import pytest
 
 from tasks_app.client import Outcome, find, schedule
-from tasks_app.models import OutboxEvent
 from tests.support.engine import claim_due, row, run_due
+from tests.support.events import told
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -17,7 +17,10 @@ def test_a_due_task_runs_and_succeeds():
     done = row(task.task_id)
     assert (done.status, done.due_at, done.batch_no, done.attempt) == ("SUCCESS", None, None, 0)
     assert done.execute_time <= done.start_time <= done.finish_time
-    assert list(OutboxEvent.objects.values_list("event", "task_id")) == [("task.succeeded", task.task_id)]
+    assert [(event.type, event.task) for event in told()] == [
+        ("task.created", task.task_id),
+        ("task.succeeded", task.task_id),
+    ]
 
 
 def test_a_task_of_the_future_is_not_claimed():

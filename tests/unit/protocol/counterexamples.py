@@ -20,6 +20,7 @@ from .promises import (
     SKIPPED,
     STUCK,
     TIDY,
+    TOLD,
 )
 from .rules import Scope
 
@@ -54,6 +55,7 @@ COUNTEREXAMPLES = {
     "settle_rolls_back_on_lost_ids": (EFFECT, CANCELLED),
     "settle_closes_only_an_empty_batch": (STUCK, PAIR),
     "settle_events_come_from_returning": (EVENT, CANCELLED),
+    "change_and_its_events_are_one_transaction": (TOLD, ONE),
     "timeout_ends_the_session": (STUCK, Scope(timeouts=True)),
     "leaving_running_clears_batch_no": (CONSTRAINT, ONE),
     "reap_sets_finished_at": (STUCK, ONE),
@@ -93,6 +95,8 @@ COUNTEREXAMPLES = {
     "replay_requires_current": (CURRENT, Scope(replays=1, edits=1, outcomes=("ok", "dead"))),
     "replay_requires_dead": (EFFECT, Scope(replays=1)),
     "replay_starts_a_new_budget": (BUDGET, Scope(replays=1, failures=1)),
+    "discard_requires_current": (EFFECT, Scope(discards=1, edits=1, outcomes=("ok", "dead"))),
+    "discard_requires_dead": (CONSTRAINT, Scope(discards=1)),
 }
 
 # Rules without a counterexample of their own, kept as belt and braces.

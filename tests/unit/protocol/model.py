@@ -86,6 +86,7 @@ class Left(NamedTuple):
     edits: int
     cancels: int
     replays: int
+    discards: int
     doubles: int
     doubts: int
     refusals: int
@@ -138,7 +139,10 @@ def first_state(scope: Scope) -> State:
         batches=(),
         workers=(AT_REST,) * scope.workers,
         units=units,
-        left=Left(scope.edits, scope.cancels, scope.replays, scope.doubles, scope.doubts, scope.refusals),
+        left=Left(
+            *(scope.edits, scope.cancels, scope.replays, scope.discards),
+            *(scope.doubles, scope.doubts, scope.refusals),
+        ),
     )
 
 

@@ -1,4 +1,4 @@
-"""What people ask for at any moment: reschedule and ensure (with locks), cancel, replay."""
+"""What people ask for at any moment: reschedule and ensure (with locks), cancel, replay, discard."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def edit_goes_on(state: State, rules: Rules, scope: Scope) -> Moves:
         if item[0] == "insert after cancel":
             _, unit, verb, solo = item
             rest = state._replace(loose=tuple(other for other in state.loose if other != item))
-            yield Move(f"{verb} inserts"), _accepted(rest, unit, _new_row(unit, verb, solo))
+            yield Move(f"{verb} inserts", events=(len(rest.rows),)), _accepted(rest, unit, _new_row(unit, verb, solo))
 
 
 def _look(state: State, rules: Rules, scope: Scope, index: int) -> tuple[Move, State]:
@@ -123,7 +123,8 @@ def _decide(state: State, rules: Rules, index: int) -> tuple[Move, State]:
     if row.due is not None:  # INIT, FAIL or a rolling SUCCESS
         due = when if rules.reschedule_writes_due_at_too else row.due
         moved = row._replace(execute=when, due=due)
-        return Move(edit.verb, ids=(edit.row,), note="UPDATED"), _accepted(closed, edit.unit, moved, edit.row)
+        move = Move(edit.verb, ids=(edit.row,), note="UPDATED", events=(edit.row,))
+        return move, _accepted(closed, edit.unit, moved, edit.row)
     ensure = edit.verb == "ensure"
     if row.status == SUCCESS and not (ensure and rules.ensure_renews_success):
         after = _accepted(closed, edit.unit, row, edit.row) if ensure else closed
@@ -155,7 +156,8 @@ def _insert(state: State, closed: State, rules: Rules, index: int) -> tuple[Move
         return Move(f"{edit.verb} inserts, and finds it over", note="rollback"), state._replace(edits=again)
     if not any(not row.past for row in rows):
         new = _new_row(edit.unit, edit.verb, False)
-        return Move(edit.verb, note="CREATED"), _accepted(closed, edit.unit, new)
+        move = Move(edit.verb, note="CREATED", events=(len(closed.rows),))
+        return move, _accepted(closed, edit.unit, new)
     if rules.insert_of_0_rows_looks_again:
         again = put(state.edits, index, edit._replace(step=LOOK, row=NONE))
         return Move(f"{edit.verb} inserts 0 rows"), state._replace(edits=again)
@@ -168,13 +170,16 @@ def _take_over(closed: State, rules: Rules, edit: Edit) -> tuple[Move, State]:
     answer = "REPLACED" if old.status == RUNNING else "CREATED"
     status = CANCELLED if old.status == RUNNING else old.status
     solo = old.solo and rules.solo_is_copied_on_takeover
+    told = (edit.row,) if old.status == RUNNING else ()
     kept = not rules.replaced_row_loses_current_at_once
     gone = leave(old, rules, status, None, current=kept, execute=PAST, attempt=0, solo=False, past=False)
     rest = closed._replace(rows=put(closed.rows, edit.row, gone))
     if not rules.replacement_is_one_transaction:
         later = ("insert after cancel", edit.unit, edit.verb, solo)
-        return Move(f"{edit.verb} cancels and commits", ids=(edit.row,)), rest._replace(loose=(*rest.loose, later))
-    move = Move(edit.verb, ids=(edit.row,), note=f"{answer} by task {len(rest.rows)}")
+        move = Move(f"{edit.verb} cancels and commits", ids=(edit.row,), events=told)
+        return move, rest._replace(loose=(*rest.loose, later))
+    new = len(rest.rows)
+    move = Move(edit.verb, ids=(edit.row,), note=f"{answer} by task {new}", events=(*told, new))
     return move, _accepted(rest, edit.unit, _new_row(edit.unit, edit.verb, solo))
 
 
@@ -205,7 +210,10 @@ def cancel(state: State, rules: Rules, scope: Scope) -> Moves:
         gone = leave(row, rules, CANCELLED, due, execute=PAST)
         if row.status == SUCCESS and not rules.cancel_takes_a_rolling_success:
             gone = row
-        yield Move("cancel", ids=(i,)), state._replace(rows=put(state.rows, i, gone), units=units, left=left)
+        yield (
+            Move("cancel", ids=(i,), events=(i,)),
+            state._replace(rows=put(state.rows, i, gone), units=units, left=left),
+        )
 
 
 def replay(state: State, rules: Rules, scope: Scope) -> Moves:
@@ -218,7 +226,20 @@ def replay(state: State, rules: Rules, scope: Scope) -> Moves:
         if dead and (row.current or not rules.replay_requires_current) and not row_locked(state, i):
             attempt = 0 if rules.replay_starts_a_new_budget else row.attempt
             again = row._replace(status=INIT, due=PAST, attempt=attempt)
-            yield Move("replay", ids=(i,)), state._replace(rows=put(state.rows, i, again), left=left)
+            yield Move("replay", ids=(i,), events=(i,)), state._replace(rows=put(state.rows, i, again), left=left)
+
+
+def discard(state: State, rules: Rules, scope: Scope) -> Moves:
+    """UPDATE task SET status = CANCELLED WHERE id = :id AND status = DEAD AND current."""
+    if not state.left.discards:
+        return
+    left = state.left._replace(discards=state.left.discards - 1)
+    for i, row in enumerate(state.rows):
+        dead = row.status == DEAD or (live(row) and not rules.discard_requires_dead)
+        if dead and (row.current or not rules.discard_requires_current) and not row_locked(state, i):
+            units = put(state.units, row.unit, state.units[row.unit]._replace(promise=OFF))
+            rows = put(state.rows, i, row._replace(status=CANCELLED))
+            yield Move("discard", ids=(i,), events=(i,)), state._replace(rows=rows, units=units, left=left)
 
 
 def give_up(state: State, rules: Rules, scope: Scope) -> Moves:

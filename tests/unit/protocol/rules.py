@@ -34,6 +34,7 @@ class Rules:
     settle_rolls_back_on_lost_ids: bool = True
     settle_closes_only_an_empty_batch: bool = True
     settle_events_come_from_returning: bool = True
+    change_and_its_events_are_one_transaction: bool = True  # of every verb, not of settle alone
     timeout_ends_the_session: bool = True
     leaving_running_clears_batch_no: bool = True
     # reap
@@ -63,12 +64,14 @@ class Rules:
     takeover_brings_the_row_back: bool = True
     bring_back_looks_again_at_the_row: bool = True
     insert_comes_before_the_look_for_its_idem_key: bool = True
-    # cancel and replay
+    # cancel, replay and discard
     cancel_clears_due_at: bool = True
     cancel_takes_a_rolling_success: bool = True
     replay_requires_current: bool = True
     replay_requires_dead: bool = True
     replay_starts_a_new_budget: bool = True
+    discard_requires_current: bool = True
+    discard_requires_dead: bool = True
 
     def without(self, *names: str) -> Rules:
         return replace(self, **dict.fromkeys(names, False))
@@ -98,6 +101,7 @@ class Scope:
     article: bool = True  # an edit locks the article (business row) before the task row
     cancels: int = 0
     replays: int = 0
+    discards: int = 0
     doubles: int = 0  # messages delivered twice
     doubts: int = 0  # commits that succeed although the caller sees an error, and does it again
     refusals: int = 0  # publishes that the broker does not answer; the dispatcher then takes the batch back

@@ -27,6 +27,10 @@ SCOPES = {
         Scope(edits=2, replays=1, outcomes=("ok", "dead")),
         15_000,
     ),
+    "dead letters, replayed and discarded": (
+        Scope(edits=1, replays=1, discards=1, outcomes=("ok", "dead")),
+        4_000,
+    ),
     "two tasks in one batch, cancels": (
         Scope(units=2, cancels=1),
         13_500,

@@ -1,0 +1,29 @@
+"""A light receiver of webhooks, as a process of its own: counts what it gets, and answers 204."""
+
+SERVICE = """
+import asyncio, sys
+
+ANSWER = b"HTTP/1.1 204 No Content\\r\\n\\r\\n"
+
+class Receiver(asyncio.Protocol):
+    def connection_made(self, transport):
+        self.transport, self.waiting = transport, b""
+
+    def data_received(self, data):
+        data = self.waiting + data if self.waiting else data
+        while (end := data.find(b"\\r\\n\\r\\n")) >= 0:
+            at = data.find(b"Content-Length: ", 0, end) + 16
+            whole = end + 4 + int(data[at:data.find(b"\\r\\n", at)])
+            if len(data) < whole:
+                break
+            data = data[whole:]
+            self.transport.write(ANSWER)
+        self.waiting = data
+
+async def main():
+    server = await asyncio.get_running_loop().create_server(Receiver, "127.0.0.1", 0)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+
+asyncio.run(main())
+"""
