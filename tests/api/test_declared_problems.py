@@ -33,7 +33,7 @@ pytestmark = pytest.mark.django_db
 # Whatever asks the database or runs code may find it down or broken; and 405 is the answer of no operation.
 NOT_PROVOKED = {"SCH_500_INTERNAL", "SCH_503_DATABASE_DOWN", "SCH_405_METHOD_NOT_ALLOWED"}
 NOBODY = 987_654_321
-IDS = ("job_id", "task_id", "letter_id", "rule_id", "channel_id", "incident_id")
+IDS = ("job_id", "task_id", "letter_id", "rule_id", "channel_id", "incident_id", "subscription_id", "campaign_id")
 UNIT = {"task_type": "T_QUIET", "key": "there"}
 
 
