@@ -53,6 +53,7 @@ def _one_of_each() -> dict[str, object]:
     from inventory_app.lifecycle import add
     from tasks_app.client import Operator, cancel_tasks
     from tasks_app.lifecycle.operate import Verb
+    from tests.support.alarms import alarm_ids
     from tests.support.articles import approved, draft, publish_task
     from tests.support.campaigns import begun
     from tests.support.jobs import make
@@ -67,6 +68,7 @@ def _one_of_each() -> dict[str, object]:
     cancel_tasks([publish_task(approved()).id], Operator("olga", "for the list of entries"))
     begun(Verb.CANCEL, [1])
     make()
+    alarm_ids()
     return {"boss": boss, "vera": vera}
 
 
@@ -118,7 +120,7 @@ def _filled(where: str, value: str) -> str:
 
 def test_every_list_of_the_four_apps_is_looked_at():
     apps = {where.split("/")[2] for where, _ in _lists()}
-    assert apps == {"auth", "tasks_app", "articles_app", "inventory_app"} and len(_lists()) == 11
+    assert apps == {"auth", "tasks_app", "articles_app", "inventory_app"} and len(_lists()) == 16
 
 
 def test_a_lookup_that_a_list_does_not_offer_is_refused_in_words(boss):

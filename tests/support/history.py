@@ -30,6 +30,8 @@ GROWING = (
     "punctual_job_cursor",
     "punctual_campaign",
     "punctual_campaign_chunk",
+    "punctual_alarm_incident",
+    "punctual_alarm_alert",
 )
 _TABLES = """
 WITH RECURSIVE one AS (
@@ -214,7 +216,13 @@ class History:
         part.insert(
             "punctual_dead_letter",
             200,
-            letter | {"task_id": "1000000000 + 100 * (n - 1) + 1", "replay_status": "'OPEN'"},
+            letter
+            | {
+                "task_id": "1000000000 + 100 * (n - 1) + 1",
+                "replay_status": "'OPEN'",
+                "error_code": "'ERROR' || n % 7",
+                "closed_at": "NULL",
+            },
         )
         part.insert(
             "punctual_unit_revision",
@@ -266,6 +274,22 @@ class History:
                 "waiting": "CASE WHEN n % 50 = 0 THEN 1 ELSE 0 END",
             },
         )
+        incident = {
+            "rule": "n % 100",
+            "tenant": "'default'",
+            "condition": "'dead'",
+            "cause": "'cause ' || n",
+            "task_type": f"'{TYPE}'",
+            "count": "1",
+            "sample": "'{}'",
+            "opened_at": SOME_DAY,
+            "seen_at": SOME_DAY,
+            "calm_at": SOME_DAY,
+            "closed_at": SOME_DAY,
+        }
+        part.insert("punctual_alarm_incident", 10, incident)
+        alert = {"id": "gen_random_uuid()", "channel": "n % 50", "incident": "n", "kind": "'opened'", "body": "'{}'"}
+        part.insert("punctual_alarm_alert", 5, alert | {"created_at": SOME_DAY, "done_at": SOME_DAY})
         part.copy(
             "punctual_job_cursor",
             10,

@@ -3,21 +3,20 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-
-from django.db.models.functions import Now
+from datetime import datetime
 
 from tasks_app.conf import conf
 from tasks_app.core.errors import RetryLimited
 from tasks_app.engine.wakeup import wake_on_commit
 from tasks_app.engine.watch.browse import Filter, tally
 from tasks_app.lifecycle import operate as _operate
+from tasks_app.lifecycle.anywhere import tasks_by_id
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.operate import Answer, Operated, Row, Verb, expected
-from tasks_app.models import AnyTask, AuditEntry
+from tasks_app.lifecycle.retry_limit import RETRIES_A_MINUTE
+from tasks_app.models import AnyTask
 
 COUNT_SECONDS = 4.0
-RETRIES_A_MINUTE = 5  # of one task, by a program that may do it in a loop
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +38,12 @@ def retry_tasks(ids: Sequence[int], operator: Operator) -> Operated:
 
 
 def retry_now_and_then(task_id: int, operator: Operator) -> Operated:
-    """retry_tasks of one; RetryLimited if it was retried RETRIES_A_MINUTE times within the last minute."""
-    lately = Now() - timedelta(seconds=RetryLimited.retry_after)
-    done = AuditEntry.objects.filter(task_id=task_id, verb=Verb.RETRY, created_at__gt=lately).count()
-    if done >= RETRIES_A_MINUTE:
-        raise RetryLimited(f"Task {task_id} was retried {done} times within a minute. Look at why it fails, or wait.")
-    return retry_tasks([task_id], operator)
+    """retry_tasks of one; RetryLimited if that was done too often within the last minute."""
+    done = retry_tasks([task_id], operator)
+    if done.answers.get(task_id) is Answer.LIMITED:
+        times = f"{RETRIES_A_MINUTE} times within a minute"
+        raise RetryLimited(f"Task {task_id} was retried {times}. Look at why it fails, or wait.")
+    return done
 
 
 def cancel_tasks(ids: Sequence[int], operator: Operator) -> Operated:
@@ -58,7 +57,7 @@ def move_tasks(ids: Sequence[int], at: datetime, operator: Operator) -> Operated
 
 
 def preview_tasks(verb: Verb, ids: Sequence[int]) -> Preview:
-    rows = AnyTask.objects.filter(id__in=ids).only("status", "due_at", "current")
+    rows = tasks_by_id(ids).values()
     counts = Counter(_expected(verb, task.id, task.status, task.due_at is not None, task.current) for task in rows)
     return Preview(counts, max(ids, default=0), complete=True)
 

@@ -13,6 +13,7 @@ from tasks_app.lifecycle.audit import Entry, Operator, audit
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.outbox import tell
 from tasks_app.lifecycle.request import checked_instant
+from tasks_app.lifecycle.retry_limit import refuse_many_orders
 from tasks_app.models import Campaign, CampaignChunk
 from tasks_app.sql import run
 
@@ -47,6 +48,8 @@ def start(
         run("lock_operation", {"operation": operator.operation})
         if (before := Campaign.objects.filter(operation=operator.operation).first()) is not None:
             return before
+        if kind in RELEASES:
+            refuse_many_orders(RELEASES, tenant)
         campaign = Campaign.objects.create(
             operation=operator.operation,
             tenant=tenant,
