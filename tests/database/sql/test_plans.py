@@ -18,6 +18,8 @@ from django.utils import timezone
 from tasks_app import sql
 from tasks_app.client import cancel, ensure, find, find_many, reschedule, schedule, schedule_many
 from tasks_app.client.rolling import failing_keys
+from tasks_app.engine.beat.relay.reader import Cursor, read
+from tasks_app.engine.beat.relay.windows import merge_windows
 from tasks_app.engine.beat.roll_up import roll_up
 from tasks_app.engine.watch.audit_browse import AuditFilter, page_of_entries
 from tasks_app.engine.watch.browse import Filter, browse
@@ -31,7 +33,7 @@ from tasks_app.lifecycle.jobs.planning import plan_due
 from tasks_app.lifecycle.past import move_batches, move_strays
 from tasks_app.lifecycle.reap import reap, rescue_stranded
 from tasks_app.lifecycle.view import history
-from tasks_app.models import AnyTask, JobDefinition, ScheduleTask, TaskBatch
+from tasks_app.models import AnyTask, JobDefinition, OutboxWindow, ScheduleTask, TaskBatch
 from tests.support.engine import anybodys
 from tests.support.history import GROWING, LIMITED, TYPE, History, another_database
 from tests.support.plans import ROWS, Scan, Tables, generic_plan, scans, statements
@@ -85,6 +87,23 @@ def finish_and_move() -> None:
     assert move_batches() == (1, 20)
 
 
+def a_window(**others: object) -> None:
+    ((snapshot,),) = sql.execute("SELECT pg_current_snapshot()::text")
+    whole = {"no": 1, "after": snapshot, "min_id": 1, "max_id": 10**9, "count": 1, "system": 1}
+    whole |= {"min_at": timezone.now() - timedelta(days=400), "max_at": timezone.now() + timedelta(days=1)}
+    OutboxWindow.objects.create(**whole | others)
+
+
+def cut_a_window() -> None:
+    a_window()
+    sql.run("gather_window", {})
+
+
+def read_events() -> None:
+    a_window()
+    assert read(Cursor(0), lambda tenant, event, task_type: True, most=100).events
+
+
 def look_for(**wanted: object) -> Callable[[], object]:
     return lambda: browse(Filter(**wanted), size=20, seconds=0)
 
@@ -113,6 +132,9 @@ DOES = {
     "end pauses": lambda: sql.run("ended_pauses", {"after": 0, "most": 100}),
     "prune answers": lambda: sql.run("prune_idempotency", {"keep": 10 * DAY, "step": 100}),
     "prune revisions": lambda: sql.run("prune_revisions", {"after": 0, "keep": DAY, "step": 100}),
+    "cut a window": cut_a_window,
+    "read events": read_events,
+    "merge windows": merge_windows,
     "status": read_status,
     "next hour": next_hour,
     "failing": lambda: failing_keys(TYPE, most=20),

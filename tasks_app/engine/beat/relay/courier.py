@@ -79,6 +79,7 @@ class Courier:
         wait = self._next_try - time.monotonic()
         if wait > 0:
             return wait
+        kept = self._chunk is not None
         chunk = self._chunk or read(self._cursor, self._wanted, self._since)
         if not chunk.events:
             self._cursor = chunk.end
@@ -92,7 +93,8 @@ class Courier:
         if not left:
             self._chunk, self._cursor = None, chunk.end
             self._note(chunk.end, done, attempts)
-            return 0.0 if chunk.more else None
+            # Of what came while it was tried again, nobody tells a second time.
+            return 0.0 if chunk.more or kept else None
         self._chunk = Chunk(left, chunk.windows, chunk.end, chunk.more)
         self._cursor = chunk.before(left[0])
         return self._after_failure(done, attempts)
