@@ -27,11 +27,11 @@ pytestmark = commits
 
 
 def move(task: int) -> list[tuple]:
-    return run("move", {"ids": [task], "ats": [TUESDAY], "delays": [None], "payloads": [None]})
+    return run("move", {"ids": [task], "ats": [TUESDAY], "delays": [None], "payloads": [None], "kept": "{}"})
 
 
 def retire(task: int, status: str) -> list[tuple]:
-    return run("retire", {"ids": [task], "statuses": [status], "hand_on": [False], "by": "tess"})
+    return run("retire", {"ids": [task], "statuses": [status], "hand_on": [False], "by": "tess", "kept": "{}"})
 
 
 def finished_as(outcome, **options) -> int:

@@ -186,7 +186,7 @@ def test_no_outcome_is_written_over_a_reschedule(outcome):
     assert (moved.outcome, written) == (Outcome.REPLACED, 0)
     assert state(old) == State("CANCELLED", current=False)
     assert (state(moved.task_id), row(moved.task_id).due_at) == (State("INIT", due=True), TUESDAY)
-    assert events(old, moved.task_id) == ["task.cancelled"]
+    assert events(old, moved.task_id) == ["task.cancelled", "task.replaced"]
     assert batch_row(str(batch.batch_no)).finished_at is not None
     assert (batch_row(str(batch.batch_no)).ok, batch_row(str(batch.batch_no)).failed) == (0, 0)
 

@@ -20,6 +20,9 @@ WRITES = {
         INSERT INTO punctual_audit_entry (created_at, operation, actor, verb, subject, outcome, reason)
         VALUES (%s, gen_random_uuid(), 'a', 'v', 's', 'o', 'r')""",
     "punctual_past_default": """
+        WITH told AS (
+            INSERT INTO punctual_outbox (tenant, event, task_ids) VALUES ('default', 'task.created', '{1}')
+        )
         INSERT INTO punctual_past (
             updated_at, id, tenant, task_type, biz_key, current, token, status, execute_time, lane, shard, solo,
             limited, attempt, retry_count, max_retry, error_code, error_msg, cancelled_by, payload, created_at,

@@ -1,20 +1,23 @@
-"""All that is known of one unit, in order of time: its tasks, their failed tries, and what people did to them."""
+"""All that is known of one unit, in order of time: its tasks, their failed tries, what was told, what people did."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
-from itertools import islice
+from datetime import datetime, timedelta
+from itertools import chain, islice
 from typing import NamedTuple
 
+from tasks_app.core.events import OutboxRow
 from tasks_app.lifecycle.tries import error_of, try_of
 from tasks_app.models import AnyTask, AuditEntry, TaskAttempt
+from tasks_app.sql import array, run
 
-CHUNK = 200  # tasks whose tries and entries are read at a time
+CHUNK = 200  # tasks whose tries, events and entries are read at a time
+EVENT_LAG = timedelta(minutes=1)  # what a statement tells has the moment at which it began, or was its turn
 
 
 class Happening(NamedTuple):
     at: datetime
     task_id: int
-    what: str  # task, attempt or audit
+    what: str  # task, attempt, event or audit
     words: str
 
 
@@ -28,7 +31,8 @@ def story(tasks: Iterable[AnyTask]) -> Iterator[Happening]:
         begin = min(task.created_at for task in chunk)
         ready = [one for one in waiting if one.at < begin]
         yield from ready
-        waiting = [*waiting[len(ready) :], *_of_tasks(chunk), *_of_attempts(chunk), *_of_audit(chunk)]
+        found = (_of_tasks(chunk), _of_attempts(chunk), _of_events(chunk), _of_audit(chunk))
+        waiting = [*waiting[len(ready) :], *chain.from_iterable(found)]
     yield from sorted(waiting)
 
 
@@ -53,6 +57,30 @@ def _of_attempts(tasks: Sequence[AnyTask]) -> Iterator[Happening]:
     for one in TaskAttempt.objects.filter(task_id__in=[task.id for task in tasks]).iterator():
         words = f"try {one.attempt} failed on {one.worker}: {one.error_code} {one.error_msg}".rstrip()
         yield Happening(one.finished_at, one.task_id, "attempt", words)
+
+
+def _of_events(tasks: Sequence[AnyTask]) -> Iterator[Happening]:
+    """Those that say more than the task and its tries do, as far as they are kept."""
+    asked = {
+        "since": min(task.created_at for task in tasks),
+        "until": max(task.updated_at for task in tasks) + EVENT_LAG,
+        "kinds": list(_TOLD),
+        "tasks": array(task.id for task in tasks),
+    }
+    mine = {task.id for task in tasks}
+    for row in run("events_of_tasks", asked):
+        for event in OutboxRow(*row).events():
+            if event.task in mine:
+                yield Happening(event.time, event.task, "event", _TOLD[event.type].format_map(event.data or {}))
+
+
+_TOLD = {
+    "task.updated": "moved from {old} to {new}",
+    "task.replaced": "takes over from task {replaces}, which was running",
+    "task.late": "began {late_seconds:.1f} s late",
+    "task.snoozed": "snoozed until {until}",
+    "task.replayed": "replayed by {by}",
+}
 
 
 def _of_audit(tasks: Sequence[AnyTask]) -> Iterator[Happening]:

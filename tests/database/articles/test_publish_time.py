@@ -156,6 +156,8 @@ def test_a_change_tells_old_new_outcome_and_actor():
             "new": TUESDAY.isoformat(),
             "outcome": "UPDATED",
             "actor": "bob",
+            "status": "AUDIT_SUCCESS",
+            "revision": row(article).revision,
         }
     ]
     assert history(article)[-1] == "change_publish_time"

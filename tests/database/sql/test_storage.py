@@ -77,7 +77,9 @@ def test_a_change_of_a_job_does_not_look_at_its_history():
     )
 
     for statement in ("take_back", "last_claimed"):
-        plan = explained(statement, {"job": job.id, "manual": manual_key(job.id)})
+        plan = explained(
+            statement, {"job": job.id, "manual": manual_key(job.id), "by": "me", "kept": "{task.cancelled}"}
+        )
 
         assert _rows_touched(plan) < 100, plan
 
@@ -166,6 +168,8 @@ def test_settling_a_full_batch_is_not_quadratic(results):
                 "run_us": 0,
                 "counts_as": "ok",
                 "lateness": None,
+                "attempts": None,
+                "kept": "{task.succeeded}",
                 "results": results and "[" + ",".join('{"pages": 3}' for _ in ids) + "]",
             },
         )

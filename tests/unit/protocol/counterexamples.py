@@ -20,6 +20,7 @@ from .promises import (
     SKIPPED,
     STUCK,
     TIDY,
+    TOLD,
 )
 from .rules import Scope
 
@@ -54,6 +55,7 @@ COUNTEREXAMPLES = {
     "settle_rolls_back_on_lost_ids": (EFFECT, CANCELLED),
     "settle_closes_only_an_empty_batch": (STUCK, PAIR),
     "settle_events_come_from_returning": (EVENT, CANCELLED),
+    "change_and_its_events_are_one_transaction": (TOLD, ONE),
     "timeout_ends_the_session": (STUCK, Scope(timeouts=True)),
     "leaving_running_clears_batch_no": (CONSTRAINT, ONE),
     "reap_sets_finished_at": (STUCK, ONE),

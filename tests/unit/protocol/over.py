@@ -97,7 +97,7 @@ def schedule(state: State, rules: Rules, index: int) -> tuple[Move, State]:
         return Move(verb), _goes_on(state, index, edit._replace(step=INSERTED))
     # The intent is the one that the key stands for, so what is owed stays as it is.
     after = _closed(state, index)
-    return Move(verb, note="CREATED"), after._replace(rows=(*state.rows, Row(edit.unit)))
+    return Move(verb, note="CREATED", events=(len(state.rows),)), after._replace(rows=(*state.rows, Row(edit.unit)))
 
 
 def _goes_on(state: State, index: int, edit: Edit) -> State:

@@ -79,7 +79,7 @@ def edit_goes_on(state: State, rules: Rules, scope: Scope) -> Moves:
         if item[0] == "insert after cancel":
             _, unit, verb, solo = item
             rest = state._replace(loose=tuple(other for other in state.loose if other != item))
-            yield Move(f"{verb} inserts"), _accepted(rest, unit, _new_row(unit, verb, solo))
+            yield Move(f"{verb} inserts", events=(len(rest.rows),)), _accepted(rest, unit, _new_row(unit, verb, solo))
 
 
 def _look(state: State, rules: Rules, scope: Scope, index: int) -> tuple[Move, State]:
@@ -124,7 +124,8 @@ def _decide(state: State, rules: Rules, index: int) -> tuple[Move, State]:
     if row.due is not None:  # INIT, FAIL or a rolling SUCCESS
         due = when if rules.reschedule_writes_due_at_too else row.due
         moved = row._replace(execute=when, due=due)
-        return Move(edit.verb, ids=(edit.row,), note="UPDATED"), _accepted(closed, edit.unit, moved, edit.row)
+        move = Move(edit.verb, ids=(edit.row,), note="UPDATED", events=(edit.row,))
+        return move, _accepted(closed, edit.unit, moved, edit.row)
     ensure = edit.verb == "ensure"
     if row.status == SUCCESS and not (ensure and rules.ensure_renews_success):
         after = _accepted(closed, edit.unit, row, edit.row) if ensure else closed
@@ -151,7 +152,8 @@ def _insert(state: State, closed: State, rules: Rules, index: int) -> tuple[Move
     edit = state.edits[index]
     if not any(row.unit == edit.unit and row.current and not row.past for row in state.rows):
         new = _new_row(edit.unit, edit.verb, False)
-        return Move(edit.verb, note="CREATED"), _accepted(closed, edit.unit, new)
+        move = Move(edit.verb, note="CREATED", events=(len(closed.rows),))
+        return move, _accepted(closed, edit.unit, new)
     if rules.insert_of_0_rows_looks_again:
         again = put(state.edits, index, edit._replace(step=LOOK, row=NONE))
         return Move(f"{edit.verb} inserts 0 rows"), state._replace(edits=again)
@@ -164,13 +166,16 @@ def _take_over(closed: State, rules: Rules, edit: Edit) -> tuple[Move, State]:
     answer = "REPLACED" if old.status == RUNNING else "CREATED"
     status = CANCELLED if old.status == RUNNING else old.status
     solo = old.solo and rules.solo_is_copied_on_takeover
+    told = (edit.row,) if old.status == RUNNING else ()
     kept = not rules.replaced_row_loses_current_at_once
     gone = leave(old, rules, status, None, current=kept, execute=PAST, attempt=0, solo=False, past=False)
     rest = closed._replace(rows=put(closed.rows, edit.row, gone))
     if not rules.replacement_is_one_transaction:
         later = ("insert after cancel", edit.unit, edit.verb, solo)
-        return Move(f"{edit.verb} cancels and commits", ids=(edit.row,)), rest._replace(loose=(*rest.loose, later))
-    move = Move(edit.verb, ids=(edit.row,), note=f"{answer} by task {len(rest.rows)}")
+        move = Move(f"{edit.verb} cancels and commits", ids=(edit.row,), events=told)
+        return move, rest._replace(loose=(*rest.loose, later))
+    new = len(rest.rows)
+    move = Move(edit.verb, ids=(edit.row,), note=f"{answer} by task {new}", events=(*told, new))
     return move, _accepted(rest, edit.unit, _new_row(edit.unit, edit.verb, solo))
 
 
@@ -201,7 +206,10 @@ def cancel(state: State, rules: Rules, scope: Scope) -> Moves:
         gone = leave(row, rules, CANCELLED, due, execute=PAST)
         if row.status == SUCCESS and not rules.cancel_takes_a_rolling_success:
             gone = row
-        yield Move("cancel", ids=(i,)), state._replace(rows=put(state.rows, i, gone), units=units, left=left)
+        yield (
+            Move("cancel", ids=(i,), events=(i,)),
+            state._replace(rows=put(state.rows, i, gone), units=units, left=left),
+        )
 
 
 def replay(state: State, rules: Rules, scope: Scope) -> Moves:
@@ -214,7 +222,7 @@ def replay(state: State, rules: Rules, scope: Scope) -> Moves:
         if dead and (row.current or not rules.replay_requires_current) and not row_locked(state, i):
             attempt = 0 if rules.replay_starts_a_new_budget else row.attempt
             again = row._replace(status=INIT, due=PAST, attempt=attempt)
-            yield Move("replay", ids=(i,)), state._replace(rows=put(state.rows, i, again), left=left)
+            yield Move("replay", ids=(i,), events=(i,)), state._replace(rows=put(state.rows, i, again), left=left)
 
 
 def give_up(state: State, rules: Rules, scope: Scope) -> Moves:

@@ -7,10 +7,12 @@ from collections.abc import Iterable, Iterator
 from .model import (
     AGAIN,
     AT_REST,
+    CANCELLED,
     DEAD,
     DONE,
     FAIL,
     INIT,
+    LATER,
     OFF,
     OWED,
     PAST,
@@ -18,6 +20,7 @@ from .model import (
     STARTED,
     SUCCESS,
     Move,
+    Row,
     State,
     live,
 )
@@ -37,6 +40,7 @@ CALL = "no second call without an outcome"
 BUDGET = "a live task has a try left"
 EARLY = "never before its time"
 EVENT = "events only for rows that moved"
+TOLD = "every change is told with it"
 SKIPPED = "a task lost before the start is skipped"
 TIDY = "a worker puts down nothing open"
 FORGOTTEN = "a worker knows all it holds"
@@ -79,6 +83,8 @@ def flaws_in_step(before: State, move: Move, after: State) -> Iterable[Flaw]:
         flaws += _effects(before, move)
     if move.verb in CHECKS:
         flaws += CHECKS[move.verb](before, move, after)
+    if before.rows is not after.rows or before.loose is not after.loose:
+        flaws += _telling(before, move, after)
     if before.batches is not after.batches:
         for number, batch in enumerate(before.batches):
             if batch is not None and batch.finished and batch[3:] != after.batches[number][3:]:
@@ -110,6 +116,26 @@ def _effects(before: State, move: Move) -> Iterator[Flaw]:
             yield EFFECT, f"an effect of task {i} was committed after it was replaced"
         if promise == DONE:
             yield EFFECT, f"unit {row.unit} has a second effect for one intent"
+
+
+def _telling(before: State, move: Move, after: State) -> Iterator[Flaw]:
+    """What a wrong protocol is about to tell counts, until nobody is left who could."""
+    owed = {i for item in after.loose if item[0] == "tell" for i in item[2]}
+    for i, row in enumerate(after.rows):
+        changed = i >= len(before.rows) or (row is not before.rows[i] and _is_told(before.rows[i], row))
+        if changed and i not in move.events and i not in owed:
+            yield TOLD, f"task {i} became {row.status}, and that was not told"
+    for item in before.loose:
+        if item[0] == "tell" and item not in after.loose and item[2] != move.events:
+            yield TOLD, f"what became of task {item[1]} will never be told"
+
+
+def _is_told(old: Row, new: Row) -> bool:
+    """It ran and has an outcome, was cancelled or replayed, or got another time. Given back or reaped, it is due as
+    before: that is not told."""
+    if old.status != new.status:
+        return new.due != PAST if old.status == RUNNING else new.status in (CANCELLED, INIT)
+    return new.due == LATER != old.due
 
 
 def _claim(before: State, move: Move, after: State) -> Iterator[Flaw]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .leaving import fail, hand_back
-from .model import RUNNING, Batch, Move, Moves, Row, State, batch_locked, put, row_locked
+from .model import PAST, RUNNING, Batch, Move, Moves, Row, State, batch_locked, put, row_locked
 from .rules import Rules, Scope
 
 
@@ -52,7 +52,7 @@ def _reaped(state: State, rules: Rules, scope: Scope, number: int) -> Moves:
         batch = batch.closed()
     moved = tuple(i for i in batch.ids if rows[i] != state.rows[i])
     after = state._replace(rows=tuple(rows), units=units, batches=put(state.batches, number, batch))
-    yield Move("reap", number, moved), after
+    yield Move("reap", number, moved, events=tuple(i for i in moved if rows[i].due != PAST)), after
 
 
 def _lost(row: Row, batch: Batch, rules: Rules, scope: Scope) -> Row:

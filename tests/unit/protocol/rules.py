@@ -34,6 +34,7 @@ class Rules:
     settle_rolls_back_on_lost_ids: bool = True
     settle_closes_only_an_empty_batch: bool = True
     settle_events_come_from_returning: bool = True
+    change_and_its_events_are_one_transaction: bool = True  # of every verb, not of settle alone
     timeout_ends_the_session: bool = True
     leaving_running_clears_batch_no: bool = True
     # reap

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from . import dispatcher, over, people, reap, worker
-from .model import Move, State, canonical, first_state
+from . import dispatcher, over, people, reap, telling, worker
+from .model import Move, Moves, State, canonical, first_state
 from .promises import Flaw, flaws_at_rest, flaws_in_state, flaws_in_step
 from .rules import ALL_RULES, Rules, Scope
 
@@ -18,6 +18,7 @@ CALM = (
     worker.start,
     worker.run,
     people.edit_goes_on,
+    telling.tells_later,
 )
 REST = (
     dispatcher.claim,
@@ -30,6 +31,7 @@ REST = (
     people.replay,
     people.give_up,
     over.move,
+    telling.dies_before,
 )
 
 
@@ -65,7 +67,7 @@ def search(
         for state in level:
             at_rest = True
             for verb, calm in verbs:
-                for move, reached in verb(state, rules, scope):
+                for move, reached in _steps(verb, state, rules, scope):
                     steps += 1
                     flaws = flaws_in_step(state, move, reached)
                     after = canonical(reached)
@@ -85,6 +87,11 @@ def search(
         level = next_level
         depth += bool(level)
     return Found(len(parents), steps, depth)
+
+
+def _steps(verb, state: State, rules: Rules, scope: Scope) -> Moves:
+    """What a verb can do, with its events beside it."""
+    return (telling.tell(move, after, rules) for move, after in verb(state, rules, scope))
 
 
 def calm_steps(scope: Scope) -> dict[State, set[State]]:
@@ -113,7 +120,7 @@ def _trace(parents: dict[State, State | None], state: State, rules: Rules, scope
 
 def _move_between(before: State, after: State, rules: Rules, scope: Scope) -> Move:
     for verb in CALM + REST:
-        for move, reached in verb(before, rules, scope):
+        for move, reached in _steps(verb, before, rules, scope):
             if canonical(reached) == after:
                 return move
     raise AssertionError("two states without a move between them")
