@@ -35,7 +35,9 @@ class Noted(NamedTuple):
 def run(stack: Stack) -> dict:
     os.environ["BENCH_EVENTS"] = str(stack.folder / "events")
     python, stream = _per_second(stack, _to_function()), _per_second(stack, _to_stream())
+    print(f"  {python:,.0f} to a function, {stream:,.0f} to a stream", flush=True)
     lags = _lags(stack)
+    print(f"  p99 {percentile(lags, 0.99) * 1000:.0f} ms", flush=True)
     return {
         "python_per_s": round(python),
         "stream_per_s": round(stream),

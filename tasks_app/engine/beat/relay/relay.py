@@ -59,9 +59,12 @@ class Relay(threading.Thread):
             return max(0.0, self._next_look - time.monotonic())
         newest = self._sequencer.run_once()
         if newest != self._newest:
-            self._newest = newest
+            number, topics = self._sequencer.recorded
+            # Of what another beat has recorded, or more than one window, nobody here knows what it is about.
+            known = number == newest == self._newest + 1
             for courier in self._couriers.values():
-                courier.wake()
+                courier.tell(self._newest + 1, newest, topics if known else None)
+            self._newest = newest
         return conf().RELAY_MS / 1000
 
     def stop(self) -> None:
@@ -78,6 +81,8 @@ class Relay(threading.Thread):
             if not courier.is_alive() or fences.get(one) != courier.lease.fence:
                 courier.stop()
                 del self._couriers[one]
+            else:
+                courier.nudge()
         self._release_left()
         for one, fence in fences.items():
             if one not in self._couriers and one not in self._leaving:
