@@ -54,11 +54,14 @@ class RabbitMQ:
 
         if self._process.poll() is not None:
             raise AssertionError((self._folder / "out").read_text()[-2000:])
+        connection = Connection(self.url, connect_timeout=2)
         try:
-            with Connection(self.url, connect_timeout=2) as connection:
-                connection.connect()
+            connection.connect()
         except OSError:
             return False
+        finally:
+            connection.release()
+            connection.collect()
         return True
 
 
