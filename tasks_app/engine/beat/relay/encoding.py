@@ -15,7 +15,8 @@ def json_texts(events: Iterable[Event]) -> Iterator[str]:
     for event in events:
         if event.row != row:
             row = event.row
-            shared = f'","type":{_quoted(event.type)},"time":{_quoted(event.time.isoformat())},"tenant":{_quoted(event.tenant)}'
+            time = _quoted(event.time.isoformat())
+            shared = f'","type":{_quoted(event.type)},"time":{time},"tenant":{_quoted(event.tenant)}'
             unit = f'{{"task_type":{_text(event.task_type)},"key":'
             end = f',"worker":{_text(event.worker)},"revision":{row},"data":'
         yield (
