@@ -9,7 +9,7 @@ class TasksAppConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from . import checks, database_checks, uninstall, web_checks  # noqa: F401  (they register the system checks)
+        from . import alarm_looks, checks, database_checks, uninstall, web_checks  # noqa: F401  (they register themselves)
 
         if apps.is_installed("django.contrib.auth"):
             from .engine.web import people

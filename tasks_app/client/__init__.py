@@ -25,6 +25,7 @@ from tasks_app.core.tenants import DEFAULT_TENANT, INTERNAL_TENANT
 from tasks_app.engine.operations.operate import cancel_tasks, move_tasks, retry_tasks
 from tasks_app.engine.watch.alive import what_delays, who_is_missing
 from tasks_app.engine.worker.writes import write
+from tasks_app.lifecycle import deferral as _deferral  # noqa: F401  (how what a task defers is checked)
 from tasks_app.lifecycle import outbox as _outbox
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.cancel import Cancelled

@@ -23,6 +23,7 @@ __all__ = [
     "ToQueue",
     "ToStream",
     "ToWebhook",
+    "add_secret",
     "find_subscription",
     "pause_subscription",
     "replay_subscription",
@@ -30,6 +31,7 @@ __all__ = [
     "subscribe",
     "subscriber",
     "unsubscribe",
+    "withdraw_old_secrets",
 ]
 
 Function = TypeVar("Function", bound=Subscriber)
@@ -63,7 +65,8 @@ def subscribe(
     with other arguments it changes the subscription, which goes on from where it is.
 
     `events` and `task_types` are patterns such as `task.*` or `!task.failed`; the last that matches decides. Without a
-    tenant, the events of all tenants are delivered.
+    tenant, the events of all tenants are delivered. A webhook gets a secret to check signatures with when it is made:
+    the `new_secret` of what is returned, this once.
     """
     by = operator or _app("subscribed by an app")
     return _verbs.subscribe(name, events=events, to=to, operator=by, tenant=tenant, task_types=task_types, since=since)
@@ -98,6 +101,16 @@ def resume_subscription(
 def replay_subscription(name: str, since: datetime, operator: Operator, *, tenant: str | None = None) -> None:
     """Deliver again what was written since then."""
     _verbs.replay(_verbs.find(name, tenant).id, since, operator)
+
+
+def add_secret(name: str, operator: Operator, *, tenant: str | None = None, secret: str | None = None) -> str:
+    """Sign a webhook's events with one more secret, a new one or yours; returns it, for the last time."""
+    return _verbs.add_secret(_verbs.find(name, tenant).id, operator, secret)
+
+
+def withdraw_old_secrets(name: str, operator: Operator, *, tenant: str | None = None) -> int:
+    """Sign a webhook's events with its newest secret alone; returns how many were withdrawn."""
+    return _verbs.withdraw_old_secrets(_verbs.find(name, tenant).id, operator)
 
 
 def _app(reason: str) -> Operator:

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import ClassVar
 
 from .errors import InvalidTask, nearest, shown
+from .receivers import receiver_of
 from .subscribers import SUBSCRIBERS
 
 # A key in Redis, or a queue; what reads well in a terminal, and needs no quoting.
@@ -82,8 +83,7 @@ class ToWebhook:
     sink: ClassVar[str] = "webhook"
 
     def check(self, brokers: Mapping[str, str]) -> None:
-        if not isinstance(self.url, str) or not self.url.startswith(("https://", "http://")):
-            raise InvalidTask(f"url is {shown(self.url)}; it must begin with https://.")
+        receiver_of(self.url)
 
 
 Target = ToFunction | ToStream | ToQueue | ToWebhook

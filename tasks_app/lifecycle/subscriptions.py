@@ -7,15 +7,17 @@ from uuid import UUID
 from django.db import IntegrityError
 from django.db.models.functions import Now
 
+from tasks_app import outgoing
 from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask, NotThere, nearest, shown
 from tasks_app.core.events import KINDS, problems_of
-from tasks_app.core.targets import Target, as_stored
+from tasks_app.core.targets import Target, ToWebhook, as_stored
 from tasks_app.core.tenants import INTERNAL_TENANT, TENANT_LENGTH
 from tasks_app.database import atomic
 from tasks_app.models import Delivery, OutboxWindow, Subscription
 from tasks_app.sql import run
 
+from . import signing_secrets
 from .audit import Entry, Operator, audit
 from .outbox import tell
 from .request import checked_instant, checked_name
@@ -38,7 +40,8 @@ def subscribe(
 ) -> Subscription:
     """Tell a receiver of these events from now on, or from `since` on, as far back as they are kept.
 
-    If there is a subscription of this name, it is changed to this and goes on from where it is.
+    If there is a subscription of this name, it is changed to this and goes on from where it is. A webhook that has no
+    secret yet gets one: it is the `new_secret` of what is returned, and nowhere else.
     """
     wanted = _checked(name, events, to, tenant, task_types)
     if since is not None:
@@ -57,8 +60,7 @@ def subscribe(
             return _change(of_name.get(), wanted, operator, since)
         _go_to(row, since)
         audit(operator, "subscribe", [_entry(row, "created", _shown(wanted))])
-    row.refresh_from_db()
-    return row
+        return _with_secret(row)
 
 
 def find(name: str, tenant: str | None = None) -> Subscription:
@@ -117,6 +119,29 @@ def unsubscribe(subscription_id: int, operator: Operator) -> None:
         audit(operator, "unsubscribe", [_entry(row, "deleted")])
 
 
+def add_secret(subscription_id: int, operator: Operator, secret: str | None = None) -> str:
+    """Sign its webhooks with one more secret, a new one or this; returns it, for the last time."""
+    with atomic(savepoint=False):
+        row = _locked(subscription_id)
+        if row.sink != ToWebhook.sink:
+            raise InvalidTask(f"subscription {row} is no webhook; only those are signed.")
+        text = signing_secrets.add_to(row, secret)
+        _set_state(row, row.state, row.reason)
+        audit(operator, "add secret", [_entry(row, "added")])
+    return text
+
+
+def withdraw_old_secrets(subscription_id: int, operator: Operator) -> int:
+    """Sign its webhooks with the newest secret alone; returns how many were withdrawn."""
+    with atomic(savepoint=False):
+        row = _locked(subscription_id)
+        withdrawn = signing_secrets.withdraw_old(row)
+        if withdrawn:
+            _set_state(row, row.state, row.reason)
+            audit(operator, "withdraw secrets", [_entry(row, "withdrawn", {"secrets": withdrawn})])
+    return withdrawn
+
+
 def suspend(subscription_id: int, node_id: UUID, fence: int, reason: str) -> bool:
     """Its receiver could not be reached for too long. Only whoever delivers it may do this; False: nobody did."""
     with atomic(savepoint=False):
@@ -145,6 +170,8 @@ def _checked(name: str, events: Iterable[str], to: Target, tenant: str | None, t
     if not hasattr(to, "sink"):
         raise InvalidTask(f"to is {shown(to)}; it must be a ToFunction, ToStream, ToQueue or ToWebhook.")
     to.check(conf().BROKERS)
+    if isinstance(to, ToWebhook):
+        outgoing.checked(to.url)
     return {"events": events, "task_types": task_types, "sink": to.sink, "target": as_stored(to)}
 
 
@@ -169,7 +196,13 @@ def _change(row: Subscription, wanted: dict, operator: Operator, since: datetime
     if since is not None:
         _set_state(row, row.state, row.reason)
         _go_to(row, since)
+    return _with_secret(row)
+
+
+def _with_secret(row: Subscription) -> Subscription:
+    """The row as it is now. A webhook without a secret gets its first one, told this once."""
     row.refresh_from_db()
+    row.new_secret = signing_secrets.add_to(row) if row.sink == ToWebhook.sink and not row.secrets else None
     return row
 
 

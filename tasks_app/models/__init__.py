@@ -1,7 +1,13 @@
 """The tables. Rows of punctual_task change their status only through tasks_app.lifecycle."""
 
+from .alarm_alert import AlarmAlert
+from .alarm_channel import AlarmChannel
+from .alarm_incident import AlarmIncident
+from .alarm_reader import AlarmReader
+from .alarm_rule import AlarmRule
 from .api_token import ApiToken
 from .audit_entry import AuditEntry
+from .campaign import Campaign, CampaignChunk
 from .delivery import Delivery
 from .dlq_entry import DlqEntry
 from .idempotency_record import IdempotencyRecord
@@ -25,10 +31,17 @@ from .type_limit import TypeLimit
 from .unit_revision import UnitRevision
 
 __all__ = [
+    "AlarmAlert",
+    "AlarmChannel",
+    "AlarmIncident",
+    "AlarmReader",
+    "AlarmRule",
     "AnyBatch",
     "AnyTask",
     "ApiToken",
     "AuditEntry",
+    "Campaign",
+    "CampaignChunk",
     "Delivery",
     "DlqEntry",
     "IdempotencyRecord",

@@ -15,6 +15,8 @@ class Subscription(OurModel):
     WEBHOOK, STREAM, QUEUE, PYTHON = "webhook", "stream", "queue", "python"
     STATES, SINKS = (ACTIVE, PAUSED, SUSPENDED), (WEBHOOK, STREAM, QUEUE, PYTHON)
 
+    new_secret: str | None = None  # of the webhook that was just made; told this once, stored sealed
+
     name = models.CharField(max_length=100, db_collation="C")
     tenant = models.CharField(
         max_length=TENANT_LENGTH, db_collation="C", null=True, help_text="Whose events; empty: those of all tenants."
@@ -55,6 +57,7 @@ class Subscription(OurModel):
 
     class Meta:
         db_table = "punctual_subscription"
+        permissions = [("operate_subscription", "Can make, change, pause, resume and delete subscriptions")]
         constraints = [
             models.UniqueConstraint(fields=["tenant", "name"], name="punctual_subscription_name", nulls_distinct=False),
             models.CheckConstraint(

@@ -158,6 +158,7 @@ def ship(task: Task, parcel: Parcel) -> None:
 
 @handler("EXAMPLE_EXPIRE", tenant=INTERNAL_TENANT, rate=10, burst=5)
 def expire(task: Task) -> None:
+    task.defer("EXPIRE_TELL", task.key, {"n": 1}, delay=5, for_=timedelta(days=2), lane="low")
     raise Snooze(task.execute_time + TOMORROW)
 
 

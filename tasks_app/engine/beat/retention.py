@@ -10,6 +10,7 @@ from .relay.windows import merge_windows
 DAY = 86_400
 KEEP_NODES_SECONDS = 3_600
 KEEP_ANSWERS_DAYS = 1  # of keyed requests to the API
+CAMPAIGNS = 10  # in one step: a large one has a thousand chunks
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,9 @@ class Pruned:
     answers: int
     revisions: int
     windows: int
+    campaigns: int
+    incidents: int
+    alerts: int
 
 
 def prune(steps: int = 20) -> Pruned:
@@ -29,6 +33,9 @@ def prune(steps: int = 20) -> Pruned:
         answers=_prune("prune_idempotency", KEEP_ANSWERS_DAYS, steps),
         revisions=_walk("prune_revisions", conf().KEEP_REVISIONS_DAYS, steps),
         windows=merge_windows(),
+        campaigns=len(run("prune_campaigns", {"keep": conf().KEEP_CAMPAIGNS_DAYS * DAY, "step": CAMPAIGNS})),
+        incidents=_prune("prune_incidents", conf().KEEP_INCIDENTS_DAYS, steps),
+        alerts=_prune("prune_alerts", conf().KEEP_INCIDENTS_DAYS, steps),
     )
 
 

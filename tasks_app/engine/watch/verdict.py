@@ -32,6 +32,8 @@ MOVING_SECONDS = 600.0  # what is over may wait for the mover for so long
 PARTITION_LATE_SECONDS = 86_400.0
 CHORE_PATIENCE_SECONDS = 60.0  # a chore may wait so long for another that takes its time
 CHORE_ENDLESS_SECONDS = 1_800.0  # and take so long, or ten times as long as it is apart
+CAMPAIGN_FAILURES = 3  # steps of one campaign in a row
+CHANNEL_PATIENCE_SECONDS = 300.0  # an alarm channel may fail for so long
 ARCHIVE_PATIENCE_SECONDS = 86_400.0  # what waits for the archive for longer than a day fills the disk
 RELAY_PATIENCE_SECONDS = 60.0  # events may wait for a subscriber for so long, and it may be away for so long
 NAMED = 5  # subscriptions in one sentence
@@ -428,14 +430,41 @@ def _named(ones: Sequence[SubscriptionView]) -> str:
     return told if len(ones) <= NAMED else f"{told}; and {len(ones) - NAMED} more"
 
 
+def campaigns_stuck(status: SchedulerStatus) -> Iterator[Problem]:
+    """A step that failed once may have waited for a lock, and is tried again soon."""
+    for one in status.campaigns:
+        if one.failures >= CAMPAIGN_FAILURES:
+            yield notice(
+                f"Campaign {one.id} doesn't get on: its last {one.failures:,} steps failed.",
+                "It is tried again every minute. Its page says why, and there it can be cancelled.",
+                f"The error: {one.error.rstrip('.')}.",
+            )
+        elif one.late_seconds is not None and not one.failures:
+            yield notice(
+                f"Campaign {one.id} has been waiting for its next step for {_span(one.late_seconds)}.",
+                "The beats take campaigns further, in the chore `campaign`; is one alive?",
+            )
+
+
+def alarms_not_told(status: SchedulerStatus) -> Iterator[Problem]:
+    """A short failure is nothing: it is tried again within seconds."""
+    for one in status.failing_channels:
+        if one.seconds > CHANNEL_PATIENCE_SECONDS:
+            yield notice(
+                f"Nobody gets the alarms of channel {one.name!r}: nothing could be sent for {_span(one.seconds)}.",
+                "Its page says why, and sends a test alert.",
+                f"The error: {one.error.rstrip('.')}.",
+            )
+
+
 def dead_tasks(status: SchedulerStatus) -> Iterator[Problem]:
     if status.dead_letters:
         if status.dead_letters == 1:
-            yield notice("1 task is dead.", "The list of dead tasks says why it gave up; retry it from there.")
+            yield notice("1 task is dead.", "The page Dead letters says why it gave up; replay or discard it there.")
         else:
             yield notice(
                 f"{status.dead_shown} tasks are dead.",
-                "The list of dead tasks says why they gave up; retry them from there.",
+                "The page Dead letters says why they gave up, by cause; replay or discard them there.",
             )
 
 
@@ -466,6 +495,8 @@ RULES = (
     subscription_failing,
     subscription_behind,
     paused_with_due,
+    campaigns_stuck,
+    alarms_not_told,
     dead_tasks,
 )
 

@@ -192,6 +192,7 @@ def _as_page(status: SchedulerStatus) -> str:
     lines += _limits(status)
     lines += _subscriptions(status)
     lines += _chores(status)
+    lines += _campaigns(status)
     late = status.lateness
     lines += [
         "",
@@ -280,6 +281,16 @@ def _subscriptions(status: SchedulerStatus) -> list[str]:
         f"  {one.label:12} {one.delivered:12,} {one.waiting_events:9,} {_seconds(one.waiting_seconds):>9}   {one.sink}"
         + ("" if one.active else f", {one.state.lower()}: {one.reason}")
         for one in status.relay.subscriptions
+    ]
+
+
+def _campaigns(status: SchedulerStatus) -> list[str]:
+    if not status.campaigns:
+        return []
+    return ["", "Campaigns"] + [
+        f"  {one.id:<6} {one.kind:8} {one.state.lower():8} {one.done:,} of {one.total:,} by {one.actor}"
+        + (f"   failed {counted(one.failures, 'time')} in a row: {one.error}" if one.failures else "")
+        for one in status.campaigns
     ]
 
 

@@ -16,7 +16,7 @@ from tasks_app.client import (
     schedule,
     schedule_many,
 )
-from tasks_app.engine.operations.operate import operate_matching, preview_matching, preview_tasks
+from tasks_app.engine.operations.operate import operate_matching, operate_tasks, preview_matching, preview_tasks
 from tasks_app.engine.watch.browse import Filter
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.models import AuditEntry, DlqEntry, ScheduleTask
@@ -48,6 +48,15 @@ def zoo():
     return ids
 
 
+OF_THE_DEAD = {
+    "FAIL": Answer.NOT_DEAD,
+    "INIT": Answer.NOT_DEAD,
+    "RUNNING": Answer.NOT_DEAD,
+    "SUCCESS": Answer.FINISHED,
+    "ROLLING": Answer.NOT_DEAD,
+    "CANCELLED": Answer.FINISHED,
+    "SUPERSEDED": Answer.SUPERSEDED,
+}
 TABLE = {
     Verb.RETRY: {
         "DEAD": Answer.REPLAYED,
@@ -79,6 +88,8 @@ TABLE = {
         "CANCELLED": Answer.FINISHED,
         "SUPERSEDED": Answer.SUPERSEDED,
     },
+    Verb.REPLAY: OF_THE_DEAD | {"DEAD": Answer.REPLAYED},
+    Verb.DISCARD: OF_THE_DEAD | {"DEAD": Answer.DISCARDED},
 }
 
 
@@ -91,6 +102,7 @@ def order(verb: Verb, ids, by=None):
             return cancel_tasks(ids, by)
         case Verb.MOVE:
             return move_tasks(ids, TUESDAY, by)
+    return operate_tasks(verb, ids, by)
 
 
 @pytest.mark.parametrize("verb", list(Verb))
@@ -116,6 +128,20 @@ def test_a_retried_dead_task_starts_anew_and_its_dead_letter_is_closed(zoo):
 
 def _ids(batch) -> list[int]:
     return list(ScheduleTask.objects.filter(batch_no=batch.batch_no).values_list("id", flat=True))
+
+
+def test_a_discarded_task_is_over_says_who_and_why_and_its_dead_letter_is_closed(zoo):
+    operate_tasks(Verb.DISCARD, [zoo["DEAD"]], operator("the shop is closed"))
+
+    row, letter = ScheduleTask.objects.get(id=zoo["DEAD"]), DlqEntry.objects.get(task_id=zoo["DEAD"])
+    assert (row.status, row.error_code, row.error_msg, row.cancelled_by) == (
+        "CANCELLED",
+        "DISCARDED",
+        "the shop is closed",
+        "olga",
+    )
+    assert (letter.replay_status, letter.closed_by) == ("CLOSED", "olga")
+    assert events(zoo["DEAD"])[-1] == "task.cancelled"
 
 
 def test_a_retried_failed_task_is_due_at_once(zoo):

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from tasks_app.client import ToFunction, subscribe
 from tasks_app.engine.beat.relay import courier as couriers
+from tasks_app.engine.beat.relay import deliveries
 from tasks_app.engine.beat.relay.courier import Lost
 from tasks_app.engine.beat.relay.sink import Attempt, lanes
 from tasks_app.lifecycle import subscriptions
@@ -276,7 +277,7 @@ def test_a_receiver_that_is_gone_is_suspended_at_once(subscription):
 
 
 def test_the_last_deliveries_are_kept_and_no_more(subscription, monkeypatch):
-    monkeypatch.setattr(couriers, "KEEP_DELIVERIES", 3)
+    monkeypatch.setattr(deliveries, "KEEP_DELIVERIES", 3)
     write("a", "b", "c")
     cut()
     courier = courier_of(subscription)

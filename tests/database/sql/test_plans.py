@@ -18,6 +18,9 @@ from django.utils import timezone
 from tasks_app import sql
 from tasks_app.client import cancel, ensure, find, find_many, reschedule, schedule, schedule_many
 from tasks_app.client.rolling import failing_keys
+from tasks_app.engine.beat.alarms.looking import look as look_around
+from tasks_app.engine.beat.alarms.reading import read_events
+from tasks_app.engine.beat.alarms.sending import send_waiting
 from tasks_app.engine.beat.relay.reader import Cursor, read
 from tasks_app.engine.beat.relay.windows import merge_windows
 from tasks_app.engine.beat.roll_up import roll_up
@@ -25,15 +28,17 @@ from tasks_app.engine.watch.audit_browse import AuditFilter, page_of_entries
 from tasks_app.engine.watch.browse import Filter, browse
 from tasks_app.engine.watch.figures import next_hour
 from tasks_app.engine.watch.job_browse import JobFilter, last_runs, page_of_instances, page_of_jobs
+from tasks_app.engine.watch.letters import LetterFilter, page_of_letters
 from tasks_app.engine.watch.status import read_status
 from tasks_app.engine.watch.why import why_job, why_task
 from tasks_app.engine.worker.executor import run_batch
+from tasks_app.lifecycle.alarms.incidents import calm_due, tell_due
 from tasks_app.lifecycle.claim import ClaimedBatch, LaneShare, claim, peek
 from tasks_app.lifecycle.jobs.planning import plan_due
 from tasks_app.lifecycle.past import move_batches, move_strays
 from tasks_app.lifecycle.reap import reap, rescue_stranded
 from tasks_app.lifecycle.view import history
-from tasks_app.models import AnyTask, JobDefinition, OutboxWindow, ScheduleTask, TaskBatch
+from tasks_app.models import AnyTask, DlqEntry, JobDefinition, OutboxWindow, ScheduleTask, TaskBatch
 from tests.support.engine import anybodys
 from tests.support.history import GROWING, LIMITED, TYPE, History, another_database
 from tests.support.plans import ROWS, Scan, Tables, generic_plan, scans, statements
@@ -100,13 +105,22 @@ def cut_a_window() -> None:
     sql.run("gather_window", {})
 
 
-def read_events() -> None:
+def read_windows() -> None:
     a_window()
     assert read(Cursor(0), lambda tenant, event, task_type: True, most=100).events
 
 
+def look_for_alarms() -> None:
+    for step in (read_events, read_events, look_around, calm_due, tell_due):
+        step()
+
+
 def look_for(**wanted: object) -> Callable[[], object]:
     return lambda: browse(Filter(**wanted), size=20, seconds=0)
+
+
+def a_cause() -> str:
+    return DlqEntry.objects.filter(replay_status=DlqEntry.OPEN).values_list("fingerprint", flat=True)[0]
 
 
 # What people wait for, and what comes many times a second or a minute.
@@ -132,9 +146,13 @@ DOES = {
     "plan nothing": lambda: sql.run("to_plan", {"shards": list(range(16)), "ahead": 60.0}),
     "end pauses": lambda: sql.run("ended_pauses", {"after": 0, "most": 100}),
     "prune answers": lambda: sql.run("prune_idempotency", {"keep": 10 * DAY, "step": 100}),
+    "prune alerts": lambda: sql.run("prune_alerts", {"keep": 10 * DAY, "step": 100}),
+    "prune incidents": lambda: sql.run("prune_incidents", {"keep": 10 * DAY, "step": 100}),
+    "look for alarms": look_for_alarms,
+    "send alerts": send_waiting,
     "prune revisions": lambda: sql.run("prune_revisions", {"after": 0, "keep": DAY, "step": 100}),
     "cut a window": cut_a_window,
-    "read events": read_events,
+    "read events": read_windows,
     "merge windows": merge_windows,
     "status": read_status,
     "next hour": next_hour,
@@ -147,6 +165,9 @@ DOES = {
     "instances of a job": lambda: page_of_instances(Filter(job=20), None, 20),
     "last runs of jobs": lambda: last_runs(range(1, 20)),
     "audit": lambda: page_of_entries(AuditFilter("tenant-7", task_id=700), None, 20),
+    "dead letters": lambda: page_of_letters(LetterFilter(), None, 20),
+    "dead letters of a cause": lambda: page_of_letters(LetterFilter(fingerprint=a_cause()), None, 20),
+    "dead letters by tag": lambda: page_of_letters(LetterFilter("default", tag="odd"), None, 20),
     "list all": look_for(),
     "list by key": look_for(key="key-77"),
     "list by prefix": look_for(key_prefix="key-0"),

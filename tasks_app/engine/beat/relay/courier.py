@@ -1,6 +1,5 @@
 """The courier of one subscription: reads, delivers, notes how far it got, and waits longer after each failure."""
 
-import json
 import logging
 import random
 import threading
@@ -20,6 +19,7 @@ from tasks_app.lifecycle.subscriptions import suspend
 from tasks_app.models import Subscription
 from tasks_app.sql import run
 
+from .deliveries import note_deliveries
 from .reader import Chunk, Cursor, read, wanted_by
 from .sink import ANSWER_LENGTH, Attempt, Sink
 from .sinks import sink_for
@@ -28,10 +28,7 @@ log = logging.getLogger(__name__)
 
 FIRST_WAIT_SECONDS = 0.25
 LONGEST_WAIT_SECONDS = 600.0
-KEEP_DELIVERIES = 100  # of each subscription
-NOTED_AT_ONCE = 20  # attempts of one round that are written down, at most
 NOTE_SECONDS = 1.0  # how often what goes well is written down, and how far a subscriber got that wants nothing of it
-EVENTS_NOTED = 5  # ids of the events that an attempt carried
 ERROR_PAUSE_SECONDS = 1.0  # after an error that is not the receiver's
 PASSING_SECONDS = 5.0  # windows that are nobody's business are noted as read after so long
 IDLE_SECONDS = 10.0  # without anything to do for so long, the connection to the database is closed
@@ -177,10 +174,7 @@ class Courier:
             raise Lost
         now = time.monotonic()
         if attempts and (failed or now - self._noted_at > NOTE_SECONDS):
-            run(
-                "note_deliveries",
-                {"id": self._lease.subscription_id, "attempts": _noted(attempts), "keep": KEEP_DELIVERIES},
-            )
+            note_deliveries(self._lease.subscription_id, attempts)
         self._noted, self._noted_at = cursor, now
         return found[0][0]
 
@@ -277,24 +271,6 @@ def _back_off(attempts: int) -> float:
 
 def _words(attempt: Attempt) -> str:
     return f"{attempt.status}: {attempt.answer}" if attempt.answer else attempt.status
-
-
-def _noted(attempts: Sequence[Attempt]) -> str:
-    """The failed ones before those that went well."""
-    chosen = sorted(attempts, key=lambda one: one.ok)[:NOTED_AT_ONCE]
-    return json.dumps(
-        [
-            {
-                "ok": one.ok,
-                "status": one.status[:100],
-                "ms": one.ms,
-                "count": len(one.events),
-                "event_ids": [event.id for event in one.events[:EVENTS_NOTED]],
-                "answer": one.answer[:ANSWER_LENGTH].replace("\x00", ""),
-            }
-            for one in chosen
-        ]
-    )
 
 
 def _unexpected(error: Exception) -> bool:

@@ -6,11 +6,13 @@ from .function import FunctionSink
 from .queue import QueueSink
 from .sink import Sink
 from .stream import StreamSink
+from .webhook import WebhookSink
 
 SINKS = {
     Subscription.PYTHON: FunctionSink,
     Subscription.STREAM: StreamSink,
     Subscription.QUEUE: QueueSink,
+    Subscription.WEBHOOK: WebhookSink,
 }
 
 
