@@ -4,6 +4,7 @@ Each subscription has a courier in a thread of its own, so one whose receiver is
 """
 
 import logging
+import math
 import threading
 import time
 from uuid import UUID
@@ -19,7 +20,7 @@ from .sequencer import Sequencer
 
 log = logging.getLogger(__name__)
 
-LONGEST_LOOK_SECONDS = 1.0  # between two looks at the leases: so soon is a new subscription noticed
+LONGEST_LOOK_SECONDS = 1.0  # between two looks at the leases, for a beat that has some
 ERROR_PAUSE_SECONDS = 1.0
 STOP_SECONDS = 5.0  # that couriers get to end what they are doing
 
@@ -54,7 +55,8 @@ class Relay(threading.Thread):
         now = time.monotonic()
         if now >= self._next_look:
             self._hold()
-            self._next_look = now + min(conf().SHARD_LEASE_SECONDS / 3, LONGEST_LOOK_SECONDS)
+            longest = LONGEST_LOOK_SECONDS if self._couriers else math.inf  # a quiet night should cost next to nothing
+            self._next_look = now + min(conf().SHARD_LEASE_SECONDS / 3, longest)
         if not self._couriers:
             return max(0.0, self._next_look - time.monotonic())
         newest = self._sequencer.run_once()
