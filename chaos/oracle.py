@@ -46,6 +46,8 @@ class Evidence:
     schedule_limit_ms: float | None = None
     in_the_past: int = 0  # rows that were moved there
     moves: bool = False  # and there must be some
+    events_told: int = 0  # to the subscriber that got the fewest
+    wrong_events: list[str] = field(default_factory=list)  # lost, invented, or out of turn
     wrong_answers: list[str] = field(default_factory=list)  # to somebody who asked again for what is over
 
 
@@ -69,6 +71,7 @@ class Verdict:
     failures: dict[str, int]
     in_the_past: int
     asked_again: int  # for tasks that were over
+    events_told: int
     faults_found: list[str]  # a sentence for each; none: it passed
 
     @property
@@ -106,6 +109,7 @@ def judge(evidence: Evidence) -> Verdict:
         failures=dict(evidence.failures),
         in_the_past=evidence.in_the_past,
         asked_again=sum(asked.times + asked.times_unknown - 1 for asked in evidence.asked.values()),
+        events_told=evidence.events_told,
         faults_found=seen.sentences(),
     )
 
@@ -202,6 +206,8 @@ def _judge_run(evidence: Evidence, seen: _Findings) -> None:
         seen.add("idle", "nothing was moved to the past")
     for sentence in evidence.wrong_answers:
         seen.add("wrong_answer", sentence)
+    for sentence in evidence.wrong_events:
+        seen.add("event", sentence)
     for rule in evidence.broken_rules:
         seen.add("rule", rule)
     if evidence.hung_processes:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import psycopg
+from django.db import connection
+from django.db.models import Max
 
 from scheduler_project.temporary import TemporaryStack, temporary_stack
 
@@ -83,6 +85,8 @@ class _Run:
         ending.callback(self.fleet.stop)
         self._wait_for_fleet()
         wishes = self._wishes(tasks)
+        if self.scenario.events:
+            _subscribe()
         self.start = self.calm = time.time() + 1 + tasks / SCHEDULED_PER_SECOND
         _schedule(wishes, self.start)
         self._wait(lambda: time.time() >= self.start)
@@ -92,6 +96,8 @@ class _Run:
         client.send_signal(signal.SIGTERM)
         self._wait(lambda: client.poll() is not None)
         drained_after = self._drain()
+        if self.scenario.events:
+            self._wait_told()
         return self._result(wishes, drained_after)
 
     def _result(self, wishes: Sequence[Wish], drained_after: float) -> Result:
@@ -145,6 +151,20 @@ class _Run:
                 break
         return time.monotonic() - begun
 
+    def _wait_told(self) -> None:
+        """Until every subscriber has all, or for so long that it never will."""
+        from tasks_app.engine.watch.relay_status import read_relay
+        from tasks_app.models import OutboxEvent, OutboxWindow
+
+        deadline = time.monotonic() + DRAIN_SECONDS
+        connection.close()  # ours was cut with the others
+        while time.monotonic() < deadline:
+            cut = OutboxWindow.objects.aggregate(last=Max("max_id"))["last"]
+            behind = any(one.waiting_events for one in read_relay().subscriptions)
+            if not behind and not OutboxEvent.objects.filter(id__gt=cut or 0).exists():
+                return
+            self._wait_a_tick()
+
     def _wait(self, condition) -> None:
         while not condition():
             self._wait_a_tick()
@@ -193,6 +213,17 @@ class _Run:
         )
         ending.callback(client.kill)
         return client
+
+
+def _subscribe() -> None:
+    from tasks_app.client import ToFunction, ToStream, subscribe
+
+    from .subscribers import BAD, GOOD
+
+    subscribe(GOOD, events=["*"], to=ToFunction(GOOD))
+    subscribe(BAD, events=["*"], to=ToFunction(BAD))
+    # Its stream is flushed with the broker; that may cost it entries, and nobody else anything.
+    subscribe("chaos-stream", events=["*"], to=ToStream("chaos", maxlen=1_000))
 
 
 def _schedule(wishes: Sequence[Wish], start: float) -> None:

@@ -85,7 +85,7 @@ def doing(task: ScheduleTask, now: datetime) -> str:
     when = f"in {span(wait)}" if wait > timedelta(0) else f"now, overdue by {span(-wait)}"
     match task.status:
         case Status.FAIL:
-            return f"It failed, and is due again {when}; {_left(task)}."
+            return f"It failed, and is due again {when}; {_left(task, now)}."
         case Status.SUCCESS:
             return f"It succeeded and repeats: due again {when}."
     return f"It is due {when}."
@@ -95,6 +95,9 @@ def _tries(count: int) -> str:
     return f"{count} failed " + ("try" if count == 1 else "tries")
 
 
-def _left(task: ScheduleTask) -> str:
+def _left(task: ScheduleTask, now: datetime) -> str:
+    if task.retry_for is not None:
+        rest = task.execute_time + task.retry_for - now
+        return f"it is retried for another {span(rest)}" if rest > timedelta(0) else "one more failure is the last"
     left = max(task.max_retry + 1 - task.attempt, 0)
     return f"{left} {'try' if left == 1 else 'tries'} left before it gives up"

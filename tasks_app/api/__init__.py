@@ -16,6 +16,7 @@ from tasks_app.database import own_transactions
 from tasks_app.pages.extras import missing_for_api_page
 
 from . import (
+    alarms,
     attempts,
     audit,
     bulk,
@@ -25,6 +26,7 @@ from . import (
     jobs,
     lanes,
     limits,
+    subscriptions,
     task_types,
     tasks,
     type_limits,
@@ -88,6 +90,8 @@ OWN = (
     ("/task-types", task_types.router),
     ("/lanes", lanes.router),
     ("/limits", type_limits.router),
+    ("/subscriptions", subscriptions.router),
+    ("/alarms", alarms.router),
     ("/dead-letters", dead_letters.router),
     ("/audit", audit.router),
     ("", health.router),

@@ -12,7 +12,7 @@ from tasks_app.engine.watch.verdict import Severity
 from tasks_app.lifecycle.campaigns.begin import OWN_LANE
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.schedule import Outcome
-from tasks_app.models import DlqEntry
+from tasks_app.models import DlqEntry, Subscription
 
 SUPERSEDED = "SUPERSEDED"  # a reschedule that came too late; Python callers have no revisions, and no such outcome
 
@@ -57,6 +57,15 @@ BulkOutcome = _listed(
     {one.name: one.value for one in (Outcome.CREATED, Outcome.EXISTS)},
     "CREATED: there is a new task. EXISTS: its unit already had a live one.",
 )
+SinkKind = _listed(
+    "SinkKind", {one.upper(): one for one in Subscription.SINKS}, "Where events go: the kind of receiver."
+)
+SubscriptionState = _listed(
+    "SubscriptionState",
+    {one: one for one in Subscription.STATES},
+    "PAUSED by a person; SUSPENDED since its receiver was away for too long. Either waits for somebody to resume it.",
+)
+EventScope = _listed("EventScope", {"TENANT": "tenant", "ALL": "all"}, "Events of one tenant, or of all tenants.")
 LetterStatus = _listed(
     "LetterStatus",
     {one: one for one in (DlqEntry.OPEN, DlqEntry.REPLAYED, DlqEntry.CLOSED)},

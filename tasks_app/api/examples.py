@@ -1,5 +1,6 @@
 """Examples for the schema, by the names of its components: each is something that the API takes, or gives."""
 
+from .alarm_examples import ALARMS
 from .problems import Problem
 
 _JOB_IN = {
@@ -67,6 +68,9 @@ _TASK = {
     "max_retry": 5,
     "repeat_after": None,
     "expires_after": None,
+    "retry_for": None,
+    "deferred_from": None,
+    "deferred": [],
     "worker": "worker@app-1",
     "batch": "0d8c1f5e-4a52-4f7e-8c39-5b0a6f1e2d90",
     "error_code": "MAIL_DOWN",
@@ -91,6 +95,37 @@ _LANE = {
     "paused": None,
     "canarySeconds": 4.1,
 }
+_SUBSCRIPTION_IN = {
+    "name": "shop",
+    "events": ["task.dead", "task.late"],
+    "task_types": ["INVOICE_SEND"],
+    "sink": "webhook",
+    "target": {"url": "https://hooks.example.com/punctual"},
+    "reason": "the shop wants to know",
+}
+_SUBSCRIPTION = {
+    "id": 3,
+    "name": "shop",
+    "scope": "tenant",
+    "events": ["task.dead", "task.late"],
+    "task_types": ["INVOICE_SEND"],
+    "sink": "webhook",
+    "target": {"url": "https://hooks.example.com/punctual"},
+    "secrets": 1,
+    "state": "ACTIVE",
+    "state_reason": "",
+    "created_by": "shop",
+    "created_at": "2027-02-26T14:03:11.120000Z",
+    "delivered": 1204,
+    "delivered_at": "2027-03-01T08:00:00.250000Z",
+    "failing_since": None,
+    "attempts": 0,
+    "next_try_at": None,
+    "last_error": "",
+    "waiting_events": 2,
+    "waiting_seconds": 0.3,
+}
+_SECRET = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"
 _LETTER = {
     "id": 301,
     "task_id": 1001,
@@ -181,6 +216,35 @@ EXAMPLES = {
         {"name": "stock", "task_type": "STOCK_SYNC", "every": 600, "lane": "low"},
         {"name": "one more thing", "task_type": "REPORT_SEND", "delay": 3600, "reason": "asked for by phone"},
     ],
+    "SubscriptionIn": [_SUBSCRIPTION_IN],
+    "SubscriptionPatch": [{"events": ["task.*"], "reason": "all of them"}],
+    "SubscriptionOut": [_SUBSCRIPTION],
+    "SubscriptionMade": [_SUBSCRIPTION | {"secret": _SECRET}],
+    "SubscriptionPage": [{"items": [_SUBSCRIPTION], "next": None}],
+    "SubscriptionReasonIn": [{"reason": "the receiver is being moved"}],
+    "SubscriptionResumeIn": [{"reason": "it is back"}, {"reason": "it lost a day", "since": "2026-11-01T00:00:00Z"}],
+    "SubscriptionReplayIn": [{"reason": "it lost a day", "since": "2026-11-01T00:00:00Z"}],
+    "SecretIn": [{"reason": "once a year"}],
+    "SecretOut": [{"secret": _SECRET}],
+    "WithdrawnOut": [{"withdrawn": 1}],
+    "TestedOut": [{"delivered": True, "response": "200", "ms": 35.2, "answer": "thank you"}],
+    "DeliveryPage": [
+        {
+            "items": [
+                {
+                    "id": 77,
+                    "at": "2027-03-01T08:00:00.250000Z",
+                    "ok": True,
+                    "response": "200",
+                    "ms": 35.2,
+                    "count": 1,
+                    "event_ids": ["1001-1"],
+                    "answer": "thank you",
+                }
+            ],
+            "next": None,
+        }
+    ],
     "JobPatch": [{"cron": "0 8 * * MON-FRI", "reason": "an hour earlier"}],
     "PauseIn": [
         {"reason": "the mail server is being moved"},
@@ -240,6 +304,10 @@ EXAMPLES = {
             "deadLetters": 1,
             "waitingToMove": 0,
             "oldestToMoveSeconds": None,
+            "subscriptions": 3,
+            "subscriptionsSuspended": 0,
+            "eventsWaiting": 2,
+            "oldestEventWaitingSeconds": 0.3,
             "beats": 2,
             "workers": 2,
             "slots": 8,
@@ -400,7 +468,7 @@ EXAMPLES = {
             "next": "501",
         }
     ],
-}
+} | ALARMS
 
 _TASK_THERE = {"task": {"id": 1001, "status": "INIT", "live": True}}
 _JOB_THERE = {"job": {"id": 12, "status": "ACTIVE", "revision": 4}}
@@ -418,7 +486,8 @@ PROBLEMS = {
         ),
         (
             "SCH_403_LANE_CLOSED",
-            "lane 'critical' is not open to this token. It may use high, default, low, backfill: name one of them.",
+            "lane 'critical' is not open to this token. It may use high, default, low, deferred, backfill: "
+            "name one of them.",
             None,
         ),
         ("SCH_404_NOT_FOUND", "There is no task 1001.", None),

@@ -259,6 +259,11 @@ class TaskOut(Schema):
     max_retry: int
     repeat_after: float | None = Field(description="It runs again this long after each run finishes")
     expires_after: float | None
+    retry_for: float | None = Field(
+        description="It is retried until this long after execute_time, however often; null: max_retry times"
+    )
+    deferred_from: int | None = Field(description="The task that handed this effect on")
+    deferred: list[int] = Field(description="The tasks that its own effects were handed on to")
     worker: str | None = Field(description="Who runs it, or ran it last; null: nobody, or no longer known")
     batch: UUID | None = Field(description="The batch of that run")
     error_code: str
@@ -283,6 +288,7 @@ class TaskOut(Schema):
         told |= {"was_due_at": run.due_at, "allowed_at": run.allowed_at}
         told |= {"worker": run.worker or None, "batch": run.batch, "attempts": tries_of(task)}
         told |= {"repeat_after": _seconds(task.repeat_after), "expires_after": _seconds(task.expires_after)}
+        told |= {"retry_for": _seconds(task.retry_for), "deferred": task.deferred or []}
         told["last_error"] = last and {"code": last.code, "message": for_outsiders(last.message)}
         return cls(**plain | told)
 

@@ -282,6 +282,20 @@ _OWN = (
         _object(_JOB | _BY | {"task": _integer("The instance.")}),
         {"name": "nightly", "revision": 4, "by": "olga", "task": 42},
     ),
+    Kind(
+        "job.missed",
+        "Nobody planned a job in time, so firings of it passed; what its catch-up wants of them runs now.",
+        _object(
+            {
+                "name": _text("The job's name."),
+                "count": _integer("How many firings passed; 1,000 stands for that many or more."),
+                "first": _time("The first of them."),
+                "last": _time("The last of them."),
+                "catch_up": _text("What is made up for: none, latest or all."),
+            }
+        ),
+        {"name": "nightly", "count": 3, "first": _AT, "last": _LATER, "catch_up": "latest"},
+    ),
     Kind("job.deleted", "A job is gone.", _object(_JOB | _BY), {"name": "nightly", "revision": 5, "by": "olga"}),
     Kind(
         "lane.paused",

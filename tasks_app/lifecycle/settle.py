@@ -1,13 +1,14 @@
 """settle: the outcomes of a batch are written, set-based, by the worker that still holds it."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
 
 from tasks_app.conf import conf
+from tasks_app.core.deferral import DEFERRING
 from tasks_app.core.errors import MOST_TAGS
 from tasks_app.core.handlers import Handler
 from tasks_app.core.task import SUCCEEDED, Failure, NotYet, Outcome, Returned, Skipped, Succeeded, Task
@@ -16,6 +17,7 @@ from tasks_app.database import atomic
 from tasks_app.sql import array, run
 
 from . import retry_budget
+from .deferral import HandedOn, hand_on, lock_to_defer
 
 ERROR_CODE_LENGTH = 50
 ERROR_MSG_LENGTH = 4_000
@@ -51,19 +53,28 @@ def settle(
     *,
     finish: bool,
     figures: BatchFigures = BatchFigures(),  # noqa: B008  (frozen)
+    wake: Callable[[Mapping[int, float]], object] | None = None,
 ) -> int:
     """Write these outcomes, one statement for each kind, and finish the batch if `finish`.
+
+    What tasks that succeeded have deferred is written before that, in the same transaction; `wake` is told when the
+    first of it is due in each shard.
 
     Returns how many rows moved: fewer than given means that the others were cancelled or rescheduled meanwhile.
     Raises BatchLost, having written nothing, if the batch is no longer ours.
     """
     settled = sorted(settled, key=lambda one: one.task.id)  # lock order, and the statements search by it
     kinds, timer = _by_kind(settled), handler.timer if handler else None
+    handed = _handed(settled)
     retry_budget.note_attempts([one.task for one in settled if not isinstance(one.outcome, Returned)])
-    if len(kinds) == 1 and timer is None:
+    if len(kinds) == 1 and timer is None and not handed:
         return _write(batch_no, handler, *kinds[0], finish=finish, figures=figures)
     with atomic(savepoint=False):
-        if not run("lock_batch", {"batch_no": batch_no, "ids": _ids(settled)}):
+        if handed:
+            dues = _hand_on(batch_no, settled, handed)
+            if wake is not None and dues:
+                wake(dues)
+        elif not run("lock_batch", {"batch_no": batch_no, "ids": _ids(settled)}):
             raise BatchLost(str(batch_no))
         last = len(kinds) - 1
         moments = _moments(timer, batch_no, settled) if timer else None
@@ -71,6 +82,26 @@ def settle(
             _write(batch_no, handler, kind, group, finish=finish and number == last, figures=figures, moments=moments)
             for number, (kind, group) in enumerate(kinds)
         )
+
+
+def _handed(settled: Sequence[Settled]) -> list[HandedOn]:
+    """What tasks have deferred that succeeded. Most types never defer anything, and their batches pay for one look."""
+    if settled[0].task.type not in DEFERRING:
+        return []
+    return [
+        HandedOn(one.task, effect)
+        for one in settled
+        if one.outcome is SUCCEEDED or isinstance(one.outcome, Succeeded)
+        for effect in one.task.deferred
+    ]
+
+
+def _hand_on(batch_no: UUID, settled: Sequence[Settled], handed: Sequence[HandedOn]) -> dict[int, float]:
+    """Only what the tasks have deferred that are still ours: the others' outcome is not written either."""
+    ours = lock_to_defer(batch_no, _ids(settled), handed)
+    if ours is None:
+        raise BatchLost(str(batch_no))
+    return hand_on(batch_no, [one for one in handed if one.task.id in ours])
 
 
 def _moments(timer: Timer, batch_no: UUID, settled: Sequence[Settled]) -> list[datetime] | None:

@@ -13,7 +13,7 @@ ALTER TABLE punctual_campaign_chunk SET (autovacuum_vacuum_scale_factor = 0.05);
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tasks_app", "0028_events")]
+    dependencies = [("tasks_app", "0029_subscriptions")]
 
     operations = [
         migrations.CreateModel(

@@ -125,7 +125,7 @@ def test_a_token_stays_in_its_lanes(caller):
     ]
 
     assert {(answer.status, answer.code) for answer in refused} == {(403, "SCH_403_LANE_CLOSED")}
-    assert "high, default, low, backfill" in refused[0].body["detail"]
+    assert "high, default, low, deferred, backfill" in refused[0].body["detail"]
     assert (JobDefinition.objects.count(), ScheduleTask.objects.exclude(job=job.id).count()) == (1, 1)
     assert caller(lanes=["critical"]).post("/tasks", TASK | {"lane": "critical"}).status == 201
     assert caller("b", lanes=["low"]).post("/tasks", TASK).code == "SCH_403_LANE_CLOSED"

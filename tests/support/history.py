@@ -28,6 +28,8 @@ GROWING = (
     "punctual_idempotency_record",
     "punctual_job",
     "punctual_job_cursor",
+    "punctual_alarm_incident",
+    "punctual_alarm_alert",
 )
 _TABLES = """
 WITH RECURSIVE one AS (
@@ -242,6 +244,22 @@ class History:
                 "created_at": SOME_DAY,
             },
         )
+        incident = {
+            "rule": "n % 100",
+            "tenant": "'default'",
+            "condition": "'dead'",
+            "cause": "'cause ' || n",
+            "task_type": f"'{TYPE}'",
+            "count": "1",
+            "sample": "'{}'",
+            "opened_at": SOME_DAY,
+            "seen_at": SOME_DAY,
+            "calm_at": SOME_DAY,
+            "closed_at": SOME_DAY,
+        }
+        part.insert("punctual_alarm_incident", 10, incident)
+        alert = {"id": "gen_random_uuid()", "channel": "n % 50", "incident": "n", "kind": "'opened'", "body": "'{}'"}
+        part.insert("punctual_alarm_alert", 5, alert | {"created_at": SOME_DAY, "done_at": SOME_DAY})
         part.copy(
             "punctual_job_cursor",
             10,

@@ -17,6 +17,8 @@ from tasks_app.engine.intervals import INTERVALS
 from tasks_app.lifecycle.reap import reap
 from tasks_app.sql import run
 
+from .alarms.alarm import alarm
+from .alarms.sending import send_waiting, stop_sending
 from .archiver import archive, stop_archiving
 from .campaigns import run_campaigns, stop_campaigns
 from .compensation import ScansFailed, compensate_and_tell
@@ -66,6 +68,8 @@ CHORES = (
     Chore("rescue", rescue),
     Chore("canary", send_canaries),
     Chore("compensate", compensate_and_tell, aside=True),
+    Chore("alarm", alarm, aside=True),
+    Chore("alert", send_waiting, aside=True, stop=stop_sending),
 )
 
 

@@ -12,15 +12,19 @@ WITH
     FROM (SELECT id, %(given)s::jsonb -> (place - 1) AS g FROM mine) AS one
 ), moved AS (
     UPDATE punctual_task t
-    SET status = CASE WHEN (g.final OR t.attempt >= t.max_retry) AND t.repeat_after IS NULL
-                      THEN 'DEAD' ELSE 'FAIL' END,
-        due_at = CASE WHEN NOT (g.final OR t.attempt >= t.max_retry) THEN clock_timestamp() + g.delay
+    SET status = CASE WHEN (g.final OR
+--include out_of_tries
+                      ) AND t.repeat_after IS NULL THEN 'DEAD' ELSE 'FAIL' END,
+        due_at = CASE WHEN NOT (g.final OR
+--include out_of_tries
+                      ) THEN clock_timestamp() + g.delay
                       ELSE (
             SELECT
 --include next_roll
             FROM (SELECT b.started_at + g.ended + t.repeat_after AS moment) AS roll) END,
-        attempt = CASE WHEN (g.final OR t.attempt >= t.max_retry) AND t.repeat_after IS NOT NULL
-                       THEN 0 ELSE t.attempt + 1 END,
+        attempt = CASE WHEN (g.final OR
+--include out_of_tries
+                       ) AND t.repeat_after IS NOT NULL THEN 0 ELSE t.attempt + 1 END,
         retry_count = t.retry_count + 1,
         batch_no = NULL, ran_in = t.batch_no, solo = FALSE, error_code = g.code, error_msg = g.message,
         allowed_at = greatest(t.allowed_at, b.allowed_at),

@@ -27,18 +27,24 @@ WITH expired AS (
     UPDATE punctual_task t
     SET batch_no = NULL, updated_at = clock_timestamp(),
         solo = t.solo OR b.in_company OR b.alone,
-        status = CASE WHEN b.alone AND t.attempt >= t.max_retry AND t.repeat_after IS NULL THEN 'DEAD'
+        status = CASE WHEN b.alone AND
+--include out_of_tries
+                           AND t.repeat_after IS NULL THEN 'DEAD'
                       WHEN b.alone OR t.attempt > 0 THEN 'FAIL'
                       ELSE 'INIT' END,
         due_at = CASE WHEN NOT b.alone THEN t.claimed_due
-                      WHEN t.attempt < t.max_retry THEN clock_timestamp() + make_interval(secs => coalesce(
+                      WHEN NOT
+--include out_of_tries
+                      THEN clock_timestamp() + make_interval(secs => coalesce(
                           (SELECT d.backoff[least(t.attempt + 1, cardinality(d.backoff))]
                            FROM punctual_job d WHERE d.id = t.job),
                           (SELECT (of_type.steps ->> least(t.attempt, jsonb_array_length(of_type.steps) - 1))::float8
                            FROM (SELECT coalesce(%(delays)s::jsonb -> t.task_type, %(usual)s::jsonb) AS steps) AS of_type)))
                       ELSE clock_timestamp() + t.repeat_after END,
         attempt = CASE WHEN NOT b.alone THEN t.attempt
-                       WHEN t.attempt >= t.max_retry AND t.repeat_after IS NOT NULL THEN 0
+                       WHEN
+--include out_of_tries
+                       AND t.repeat_after IS NOT NULL THEN 0
                        ELSE t.attempt + 1 END,
         retry_count = t.retry_count + b.alone::int,
         error_code = CASE WHEN b.alone THEN 'LOST' ELSE t.error_code END,

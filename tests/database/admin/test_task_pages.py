@@ -473,3 +473,32 @@ def test_every_page_carries_the_policy(viewer):
         assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
         assert headers["X-Content-Type-Options"] == "nosniff"
         assert headers["Referrer-Policy"] == "same-origin"
+
+
+def test_a_task_and_the_effect_it_deferred_link_to_each_other(viewer):
+    effect = {"task_type": "T_QUIET", "key": SCRIPT, "for_": 3600, "payload": {"do": "retry"}}
+    order = schedule("T_PLAIN", "order", payload={"defer": [effect]}).task_id
+    run_due()
+    [capture] = ScheduleTask.objects.get(id=order).deferred
+
+    of_order = page(viewer, f"{LIST}{order}/change/")
+    of_capture = page(viewer, f"{LIST}{capture}/change/")
+
+    assert "Effects it deferred" in of_order and f'href="{LIST}{capture}/change/"' in of_order
+    assert f'href="{LIST}{order}/change/">task {order}</a>, T_PLAIN <bdi>order</bdi>' in of_capture
+    assert "gives up 60 min after the time it is scheduled for" in of_capture
+    assert SCRIPT not in of_order + of_capture
+
+    run_due()
+    assert "it is retried for another" in page(viewer, f"{LIST}{capture}/change/")
+
+
+def test_an_effect_that_was_there_already_or_is_no_longer_kept_is_told(viewer):
+    there = schedule("T_QUIET", "capture", at=MONDAY).task_id
+    order = schedule("T_PLAIN", "order", payload={"defer": [{"task_type": "T_QUIET", "key": "capture"}]}).task_id
+    run_due()
+
+    assert "which was scheduled already" in page(viewer, f"{LIST}{order}/change/")
+
+    ScheduleTask.objects.filter(id=there).delete()
+    assert "which is no longer kept" in page(viewer, f"{LIST}{order}/change/")

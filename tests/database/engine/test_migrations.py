@@ -1,24 +1,21 @@
 """Migrations on a database that is in use: what was interrupted can be run again."""
 
 import pytest
-from django.apps import apps
 from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
-from tests.support.marks import APPS, commits
+from tests.support.marks import commits
 
 pytestmark = commits
 INDEX = "0023_audit_tenant_index"  # the migration that builds one while the table is in use
 
 
 @pytest.fixture
-def _all_apps():
-    """Migrations depend on those of apps that other tests do without. Afterwards all are applied again."""
-    apps.unset_available_apps()
+def _all_applied():
+    """Afterwards, again."""
     yield
     call_command("migrate", "tasks_app", verbosity=0)
-    apps.set_available_apps(APPS)
 
 
 def indexes_of_audit() -> dict[str, bool]:
@@ -31,7 +28,7 @@ def indexes_of_audit() -> dict[str, bool]:
         return dict(cursor.fetchall())
 
 
-@pytest.mark.usefixtures("_all_apps")
+@pytest.mark.usefixtures("_all_applied")
 @pytest.mark.parametrize("half_built", [True, False])
 def test_an_index_that_was_interrupted_is_built_again(half_built):
     """As PostgreSQL leaves it: committed so far, with an index that is not valid, or before there was one."""

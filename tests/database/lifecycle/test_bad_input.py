@@ -40,14 +40,14 @@ def refused(redis, django_capture_on_commit_callbacks):
     @contextmanager
     def block(*words: str):
         before = ScheduleTask.objects.order_by("id").values_list("id", "status", "updated_at")
-        there = list(before)
+        there, told = list(before), OutboxEvent.objects.count()
         with django_capture_on_commit_callbacks(execute=True) as callbacks, transaction.atomic():
             with pytest.raises(InvalidTask) as caught:
                 yield
             assert list(before.all()) == there
             assert schedule(TYPE, f"still usable {uuid4()}", at=TUESDAY).task_id
             transaction.set_rollback(True)
-        assert (callbacks, len(redis.keys(f"{SIGNAL_KEY}*")), OutboxEvent.objects.count()) == ([], 0, 0)
+        assert (callbacks, len(redis.keys(f"{SIGNAL_KEY}*")), OutboxEvent.objects.count()) == ([], 0, told)
         message = str(caught.value)
         assert [word for word in words if word not in message] == [], message
         assert len(message) < LONGEST_MESSAGE
@@ -236,8 +236,11 @@ BAD_SETTINGS = {
     "true": ({"max_retry": True}, ["max_retry", "True", "whole number"]),
     "a fraction": ({"max_retry": 2.5}, ["max_retry", "2.5", "whole number"]),
     "text": ({"max_retry": "3"}, ["max_retry", "'3'", "whole number"]),
-    "unknown lane": ({"lane": "hihg"}, ["'hihg'", "Did you mean 'high'?", "critical, high, default, low, backfill"]),
-    "empty lane": ({"lane": ""}, ["lane ''", "critical, high, default, low, backfill"]),
+    "unknown lane": (
+        {"lane": "hihg"},
+        ["'hihg'", "Did you mean 'high'?", "critical, high, default, low, deferred, backfill"],
+    ),
+    "empty lane": ({"lane": ""}, ["lane ''", "critical, high, default, low, deferred, backfill"]),
     "lane of another type": ({"lane": ["high"]}, ["['high']", "critical, high"]),
 }
 

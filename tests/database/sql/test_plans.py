@@ -18,6 +18,9 @@ from django.utils import timezone
 from tasks_app import sql
 from tasks_app.client import cancel, ensure, find, find_many, reschedule, schedule, schedule_many
 from tasks_app.client.rolling import failing_keys
+from tasks_app.engine.beat.alarms.looking import look as look_around
+from tasks_app.engine.beat.alarms.reading import read_events
+from tasks_app.engine.beat.alarms.sending import send_waiting
 from tasks_app.engine.beat.roll_up import roll_up
 from tasks_app.engine.watch.audit_browse import AuditFilter, page_of_entries
 from tasks_app.engine.watch.browse import Filter, browse
@@ -27,6 +30,7 @@ from tasks_app.engine.watch.letters import LetterFilter, page_of_letters
 from tasks_app.engine.watch.status import read_status
 from tasks_app.engine.watch.why import why_job, why_task
 from tasks_app.engine.worker.executor import run_batch
+from tasks_app.lifecycle.alarms.incidents import calm_due, tell_due
 from tasks_app.lifecycle.claim import ClaimedBatch, LaneShare, claim, peek
 from tasks_app.lifecycle.jobs.planning import plan_due
 from tasks_app.lifecycle.past import move_batches, move_strays
@@ -50,9 +54,11 @@ WHOLE = {
     "waiting_keys": "the same, and only what has a limit is indexed by its type: every claim would pay for more",
     "outlook": "the same, of what has no limit; asked by a person's page",
     "events_of_tasks": "it looks through what was told in a time, for a person who asked for the story of a unit",
+    "gather_all": "the first window of events, and the one after a restore, have all there is; once each",
 }
 # Of what PostgreSQL's planner expects more in a larger table, since it doesn't know the parameters: what it really is.
 EXPECTED_TO_GROW = {
+    "gather_window": "what was committed since the last window, in an index by transaction; run below",
     "ended_pauses": "jobs whose pause has ended, in an index of those whose pause ends; run below",
     "outlook": "it counts what is scheduled, step by step, in an index alone",
     "pace_before": "the minutes of a day",
@@ -83,6 +89,11 @@ def finish_and_move() -> None:
     ScheduleTask.objects.filter(id__in=newest.ids).update(updated_at=timezone.now() - timedelta(days=2))
     TaskBatch.objects.filter(batch_no=newest.batch_no).update(finished_at=timezone.now() - timedelta(days=1))
     assert move_batches() == (1, 20)
+
+
+def look_for_alarms() -> None:
+    for step in (read_events, read_events, look_around, calm_due, tell_due):
+        step()
 
 
 def look_for(**wanted: object) -> Callable[[], object]:
@@ -116,6 +127,10 @@ DOES = {
     "plan nothing": lambda: sql.run("to_plan", {"shards": list(range(16)), "ahead": 60.0}),
     "end pauses": lambda: sql.run("ended_pauses", {"after": 0, "most": 100}),
     "prune answers": lambda: sql.run("prune_idempotency", {"keep": 10 * DAY, "step": 100}),
+    "prune alerts": lambda: sql.run("prune_alerts", {"keep": 10 * DAY, "step": 100}),
+    "prune incidents": lambda: sql.run("prune_incidents", {"keep": 10 * DAY, "step": 100}),
+    "look for alarms": look_for_alarms,
+    "send alerts": send_waiting,
     "prune revisions": lambda: sql.run("prune_revisions", {"after": 0, "keep": DAY, "step": 100}),
     "status": read_status,
     "next hour": next_hour,

@@ -159,10 +159,11 @@ def test_what_should_have_been_moved_is_counted():
 
 
 def test_a_partition_that_is_missing_is_told():
+    now = datetime.now(UTC)
+    make("punctual_past_default", [now - 2 * DAY], DAY)
     keep_partitions()
     assert told("partitions_behind") == []
 
-    now = datetime.now(UTC)
     for one in partitions("punctual_past_default"):
         if one.until > now:  # as if the chore had not run for days
             drop(one)

@@ -73,7 +73,6 @@ class Edit(NamedTuple):
     row: int = NONE
     seen: str = ""  # the status it saw
     article: bool = False  # holds the lock of the business row
-    over_before: tuple[int, ...] = ()  # rows of the unit that were over when it began; kept only if there is a mover
 
 
 class Unit(NamedTuple):

@@ -59,8 +59,8 @@ class Rules:
     edit_locks_the_article_first: bool = True
     # the mover, and what it moved
     mover_takes_only_what_is_over: bool = True
-    mover_leaves_what_ended_during_an_edit: bool = True  # KEEP_LIVE_SECONDS is longer than any edit takes
     past_is_looked_at_after_the_live: bool = True
+    insert_comes_before_a_last_look_back: bool = True
     takeover_brings_the_row_back: bool = True
     bring_back_looks_again_at_the_row: bool = True
     insert_comes_before_the_look_for_its_idem_key: bool = True
