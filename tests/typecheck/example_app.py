@@ -106,10 +106,12 @@ from tasks_app.client.rolling import (
 from tasks_app.client.subscriptions import (
     Subscription,
     Target,
+    add_secret,
     find_subscription,
     pause_subscription,
     replay_subscription,
     resume_subscription,
+    withdraw_old_secrets,
 )
 from tasks_app.testing import (
     FrozenClock,
@@ -344,6 +346,8 @@ def listen(operator: Operator) -> list[Subscription]:
     resume_subscription("to python", operator, tenant="shop", since=datetime.now(UTC))
     replay_subscription("to python", datetime.now(UTC), operator, tenant="shop")
     unsubscribe("to stream", tenant="shop")
+    secrets: list[str | None] = [made[-1].new_secret, add_secret("to webhook", operator, tenant="shop")]
+    assert len(secrets) > withdraw_old_secrets("to webhook", operator, tenant="shop")
     return [*made, find_subscription("to queue", tenant="shop")]
 
 
