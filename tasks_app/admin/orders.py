@@ -26,9 +26,11 @@ from tasks_app.engine.operations.operate import (
     preview_tasks,
 )
 from tasks_app.engine.watch.browse import browse
+from tasks_app.lifecycle.anywhere import tasks_by_id
 from tasks_app.lifecycle.campaigns.begin import LANE
 from tasks_app.lifecycle.operate import Answer
-from tasks_app.models import AnyTask, AuditEntry, ScheduleTask
+from tasks_app.models import AuditEntry
+from tasks_app.models.schedule_task import TaskFields
 from tasks_app.pages.links import console_url
 
 from .forms import FilterForm, OrderForm, ReasonForm
@@ -156,12 +158,12 @@ def _refused(pages, request, form) -> HttpResponse:
     return TemplateResponse(request, "tasks_app/refused.html", context, status=400)
 
 
-def _examples(order: dict) -> list[ScheduleTask]:
+def _examples(order: dict) -> list[TaskFields]:
     if order["scope"] == OrderForm.CHOSEN:
         ids = order["ids"][:EXAMPLES]
     else:
         ids = [task.id for task in browse(order["filter"], size=EXAMPLES).tasks]
-    rows = AnyTask.objects.defer("payload").in_bulk(ids)
+    rows = tasks_by_id(ids)
     return [rows[id_] for id_ in ids if id_ in rows]
 
 

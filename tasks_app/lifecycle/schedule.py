@@ -205,7 +205,7 @@ def _lock_current(requests: Sequence[Request]) -> dict[Unit, _Row]:
 
 
 def _past_rows(units: Sequence[Unit]) -> dict[Unit, _Row]:
-    return {unit: _Row(*row, past=True) for unit, row in past_units(units).items()}
+    return {unit: _Row(*row[:4], past=True) for unit, row in past_units(units).items()}
 
 
 def _move(pairs: Sequence[tuple[Request, _Row]]) -> dict[Unit, Scheduled]:

@@ -15,7 +15,7 @@ from tasks_app.models import DlqEntry, ScheduleTask, TaskAttempt
 from tasks_app.models.schedule_task import TaskFields
 from tasks_app.sql import run
 
-from .anywhere import current_task, tasks_by_id
+from .anywhere import current_task, past_tasks, tasks_by_id
 from .past import past_units
 from .request import key_of, unit_of
 from .tries import Error, error_of, last_error, late_by, try_of, waited, with_tries
@@ -102,7 +102,7 @@ def find_many(
     over = past_units(missing)
     if not over:
         return found
-    rows = with_tries(tasks_by_id([row.id for row in over.values()]).values())
+    rows = with_tries(past_tasks(over.values()).values())
     return found | {(row.task_type, row.biz_key): _info(row) for row in rows}
 
 

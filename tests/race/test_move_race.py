@@ -4,7 +4,7 @@ import threading
 from contextlib import contextmanager
 
 import pytest
-from django.db import connection, connections
+from django.db import connections
 
 from tasks_app import sql
 from tasks_app.client import Outcome, cancel, ensure, ensure_many, find, reschedule, schedule
@@ -142,13 +142,8 @@ def test_one_that_is_brought_back_between_two_looks_is_found():
     old = over(SKIP)
     move()
 
-    def brought_back_first(execute, statement, *rest):
-        """Before the past is asked, when what is live has been, somebody else has brought it back."""
-        if "punctual_past" in statement:
-            in_another_thread(lambda: ensure(TYPE, "a", at=TUESDAY))
-        return execute(statement, *rest)
-
-    with connection.execute_wrapper(brought_back_first):
+    # Before the past is asked, when what is live has been, somebody else has brought it back.
+    with before_statement("past_by_id", lambda: in_another_thread(lambda: ensure(TYPE, "a", at=TUESDAY))):
         found = tasks_by_id([old])
 
     assert found[old].current is False

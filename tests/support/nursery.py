@@ -16,27 +16,38 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
+
+from tests.support.wait import wait_until
+
+ROOT = Path(__file__).resolve().parent.parent.parent
 
 LIBRARIES = (
     "celery.apps.beat",
     "celery.apps.worker",
     "celery.bin.celery",
     "celery.concurrency.prefork",
+    "celery.fixups.django",
     "celery.worker.autoscale",
     "celery.worker.components",
     "celery.worker.consumer",
     "celery.worker.strategy",
     "cronsim",
+    "django.contrib.admin",
+    "django.contrib.postgres.fields",
+    "django.core.mail",
     "django.core.management",
     "django.db.backends.postgresql.base",
+    "django.db.migrations.writer",
+    "django.views.debug",
     "gunicorn.app.wsgiapp",
     "gunicorn.workers.gthread",
     "httpx",
     "kombu.transport.redis",
     "psycopg.types.json",
+    "pydantic",
     "redis",
 )
 
@@ -54,11 +65,7 @@ class Born:
         return self.returncode
 
     def wait(self, timeout: float) -> int:
-        deadline = time.monotonic() + timeout
-        while self.poll() is None:
-            if time.monotonic() > deadline:
-                raise subprocess.TimeoutExpired(str(self.pid), timeout)
-            time.sleep(0.01)
+        wait_until(lambda: self.poll() is not None, timeout, describe=f"the end of process {self.pid}")
         return self.returncode
 
 
@@ -71,15 +78,13 @@ class _Nursery:
     """The test process's side of it."""
 
     def __init__(self) -> None:
-        ours, theirs = socket.socketpair()
+        self._ours, theirs = socket.socketpair()
         with theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", __name__, str(theirs.fileno())], pass_fds=[theirs.fileno()]
-            )
-        self._lines = ours.makefile("rw")
+            command = [sys.executable, "-m", __name__, str(theirs.fileno())]
+            self._process = subprocess.Popen(command, cwd=ROOT, pass_fds=[theirs.fileno()])
+        self._lines = self._ours.makefile("rw")
         self._asking = threading.Lock()
-        atexit.register(self._process.wait, 10)
-        atexit.register(ours.shutdown, socket.SHUT_RDWR)  # first of the two
+        atexit.register(self._close)
 
     def ask(self, **request: object) -> int | None:
         with self._asking:
@@ -87,9 +92,22 @@ class _Nursery:
             self._lines.flush()
             return json.loads(self._lines.readline())
 
+    def _close(self) -> None:
+        self._lines.close()
+        self._ours.close()
+        self._process.wait(10)
+
+
+_making = threading.Lock()
+
+
+def _nursery() -> _Nursery:
+    with _making:
+        return _the_one()
+
 
 @cache
-def _nursery() -> _Nursery:
+def _the_one() -> _Nursery:
     return _Nursery()
 
 

@@ -10,6 +10,7 @@ from tasks_app.core.errors import RetryLimited
 from tasks_app.engine.wakeup import wake_on_commit
 from tasks_app.engine.watch.browse import Filter, tally
 from tasks_app.lifecycle import operate as _operate
+from tasks_app.lifecycle.anywhere import tasks_by_id
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.operate import Answer, Operated, Row, Verb, expected
 from tasks_app.lifecycle.retry_limit import RETRIES_A_MINUTE
@@ -56,7 +57,7 @@ def move_tasks(ids: Sequence[int], at: datetime, operator: Operator) -> Operated
 
 
 def preview_tasks(verb: Verb, ids: Sequence[int]) -> Preview:
-    rows = AnyTask.objects.filter(id__in=ids).only("status", "due_at", "current")
+    rows = tasks_by_id(ids).values()
     counts = Counter(_expected(verb, task.id, task.status, task.due_at is not None, task.current) for task in rows)
     return Preview(counts, max(ids, default=0), complete=True)
 

@@ -349,4 +349,4 @@ def test_new_keys_seal_channels_too(settings):
     assert secrets.keys_in_use().total() == 1
 
     settings.PUNCTUAL = settings.PUNCTUAL | {"SECRET_KEYS": (new_key(),)}
-    assert secrets.rotate().unopened[0].startswith("alarm channel ops: ")
+    assert secrets.rotate().unopened[0].startswith(f"punctual_alarm_channel {to.id}: ")
