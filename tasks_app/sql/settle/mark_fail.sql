@@ -35,12 +35,13 @@ WITH
 ), buried AS (
     INSERT INTO punctual_dead_letter (task_id, tenant, task_type, error_code, error_msg)
     SELECT id, tenant, task_type, error_code, error_msg FROM moved WHERE status = 'DEAD'
-), news AS (
+), news AS NOT MATERIALIZED (
     SELECT CASE m.status WHEN 'DEAD' THEN 'task.dead' ELSE 'task.failed' END AS event, m.id, m.tenant, m.task_type,
-           m.biz_key AS key, m.job, m.fire_time, m.idem_key, b.worker, b.batch_no, m.attempt, NULL::text AS state,
+           m.biz_key AS key, m.job, m.fire_time, m.idem_key, (SELECT worker FROM b) AS worker,
+           (SELECT batch_no FROM b) AS batch_no, m.attempt, NULL::text AS state,
            jsonb_strip_nulls(jsonb_build_object(
-               'code', m.error_code, 'message', left(m.error_msg, 500), 'next', m.due_at)) AS data
-    FROM moved m, b
+               'code', m.error_code, 'message', left(m.error_msg, 500), 'next', m.due_at)) AS data, TRUE AS with_data
+    FROM moved m
 ),
 --include tell
 --include figures
