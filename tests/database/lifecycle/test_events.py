@@ -180,7 +180,7 @@ def test_an_event_says_all_that_is_known_of_the_task():
     created, failed = told()
     assert (created.tenant, created.unit, created.task) == ("acme", ("acme", TYPE, "a"), made.task_id)
     assert (created.idem_key, created.state, created.attempt, created.worker) == ("once", "INIT", None, None)
-    assert created.data == {"at": row(made.task_id).execute_time.isoformat()}
+    assert datetime.fromisoformat(created.data["at"]) == row(made.task_id).execute_time
     assert (failed.idem_key, failed.state, failed.attempt) == ("once", "FAIL", 1)
     assert (failed.worker, failed.batch) == ("worker-7", batch.batch_no)
     assert failed.data["code"] == "BROKEN"
@@ -249,7 +249,7 @@ def test_a_move_of_what_failed_says_when_it_would_have_been_tried():
     reschedule(TYPE, "a", at=TUESDAY)
 
     [moved] = told("task.updated")
-    assert (moved.data["old"], moved.state) == (next_try.isoformat(), "FAIL")
+    assert (datetime.fromisoformat(moved.data["old"]), moved.state) == (next_try, "FAIL")
 
 
 def test_what_is_replaced_is_cancelled_and_its_successor_says_so():
