@@ -36,7 +36,7 @@ def _keeping(patterns: str):
     from django.conf import settings
     from django.test import override_settings
 
-    os.environ["BENCH_EVENTS"] = patterns
+    os.environ["BENCH_KEPT_EVENTS"] = patterns
     return override_settings(PUNCTUAL=settings.PUNCTUAL | ({"EVENTS": patterns.split(",")} if patterns else {}))
 
 

@@ -115,6 +115,11 @@ class Sustained(NamedTuple):
 def run(stack: Stack, rate: int = RATE, seconds: int = SECONDS) -> dict:
     long = measure(stack, rate, seconds)
     parts = long.parts
+    print(
+        f"  {rate:,} tasks/s for {seconds} s: p95 {long.p95:.0f} ms, p99 grows {long.p99_growth:.2f}-fold, "
+        f"live tables {long.live_growth:.2f}-fold, fed {long.fed_late_s:.1f} s late at worst",
+        flush=True,
+    )
 
     def holds_at(tried: int) -> bool:
         short = measure(stack, tried, min(seconds, SEARCH_SECONDS))
@@ -169,7 +174,7 @@ def measure(stack: Stack, rate: int, seconds: int) -> Sustained:
     start = datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=ahead)
     first, last = start.timestamp(), start.timestamp() + seconds
     _make_jobs(fired, start, seconds)
-    with _feeding(stack.folder, fed, seconds, first) as feeder, _looking() as looks:
+    with _feeding(stack.folder, fed, seconds, first) as feeder, _looking(first, rate) as looks:
         wait_until(last)
         _wait_run(fired * seconds + feed.total(fed, seconds))
         fed_late = float(feeder.communicate(timeout=30)[0] or "inf")
@@ -202,8 +207,8 @@ def _feeding(folder: Path, rate: int, seconds: int, first: float) -> Iterator[su
 
 
 @contextmanager
-def _looking() -> Iterator[list[Look]]:
-    """What the tables have, all the time, in a thread of its own."""
+def _looking(first: float, rate: int) -> Iterator[list[Look]]:
+    """What the tables have, all the time, in a thread of its own; each minute it says how far the run is."""
     looks: list[Look] = []
     over = threading.Event()
 
@@ -213,6 +218,7 @@ def _looking() -> Iterator[list[Look]]:
         while not over.wait(LOOK_SECONDS):
             sizes = [query(_BYTES, [names])[0][0] for names in (LIVE, REST)]
             looks.append(Look(time.time(), *sizes, frozenset(name for (name,) in query(_PARTITIONS))))
+            _tell_progress(looks, first, rate)
         connection.close()
 
     thread = threading.Thread(target=look, daemon=True)
@@ -222,6 +228,18 @@ def _looking() -> Iterator[list[Look]]:
     finally:
         over.set()
         thread.join()
+
+
+def _tell_progress(looks: Sequence[Look], first: float, rate: int) -> None:
+    minute = int((looks[-1].at - first) // 60)
+    if len(looks) > 1 and minute > 0 and int((looks[-2].at - first) // 60) < minute:
+        behind = (looks[-1].at - first) * rate - record.count()
+        live, rest = looks[-1].live_bytes // 1_000_000, looks[-1].rest_bytes // 1_000_000
+        print(
+            f"  minute {minute}: {record.count():,} tasks run, {max(behind, 0) / rate:.1f} s behind; "
+            f"live tables {live} MB, the rest {rest} MB",
+            flush=True,
+        )
 
 
 def _wait_run(expected: int) -> None:

@@ -12,6 +12,7 @@ RUN_LEASE_SECONDS = 4.0  # as in settings.py; a test compares them
 QUIET_START, QUIET_END = 2.0, 8.0  # seconds without a fault at both ends of a run: to get going, and to get over it
 
 MOVES = {"CHAOS_MOVES": "1"}
+EVENTS = {"CHAOS_EVENTS": "1"}
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,8 @@ class Scenario:
     env: dict[str, str] = field(default_factory=dict)  # faults that live inside the processes
     poison_each: int = 0
     longest_schedule_ms: float | None = None
+    replays: bool = False  # a quarter as many tasks have died before, and a campaign replays them meanwhile
+    events: bool = False  # all are kept and told to subscribers, and each must be matched by a change
     moves: bool = False  # what is over goes to the past at once, and what is of BRIEF_TYPE goes for good soon after
     judges_recovery: bool = True  # False: how long each recovery took is told, not judged, since others use the machine
 
@@ -122,6 +125,25 @@ def _move(dice: random.Random) -> Iterable[Fault]:
         yield Fault(at, kind, target, seconds)
 
 
+def _replay(dice: random.Random) -> Iterable[Fault]:
+    """Whatever can end a step of a campaign; the beats above all."""
+    menu = [("kill", name, 0) for name in BEATS * 4 + WORKERS]
+    menu += [("cut_connections", "database", 0), ("stop_postgres", "database", 1)] * 2
+    dice.shuffle(menu)
+    for at, (kind, target, seconds) in zip(spread(dice, times=len(menu), until=44), menu, strict=True):
+        yield Fault(at, kind, target, seconds)
+
+
+def _relay(dice: random.Random) -> Iterable[Fault]:
+    """Whatever can come between two steps of a relay, in an order of the seed's own."""
+    menu = [("kill", name, 0) for name in BEATS * 4 + WORKERS]
+    menu += [("flush_broker", "broker", 0), ("cut_connections", "database", 0), ("stop_postgres", "database", 1)] * 2
+    menu += [("freeze", name, 5) for name in BEATS]
+    dice.shuffle(menu)
+    for at, (kind, target, seconds) in zip(spread(dice, times=len(menu), until=66), menu, strict=True):
+        yield Fault(at, kind, target, seconds)
+
+
 def _small(dice: random.Random) -> Iterable[Fault]:
     """A bit of everything that takes no longer than a lease, in an order of the seed's own."""
     menu = [
@@ -170,7 +192,32 @@ ALL = {
             MOVES,
             moves=True,
         ),
-        Scenario("small", "a bit of everything, for `make test`", 16, _small, MOVES, moves=True, judges_recovery=False),
+        Scenario(
+            "replay",
+            "a campaign replays dead tasks; beats and workers killed, PostgreSQL stopped, connections cut",
+            54,
+            _replay,
+            replays=True,
+        ),
+        Scenario(
+            "relay",
+            "two subscribers to all events, one slow and failing at random; beats killed and stopped for more than a "
+            "lease, PostgreSQL stopped, connections cut, the broker flushed",
+            76,
+            _relay,
+            EVENTS,
+            events=True,
+        ),
+        Scenario(
+            "small",
+            "a bit of everything, for `make test`",
+            16,
+            _small,
+            MOVES | EVENTS,
+            events=True,
+            moves=True,
+            judges_recovery=False,
+        ),
     )
 }
 FULL = tuple(name for name in ALL if name != "small")

@@ -35,5 +35,7 @@ if os.environ.get("CHAOS_MOVES"):
         "PARTITION_HOURS": 1 / 60,
         "RETENTION": {"brief": {"hot_days": 2 / 86_400}},
     }
+if os.environ.get("CHAOS_EVENTS"):
+    PUNCTUAL |= {"EVENTS": ["*"], "RELAY_GIVE_UP_SECONDS": 3600}
 if os.environ.get("CHAOS_TWICE"):
     PUNCTUAL["CELERY"]["beat_scheduler"] = "chaos.doubling_beat:DoublingBeat"

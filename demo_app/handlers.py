@@ -1,8 +1,11 @@
 """Handlers for the demo: each shows one thing a task can do."""
 
 import time
+from datetime import timedelta
 
 from tasks_app.client import RetryableError, Task, UnrecoverableError, handler
+
+from .payments import PaymentsAway, capture
 
 
 @handler("DEMO_HELLO", api=True)
@@ -27,3 +30,24 @@ def broken(task: Task) -> None:
 def slow(task: Task) -> None:
     """Takes as long as the payload says."""
     time.sleep(task.payload["seconds"])
+
+
+@handler("DEMO_ORDER", timeout=10)
+def place_order(task: Task) -> str:
+    """Places an order, and hands its payment on if the payment service is away."""
+    try:
+        capture(task.key, task.payload["amount"], str(task.token))
+    except PaymentsAway:
+        task.defer("DEMO_CAPTURE", task.key, task.payload, for_=timedelta(days=2))
+        return "placed, to be paid"
+    return "placed and paid"
+
+
+@handler("DEMO_CAPTURE", timeout=10, backoff=[1, 2, 5, 10])
+def capture_later(task: Task) -> str:
+    """A payment that could not be had when its order was placed."""
+    try:
+        capture(task.key, task.payload["amount"], str(task.token))
+    except PaymentsAway as error:
+        raise RetryableError(str(error), code="PAYMENTS_AWAY") from None
+    return "paid"

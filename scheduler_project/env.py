@@ -113,9 +113,14 @@ def public_url() -> SplitResult | None:
     return parts
 
 
+def listed(name: str, default: str) -> list[str]:
+    """What is separated by commas."""
+    return [text.strip() for text in os.environ.get(name, default).split(",") if text.strip()]
+
+
 def networks(name: str, default: str) -> list[str]:
     """Addresses and networks, separated by commas."""
-    found = [text.strip() for text in os.environ.get(name, default).split(",") if text.strip()]
+    found = listed(name, default)
     for text in found:
         try:
             ip_network(text)

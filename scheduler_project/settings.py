@@ -143,7 +143,25 @@ LOGGING = {
     },
 }
 
-PUNCTUAL = {"REDIS_URL": REDIS_URL, "ARCHIVE_URL": os.environ.get("ARCHIVE_URL", "")}
+# For alarms that are told by mail.
+EMAIL_HOST, EMAIL_PORT = (
+    os.environ.get("EMAIL_HOST", "localhost"),
+    env.whole_number("EMAIL_PORT", os.environ.get("EMAIL_PORT", "25")),
+)
+EMAIL_HOST_USER = os.environ.get("EMAIL_HOST_USER", "")
+EMAIL_HOST_PASSWORD = os.environ.get("EMAIL_HOST_PASSWORD", "")
+EMAIL_USE_TLS = env.flag("EMAIL_USE_TLS", False)
+DEFAULT_FROM_EMAIL = os.environ.get("DEFAULT_FROM_EMAIL", "punctual@localhost")
+
+PUNCTUAL = {
+    "REDIS_URL": REDIS_URL,
+    "ARCHIVE_URL": os.environ.get("ARCHIVE_URL", ""),
+    "CONSOLE_URL": f"{_public.scheme}://{_public.netloc}/admin/" if _public else "",
+    "OUTGOING_ALLOW": env.listed("OUTGOING_ALLOW", "public"),
+    "OUTGOING_CA_FILE": os.environ.get("OUTGOING_CA_FILE", ""),
+    "SECRET_KEYS": env.listed("PUNCTUAL_SECRET_KEYS", ""),
+    "SECRET_KEYS_FILE": os.environ.get("PUNCTUAL_SECRET_KEYS_FILE", ""),
+}
 for _name in (
     "DISPATCH_LEASE_SECONDS",
     "RUN_LEASE_SECONDS",

@@ -9,12 +9,12 @@ class TasksAppConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from . import checks, database_checks, uninstall, web_checks  # noqa: F401  (they register the system checks)
+        from . import alarm_looks, checks, database_checks, uninstall, web_checks  # noqa: F401  (they register themselves)
 
         if apps.is_installed("django.contrib.auth"):
             from .engine.web import people
 
             people.watch_console()
         post_migrate.connect(uninstall.leave_nothing, sender=self, dispatch_uid="punctual.uninstall")
-        # Every installed app may have a `handlers`, a `compensation` and a `links` module; no app is named here.
-        autodiscover_modules("handlers", "compensation", "links")
+        # Every installed app may have these modules; no app is named here.
+        autodiscover_modules("handlers", "compensation", "links", "subscribers")

@@ -1,5 +1,6 @@
 """Django system checks: the configuration and the declared handlers make sense together."""
 
+import ssl
 from collections.abc import Iterator
 from importlib.util import find_spec
 
@@ -8,13 +9,14 @@ from django.conf import settings
 from django.core import checks
 from django.db import DatabaseError
 
-from .conf import conf, from_settings
+from .conf import Conf, conf, from_settings
 from .core.errors import InvalidConfiguration, nearest
 from .core.handlers import REGISTRY, Handler
 from .core.lanes import LANES
 from .engine.celery_app import command
 from .engine.wakeup import client
 from .engine.watch.alive import who_is_missing
+from .sealing import keyring, keys_are_named
 
 
 @checks.register()
@@ -26,6 +28,7 @@ def check_configuration(**_: object) -> list[checks.CheckMessage]:
         found += [checks.Error(line, id="punctual.E001") for line in str(error).splitlines()]
     else:
         found += [*_redis_url(given.REDIS_URL), *_unknown_options(given.CELERY), *_archive(given.ARCHIVE_URL)]
+        found += [*_files(given), *_allow_list(given.OUTGOING_ALLOW)]
     if not getattr(settings, "USE_TZ", True):
         found.append(checks.Error("USE_TZ is off, but due times are instants. Turn it on.", id="punctual.E003"))
     return found
@@ -57,6 +60,49 @@ def _unknown_options(options: dict) -> Iterator[checks.CheckMessage]:
                 f'PUNCTUAL["CELERY"] has {name!r}, which is not a Celery option.{nearest(name, SETTING_KEYS)}',
                 id="punctual.W003",
             )
+
+
+def _files(given: Conf) -> Iterator[checks.CheckMessage]:
+    try:
+        keyring()
+    except InvalidConfiguration as error:
+        yield checks.Error(str(error), id="punctual.E007")
+    if given.OUTGOING_CA_FILE:
+        try:
+            ssl.create_default_context(cafile=given.OUTGOING_CA_FILE)
+        except OSError as error:
+            yield checks.Error(
+                f'PUNCTUAL["OUTGOING_CA_FILE"], {given.OUTGOING_CA_FILE}, can\'t be used: {error}',
+                hint="Give a file with the certificates of your authorities, in PEM.",
+                id="punctual.E008",
+            )
+
+
+def _allow_list(entries: list[str]) -> Iterator[checks.CheckMessage]:
+    if any(everything in entries for everything in ("0.0.0.0/0", "::/0")):
+        yield checks.Warning(
+            'PUNCTUAL["OUTGOING_ALLOW"] has a network of all addresses: whoever makes a subscription can call every '
+            "service that the beats can reach, also those that trust their neighbours.",
+            hint="'public' stands for all addresses of the Internet; list your own receivers beside it.",
+            id="punctual.W005",
+        )
+
+
+@checks.register(deploy=True)
+def check_secret_keys(**_: object) -> list[checks.CheckMessage]:
+    try:
+        if settings.DEBUG or keys_are_named():
+            return []
+    except InvalidConfiguration:
+        return []  # told above
+    return [
+        checks.Warning(
+            'PUNCTUAL["SECRET_KEYS"] is empty: the secrets of webhooks and alarms are sealed with a key made from '
+            "SECRET_KEY. Whoever has that can open them, and when it is changed, nobody can.",
+            hint="`manage.py secrets key` makes one; docs/security.md says how to change over.",
+            id="punctual.W006",
+        )
+    ]
 
 
 @checks.register(deploy=True)

@@ -9,7 +9,7 @@ from typing import ClassVar
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS
 
-from .core import archive_url, events
+from .core import allow_list, archive_url, events, keyring, retry_budget
 from .core.errors import InvalidConfiguration, nearest, shown
 from .core.retention import DEFAULT_CLASS, RetentionClass, problems_of
 from .core.sharding import MOST_SHARDS
@@ -50,6 +50,9 @@ class Conf(Section):
     TIMEOUT_GRACE_SECONDS: float = 2.0  # a handler that ignores its interruption for this long ends its process
     UNKNOWN_HANDLER_SECONDS: float = 5.0  # a type this worker doesn't know is due again after this
 
+    # Retries beyond a share of all attempts wait: {"all": {"share": 0.2, "burst": 1000}, "types": …, "tenants": …}
+    RETRY_BUDGETS: dict = field(default_factory=dict)
+
     # Processes.
     NODE_SECONDS: float = 2.0  # a beat or worker reports itself this often
     NODE_TTL_SECONDS: float = 8.0  # silent for this long: not live
@@ -68,6 +71,15 @@ class Conf(Section):
     # Compensation.
     COMPENSATE_SECONDS: float = 60.0  # how often the apps' scans look for rows whose task was lost
 
+    # Alarms.
+    ALARM_SECONDS: float = 5.0  # how often the beats look whether an alarm rule applies, and send what waits; 0: never
+    CONSOLE_URL: str = ""  # where people find the console, for links in alerts; empty: none has a link
+    KEEP_INCIDENTS_DAYS: float = 90.0  # after they were closed, with their alerts
+    # The relay.
+    RELAY_MS: float = 50.0  # how often a beat that has subscriptions looks for new events
+    RELAY_GIVE_UP_SECONDS: float = 86_400.0  # a subscription that got nothing delivered for this long is suspended
+    BROKERS: dict = field(default_factory=dict)  # where events may be queued: {"billing": "amqp://…"}
+
     # Limits of input.
     PAYLOAD_MAX_BYTES: int = 65_536
     API_CALLS_PER_MINUTE: int = 6_000  # of one token or user; 0: no limit
@@ -76,6 +88,16 @@ class Conf(Section):
     # Events.
     EVENTS: tuple[str, ...] = events.DEFAULT_EVENTS  # which are kept, as patterns; the last that matches decides
     LATE_SECONDS: float = 60.0  # a run that begins so much later than it could have is told as late
+
+    # Calls to others, and secrets.
+    OUTGOING_ALLOW: tuple[str, ...] = (allow_list.PUBLIC,)  # where webhooks and alarms may go
+    OUTGOING_CA_FILE: str = ""  # certificates of authorities to trust beside the system's own
+    WEBHOOK_TIMEOUT_SECONDS: float = 10.0  # a whole call, from the look-up of the name to the end of the answer
+    WEBHOOK_CONNECTIONS: int = 8  # calls at the same time to one subscriber, at most
+    SECRET_KEYS: tuple[object, ...] = field(
+        default=(), repr=False
+    )  # the first seals, all unseal; empty: from SECRET_KEY
+    SECRET_KEYS_FILE: str = ""  # more of them, one a line
 
     # Keeping.
     KEEP_LIVE_SECONDS: float = 600.0  # what is over stays among what is live for this long, then it goes to the past
@@ -87,8 +109,10 @@ class Conf(Section):
     RETENTION: dict = field(default_factory=dict)  # more classes: {"brief": {"hot_days": 2, "tenants": ["acme"]}}
     PARTITION_HOURS: float = 24.0  # of the past that lie in one table and go together
     KEEP_OUTBOX_DAYS: float = 7.0
+    KEEP_OUTBOX_MOST_DAYS: float = 30.0  # events that a subscription has not got stay, but no longer than this
     KEEP_AUDIT_DAYS: float = 180.0  # who did what and why; no less
     KEEP_REVISIONS_DAYS: float = 90.0  # longer than any change of a unit can be late
+    KEEP_CAMPAIGNS_DAYS: float = 30.0  # after they were done or cancelled
     PRUNE_STEP: int = 5_000  # rows deleted in one statement, at most
     PRUNE_SECONDS: float = 60.0
     VACUUM_HELD_SECONDS: float = 1_800.0  # who keeps vacuum from cleaning for longer is told; eight times: in alarm
@@ -103,6 +127,10 @@ class Conf(Section):
         return {DEFAULT_CLASS: default} | {
             name: replace(default, name=name, **given) for name, given in self.RETENTION.items()
         }
+
+    @cached_property
+    def retry_budgets(self) -> dict[tuple[str, str], retry_budget.RetryBudget]:
+        return retry_budget.budgets_of(self.RETRY_BUDGETS)
 
     @cached_property
     def kept_events(self) -> events.Patterns:
@@ -137,6 +165,11 @@ class Conf(Section):
                 f'PUNCTUAL["REDIS_URL"] begins with {shown((scheme + found)[:20])}; it must be redis://host:port/0, '
                 "rediss://host:port/0 or unix:///path/to/socket."
             )
+        if self.CONSOLE_URL and not re.fullmatch(r"https?://[^\s/?#]+(/[^\s?#]*)?", self.CONSOLE_URL):
+            yield (
+                f'PUNCTUAL["CONSOLE_URL"] is {shown(self.CONSOLE_URL)}; it must be the address at which people open '
+                "the console, such as https://ops.example.com/admin/."
+            )
         if self.DATABASE not in (known := {*settings.DATABASES, DEFAULT_DB_ALIAS}):
             yield (
                 f'PUNCTUAL["DATABASE"] is {shown(self.DATABASE)}, which is not an alias in DATABASES.'
@@ -148,9 +181,25 @@ class Conf(Section):
                 "_ . : { } -, such as 'shop-punctual'."
             )
         yield from problems_of(self.RETENTION)
+        yield from retry_budget.problems_of(self.RETRY_BUDGETS)
         yield from events.problems_of(self.EVENTS, 'PUNCTUAL["EVENTS"]')
         if self.ARCHIVE_URL:
             yield from archive_url.problems_of(self.ARCHIVE_URL)
+        yield from allow_list.problems_of(self.OUTGOING_ALLOW)
+        yield from keyring.problems_of(self.SECRET_KEYS)
+        if self.KEEP_OUTBOX_MOST_DAYS < self.KEEP_OUTBOX_DAYS:
+            yield (
+                f'PUNCTUAL["KEEP_OUTBOX_MOST_DAYS"] is {self.KEEP_OUTBOX_MOST_DAYS:g} but KEEP_OUTBOX_DAYS is '
+                f"{self.KEEP_OUTBOX_DAYS:g}; events that somebody waits for can't be kept for less than the others. "
+                f"Set it to {self.KEEP_OUTBOX_DAYS:g} or more."
+            )
+        for name, url in self.BROKERS.items():
+            if not isinstance(name, str) or not isinstance(url, str) or not re.fullmatch(r"[\w+]+://.*", url):
+                # Only its name: the rest may hold a password.
+                yield (
+                    f'PUNCTUAL["BROKERS"] has {shown(name)} without an address that kombu understands; it must be like '
+                    '{"billing": "amqp://user:password@host/"}.'
+                )
         for name in self.CELERY:
             if name in _KEPT_CELERY:
                 yield f'PUNCTUAL["CELERY"] has {shown(name)}: {_KEPT_CELERY[name]}. Leave it out.'
@@ -203,7 +252,8 @@ class Conf(Section):
         for knob in fields(self):
             value, kind = getattr(self, knob.name), knob.type
             if isinstance(value, bool) or not isinstance(value, _ACCEPTED[kind]):
-                yield f'PUNCTUAL["{knob.name}"] is {shown(value)}; it must be a {_WORDS[kind]}.'
+                told = shown(value) if knob.repr else f"a {type(value).__name__}"  # some hold secrets
+                yield f'PUNCTUAL["{knob.name}"] is {told}; it must be a {_WORDS[kind]}.'
 
     def _values_out_of_range(self):
         for knob in fields(self):
@@ -247,6 +297,7 @@ _RANGES = {
     "KEEP_AUDIT_DAYS": Range(180.0, 36_500.0),
     "CANARY_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),
     "READ_AHEAD_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),
+    "ALARM_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),
     "RUN_LEASE_SECONDS": Range(1.0, 7 * 86_400.0),
     "BATCH_MAX": Range(1, 100_000),
     "BATCH_UNSEEN": Range(1, 100_000),
@@ -254,6 +305,7 @@ _RANGES = {
     "SHARDS": Range(1, MOST_SHARDS),
     "PAYLOAD_MAX_BYTES": Range(2, 100_000_000),
     "PRUNE_STEP": Range(1, 1_000_000),
+    "WEBHOOK_CONNECTIONS": Range(1, 64),
     "API_CALLS_PER_MINUTE": Range(1, 1_000_000_000, or_zero=True),
     "API_ADDRESS_CALLS_PER_MINUTE": Range(1, 1_000_000_000, or_zero=True),
 }
@@ -265,9 +317,16 @@ _REASONS = {
 }
 _RENAMED = {"KEEP_TASKS_DAYS": "KEEP_HOT_DAYS", "KEEP_BATCHES_DAYS": "KEEP_HOT_DAYS"}
 REDIS_SCHEMES = ("redis://", "rediss://", "unix://")
-_TEXTS = tuple[str, ...]
-_ACCEPTED = {str: str, int: int, float: (int, float), dict: dict, _TEXTS: (list, tuple)}
-_WORDS = {str: "string", int: "whole number", float: "number", dict: "dict", _TEXTS: "list of strings"}
+_TEXTS, _KEYS = tuple[str, ...], tuple[object, ...]
+_ACCEPTED = {str: str, int: int, float: (int, float), dict: dict, _TEXTS: (list, tuple), _KEYS: (list, tuple)}
+_WORDS = {
+    str: "string",
+    int: "whole number",
+    float: "number",
+    dict: "dict",
+    _TEXTS: "list of strings",
+    _KEYS: "list of keys",
+}
 # Options of Celery that hold a promise up, each with what would become of it.
 _KEPT_CELERY = {
     "accept_content": "whoever can write to Redis could run code in a worker",

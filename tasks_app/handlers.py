@@ -4,7 +4,7 @@ from celery import current_app
 from celery.exceptions import Ignore, Reject, Retry
 
 from .conf import conf
-from .core.celery_call import CELERY_TASK, celery_call
+from .core.celery_call import CELERY_TASK, UNKNOWN_CELERY_TASK, celery_call
 from .core.errors import InvalidTask, RetryableError, Skip, UnrecoverableError
 from .core.handlers import handler
 from .core.task import Task
@@ -32,7 +32,7 @@ def run_celery_task(task: Task) -> object:
     celery_task = current_app.tasks.get(call.task)
     if celery_task is None:
         # A worker of an older deploy, or a wrong name: tried again, and then dead and visible.
-        raise RetryableError(f"this worker doesn't know the Celery task {call.task!r}", code="UNKNOWN_CELERY_TASK")
+        raise RetryableError(f"this worker doesn't know the Celery task {call.task!r}", code=UNKNOWN_CELERY_TASK)
     celery_task.push_request(
         id=str(task.token), args=call.args, kwargs=call.kwargs, retries=task.attempt - 1, called_directly=True
     )

@@ -19,6 +19,7 @@ PUNCTUAL = PUNCTUAL | {
     "EVENTS": ["*"],
     "SHUTDOWN_SECONDS": 2.0,
     "TIMEOUT_GRACE_SECONDS": 1.0,
+    "ALARM_SECONDS": 1.0,
     "WAKEUP_MS": 5000.0,  # on a busy machine Redis may take longer than the 50 ms that a caller would give it
 }
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

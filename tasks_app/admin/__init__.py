@@ -1,4 +1,5 @@
-"""The operator's pages: the overview, tasks, jobs, what was done to them by whom, batches, the fleet, and tokens.
+"""The operator's pages: overview, tasks, jobs, campaigns, what was done by whom, batches, the fleet, tokens, who is
+told of what, and alarms.
 
 They belong to the console and never to the project's own site; without django-unfold there are none.
 """
@@ -8,8 +9,22 @@ from tasks_app.pages.extras import missing_for_console
 if missing_for_console() is None:
     from tasks_app.console.site import console
 
-    from . import audit, batches, fleet, jobs, lookups, overview, tasks, tokens
+    from . import (
+        alarms,
+        audit,
+        batches,
+        campaigns,
+        fleet,
+        jobs,
+        letters,
+        lookups,
+        overview,
+        subscriptions,
+        tasks,
+        tokens,
+    )
 
-    __all__ = ["audit", "batches", "fleet", "jobs", "lookups", "overview", "tasks", "tokens"]
+    __all__ = ["alarms", "audit", "batches", "campaigns", "fleet", "jobs", "letters", "lookups", "overview"]
+    __all__ += ["subscriptions", "tasks", "tokens"]
 
     console().overview = overview.first_page

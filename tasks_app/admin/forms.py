@@ -9,17 +9,22 @@ from django import forms
 from django.http import QueryDict
 
 from tasks_app.conf import conf
+from tasks_app.core.campaigns import CAP, MOST, RATES
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lanes import LANES
 from tasks_app.core.states import Status
+from tasks_app.engine.operations.campaigns import Pace
 from tasks_app.engine.watch.audit_browse import AuditFilter
 from tasks_app.engine.watch.browse import DUE, Bookmark, Filter
 from tasks_app.engine.watch.listing import refuse_cold
 from tasks_app.lifecycle.audit import ACTOR_LENGTH, REASON_LENGTH
+from tasks_app.lifecycle.campaigns.begin import LANE, OWN_LANE
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.request import checked_instant
 from tasks_app.models.schedule_task import KEY_LENGTH, TENANT_LENGTH
+
+from .words import VERBS
 
 MOST_SELECTED = 1_000
 STATE_WORDS = {
@@ -64,6 +69,30 @@ def reason_field() -> forms.CharField:
         widget=forms.Textarea(attrs={"rows": 2}),
         error_messages={"required": "Say briefly why, for whoever reads it later."},
     )
+
+
+def cap_field() -> forms.IntegerField:
+    return forms.IntegerField(label="At most so many tasks", initial=CAP, min_value=1, max_value=MOST, required=False)
+
+
+def rate_field() -> forms.FloatField:
+    lowest, highest = RATES
+    return forms.FloatField(
+        label="Tasks a second (empty: no limit)", min_value=lowest, max_value=highest, required=False
+    )
+
+
+def lane_field() -> forms.ChoiceField:
+    """Where tasks wait that are to run again."""
+    own = (OWN_LANE, "each in its own lane")
+    return forms.ChoiceField(
+        label="Run them in lane", choices=[*((lane, lane) for lane in LANES), own], initial=LANE, required=False
+    )
+
+
+def pace_of(given: dict) -> Pace:
+    """Of a form with the three fields above."""
+    return Pace(given.get("cap") or CAP, given.get("rate"), given.get("lane") or LANE)
 
 
 class FilterForm(forms.Form):
@@ -166,15 +195,12 @@ class OrderForm(forms.Form):
 
     CHOSEN, MATCHING = "chosen", "matching"
 
-    verb = forms.ChoiceField(choices=[(verb.value, verb.value) for verb in Verb], widget=forms.HiddenInput)
+    verb = forms.ChoiceField(choices=[(verb.value, verb.value) for verb in VERBS], widget=forms.HiddenInput)
     scope = forms.ChoiceField(choices=[(CHOSEN, CHOSEN), (MATCHING, MATCHING)], widget=forms.HiddenInput)
     ids = forms.CharField(required=False, widget=forms.HiddenInput)
     filter = forms.CharField(required=False, widget=forms.HiddenInput)
     newest = forms.IntegerField(required=False, min_value=0, max_value=2**63 - 1, widget=forms.HiddenInput)
     operation = forms.UUIDField(required=False, widget=forms.HiddenInput)
-    after = forms.CharField(required=False, widget=forms.HiddenInput)
-    done = forms.IntegerField(required=False, min_value=0, max_value=2**31, widget=forms.HiddenInput)
-    of = forms.IntegerField(required=False, min_value=0, max_value=2**31, widget=forms.HiddenInput)
 
     def clean_verb(self) -> Verb:
         return Verb(self.cleaned_data["verb"])
@@ -202,9 +228,6 @@ class OrderForm(forms.Form):
     def clean_operation(self) -> UUID:
         return self.cleaned_data["operation"] or uuid4()
 
-    def clean_after(self) -> Bookmark | None:
-        return parse_bookmark(self.cleaned_data["after"])
-
     def clean(self) -> dict:
         cleaned = super().clean()
         if cleaned.get("scope") == self.CHOSEN and not cleaned.get("ids") and "ids" not in self.errors:
@@ -213,10 +236,17 @@ class OrderForm(forms.Form):
 
 
 class ReasonForm(OrderForm):
-    """An order that is to be carried out."""
+    """An order that is to be carried out; for everything that matches, with its pace."""
 
     at = UtcField(label="New time (UTC)", required=False)
+    cap = cap_field()
+    rate = rate_field()
+    lane = lane_field()
     reason = reason_field()
+
+    @property
+    def pace(self) -> Pace:
+        return pace_of(self.cleaned_data)
 
     def clean(self) -> dict:
         cleaned = super().clean()

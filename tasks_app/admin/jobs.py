@@ -30,7 +30,7 @@ from tasks_app.pages.typed import take_back
 
 from .forms import parse_bookmark, written_bookmark
 from .job_forms import JobFilterForm, JobForm, JobOrderForm
-from .rights import LookOnly, may_operate_jobs, may_view, may_view_jobs, requires
+from .rights import LookOnly, may_operate_alarms, may_operate_jobs, may_view, may_view_jobs, requires
 
 PAGE = 50
 HISTORY = 30
@@ -85,6 +85,7 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
         context = self.page(request) | _told(job, _bookmark(request)) | {"title": job.name, "original": job}
         context["why"] = why_job(job) if "why" in request.GET else None
         context["sees_tasks"] = may_view(request)
+        context["may_alarm"] = may_operate_alarms(request)
         return TemplateResponse(request, "tasks_app/job.html", context)
 
     @requires(may_operate_jobs)

@@ -1,7 +1,7 @@
 """An order from its preview to its report: who means which tasks, how many that are, why, and what became of them.
 
-Nothing of an order in progress is kept on the server but its audit entries: the form carries the rest, and an entry is
-written once for each task and operation, so a form that is sent again acts on nothing twice.
+The tasks that somebody ticked are acted on at once; everything that matches is a campaign, which the beats carry out.
+Either has an operation of its own, so a form that is sent again acts on nothing twice.
 """
 
 from collections import Counter
@@ -15,26 +15,28 @@ from django.db.models import Count, Max, Min
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.template.response import TemplateResponse
 
-from tasks_app.core.errors import InvalidTask, PunctualError
+from tasks_app.core.campaigns import CAP
+from tasks_app.core.errors import InvalidTask, NothingToDo, PunctualError
+from tasks_app.engine.operations.campaigns import start_matching
 from tasks_app.engine.operations.operate import (
     Operator,
     Preview,
-    Progress,
-    operate_matching,
     operate_tasks,
     preview_matching,
     preview_tasks,
 )
 from tasks_app.engine.watch.browse import browse
+from tasks_app.lifecycle.anywhere import tasks_by_id
+from tasks_app.lifecycle.campaigns.begin import LANE
 from tasks_app.lifecycle.operate import Answer
-from tasks_app.models import AnyTask, AuditEntry, ScheduleTask
+from tasks_app.models import AuditEntry
+from tasks_app.models.schedule_task import TaskFields
 from tasks_app.pages.links import console_url
 
-from .forms import FilterForm, OrderForm, ReasonForm, written_bookmark
+from .forms import FilterForm, OrderForm, ReasonForm
 from .words import DONE, LEFT, VERBS, WILL, order_words, split
 
 EXAMPLES = 10
-STEP_SECONDS = 1.5  # of work in one request; then the browser asks for the next
 LIST = "tasks_app_scheduletask_changelist"
 
 
@@ -57,31 +59,34 @@ def preview(pages, request: HttpRequest) -> HttpResponse:
         "filter": given.get("filter", ""),
         "newest": foreseen.newest,
         "operation": order["operation"],
-        "done": 0,
-        "of": foreseen.acted,
+        "cap": CAP,
+        "lane": LANE,
     }
     return _preview_page(pages, request, ReasonForm(initial=kept), order, foreseen)
 
 
 def carry_out(pages, request: HttpRequest) -> HttpResponse:
-    """Act for a second or two; then the report, or a page that goes on by itself."""
+    """Act, or begin the campaign; then the report, or the campaign's page."""
     form = ReasonForm(request.POST)
     if not form.is_valid():
-        if set(form.errors) - {"reason", "at"}:
+        if set(form.errors) - {"reason", "at", "cap", "rate", "lane"}:
             return _refused(pages, request, form)
         return _preview_page(pages, request, form, form.cleaned_data, _foreseen(form.cleaned_data), status=400)
     order = form.cleaned_data
     operator = Operator(request.user.get_username(), order["reason"], order["operation"])
     try:
-        progress = _act(order, operator)
+        if order["scope"] == OrderForm.MATCHING:
+            return HttpResponseRedirect(console_url("tasks_app_campaign_change", _begin(form, operator)))
+        operate_tasks(order["verb"], order["ids"], operator, order["at"])
+    except NothingToDo:
+        messages.warning(request, "Nothing matches any more; nothing was changed.")
+        return HttpResponseRedirect(_back(request.POST.get("filter", "")))
     except InvalidTask as error:
         raise BadRequest(str(error)) from None
     except (PunctualError, OperationalError) as error:
-        # A lock that somebody held for too long. This step wrote nothing; what went before is in the entries.
-        form.add_error(None, f"It could not be done: {str(error).splitlines()[0]} Nothing more was changed; try again.")
+        # A lock that somebody held for too long: nothing was written.
+        form.add_error(None, f"It could not be done: {str(error).splitlines()[0]} Nothing was changed; try again.")
         return _preview_page(pages, request, form, order, _foreseen(order), status=503)
-    if progress.next is not None:
-        return _progress_page(pages, request, order, progress)
     if not AuditEntry.objects.filter(operation=operator.operation).exists():
         messages.warning(request, "Nothing matches any more; nothing was changed.")
         return HttpResponseRedirect(_back(request.POST.get("filter", "")))
@@ -119,21 +124,25 @@ def _foreseen(order: dict) -> Preview:
     return preview_matching(order["verb"], order["filter"])
 
 
-def _act(order: dict, operator: Operator) -> Progress:
-    if order["scope"] == OrderForm.CHOSEN:
-        return Progress(operate_tasks(order["verb"], order["ids"], operator, order["at"]).counts, None)
+def _begin(form: ReasonForm, operator: Operator) -> int:
+    """The campaign for everything that matches and was there when it was counted."""
+    order = form.cleaned_data
+    words = ", ".join(f"{name}: {value}" for name, value in form.filter_form.words)
     wanted = replace(order["filter"], newest=order["newest"])
-    return operate_matching(order["verb"], wanted, operator, at=order["at"], after=order["after"], seconds=STEP_SECONDS)
+    return start_matching(order["verb"], wanted, operator, form.pace, at=order["at"], selection=words or "all tasks").id
 
 
 def _preview_page(pages, request, form, order: dict, foreseen: Preview, status: int = 200) -> HttpResponse:
     acted, left = split(foreseen.counts)
+    most = order.get("cap") or (CAP if order["scope"] == OrderForm.MATCHING else foreseen.acted)
     context = pages.page(request) | {
         "title": VERBS[order["verb"]],
         "form": form,
         "verb": order["verb"],
         "foreseen": foreseen,
-        "button": order_words(order["verb"], foreseen.acted, foreseen.complete),
+        "button": order_words(order["verb"], min(foreseen.acted, most), foreseen.complete or foreseen.acted >= most),
+        "most": most,
+        "trimmed": foreseen.acted > most,
         "acted": [(count, WILL[answer]) for answer, count in acted.items()],
         "left": [(count, LEFT[answer]) for answer, count in left.items()],
         "examples": _examples(order),
@@ -144,31 +153,17 @@ def _preview_page(pages, request, form, order: dict, foreseen: Preview, status: 
     return TemplateResponse(request, "tasks_app/order.html", context, status=status)
 
 
-def _progress_page(pages, request, order: dict, progress: Progress) -> HttpResponse:
-    done = (order["done"] or 0) + sum(count for answer, count in progress.counts.items() if answer.acted)
-    given = request.POST.copy()
-    given["after"], given["done"] = written_bookmark(progress.next), str(done)
-    context = pages.page(request) | {
-        "title": VERBS[order["verb"]],
-        "form": ReasonForm(given),
-        "done": done,
-        "of": max(order["of"] or 0, done),
-        "operation": order["operation"],
-    }
-    return TemplateResponse(request, "tasks_app/progress.html", context)
-
-
 def _refused(pages, request, form) -> HttpResponse:
     context = pages.page(request) | {"title": "This can't be done", "form": form, "back": _back("")}
     return TemplateResponse(request, "tasks_app/refused.html", context, status=400)
 
 
-def _examples(order: dict) -> list[ScheduleTask]:
+def _examples(order: dict) -> list[TaskFields]:
     if order["scope"] == OrderForm.CHOSEN:
         ids = order["ids"][:EXAMPLES]
     else:
         ids = [task.id for task in browse(order["filter"], size=EXAMPLES).tasks]
-    rows = AnyTask.objects.defer("payload").in_bulk(ids)
+    rows = tasks_by_id(ids)
     return [rows[id_] for id_ in ids if id_ in rows]
 
 

@@ -20,7 +20,7 @@ from tasks_app.pages.links import console_url
 from .rights import may_operate, may_view
 from .words import tasks
 
-PARTS = ("problems", "tiles", "charts", "lanes", "types", "nodes")
+PARTS = ("problems", "tiles", "campaigns", "charts", "lanes", "types", "subscriptions", "nodes")
 REFRESH_SECONDS = 5
 SHARES = (0.50, 0.95, 0.99)
 

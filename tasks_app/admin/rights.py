@@ -11,6 +11,10 @@ VIEW_JOBS = "tasks_app.view_jobdefinition"
 OPERATE_JOBS = "tasks_app.operate_jobdefinition"
 VIEW_TOKENS = "tasks_app.view_apitoken"
 OPERATE_TOKENS = "tasks_app.operate_apitoken"
+VIEW_SUBSCRIPTIONS = "tasks_app.view_subscription"
+OPERATE_SUBSCRIPTIONS = "tasks_app.operate_subscription"
+VIEW_ALARMS = "tasks_app.view_alarmrule"
+OPERATE_ALARMS = "tasks_app.operate_alarmrule"
 
 
 def may_view(request: HttpRequest) -> bool:
@@ -35,6 +39,22 @@ def may_view_tokens(request: HttpRequest) -> bool:
 
 def may_operate_tokens(request: HttpRequest) -> bool:
     return may_view_tokens(request) and request.user.has_perm(OPERATE_TOKENS)
+
+
+def may_view_subscriptions(request: HttpRequest) -> bool:
+    return request.user.has_perm(VIEW_SUBSCRIPTIONS)
+
+
+def may_operate_subscriptions(request: HttpRequest) -> bool:
+    return may_view_subscriptions(request) and request.user.has_perm(OPERATE_SUBSCRIPTIONS)
+
+
+def may_view_alarms(request: HttpRequest) -> bool:
+    return request.user.has_perm(VIEW_ALARMS)
+
+
+def may_operate_alarms(request: HttpRequest) -> bool:
+    return may_view_alarms(request) and request.user.has_perm(OPERATE_ALARMS)
 
 
 def requires(allowed, methods: tuple[str, ...] = ("GET", "HEAD", "POST")):

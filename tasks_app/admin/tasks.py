@@ -20,7 +20,7 @@ from tasks_app.core.links import LINKS
 from tasks_app.engine.watch.export import csv_lines
 from tasks_app.engine.watch.listing import ArchiveUnreachable, page_of_tasks, walk_tasks
 from tasks_app.engine.watch.why import why_task
-from tasks_app.lifecycle.anywhere import task_by_id
+from tasks_app.lifecycle.anywhere import task_by_id, tasks_by_id
 from tasks_app.lifecycle.operate import Row, Verb, expected
 from tasks_app.lifecycle.tries import error_of, last_error, late_by, try_before, try_of, waited, with_tries
 from tasks_app.lifecycle.view import history
@@ -163,8 +163,11 @@ def _told(task: TaskFields) -> dict:
     row = Row(task.id, task.tenant, task.task_type, task.biz_key, task.status, task.due_at is not None, task.current)
     unit, _ = history(task.task_type, task.biz_key, tenant=task.tenant, limit=HISTORY)
     run = try_of(task)
+    linked = tasks_by_id([*(task.deferred or ()), *([task.deferred_from] if task.deferred_from else ())])
     return {
         "task": task,
+        "deferrer": linked.get(task.deferred_from),
+        "deferred": [(id_, linked.get(id_)) for id_ in task.deferred or ()],
         "doing": doing(task, timezone.now()),
         "link": LINKS.find(task.task_type, task.biz_key),
         "job": JobDefinition.objects.filter(id=task.job).first() if task.job else None,

@@ -9,24 +9,31 @@ from tasks_app.lifecycle.operate import Answer, Verb
 from tasks_app.lifecycle.tries import try_of
 from tasks_app.models import ScheduleTask
 
-VERBS = {Verb.RETRY: "Retry now", Verb.CANCEL: "Cancel", Verb.MOVE: "Move"}
+# What the list of tasks offers.
+VERBS = {Verb.RETRY: "Retry now", Verb.CANCEL: "Cancel", Verb.MOVE: "Move", Verb.DISCARD: "Discard"}
+LETTER_VERBS = {Verb.REPLAY: "Replay", Verb.DISCARD: "Discard"}  # what the list of dead letters offers
+KINDS = VERBS | {Verb.REPLAY: "Replay"}  # of campaigns
 WILL = {
     Answer.REPLAYED: "dead: will start over, with a new budget of tries",
     Answer.DUE_NOW: "failed: will be tried again at once",
     Answer.CANCELLED: "will be cancelled",
+    Answer.DISCARDED: "dead: will be given up for good",
     Answer.MOVED: "will be moved",
     Answer.REPLACED: "running now: that attempt will be superseded, and a new task scheduled for the new time",
 }
 LEFT = {
     Answer.RUNNING: "already running",
     Answer.PLANNED: "scheduled, and not failed",
-    Answer.FINISHED: "already over; dead ones can be retried",
+    Answer.FINISHED: "already over; dead ones can be retried or discarded",
     Answer.SUPERSEDED: "replaced by a newer task with the same key",
+    Answer.NOT_DEAD: "not dead: being tried again already",
+    Answer.LIMITED: "retried too often within the last minute; wait a little",
 }
 DONE = {
     Answer.REPLAYED: "started over",
     Answer.DUE_NOW: "due at once",
     Answer.CANCELLED: "cancelled",
+    Answer.DISCARDED: "discarded",
     Answer.MOVED: "moved",
     Answer.REPLACED: "moved while running: the attempt was superseded, a new task is scheduled",
 }
@@ -46,7 +53,13 @@ def tasks(count: int) -> str:
 def order_words(verb: Verb, count: int, complete: bool = True) -> str:
     """What the button says: exactly what will happen."""
     many = tasks(count) if complete else f"{tasks(count)} and more"
-    return {Verb.RETRY: f"Retry {many} now", Verb.CANCEL: f"Cancel {many}", Verb.MOVE: f"Move {many}"}[verb]
+    return {
+        Verb.RETRY: f"Retry {many} now",
+        Verb.REPLAY: f"Replay {many}",
+        Verb.CANCEL: f"Cancel {many}",
+        Verb.MOVE: f"Move {many}",
+        Verb.DISCARD: f"Discard {many}",
+    }[verb]
 
 
 def doing(task: ScheduleTask, now: datetime) -> str:
@@ -72,7 +85,7 @@ def doing(task: ScheduleTask, now: datetime) -> str:
     when = f"in {span(wait)}" if wait > timedelta(0) else f"now, overdue by {span(-wait)}"
     match task.status:
         case Status.FAIL:
-            return f"It failed, and is due again {when}; {_left(task)}."
+            return f"It failed, and is due again {when}; {_left(task, now)}."
         case Status.SUCCESS:
             return f"It succeeded and repeats: due again {when}."
     return f"It is due {when}."
@@ -82,6 +95,9 @@ def _tries(count: int) -> str:
     return f"{count} failed " + ("try" if count == 1 else "tries")
 
 
-def _left(task: ScheduleTask) -> str:
+def _left(task: ScheduleTask, now: datetime) -> str:
+    if task.retry_for is not None:
+        rest = task.execute_time + task.retry_for - now
+        return f"it is retried for another {span(rest)}" if rest > timedelta(0) else "one more failure is the last"
     left = max(task.max_retry + 1 - task.attempt, 0)
     return f"{left} {'try' if left == 1 else 'tries'} left before it gives up"

@@ -15,7 +15,23 @@ from tasks_app.core.routers import ROUTERS
 from tasks_app.database import own_transactions
 from tasks_app.pages.extras import missing_for_api_page
 
-from . import attempts, audit, bulk, health, jobs, lanes, limits, task_types, tasks, type_limits, version
+from . import (
+    alarms,
+    attempts,
+    audit,
+    bulk,
+    campaigns,
+    dead_letters,
+    health,
+    jobs,
+    lanes,
+    limits,
+    subscriptions,
+    task_types,
+    tasks,
+    type_limits,
+    version,
+)
 from .auth import Session, Token, for_readers
 from .edges import StrictParser, nothing_here, refuse_unknown_parameters, spoken
 from .openapi import complete, operations_of
@@ -70,9 +86,13 @@ OWN = (
     ("/tasks", bulk.router),  # before an id, which its address could be
     ("/tasks", tasks.router),
     ("/tasks", attempts.router),
+    ("/campaigns", campaigns.router),
     ("/task-types", task_types.router),
     ("/lanes", lanes.router),
     ("/limits", type_limits.router),
+    ("/subscriptions", subscriptions.router),
+    ("/alarms", alarms.router),
+    ("/dead-letters", dead_letters.router),
     ("/audit", audit.router),
     ("", health.router),
     ("", version.router),

@@ -9,7 +9,10 @@ from tasks_app.core.lanes import LANES
 from tasks_app.core.schedule import Gap, Repeat
 from tasks_app.core.states import Status
 from tasks_app.engine.watch.verdict import Severity
+from tasks_app.lifecycle.campaigns.begin import OWN_LANE
+from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.schedule import Outcome
+from tasks_app.models import DlqEntry, Subscription
 
 SUPERSEDED = "SUPERSEDED"  # a reschedule that came too late; Python callers have no revisions, and no such outcome
 
@@ -39,10 +42,35 @@ PlanOutcome = _listed(
     "CREATED: there was no task to move, so one was made. UPDATED: it has a new time. REPLACED: it was running, "
     "and a new task took over. IGNORED: it has succeeded. SUPERSEDED: a newer change had already been applied.",
 )
+CampaignKind = _listed(
+    "CampaignKind",
+    _same(Verb),
+    "What is done to each task. `retry`: the dead start over, the failed don't wait. `replay`: the dead alone.",
+)
+ReleaseLane = _listed(
+    "ReleaseLane",
+    {lane.upper(): lane for lane in (*LANES, OWN_LANE)},
+    "Where tasks wait that a campaign makes run again; `own`: each in its own lane.",
+)
 BulkOutcome = _listed(
     "BulkOutcome",
     {one.name: one.value for one in (Outcome.CREATED, Outcome.EXISTS)},
     "CREATED: there is a new task. EXISTS: its unit already had a live one.",
+)
+SinkKind = _listed(
+    "SinkKind", {one.upper(): one for one in Subscription.SINKS}, "Where events go: the kind of receiver."
+)
+SubscriptionState = _listed(
+    "SubscriptionState",
+    {one: one for one in Subscription.STATES},
+    "PAUSED by a person; SUSPENDED since its receiver was away for too long. Either waits for somebody to resume it.",
+)
+EventScope = _listed("EventScope", {"TENANT": "tenant", "ALL": "all"}, "Events of one tenant, or of all tenants.")
+LetterStatus = _listed(
+    "LetterStatus",
+    {one: one for one in (DlqEntry.OPEN, DlqEntry.REPLAYED, DlqEntry.CLOSED)},
+    "OPEN waits for somebody to deal with it. REPLAYED: its task was run again. CLOSED: it was discarded, or a newer "
+    "task took its place.",
 )
 HealthStatus = _listed(
     "HealthStatus", {"OK": "ok"} | _same(Severity), "`notice` can wait; `trouble` needs somebody now."

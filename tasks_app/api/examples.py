@@ -1,5 +1,6 @@
 """Examples for the schema, by the names of its components: each is something that the API takes, or gives."""
 
+from .alarm_examples import ALARMS
 from .problems import Problem
 
 _JOB_IN = {
@@ -67,6 +68,9 @@ _TASK = {
     "max_retry": 5,
     "repeat_after": None,
     "expires_after": None,
+    "retry_for": None,
+    "deferred_from": None,
+    "deferred": [],
     "worker": "worker@app-1",
     "batch": "0d8c1f5e-4a52-4f7e-8c39-5b0a6f1e2d90",
     "error_code": "MAIL_DOWN",
@@ -90,6 +94,57 @@ _LANE = {
     "slots": 8,
     "paused": None,
     "canarySeconds": 4.1,
+}
+_SUBSCRIPTION_IN = {
+    "name": "shop",
+    "events": ["task.dead", "task.late"],
+    "task_types": ["INVOICE_SEND"],
+    "sink": "webhook",
+    "target": {"url": "https://hooks.example.com/punctual"},
+    "reason": "the shop wants to know",
+}
+_SUBSCRIPTION = {
+    "id": 3,
+    "name": "shop",
+    "scope": "tenant",
+    "events": ["task.dead", "task.late"],
+    "task_types": ["INVOICE_SEND"],
+    "sink": "webhook",
+    "target": {"url": "https://hooks.example.com/punctual"},
+    "secrets": 1,
+    "state": "ACTIVE",
+    "state_reason": "",
+    "created_by": "shop",
+    "created_at": "2027-02-26T14:03:11.120000Z",
+    "delivered": 1204,
+    "delivered_at": "2027-03-01T08:00:00.250000Z",
+    "failing_since": None,
+    "attempts": 0,
+    "next_try_at": None,
+    "last_error": "",
+    "waiting_events": 2,
+    "waiting_seconds": 0.3,
+}
+_SECRET = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"
+_LETTER = {
+    "id": 301,
+    "task_id": 1001,
+    "task_type": "INVOICE_SEND",
+    "status": "OPEN",
+    "fingerprint": "3f1c9a52d07be684",
+    "tags": ["transient_error", "gateway"],
+    "error_code": "MAIL_DOWN",
+    "error_msg": "the mail server does not answer",
+    "frame": "billing.handlers:send_invoice",
+    "job": None,
+    "created_at": "2027-03-01T08:00:31.250000Z",
+    "closed_at": None,
+    "closed_by": "",
+}
+_LETTER_DETAIL = _LETTER | {
+    "key": "order 4711/a",
+    "payload": {"order": 4711},
+    "traceback": '  File "/srv/billing/handlers.py", line 17, in send_invoice\n    raise RetryableError(MAIL_DOWN)\n',
 }
 _REFUSAL = {"code": "SCH_422_INVALID", "detail": "key: Field required"}
 _TYPE = {
@@ -115,11 +170,80 @@ _TYPE = {
     },
 }
 
+_CAMPAIGN = {
+    "id": 7,
+    "kind": "replay",
+    "state": "RUNNING",
+    "actor": "token billing",
+    "reason": "the mail server is back",
+    "selection": "status: DEAD, task_type: INVOICE_SEND",
+    "operation": "0c1d3b0e-6a0c-4f0e-9a51-0d3c6f1b7a10",
+    "task_type": "INVOICE_SEND",
+    "cap": 20000,
+    "rate": 500.0,
+    "lane": "backfill",
+    "at": None,
+    "total": 18250,
+    "more": False,
+    "done": 6100,
+    "counts": {"replayed": 6098, "superseded": 2},
+    "waiting": 120,
+    "succeeded": 5970,
+    "died": 8,
+    "otherwise": 0,
+    "failures": 0,
+    "created_at": "2027-03-01T08:00:00Z",
+    "finished_at": None,
+}
+
 EXAMPLES = {
+    "CampaignIn": [
+        {
+            "kind": "retry",
+            "matching": {"task_type": "INVOICE_SEND"},
+            "cap": 20000,
+            "rate": 500,
+            "reason": "the mail server is back",
+        },
+        {"kind": "cancel", "matching": {"lane": "default"}, "reason": "the customer has left"},
+        {"kind": "move", "matching": {"status": "INIT"}, "at": "2090-01-01T00:00:00Z"},
+    ],
+    "CampaignOut": [_CAMPAIGN],
+    "CampaignPage": [{"items": [_CAMPAIGN], "next": "7"}],
+    "CampaignChangedOut": [{"id": 7, "state": "PAUSED", "changed": True}],
     "JobIn": [
         _JOB_IN,
         {"name": "stock", "task_type": "STOCK_SYNC", "every": 600, "lane": "low"},
         {"name": "one more thing", "task_type": "REPORT_SEND", "delay": 3600, "reason": "asked for by phone"},
+    ],
+    "SubscriptionIn": [_SUBSCRIPTION_IN],
+    "SubscriptionPatch": [{"events": ["task.*"], "reason": "all of them"}],
+    "SubscriptionOut": [_SUBSCRIPTION],
+    "SubscriptionMade": [_SUBSCRIPTION | {"secret": _SECRET}],
+    "SubscriptionPage": [{"items": [_SUBSCRIPTION], "next": None}],
+    "SubscriptionReasonIn": [{"reason": "the receiver is being moved"}],
+    "SubscriptionResumeIn": [{"reason": "it is back"}, {"reason": "it lost a day", "since": "2026-11-01T00:00:00Z"}],
+    "SubscriptionReplayIn": [{"reason": "it lost a day", "since": "2026-11-01T00:00:00Z"}],
+    "SecretIn": [{"reason": "once a year"}],
+    "SecretOut": [{"secret": _SECRET}],
+    "WithdrawnOut": [{"withdrawn": 1}],
+    "TestedOut": [{"delivered": True, "response": "200", "ms": 35.2, "answer": "thank you"}],
+    "DeliveryPage": [
+        {
+            "items": [
+                {
+                    "id": 77,
+                    "at": "2027-03-01T08:00:00.250000Z",
+                    "ok": True,
+                    "response": "200",
+                    "ms": 35.2,
+                    "count": 1,
+                    "event_ids": ["1001-1"],
+                    "answer": "thank you",
+                }
+            ],
+            "next": None,
+        }
     ],
     "JobPatch": [{"cron": "0 8 * * MON-FRI", "reason": "an hour earlier"}],
     "PauseIn": [
@@ -180,6 +304,10 @@ EXAMPLES = {
             "deadLetters": 1,
             "waitingToMove": 0,
             "oldestToMoveSeconds": None,
+            "subscriptions": 3,
+            "subscriptionsSuspended": 0,
+            "eventsWaiting": 2,
+            "oldestEventWaitingSeconds": 0.3,
             "beats": 2,
             "workers": 2,
             "slots": 8,
@@ -231,6 +359,34 @@ EXAMPLES = {
             ],
         }
     ],
+    "LetterPageOut": [{"items": [_LETTER], "next": "1803888031250000-301"}],
+    "LetterDetailOut": [_LETTER_DETAIL],
+    "CausesOut": [
+        {
+            "items": [
+                {
+                    "fingerprint": "3f1c9a52d07be684",
+                    "task_type": "INVOICE_SEND",
+                    "error_code": "MAIL_DOWN",
+                    "error_msg": "the mail server does not answer",
+                    "frame": "billing.handlers:send_invoice",
+                    "letters": 4711,
+                    "exact": True,
+                    "first_at": "2027-03-01T07:12:00.100000Z",
+                    "last_at": "2027-03-01T08:00:31.250000Z",
+                    "sample": 301,
+                }
+            ],
+            "complete": True,
+        }
+    ],
+    "TagsIn": [{"add": ["gateway"], "remove": ["unclear"], "reason": "the provider told us"}],
+    "ReplayIn": [
+        {"task_type": "INVOICE_SEND", "cap": 20000, "rate": 50, "reason": "the mail server is back"},
+        {"fingerprint": "3f1c9a52d07be684", "dry_run": True},
+    ],
+    "LettersIn": [{"task_type": "INVOICE_SEND", "tag": "gateway", "reason": "nobody needs them any more"}],
+    "OrderedOut": [{"letters": 4711, "complete": True, "taken": 4711, "campaign": 9, "state": "RUNNING"}],
     "AttemptPage": [
         {
             "items": [
@@ -312,7 +468,7 @@ EXAMPLES = {
             "next": "501",
         }
     ],
-}
+} | ALARMS
 
 _TASK_THERE = {"task": {"id": 1001, "status": "INIT", "live": True}}
 _JOB_THERE = {"job": {"id": 12, "status": "ACTIVE", "revision": 4}}
@@ -330,7 +486,8 @@ PROBLEMS = {
         ),
         (
             "SCH_403_LANE_CLOSED",
-            "lane 'critical' is not open to this token. It may use high, default, low, backfill: name one of them.",
+            "lane 'critical' is not open to this token. It may use high, default, low, deferred, backfill: "
+            "name one of them.",
             None,
         ),
         ("SCH_404_NOT_FOUND", "There is no task 1001.", None),

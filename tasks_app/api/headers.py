@@ -18,7 +18,7 @@ def _header(says: str, kind: str, *, always: bool = False, **rules: object) -> d
 # By their names in the schema. Those that are not always sent say when they are.
 HEADERS = {
     ETAG: _header(
-        "The revision of the job, in quotes; send it as `If-Match` to change this revision and no other.",
+        "The revision, in quotes; send it as `If-Match` to change this revision and no other.",
         "string",
         always=True,
         pattern='^"[0-9]+"$',

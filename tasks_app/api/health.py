@@ -49,6 +49,10 @@ class HealthOut(Schema):
     deadLetters: int
     waitingToMove: int
     oldestToMoveSeconds: float | None
+    subscriptions: int
+    subscriptionsSuspended: int
+    eventsWaiting: int
+    oldestEventWaitingSeconds: float | None
     beats: int
     workers: int
     slots: int
@@ -95,6 +99,10 @@ def read_health(request: HttpRequest):
         deadLetters=status.dead_letters,
         waitingToMove=status.storage.moving.tasks,
         oldestToMoveSeconds=status.storage.moving.oldest_seconds,
+        subscriptions=len(status.relay.subscriptions),
+        subscriptionsSuspended=len(status.relay.suspended),
+        eventsWaiting=status.relay.waiting_events,
+        oldestEventWaitingSeconds=status.relay.waiting_seconds,
         beats=sum(node.kind == Node.BEAT for node in alive),
         workers=len(workers),
         slots=sum(node.slots for node in workers),

@@ -27,10 +27,19 @@ TAGS = [
         "description": "How many tasks of a type may start in a second, and run at the same time; set in code, where "
         "the handler is declared",
     },
+    {"name": "subscriptions", "description": "Who is told of which events, and how that goes"},
+    {"name": "alarms", "description": "Who is told when something goes wrong, and what has gone wrong"},
+    {"name": "dead letters", "description": "What gave up, by cause; run it again, or give it up"},
     {"name": "audit", "description": "Who did what, and why"},
     {"name": "scheduler", "description": "How the scheduler itself is doing"},
 ]
 NULL = {"type": "null"}
+_REVISED = (
+    "JobOut",
+    "AlarmRuleOut",
+    "AlarmChannelOut",
+    "NewAlarmChannelOut",
+)  # what has a revision, which is sent as its ETag
 _STORED = ("404", "412", "422")  # problems that are given again to the same Idempotency-Key
 
 
@@ -116,7 +125,7 @@ def _answers(operation: dict, codes: list[str]) -> None:
     stored = (REPLAYED,) if any(one["name"] == "Idempotency-Key" for one in operation["parameters"]) else ()
     answers = {}
     for status, answer in operation["responses"].items():
-        revised = (ETAG,) if _schema_of(answer).get("$ref", "").endswith("/JobOut") else ()
+        revised = (ETAG,) if _schema_of(answer).get("$ref", "").rpartition("/")[2] in _REVISED else ()
         answers[str(status)] = answer | _headers(*revised, *stored, *known)
     for status in dict.fromkeys(code.split("_")[1] for code in codes):
         these = [code for code in codes if code.split("_")[1] == status]

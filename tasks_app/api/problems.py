@@ -51,7 +51,7 @@ CODES = {
     "SCH_422_INVALID": "The request makes no sense",
     "SCH_422_KEY_REUSED": "The Idempotency-Key was used for another request",
     "SCH_428_IF_MATCH_MISSING": "If-Match is missing",
-    "SCH_429_RETRY_LIMITED": "The task was retried too often",
+    "SCH_429_RETRY_LIMITED": "Retried too often",
     "SCH_429_TOO_MANY": "Too many calls",
     "SCH_500_INTERNAL": "Something is broken here",
     "SCH_503_DISPATCHER_DOWN": "No dispatcher is alive",

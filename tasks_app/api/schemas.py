@@ -2,7 +2,7 @@
 
 import re
 from datetime import datetime, timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 from uuid import UUID
 
 from ninja import Field, Header, Path, Schema
@@ -70,12 +70,13 @@ BizKey = Annotated[_BIZ_KEY, BeforeValidator(_written_out, json_schema_input_typ
 
 class Model(Schema):
     model_config = {"extra": "forbid", "use_enum_values": True}
+    flags: ClassVar[tuple[str, ...]] = ("payload", "dry_run", "everything")
 
     @field_validator("*", mode="before")
     @classmethod
     def refuse_bool(cls, value: object, info: ValidationInfo) -> object:
-        """No field is yes or no, and Python would take true for 1: every second, say."""
-        if isinstance(value, bool) and info.field_name != "payload":
+        """Hardly a field is yes or no, and Python would take true for 1: every second, say."""
+        if isinstance(value, bool) and info.field_name not in cls.flags:
             raise ValueError(f"{str(value).lower()} is not a valid value for it")
         return value
 
@@ -258,6 +259,11 @@ class TaskOut(Schema):
     max_retry: int
     repeat_after: float | None = Field(description="It runs again this long after each run finishes")
     expires_after: float | None
+    retry_for: float | None = Field(
+        description="It is retried until this long after execute_time, however often; null: max_retry times"
+    )
+    deferred_from: int | None = Field(description="The task that handed this effect on")
+    deferred: list[int] = Field(description="The tasks that its own effects were handed on to")
     worker: str | None = Field(description="Who runs it, or ran it last; null: nobody, or no longer known")
     batch: UUID | None = Field(description="The batch of that run")
     error_code: str
@@ -282,6 +288,7 @@ class TaskOut(Schema):
         told |= {"was_due_at": run.due_at, "allowed_at": run.allowed_at}
         told |= {"worker": run.worker or None, "batch": run.batch, "attempts": tries_of(task)}
         told |= {"repeat_after": _seconds(task.repeat_after), "expires_after": _seconds(task.expires_after)}
+        told |= {"retry_for": _seconds(task.retry_for), "deferred": task.deferred or []}
         told["last_error"] = last and {"code": last.code, "message": for_outsiders(last.message)}
         return cls(**plain | told)
 

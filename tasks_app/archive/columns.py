@@ -25,10 +25,11 @@ _ARROW = {
 _PYTHON = {
     "uuid": UUID,
     "jsonb": json.loads,
+    "bigint[]": lambda text: [int(one) for one in text.strip("{}").split(",") if one],
     INTERVAL: lambda microseconds: timedelta(microseconds=microseconds),
 }
 # Nearly every row has another value: a dictionary of them would only take time.
-_DISTINCT = {"id", "biz_key", "idem_key", "token", "payload", "result", "ids", "lateness"}
+_DISTINCT = {"id", "biz_key", "idem_key", "token", "payload", "result", "deferred", "ids", "lateness"}
 
 _COLUMNS = """
 SELECT attname, format_type(atttypid, NULL) FROM pg_attribute

@@ -1,8 +1,8 @@
 """The door for other apps: what they need every day.
 
-Beside it are `client.events` (what an app tells others), `client.jobs` (rules that fire by a schedule),
-`client.rolling` (all repeating tasks of a type at once) and `client.compensation` (an app's own rows compared with what
-is scheduled for them). Admin pages are built with `tasks_app.pages`.
+Beside it are `client.events` (what an app tells others), `client.subscriptions` (who hears of it), `client.jobs` (rules
+that fire by a schedule), `client.rolling` (all repeating tasks of a type at once) and `client.compensation` (an app's
+own rows compared with what is scheduled for them). Admin pages are built with `tasks_app.pages`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,6 +25,7 @@ from tasks_app.core.tenants import DEFAULT_TENANT, INTERNAL_TENANT
 from tasks_app.engine.operations.operate import cancel_tasks, move_tasks, retry_tasks
 from tasks_app.engine.watch.alive import what_delays, who_is_missing
 from tasks_app.engine.worker.writes import write
+from tasks_app.lifecycle import deferral as _deferral  # noqa: F401  (how what a task defers is checked)
 from tasks_app.lifecycle import outbox as _outbox
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.cancel import Cancelled
@@ -44,6 +45,7 @@ from .scheduling import (
     schedule,
     schedule_many,
 )
+from .subscriptions import Event, ToFunction, ToQueue, ToStream, ToWebhook, subscribe, subscriber, unsubscribe
 
 __all__ = [
     "INTERNAL_TENANT",
@@ -54,6 +56,7 @@ __all__ = [
     "BaseHandler",
     "BatchHandler",
     "Cancelled",
+    "Event",
     "InvalidTask",
     "Link",
     "Operated",
@@ -70,6 +73,10 @@ __all__ = [
     "Task",
     "TaskHandler",
     "TaskInfo",
+    "ToFunction",
+    "ToQueue",
+    "ToStream",
+    "ToWebhook",
     "TypedHandler",
     "UnrecoverableError",
     "cancel",
@@ -92,6 +99,9 @@ __all__ = [
     "retry_tasks",
     "schedule",
     "schedule_many",
+    "subscribe",
+    "subscriber",
+    "unsubscribe",
     "what_delays",
     "who_is_missing",
     "write",

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from .errors import InvalidTask, nearest, shown
 
 CELERY_TASK = "CELERY_TASK"
+UNKNOWN_CELERY_TASK = "UNKNOWN_CELERY_TASK"  # the code of one that no worker knows
 # Running these by our own worker would be a circle, or is of no use without a result backend.
 _NOT_OURS = ("celery.", "punctual.")
 _FIELDS = ("task", "args", "kwargs")

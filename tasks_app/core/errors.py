@@ -1,11 +1,15 @@
 """What a handler may raise, and what a caller of the client may catch."""
 
 import difflib
+import re
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
 LONGEST_SECONDS = 36_525 * 86_400  # a hundred years: beyond it a delay or a date is a mistake
 EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+MOST_TAGS = 20  # on one dead letter
+TAG_LENGTH = 50
+_TAG = re.compile(r"[a-z0-9][a-z0-9_.:-]{0,49}")
 
 
 class PunctualError(Exception):
@@ -14,6 +18,10 @@ class PunctualError(Exception):
 
 class InvalidTask(PunctualError, ValueError):
     """The caller's input was refused; nothing was written."""
+
+
+class NothingToDo(InvalidTask):
+    """Nothing was found that the order could be carried out on; nothing was written."""
 
 
 class InvalidConfiguration(PunctualError, ValueError):
@@ -67,11 +75,22 @@ class RetryLimited(PunctualError):
 
 
 class RetryableError(PunctualError):
-    """Raised by a handler: this try failed, try again after the back-off, or after `after`."""
+    """Raised by a handler: this try failed, try again after the back-off, or after `after`.
 
-    def __init__(self, message: str = "", *, code: str = "RETRYABLE", after: timedelta | float | None = None):
+    `tags`: for the dead letter, if this was the last try.
+    """
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        code: str = "RETRYABLE",
+        after: timedelta | float | None = None,
+        tags: Iterable[str] = (),
+    ):
         super().__init__(message)
         self.code = code
+        self.tags = checked_tags(tags, "RetryableError: ")
         self.after = after.total_seconds() if isinstance(after, timedelta) else after
         if self.after is not None and not 0 <= self.after <= LONGEST_SECONDS:
             raise InvalidTask(
@@ -80,11 +99,12 @@ class RetryableError(PunctualError):
 
 
 class UnrecoverableError(PunctualError):
-    """Raised by a handler: trying again can't help, the task is dead at once."""
+    """Raised by a handler: trying again can't help, the task is dead at once. `tags`: for its dead letter."""
 
-    def __init__(self, message: str = "", *, code: str = "UNRECOVERABLE"):
+    def __init__(self, message: str = "", *, code: str = "UNRECOVERABLE", tags: Iterable[str] = ()):
         super().__init__(message)
         self.code = code
+        self.tags = checked_tags(tags, "UnrecoverableError: ")
 
 
 class Snooze(PunctualError):
@@ -108,6 +128,23 @@ class Skip(PunctualError):
         super().__init__(reason)
         self.reason = reason
         self.code = code
+
+
+def checked_tags(tags: object, where: str = "") -> tuple[str, ...]:
+    """The tags of a dead letter, each once, in the order given; InvalidTask if one won't do."""
+    if isinstance(tags, str) or not isinstance(tags, Iterable):
+        raise InvalidTask(f"{where}tags={shown(tags)} must be a list of tags, such as ['gateway'].")
+    found = tuple(tags)
+    for tag in found:
+        if not isinstance(tag, str) or not _TAG.fullmatch(tag):
+            raise InvalidTask(
+                f"{where}the tag {shown(tag)} won't do: a tag has 1 to {TAG_LENGTH} small letters, digits and _ . : -, "
+                "and begins with a letter or a digit, such as 'gateway:eu'."
+            )
+    found = tuple(dict.fromkeys(found))
+    if len(found) > MOST_TAGS:
+        raise InvalidTask(f"{where}{len(found)} tags are too many; a dead letter has at most {MOST_TAGS}.")
+    return found
 
 
 def refuse_absurd_instant(name: str, at: datetime) -> None:

@@ -218,8 +218,11 @@ _OWN = (
     Kind(
         "task.dead",
         "A run failed and the task has given up: it has a dead letter.",
-        _object(_ERROR),
-        {"code": "UNRECOVERABLE", "message": "no such account"},
+        _object(
+            _ERROR | {"fingerprint": _text("The same for all deaths of one cause.")},
+            tags={"type": "array", "items": {"type": "string"}, "description": "Of its dead letter."},
+        ),
+        {"code": "UNRECOVERABLE", "message": "no such account", "fingerprint": "3f1c9a52d07be684", "tags": ["billing"]},
         Status.DEAD,
         run=True,
     ),
@@ -241,10 +244,12 @@ _OWN = (
     Kind(
         "task.cancelled",
         "A task will not run, or the run that is under way does not count: it was cancelled, skipped, has expired, was"
-        " superseded, or its job took it back.",
+        " superseded or discarded, or its job took it back.",
         _object(
             {
-                "code": _text("CANCELLED, SUPERSEDED, EXPIRED, TAKEN_BACK, or the code that the handler gave."),
+                "code": _text(
+                    "CANCELLED, SUPERSEDED, EXPIRED, TAKEN_BACK, DISCARDED, or the code that the handler gave."
+                ),
                 "reason": _text("Why, in words."),
                 "by": _text("Who did it: a person, a token, `handler` or `system`."),
             }
@@ -276,6 +281,20 @@ _OWN = (
         "Somebody asked for an instance of a job, out of turn.",
         _object(_JOB | _BY | {"task": _integer("The instance.")}),
         {"name": "nightly", "revision": 4, "by": "olga", "task": 42},
+    ),
+    Kind(
+        "job.missed",
+        "Nobody planned a job in time, so firings of it passed; what its catch-up wants of them runs now.",
+        _object(
+            {
+                "name": _text("The job's name."),
+                "count": _integer("How many firings passed; 1,000 stands for that many or more."),
+                "first": _time("The first of them."),
+                "last": _time("The last of them."),
+                "catch_up": _text("What is made up for: none, latest or all."),
+            }
+        ),
+        {"name": "nightly", "count": 3, "first": _AT, "last": _LATER, "catch_up": "latest"},
     ),
     Kind("job.deleted", "A job is gone.", _object(_JOB | _BY), {"name": "nightly", "revision": 5, "by": "olga"}),
     Kind(

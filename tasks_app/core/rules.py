@@ -17,6 +17,7 @@ class Rule(StrEnum):
     LOST = "lost"
     BLOCKED = "blocked"
     WAITS_FOR_RETRY = "waits_for_retry"
+    WAITS_FOR_RETRY_BUDGET = "waits_for_retry_budget"
     NOT_DUE = "not_due"
     LANE_PAUSED = "lane_paused"
     NO_DISPATCHER = "no_dispatcher"

@@ -49,6 +49,7 @@ MOVES = (
     Move("cancel", Status.SUCCESS, Status.CANCELLED, "rolling"),
     Move("release", Status.BLOCKED, Status.INIT),
     Move("replay", Status.DEAD, Status.INIT),
+    Move("discard", Status.DEAD, Status.CANCELLED),
 )
 
 

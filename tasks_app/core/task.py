@@ -2,9 +2,13 @@
 
 import json
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID
 
+from . import deferral
+from .deferral import Deferral
+from .lanes import DEFERRED_LANE
 from .retry import RetryPolicy
 
 
@@ -20,7 +24,7 @@ class Task:
     """One task to do. What a handler rarely reads is made only when it is read."""
 
     __slots__ = ("_execute_time", "_payload", "_payload_text", "_token", "attempt", "deadline", "due", "id", "key")
-    __slots__ += ("_own", "job", "lane", "tenant", "type")
+    __slots__ += ("_deferred", "_own", "job", "lane", "tenant", "type")
 
     def __init__(
         self,
@@ -76,6 +80,35 @@ class Task:
     def own(self, value: Own) -> None:
         self._own = value
 
+    def defer(
+        self,
+        task_type: str,
+        key: Any,
+        payload: Any = None,
+        *,
+        delay: timedelta | float | None = None,
+        for_: timedelta | float | None = None,
+        lane: str = DEFERRED_LANE,
+    ) -> None:
+        """Hand an effect that can't be had now on to a task of this type, with this task's token.
+
+        It is written in the transaction that writes this task's success; if this task doesn't succeed, it is not. It is
+        due at once, or after `delay`, and is retried until `for_` has passed, or as often as its handler says. If the
+        unit has a live task by then, that one stays as it is.
+        """
+        one = deferral.checked(self, task_type, key, payload, delay=delay, for_=for_, lane=lane)
+        self.deferred = (*self.deferred, one)
+        deferral.DEFERRING.add(self.type)
+
+    @property
+    def deferred(self) -> tuple[Deferral, ...]:
+        """What it has deferred so far."""
+        return getattr(self, "_deferred", ())
+
+    @deferred.setter
+    def deferred(self, value: tuple[Deferral, ...]) -> None:
+        self._deferred = value
+
     def __repr__(self) -> str:
         return f"<Task {self.id} {self.type} {self.key!r} attempt {self.attempt}>"
 
@@ -86,6 +119,9 @@ class Failure:
     message: str
     final: bool = False  # no retry can help
     after: float | None = None  # seconds until the next try, instead of the back-off
+    tags: tuple[str, ...] = ()  # for the dead letter, as are those below
+    frame: str = ""  # the app's code that failed: module and function
+    trace: str = ""  # where it was raised, unless the message says so
 
 
 @dataclass(frozen=True, slots=True)

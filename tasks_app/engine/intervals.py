@@ -12,9 +12,12 @@ INTERVALS: dict[str, Callable[[], float]] = {
     "partition": lambda: min(600.0, conf().partition_span.total_seconds() / 4),
     "tend": lambda: 3600.0,
     "archive": lambda: min(600.0, conf().partition_span.total_seconds() / 4) if conf().ARCHIVE_URL else 0.0,
+    "campaign": lambda: 1.0,
     "prune": lambda: conf().PRUNE_SECONDS,
     "roll_up": lambda: 20.0,
     "rescue": lambda: 60.0,  # goes on with its walk, and should never find anything
     "canary": lambda: CHORE_EVERY * conf().CANARY_SECONDS,
     "compensate": lambda: conf().COMPENSATE_SECONDS,
+    "alarm": lambda: conf().ALARM_SECONDS,
+    "alert": lambda: conf().ALARM_SECONDS,
 }

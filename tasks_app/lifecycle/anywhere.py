@@ -1,31 +1,45 @@
 """Rows of tasks wherever they lie, among what is live or in the past.
 
 Each place is asked by itself, the live ones first: whoever asks the view over both plans a statement over every
-partition, for a row that nearly always is in the first place.
+partition, for a row that nearly always is in the first place. The past is asked by a statement whose plan is kept.
 """
 
 from collections.abc import Collection
+from datetime import datetime
+from functools import cache
+from operator import itemgetter
 
+from tasks_app.conf import conf
 from tasks_app.models import PastTask, ScheduleTask
 from tasks_app.models.schedule_task import TaskFields
+from tasks_app.sql import array, columns_of, run
 
-from .past import past_units
+from .past import PastRow, past_units
 from .request import Unit
 
 
 def tasks_by_id(ids: Collection[int]) -> dict[int, TaskFields]:
     """Those that there are. One that is moved or brought back meanwhile is found all the same."""
     found: dict[int, TaskFields] = {}
-    for place in (ScheduleTask, PastTask, ScheduleTask):
+    for look in (_live, _past, _live):
         missing = [task_id for task_id in ids if task_id not in found]
         if not missing:
             break
-        found |= {row.id: row for row in place.objects.filter(id__in=missing)}
+        found |= look(missing)
     return found
 
 
 def task_by_id(task_id: int) -> TaskFields | None:
     return tasks_by_id([task_id]).get(task_id)
+
+
+def past_tasks(rows: Collection[PastRow]) -> dict[int, TaskFields]:
+    """All that there is of what was found in the past; one that was brought back meanwhile is found too."""
+    if not rows:
+        return {}
+    times = [row.updated_at for row in rows]
+    found = _past([row.id for row in rows], min(times), max(times))
+    return found | tasks_by_id([row.id for row in rows if row.id not in found])
 
 
 def current_task(unit: Unit) -> TaskFields | None:
@@ -35,4 +49,21 @@ def current_task(unit: Unit) -> TaskFields | None:
     if row is not None:
         return row
     over = past_units([unit]).get(unit)
-    return task_by_id(over.id) if over else None
+    return past_tasks([over]).get(over.id) if over else None
+
+
+def _live(ids: Collection[int]) -> dict[int, TaskFields]:
+    return {row.id: row for row in ScheduleTask.objects.filter(id__in=ids)}
+
+
+def _past(
+    ids: Collection[int], since: datetime | str = "-infinity", until: datetime | str = "infinity"
+) -> dict[int, TaskFields]:
+    rows = map(_in_order_of_fields(), run("past_by_id", {"ids": array(ids), "since": since, "until": until}))
+    return {row.id: row for row in (PastTask.from_db(conf().DATABASE, (), values) for values in rows)}
+
+
+@cache
+def _in_order_of_fields() -> itemgetter:
+    names = (*columns_of("columns"), "retention", "worker")
+    return itemgetter(*(names.index(field.attname) for field in PastTask._meta.concrete_fields))

@@ -1,4 +1,4 @@
-"""What an operator may do to tasks: retry now, cancel, move. Decided row by row under its lock, written set-based."""
+"""What an operator may do to tasks: retry, cancel, move, discard. Decided row by row under locks, written in sets."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -15,14 +15,17 @@ from tasks_app.sql import array, run
 
 from . import schedule
 from .audit import Entry, Operator, audit
-from .dead_letter import replay
+from .dead_letter import discard, replay
 from .request import Request, checked_instant
+from .retry_limit import retried_too_often
 
 
 class Verb(StrEnum):
     RETRY = "retry"
+    REPLAY = "replay"  # retry, of the dead alone
     CANCEL = "cancel"
     MOVE = "move"
+    DISCARD = "discard"  # the dead, for good
 
 
 class Answer(StrEnum):
@@ -31,16 +34,25 @@ class Answer(StrEnum):
     REPLAYED = "replayed"  # it was dead: starts anew
     DUE_NOW = "due now"  # it waited for its next try
     CANCELLED = "cancelled"
+    DISCARDED = "discarded"  # it was dead: cancelled for good
     MOVED = "moved"
     REPLACED = "replaced"  # moved while it ran: a new task took over
     RUNNING = "running"  # left alone, as are all below
     PLANNED = "planned"
     FINISHED = "finished"
     SUPERSEDED = "superseded"  # a newer task of its unit stands in its place
+    NOT_DEAD = "not dead"  # it is tried again already
+    LIMITED = "limited"  # retried too often of late
 
     @property
     def acted(self) -> bool:
-        return self in (Answer.REPLAYED, Answer.DUE_NOW, Answer.CANCELLED, Answer.MOVED, Answer.REPLACED)
+        return self in _ACTED
+
+
+_ACTED = (
+    *(Answer.REPLAYED, Answer.DUE_NOW, Answer.CANCELLED, Answer.DISCARDED, Answer.MOVED),
+    Answer.REPLACED,
+)
 
 
 class Row(NamedTuple):
@@ -69,6 +81,10 @@ def expected(verb: Verb, row: Row) -> Answer:
         return Answer.SUPERSEDED
     if verb is Verb.RETRY:
         return _RETRY.get(Status(row.status), Answer.FINISHED)
+    if verb in _OF_THE_DEAD:
+        if row.status == Status.DEAD:
+            return _OF_THE_DEAD[verb]
+        return Answer.NOT_DEAD if is_live(row.status, row.due) else Answer.FINISHED
     if not is_live(row.status, row.due):
         return Answer.FINISHED
     if verb is Verb.CANCEL:
@@ -83,6 +99,7 @@ _RETRY = {
     Status.INIT: Answer.PLANNED,
     Status.BLOCKED: Answer.PLANNED,
 }
+_OF_THE_DEAD = {Verb.REPLAY: Answer.REPLAYED, Verb.DISCARD: Answer.DISCARDED}
 
 
 def operate(verb: Verb, ids: Sequence[int], operator: Operator, at: datetime | None = None) -> Operated:
@@ -99,6 +116,8 @@ def operate(verb: Verb, ids: Sequence[int], operator: Operator, at: datetime | N
             asked = {"ids": array(sorted(moved)), "operation": operator.operation}
             rows += [Row(*row) for row in run("past_tasks", asked)]
         decided = {row.id: expected(verb, row) for row in rows}
+        if verb in (Verb.RETRY, Verb.REPLAY):
+            decided |= dict.fromkeys(retried_too_often(list(decided)), Answer.LIMITED)
         due = _write(rows, decided, operator, at)
         detail = {"at": at.isoformat()} if verb is Verb.MOVE else None
         entries = [Entry(f"task {row.id}", decided[row.id], row.id, detail, row.tenant, row.task_type) for row in rows]
@@ -116,6 +135,9 @@ def _write(rows: Sequence[Row], decided: dict[int, Answer], operator: Operator, 
     moved, cancelled = chosen(Answer.MOVED, Answer.REPLACED), chosen(Answer.CANCELLED)
     if dead:
         _same(replay([row.id for row in dead], operator.name).replayed, dead)
+    if discarded := chosen(Answer.DISCARDED):
+        ids = [row.id for row in discarded]
+        _same(discard(ids, operator.reason, operator.name, operator.tenant), discarded)
     if cancelled:
         params = {"ids": array(row.id for row in cancelled), "reason": operator.reason, "by": operator.name}
         params |= {"from": operator.tenant, "kept": conf().kept_kinds}

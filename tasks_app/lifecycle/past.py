@@ -39,6 +39,7 @@ class PastRow(NamedTuple):
     status: str
     due: bool
     idem_key: str | None
+    updated_at: datetime
 
 
 def move_batches(batches: int = BATCHES, tasks: int = TASKS) -> Moved:

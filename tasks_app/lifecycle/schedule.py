@@ -163,7 +163,22 @@ def _round(requests: list[Request], verb: _Verb, by: str) -> dict[Unit, Schedule
     answers |= _replace(todo.get(Outcome.REPLACED, ()), Outcome.REPLACED, by, verb.copies)
     created = todo.get(Outcome.CREATED, ())
     answers |= _replace([(request, row) for request, row in created if row], Outcome.CREATED, by, verb.copies)
-    answers |= _insert([request for request, row in created if row is None])
+    new = [request for request, row in created if row is None]
+    answers |= _insert_unknown(new) if verb.copies else _insert(new)
+    return answers
+
+
+def _insert_unknown(requests: Sequence[Request]) -> dict[Unit, Scheduled]:
+    """Insert units that were found nowhere, and look into the past once more: since that look, somebody else may have
+    scheduled one, and it may have run and been moved. Nobody can any more once our row is in. Then none of them is
+    answered, and the next round finds what there is."""
+    try:
+        with atomic():
+            answers = _insert(requests)
+            if past_units(list(answers)):
+                raise _InTheWay
+    except _InTheWay:
+        return {}
     return answers
 
 
@@ -190,7 +205,7 @@ def _lock_current(requests: Sequence[Request]) -> dict[Unit, _Row]:
 
 
 def _past_rows(units: Sequence[Unit]) -> dict[Unit, _Row]:
-    return {unit: _Row(*row, past=True) for unit, row in past_units(units).items()}
+    return {unit: _Row(*row[:4], past=True) for unit, row in past_units(units).items()}
 
 
 def _move(pairs: Sequence[tuple[Request, _Row]]) -> dict[Unit, Scheduled]:

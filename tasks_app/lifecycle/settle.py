@@ -1,21 +1,28 @@
 """settle: the outcomes of a batch are written, set-based, by the worker that still holds it."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
 
 from tasks_app.conf import conf
+from tasks_app.core.deferral import DEFERRING
+from tasks_app.core.errors import MOST_TAGS
 from tasks_app.core.handlers import Handler
 from tasks_app.core.task import SUCCEEDED, Failure, NotYet, Outcome, Returned, Skipped, Succeeded, Task
 from tasks_app.core.timer import Timer
 from tasks_app.database import atomic
 from tasks_app.sql import array, run
 
+from . import retry_budget
+from .deferral import HandedOn, hand_on, lock_to_defer
+
 ERROR_CODE_LENGTH = 50
 ERROR_MSG_LENGTH = 4_000
+FRAME_LENGTH = 200
+HELD_BY_LENGTH = 120
 
 
 class BatchLost(Exception):
@@ -46,18 +53,28 @@ def settle(
     *,
     finish: bool,
     figures: BatchFigures = BatchFigures(),  # noqa: B008  (frozen)
+    wake: Callable[[Mapping[int, float]], object] | None = None,
 ) -> int:
     """Write these outcomes, one statement for each kind, and finish the batch if `finish`.
+
+    What tasks that succeeded have deferred is written before that, in the same transaction; `wake` is told when the
+    first of it is due in each shard.
 
     Returns how many rows moved: fewer than given means that the others were cancelled or rescheduled meanwhile.
     Raises BatchLost, having written nothing, if the batch is no longer ours.
     """
     settled = sorted(settled, key=lambda one: one.task.id)  # lock order, and the statements search by it
     kinds, timer = _by_kind(settled), handler.timer if handler else None
-    if len(kinds) == 1 and timer is None:
+    handed = _handed(settled)
+    retry_budget.note_attempts([one.task for one in settled if not isinstance(one.outcome, Returned)])
+    if len(kinds) == 1 and timer is None and not handed:
         return _write(batch_no, handler, *kinds[0], finish=finish, figures=figures)
     with atomic(savepoint=False):
-        if not run("lock_batch", {"batch_no": batch_no, "ids": _ids(settled)}):
+        if handed:
+            dues = _hand_on(batch_no, settled, handed)
+            if wake is not None and dues:
+                wake(dues)
+        elif not run("lock_batch", {"batch_no": batch_no, "ids": _ids(settled)}):
             raise BatchLost(str(batch_no))
         last = len(kinds) - 1
         moments = _moments(timer, batch_no, settled) if timer else None
@@ -65,6 +82,26 @@ def settle(
             _write(batch_no, handler, kind, group, finish=finish and number == last, figures=figures, moments=moments)
             for number, (kind, group) in enumerate(kinds)
         )
+
+
+def _handed(settled: Sequence[Settled]) -> list[HandedOn]:
+    """What tasks have deferred that succeeded. Most types never defer anything, and their batches pay for one look."""
+    if settled[0].task.type not in DEFERRING:
+        return []
+    return [
+        HandedOn(one.task, effect)
+        for one in settled
+        if one.outcome is SUCCEEDED or isinstance(one.outcome, Succeeded)
+        for effect in one.task.deferred
+    ]
+
+
+def _hand_on(batch_no: UUID, settled: Sequence[Settled], handed: Sequence[HandedOn]) -> dict[int, float]:
+    """Only what the tasks have deferred that are still ours: the others' outcome is not written either."""
+    ours = lock_to_defer(batch_no, _ids(settled), handed)
+    if ours is None:
+        raise BatchLost(str(batch_no))
+    return hand_on(batch_no, [one for one in handed if one.task.id in ours])
 
 
 def _moments(timer: Timer, batch_no: UUID, settled: Sequence[Settled]) -> list[datetime] | None:
@@ -152,18 +189,28 @@ def _success_with_results(group: list[Settled], handler: Handler | None) -> dict
 
 
 def _failure(group: list[Settled], handler: Handler | None) -> dict:
-    return _given(
-        {
-            "begun": one.begun_us,
-            "ended": one.ended_us,
-            "attempt": one.task.attempt,
-            "delay_ms": _delay_ms(one, handler),
-            "final": one.outcome.final,
-            "code": _clean(one.outcome.code, ERROR_CODE_LENGTH),
-            "message": _clean(one.outcome.message, ERROR_MSG_LENGTH),
-        }
-        for one in group
-    )
+    return _given(_failed(one, handler) for one in group)
+
+
+def _failed(one: Settled, handler: Handler | None) -> dict:
+    failure, delay_ms = one.outcome, _delay_ms(one, handler)
+    told = {
+        "begun": one.begun_us,
+        "ended": one.ended_us,
+        "attempt": one.task.attempt,
+        "delay_ms": delay_ms,
+        "final": failure.final,
+        "code": _clean(failure.code, ERROR_CODE_LENGTH),
+        "message": _clean(failure.message, ERROR_MSG_LENGTH),
+        "tags": failure.tags[:MOST_TAGS],
+        "frame": _clean(failure.frame, FRAME_LENGTH),
+        "trace": _clean(failure.trace, ERROR_MSG_LENGTH),
+    }
+    # What is final takes nothing out of a budget, as far as that is known here: a row may have a budget of its own.
+    last = failure.final or (handler is not None and one.task.attempt > handler.max_retry)
+    if not last and (held := retry_budget.hold(one.task)) is not None:
+        told |= {"delay_ms": delay_ms + int(held.seconds * 1000), "held_by": _clean(held.by, HELD_BY_LENGTH)}
+    return told
 
 
 def _delay_ms(one: Settled, handler: Handler | None) -> int:

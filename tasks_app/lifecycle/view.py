@@ -15,7 +15,7 @@ from tasks_app.models import DlqEntry, ScheduleTask, TaskAttempt
 from tasks_app.models.schedule_task import TaskFields
 from tasks_app.sql import run
 
-from .anywhere import current_task, tasks_by_id
+from .anywhere import current_task, past_tasks, tasks_by_id
 from .past import past_units
 from .request import key_of, unit_of
 from .tries import Error, error_of, last_error, late_by, try_of, waited, with_tries
@@ -51,6 +51,9 @@ class TaskInfo:
     by_outsider: bool  # it was cancelled by a token of another tenant than its own, which had no business to
     payload: object
     result: object  # what the handler returned in its last run that succeeded, if that was small JSON
+    token: UUID  # stays the same over retries, replacement and deferral
+    deferred_from: int | None  # the task that handed this effect on
+    deferred: tuple[int, ...]  # the tasks that its own effects were handed on to
     created_at: datetime
     updated_at: datetime
 
@@ -99,7 +102,7 @@ def find_many(
     over = past_units(missing)
     if not over:
         return found
-    rows = with_tries(tasks_by_id([row.id for row in over.values()]).values())
+    rows = with_tries(past_tasks(over.values()).values())
     return found | {(row.task_type, row.biz_key): _info(row) for row in rows}
 
 
@@ -160,6 +163,9 @@ def _info(row: TaskFields) -> TaskInfo:
         by_outsider=row.cancelled_from not in (None, row.tenant),
         payload=row.payload,
         result=row.result,
+        token=row.token,
+        deferred_from=row.deferred_from,
+        deferred=tuple(row.deferred or ()),
         created_at=row.created_at,
         updated_at=row.updated_at,
     )

@@ -1,7 +1,14 @@
 """The tables. Rows of punctual_task change their status only through tasks_app.lifecycle."""
 
+from .alarm_alert import AlarmAlert
+from .alarm_channel import AlarmChannel
+from .alarm_incident import AlarmIncident
+from .alarm_reader import AlarmReader
+from .alarm_rule import AlarmRule
 from .api_token import ApiToken
 from .audit_entry import AuditEntry
+from .campaign import Campaign, CampaignChunk
+from .delivery import Delivery
 from .dlq_entry import DlqEntry
 from .idempotency_record import IdempotencyRecord
 from .imported_schedule import ImportedSchedule
@@ -14,18 +21,28 @@ from .maintenance_entry import MaintenanceEntry
 from .minute_figures import MinuteFigures
 from .node import Node
 from .outbox_event import OutboxEvent
+from .outbox_window import OutboxWindow
 from .schedule_task import AnyTask, PastTask, ScheduleTask
 from .shard_lease import ShardLease
+from .subscription import Subscription
 from .task_attempt import TaskAttempt
 from .task_batch import AnyBatch, PastBatch, TaskBatch
 from .type_limit import TypeLimit
 from .unit_revision import UnitRevision
 
 __all__ = [
+    "AlarmAlert",
+    "AlarmChannel",
+    "AlarmIncident",
+    "AlarmReader",
+    "AlarmRule",
     "AnyBatch",
     "AnyTask",
     "ApiToken",
     "AuditEntry",
+    "Campaign",
+    "CampaignChunk",
+    "Delivery",
     "DlqEntry",
     "IdempotencyRecord",
     "ImportedSchedule",
@@ -38,10 +55,12 @@ __all__ = [
     "MinuteFigures",
     "Node",
     "OutboxEvent",
+    "OutboxWindow",
     "PastBatch",
     "PastTask",
     "ScheduleTask",
     "ShardLease",
+    "Subscription",
     "TaskAttempt",
     "TaskBatch",
     "TypeLimit",

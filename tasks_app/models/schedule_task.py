@@ -1,5 +1,6 @@
 """A task: one row to do, and all that is known of it. Live and lately finished ones; and, to read, all there are."""
 
+from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.functions import RandomUUID
 from django.db import models
 from django.db.models import Q
@@ -72,6 +73,15 @@ class TaskFields(OurModel):
     created_at = models.DateTimeField(db_default=Now())
     updated_at = models.DateTimeField(db_default=Now())
     result = models.JSONField(null=True, help_text="What the handler returned, if that is small JSON.")
+
+    # Effects that a task could not have: handed on to tasks of their own. Empty, and without cost, for all others.
+    deferred_from = models.BigIntegerField(null=True, help_text="The task that handed this effect on.")
+    deferred = ArrayField(
+        models.BigIntegerField(), null=True, help_text="The tasks that its effects were handed on to."
+    )
+    retry_for = models.DurationField(
+        null=True, help_text="Retried until so long past execute_time, however often; empty: max_retry times."
+    )
 
     class Meta:
         abstract = True

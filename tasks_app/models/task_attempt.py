@@ -21,6 +21,9 @@ class TaskAttempt(OurModel):
     finished_at = models.DateTimeField(db_default=Now())
     error_code = models.CharField(max_length=50)
     error_msg = models.TextField()
+    held_by = models.CharField(
+        max_length=120, null=True, help_text="Whose retry budget was spent, so that the next try waits for it."
+    )
 
     class Meta:
         db_table = "punctual_attempt"  # partitions by finished_at

@@ -80,6 +80,12 @@ def _text(name: str) -> str:
     return re.sub(r"^--include (\w+)$", lambda found: _text(found[1]), text, flags=re.MULTILINE)
 
 
+@cache
+def columns_of(name: str) -> tuple[str, ...]:
+    """The names in a part of statements that is a list of columns."""
+    return tuple(re.findall(r"\w+", re.sub("^--.*$", "", _text(name), flags=re.MULTILINE)))
+
+
 def array(values) -> str:
     """An array literal of numbers: one string costs far less than adapting a thousand values."""
     return "{" + ",".join(map(str, values)) + "}"

@@ -8,11 +8,12 @@ from django import template
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 
+from tasks_app.core.campaigns import CampaignState
 from tasks_app.core.jobs import JobStatus
 from tasks_app.core.phrases import first_line, milliseconds, span
 from tasks_app.core.states import Status
 from tasks_app.lifecycle.tries import error_of
-from tasks_app.models import ScheduleTask
+from tasks_app.models import ScheduleTask, Subscription
 
 register = template.Library()
 
@@ -24,7 +25,9 @@ LABELS = {
     Status.RUNNING: "info",
     Status.INIT: "primary",
     JobStatus.ACTIVE: "success",
-    JobStatus.PAUSED: "warning",
+    JobStatus.PAUSED: "warning",  # a campaign that is paused, too
+    CampaignState.DONE: "success",
+    Subscription.SUSPENDED: "danger",
 }
 # What became of a run, in a word.
 RUN_WORDS = {
@@ -119,6 +122,12 @@ def headline(text: str) -> str:
 def stack(text: str) -> str:
     """The rest of an error, which is its stack."""
     return text.strip().partition("\n")[2].strip("\n")
+
+
+@register.filter
+def named(names: dict[int, str], number: int) -> str:
+    """By its name, or its number if it has gone."""
+    return names.get(number, str(number))
 
 
 @register.filter

@@ -11,14 +11,20 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
-from tasks_app.client import schedule
+from tasks_app.client import ToWebhook, schedule, subscribe
+from tasks_app.core.task import Failure
 from tasks_app.engine.operations.api_tokens import issue, known, revoke
+from tasks_app.engine.operations.campaigns import start_matching
 from tasks_app.engine.operations.lanes import pause
-from tasks_app.models import ApiToken, JobDefinition, ScheduleTask
+from tasks_app.engine.watch.browse import Filter
+from tasks_app.lifecycle.operate import Verb
+from tasks_app.models import ApiToken, JobDefinition, ScheduleTask, Subscription
 from tests.support.api import JOB, Api
 from tests.support.audit import deeds
 from tests.support.clients import client_of
 from tests.support.jobs import by, make
+from tests.support.moves import dead, settled, started
+from tests.support.ready import letter_of
 from tests.support.schema import OPERATIONS
 
 pytestmark = pytest.mark.django_db
@@ -29,14 +35,23 @@ BODIES = {
     "/pause": {"reason": "x"},
     "/resume": {"reason": "x"},
     "/reschedule": {"at": "2090-01-01T00:00:00Z"},
+    "/replay": {"reason": "x", "since": "2026-11-01T00:00:00Z"},
+    "/withdraw": {"reason": "x"},
 }
 # What has no id: the same for all tenants, or told apart by its name.
 NAMES = {"lane": "low", "name": "T_QUIET", "product_code": "secret-1"}
 
 
+IDS = ("job_id", "task_id", "letter_id", "subscription_id")
+
+
 def address(path: str, **ids: object) -> str:
     """The path, with these ids in it."""
     return re.sub(r"\{(\w+)\}", lambda found: str((NAMES | ids)[found[1]]), path)
+
+
+def everything() -> list:
+    return [list(model.objects.order_by("id").values()) for model in (JobDefinition, ScheduleTask, Subscription)]
 
 
 def body_of(path: str) -> dict:
@@ -53,7 +68,7 @@ def test_nobody_gets_in_without_a_valid_token(token):
     api.token = token
 
     for method, path in PROTECTED:
-        answer = api.call(method, address(path, job_id=1, task_id=1), {}, If_Match="1", Idempotency_Key="k")
+        answer = api.call(method, address(path, **dict.fromkeys(IDS, 1)), {}, If_Match="1", Idempotency_Key="k")
 
         assert (answer.status, answer.code) == (401, "SCH_401_UNAUTHENTICATED"), path
 
@@ -61,14 +76,19 @@ def test_nobody_gets_in_without_a_valid_token(token):
 @pytest.mark.parametrize(("method", "path"), WITH_ID)
 def test_what_belongs_to_another_tenant_does_not_exist(api, method, path):
     job, task = make("theirs", tenant="acme"), schedule("T_QUIET", "theirs", tenant="acme", delay=3600)
-    before = list(JobDefinition.objects.values()), list(ScheduleTask.objects.order_by("id").values())
-    url = address(path, job_id=job.id, task_id=task.task_id)
+    campaign = start_matching(Verb.CANCEL, Filter(tenant="acme"), by())
+    told = subscribe("theirs", events=["*"], to=ToWebhook("https://hooks.example.com"), tenant="acme")
+    letter = letter_of(*dead("their dead", tenant="acme"))
+    before = everything()
+    url = address(
+        path, job_id=job.id, task_id=task.task_id, letter_id=letter, subscription_id=told.id, campaign_id=campaign.id
+    )
 
     theirs = api.call(method, url, body_of(path), If_Match="1", Idempotency_Key="k")
     nothing = api.call(method, re.sub(r"\d+(?=/|$)", "987654321", url), body_of(path), If_Match="1")
 
     assert (theirs.status, theirs.code) == (404, "SCH_404_NOT_FOUND")
-    assert (list(JobDefinition.objects.values()), list(ScheduleTask.objects.order_by("id").values())) == before
+    assert everything() == before
     assert nothing.status in (404, 400)
 
 
@@ -76,6 +96,10 @@ def test_what_belongs_to_another_tenant_does_not_exist(api, method, path):
 def test_a_list_has_nothing_of_another_tenant(api, path):
     make("secret-name", tenant="acme")
     schedule("T_QUIET", "secret-key", tenant="acme", delay=3600)
+    start_matching(Verb.CANCEL, Filter(tenant="acme"), by(), selection="secret-selection")
+    for tenant in ("acme", None):
+        subscribe("secret-name", events=["*"], to=ToWebhook("https://hooks.example.com"), tenant=tenant)
+    settled(started("dead", tenant="acme"), Failure("secret-code", "secret message", final=True))
 
     answer = api.get(path)
 

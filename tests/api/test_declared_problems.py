@@ -13,16 +13,22 @@ from django.db import connection, transaction
 from django.test import override_settings
 
 from tasks_app.api.problems import CODES
-from tasks_app.client import schedule
+from tasks_app.client import ToWebhook, schedule, subscribe
 from tasks_app.engine.operations import bulk
+from tasks_app.engine.operations.api_tokens import issue
+from tasks_app.engine.operations.campaigns import start_matching
+from tasks_app.engine.watch.browse import Filter
 from tasks_app.lifecycle import schedule as scheduling
 from tasks_app.lifecycle.jobs import lock
+from tasks_app.lifecycle.operate import Verb
 from tasks_app.models import IdempotencyRecord
+from tests.support.alarms import alarm_ids, channel, rule
 from tests.support.api import Answer, Api
 from tests.support.jobs import make
 from tests.support.live import nobody_is_alive
-from tests.support.moves import RETRY, ids_of, settled, started
-from tests.support.ready import boss
+from tests.support.moves import RETRY, dead, ids_of, settled, started
+from tests.support.operators import operator as by
+from tests.support.ready import boss, letter_of
 from tests.support.schema import OPERATIONS, Operation, examples_of, of_type
 
 pytestmark = pytest.mark.django_db
@@ -30,6 +36,7 @@ pytestmark = pytest.mark.django_db
 # Whatever asks the database or runs code may find it down or broken; and 405 is the answer of no operation.
 NOT_PROVOKED = {"SCH_500_INTERNAL", "SCH_503_DATABASE_DOWN", "SCH_405_METHOD_NOT_ALLOWED"}
 NOBODY = 987_654_321
+IDS = ("job_id", "task_id", "letter_id", "rule_id", "channel_id", "incident_id", "subscription_id", "campaign_id")
 UNIT = {"task_type": "T_QUIET", "key": "there"}
 
 
@@ -42,9 +49,10 @@ class World(NamedTuple):
     task: int
     body: dict | None
     headers: dict
+    others: dict = {}
 
     def call(self, *, api: Api | None = None, query: str = "", **changed: object) -> Answer:
-        ids = {"job_id": self.job, "task_id": self.task, "lane": "low"} | changed.pop("ids", {})
+        ids = {"job_id": self.job, "task_id": self.task, "lane": "low"} | self.others | changed.pop("ids", {})
         headers = self.headers | changed.pop("headers", {})
         sent = {"body": self.body} | changed
         told = {name: value for name, value in headers.items() if value is not None}
@@ -58,11 +66,29 @@ def world(api: Api, operation: Operation, *, task_type: str = "T_QUIET", lane: s
         body = body | {"atomic": True}  # else each task has a problem of its own
     headers = {"If_Match": "1", "Idempotency_Key": "k"}
     taken = {name: value for name, value in headers.items() if operation.takes(name.replace("_", "-"))}
-    return World(api, operation, job.id, task.task_id, of_type(body, task_type), taken)
+    others = alarm_ids() if operation.path.startswith("/alarms") else {}
+    if operation.path.startswith("/dead-letters"):
+        others = {"letter_id": letter_of(*dead("dead", task_type=task_type, lane=lane))}
+    if operation.path.startswith("/subscriptions"):
+        told = subscribe("there", events=["*"], to=ToWebhook("https://hooks.example.com"), tenant="default")
+        others = {"subscription_id": told.id}
+    if operation.path.startswith("/campaigns"):
+        others = {"campaign_id": start_matching(Verb.CANCEL, Filter(tenant="default"), by()).id}
+    return World(api, operation, job.id, task.task_id, of_type(body, task_type), taken, others)
+
+
+def forbidden(api: Api, operation: Operation) -> Answer:
+    """To write with a token that only reads, or to read what all tenants share."""
+    if operation.writes:
+        return world(api, operation).call(api=Api(can_write=False))
+    return world(api, operation).call(query="?scope=all")
 
 
 def closed_type(api: Api, operation: Operation) -> Answer:
     there = world(api, operation, task_type="T_CLOSED")
+    if operation.path.startswith("/alarms"):
+        narrow = Api(token=issue("narrow", "default", by(), can_write=True, types=["T_PLAIN"])[1])
+        return there.call(api=narrow, body=there.body | {"task_types": ["T_*"]})
     if operation.id == "cancel_tasks":
         return there.call(body=there.body | {"tasks": [UNIT | {"task_type": "T_CLOSED"}]})
     return there.call()
@@ -76,7 +102,9 @@ def closed_lane(api: Api, operation: Operation) -> Answer:
     if operation.id in ("create_tasks", "cancel_tasks"):
         options = {"lane": "critical"} if operation.id == "create_tasks" else {}
         return there.call(body=body | {"tasks": [UNIT | options]})
-    if operation.id in ("create_job", "create_task"):
+    if operation.id in ("create_job", "create_task", "start_campaign"):
+        return there.call(body=body | {"lane": "critical"})
+    if operation.id == "replay_dead_letters":
         return there.call(body=body | {"lane": "critical"})
     return there.call(body=body | {"key": "there"}) if "key" in body else there.call()
 
@@ -84,8 +112,12 @@ def closed_lane(api: Api, operation: Operation) -> Answer:
 def duplicate(api: Api, operation: Operation) -> Answer:
     there = world(api, operation)
     make("taken")
+    if operation.path.startswith("/alarms"):
+        rule("taken"), channel("taken")
     if operation.id == "create_tasks":
         return there.call(body=there.body | {"tasks": [UNIT]})
+    if operation.id == "create_subscription":
+        return there.call(body=there.body | {"name": "there"})
     taken = {"key": "there"} if operation.id == "create_task" else {"name": "taken"}
     return there.call(body=there.body | taken)
 
@@ -114,7 +146,7 @@ def conflict(api: Api, operation: Operation) -> Answer:
 
 def too_often(api: Api, operation: Operation) -> Answer:
     there = world(api, operation)
-    return [there.call(headers={"Idempotency_Key": None}) for _ in range(6)][-1]
+    return [there.call(headers={"Idempotency_Key": None}) for _ in range(11)][-1]
 
 
 def reused_key(api: Api, operation: Operation) -> Answer:
@@ -138,10 +170,10 @@ PROVOKED: dict[str, Callable[[Api, Operation], Answer]] = {
     "SCH_400_MALFORMED": lambda api, one: world(api, one).call(text="{"),
     "SCH_400_IDEMPOTENCY_KEY_MISSING": lambda api, one: world(api, one).call(headers={"Idempotency_Key": None}),
     "SCH_401_UNAUTHENTICATED": lambda api, one: world(api, one).call(api=Api(token="pnc_wrong")),
-    "SCH_403_FORBIDDEN": lambda api, one: world(api, one).call(api=Api(can_write=False)),
+    "SCH_403_FORBIDDEN": forbidden,
     "SCH_403_TYPE_CLOSED": closed_type,
     "SCH_403_LANE_CLOSED": closed_lane,
-    "SCH_404_NOT_FOUND": lambda api, one: world(api, one).call(ids={"job_id": NOBODY, "task_id": NOBODY}),
+    "SCH_404_NOT_FOUND": lambda api, one: world(api, one).call(ids=dict.fromkeys(IDS, NOBODY)),
     "SCH_409_DUPLICATE": duplicate,
     "SCH_409_IN_PROGRESS": in_progress,
     "SCH_409_CONFLICT": conflict,

@@ -278,3 +278,16 @@ def test_the_archive_is_listed_after_the_rest_if_asked_to(api, settings, tmp_pat
     assert api.get(f"/tasks?cold=true&key=k102&after={quote('cold|x')}").code == "SCH_422_INVALID"
     theirs = Api(tenant="acme").get(f"/tasks?cold=true&key=k102&after={quote(first['next'])}").body
     assert theirs == {"items": [], "next": None}
+
+
+def test_a_task_shows_what_it_handed_on_and_the_effect_who_did(api):
+    effect = {"task_type": "T_QUIET", "key": "capture", "for_": 3600}
+    task = schedule("T_PLAIN", "order", payload={"defer": [effect]}).task_id
+    run_due()
+
+    parent = api.get(f"/tasks/{task}").body
+    child = api.get(f"/tasks/{parent['deferred'][0]}").body
+
+    assert (parent["deferred_from"], parent["retry_for"]) == (None, None)
+    assert (child["deferred_from"], child["deferred"], child["token"]) == (task, [], parent["token"])
+    assert (child["lane"], child["retry_for"]) == ("deferred", 3600.0)

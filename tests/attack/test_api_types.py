@@ -11,6 +11,8 @@ from tasks_app.testing import run_due
 from tests.support.api import JOB
 from tests.support.jobs import make
 from tests.support.live import a_beat_is_alive
+from tests.support.moves import dead
+from tests.support.ready import letter_of
 from tests.support.schema import OPERATIONS
 
 WRITES = [(one.method, one.path) for one in OPERATIONS if one.writes]
@@ -27,6 +29,10 @@ def body_of(path: str, task_type: str) -> dict | None:
         return {"tasks": [{"task_type": task_type, "key": "b"}], "atomic": True}
     if path.endswith("/tasks/bulk/cancel"):
         return {"tasks": [{"task_type": task_type, "key": "a"}], "atomic": True, "reason": "x"}
+    if path.startswith("/dead-letters/{"):
+        return {"add": ["x"]}
+    if path.startswith("/dead-letters"):
+        return {"task_type": task_type, "reason": "x"}
     if path.endswith("/tasks/reschedule"):
         return LATER | {"task_type": task_type, "key": "a"}
     return LATER if path.endswith("/reschedule") else {"reason": "x"}
@@ -41,8 +47,10 @@ def test_nothing_of_a_closed_type_can_be_changed_even_in_the_own_tenant(caller, 
     a_beat_is_alive()
     job = make(task_type="T_CLOSED", tenant="acme")
     task = schedule("T_CLOSED", "a", tenant="acme", delay=3600)
+    letter = letter_of(*dead("dead", task_type="T_CLOSED", tenant="acme"))
     before = everything()
     url = path.replace("{job_id}", str(job.id)).replace("{task_id}", str(task.task_id))
+    url = url.replace("{letter_id}", str(letter))
 
     answer = caller().call(method, url, body_of(path, "T_CLOSED"), If_Match="1", Idempotency_Key="k")
 
@@ -117,7 +125,7 @@ def test_a_token_stays_in_its_lanes(caller):
     ]
 
     assert {(answer.status, answer.code) for answer in refused} == {(403, "SCH_403_LANE_CLOSED")}
-    assert "high, default, low, backfill" in refused[0].body["detail"]
+    assert "high, default, low, deferred, backfill" in refused[0].body["detail"]
     assert (JobDefinition.objects.count(), ScheduleTask.objects.exclude(job=job.id).count()) == (1, 1)
     assert caller(lanes=["critical"]).post("/tasks", TASK | {"lane": "critical"}).status == 201
     assert caller("b", lanes=["low"]).post("/tasks", TASK).code == "SCH_403_LANE_CLOSED"

@@ -379,7 +379,7 @@ def test_publishing_to_a_broken_lane_names_it_and_the_others_get_their_messages(
         publish("critical", "backfill", "low", "backfill")
 
     assert refused.value.lanes == {"backfill"}
-    assert depths() == {"critical": 1, "high": 0, "default": 0, "low": 1, "backfill": None}
+    assert depths() == {"critical": 1, "high": 0, "default": 0, "low": 1, "deferred": 0, "backfill": None}
     redis.flushall()
 
 

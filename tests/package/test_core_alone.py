@@ -46,4 +46,4 @@ def test_a_beat_or_worker_of_a_project_without_anything_else_can_start(built, tm
 
     told = run("-c", LOAD)
 
-    assert "punctual ['backfill', 'critical', 'default', 'high', 'low'] 42 []" in told
+    assert "punctual ['backfill', 'critical', 'default', 'deferred', 'high', 'low'] 42 []" in told

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import signal
 from datetime import timedelta
 
@@ -87,6 +88,8 @@ def test_a_worker_that_loses_its_broker_just_when_a_child_ends_goes_on(stack):
     stack.beat()
     worker = stack.worker(concurrency=1, **through(redis=proxy))
     wait_for(stack, schedule("T_QUIET", "first").task_id)  # all that it opens at its start is open
+    banner = re.search(r"transport: +(\S+)", worker.text())[1]  # names its broker and no class
+    assert re.fullmatch(rf"punctual://(:\*\*@)?127\.0\.0\.1:{proxy.port}/0", banner)
     descriptors = pathlib.Path(f"/proc/{worker.pid}/fd")
     before = len(list(descriptors.iterdir()))
     ending = schedule("T_QUIET", "ending", payload={"do": "let_go_of_sentinel"})

@@ -1,10 +1,12 @@
 """The mover against whoever asks for a unit that is over: it is in one of the two places, and nobody fails."""
 
 import threading
+from contextlib import contextmanager
 
 import pytest
-from django.db import connection, connections
+from django.db import connections
 
+from tasks_app import sql
 from tasks_app.client import Outcome, cancel, ensure, ensure_many, find, reschedule, schedule
 from tasks_app.client.jobs import trigger_job
 from tasks_app.lifecycle.anywhere import tasks_by_id
@@ -140,17 +142,67 @@ def test_one_that_is_brought_back_between_two_looks_is_found():
     old = over(SKIP)
     move()
 
-    def brought_back_first(execute, statement, *rest):
-        """Before the past is asked, when what is live has been, somebody else has brought it back."""
-        if "punctual_past" in statement:
-            in_another_thread(lambda: ensure(TYPE, "a", at=TUESDAY))
-        return execute(statement, *rest)
-
-    with connection.execute_wrapper(brought_back_first):
+    # Before the past is asked, when what is live has been, somebody else has brought it back.
+    with before_statement("past_by_id", lambda: in_another_thread(lambda: ensure(TYPE, "a", at=TUESDAY))):
         found = tasks_by_id([old])
 
     assert found[old].current is False
     assert not PastTask.objects.exists()
+
+
+@pytest.mark.parametrize(("verb", "outcome"), [(reschedule, Outcome.IGNORED), (ensure, Outcome.CREATED)])
+def test_what_was_scheduled_run_and_moved_after_the_last_look_is_known(verb, outcome):
+    """The verb has found the unit nowhere, and is about to insert it."""
+    met = []
+
+    def come_and_gone() -> None:
+        met.append(over())
+        assert move() == 1
+
+    with before_statement("insert_tasks", lambda: met or in_another_thread(come_and_gone)):
+        answer = verb(TYPE, "a", at=TUESDAY)
+
+    (old,) = met
+    assert answer.outcome == outcome
+    if outcome == Outcome.IGNORED:
+        assert rows() == [(old, True, None, True)]
+    else:
+        assert rows() == [(old, False, None, False), (answer.task_id, True, old, False)]
+
+
+def test_what_was_brought_back_taken_over_and_moved_again_stays_in_the_past():
+    """Two bring it back; when the second comes to it, all of it is over once more."""
+    old = over(SKIP)
+    move()
+    met = []
+
+    def come_and_gone() -> None:
+        met.append(ensure(TYPE, "a", delay=0).task_id)
+        settled(start(claim_one(), "worker"), SKIP)
+        assert move() == 2
+
+    with before_statement("bring_back", lambda: met or in_another_thread(come_and_gone)):
+        answer = ensure(TYPE, "a", at=TUESDAY)
+
+    (between,) = met
+    assert answer.outcome == Outcome.CREATED
+    assert rows() == [(old, False, None, True), (between, False, old, False), (answer.task_id, True, between, False)]
+
+
+@contextmanager
+def before_statement(name: str, call):
+    """Before the statement of this name is run in this thread."""
+    mine = threading.get_ident()
+    ran = sql.execute
+
+    def execute(statement, *rest):
+        if threading.get_ident() == mine and statement.startswith(f"-- {name}:"):
+            call()
+        return ran(statement, *rest)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sql, "execute", execute)
+        yield
 
 
 def in_another_thread(call) -> None:

@@ -28,6 +28,10 @@ GROWING = (
     "punctual_idempotency_record",
     "punctual_job",
     "punctual_job_cursor",
+    "punctual_campaign",
+    "punctual_campaign_chunk",
+    "punctual_alarm_incident",
+    "punctual_alarm_alert",
 )
 _TABLES = """
 WITH RECURSIVE one AS (
@@ -212,7 +216,13 @@ class History:
         part.insert(
             "punctual_dead_letter",
             200,
-            letter | {"task_id": "1000000000 + 100 * (n - 1) + 1", "replay_status": "'OPEN'"},
+            letter
+            | {
+                "task_id": "1000000000 + 100 * (n - 1) + 1",
+                "replay_status": "'OPEN'",
+                "error_code": "'ERROR' || n % 7",
+                "closed_at": "NULL",
+            },
         )
         part.insert(
             "punctual_unit_revision",
@@ -236,6 +246,50 @@ class History:
                 "created_at": SOME_DAY,
             },
         )
+        part.insert(
+            "punctual_campaign",
+            50,
+            {
+                "operation": "gen_random_uuid()",
+                "tenant": "'default'",
+                "kind": "'retry'",
+                "state": "'DONE'",
+                "actor": "'someone'",
+                "reason": "'because'",
+                "cap": "1000",
+                "total": "1000",
+                "done": "1000",
+                "created_at": SOME_DAY,
+                "finished_at": SOME_DAY,
+                "measure_at": "CASE WHEN n % 100 = 0 THEN now() + interval '1 h' END",
+            },
+        )
+        part.insert(
+            "punctual_campaign_chunk",
+            10,
+            {
+                "campaign_id": "n / 5",
+                "number": "n % 5",
+                "ids": "ARRAY(SELECT n * 10 + i FROM generate_series(1, 10) AS i)",
+                "waiting": "CASE WHEN n % 50 = 0 THEN 1 ELSE 0 END",
+            },
+        )
+        incident = {
+            "rule": "n % 100",
+            "tenant": "'default'",
+            "condition": "'dead'",
+            "cause": "'cause ' || n",
+            "task_type": f"'{TYPE}'",
+            "count": "1",
+            "sample": "'{}'",
+            "opened_at": SOME_DAY,
+            "seen_at": SOME_DAY,
+            "calm_at": SOME_DAY,
+            "closed_at": SOME_DAY,
+        }
+        part.insert("punctual_alarm_incident", 10, incident)
+        alert = {"id": "gen_random_uuid()", "channel": "n % 50", "incident": "n", "kind": "'opened'", "body": "'{}'"}
+        part.insert("punctual_alarm_alert", 5, alert | {"created_at": SOME_DAY, "done_at": SOME_DAY})
         part.copy(
             "punctual_job_cursor",
             10,

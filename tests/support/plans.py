@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.db import connection
 
 from tasks_app import sql
-from tasks_app.engine.watch import audit_browse, browse
+from tasks_app.engine.watch import audit_browse, browse, letters
 from tasks_app.lifecycle import look
 from tasks_app.lifecycle.jobs import instances, planning
 
@@ -32,6 +32,17 @@ ROWS = {
         "tenant": audit_browse._stretch(audit_browse.AuditFilter("default")),
         "task": audit_browse._stretch(audit_browse.AuditFilter("default", task_id=1)),
     },
+    "list_letters": {
+        "all": letters._stretch(letters.LetterFilter()),
+        "tenant": letters._stretch(letters.LetterFilter("default")),
+        "cause": letters._stretch(letters.LetterFilter(fingerprint="0" * 16)),
+        "own cause": letters._stretch(letters.LetterFilter("default", fingerprint="0" * 16)),
+    },
+    "count_letters": {
+        "all": letters._stretch(letters.LetterFilter()),
+        "own cause": letters._stretch(letters.LetterFilter("default", fingerprint="0" * 16)),
+    },
+    "letter_curves": {"all": letters._steps(None), "tenant": letters._steps("default")},
     "differing": {"": look._GIVEN},
     "waiting_keys": {"": "waiting.key = ANY (%(keys)s::text[])"},
     "compare_keys": {"": "SELECT unnest(%(keys)s::text[])"},

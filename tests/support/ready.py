@@ -3,13 +3,22 @@
 from typing import NamedTuple
 
 from inventory_app.lifecycle import add
-from tasks_app.client import schedule
+from tasks_app.client import ToWebhook, schedule, subscribe
 from tasks_app.core.handlers import REGISTRY
+from tasks_app.engine.beat.relay.deliveries import note_deliveries
+from tasks_app.engine.beat.relay.sink import Attempt
 from tasks_app.engine.operations.api_tokens import issue
+from tasks_app.engine.operations.campaigns import start_matching
+from tasks_app.engine.watch.browse import Filter
+from tasks_app.lifecycle.campaigns import verbs
 from tasks_app.lifecycle.limited import declare_limits
+from tasks_app.lifecycle.operate import Verb
+from tasks_app.models import DlqEntry
+from tests.support.alarms import alarm_ids
 from tests.support.api import Api
 from tests.support.engine import run_due
 from tests.support.jobs import make
+from tests.support.moves import dead
 from tests.support.operators import operator
 from tests.support.schema import Operation
 
@@ -26,14 +35,32 @@ def boss() -> Api:
     return Api(token=issue("boss", "internal", operator(), can_write=True, internal=True)[1])
 
 
+def letter_of(task_id: int) -> int:
+    return DlqEntry.objects.get(task_id=task_id).id
+
+
 def ready(api: Api, one: Operation, number: int = 0) -> Ready:
     job, task = make(f"job {number}"), schedule("T_QUIET", f"task {number}", delay=3600)
     ids = {"job_id": job.id, "task_id": task.task_id, "lane": "low", "name": "T_QUIET", "product_code": "SKU 1"}
-    if one.id == "list_attempts":
+    if one.path.startswith("/subscriptions"):
+        told = subscribe(f"of {number}", events=["*"], to=ToWebhook("https://hooks.example.com"), tenant="default")
+        ids["subscription_id"] = told.id
+        note_deliveries(told.id, [Attempt([], True, "200", 12.5)])
+    if "{campaign_id}" in one.path or one.id == "list_campaigns":
+        ids["campaign_id"] = start_matching(Verb.CANCEL, Filter(tenant="default"), operator()).id
+        if one.id == "resume_campaign":
+            verbs.pause(ids["campaign_id"], operator())
+    elif one.id == "start_campaign":
+        dead(f"dead {number}")
+    elif one.id == "list_attempts":
         ids["task_id"] = schedule("T_QUIET", "fails", payload={"do": "retry", "after": 3600}).task_id
         run_due()
     elif one.id == "read_limits":
         declare_limits([REGISTRY.require("T_RATED")])
+    elif one.path.startswith("/alarms"):
+        ids |= alarm_ids()
+    elif one.path.startswith("/dead-letters"):
+        ids["letter_id"] = letter_of(*dead(f"dead {number}"))
     elif one.path.startswith("/stock/products"):
         add("SKU 1", "A lamp")
     return Ready(boss() if one.id in OPERATORS else api, ids)

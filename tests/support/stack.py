@@ -6,7 +6,6 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from django.db import connection
 
 from chaos.proxy import Proxy
 from tasks_app.models import Node
+from tests.support import nursery
 from tests.support.wait import wait_until
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -35,7 +35,7 @@ def url_of_test_database(**through: object) -> str:
 @dataclass
 class Process:
     name: str
-    popen: subprocess.Popen
+    popen: subprocess.Popen | nursery.Born
     log: Path
 
     @property
@@ -121,22 +121,14 @@ class Stack:
 
     def _start(self, name: str, command: list[str], env: dict[str, str]) -> Process:
         log = self.folder / f"{name}-{len(self.processes)}.log"
-        with log.open("w") as out:
-            popen = subprocess.Popen(
-                [sys.executable, "-m", *command],
-                cwd=ROOT,
-                env=os.environ
-                | {
-                    "DATABASE_URL": url_of_test_database(),
-                    "REDIS_URL": settings.PUNCTUAL["REDIS_URL"],
-                    "DJANGO_SETTINGS_MODULE": self.settings_module,
-                }
-                | env,
-                stdout=out,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        process = Process(name, popen, log)
+        log.touch()
+        ours = {
+            "DATABASE_URL": url_of_test_database(),
+            "REDIS_URL": settings.PUNCTUAL["REDIS_URL"],
+            "DJANGO_SETTINGS_MODULE": self.settings_module,
+        }
+        born = nursery.start(*command, cwd=str(ROOT), env={**os.environ, **ours, **env}, log=str(log))
+        process = Process(name, born, log)
         self.processes.append(process)
         return process
 

@@ -3,9 +3,9 @@
 A new public name has to be used here; tests/typecheck/test_typing.py looks.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -19,6 +19,7 @@ from tasks_app.client import (
     BaseHandler,
     BatchHandler,
     Cancelled,
+    Event,
     InvalidTask,
     Link,
     Operated,
@@ -35,6 +36,10 @@ from tasks_app.client import (
     Task,
     TaskHandler,
     TaskInfo,
+    ToFunction,
+    ToQueue,
+    ToStream,
+    ToWebhook,
     TypedHandler,
     UnrecoverableError,
     cancel,
@@ -57,6 +62,9 @@ from tasks_app.client import (
     retry_tasks,
     schedule,
     schedule_many,
+    subscribe,
+    subscriber,
+    unsubscribe,
     what_delays,
     who_is_missing,
     write,
@@ -73,7 +81,7 @@ from tasks_app.client.compensation import (
     register_scan,
     waiting_keys,
 )
-from tasks_app.client.events import Event, Kind, declare_kind
+from tasks_app.client.events import Kind, declare_kind
 from tasks_app.client.jobs import (
     JobRequest,
     NameTaken,
@@ -95,6 +103,16 @@ from tasks_app.client.rolling import (
     outlook,
     timer_from,
     timer_of,
+)
+from tasks_app.client.subscriptions import (
+    Subscription,
+    Target,
+    add_secret,
+    find_subscription,
+    pause_subscription,
+    replay_subscription,
+    resume_subscription,
+    withdraw_old_secrets,
 )
 from tasks_app.testing import (
     FrozenClock,
@@ -143,6 +161,7 @@ def ship(task: Task, parcel: Parcel) -> None:
 
 @handler("EXAMPLE_EXPIRE", tenant=INTERNAL_TENANT, rate=10, burst=5)
 def expire(task: Task) -> None:
+    task.defer("EXPIRE_TELL", task.key, {"n": 1}, delay=5, for_=timedelta(days=2), lane="low")
     raise Snooze(task.execute_time + TOMORROW)
 
 
@@ -314,6 +333,28 @@ def scan(dry_run: bool) -> Iterator[Found | Walked]:
 
 
 register_scan("example", scan)
+
+
+# Subscriptions.
+
+
+@subscriber("example")
+def hear(events: Sequence[Event]) -> None:
+    for event in events:
+        if event.unit is not None and event.data:
+            assert event.revision and event.as_json()["id"] == event.id
+
+
+def listen(operator: Operator) -> list[Subscription]:
+    targets: list[Target] = [ToFunction("example"), ToStream("s", maxlen=5), ToQueue("b", "q"), ToWebhook("https://a")]
+    made = [subscribe(f"to {one.sink}", events=["task.*"], to=one, tenant="shop") for one in targets]
+    pause_subscription("to python", operator, tenant="shop")
+    resume_subscription("to python", operator, tenant="shop", since=datetime.now(UTC))
+    replay_subscription("to python", datetime.now(UTC), operator, tenant="shop")
+    unsubscribe("to stream", tenant="shop")
+    secrets: list[str | None] = [made[-1].new_secret, add_secret("to webhook", operator, tenant="shop")]
+    assert len(secrets) > withdraw_old_secrets("to webhook", operator, tenant="shop")
+    return [*made, find_subscription("to queue", tenant="shop")]
 
 
 # Tests.

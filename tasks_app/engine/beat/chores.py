@@ -17,7 +17,10 @@ from tasks_app.engine.intervals import INTERVALS
 from tasks_app.lifecycle.reap import reap
 from tasks_app.sql import run
 
+from .alarms.alarm import alarm
+from .alarms.sending import send_waiting, stop_sending
 from .archiver import archive, stop_archiving
+from .campaigns import run_campaigns, stop_campaigns
 from .compensation import ScansFailed, compensate_and_tell
 from .mover import move
 from .partitions import keep_partitions
@@ -59,11 +62,14 @@ CHORES = (
     Chore("partition", keep_partitions),
     Chore("tend", tend, aside=True),
     Chore("archive", archive, aside=True, stop=stop_archiving),
+    Chore("campaign", run_campaigns, aside=True, stop=stop_campaigns),
     Chore("prune", prune),
     Chore("roll_up", roll_up),
     Chore("rescue", rescue),
     Chore("canary", send_canaries),
     Chore("compensate", compensate_and_tell, aside=True),
+    Chore("alarm", alarm, aside=True),
+    Chore("alert", send_waiting, aside=True, stop=stop_sending),
 )
 
 

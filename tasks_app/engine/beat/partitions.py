@@ -9,9 +9,10 @@ from typing import NamedTuple
 from django.db import OperationalError
 
 from tasks_app.conf import conf
-from tasks_app.core.retention import DEFAULT_CLASS
+from tasks_app.core.retention import DEFAULT_CLASS, KEEP_MINUTES_DAYS
 from tasks_app.sql import run
 from tasks_app.storage.partitions import (
+    EVER,
     MONTH,
     Partition,
     Span,
@@ -23,10 +24,12 @@ from tasks_app.storage.partitions import (
     partitions,
 )
 
+from .relay.windows import drop_windows
+
+OUTBOX = "punctual_outbox"
 AHEAD = 3  # partitions after the one of now
 DAY = timedelta(days=1)
 WEEK = 7 * DAY
-KEEP_MINUTES_DAYS = 7
 STEPS = 20  # in which a default partition is emptied, in one run and at most
 
 log = logging.getLogger(__name__)
@@ -57,7 +60,7 @@ def families() -> Iterator[Family]:
         yield Family(table, span, classes.get(name, classes[DEFAULT_CLASS]).hot, fills=name in classes, archived=True)
     yield Family("punctual_past_batch", span, hot, archived=True)
     yield Family("punctual_attempt", span, hot, "finished_at", archived=True)
-    yield Family("punctual_outbox", span, conf().KEEP_OUTBOX_DAYS * DAY, "created_at")
+    yield Family(OUTBOX, span, conf().KEEP_OUTBOX_DAYS * DAY, "created_at")
     yield Family("punctual_minute_figures", WEEK, KEEP_MINUTES_DAYS * DAY, "minute")
     yield Family("punctual_audit_entry", MONTH, conf().KEEP_AUDIT_DAYS * DAY, "created_at")
 
@@ -71,8 +74,30 @@ def keep_partitions() -> Kept:
     for family in families():
         made += _at_once(family, partial(_make, family, now))
         if not (family.archived and conf().ARCHIVE_URL):
-            dropped += _drop(family.table, now - family.keep)
+            dropped += _drop(family.table, _before(family, now))
+    _forget_windows()
     return Kept(made, dropped)
+
+
+def _forget_windows() -> None:
+    """Those whose rows are gone."""
+    there = partitions(OUTBOX)
+    if there and there[0].since > EVER:
+        drop_windows(there[0].since)
+
+
+def _before(family: Family, now: datetime) -> datetime:
+    """What is older may go. Of events, none that a subscriber has not got, up to the longest that any is kept."""
+    before = now - family.keep
+    if family.table != OUTBOX:
+        return before
+    needed: datetime | None = run("oldest_needed", {})[0][0]
+    longest = now - conf().KEEP_OUTBOX_MOST_DAYS * DAY
+    if needed is None or needed >= before:
+        return before
+    if needed < longest:
+        log.warning("outbox.dropped_undelivered oldest=%s kept_days=%g", needed, conf().KEEP_OUTBOX_MOST_DAYS)
+    return max(needed, longest)
 
 
 def _make(family: Family, now: datetime) -> list[str]:

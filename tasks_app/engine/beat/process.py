@@ -23,6 +23,7 @@ from .leases import Leases
 from .listener import Listener, Woken
 from .publisher import PublishFailed, ask_broker, publish
 from .read_ahead import ReadAheadDispatcher
+from .relay.relay import Relay
 
 log = logging.getLogger(__name__)
 
@@ -51,6 +52,7 @@ class PunctualBeat(Scheduler):
         self._in_doubt = False  # whether a worker will hear of all that was claimed
         self._chores = Chores(self._node_id, self._name)
         self._planner = JobPlanner(self._leases)
+        self._relay = Relay(self._node_id, self._name)
         self._at_work = False
         self._pause = 0.0
         self._next_look = 0.0  # monotonic
@@ -89,6 +91,7 @@ class PunctualBeat(Scheduler):
         if not self._at_work:
             self._chores.start()
             self._planner.start()
+            self._relay.start()
             self._at_work = True
         if time.monotonic() >= self._next_look:
             look = self._dispatcher.run_once(self._leases.held, self._leases.total)
@@ -106,6 +109,7 @@ class PunctualBeat(Scheduler):
     def close(self) -> None:
         self._hand_over()
         self._planner.stop()
+        self._relay.stop()
         self._chores.stop()
         self._listener.close()
         our_connection().close()

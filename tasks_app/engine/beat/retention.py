@@ -5,9 +5,12 @@ from dataclasses import dataclass
 from tasks_app.conf import conf
 from tasks_app.sql import run
 
+from .relay.windows import merge_windows
+
 DAY = 86_400
 KEEP_NODES_SECONDS = 3_600
 KEEP_ANSWERS_DAYS = 1  # of keyed requests to the API
+CAMPAIGNS = 10  # in one step: a large one has a thousand chunks
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +19,10 @@ class Pruned:
     nodes: int
     answers: int
     revisions: int
+    windows: int
+    campaigns: int
+    incidents: int
+    alerts: int
 
 
 def prune(steps: int = 20) -> Pruned:
@@ -25,6 +32,10 @@ def prune(steps: int = 20) -> Pruned:
         nodes=len(run("prune_nodes", {"keep": KEEP_NODES_SECONDS})),
         answers=_prune("prune_idempotency", KEEP_ANSWERS_DAYS, steps),
         revisions=_walk("prune_revisions", conf().KEEP_REVISIONS_DAYS, steps),
+        windows=merge_windows(),
+        campaigns=len(run("prune_campaigns", {"keep": conf().KEEP_CAMPAIGNS_DAYS * DAY, "step": CAMPAIGNS})),
+        incidents=_prune("prune_incidents", conf().KEEP_INCIDENTS_DAYS, steps),
+        alerts=_prune("prune_alerts", conf().KEEP_INCIDENTS_DAYS, steps),
     )
 
 

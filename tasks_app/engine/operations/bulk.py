@@ -10,12 +10,14 @@ from tasks_app.core.errors import NotThere, PunctualError, ScheduleConflict
 from tasks_app.core.states import Status
 from tasks_app.database import atomic
 from tasks_app.lifecycle import schedule
+from tasks_app.lifecycle.anywhere import past_tasks, tasks_by_id
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.operate import Answer
 from tasks_app.lifecycle.past import past_units
 from tasks_app.lifecycle.request import Request, build
 from tasks_app.lifecycle.schedule import ROUNDS, Outcome
-from tasks_app.models import AnyTask, ScheduleTask
+from tasks_app.models import ScheduleTask
+from tasks_app.models.schedule_task import TaskFields
 
 from .api_tokens import Caller
 from .operate import cancel_tasks
@@ -112,9 +114,10 @@ def _tried(verb, one: Given | PunctualError):
 def _scheduled(requests: Sequence[Request]) -> Iterable[ScheduledOne]:
     answers = scheduled(schedule.schedule, requests)
     there = [answer.task_id for answer in answers if answer.outcome is Outcome.EXISTS]
-    states = dict(AnyTask.objects.filter(id__in=there).values_list("id", "status")) if there else {}
+    rows = tasks_by_id(there)
     for answer in answers:
-        yield ScheduledOne(answer.outcome, answer.task_id, Status(states.get(answer.task_id, Status.INIT)))
+        row = rows.get(answer.task_id)
+        yield ScheduledOne(answer.outcome, answer.task_id, Status.INIT if row is None else Status(row.status))
 
 
 def _cancel_round(
@@ -147,21 +150,18 @@ def _answer(target: Target, answer: Answer | None, row: _Row) -> CancelledOne | 
 
 
 def _rows(targets: Sequence[Target], tenant: str) -> dict[Target, _Row]:
-    """By one statement for ids and one for units, however many there are."""
-    fields = ("id", "task_type", "biz_key", "lane", "current")
-    mine = AnyTask.objects.filter(tenant=tenant)
-    found: dict[Target, _Row] = {}
-    ids = [target.task_id for target in targets if target.task_id is not None]
-    if ids:
-        rows = map(_Row._make, mine.filter(id__in=ids).values_list(*fields))
-        found |= {Target(row.id): row for row in rows}
+    """By a few statements, however many there are."""
+    there = tasks_by_id([target.task_id for target in targets if target.task_id is not None])
+    found = {Target(row.id): _row(row) for row in there.values() if row.tenant == tenant}
     units = {target for target in targets if target.task_id is None}
     if units:
         keys, types = {unit.key for unit in units}, {unit.task_type for unit in units}
         current = ScheduleTask.objects.filter(tenant=tenant, biz_key__in=keys, task_type__in=types, current=True)
-        rows = map(_Row._make, current.values_list(*fields))
-        found |= {Target(None, row.task_type, row.key): row for row in rows}
+        found |= {Target(None, row.task_type, row.biz_key): _row(row) for row in current}
         over = past_units([(tenant, unit.task_type, unit.key) for unit in units if unit not in found])
-        rows = map(_Row._make, mine.filter(id__in=[row.id for row in over.values()]).values_list(*fields))
-        found |= {Target(None, row.task_type, row.key): row for row in rows}
+        found |= {Target(None, row.task_type, row.biz_key): _row(row) for row in past_tasks(over.values()).values()}
     return found
+
+
+def _row(task: TaskFields) -> _Row:
+    return _Row(task.id, task.task_type, task.biz_key, task.lane, task.current)

@@ -1,25 +1,22 @@
-"""An operator's orders: for some tasks, or for everything that matches, in chunks, each with its own transaction."""
+"""An operator's orders for some tasks, at once; those for many are campaigns. And what an order would do."""
 
-import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-
-from django.db.models.functions import Now
+from datetime import datetime
 
 from tasks_app.conf import conf
 from tasks_app.core.errors import RetryLimited
 from tasks_app.engine.wakeup import wake_on_commit
-from tasks_app.engine.watch.browse import Bookmark, Filter, browse, tally
+from tasks_app.engine.watch.browse import Filter, tally
 from tasks_app.lifecycle import operate as _operate
+from tasks_app.lifecycle.anywhere import tasks_by_id
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.operate import Answer, Operated, Row, Verb, expected
-from tasks_app.models import AnyTask, AuditEntry
+from tasks_app.lifecycle.retry_limit import RETRIES_A_MINUTE
+from tasks_app.models import AnyTask
 
-CHUNK = 500  # tasks in one transaction
 COUNT_SECONDS = 4.0
-RETRIES_A_MINUTE = 5  # of one task, by a program that may do it in a loop
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,24 +32,18 @@ class Preview:
         return sum(count for answer, count in self.counts.items() if answer.acted)
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    counts: Counter
-    next: Bookmark | None  # None: done
-
-
 def retry_tasks(ids: Sequence[int], operator: Operator) -> Operated:
     """Dead tasks start anew, failed ones are tried at once; all others stay as they are, and the answer says so."""
     return operate_tasks(Verb.RETRY, ids, operator)
 
 
 def retry_now_and_then(task_id: int, operator: Operator) -> Operated:
-    """retry_tasks of one; RetryLimited if it was retried RETRIES_A_MINUTE times within the last minute."""
-    lately = Now() - timedelta(seconds=RetryLimited.retry_after)
-    done = AuditEntry.objects.filter(task_id=task_id, verb=Verb.RETRY, created_at__gt=lately).count()
-    if done >= RETRIES_A_MINUTE:
-        raise RetryLimited(f"Task {task_id} was retried {done} times within a minute. Look at why it fails, or wait.")
-    return retry_tasks([task_id], operator)
+    """retry_tasks of one; RetryLimited if that was done too often within the last minute."""
+    done = retry_tasks([task_id], operator)
+    if done.answers.get(task_id) is Answer.LIMITED:
+        times = f"{RETRIES_A_MINUTE} times within a minute"
+        raise RetryLimited(f"Task {task_id} was retried {times}. Look at why it fails, or wait.")
+    return done
 
 
 def cancel_tasks(ids: Sequence[int], operator: Operator) -> Operated:
@@ -66,7 +57,7 @@ def move_tasks(ids: Sequence[int], at: datetime, operator: Operator) -> Operated
 
 
 def preview_tasks(verb: Verb, ids: Sequence[int]) -> Preview:
-    rows = AnyTask.objects.filter(id__in=ids).only("status", "due_at", "current")
+    rows = tasks_by_id(ids).values()
     counts = Counter(_expected(verb, task.id, task.status, task.due_at is not None, task.current) for task in rows)
     return Preview(counts, max(ids, default=0), complete=True)
 
@@ -79,27 +70,6 @@ def preview_matching(verb: Verb, wanted: Filter, seconds: float = COUNT_SECONDS)
     for (status, due, current), count in found.items():
         counts[_expected(verb, 0, status, due, current)] += count
     return Preview(counts, newest, complete)
-
-
-def operate_matching(
-    verb: Verb,
-    wanted: Filter,
-    operator: Operator,
-    *,
-    at: datetime | None = None,
-    after: Bookmark | None = None,
-    seconds: float = 1.5,
-) -> Progress:
-    """Act on everything that matches, for about so long; `next` says where to go on, with the same operation."""
-    counts: Counter = Counter()
-    deadline = time.monotonic() + seconds
-    while True:
-        found = browse(wanted, after, CHUNK, seconds=seconds, steady=True)
-        if found.tasks:
-            counts += operate_tasks(verb, [task.id for task in found.tasks], operator, at).counts
-        after = found.next
-        if after is None or time.monotonic() > deadline:
-            return Progress(counts, after)
 
 
 def operate_tasks(verb: Verb, ids: Sequence[int], operator: Operator, at: datetime | None = None) -> Operated:

@@ -63,6 +63,8 @@ class Filter:
     since: datetime | None = None  # by fire_time, of instances: from here on
     until: datetime | None = None  # and before this
     newest: int | None = None  # no task younger than this id
+    lanes: Collection[str] | None = None  # in these only: all that a caller may use
+    actable: bool = False  # not of the past: nothing can be done to that any more
 
     def __post_init__(self) -> None:
         for name, value, known in (("state", self.state, STATES), ("lane", self.lane, LANES)):
@@ -79,7 +81,7 @@ class Filter:
     @property
     def live_only(self) -> bool:
         """What is over can't match."""
-        return self.state in LIVE_STATES or self.due_from is not None or self.due_to is not None
+        return self.actable or self.state in LIVE_STATES or self.due_from is not None or self.due_to is not None
 
     @property
     def past(self) -> tuple[datetime, datetime] | None:
@@ -349,6 +351,7 @@ def _given(wanted: Filter) -> dict[str, object]:
         "task_type": wanted.task_type,
         "types": None if wanted.types is None else list(wanted.types),
         "lane": wanted.lane,
+        "lanes": None if wanted.lanes is None else list(wanted.lanes),
         "key": wanted.key,
         "key_from": prefix,
         "key_to": None if prefix is None else prefix + LAST_CHARACTER,

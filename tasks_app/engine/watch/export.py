@@ -43,6 +43,7 @@ COLUMNS = {
     "token": _TEXT,
     "idem_key": _TEXT,
     "replaces": _NUMBER,
+    "deferred_from": _NUMBER,
     "retention": _TEXT,
     "created_at": _INSTANT,
     "updated_at": _INSTANT,

@@ -39,7 +39,12 @@ RULES = {
         SELECT t.id, t.retry_count::text FROM punctual_any_task t
         WHERE t.retry_count <> (SELECT count(*) FROM punctual_attempt a WHERE a.task_id = t.id)""",
     "attempts stay within the budget": """
-        SELECT id, attempt::text FROM punctual_any_task WHERE attempt > retry_count OR attempt > max_retry + 1""",
+        SELECT id, attempt::text FROM punctual_any_task
+        WHERE attempt > retry_count OR (attempt > max_retry + 1 AND retry_for IS NULL)""",
+    "a deferred effect is known to whoever deferred it, and only a success defers": """
+        SELECT n.id, n.biz_key FROM punctual_any_task n JOIN punctual_any_task p ON p.id = n.deferred_from
+        WHERE n.replaces IS NULL AND p.repeat_after IS NULL
+          AND (p.status <> 'SUCCESS' OR n.token <> p.token OR n.id = ANY (p.deferred) IS NOT TRUE)""",
     "a row is taken over once, and by its own unit": """
         SELECT n.id, n.biz_key FROM punctual_any_task n JOIN punctual_any_task o ON o.id = n.replaces
         WHERE o.current OR (o.tenant, o.task_type, o.biz_key) <> (n.tenant, n.task_type, n.biz_key)

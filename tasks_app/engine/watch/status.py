@@ -4,7 +4,7 @@ The command, the pages and the API all show this one.
 """
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from django.db.models import F
 from django.db.models.functions import Now
@@ -19,8 +19,11 @@ from tasks_app.models import DlqEntry, Node
 from tasks_app.sql import run
 
 from . import fleet_status
+from .alarm_browse import FailingChannel, failing_channels
+from .campaign_browse import CampaignView, open_campaigns
 from .figures import Hour, Sample, last_hour, take_sample
 from .fleet_status import ArchiveView, ChoreView, LimitView, Pause, ShardView, Takeover
+from .relay_status import RelayStatus, read_relay
 from .storage import StorageStatus, read_storage_status
 from .verdict import OVERDUE_SECONDS, Problem, Severity, judge, lane_without_worker, nobody_dispatches
 
@@ -91,6 +94,9 @@ class SchedulerStatus:
     chores: list[ChoreView]
     storage: StorageStatus
     archive: ArchiveView
+    relay: RelayStatus
+    campaigns: list[CampaignView]  # that are not over
+    failing_channels: list[FailingChannel] = field(default_factory=list)  # of alarms, the longest first
     found: tuple[Problem, ...] = ()  # what is wrong, trouble first
 
     def problems(self) -> list[str]:
@@ -177,6 +183,9 @@ def read_status(hour: Hour | None = None, sample: Callable[[], Sample] | None = 
         chores=fleet_status.chores(beats_up),
         storage=read_storage_status(),
         archive=fleet_status.archive(),
+        relay=read_relay(),
+        campaigns=open_campaigns(),
+        failing_channels=failing_channels(),
     )
     return replace(status, found=judge(status))
 

@@ -19,6 +19,7 @@ from tasks_app.engine.queues import key_of
 from tasks_app.models import Node
 
 if TYPE_CHECKING:
+    from .relay_status import SubscriptionView
     from .status import LaneStatus, NodeView, SchedulerStatus
     from .storage import Held, Partitioned
 
@@ -31,7 +32,11 @@ MOVING_SECONDS = 600.0  # what is over may wait for the mover for so long
 PARTITION_LATE_SECONDS = 86_400.0
 CHORE_PATIENCE_SECONDS = 60.0  # a chore may wait so long for another that takes its time
 CHORE_ENDLESS_SECONDS = 1_800.0  # and take so long, or ten times as long as it is apart
+CAMPAIGN_FAILURES = 3  # steps of one campaign in a row
+CHANNEL_PATIENCE_SECONDS = 300.0  # an alarm channel may fail for so long
 ARCHIVE_PATIENCE_SECONDS = 86_400.0  # what waits for the archive for longer than a day fills the disk
+RELAY_PATIENCE_SECONDS = 60.0  # events may wait for a subscriber for so long, and it may be away for so long
+NAMED = 5  # subscriptions in one sentence
 
 
 class Severity(StrEnum):
@@ -278,6 +283,8 @@ def chores_wait(status: SchedulerStatus) -> Iterator[Problem]:
 
 def chores_never_end(status: SchedulerStatus) -> Iterator[Problem]:
     for one in status.chores:
+        if one.name == "archive" and status.archive.writing:
+            continue  # the lease on its partition is renewed as it goes on, so it does; a day may take hours
         if one.begun_seconds > max(CHORE_ENDLESS_SECONDS, 10 * one.every_seconds):
             done = one.done_seconds_ago
             last = "never finished" if done is None else f"last finished {_span(done)} ago"
@@ -336,6 +343,8 @@ def partitions_behind(status: SchedulerStatus) -> Iterator[Problem]:
             "The chore `partition` makes them, days ahead; the beats' logs say why it can't.",
         )
     for one in status.storage.partitioned:
+        if one.family == "punctual_outbox" and _somebody_waits(status):
+            continue  # told by another rule
         late = one.oldest_ended_seconds - one.keep.total_seconds() if one.keep is not None else 0.0
         if late > max(PARTITION_LATE_SECONDS, 2 * span_seconds):
             yield notice(
@@ -358,14 +367,106 @@ def archive_waits(status: SchedulerStatus) -> Iterator[Problem]:
     )
 
 
+# ---- events ----
+
+
+def subscription_suspended(status: SchedulerStatus) -> Iterator[Problem]:
+    if ones := status.relay.suspended:
+        yield trouble(
+            f"{_subscriptions(ones)} suspended: nothing could be delivered for too long. Events wait for "
+            f"{'it' if len(ones) == 1 else 'them'}, for {conf().KEEP_OUTBOX_MOST_DAYS:g} days at most.",
+            "See to the receiver, then resume it: `manage.py outbox resume NAME`.",
+            f"{_named(ones)}.",
+        )
+
+
+def subscription_failing(status: SchedulerStatus) -> Iterator[Problem]:
+    ones = [one for one in status.relay.subscriptions if (one.failing_seconds or 0.0) > RELAY_PATIENCE_SECONDS]
+    ones = [one for one in ones if one.active]
+    if ones:
+        longest = _span(max(one.failing_seconds for one in ones))
+        yield notice(
+            f"{_subscriptions(ones)} getting nothing: deliveries have been failing for {longest}.",
+            "They are tried again by themselves; `manage.py outbox` shows what the receivers answer.",
+            f"{_named(ones)}.",
+        )
+
+
+def subscription_behind(status: SchedulerStatus) -> Iterator[Problem]:
+    """Those that get something, but too slowly; a receiver that is away is told above."""
+    ones = [
+        one
+        for one in status.relay.subscriptions
+        if one.active and one.failing_seconds is None and (one.waiting_seconds or 0.0) > RELAY_PATIENCE_SECONDS
+    ]
+    if ones:
+        yield notice(
+            f"{_subscriptions(ones)} behind: the oldest event has been waiting for "
+            f"{_span(max(one.waiting_seconds for one in ones))}.",
+            "If no beat delivers, see their logs: look for relay.failed. Else the receiver is too slow for its events.",
+            f"{_named(ones)}.",
+        )
+
+
+def events_missed(status: SchedulerStatus) -> Iterator[Problem]:
+    if ones := [one for one in status.relay.subscriptions if one.missed]:
+        yield trouble(
+            f"{_subscriptions(ones)} without events that were dropped before it got them: they were older than "
+            f'PUNCTUAL["KEEP_OUTBOX_MOST_DAYS"], {conf().KEEP_OUTBOX_MOST_DAYS:g} days.',
+            "Have its receiver compare its data with yours, then resume it, or unsubscribe it.",
+            f"{_named(ones)}.",
+        )
+
+
+def _somebody_waits(status: SchedulerStatus) -> bool:
+    keep = conf().KEEP_OUTBOX_DAYS * 86_400
+    return any((one.waiting_seconds or 0.0) > keep for one in status.relay.subscriptions)
+
+
+def _subscriptions(ones: Sequence[SubscriptionView]) -> str:
+    return "1 subscription is" if len(ones) == 1 else f"{len(ones):,} subscriptions are"
+
+
+def _named(ones: Sequence[SubscriptionView]) -> str:
+    told = "; ".join(f"{one.label}: {(one.reason or one.last_error or one.sink).rstrip('.')}" for one in ones[:NAMED])
+    return told if len(ones) <= NAMED else f"{told}; and {len(ones) - NAMED} more"
+
+
+def campaigns_stuck(status: SchedulerStatus) -> Iterator[Problem]:
+    """A step that failed once may have waited for a lock, and is tried again soon."""
+    for one in status.campaigns:
+        if one.failures >= CAMPAIGN_FAILURES:
+            yield notice(
+                f"Campaign {one.id} doesn't get on: its last {one.failures:,} steps failed.",
+                "It is tried again every minute. Its page says why, and there it can be cancelled.",
+                f"The error: {one.error.rstrip('.')}.",
+            )
+        elif one.late_seconds is not None and not one.failures:
+            yield notice(
+                f"Campaign {one.id} has been waiting for its next step for {_span(one.late_seconds)}.",
+                "The beats take campaigns further, in the chore `campaign`; is one alive?",
+            )
+
+
+def alarms_not_told(status: SchedulerStatus) -> Iterator[Problem]:
+    """A short failure is nothing: it is tried again within seconds."""
+    for one in status.failing_channels:
+        if one.seconds > CHANNEL_PATIENCE_SECONDS:
+            yield notice(
+                f"Nobody gets the alarms of channel {one.name!r}: nothing could be sent for {_span(one.seconds)}.",
+                "Its page says why, and sends a test alert.",
+                f"The error: {one.error.rstrip('.')}.",
+            )
+
+
 def dead_tasks(status: SchedulerStatus) -> Iterator[Problem]:
     if status.dead_letters:
         if status.dead_letters == 1:
-            yield notice("1 task is dead.", "The list of dead tasks says why it gave up; retry it from there.")
+            yield notice("1 task is dead.", "The page Dead letters says why it gave up; replay or discard it there.")
         else:
             yield notice(
                 f"{status.dead_shown} tasks are dead.",
-                "The list of dead tasks says why they gave up; retry them from there.",
+                "The page Dead letters says why they gave up, by cause; replay or discard them there.",
             )
 
 
@@ -391,7 +492,13 @@ RULES = (
     moving_behind,
     partitions_behind,
     archive_waits,
+    subscription_suspended,
+    events_missed,
+    subscription_failing,
+    subscription_behind,
     paused_with_due,
+    campaigns_stuck,
+    alarms_not_told,
     dead_tasks,
 )
 

@@ -11,7 +11,7 @@ from tasks_app.core.sharding import home_of
 from tasks_app.core.states import Status
 from tasks_app.engine.canary import canaries
 from tasks_app.lifecycle.jobs.view import known_zone, state_of
-from tasks_app.models import AnyTask, JobDefinition, ScheduleTask, TaskBatch
+from tasks_app.models import AnyTask, JobDefinition, ScheduleTask, TaskAttempt, TaskBatch
 from tasks_app.sql import run
 
 from . import fleet_status
@@ -111,11 +111,20 @@ def _not_due(task: ScheduleTask, now: datetime) -> Reason:
     until = _instant(task.due_at)
     if task.error_code == UNKNOWN and task.due_at - now <= timedelta(seconds=conf().UNKNOWN_HANDLER_SECONDS):
         return _unknown_handler(task)
+    if task.status == Status.FAIL and (held_by := _held_by(task)):
+        words = f"It failed ({task.error_code}), and the retry budget of {held_by} is spent: too many of all attempts"
+        return Reason(Rule.WAITS_FOR_RETRY_BUDGET, f"{words} are retries. It will be tried again at {until}.")
     if task.status == Status.FAIL:
         return Reason(Rule.WAITS_FOR_RETRY, f"It failed ({task.error_code}) and will be tried again at {until}.")
     if task.status == Status.SUCCESS:
         return Reason(Rule.NOT_DUE, f"It has run, and is due again at {until}.")
     return Reason(Rule.NOT_DUE, f"It is not due until {until}.")
+
+
+def _held_by(task: ScheduleTask) -> str | None:
+    """Whose retry budget its last failure found spent; None if the retry waits for its back-off alone."""
+    last = TaskAttempt.objects.filter(task_id=task.id).order_by("-id").only("held_by", "finished_at").first()
+    return last and last.held_by
 
 
 def _due(task: ScheduleTask, now: datetime) -> Reason:

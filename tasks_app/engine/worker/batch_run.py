@@ -12,6 +12,7 @@ from tasks_app.core.handlers import Handler
 from tasks_app.core.lateness import histogram
 from tasks_app.core.task import Outcome, Returned, Skipped, Task
 from tasks_app.database import our_connection
+from tasks_app.engine.wakeup import wake_on_commit
 from tasks_app.lifecycle.settle import BatchFigures, BatchLost, Settled, settle
 from tasks_app.lifecycle.start import StartedBatch, finish_batch
 
@@ -132,7 +133,12 @@ class BatchRun:
         if not pending:
             finish_batch(self.batch.batch_no)
             return 0
-        return settle(self.batch.batch_no, self.handler, pending, finish=finish, figures=self.figures())
+        return self.write(pending, finish=finish)
+
+    def write(self, settled: list[Settled], *, finish: bool) -> int:
+        """settle, in the transaction if there is one."""
+        figures = self.figures()
+        return settle(self.batch.batch_no, self.handler, settled, finish=finish, figures=figures, wake=wake_on_commit)
 
     def figures(self) -> BatchFigures:
         """How long its handlers took so far, and how late its tasks were begun."""

@@ -4,14 +4,28 @@ import traceback
 from collections.abc import Coroutine, Generator
 from types import AsyncGeneratorType
 
+from django.db import InterfaceError, OperationalError
+
+from tasks_app.core import tags
+from tasks_app.core.celery_call import UNKNOWN_CELERY_TASK
 from tasks_app.core.errors import RetryableError, Skip, Snooze, UnrecoverableError
+from tasks_app.core.parameters import BAD_PAYLOAD
 from tasks_app.core.task import Failure, NotYet, Outcome, Returned, Skipped
 
+from .causes import frame_of, trace_of
 from .faults import put_back_after
-from .interruption import Interrupted
+from .interruption import SHUTDOWN, TIMEOUT, Interrupted
 
 TRACE_LENGTH = 3_000
 NEVER_RAN = "NEVER_RAN"
+# What may well be over when it is tried again: a connection, a time-out, the database's own.
+_PASSING = (ConnectionError, TimeoutError, OperationalError, InterfaceError)
+_BY_CODE = {
+    BAD_PAYLOAD: tags.BAD_PAYLOAD,
+    UNKNOWN_CELERY_TASK: tags.UNKNOWN_HANDLER,
+    TIMEOUT: tags.TIMEOUT,
+    SHUTDOWN: tags.TRANSIENT_ERROR,
+}
 
 
 def outcome_of(error: BaseException) -> Outcome:
@@ -21,15 +35,23 @@ def outcome_of(error: BaseException) -> Outcome:
         case Skip():
             return Skipped(error.code, error.reason)
         case UnrecoverableError():
-            return Failure(error.code, str(error), final=True)
+            return Failure(error.code, str(error), final=True, **_about(error, error.code, error.tags))
         case RetryableError():
-            return Failure(error.code, str(error), after=error.after)
+            about = _about(error, error.code, (tags.TRANSIENT_ERROR, *error.tags))
+            return Failure(error.code, str(error), after=error.after, **about)
         case Interrupted():
-            return Failure(error.code, error.message)
+            return Failure(error.code, error.message, **_about(error, error.code))
         case Fault():
             return error.returned
     # Anything else, SystemExit and its kin included: a handler's mistake is a failed try, not the worker's end.
-    return Failure(type(error).__name__, _with_trace(error))
+    given = (tags.TRANSIENT_ERROR,) if isinstance(error, _PASSING) else ()
+    return Failure(type(error).__name__, _with_trace(error), tags=given, frame=frame_of(error))
+
+
+def _about(error: BaseException, code: str, given: tuple[str, ...] = ()) -> dict:
+    """What its dead letter tells of an error, should there be one."""
+    own = (_BY_CODE[code],) if code in _BY_CODE else ()
+    return {"tags": tuple(dict.fromkeys((*own, *given))), "frame": frame_of(error), "trace": trace_of(error)}
 
 
 def refuse_unrun(answer: object) -> None:

@@ -14,11 +14,12 @@ from collections.abc import Callable
 from django.db import DatabaseError, InterfaceError
 from psycopg.pq import TransactionStatus
 
+from tasks_app.core.deferral import DEFERRING
 from tasks_app.core.errors import UnrecoverableError
 from tasks_app.core.result import Result
 from tasks_app.core.task import SUCCEEDED, Failure, Outcome, Returned, Task
 from tasks_app.database import atomic, leave_other_databases, our_connection
-from tasks_app.lifecycle.settle import BatchLost, Settled, settle
+from tasks_app.lifecycle.settle import BatchLost, Settled
 from tasks_app.lifecycle.start import still_ours
 from tasks_app.sql import run as run_sql
 
@@ -66,7 +67,11 @@ class EffectsRun:
     def execute(self, tasks: list[Task], *, finish: bool) -> None:
         """Effects of `tasks`, their outcomes and those noted before, in one transaction; or none of it."""
         faults = 0
+        before = {task.id: task.deferred for task in tasks if task.deferred} if self._defers() else {}
         while not self._run.lost:
+            if self._defers():
+                for task in tasks:  # what a go has deferred is undone with it
+                    task.deferred = before.get(task.id, ())
             tasks = [task for task in tasks if task.id not in self._run.gone]
             earlier = [one for one in self._run.done if one.task.id not in self._run.gone]
             fault: Exception | None = None
@@ -104,13 +109,16 @@ class EffectsRun:
                 outcomes = self._call_all(tasks)
             settled = earlier + [run.settled(task, outcomes[task.id]) for task in tasks]
             if settled:
-                moved = settle(run.batch.batch_no, run.handler, settled, finish=finish, figures=run.figures())
+                moved = run.write(settled, finish=finish)
                 if moved < len(settled):
                     if not self._moved_by_ourselves(settled):
                         raise _RolledBack(self._without_the_gone)
                     if len(settled) > 1:
                         raise _RolledBack(self._each_alone)
         run.note_written(settled, finished=finish and bool(settled))
+
+    def _defers(self) -> bool:
+        return self._run.batch.task_type in DEFERRING
 
     def _carefully(self, tasks: list[Task], earlier: list[Settled]) -> None:
         """A call failed: with a savepoint for each task, only that task's effects are undone."""

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from tasks_app.conf import conf
-from tasks_app.core.task import Failure, Returned
+from tasks_app.core.task import Returned
 from tasks_app.database import our_connection
 from tasks_app.sql import run as run_sql
 
@@ -20,6 +20,7 @@ from . import shutdown
 from .batch_run import BatchRun
 from .heartbeat import Heartbeat
 from .interruption import Interrupted, MainThreadInterrupter, over_shutdown, over_time
+from .outcomes import outcome_of
 
 log = logging.getLogger(__name__)
 
@@ -155,10 +156,6 @@ def _settle_for_stuck(run: BatchRun, reason: Interrupted) -> None:
     stuck = [task for task in run.unanswered() if task.id in run.begun]
     for task in stuck:
         several = len(stuck) > 1  # one call for many, or many on one event loop: nobody knows which of them is to blame
-        run.end(task, Returned(reason.code, reason.message, solo=True) if several else _failure(reason))
+        run.end(task, Returned(reason.code, reason.message, solo=True) if several else outcome_of(reason))
     run.return_rest()
     run.flush(finish=True)
-
-
-def _failure(reason: Interrupted) -> Failure:
-    return Failure(reason.code, reason.message)

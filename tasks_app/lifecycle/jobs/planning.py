@@ -8,8 +8,9 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import NamedTuple
 
+from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask
-from tasks_app.core.firings import INSTANT, Firing, firings
+from tasks_app.core.firings import INSTANT, Firing, firings, newest
 from tasks_app.core.schedule import Gap, Repeat, Schedule
 from tasks_app.database import atomic
 from tasks_app.sql import array, run
@@ -20,6 +21,9 @@ from .request import MOST_CAUGHT_UP
 CURSORS = 500  # schedules in one step
 CURSORS_COUNTED = 32  # of which the jobs are counted at a time: what is over a step's size is not counted in vain
 PAGE = 5_000  # jobs of one schedule in one step
+MISSED = "job.missed"
+MISSED_TOLD = 1_000  # firings of a schedule that are counted; what is more is told as so many
+MISSED_IN_ROW = 1_000  # events in one row of the outbox
 
 LOOK_AGAIN = timedelta(days=1)  # no cursor waits longer for a firing by the clocks of a zone
 UNREADABLE_SECONDS = 600  # a schedule that this process can't read is looked at again after this
@@ -94,6 +98,7 @@ class _Step(NamedTuple):
     next_fire: datetime
     after_job: int
     counted: bool  # one of the jobs counts its runs
+    missed: Sequence[datetime] = ()  # firings that passed before anybody planned them
 
 
 def next_look(schedule: Schedule, after: datetime, horizon: datetime) -> datetime:
@@ -118,6 +123,7 @@ def plan_due(shards: Iterable[int], ahead: float) -> Planning:
             counted=any(step.counted for step in steps),
             page=PAGE,
         )
+        _tell_missed(steps)
         run(
             "advance_cursors",
             {
@@ -149,7 +155,7 @@ def _steps(cursors: Sequence[_DueCursor], times: _Times) -> tuple[list[_Step], l
             unreadable[cursor.id] = time.monotonic() + UNREADABLE_SECONDS
             continue
         steps.append(step)
-        size += page.jobs * len(step.firings)
+        size += page.jobs * (len(step.firings) + bool(step.missed))
     return steps, empty
 
 
@@ -174,12 +180,33 @@ def _step(cursor: _DueCursor, page: _Page, times: _Times) -> _Step:
         found = _first_page(cursor, page, schedule, times)
         planned_until = found[-1].at if found else None
     low, high = cursor.after_job, page.last or 0
-    if planned_until and page.jobs == PAGE:
-        # There may be more jobs: next comes the same firing, for those after the last one.
-        return _Step(cursor.id, found, low, high, planned_until, high, page.counted)
     # If nothing fires, missed firings are passed over: nobody wants them.
     after = planned_until or max(times.missed_before, cursor.next_fire - INSTANT)
-    return _Step(cursor.id, found, low, high, times.following(schedule, after), 0, page.counted)
+    missed = newest(schedule, cursor.next_fire - INSTANT, min(after, times.missed_before), MISSED_TOLD)
+    if planned_until and page.jobs == PAGE:
+        # There may be more jobs: next comes the same firing, for those after the last one.
+        return _Step(cursor.id, found, low, high, planned_until, high, page.counted, missed)
+    return _Step(cursor.id, found, low, high, times.following(schedule, after), 0, page.counted, missed)
+
+
+def _tell_missed(steps: Sequence[_Step]) -> None:
+    """What passed unplanned is an event for each job that it was a firing of, whether it is made up for or not."""
+    late = [step for step in steps if step.missed]
+    if not late or MISSED not in conf().kept_events:
+        return
+    run(
+        "tell_missed",
+        {
+            "places": array(range(len(late))),
+            "cursors": array(step.cursor for step in late),
+            "lows": array(step.low for step in late),
+            "highs": array(step.high for step in late),
+            "of": array(place for place, step in enumerate(late) for _ in step.missed),
+            "times": [at for step in late for at in step.missed],
+            "page": PAGE,
+            "in_row": MISSED_IN_ROW,
+        },
+    )
 
 
 def _first_page(cursor: _DueCursor, page: _Page, schedule: Schedule, times: _Times) -> list[Firing]:

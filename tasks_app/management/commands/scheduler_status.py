@@ -190,7 +190,9 @@ def _as_page(status: SchedulerStatus) -> str:
         for lane in status.lanes
     ]
     lines += _limits(status)
+    lines += _subscriptions(status)
     lines += _chores(status)
+    lines += _campaigns(status)
     late = status.lateness
     lines += [
         "",
@@ -269,6 +271,26 @@ def _chores(status: SchedulerStatus) -> list[str]:
         f"  {one.name:12} {_seconds(one.every_seconds):>9} {_seconds(one.done_seconds_ago):>9}"
         + (f"   failed {counted(one.failures, 'time')} in a row: {one.error}" if one.failures else "")
         for one in status.chores
+    ]
+
+
+def _subscriptions(status: SchedulerStatus) -> list[str]:
+    if not status.relay.subscriptions:
+        return []
+    return ["", f"Subscriptions  {'delivered':>12} {'waiting':>9} {'oldest':>9}"] + [
+        f"  {one.label:12} {one.delivered:12,} {one.waiting_events:9,} {_seconds(one.waiting_seconds):>9}   {one.sink}"
+        + ("" if one.active else f", {one.state.lower()}: {one.reason}")
+        for one in status.relay.subscriptions
+    ]
+
+
+def _campaigns(status: SchedulerStatus) -> list[str]:
+    if not status.campaigns:
+        return []
+    return ["", "Campaigns"] + [
+        f"  {one.id:<6} {one.kind:8} {one.state.lower():8} {one.done:,} of {one.total:,} by {one.actor}"
+        + (f"   failed {counted(one.failures, 'time')} in a row: {one.error}" if one.failures else "")
+        for one in status.campaigns
     ]
 
 

@@ -1,12 +1,20 @@
 -- take_chores: report this beat, and take the chores that are due; a chore is taken by one beat each time.
 -- One whose time is further away than it is ever set was set by a clock that has been set back since, or by another
 -- setting: it is due, too.
--- A reap with nothing to reap is taken, done and not returned: that is the common case, and costs no second statement.
+-- A reap with nothing to reap is taken, done and not returned: that is the common case, and costs no second statement. So
+-- is the work on campaigns while there is none, or none that another beat leaves to this one.
 WITH
 --include report_beat
 , idle AS MATERIALIZED (
     SELECT 'reap' AS name
     WHERE NOT EXISTS (SELECT FROM punctual_batch WHERE finished_at IS NULL AND lease_until < (SELECT clock_timestamp()))
+    UNION ALL
+    SELECT 'campaign'
+    WHERE NOT EXISTS (SELECT FROM punctual_campaign
+                      WHERE state = 'RUNNING' AND next_at <= (SELECT clock_timestamp())
+                        AND (held_until IS NULL OR held_until < (SELECT clock_timestamp())))
+      AND NOT EXISTS (SELECT FROM punctual_campaign WHERE measure_at <= (SELECT clock_timestamp())
+                        AND (held_until IS NULL OR held_until < (SELECT clock_timestamp())))
 ), taken AS (
     UPDATE punctual_chore e
     SET next_at = clock_timestamp() + make_interval(secs => c.every), ran_at = clock_timestamp(), ran_by = %(name)s,

@@ -27,18 +27,24 @@ WITH expired AS (
     UPDATE punctual_task t
     SET batch_no = NULL, updated_at = clock_timestamp(),
         solo = t.solo OR b.in_company OR b.alone,
-        status = CASE WHEN b.alone AND t.attempt >= t.max_retry AND t.repeat_after IS NULL THEN 'DEAD'
+        status = CASE WHEN b.alone AND
+--include out_of_tries
+                           AND t.repeat_after IS NULL THEN 'DEAD'
                       WHEN b.alone OR t.attempt > 0 THEN 'FAIL'
                       ELSE 'INIT' END,
         due_at = CASE WHEN NOT b.alone THEN t.claimed_due
-                      WHEN t.attempt < t.max_retry THEN clock_timestamp() + make_interval(secs => coalesce(
+                      WHEN NOT
+--include out_of_tries
+                      THEN clock_timestamp() + make_interval(secs => coalesce(
                           (SELECT d.backoff[least(t.attempt + 1, cardinality(d.backoff))]
                            FROM punctual_job d WHERE d.id = t.job),
                           (SELECT (of_type.steps ->> least(t.attempt, jsonb_array_length(of_type.steps) - 1))::float8
                            FROM (SELECT coalesce(%(delays)s::jsonb -> t.task_type, %(usual)s::jsonb) AS steps) AS of_type)))
                       ELSE clock_timestamp() + t.repeat_after END,
         attempt = CASE WHEN NOT b.alone THEN t.attempt
-                       WHEN t.attempt >= t.max_retry AND t.repeat_after IS NOT NULL THEN 0
+                       WHEN
+--include out_of_tries
+                       AND t.repeat_after IS NOT NULL THEN 0
                        ELSE t.attempt + 1 END,
         retry_count = t.retry_count + b.alone::int,
         error_code = CASE WHEN b.alone THEN 'LOST' ELSE t.error_code END,
@@ -49,21 +55,25 @@ WITH expired AS (
     FROM mine AS b
     WHERE t.id = b.task_id AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
     RETURNING t.id, t.tenant, t.task_type, t.biz_key, t.job, t.fire_time, t.idem_key, t.status, t.attempt, t.max_retry,
-              t.error_code, t.error_msg, t.due_at, b.batch_no AS lost_batch, b.worker, b.started_at, b.alone
+              t.error_code, t.error_msg, t.due_at, b.batch_no AS lost_batch, b.worker, b.started_at, b.alone,
+              CASE WHEN t.status = 'DEAD'
+                   THEN punctual_fingerprint(t.task_type, t.error_code, t.error_msg, '') END AS fingerprint
 ), tried AS (
     INSERT INTO punctual_attempt (task_id, attempt, batch_no, worker, started_at, finished_at, error_code, error_msg)
     SELECT id, CASE attempt WHEN 0 THEN max_retry + 1 ELSE attempt END, lost_batch, worker, started_at, clock_timestamp(), error_code, error_msg
     FROM moved WHERE alone
 ), buried AS (
-    INSERT INTO punctual_dead_letter (task_id, tenant, task_type, error_code, error_msg)
-    SELECT id, tenant, task_type, error_code, error_msg FROM moved WHERE status = 'DEAD'
+    INSERT INTO punctual_dead_letter (task_id, tenant, task_type, error_code, error_msg, fingerprint, job, tags)
+    SELECT id, tenant, task_type, error_code, error_msg, fingerprint, job, ARRAY['lease_expired']
+    FROM moved WHERE status = 'DEAD'
 ), news AS NOT MATERIALIZED (
     -- When one that rolls is due again is left out: its type may have a timer to wait for.
     SELECT CASE m.status WHEN 'DEAD' THEN 'task.dead' ELSE 'task.failed' END AS event, m.id, m.tenant, m.task_type,
            m.biz_key AS key, m.job, m.fire_time, m.idem_key, m.worker, m.lost_batch AS batch_no,
            CASE m.attempt WHEN 0 THEN m.max_retry + 1 ELSE m.attempt END AS attempt, NULL::text AS state,
            jsonb_strip_nulls(jsonb_build_object(
-               'code', m.error_code, 'message', m.error_msg, 'next', CASE WHEN m.attempt > 0 THEN m.due_at END)) AS data,
+               'code', m.error_code, 'message', m.error_msg, 'next', CASE WHEN m.attempt > 0 THEN m.due_at END,
+               'fingerprint', m.fingerprint, 'tags', CASE WHEN m.status = 'DEAD' THEN '["lease_expired"]'::jsonb END)) AS data,
            TRUE AS with_data
     FROM moved m WHERE m.alone
 ),

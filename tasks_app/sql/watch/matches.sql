@@ -4,6 +4,7 @@
       AND (%(task_type)s::text IS NULL OR t.task_type = %(task_type)s)
       AND (%(types)s::text[] IS NULL OR t.task_type = ANY (%(types)s::text[]))
       AND (%(lane)s::text IS NULL OR t.lane = %(lane)s)
+      AND (%(lanes)s::text[] IS NULL OR t.lane = ANY (%(lanes)s::text[]))
       AND (%(key)s::text IS NULL OR (t.biz_key = %(key)s AND (t.current OR %(unit_key)s::text IS NOT NULL)))
       AND (%(key_from)s::text IS NULL OR (t.current AND t.biz_key >= %(key_from)s AND t.biz_key < %(key_to)s))
       AND (%(unit_key)s::text IS NULL OR (t.biz_key, t.task_type, t.tenant)

@@ -1,4 +1,4 @@
-// The operator's pages work without this; it refreshes the overview, goes on with long orders, and counts what is chosen.
+// The operator's pages work without this; it refreshes the overview and the campaigns, and counts what is chosen.
 "use strict";
 
 function refreshOverview(overview) {
@@ -69,6 +69,5 @@ function keepLooking(link) {
 document.querySelectorAll("[data-keep-looking]").forEach(keepLooking);
 document.querySelectorAll("[data-refresh]").forEach(refreshOverview);
 document.querySelectorAll("[data-selection]").forEach(countChosen);
-document.querySelectorAll("[data-go-on]").forEach((form) => form.requestSubmit());
 document.querySelectorAll("[data-once]").forEach((form) =>
   form.addEventListener("submit", () => setTimeout(() => form.querySelectorAll("button").forEach((one) => { one.disabled = true; }))));

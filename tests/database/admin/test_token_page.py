@@ -70,7 +70,7 @@ def test_no_tenant_is_suggested_and_the_token_names_its_types_and_lanes(operator
     usual = known(text_in(operator.post(ADD, form())))
     named = known(text_in(operator.post(ADD, form(types="T_QUIET, T_PLAIN", lanes="critical,low"))))
 
-    assert (usual.types, usual.lanes) == (None, ("high", "default", "low", "backfill"))
+    assert (usual.types, usual.lanes) == (None, ("high", "default", "low", "deferred", "backfill"))
     assert (named.types, named.lanes) == ({"T_QUIET", "T_PLAIN"}, ("critical", "low"))
     assert "T_PLAIN, T_QUIET" in page(operator) and "critical, low" in page(operator)
 

@@ -65,7 +65,7 @@ def dispatcher(broker):
 @pytest.fixture
 def worker():
     """A live worker with two slots in every lane."""
-    nodes.report_worker(nodes.new_node_id(), "w1", 2, ["critical", "high", "default", "low", "backfill"])
+    nodes.report_worker(nodes.new_node_id(), "w1", 2, ["critical", "high", "default", "low", "deferred", "backfill"])
 
 
 def look_until_idle(dispatcher, most: int = 50):

@@ -41,7 +41,7 @@ def _declared(settings):
     # Whoever counts may take long here, since tests hold it up on purpose.
     settings.PUNCTUAL = settings.PUNCTUAL | {"SHARD_LEASE_SECONDS": 60.0}
     declare_limits(REGISTRY)
-    nodes.report_worker(nodes.new_node_id(), "w1", 4, ["critical", "high", "default", "low", "backfill"])
+    nodes.report_worker(nodes.new_node_id(), "w1", 4, ["critical", "high", "default", "low", "deferred", "backfill"])
 
 
 def take(task_type: str, dispatcher: str = "test", lane: str = "default", batches: int = 100):

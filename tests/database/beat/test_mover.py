@@ -8,6 +8,7 @@ from django.db import connection
 from tasks_app.client import cancel, find, history, reschedule, schedule, schedule_many
 from tasks_app.engine.beat import mover
 from tasks_app.engine.beat.mover import move
+from tasks_app.lifecycle.anywhere import tasks_by_id
 from tasks_app.models import AnyTask, PastBatch, PastTask, ScheduleTask, TaskBatch
 from tests.support.engine import make_due, run_due
 from tests.support.invariants import assert_consistent
@@ -196,3 +197,15 @@ def test_times_of_a_task_in_the_past_are_told_as_before():
     assert after.start_time == before.start_time
     assert after.late == before.late
     assert after.updated_at == before.updated_at - timedelta(hours=1)
+
+
+def test_a_row_of_the_past_has_the_same_fields_however_it_is_read():
+    (task_id,) = ids_of(batch := started("a", payload={"n": [1, None]}, expires_after=60, idem_key="order-1"))
+    settled(batch)
+    move()
+
+    row, same = tasks_by_id([task_id])[task_id], PastTask.objects.get(id=task_id)
+
+    fields = [field.attname for field in PastTask._meta.concrete_fields]
+    assert {name: getattr(row, name) for name in fields} == {name: getattr(same, name) for name in fields}
+    assert not row._state.adding

@@ -29,7 +29,7 @@ def _reading_ahead(settings):
     # Long enough that a busy machine does not come to a moment before the test does.
     long = {"LOOK_SECONDS": 2.0, "READ_AHEAD_SECONDS": 4.0, "NODE_TTL_SECONDS": 60.0}
     settings.PUNCTUAL = settings.PUNCTUAL | long
-    nodes.report_worker(nodes.new_node_id(), "w1", 2, ["critical", "high", "default", "low", "backfill"])
+    nodes.report_worker(nodes.new_node_id(), "w1", 2, ["critical", "high", "default", "low", "deferred", "backfill"])
 
 
 class Beat:

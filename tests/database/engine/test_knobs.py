@@ -99,10 +99,9 @@ def errors(caplog) -> list[str]:
     return [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR]
 
 
-@pytest.mark.parametrize("name", FLOATS)
-def test_a_knob_may_be_a_whole_number(beat, caplog, name):
+def test_knobs_may_be_whole_numbers(beat, caplog):
     """As documented: `"REAP_SECONDS": 2`."""
-    beat = beat(**{name: ceil(FLOATS[name]) or 2})
+    beat = beat(**{name: ceil(default) or 2 for name, default in FLOATS.items()})
     nodes.report_worker(nodes.new_node_id(), "worker", 2, list(LANES))
     lost, job = lose_a_batch(), make(every=30)
     due = schedule("T_QUIET", "due").task_id

@@ -3,7 +3,6 @@
 from importlib import import_module
 
 import pytest
-from django.apps import apps
 from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
@@ -11,19 +10,17 @@ from django.db.migrations.recorder import MigrationRecorder
 from tasks_app.models import OutboxEvent
 from tasks_app.sql import execute
 from tests.support.events import told
-from tests.support.marks import APPS, commits
+from tests.support.marks import commits
 
 pytestmark = commits
 INDEX = "0023_audit_tenant_index"  # the migration that builds one while the table is in use
 
 
 @pytest.fixture
-def _all_apps():
-    """Migrations depend on those of apps that other tests do without. Afterwards all are applied again."""
-    apps.unset_available_apps()
+def _all_applied():
+    """Afterwards, again."""
     yield
     call_command("migrate", "tasks_app", verbosity=0)
-    apps.set_available_apps(APPS)
 
 
 def indexes_of_audit() -> dict[str, bool]:
@@ -36,7 +33,7 @@ def indexes_of_audit() -> dict[str, bool]:
         return dict(cursor.fetchall())
 
 
-@pytest.mark.usefixtures("_all_apps")
+@pytest.mark.usefixtures("_all_applied")
 @pytest.mark.parametrize("half_built", [True, False])
 def test_an_index_that_was_interrupted_is_built_again(half_built):
     """As PostgreSQL leaves it: committed so far, with an index that is not valid, or before there was one."""
@@ -71,7 +68,7 @@ def parts_without_index() -> list[str]:
         return import_module(f"tasks_app.migrations.{EVENTS}")._without_index(cursor)
 
 
-@pytest.mark.usefixtures("_all_apps")
+@pytest.mark.usefixtures("_all_applied")
 def test_the_outbox_gets_its_columns_without_a_row_being_written_and_can_go_back():
     call_command("migrate", "tasks_app", BEFORE_EVENTS, verbosity=0)
     execute(OLD_EVENT)
@@ -88,9 +85,10 @@ def test_the_outbox_gets_its_columns_without_a_row_being_written_and_can_go_back
     assert execute("SELECT count(*), min(task_id) FROM punctual_outbox") == [(2, 5)]
 
 
-@pytest.mark.usefixtures("_all_apps")
+@pytest.mark.usefixtures("_all_applied")
 @pytest.mark.parametrize("left", ["an index that is not valid", "a partition without one", "columns only"])
 def test_the_index_of_the_outbox_that_was_interrupted_is_built_again(left):
+    call_command("migrate", "tasks_app", EVENTS, verbosity=0)
     MigrationRecorder(connection).record_unapplied("tasks_app", EVENTS)
     execute("DROP INDEX punctual_outbox_xid")
     if left != "columns only":

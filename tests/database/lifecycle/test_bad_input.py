@@ -236,8 +236,11 @@ BAD_SETTINGS = {
     "true": ({"max_retry": True}, ["max_retry", "True", "whole number"]),
     "a fraction": ({"max_retry": 2.5}, ["max_retry", "2.5", "whole number"]),
     "text": ({"max_retry": "3"}, ["max_retry", "'3'", "whole number"]),
-    "unknown lane": ({"lane": "hihg"}, ["'hihg'", "Did you mean 'high'?", "critical, high, default, low, backfill"]),
-    "empty lane": ({"lane": ""}, ["lane ''", "critical, high, default, low, backfill"]),
+    "unknown lane": (
+        {"lane": "hihg"},
+        ["'hihg'", "Did you mean 'high'?", "critical, high, default, low, deferred, backfill"],
+    ),
+    "empty lane": ({"lane": ""}, ["lane ''", "critical, high, default, low, deferred, backfill"]),
     "lane of another type": ({"lane": ["high"]}, ["['high']", "critical, high"]),
 }
 

@@ -28,6 +28,7 @@ from tasks_app.client.jobs import JobRequest, create_job
 from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidConfiguration
 from tasks_app.core.handlers import REGISTRY
+from tasks_app.core.lanes import LANES
 from tasks_app.core.sharding import shard_of
 from tasks_app.engine.beat.compensation import compensate
 from tasks_app.engine.canary import CANARY, canaries, send_canaries
@@ -52,7 +53,7 @@ def test_the_tasks_of_the_scheduler_and_of_the_apps_are_internal(settings):
 
     assert {REGISTRY.get(name).tenant for name in OURS} == {INTERNAL_TENANT}
     assert set(ScheduleTask.objects.values_list("tenant", flat=True)) == {INTERNAL_TENANT}
-    assert len(canaries()) == 5
+    assert len(canaries()) == len(LANES)
     assert find(PUBLISH, article).live and find(STOCK_SYNC, product.product_code).live
     assert set(find_many([PUBLISH, STOCK_SYNC, "T_QUIET"], [article, "P1"])) == {
         (PUBLISH, str(article)),

@@ -22,6 +22,17 @@ def articles(count: int, status: ArticleStatus = ArticleStatus.DRAFT, **fields: 
     return [article.id for article in made]
 
 
+def many_articles(count: int, like: int) -> None:
+    """In one statement: more than is worth making one by one."""
+    fields = [field.column for field in Article._meta.fields if not field.primary_key]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"INSERT INTO article ({', '.join(fields)}) SELECT {', '.join(fields)} FROM article,"
+            " generate_series(1, %s) WHERE id = %s",
+            [count, like],
+        )
+
+
 def test_a_row_differs_without_a_task_or_with_another_time():
     without, other, same = articles(3)
     schedule("T_QUIET", other, at=TUESDAY)
@@ -78,9 +89,10 @@ def test_keys_may_be_in_a_field_of_text():
 
 
 def test_a_walk_reads_what_its_partial_index_has_however_often_it_comes():
-    articles(4_000, ArticleStatus.PUBLISHED)
+    [published] = articles(1, ArticleStatus.PUBLISHED)
+    many_articles(4_000, published)
     waiting = articles(5, ArticleStatus.AUDIT_SUCCESS)
-    articles(4_000, ArticleStatus.PUBLISHED)
+    many_articles(4_000, published)
     page = Article.objects.filter(status=ArticleStatus.AUDIT_SUCCESS, id__gt=0, id__lte=waiting[-1] + 4_000)
 
     for _ in range(8):
@@ -90,8 +102,9 @@ def test_a_walk_reads_what_its_partial_index_has_however_often_it_comes():
 
 
 def test_what_waits_is_looked_up_among_rows_and_not_the_other_way_round():
-    live = articles(8_000, ArticleStatus.PUBLISHED)
-    schedule_many("T_QUIET", [{"key": id_} for id_ in live[-5:]], at=MONDAY)
+    live = articles(5, ArticleStatus.PUBLISHED)
+    many_articles(8_000, live[0])
+    schedule_many("T_QUIET", [{"key": id_} for id_ in live], at=MONDAY)
 
     with Reads() as read:
         assert waiting_keys("T_QUIET", Article.objects.filter(status=ArticleStatus.PUBLISHED))[0] == 5

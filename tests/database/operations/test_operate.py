@@ -14,13 +14,14 @@ from tasks_app.client import (
     move_tasks,
     retry_tasks,
     schedule,
-    schedule_many,
 )
-from tasks_app.engine.operations.operate import operate_matching, preview_matching, preview_tasks
+from tasks_app.engine.operations.campaigns import start_matching
+from tasks_app.engine.operations.operate import operate_tasks, preview_matching, preview_tasks
 from tasks_app.engine.watch.browse import Filter
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.models import AuditEntry, DlqEntry, ScheduleTask
 from tests.support.audit import deeds
+from tests.support.campaigns import carried_out
 from tests.support.engine import claim_due, run_due
 from tests.support.marks import commits
 from tests.support.moves import MONDAY, TUESDAY, dead, events, rows_of, scheduled, state
@@ -48,10 +49,29 @@ def zoo():
     return ids
 
 
+OF_THE_DEAD = {
+    "FAIL": Answer.NOT_DEAD,
+    "INIT": Answer.NOT_DEAD,
+    "RUNNING": Answer.NOT_DEAD,
+    "SUCCESS": Answer.FINISHED,
+    "ROLLING": Answer.NOT_DEAD,
+    "CANCELLED": Answer.FINISHED,
+    "SUPERSEDED": Answer.SUPERSEDED,
+}
 TABLE = {
     Verb.RETRY: {
         "DEAD": Answer.REPLAYED,
         "FAIL": Answer.DUE_NOW,
+        "INIT": Answer.PLANNED,
+        "RUNNING": Answer.RUNNING,
+        "SUCCESS": Answer.FINISHED,
+        "ROLLING": Answer.FINISHED,
+        "CANCELLED": Answer.FINISHED,
+        "SUPERSEDED": Answer.SUPERSEDED,
+    },
+    Verb.REPLAY: {
+        "DEAD": Answer.REPLAYED,
+        "FAIL": Answer.PLANNED,
         "INIT": Answer.PLANNED,
         "RUNNING": Answer.RUNNING,
         "SUCCESS": Answer.FINISHED,
@@ -79,6 +99,8 @@ TABLE = {
         "CANCELLED": Answer.FINISHED,
         "SUPERSEDED": Answer.SUPERSEDED,
     },
+    Verb.REPLAY: OF_THE_DEAD | {"DEAD": Answer.REPLAYED},
+    Verb.DISCARD: OF_THE_DEAD | {"DEAD": Answer.DISCARDED},
 }
 
 
@@ -87,10 +109,13 @@ def order(verb: Verb, ids, by=None):
     match verb:
         case Verb.RETRY:
             return retry_tasks(ids, by)
+        case Verb.REPLAY:
+            return operate_tasks(verb, ids, by)
         case Verb.CANCEL:
             return cancel_tasks(ids, by)
         case Verb.MOVE:
             return move_tasks(ids, TUESDAY, by)
+    return operate_tasks(verb, ids, by)
 
 
 @pytest.mark.parametrize("verb", list(Verb))
@@ -116,6 +141,20 @@ def test_a_retried_dead_task_starts_anew_and_its_dead_letter_is_closed(zoo):
 
 def _ids(batch) -> list[int]:
     return list(ScheduleTask.objects.filter(batch_no=batch.batch_no).values_list("id", flat=True))
+
+
+def test_a_discarded_task_is_over_says_who_and_why_and_its_dead_letter_is_closed(zoo):
+    operate_tasks(Verb.DISCARD, [zoo["DEAD"]], operator("the shop is closed"))
+
+    row, letter = ScheduleTask.objects.get(id=zoo["DEAD"]), DlqEntry.objects.get(task_id=zoo["DEAD"])
+    assert (row.status, row.error_code, row.error_msg, row.cancelled_by) == (
+        "CANCELLED",
+        "DISCARDED",
+        "the shop is closed",
+        "olga",
+    )
+    assert (letter.replay_status, letter.closed_by) == ("CLOSED", "olga")
+    assert events(zoo["DEAD"])[-1] == "task.cancelled"
 
 
 def test_a_retried_failed_task_is_due_at_once(zoo):
@@ -208,27 +247,13 @@ def test_a_task_whose_handler_is_gone_can_still_be_cancelled_and_moved():
     assert move_tasks([second], TUESDAY, operator()).answers == {second: Answer.MOVED}
 
 
-def test_everything_that_matches_is_counted_and_then_done_in_chunks(monkeypatch):
-    monkeypatch.setattr("tasks_app.engine.operations.operate.CHUNK", 7)
-    schedule_many("T_QUIET", [{"key": n} for n in range(30)], payload={"do": "die"})
-    run_due()
+def test_everything_that_matches_is_counted():
+    dead(*(str(n) for n in range(30)))
     scheduled("other", at=MONDAY)
-    wanted, by = Filter(state="DEAD"), operator()
 
-    preview = preview_matching(Verb.RETRY, wanted)
+    preview = preview_matching(Verb.RETRY, Filter(state="DEAD"))
+
     assert (preview.acted, preview.complete) == (30, True)
-
-    progress, rounds, total = operate_matching(Verb.RETRY, wanted, by, seconds=0), 1, 0
-    total += progress.counts[Answer.REPLAYED]
-    while progress.next is not None:
-        progress = operate_matching(Verb.RETRY, wanted, by, after=progress.next, seconds=0)
-        total += progress.counts[Answer.REPLAYED]
-        rounds += 1
-
-    assert total == 30
-    assert rounds > 3
-    assert deeds().filter(operation=by.operation).count() == 30
-    assert not ScheduleTask.objects.filter(status="DEAD").exists()
 
 
 def test_tasks_younger_than_the_preview_are_not_meant():
@@ -236,17 +261,9 @@ def test_tasks_younger_than_the_preview_are_not_meant():
     newest = preview_matching(Verb.CANCEL, Filter(state="INIT")).newest
     young = scheduled("young", at=MONDAY)
 
-    operate_matching(Verb.CANCEL, Filter(state="INIT", newest=newest), operator())
+    carried_out(start_matching(Verb.CANCEL, Filter(state="INIT", newest=newest), operator()))
 
     assert [state(*ids).status for ids in (old, young)] == ["CANCELLED", "INIT"]
-
-
-def test_everything_is_moved_although_moving_changes_the_order_it_is_found_in():
-    ids = scheduled(*(str(n) for n in range(40)), at=MONDAY)
-
-    operate_matching(Verb.MOVE, Filter(state="INIT"), operator(), at=TUESDAY)
-
-    assert set(ScheduleTask.objects.filter(id__in=ids).values_list("due_at", flat=True)) == {TUESDAY}
 
 
 def test_two_operations_have_numbers_of_their_own():

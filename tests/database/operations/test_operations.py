@@ -56,7 +56,9 @@ def fleet():
     beat.run_once()
     beat.wait_aside()
     Node.objects.update(renewed_at=Now())
-    nodes.report_worker(nodes.new_node_id(), "worker-1", 2, ["critical", "high", "default", "low", "backfill"])
+    nodes.report_worker(
+        nodes.new_node_id(), "worker-1", 2, ["critical", "high", "default", "low", "deferred", "backfill"]
+    )
 
 
 def test_status_is_well_when_somebody_dispatches_and_works(fleet):
@@ -132,7 +134,7 @@ def test_a_chore_is_done_by_one_beat_each_time_it_is_due(lost_batch):
 
     first, second = one.run_once(), two.run_once()
 
-    assert first == ["compensate", "move", "partition", "prune", "reap", "rescue", "roll_up", "tend"]
+    assert first == ["alarm", "alert", "compensate", "move", "partition", "prune", "reap", "rescue", "roll_up", "tend"]
     assert second == []
     one.wait_aside()
     MaintenanceEntry.objects.filter(name="prune").update(next_at="2020-01-01T00:00:00Z")
@@ -309,7 +311,7 @@ def test_a_canary_that_does_not_come_back_is_trouble_unless_its_lane_is_paused(f
     send_canaries()
     execute("UPDATE punctual_task SET created_at = now() - interval '1 hour', due_at = now() + interval '1 hour'")
 
-    assert sum("has not come back" in problem for problem in read_status().problems()) == 5
+    assert sum("has not come back" in problem for problem in read_status().problems()) == len(LANES)
     execute("UPDATE punctual_task SET due_at = now()")
     assert read_status().due == 0  # they are nobody's tasks
 
@@ -335,10 +337,10 @@ def test_a_canary_that_was_reaped_has_not_come_back(fleet, canaries_fly):
     for batch in claim_due():
         start(batch.batch_no, "a worker that dies")
         expire_lease(batch)
-    assert len(reap()) == 5
+    assert len(reap()) == len(LANES)
 
     assert all(lane.canary_seconds > 3000 for lane in read_status().lanes)
-    assert sum("has not come back" in problem for problem in read_status().problems()) == 5
+    assert sum("has not come back" in problem for problem in read_status().problems()) == len(LANES)
 
 
 def test_canaries_that_fly_already_do_so_as_often_as_the_setting_says_now(fleet, canaries_fly, settings):

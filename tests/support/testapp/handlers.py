@@ -18,6 +18,8 @@ from tests.support.testapp.models import Effect
 def act(task) -> object:
     """Do what the payload says, and return what it says."""
     payload = task.payload
+    for effect in payload.get("defer", ()):
+        task.defer(**effect)
     match payload.get("do", "ok"):
         case "ok":
             pass
@@ -27,7 +29,9 @@ def act(task) -> object:
             if task.attempt < payload["attempt"]:
                 raise RetryableError("not yet the right attempt")
         case "die":
-            raise UnrecoverableError("asked to give up", code="ASKED")
+            raise UnrecoverableError(
+                payload.get("message", "asked to give up"), code="ASKED", tags=payload.get("tags", [])
+            )
         case "crash":
             raise KeyError(payload.get("message", "bug"))
         case "base_exception":
@@ -233,6 +237,8 @@ def note_returned(answers, task, returned):
 def apply_answer(task, answer):
     assert not transaction.get_autocommit()
     leave_effect(task)
+    for effect in task.payload.get("apply_defers", ()):
+        task.defer(**effect)
     if answer == "apply_crash":
         raise KeyError("bug in apply")
     if answer == "apply_skip":

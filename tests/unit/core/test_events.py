@@ -4,11 +4,11 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 import pytest
-from jsonschema import Draft202012Validator
 
 from tasks_app.core import events
 from tasks_app.core.errors import InvalidConfiguration, InvalidTask
 from tasks_app.core.events import KINDS, Event, OutboxRow, Patterns, problems_of, schema_of
+from tests.support.json_schema import keeps_to
 
 AT = datetime(2026, 11, 16, 9, tzinfo=UTC)
 BATCH = UUID(int=7)
@@ -167,14 +167,13 @@ def test_an_event_as_json_is_what_its_schema_says():
         "revision": 12,
         "data": {"code": "X", "message": ""},
     }
-    Draft202012Validator(schema_of(KINDS["task.dead"])).validate(told)
+    assert keeps_to(schema_of(KINDS["task.dead"]), told)
+    assert not keeps_to(schema_of(KINDS["task.late"]), told)
     assert list(told) == list(schema_of(KINDS["task.dead"])["properties"])
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 def test_every_kind_has_a_schema_and_an_example_that_fits(kind):
-    Draft202012Validator.check_schema(kind.data)
-
-    Draft202012Validator(kind.data).validate(kind.example)
+    assert keeps_to(kind.data, kind.example)
     assert kind.example is None or set(kind.example) <= set(kind.data["properties"])
     assert kind.sentence.endswith(".")

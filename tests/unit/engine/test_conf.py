@@ -151,11 +151,12 @@ def test_lanes_that_nobody_serves_are_told_before_a_deploy():
     def told():
         return [m.msg for m in checks.run_checks(include_deployment_checks=True) if m.id == "punctual.W004"]
 
-    assert told() == ["Tasks of critical, high, default, low, backfill will wait: no beat is running."]
+    assert told() == ["Tasks of critical, high, default, low, deferred, backfill will wait: no beat is running."]
     Node.objects.create(node_id=uuid4(), kind=Node.BEAT, name="b")
     nodes.report_worker(uuid4(), "w", 2, ["critical", "default"])
     assert told() == [
-        f"Tasks of {lane} will wait: no worker serves the lane {lane!r}." for lane in ("high", "low", "backfill")
+        f"Tasks of {lane} will wait: no worker serves the lane {lane!r}."
+        for lane in ("high", "low", "deferred", "backfill")
     ]
 
 

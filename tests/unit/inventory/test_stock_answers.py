@@ -2,12 +2,10 @@
 
 import os
 import socket
-import ssl
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from dataclasses import fields
 from pathlib import Path
 
@@ -17,57 +15,12 @@ from inventory_app import stock
 from inventory_app.checks import check_settings
 from inventory_app.conf import Conf
 from tasks_app.client import RetryableError, UnrecoverableError
+from tests.support.scripted import END, Step, http, server
+from tests.support.tls import CERTIFICATE, server_tls
 from tests.support.wait import wait_until
 
 ROOT = Path(__file__).resolve().parents[3]
-CERTIFICATE = ROOT / "tests" / "support" / "localhost.pem"  # with its key: for tests only
 PATIENCE = 30.0  # for an answer that comes, however busy the machine is
-END = None  # in a script: hang up
-Step = bytes | None | tuple[bytes | threading.Event | None, ...]  # a tuple: one after the other; an Event is waited for
-
-
-@contextmanager
-def server(*script: Step, tls: ssl.SSLContext | None = None) -> Iterator[tuple[str, list[int]]]:
-    """Answers one question after the other as the script says; which connection each came on."""
-    listener, seen = socket.create_server(("127.0.0.1", 0)), []
-    steps, lock = iter(script), threading.Lock()
-
-    def serve(connection: socket.socket, number: int) -> None:
-        with suppress(OSError), tls.wrap_socket(connection, server_side=True) if tls else connection as connection:
-            while connection.recv(65_536):
-                with lock:
-                    seen.append(number)
-                    step = next(steps, END)
-                for part in step if isinstance(step, tuple) else (step,):
-                    if part is END:
-                        return
-                    if isinstance(part, threading.Event):
-                        part.wait(10)
-                    else:
-                        connection.sendall(part)
-
-    def accept() -> None:
-        number = 0
-        while True:
-            try:
-                connection, _ = listener.accept()
-            except OSError:
-                return
-            number += 1
-            threading.Thread(target=serve, args=(connection, number), daemon=True).start()
-
-    threading.Thread(target=accept, daemon=True).start()
-    try:
-        address = (
-            f"https://localhost:{listener.getsockname()[1]}" if tls else f"http://127.0.0.1:{listener.getsockname()[1]}"
-        )
-        yield f"{address}/stock", seen
-    finally:
-        listener.close()
-
-
-def http(body: bytes, status: str = "200 OK", headers: bytes = b"") -> bytes:
-    return b"HTTP/1.1 %b\r\nContent-Length: %d\r\n%b\r\n%b" % (status.encode(), len(body), headers, body)
 
 
 def free_connection(url: str):
@@ -181,13 +134,9 @@ def test_a_question_is_asked_once_even_if_a_kept_connection_is_hung_up(settings)
 
 @pytest.mark.parametrize("trusted", [True, False])
 def test_over_https_a_connection_is_kept_too_and_only_a_known_one_is_trusted(settings, monkeypatch, trusted):
-    # Made for a hundred years by: openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes
-    #   -days 36500 -subj /CN=localhost -addext subjectAltName=DNS:localhost
-    tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    tls.load_cert_chain(CERTIFICATE)
     if trusted:
         monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
-    with server(http(b'{"quantity": 1}'), http(b'{"quantity": 2}'), tls=tls) as (url, seen):
+    with server(http(b'{"quantity": 1}'), http(b'{"quantity": 2}'), tls=server_tls()) as (url, seen):
         settings.STOCK = {"STOCK_URL": url, "TIMEOUT_SECONDS": PATIENCE}
         if trusted:
             assert [stock.ask("A1"), stock.ask("A1")] == [1, 2] and seen == [1, 1]

@@ -1,8 +1,9 @@
 """The claim-to-settle protocol as a model of plain tuples, searched exhaustively for a broken promise.
 
 Read a verb here beside its statement in the product: `dispatcher` (claim, publish, return_batch), `reap`, `worker`
-(start, load, begin, heartbeat, return), `settle`, `people` (reschedule, ensure, cancel, replay), `over` (the mover, and
-how what it moved is found again and comes back), `leaving` (every door out of RUNNING), `telling` (the outbox).
+(start, load, begin, heartbeat, return), `settle`, `people` (reschedule, ensure, cancel, replay, discard), `over` (the
+mover, and how what it moved is found again and comes back), `leaving` (every door out of RUNNING), `telling` (the
+outbox).
 `promises` says what must hold, apart from the verbs; `rules` names what can be left out.
 
 A single statement is one step, whose WHERE is checked on the newest row version. A transaction of several is several

@@ -83,11 +83,10 @@ COUNTEREXAMPLES = {
     "ensure_replaces_running": (INTENT, EDITED),
     "edit_locks_the_article_first": (STUCK, EDITED),
     "mover_takes_only_what_is_over": (INTENT, Scope(mover=True)),
-    "mover_leaves_what_ended_during_an_edit": (
+    "insert_comes_before_a_last_look_back": (
         CURRENT,
         Scope(mover=True, edits=2, editors=2, article=False, workers=1, scheduled=False, outcomes=("ok",)),
     ),
-    "past_is_looked_at_after_the_live": (CURRENT, MOVED),
     "takeover_brings_the_row_back": (CURRENT, MOVED),
     "bring_back_looks_again_at_the_row": (CURRENT, MOVED_TWICE),
     "insert_comes_before_the_look_for_its_idem_key": (CURRENT, SCHEDULED_AGAIN),
@@ -96,11 +95,14 @@ COUNTEREXAMPLES = {
     "replay_requires_current": (CURRENT, Scope(replays=1, edits=1, outcomes=("ok", "dead"))),
     "replay_requires_dead": (EFFECT, Scope(replays=1)),
     "replay_starts_a_new_budget": (BUDGET, Scope(replays=1, failures=1)),
+    "discard_requires_current": (EFFECT, Scope(discards=1, edits=1, outcomes=("ok", "dead"))),
+    "discard_requires_dead": (CONSTRAINT, Scope(discards=1)),
 }
 
 # Rules without a counterexample of their own, kept as belt and braces.
 NO_COUNTEREXAMPLE = {
     "settle_repeats_status": "batch_no is NULL outside RUNNING, so a row with our batch_no is RUNNING",
+    "past_is_looked_at_after_the_live": "the look after the insert sees what it missed; find and cancel insert nothing",
     "heartbeat_skips_lost_ids": "it saves calls whose outcome could not be written anyway; settle decides",
 }
 
@@ -120,5 +122,6 @@ TWO_GUARDS = [
     TwoGuards("return_requires_finished_at_null", "return_repeats_batch_no", FENCE, OWNER),
     TwoGuards("reap_requires_finished_at_null", "reap_repeats_status_and_batch_no", FENCE, OWNER),
     TwoGuards("reap_sets_finished_at", "settle_repeats_batch_no", STUCK, OWNER),
+    TwoGuards("past_is_looked_at_after_the_live", "insert_comes_before_a_last_look_back", FENCE, CURRENT, MOVED),
     TwoGuards("leaving_running_clears_batch_no", "settle_repeats_status", CONSTRAINT, EFFECT, CANCELLED_OK),
 ]

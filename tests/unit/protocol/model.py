@@ -73,7 +73,6 @@ class Edit(NamedTuple):
     row: int = NONE
     seen: str = ""  # the status it saw
     article: bool = False  # holds the lock of the business row
-    over_before: tuple[int, ...] = ()  # rows of the unit that were over when it began; kept only if there is a mover
 
 
 class Unit(NamedTuple):
@@ -87,6 +86,7 @@ class Left(NamedTuple):
     edits: int
     cancels: int
     replays: int
+    discards: int
     doubles: int
     doubts: int
     refusals: int
@@ -139,7 +139,10 @@ def first_state(scope: Scope) -> State:
         batches=(),
         workers=(AT_REST,) * scope.workers,
         units=units,
-        left=Left(scope.edits, scope.cancels, scope.replays, scope.doubles, scope.doubts, scope.refusals),
+        left=Left(
+            *(scope.edits, scope.cancels, scope.replays, scope.discards),
+            *(scope.doubles, scope.doubts, scope.refusals),
+        ),
     )
 
 

@@ -28,7 +28,7 @@ def move(state: State, rules: Rules, scope: Scope) -> Moves:
     if not scope.mover:
         return
     for i, row in enumerate(state.rows):
-        if not row.past and not row_locked(state, i) and _may_go(row, rules) and _old_enough(state, rules, i):
+        if not row.past and not row_locked(state, i) and _may_go(row, rules):
             yield Move("move to the past", ids=(i,)), state._replace(rows=put(state.rows, i, row._replace(past=True)))
 
 
@@ -38,17 +38,6 @@ def _may_go(row: Row, rules: Rules) -> bool:
 
 def _over(row: Row) -> bool:
     return row.due is None and (row.status in (SUCCESS, CANCELLED) or (row.status == DEAD and not row.current))
-
-
-def _old_enough(state: State, rules: Rules, task: int) -> bool:
-    """It stays for KEEP_LIVE_SECONDS, and every edit of its unit that is under way began after it was over."""
-    if not rules.mover_leaves_what_ended_during_an_edit:
-        return True
-    return all(task in edit.over_before for edit in state.edits if edit.unit == state.rows[task].unit)
-
-
-def rows_over(state: State, unit: int) -> tuple[int, ...]:
-    return tuple(i for i, row in enumerate(state.rows) if row.unit == unit and _over(row))
 
 
 def look_back(state: State, rules: Rules, index: int) -> tuple[Move, State]:
@@ -65,16 +54,17 @@ def look_back(state: State, rules: Rules, index: int) -> tuple[Move, State]:
         return move._replace(note="IGNORED"), _closed(state, index)
     if rules.takeover_brings_the_row_back:
         return move, _goes_on(state, index, edit._replace(step=BRING, row=found[0]))
-    return move, _goes_on(state, index, edit._replace(step=DECIDE, row=NONE))
+    return move, _goes_on(state, index, edit._replace(step=DECIDE, row=NONE, seen="over"))  # wrong
 
 
 def bring_back(state: State, rules: Rules, index: int) -> tuple[Move, State]:
-    """DELETE FROM punctual_past ... RETURNING; INSERT INTO punctual_task ON CONFLICT DO NOTHING. From here on the row
-    is locked, and for all others in the past until the commit. 0 rows: somebody was faster, so look again."""
+    """DELETE FROM punctual_past WHERE current ... RETURNING; INSERT INTO punctual_task ON CONFLICT DO NOTHING. From
+    here on the row is locked, and for all others in the past until the commit. 0 rows: somebody was faster, so look
+    again."""
     edit = state.edits[index]
     row = state.rows[edit.row]
     taken = any(other.unit == edit.unit and other.current and not other.past for other in state.rows)
-    if rules.bring_back_looks_again_at_the_row and (not row.past or taken):
+    if rules.bring_back_looks_again_at_the_row and (not row.past or not row.current or taken):
         again = edit._replace(step=LOOK, row=NONE)
         return Move(f"{edit.verb} brings back", ids=(edit.row,), note="0 rows"), _goes_on(state, index, again)
     return Move(f"{edit.verb} brings back", ids=(edit.row,)), _goes_on(state, index, edit._replace(step=DECIDE))

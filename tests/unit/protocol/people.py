@@ -1,4 +1,4 @@
-"""What people ask for at any moment: reschedule and ensure (with locks), cancel, replay."""
+"""What people ask for at any moment: reschedule and ensure (with locks), cancel, replay, discard."""
 
 from __future__ import annotations
 
@@ -45,8 +45,7 @@ def edit_opens(state: State, rules: Rules, scope: Scope) -> Moves:
             article = scope.article and rules.edit_locks_the_article_first
             if article and article_locked(state, unit):
                 continue
-            before = over.rows_over(state, unit) if scope.mover else ()
-            edit = Edit(LOOK, verb, unit, article=article, over_before=before)
+            edit = Edit(LOOK, verb, unit, article=article)
             yield Move(f"{verb} of unit {unit} begins"), state._replace(left=left, edits=(*state.edits, edit))
 
 
@@ -148,9 +147,14 @@ def _decide_unlocked(state: State, rules: Rules, index: int) -> tuple[Move, Stat
 
 
 def _insert(state: State, closed: State, rules: Rules, index: int) -> tuple[Move, State]:
-    """INSERT ... ON CONFLICT DO NOTHING; 0 rows: somebody was faster, so look again."""
+    """INSERT ... ON CONFLICT DO NOTHING; 0 rows: somebody was faster, so look again. A row came: nobody else can
+    insert one any more, so a look into the past is the last that is needed before the COMMIT."""
     edit = state.edits[index]
-    if not any(row.unit == edit.unit and row.current and not row.past for row in state.rows):
+    rows = [row for row in state.rows if row.unit == edit.unit and row.current]
+    if rules.insert_comes_before_a_last_look_back and edit.seen != "over" and any(row.past for row in rows):
+        again = put(state.edits, index, edit._replace(step=LOOK, row=NONE))
+        return Move(f"{edit.verb} inserts, and finds it over", note="rollback"), state._replace(edits=again)
+    if not any(not row.past for row in rows):
         new = _new_row(edit.unit, edit.verb, False)
         move = Move(edit.verb, note="CREATED", events=(len(closed.rows),))
         return move, _accepted(closed, edit.unit, new)
@@ -223,6 +227,19 @@ def replay(state: State, rules: Rules, scope: Scope) -> Moves:
             attempt = 0 if rules.replay_starts_a_new_budget else row.attempt
             again = row._replace(status=INIT, due=PAST, attempt=attempt)
             yield Move("replay", ids=(i,), events=(i,)), state._replace(rows=put(state.rows, i, again), left=left)
+
+
+def discard(state: State, rules: Rules, scope: Scope) -> Moves:
+    """UPDATE task SET status = CANCELLED WHERE id = :id AND status = DEAD AND current."""
+    if not state.left.discards:
+        return
+    left = state.left._replace(discards=state.left.discards - 1)
+    for i, row in enumerate(state.rows):
+        dead = row.status == DEAD or (live(row) and not rules.discard_requires_dead)
+        if dead and (row.current or not rules.discard_requires_current) and not row_locked(state, i):
+            units = put(state.units, row.unit, state.units[row.unit]._replace(promise=OFF))
+            rows = put(state.rows, i, row._replace(status=CANCELLED))
+            yield Move("discard", ids=(i,), events=(i,)), state._replace(rows=rows, units=units, left=left)
 
 
 def give_up(state: State, rules: Rules, scope: Scope) -> Moves:

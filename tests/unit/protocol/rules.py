@@ -59,17 +59,19 @@ class Rules:
     edit_locks_the_article_first: bool = True
     # the mover, and what it moved
     mover_takes_only_what_is_over: bool = True
-    mover_leaves_what_ended_during_an_edit: bool = True  # KEEP_LIVE_SECONDS is longer than any edit takes
     past_is_looked_at_after_the_live: bool = True
+    insert_comes_before_a_last_look_back: bool = True
     takeover_brings_the_row_back: bool = True
     bring_back_looks_again_at_the_row: bool = True
     insert_comes_before_the_look_for_its_idem_key: bool = True
-    # cancel and replay
+    # cancel, replay and discard
     cancel_clears_due_at: bool = True
     cancel_takes_a_rolling_success: bool = True
     replay_requires_current: bool = True
     replay_requires_dead: bool = True
     replay_starts_a_new_budget: bool = True
+    discard_requires_current: bool = True
+    discard_requires_dead: bool = True
 
     def without(self, *names: str) -> Rules:
         return replace(self, **dict.fromkeys(names, False))
@@ -99,6 +101,7 @@ class Scope:
     article: bool = True  # an edit locks the article (business row) before the task row
     cancels: int = 0
     replays: int = 0
+    discards: int = 0
     doubles: int = 0  # messages delivered twice
     doubts: int = 0  # commits that succeed although the caller sees an error, and does it again
     refusals: int = 0  # publishes that the broker does not answer; the dispatcher then takes the batch back

@@ -29,6 +29,7 @@ REST = (
     people.edit_opens,
     people.cancel,
     people.replay,
+    people.discard,
     people.give_up,
     over.move,
     telling.dies_before,

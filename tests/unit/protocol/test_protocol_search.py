@@ -27,6 +27,10 @@ SCOPES = {
         Scope(edits=2, replays=1, outcomes=("ok", "dead")),
         15_000,
     ),
+    "dead letters, replayed and discarded": (
+        Scope(edits=1, replays=1, discards=1, outcomes=("ok", "dead")),
+        4_000,
+    ),
     "two tasks in one batch, cancels": (
         Scope(units=2, cancels=1),
         13_500,
@@ -65,7 +69,7 @@ SCOPES = {
     ),
     "what is over is moved, asked for again and comes back": (
         Scope(mover=True, edits=1, cancels=1, workers=1, outcomes=("ok",)),
-        11_500,
+        10_900,
     ),
     "two editors bring it back at once": (
         Scope(mover=True, edits=2, editors=2, article=False, workers=1, batches=1, outcomes=("ok",)),
@@ -73,7 +77,7 @@ SCOPES = {
     ),
     "a key is asked for again while its task is moved": (
         Scope(mover=True, edits=1, verbs=("schedule",), article=False, cancels=1, workers=1, outcomes=("ok",)),
-        2_100,
+        1_900,
     ),
     "the wheel, snoozes, skips and timeouts": (
         Scope(wheel=True, edits=1, outcomes=("ok", "snooze", "skip"), timeouts=True),
@@ -105,11 +109,11 @@ WIDE_SCOPES = {
     ),
     "what is over is moved, edited twice, and comes back": (
         Scope(mover=True, edits=2, cancels=1, workers=1, outcomes=("ok", "dead")),
-        85_000,
+        78_000,
     ),
     "two editors and the mover": (
         Scope(mover=True, edits=2, editors=2, article=False, workers=1, outcomes=("ok",)),
-        31_000,
+        32_000,
     ),
     "two editors at once, dead letters": (
         Scope(edits=2, editors=2, article=False, cancels=1, replays=1, outcomes=("ok", "dead")),

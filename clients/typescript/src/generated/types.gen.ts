@@ -236,6 +236,10 @@ export type HealthOut = {
     deadLetters: number;
     waitingToMove: number;
     oldestToMoveSeconds: number | null;
+    subscriptions: number;
+    subscriptionsSuspended: number;
+    eventsWaiting: number;
+    oldestEventWaitingSeconds: number | null;
     beats: number;
     workers: number;
     slots: number;

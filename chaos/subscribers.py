@@ -1,0 +1,37 @@
+"""Two subscribers to everything: one that takes all it gets, and one that is slow, refuses, or fails after taking."""
+
+import random
+import time
+
+from tasks_app.client import Event, subscriber
+
+from . import journal
+
+GOOD, BAD = "chaos-good", "chaos-bad"
+REFUSES, FAILS_AFTERWARDS, IS_SLOW = 0.3, 0.1, 0.2
+SLOW_SECONDS = 0.1
+
+
+class Away(ConnectionError):
+    pass
+
+
+@subscriber(GOOD)
+def good(events: list[Event]) -> None:
+    _note(GOOD, events)
+
+
+@subscriber(BAD)
+def bad(events: list[Event]) -> None:
+    dice = random.random()
+    if dice < REFUSES:
+        raise Away("answered 500")
+    if dice < REFUSES + IS_SLOW:
+        time.sleep(SLOW_SECONDS)
+    _note(BAD, events)
+    if dice > 1 - FAILS_AFTERWARDS:
+        raise Away("the answer was lost")
+
+
+def _note(name: str, events: list[Event]) -> None:
+    journal.append(name, "\n".join(event.id for event in events))

@@ -1,0 +1,161 @@
+"""What people type into the pages of alarms: a rule, a channel, and an order with its reason."""
+
+from contextlib import suppress
+from uuid import uuid4
+
+from django import forms
+
+from tasks_app.core.alarms import WORDS, ChannelKind
+from tasks_app.core.keyring import CannotUnseal
+from tasks_app.engine.operations.api_tokens import listed
+from tasks_app.lifecycle.alarms.channels import MOST_PER_HOUR, NAME_LENGTH, USUAL_PER_HOUR, ChannelRequest, target_of
+from tasks_app.lifecycle.alarms.rules import RUNBOOK_LENGTH, RuleRequest
+from tasks_app.models import AlarmChannel, AlarmRule
+from tasks_app.models.schedule_task import TENANT_LENGTH
+
+from .forms import reason_field
+
+LARGEST = 2**63 - 1
+KIND_WORDS = {
+    ChannelKind.WEBHOOK: "webhook: signed JSON",
+    ChannelKind.EMAIL: "email",
+    ChannelKind.CHAT: "chat: Slack, Mattermost, Google Chat and others that take the same JSON",
+}
+MINUTE = 60
+
+
+class AlarmOrderForm(forms.Form):
+    """An order with its reason; sent twice, it is carried out once."""
+
+    reason = reason_field()
+    operation = forms.UUIDField(widget=forms.HiddenInput)
+    revision = forms.IntegerField(widget=forms.HiddenInput, required=False, min_value=0, max_value=2**31 - 1)
+
+    def __init__(self, *args, initial: dict | None = None, **kwargs) -> None:
+        super().__init__(*args, initial={"operation": uuid4()} | (initial or {}), **kwargs)
+
+
+class AlarmRuleForm(AlarmOrderForm):
+    name = forms.CharField(label="Name", max_length=NAME_LENGTH)
+    tenant = forms.CharField(label="Tenant; empty: all of them", max_length=TENANT_LENGTH, required=False)
+    enabled = forms.BooleanField(label="It is on", required=False)
+    conditions = forms.MultipleChoiceField(
+        label="When", choices=[(str(one), words) for one, words in WORDS.items()], widget=forms.CheckboxSelectMultiple
+    )
+    late_seconds = forms.FloatField(label="Too late: more than this many seconds", required=False)
+    running_seconds = forms.FloatField(label="Too long: more than this many seconds", required=False)
+    task_types = forms.CharField(
+        label="Task types, separated by commas, such as INVOICE_*; empty: all", required=False, max_length=5_000
+    )
+    job = forms.IntegerField(label="Only this job, by its number", required=False, min_value=1, max_value=LARGEST)
+    channels = forms.TypedMultipleChoiceField(label="Who is told", coerce=int, widget=forms.CheckboxSelectMultiple)
+    repeat_minutes = forms.IntegerField(label="While it goes on, told again after so many minutes")
+    quiet_minutes = forms.IntegerField(label="Well again after so many minutes without it")
+    runbook = forms.CharField(label="Address of a page that says what to do", required=False, max_length=RUNBOOK_LENGTH)
+
+    GROUPS = (
+        ("Whose tasks", ("name", "tenant", "task_types", "job", "enabled")),
+        ("How long is too long", ("late_seconds", "running_seconds")),
+        ("How often, and what to do", ("repeat_minutes", "quiet_minutes", "runbook")),
+        ("Why", ("reason",)),
+    )
+
+    def __init__(self, data, *, rule: AlarmRule | None, initial: dict | None = None) -> None:
+        usual = {"repeat_minutes": 30, "quiet_minutes": 10, "enabled": True} | (initial or {})
+        super().__init__(data, initial=_of_rule(rule) if rule else usual)
+        known = AlarmChannel.objects.order_by("name").values_list("id", "name", "tenant", "kind")
+        self.fields["channels"].choices = [
+            (number, f"{name} ({kind}, {'operators' if tenant is None else tenant})")
+            for number, name, tenant, kind in known
+        ]
+        if rule is not None:
+            del self.fields["tenant"]
+
+    @property
+    def groups(self) -> list:
+        return [(words, [self[name] for name in names if name in self.fields]) for words, names in self.GROUPS]
+
+    @property
+    def request(self) -> RuleRequest:
+        given = self.cleaned_data
+        return RuleRequest(
+            name=given["name"],
+            conditions=tuple(given["conditions"]),
+            channels=tuple(given["channels"]),
+            task_types=tuple(listed(given["task_types"])),
+            job=given["job"],
+            late_seconds=given["late_seconds"],
+            running_seconds=given["running_seconds"],
+            repeat_seconds=given["repeat_minutes"] * MINUTE,
+            quiet_seconds=given["quiet_minutes"] * MINUTE,
+            runbook=given["runbook"],
+            enabled=given["enabled"],
+        )
+
+
+class AlarmChannelForm(AlarmOrderForm):
+    name = forms.CharField(label="Name", max_length=NAME_LENGTH)
+    tenant = forms.CharField(label="Tenant; empty: the operators'", max_length=TENANT_LENGTH, required=False)
+    kind = forms.ChoiceField(label="Kind", choices=[(str(one), words) for one, words in KIND_WORDS.items()])
+    url = forms.CharField(label="Address of the webhook or chat", required=False, max_length=2_000)
+    to = forms.CharField(label="Or mail addresses, separated by commas", required=False, max_length=5_000)
+    most_per_hour = forms.IntegerField(label="Alerts in an hour, at most", min_value=1, max_value=MOST_PER_HOUR)
+    enabled = forms.BooleanField(label="It is on", required=False)
+    field_order = ("name", "tenant", "kind", "url", "to", "most_per_hour", "enabled", "reason", "operation", "revision")
+
+    def __init__(self, data, *, channel: AlarmChannel | None) -> None:
+        super().__init__(data, initial=_of_channel(channel))
+        if channel is not None:
+            for name in ("tenant", "kind"):
+                del self.fields[name]
+            if channel.kind == ChannelKind.EMAIL:
+                del self.fields["url"]
+            else:
+                del self.fields["to"]
+                self.fields["url"].label = f"Another address; empty: it stays at {channel.shown}"
+
+    @property
+    def values(self) -> dict:
+        """The fields of a channel that were typed in."""
+        given = {name: self.cleaned_data[name] for name in ("name", "most_per_hour", "enabled")}
+        if "kind" in self.fields:
+            given["kind"] = self.cleaned_data["kind"]
+        if "to" in self.fields:
+            given["to"] = tuple(listed(self.cleaned_data["to"]))
+        if "url" in self.fields and ("kind" in self.fields or self.cleaned_data["url"]):
+            given["url"] = self.cleaned_data["url"]
+        return given
+
+    @property
+    def request(self) -> ChannelRequest:
+        return ChannelRequest(**self.values)
+
+
+def _of_rule(rule: AlarmRule) -> dict:
+    plain = (
+        "name",
+        "enabled",
+        "conditions",
+        "late_seconds",
+        "running_seconds",
+        "job",
+        "channels",
+        "runbook",
+        "revision",
+    )
+    return {name: getattr(rule, name) for name in plain} | {
+        "task_types": ", ".join(rule.task_types),
+        "repeat_minutes": rule.repeat_seconds // MINUTE,
+        "quiet_minutes": rule.quiet_seconds // MINUTE,
+    }
+
+
+def _of_channel(channel: AlarmChannel | None) -> dict:
+    """Without the address, which may be a secret; the people who get mail are none."""
+    if channel is None:
+        return {"most_per_hour": USUAL_PER_HOUR, "enabled": True}
+    found = {name: getattr(channel, name) for name in ("name", "most_per_hour", "enabled", "revision")}
+    if channel.kind == ChannelKind.EMAIL:
+        with suppress(CannotUnseal):  # saving says so
+            found["to"] = ", ".join(target_of(channel).to)
+    return found

@@ -1,0 +1,190 @@
+"""The campaigns: a list, a page of each with its progress, and three orders: pause, resume and cancel."""
+
+import re
+from urllib.parse import urlencode
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import BadRequest
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import path
+from unfold.admin import ModelAdmin
+
+from tasks_app.console.site import console
+from tasks_app.core.campaigns import CampaignState
+from tasks_app.core.errors import InvalidTask
+from tasks_app.engine.watch.campaign_browse import CampaignFilter, campaign_by_id, page_of_campaigns
+from tasks_app.lifecycle.audit import Operator
+from tasks_app.lifecycle.campaigns import verbs
+from tasks_app.lifecycle.campaigns.begin import RELEASES
+from tasks_app.lifecycle.campaigns.steps import GONE
+from tasks_app.models import AuditEntry, Campaign
+from tasks_app.models.schedule_task import TENANT_LENGTH
+from tasks_app.pages.links import console_url
+from tasks_app.pages.lists import refuse_unknown
+
+from . import overview
+from .forms import reason_field
+from .rights import LookOnly, may_operate, may_view, requires
+from .words import DONE, KINDS, LEFT, split
+
+PAGE = 50
+REFRESH_SECONDS = 2
+ENTRIES = 50
+ORDERS = {
+    "pause": (
+        verbs.pause,
+        "Pause",
+        "It takes no further step until somebody resumes it. What it has released runs on.",
+    ),
+    "resume": (verbs.resume, "Resume", "It goes on where it was paused, at its rate."),
+    "cancel": (
+        verbs.cancel,
+        "Cancel",
+        "The tasks that it has not come to stay as they are. What it has done stays done. It can't be resumed.",
+    ),
+}
+OFFERED = {CampaignState.RUNNING: ("pause", "cancel"), CampaignState.PAUSED: ("resume", "cancel")}
+BECAME = {
+    "succeeded": "succeeded",
+    "died": "died again",
+    "otherwise": "were cancelled or replaced meanwhile",
+    "waiting": "wait, run, or are to be tried again",
+}
+
+
+class FilterForm(forms.Form):
+    state = forms.ChoiceField(
+        label="State", required=False, choices=[("", "Any"), *((one.value, one.value.title()) for one in CampaignState)]
+    )
+    kind = forms.ChoiceField(
+        label="Action", required=False, choices=[("", "Any"), *((one.value, words) for one, words in KINDS.items())]
+    )
+    tenant = forms.CharField(label="Tenant", required=False, max_length=TENANT_LENGTH)
+
+
+class ReasonForm(forms.Form):
+    reason = reason_field()
+
+
+@admin.register(Campaign, site=console())
+class CampaignAdmin(LookOnly, ModelAdmin):
+    def get_urls(self) -> list:
+        pages = [
+            ("<int:campaign>/parts/", self.parts_view, "campaign_parts"),
+            ("<int:campaign>/<str:verb>/order/", self.order_view, "campaign_order"),
+        ]
+        own = [path(where, self.admin_site.admin_view(view), name=f"tasks_app_{name}") for where, view, name in pages]
+        return own + super().get_urls()
+
+    @requires(may_view)
+    def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
+        refuse_unknown(request, (*FilterForm.base_fields, "after"))
+        return TemplateResponse(request, "tasks_app/campaigns.html", self._page(request) | _listed(request))
+
+    @requires(may_view)
+    def change_view(self, request: HttpRequest, object_id: str, form_url="", extra_context=None) -> HttpResponse:
+        campaign = _campaign(object_id)
+        entries = AuditEntry.objects.filter(subject=f"campaign {campaign.id}").order_by("-created_at", "-id")[:ENTRIES]
+        context = self._page(request) | _told(request, campaign)
+        context |= {"title": f"Campaign {campaign.id}", "original": campaign, "entries": entries}
+        context |= {
+            "refresh_seconds": REFRESH_SECONDS,
+            "refresh_url": console_url("tasks_app_campaign_parts", campaign.id),
+        }
+        return TemplateResponse(request, "tasks_app/campaign.html", context)
+
+    @requires(may_view)
+    def parts_view(self, request: HttpRequest, campaign: int) -> HttpResponse:
+        """What a visible tab asks for every few seconds."""
+        answer = TemplateResponse(request, "tasks_app/parts/all.html", _told(request, _campaign(str(campaign))))
+        answer["Cache-Control"] = "no-store"
+        return answer
+
+    @requires(may_operate)
+    def order_view(self, request: HttpRequest, campaign: int, verb: str) -> HttpResponse:
+        """GET says what it would do; POST does it."""
+        if verb not in ORDERS:
+            raise Http404(f"A campaign can be {', '.join(ORDERS)}d; {verb[:20]!r} is nothing that can be done to it.")
+        row, form = _campaign(str(campaign)), ReasonForm(request.POST or None)
+        act, words, effect = ORDERS[verb]
+        if form.is_valid():
+            try:
+                row, changed = act(row.id, Operator(request.user.get_username(), form.cleaned_data["reason"]))
+            except InvalidTask as error:
+                form.add_error("reason", str(error))
+            else:
+                if changed:
+                    messages.success(request, f"Campaign {row.id} is {row.state.lower()}.")
+                else:
+                    messages.warning(
+                        request, f"Campaign {row.id} was {row.state.lower()} already; nothing was changed."
+                    )
+                return HttpResponseRedirect(console_url("tasks_app_campaign_change", row.id))
+        context = self._page(request) | {
+            "title": f"{words} campaign {row.id}",
+            "campaign": row,
+            "kind": KINDS.get(row.kind, row.kind),
+            "verb": verb,
+            "effect": effect,
+            "form": form,
+        }
+        return TemplateResponse(request, "tasks_app/campaign_order.html", context, status=400 if form.is_bound else 200)
+
+    def _page(self, request: HttpRequest) -> dict:
+        return self.admin_site.each_context(request) | {"opts": self.opts, "title": "Campaigns"}
+
+
+def _listed(request: HttpRequest) -> dict:
+    form, after = FilterForm(request.GET), request.GET.get("after", "")
+    if after and not re.fullmatch("[1-9][0-9]{0,17}", after):
+        raise BadRequest(f"{after[:40]!r} is no place in this list; begin at its start.")
+    if not form.is_valid():
+        return {"form": form, "found": None}
+    given = {name: value for name, value in form.cleaned_data.items() if value}
+    found, more = page_of_campaigns(CampaignFilter(**given), int(after) if after else None, PAGE)
+    return {
+        "form": form,
+        "found": [(one, KINDS.get(one.kind, one.kind)) for one in found],
+        "next": urlencode(given | {"after": more}) if more else "",
+    }
+
+
+def _told(request: HttpRequest, campaign: Campaign) -> dict:
+    acted, left = split(campaign.counts)
+    gone = campaign.counts.get(GONE, 0)
+    return {
+        "parts": overview.parts(["campaign"]),
+        "may_operate": may_operate(request),
+        "campaign": campaign,
+        "kind": KINDS.get(campaign.kind, campaign.kind),
+        "sentence": _sentence(campaign),
+        "acted": [(count, DONE[answer]) for answer, count in acted.items()],
+        "left": [(count, LEFT[answer]) for answer, count in left.items()]
+        + ([(gone, "no longer there, or dealt with before")] if gone else []),
+        "result": [(getattr(campaign, name), words) for name, words in BECAME.items() if getattr(campaign, name)]
+        if campaign.kind in RELEASES
+        else [],
+        "verbs": [(verb, ORDERS[verb][1]) for verb in OFFERED.get(CampaignState(campaign.state), ())],
+    }
+
+
+def _sentence(campaign: Campaign) -> str:
+    match campaign.state:
+        case CampaignState.PAUSED:
+            return "It is paused: nothing more is done until somebody resumes it."
+        case CampaignState.CANCELLED:
+            return f"It was cancelled; {campaign.total - campaign.done:,} tasks were left as they are."
+        case CampaignState.DONE:
+            return "It is done."
+    if campaign.done or campaign.failures:
+        return "It is running. You can close this page: the beats carry it out."
+    return "It waits for a beat, which takes it up within seconds. You can close this page."
+
+
+def _campaign(object_id: str) -> Campaign:
+    found = campaign_by_id(int(object_id)) if re.fullmatch("[0-9]{1,18}", object_id) else None
+    if found is None:
+        raise Http404(f"There is no campaign {object_id[:40]!r}; those that are over are kept for some weeks.")
+    return found

@@ -1,0 +1,137 @@
+"""What the pages of dead letters are asked for, and what is to be done to letters."""
+
+from urllib.parse import urlencode
+from uuid import UUID, uuid4
+
+from django import forms
+from django.http import QueryDict
+
+from tasks_app.core.errors import TAG_LENGTH, InvalidTask, checked_tags
+from tasks_app.core.handlers import REGISTRY
+from tasks_app.engine.operations.campaigns import Pace
+from tasks_app.engine.operations.letters import MOST_NAMED
+from tasks_app.engine.watch.letters import LetterFilter
+from tasks_app.lifecycle.operate import Verb
+from tasks_app.models.schedule_task import TENANT_LENGTH
+
+from .forms import UtcField, cap_field, lane_field, pace_of, rate_field, reason_field
+from .words import LETTER_VERBS
+
+
+class LetterFilterForm(forms.Form):
+    type = forms.CharField(label="Type", required=False, max_length=100)
+    tag = forms.CharField(label="Tag", required=False, max_length=TAG_LENGTH)
+    job = forms.IntegerField(label="Job", required=False, min_value=1, max_value=2**63 - 1)
+    tenant = forms.CharField(label="Tenant", required=False, max_length=TENANT_LENGTH)
+    since = UtcField(label="Died from (UTC)", required=False)
+    until = UtcField(label="Until (UTC)", required=False)
+    cause = forms.RegexField("^[0-9a-f]{16}$", label="Cause", required=False)
+
+    def __init__(self, *args, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["type"].widget.attrs |= {"list": "task-types", "autocomplete": "off"}
+        self.fields["tag"].widget.attrs |= {"autocomplete": "off", "placeholder": "timeout"}
+        self.fields["cause"].widget.attrs |= {"autocomplete": "off"}
+        self.fields["cause"].error_messages["invalid"] = "A cause has 16 digits and letters a to f."
+
+    def clean_tag(self) -> str | None:
+        tag = self.cleaned_data["tag"] or None
+        if tag is not None:
+            _tags([tag])
+        return tag
+
+    def clean(self) -> dict:
+        cleaned = super().clean()
+        since, until = cleaned.get("since"), cleaned.get("until")
+        if since and until and until <= since:
+            self.add_error("until", "It must be later than the start.")
+        return cleaned
+
+    @property
+    def filter(self) -> LetterFilter:
+        given = {name: value or None for name, value in self.cleaned_data.items()}
+        return LetterFilter(task_type=given.pop("type"), fingerprint=given.pop("cause"), **given)
+
+    @property
+    def query(self) -> str:
+        """The filter as the query of a URL, without what is empty."""
+        return urlencode({name: self.data[name] for name in self.fields if self.data.get(name)})
+
+    @property
+    def words(self) -> list[tuple[str, str]]:
+        """The filter as people read it."""
+        return [(field.label, self.data[name]) for name, field in self.fields.items() if self.data.get(name)]
+
+    @property
+    def types(self) -> list[str]:
+        return sorted(handler.name for handler in REGISTRY)
+
+
+class LetterOrderForm(forms.Form):
+    """What is to be done, and to which letters: those chosen, or all that the filter finds; neither by default."""
+
+    CHOSEN, MATCHING = "chosen", "matching"
+
+    verb = forms.ChoiceField(choices=[(verb.value, verb.value) for verb in LETTER_VERBS], widget=forms.HiddenInput)
+    scope = forms.ChoiceField(choices=[(CHOSEN, CHOSEN), (MATCHING, MATCHING)], widget=forms.HiddenInput)
+    ids = forms.CharField(required=False, widget=forms.HiddenInput)
+    filter = forms.CharField(required=False, widget=forms.HiddenInput)
+    operation = forms.UUIDField(required=False, widget=forms.HiddenInput)
+
+    def clean_verb(self) -> Verb:
+        return Verb(self.cleaned_data["verb"])
+
+    def clean_ids(self) -> list[int] | None:
+        words = self.cleaned_data["ids"].split(",") if self.cleaned_data["ids"] else []
+        if len(words) > MOST_NAMED:
+            raise forms.ValidationError(
+                f"{len(words):,} letters are selected; at most {MOST_NAMED:,} can be. Choose everything that matches."
+            )
+        if not all(word.isascii() and word.isdecimal() and len(word) < 19 for word in words):
+            raise forms.ValidationError(f"{self.cleaned_data['ids'][:40]!r} is not a list of letters.")
+        return sorted({int(word) for word in words})
+
+    def clean_filter(self) -> LetterFilter:
+        self.filter_form = LetterFilterForm(QueryDict(self.cleaned_data["filter"]))
+        if not self.filter_form.is_valid():
+            raise forms.ValidationError(f"The filter is not valid: {self.filter_form.errors.as_text()}")
+        return self.filter_form.filter
+
+    def clean_operation(self) -> UUID:
+        return self.cleaned_data["operation"] or uuid4()
+
+    def clean(self) -> dict:
+        cleaned = super().clean()
+        if cleaned.get("scope") == self.CHOSEN and not cleaned.get("ids") and "ids" not in self.errors:
+            self.add_error("ids", "No letter is selected.")
+        return cleaned
+
+
+class LetterReasonForm(LetterOrderForm):
+    """An order that is to be carried out, with its pace."""
+
+    cap = cap_field()
+    rate = rate_field()
+    lane = lane_field()
+    reason = reason_field()
+
+    @property
+    def pace(self) -> Pace:
+        return pace_of(self.cleaned_data)
+
+
+class TagsForm(forms.Form):
+    """The tags of one letter, as they should be."""
+
+    tags = forms.CharField(label="Tags, with commas between them", required=False, max_length=2_000)
+    reason = reason_field()
+
+    def clean_tags(self) -> list[str]:
+        return list(_tags([one.strip() for one in self.cleaned_data["tags"].split(",") if one.strip()]))
+
+
+def _tags(given: list[str]) -> tuple[str, ...]:
+    try:
+        return checked_tags(given)
+    except InvalidTask as error:
+        raise forms.ValidationError(str(error)) from None

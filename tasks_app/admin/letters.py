@@ -1,0 +1,241 @@
+"""Dead letters: by cause, one by one, and the page of one; replayed and discarded as campaigns, after a preview."""
+
+import re
+from datetime import timedelta
+
+from django.contrib import admin, messages
+from django.core.exceptions import BadRequest
+from django.db import OperationalError
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import path
+from unfold.admin import ModelAdmin
+
+from tasks_app.console.site import console
+from tasks_app.core.campaigns import CAP
+from tasks_app.core.errors import InvalidTask, NothingToDo, PunctualError, RetryLimited
+from tasks_app.core.phrases import span
+from tasks_app.engine.operations.letters import Foreseen, change_tags, deal_with, foresee
+from tasks_app.engine.watch.letters import STEPS, Cause, Causes, Curve, causes, curve, page_of_letters
+from tasks_app.lifecycle.anywhere import task_by_id
+from tasks_app.lifecycle.audit import Operator
+from tasks_app.lifecycle.campaigns.begin import LANE
+from tasks_app.models import AuditEntry, DlqEntry, JobDefinition
+from tasks_app.pages.charts import Series, bars
+from tasks_app.pages.links import console_url
+from tasks_app.pages.lists import refuse_unknown
+
+from .letter_forms import LetterFilterForm, LetterOrderForm, LetterReasonForm, TagsForm
+from .rights import LookOnly, may_operate, may_view, requires
+from .words import LETTER_VERBS
+
+PAGE = 50
+CAUSES = 50
+ENTRIES = 20
+LIST = "tasks_app_dlqentry_changelist"
+
+
+@admin.register(DlqEntry, site=console())
+class DlqEntryAdmin(LookOnly, ModelAdmin):
+    def get_urls(self) -> list:
+        pages = [
+            ("order/", self.order_view, "letter_order"),
+            ("order/run/", self.run_view, "letter_run"),
+            ("<int:letter>/tags/", self.tags_view, "letter_tags"),
+        ]
+        own = [path(where, self.admin_site.admin_view(view), name=f"tasks_app_{name}") for where, view, name in pages]
+        return own + super().get_urls()
+
+    @requires(may_view)
+    def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
+        refuse_unknown(request, (*LetterFilterForm.base_fields, "show", "after", "looked"))
+        return TemplateResponse(request, "tasks_app/letters.html", self._page(request) | _listed(request))
+
+    @requires(may_view)
+    def change_view(self, request: HttpRequest, object_id: str, form_url="", extra_context=None) -> HttpResponse:
+        letter = _letter(object_id)
+        context = self._page(request) | _told(letter) | {"title": f"Dead letter {letter.id}"}
+        return TemplateResponse(request, "tasks_app/letter.html", context)
+
+    @requires(may_operate, ("POST",))
+    def tags_view(self, request: HttpRequest, letter: int) -> HttpResponse:
+        row, form = _letter(str(letter)), TagsForm(request.POST)
+        if form.is_valid():
+            wanted = form.cleaned_data["tags"]
+            change = {"add": [one for one in wanted if one not in row.tags]}
+            change["remove"] = [one for one in row.tags if one not in wanted]
+            operator = Operator(request.user.get_username(), form.cleaned_data["reason"])
+            if not any(change.values()):
+                messages.warning(request, "The letter has exactly these tags already; nothing was changed.")
+                return HttpResponseRedirect(console_url("tasks_app_dlqentry_change", row.id))
+            try:
+                done = change_tags(row, operator, **change)
+            except InvalidTask as error:
+                form.add_error("tags", str(error))
+            else:
+                if done is None:
+                    messages.warning(request, "The letter is closed; its tags stay as they are.")
+                else:
+                    messages.success(request, f"The letter's tags are now: {', '.join(done) or 'none'}.")
+                return HttpResponseRedirect(console_url("tasks_app_dlqentry_change", row.id))
+        context = self._page(request) | _told(row) | {"title": f"Dead letter {row.id}", "tags_form": form}
+        return TemplateResponse(request, "tasks_app/letter.html", context, status=400)
+
+    @requires(may_operate, ("POST",))
+    def order_view(self, request: HttpRequest) -> HttpResponse:
+        """How many letters an order would be for. Changes nothing."""
+        given = request.POST.copy()
+        given["ids"] = ",".join(request.POST.getlist("ids"))
+        if given.get("scope") == LetterOrderForm.CHOSEN and not given["ids"]:
+            messages.error(request, "No letter is selected. Tick some, or choose everything that matches.")
+            return HttpResponseRedirect(_back(given.get("filter", "")))
+        form = LetterOrderForm(given)
+        if not form.is_valid():
+            return self._refused(request, form)
+        order = form.cleaned_data
+        kept = {
+            "verb": order["verb"],
+            "scope": order["scope"],
+            "ids": given["ids"] if order["scope"] == LetterOrderForm.CHOSEN else "",
+            "filter": given.get("filter", ""),
+            "operation": order["operation"],
+            "cap": CAP,
+            "lane": LANE,
+        }
+        return self._preview(request, LetterReasonForm(initial=kept), order, form.filter_form.words)
+
+    @requires(may_operate, ("POST",))
+    def run_view(self, request: HttpRequest) -> HttpResponse:
+        """Begin the campaign, and go to its page."""
+        form = LetterReasonForm(request.POST)
+        if not form.is_valid():
+            if set(form.errors) - {"reason", "cap", "rate", "lane"}:
+                return self._refused(request, form)
+            return self._preview(request, form, form.cleaned_data, form.filter_form.words, status=400)
+        order = form.cleaned_data
+        operator = Operator(request.user.get_username(), order["reason"], order["operation"])
+        try:
+            campaign = deal_with(order["verb"], order["filter"], operator, form.pace, letters=_chosen(order))
+        except NothingToDo:
+            messages.warning(request, "Nothing matches any more; nothing was changed.")
+            return HttpResponseRedirect(_back(request.POST.get("filter", "")))
+        except InvalidTask as error:
+            raise BadRequest(str(error)) from None
+        except (PunctualError, OperationalError) as error:
+            form.add_error(None, f"{str(error).splitlines()[0]} Nothing was changed.")
+            status = 429 if isinstance(error, RetryLimited) else 503
+            return self._preview(request, form, order, form.filter_form.words, status=status)
+        return HttpResponseRedirect(console_url("tasks_app_campaign_change", campaign.id))
+
+    def _preview(self, request: HttpRequest, form, order: dict, words: list, status: int = 200) -> HttpResponse:
+        chosen = _chosen(order)
+        foreseen = foresee(order["filter"], order.get("cap") or CAP, chosen)
+        context = self._page(request) | {
+            "title": LETTER_VERBS[order["verb"]],
+            "form": form,
+            "verb": order["verb"],
+            "chosen": chosen is not None,
+            "matching": words,
+            "foreseen": foreseen,
+            "button": _button(order["verb"], foreseen),
+            "back": _back(form["filter"].value() or ""),
+        }
+        return TemplateResponse(request, "tasks_app/letter_order.html", context, status=status)
+
+    def _refused(self, request: HttpRequest, form) -> HttpResponse:
+        words = " ".join(error for errors in form.errors.values() for error in errors)
+        raise BadRequest(words)
+
+    def _page(self, request: HttpRequest) -> dict:
+        return self.admin_site.each_context(request) | {
+            "opts": self.opts,
+            "title": "Dead letters",
+            "may_operate": may_operate(request),
+            "verbs": list(LETTER_VERBS.items()),
+        }
+
+
+def _listed(request: HttpRequest) -> dict:
+    """The causes; or, of one cause or if somebody wants to see them, the letters."""
+    form, after = LetterFilterForm(request.GET), request.GET.get("after") or None
+    if not form.is_valid():
+        return {"form": form, "found": None}
+    wanted, shown = form.filter, {"form": form, "filtered": bool(form.query), "after": after}
+    by_letter = wanted.fingerprint is not None or request.GET.get("show") == "letters" or after is not None
+    found = causes(wanted, CAUSES) if not by_letter or wanted.fingerprint else Causes([], True)
+    drawn = curve(wanted, found.causes)
+    shown |= {"causes": [(one, _spark(one, drawn)) for one in found.causes], "found": found, "by_letter": by_letter}
+    if not by_letter:
+        return shown | {"range": _range(drawn)}
+    if wanted.fingerprint is not None and found.causes:
+        shown |= {"cause": found.causes[0], "chart": _chart(found.causes[0], drawn), "sample": _sample(found.causes[0])}
+    try:
+        page = page_of_letters(wanted, after, PAGE)
+    except InvalidTask as error:
+        raise BadRequest(str(error)) from None
+    return shown | {"page": page, "looked": page.looked_at + _looked_before(request)}
+
+
+def _looked_before(request: HttpRequest) -> int:
+    given = request.GET.get("looked", "")
+    return int(given) if given.isascii() and given.isdecimal() and len(given) < 12 else 0
+
+
+def _spark(one: Cause, drawn: Curve | None) -> tuple[str, str]:
+    """The path of a small curve, and what it says to who can't see it."""
+    values = drawn.values.get(one.fingerprint, []) if drawn else []
+    chart = bars("spark", "", "", [""] * len(values), [Series("", "pu-bad", values)], "letter")
+    most = max(values, default=0)
+    busy = max(range(len(values)), key=values.__getitem__, default=0)
+    when = "" if drawn is None else f", most of them around {drawn.since + (busy + 0.5) * drawn.step:%d %b %H:%M} UTC"
+    return chart.series[0].shape, f"{most:,} in the busiest step{when}"
+
+
+def _chart(one: Cause, drawn: Curve):
+    values = drawn.values.get(one.fingerprint, [0] * STEPS)
+    labels = [f"{drawn.since + number * drawn.step:%d %b %H:%M:%S}" for number in range(len(values))]
+    words = f"Open letters by when their tasks died, in steps of {span(max(drawn.step, timedelta(seconds=1)))} (UTC)."
+    return bars("cause", "Over time", words, labels, [Series("Died", "pu-bad", values)], "letter", step="From (UTC)")
+
+
+def _range(drawn: Curve | None) -> str:
+    if drawn is None:
+        return ""
+    return f"{drawn.since:%d %b %H:%M} to {drawn.since + STEPS * drawn.step:%d %b %H:%M} UTC"
+
+
+def _sample(one: Cause) -> dict | None:
+    letter = DlqEntry.objects.filter(id=one.letter).first()
+    return None if letter is None else {"letter": letter, "task": task_by_id(letter.task_id)}
+
+
+def _told(letter: DlqEntry) -> dict:
+    task = task_by_id(letter.task_id)
+    return {
+        "letter": letter,
+        "task": task,
+        "original": letter,
+        "job": JobDefinition.objects.filter(id=letter.job).first() if letter.job else None,
+        "tags_form": TagsForm(initial={"tags": ", ".join(letter.tags)}),
+        "entries": AuditEntry.objects.filter(subject=f"dead letter {letter.id}").order_by("-created_at")[:ENTRIES],
+    }
+
+
+def _chosen(order: dict) -> list[int] | None:
+    return order["ids"] if order["scope"] == LetterOrderForm.CHOSEN else None
+
+
+def _button(verb: str, foreseen: Foreseen) -> str:
+    many = "1 task" if foreseen.taken == 1 else f"{foreseen.taken:,} tasks"
+    return f"{LETTER_VERBS[verb]} {many}"
+
+
+def _back(query: str) -> str:
+    return f"{console_url(LIST)}?{query}" if query else console_url(LIST)
+
+
+def _letter(object_id: str) -> DlqEntry:
+    found = DlqEntry.objects.filter(id=int(object_id)).first() if re.fullmatch("[0-9]{1,18}", object_id) else None
+    if found is None:
+        raise Http404(f"There is no dead letter {object_id[:40]!r}; closed ones are kept for some days.")
+    return found

@@ -1,0 +1,95 @@
+"""What people type into the pages of subscriptions: who is told of what, and an order with its reason."""
+
+from uuid import uuid4
+
+from django import forms
+
+from tasks_app.core.targets import Target, ToFunction, ToQueue, ToStream, ToWebhook
+from tasks_app.lifecycle.subscriptions import NAME_LENGTH
+from tasks_app.models import Subscription
+from tasks_app.models.schedule_task import TENANT_LENGTH
+
+from .forms import UtcField, reason_field
+
+_SINKS = {
+    Subscription.WEBHOOK: "A webhook: each event is posted to an address, signed",
+    Subscription.STREAM: "A Redis stream",
+    Subscription.QUEUE: "A queue of a message broker",
+    Subscription.PYTHON: "A Python function of an app; the beats run it",
+}
+
+
+class PatternsField(forms.CharField):
+    """Words with spaces, commas or new lines between them."""
+
+    widget = forms.Textarea(attrs={"rows": 2, "spellcheck": "false"})
+
+    def clean(self, value: object) -> list[str]:
+        return super().clean(value).replace(",", " ").split()
+
+
+class SubscriptionOrderForm(forms.Form):
+    since = UtcField(label="From this time on (UTC)", required=False)
+    reason = reason_field()
+    operation = forms.UUIDField(widget=forms.HiddenInput)
+
+    def __init__(self, *args, since: str = "", since_needed: bool = False, **kwargs) -> None:
+        """`since`: what the time is asked with; it is not asked for without."""
+        super().__init__(*args, initial={"operation": uuid4()}, **kwargs)
+        if since:
+            self.fields["since"].label, self.fields["since"].required = f"{since} (UTC)", since_needed
+        else:
+            del self.fields["since"]
+
+
+class SubscriptionForm(SubscriptionOrderForm):
+    name = forms.CharField(label="Name", max_length=NAME_LENGTH)
+    tenant = forms.CharField(label="Tenant; empty: events of all tenants", max_length=TENANT_LENGTH, required=False)
+    events = PatternsField(label="Events, such as task.dead, task.* or !task.late; the last that matches decides")
+    task_types = PatternsField(label="Task types, with * if you like; empty: all", required=False)
+    sink = forms.ChoiceField(label="Goes to", choices=list(_SINKS.items()))
+    url = forms.CharField(label="Webhook: its address", required=False, max_length=2000)
+    stream = forms.CharField(label="Stream: its name", required=False)
+    maxlen = forms.IntegerField(label="Stream: how many entries it keeps, about", required=False, min_value=1)
+    broker = forms.CharField(
+        label="Queue or stream: the broker's name in the settings (BROKERS); a stream without one is in our own Redis",
+        required=False,
+    )
+    queue = forms.CharField(label="Queue: its name", required=False)
+    function = forms.CharField(label="Python: the function's name, as @subscriber has it", required=False)
+    field_order = (
+        *("name", "tenant", "events", "task_types", "sink", "url", "stream", "maxlen", "broker", "queue", "function"),
+        *("since", "reason", "operation"),
+    )
+
+    def __init__(self, *args, subscription: Subscription | None = None, **kwargs) -> None:
+        super().__init__(*args, since="" if subscription else "Also what happened since; empty: from now on", **kwargs)
+        if subscription is None:
+            self.initial |= {"sink": Subscription.WEBHOOK, "maxlen": 100_000}
+            return
+        del self.fields["name"], self.fields["tenant"]
+        target = dict(subscription.target)
+        if subscription.sink == Subscription.PYTHON:
+            target["function"] = target.pop("name")
+        self.initial |= target | {
+            "events": " ".join(subscription.events),
+            "task_types": " ".join(subscription.task_types),
+            "sink": subscription.sink,
+        }
+
+    @property
+    def target(self) -> Target:
+        given = self.cleaned_data
+        match given["sink"]:
+            case Subscription.WEBHOOK:
+                return ToWebhook(given["url"])
+            case Subscription.STREAM:
+                return ToStream(given["stream"], given["maxlen"] or ToStream.maxlen, given["broker"])
+            case Subscription.QUEUE:
+                return ToQueue(given["broker"], given["queue"])
+        return ToFunction(given["function"])
+
+    def blame(self, error: Exception) -> None:
+        """Beside the field that the sentence begins with, if it has one."""
+        word = str(error).split(" ", 1)[0].strip(":")
+        self.add_error(word if word in self.fields else None, str(error))

@@ -1,0 +1,20 @@
+"""What the beats ask about the scheduler itself for alarms: the same verdict that people see on the overview."""
+
+from collections.abc import Iterator
+
+from .core.alarms import LOOKS, Condition, Occurrence
+
+
+def troubles() -> Iterator[Occurrence]:
+    """Each rule of the verdict is a cause of its own."""
+    # Only a beat ever asks; the other processes don't need to load it.
+    from .engine.watch.status import read_status
+    from .engine.watch.verdict import Severity
+
+    for problem in read_status().found:
+        if problem.severity is Severity.TROUBLE:
+            sample = {"sentence": problem.sentence, "way_out": problem.way_out}
+            yield Occurrence(Condition.TROUBLE, None, problem.rule, sample=sample)
+
+
+LOOKS.append(troubles)

@@ -1,0 +1,225 @@
+"""Alarms as plain Python: what can be wrong, which of it a rule is about, and how it is put into words for people."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+from fnmatch import fnmatchcase
+
+from .phrases import counted, first_line, for_outsiders, span
+
+WELL_AFTER_SECONDS = 60.0  # what is found by looking is over when it has not been found for so long
+SOON_SECONDS = 5.0  # the first alert waits so long for others of the same cause
+PATIENCE_SECONDS = 60.0  # a trouble of the scheduler itself that passes within this time is told to nobody
+ERROR_LENGTH = 300
+MOST_NAMED = 5  # jobs in a sample
+
+
+class Condition(StrEnum):
+    """What a rule can be about."""
+
+    DEAD = "dead"
+    LATE = "late"
+    RUNNING = "running"
+    MISSED = "missed"
+    SUSPENDED = "suspended"
+    TROUBLE = "trouble"
+
+    @property
+    def is_level(self) -> bool:
+        """Found by looking, and there for as long as it is found; the others are told by events, and counted."""
+        return self in (Condition.RUNNING, Condition.TROUBLE)
+
+
+# As a page offers them; docs/alarms.md has the same, and a test compares them.
+WORDS = {
+    Condition.DEAD: "a task gives up",
+    Condition.LATE: "a task starts too late",
+    Condition.RUNNING: "a task runs too long",
+    Condition.MISSED: "a job misses a firing",
+    Condition.SUSPENDED: "a subscription is suspended",
+    Condition.TROUBLE: "the scheduler itself is in trouble",
+}
+OPERATORS_ONLY = (Condition.TROUBLE,)  # it is of all tenants
+
+
+class ChannelKind(StrEnum):
+    WEBHOOK = "webhook"
+    EMAIL = "email"
+    CHAT = "chat"
+
+
+class AlertKind(StrEnum):
+    """Why somebody is told."""
+
+    OPENED = "opened"
+    AGAIN = "again"
+    WELL = "well"
+    DIGEST = "digest"
+    TEST = "test"
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """Something that was seen: once, or `count` times for the same cause in the same look."""
+
+    condition: Condition
+    tenant: str | None  # None: the scheduler's own
+    cause: str = ""  # what makes two of them the same incident, beside the rule and the type
+    task_type: str = ""
+    job: int | None = None
+    count: int = 1
+    seconds: float = 0.0  # how late, or how long: the worst of them
+    each: tuple[float, ...] = ()  # how late, one by one, where rules differ in what they call late
+    sample: Mapping[str, object] = field(default_factory=dict)
+
+    def plus(self, other: "Occurrence") -> "Occurrence":
+        """Both, seen as one: the worse of the two stands for them."""
+        worse = other if other.seconds > self.seconds else self
+        sample = dict(worse.sample)
+        if "jobs" in sample:
+            sample["jobs"] = list(dict.fromkeys([*self.sample["jobs"], *other.sample["jobs"]]))[:MOST_NAMED]
+        return replace(worse, count=self.count + other.count, each=self.each + other.each, sample=sample)
+
+    @property
+    def group(self) -> tuple[str, str]:
+        """The type and the cause that an incident has. All that was missed is one: nobody planned for a while."""
+        return ("", "") if self.condition is Condition.MISSED else (self.task_type, self.cause)
+
+
+# What looks at the scheduler itself; the beats ask them, and don't know who they are.
+LOOKS: list[Callable[[], Iterable[Occurrence]]] = []
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a rule is about, as far as an occurrence can tell."""
+
+    tenant: str | None  # None: all of them
+    conditions: frozenset[str]
+    task_types: tuple[str, ...] = ()  # patterns; none: all types
+    job: int | None = None
+    late_seconds: float | None = None
+    running_seconds: float | None = None
+
+    def counted(self, seen: Occurrence) -> int:
+        """How many of these are this rule's business."""
+        if (
+            seen.condition not in self.conditions
+            or (self.tenant is not None and self.tenant != seen.tenant)
+            or (self.job is not None and self.job != seen.job)
+            or not self._covers_type(seen)
+        ):
+            return 0
+        least = self._least_seconds(seen.condition)
+        if seen.each:
+            return sum(seconds > least for seconds in seen.each)
+        return seen.count if seen.seconds > least else 0
+
+    def _covers_type(self, seen: Occurrence) -> bool:
+        if not self.task_types or seen.condition in (Condition.TROUBLE, Condition.SUSPENDED):
+            return True
+        return any(fnmatchcase(seen.task_type, pattern) for pattern in self.task_types)
+
+    def _least_seconds(self, condition: Condition) -> float:
+        least = {Condition.LATE: self.late_seconds, Condition.RUNNING: self.running_seconds}.get(condition)
+        return -1.0 if least is None else least
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """An incident as it is told: what is wrong, since when, how often."""
+
+    condition: Condition
+    cause: str
+    task_type: str
+    count: int
+    new: int  # since somebody was last told
+    opened_at: datetime
+    seen_at: datetime
+    seconds: float
+    sample: Mapping[str, object]
+
+
+def title(kind: AlertKind, facts: Facts) -> str:
+    """One line: the subject of a mail, the first line in a chat."""
+    subject = _subject(facts)
+    return f"Well again: {subject}" if kind is AlertKind.WELL else f"{subject[0].upper()}{subject[1:]}"
+
+
+def sentences(kind: AlertKind, facts: Facts) -> list[str]:
+    """What is said below the title."""
+    told = [_history(kind, facts)]
+    if kind is not AlertKind.WELL:
+        told += [*_error(facts.sample), *_example(facts.sample)]
+    return told
+
+
+def _subject(facts: Facts) -> str:
+    about = facts.task_type
+    match facts.condition:
+        case Condition.DEAD:
+            of = f" of {about}" if about else ""
+            why = f": {facts.sample.get('error_code') or facts.cause}" if facts.cause else ""
+            return f"{counted(facts.count, 'task')}{of} gave up{why}"
+        case Condition.LATE:
+            return f"{counted(facts.count, 'task')} of {about} started up to {_span(facts.seconds)} late"
+        case Condition.RUNNING:
+            has = "has" if facts.count == 1 else "have"
+            return f"{counted(facts.count, 'task')} of {about} {has} been running for up to {_span(facts.seconds)}"
+        case Condition.MISSED:
+            return f"{counted(facts.count, 'firing')} of jobs {'was' if facts.count == 1 else 'were'} missed"
+        case Condition.SUSPENDED:
+            return f"subscription {facts.cause!r} is suspended"
+        case _:
+            return str(facts.sample.get("sentence") or facts.cause)
+
+
+def _history(kind: AlertKind, facts: Facts) -> str:
+    since = f"{facts.opened_at:%Y-%m-%d %H:%M:%S} UTC"
+    if kind is AlertKind.WELL:
+        lasted = span(facts.seen_at - facts.opened_at)
+        if facts.condition.is_level or facts.opened_at == facts.seen_at:
+            return f"It began at {since} and was last seen at {facts.seen_at:%H:%M:%S} UTC."
+        return f"It began at {since} and happened {counted(facts.count, 'time')} within {lasted}; no more since then."
+    if kind is AlertKind.AGAIN and facts.condition.is_level:
+        return f"It began at {since} and goes on."
+    if kind is AlertKind.AGAIN:
+        return f"It began at {since}; {facts.new:,} more since the last alert, {facts.count:,} in all."
+    return f"It began at {since}."
+
+
+def _error(sample: Mapping[str, object]) -> list[str]:
+    found = []
+    if message := first_line(for_outsiders(str(sample.get("error_msg") or "")))[:ERROR_LENGTH]:
+        found.append(f"The error: {message}")
+    if way_out := sample.get("way_out"):
+        found.append(str(way_out))
+    if reason := sample.get("reason"):
+        found.append(f"The reason: {first_line(for_outsiders(str(reason)))[:ERROR_LENGTH]}")
+    return found
+
+
+def _example(sample: Mapping[str, object]) -> list[str]:
+    if jobs := sample.get("jobs"):
+        return [f"Among them: {', '.join(map(str, jobs))}."]
+    if sample.get("task") is None:
+        return []
+    key = f" ({sample['key']})" if sample.get("key") else ""
+    return [f"For example task {sample['task']}{key} of tenant {sample.get('tenant')}."]
+
+
+def digest_title(count: int) -> str:
+    return f"{counted(count, 'alert')} at once"
+
+
+def _span(seconds: float) -> str:
+    return span(timedelta(seconds=seconds))
+
+
+def refused_patterns(patterns: Sequence[str]) -> str | None:
+    """Why these can't be patterns of task types; None if they can."""
+    for one in patterns:
+        if not isinstance(one, str) or not 0 < len(one) <= 100 or not one.isprintable():
+            return f"{one!r:.60} is not a pattern of task types; give names, with * for any letters, such as INVOICE_*."
+    return None

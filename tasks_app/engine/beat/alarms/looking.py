@@ -1,0 +1,52 @@
+"""Looking for what no event tells of: what runs too long, and trouble of the scheduler itself."""
+
+import time
+from collections.abc import Iterator
+
+from django.db.models import Min
+
+from tasks_app.core.alarms import LOOKS, Condition, Occurrence
+from tasks_app.lifecycle.alarms.incidents import note
+from tasks_app.models import AlarmRule
+from tasks_app.sql import run
+
+MOST_BATCHES = 200  # that run too long, of which tasks are looked at: the longest
+TROUBLE_SECONDS = 15.0  # between two looks at the scheduler's own state
+
+_looked_at = {"trouble": -TROUBLE_SECONDS}  # by the monotonic clock
+
+
+def look() -> int:
+    """Note what is wrong now; returns how many incidents that touched."""
+    return note([*long_runs(), *troubles()])
+
+
+def long_runs() -> Iterator[Occurrence]:
+    """Bounded by what runs at all; nothing is asked if no rule wants to know."""
+    watched = AlarmRule.objects.filter(enabled=True, running_seconds__isnull=False)
+    seconds = watched.aggregate(least=Min("running_seconds"))["least"]
+    if seconds is None:
+        return
+    for task_type, worker, tenant, job, count, task, key, lasted in run(
+        "long_runs", {"seconds": seconds, "most": MOST_BATCHES}
+    ):
+        sample = {"tenant": tenant, "task": task, "key": key, "worker": worker}
+        yield Occurrence(
+            Condition.RUNNING, tenant, task_type=task_type, job=job, count=count, seconds=lasted, sample=sample
+        )
+
+
+def troubles() -> Iterator[Occurrence]:
+    """What the scheduler's own verdict calls trouble."""
+    now = time.monotonic()
+    if now - _looked_at["trouble"] < TROUBLE_SECONDS or not _wanted():
+        return
+    _looked_at["trouble"] = now
+    for look_at in LOOKS:
+        yield from look_at()
+
+
+def _wanted() -> bool:
+    return AlarmRule.objects.filter(
+        enabled=True, tenant__isnull=True, conditions__contains=[str(Condition.TROUBLE)]
+    ).exists()

@@ -1,0 +1,20 @@
+"""Which sink a subscription has."""
+
+from tasks_app.models import Subscription
+
+from .function import FunctionSink
+from .queue import QueueSink
+from .sink import Sink
+from .stream import StreamSink
+from .webhook import WebhookSink
+
+SINKS = {
+    Subscription.PYTHON: FunctionSink,
+    Subscription.STREAM: StreamSink,
+    Subscription.QUEUE: QueueSink,
+    Subscription.WEBHOOK: WebhookSink,
+}
+
+
+def sink_for(subscription: Subscription) -> Sink:
+    return SINKS[subscription.sink](subscription)

@@ -1,0 +1,151 @@
+"""What the beats do for campaigns: the next step, and what became of the tasks that earlier ones released.
+
+A step and its count are one transaction, under the campaign's row lock. So it is done or it isn't, whoever is killed,
+and no other beat can do it a second time. Locks: the campaign, then its chunk, then tasks by id.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
+from uuid import UUID
+
+from tasks_app.core.campaigns import CHUNK, SLACK_SECONDS, CampaignState, step_size
+from tasks_app.core.phrases import first_line
+from tasks_app.database import atomic
+from tasks_app.lifecycle.audit import Operator
+from tasks_app.lifecycle.campaigns.finished import tell_finished
+from tasks_app.lifecycle.operate import Answer, Operated, Verb, operate
+from tasks_app.sql import array, run, text_array
+
+LEASE_SECONDS = 10.0  # others leave a campaign alone for so long after its last step
+MEASURE_SECONDS = 2.0  # between two looks at what became of released tasks
+MEASURED_CHUNKS = 20  # at each look
+GONE = "gone"  # beside the answers: its row is there no more, or it is in the campaign twice
+_RELEASED = (Answer.REPLAYED, Answer.DUE_NOW)
+_ERROR_LENGTH = 300
+
+
+class StepFailed(Exception):
+    """It was rolled back; `campaign` is the one that it was for."""
+
+    def __init__(self, campaign: int) -> None:
+        super().__init__(f"a step of campaign {campaign} failed")
+        self.campaign = campaign
+
+
+class Step(NamedTuple):
+    campaign: int
+    tasks: int
+    due: float | None  # the earliest moment at which something is due because of it, epoch seconds
+    finished: bool
+
+
+class _Taken(NamedTuple):
+    """A row of take_campaign."""
+
+    id: int
+    kind: str
+    tenant: str | None
+    actor: str
+    from_tenant: str | None
+    reason: str
+    operation: UUID
+    options: dict
+    rate: float | None
+    total: int
+    done: int
+    counts: dict
+
+    @property
+    def operator(self) -> Operator:
+        return Operator(self.actor, self.reason, self.operation, self.from_tenant)
+
+    @property
+    def at(self) -> datetime | None:
+        return datetime.fromisoformat(self.options["at"]) if "at" in self.options else None
+
+
+def step(holder: str) -> Step | None:
+    """The next step of the campaign that has waited longest for it; None: there is none, or others are at it."""
+    with atomic():
+        rows = run("take_campaign", {"holder": holder})
+        if not rows:
+            return None
+        taken = _Taken(*rows[0])
+        try:
+            return _carry_on(taken, holder)
+        except Exception as error:
+            raise StepFailed(taken.id) from error
+
+
+def hold_up(campaign: int, error: BaseException) -> int:
+    """Its step failed; returns how many have in a row."""
+    words = first_line(str(error)) or type(error).__name__
+    told = "".join(one for one in words[:_ERROR_LENGTH] if one.isprintable())
+    rows = run("hold_up_campaign", {"campaign": campaign, "error": told})
+    return rows[0][0] if rows else 0
+
+
+def measure() -> int | None:
+    """Look at what the campaign released whose turn it is; returns how many of them still wait. None: it's no one's."""
+    with atomic():
+        rows = run("take_measured", {})
+        if not rows:
+            return None
+        asked = {"campaign": rows[0][0], "chunks": MEASURED_CHUNKS, "every": MEASURE_SECONDS}
+        return run("measure", asked)[0][0]
+
+
+def wait_seconds(holder: str) -> float | None:
+    """Until there is something to do that no other beat does; None: there is nothing."""
+    return run("campaign_wait", {"holder": holder})[0][0]
+
+
+def release(holder: str) -> None:
+    run("release_campaigns", {"holder": holder})
+
+
+def _carry_on(taken: _Taken, holder: str) -> Step:
+    number, first = divmod(taken.done, CHUNK)
+    size = min(step_size(taken.rate), CHUNK - first, taken.total - taken.done)
+    [(ids,)] = run("campaign_slice", {"campaign": taken.id, "number": number, "first": first + 1, "last": first + size})
+    operated = operate(Verb(taken.kind), ids, taken.operator, taken.at)
+    released = _release(taken, number, operated)
+    counts = Counter(taken.counts) + Counter(operated.counts) + Counter({GONE: size - len(operated.answers)})
+    asked = {
+        "campaign": taken.id,
+        "done": taken.done,
+        "taken": size,
+        "released": released,
+        "counts": json.dumps(counts),
+        "slack": SLACK_SECONDS,
+        "every": MEASURE_SECONDS,
+        "lease": LEASE_SECONDS,
+        "holder": holder,
+    }
+    [(state,)] = run("advance_campaign", asked)
+    finished = state == CampaignState.DONE
+    if finished:
+        tell_finished(taken.id, taken.kind, taken.tenant, state, counts)
+    return Step(taken.id, size, operated.due, finished)
+
+
+def _release(taken: _Taken, number: int, operated: Operated) -> int:
+    """What is to run again waits in the campaign's lane, and is looked after until it is over; how many that are."""
+    ids = [id_ for id_, answer in operated.answers.items() if answer in _RELEASED]
+    if not ids:
+        return 0
+    lanes = _put_in_lane(ids, taken.options.get("lane"))
+    asked = {"campaign": taken.id, "number": number, "ids": array(ids), "lanes": text_array(lanes)}
+    run("note_released", asked)
+    return len(ids)
+
+
+def _put_in_lane(ids: Sequence[int], lane: str | None) -> list[str]:
+    """The lanes that they came from; an empty one: it was not changed."""
+    if lane is None:
+        return [""] * len(ids)
+    before = dict(run("put_in_lane", {"ids": array(ids), "lane": lane}))
+    return [before.get(id_, "") for id_ in ids]

@@ -1,0 +1,32 @@
+"""Receivers on this machine, and an installation that may call them."""
+
+import pytest
+
+
+@pytest.fixture
+def may_call_here(settings):
+    from tests.support.alarms import LOCAL
+
+    settings.PUNCTUAL = settings.PUNCTUAL | {
+        "OUTGOING_ALLOW": LOCAL,
+        "CONSOLE_URL": "https://ops.example.com/admin/",
+    }
+
+
+@pytest.fixture
+def hook(may_call_here):
+    from tests.support.http_receiver import http_receiver
+
+    with http_receiver() as receiver:
+        yield receiver
+
+
+@pytest.fixture
+def mailbox(settings):
+    from tests.support.mail_receiver import mail_receiver
+
+    with mail_receiver() as box:
+        settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+        settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", box.port
+        settings.DEFAULT_FROM_EMAIL = "punctual@example.com"
+        yield box
