@@ -40,7 +40,9 @@ def run(stack: Stack) -> dict:
     python, stream = _per_second(stack, _to_function()), _per_second(stack, _to_stream())
     with receiver() as url:
         webhook = _per_second(stack, _to_webhook(url), WEBHOOKS)
+    print(f"  {python:,.0f} to a function, {stream:,.0f} to a stream, {webhook:,.0f} to a webhook", flush=True)
     lags = _lags(stack)
+    print(f"  p99 {percentile(lags, 0.99) * 1000:.0f} ms", flush=True)
     return {
         "python_per_s": round(python),
         "stream_per_s": round(stream),

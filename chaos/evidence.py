@@ -70,7 +70,10 @@ def gather(
 
 def _events() -> EventEvidence:
     units, said = {}, {"task.succeeded": Counter(), "task.failed": Counter(), "task.dead": Counter()}
-    rows = _query("SELECT id, event, tenant, task_type, count, keys, task_ids FROM punctual_outbox")
+    rows = _query(
+        "SELECT id, event, tenant, task_type, count, keys, task_ids FROM punctual_outbox"
+        " WHERE created_at >= (SELECT max(since) FROM punctual_subscription)"  # all before the first task
+    )
     for row, event, tenant, task_type, count, keys, tasks in rows:
         for place in range(count):
             about = keys[place] if keys else f"no unit, {event}"

@@ -51,7 +51,7 @@ def _one_of_each() -> dict[str, object]:
     from django.contrib.auth.models import Group, Permission
 
     from inventory_app.lifecycle import add
-    from tasks_app.client import Operator, cancel_tasks
+    from tasks_app.client import Operator, ToStream, cancel_tasks, subscribe
     from tasks_app.lifecycle.operate import Verb
     from tests.support.alarms import alarm_ids
     from tests.support.articles import approved, draft, publish_task
@@ -69,6 +69,7 @@ def _one_of_each() -> dict[str, object]:
     begun(Verb.CANCEL, [1])
     make()
     alarm_ids()
+    subscribe("everything", events=["*"], to=ToStream("everything"))
     return {"boss": boss, "vera": vera}
 
 

@@ -21,6 +21,8 @@ from tasks_app.client.rolling import failing_keys
 from tasks_app.engine.beat.alarms.looking import look as look_around
 from tasks_app.engine.beat.alarms.reading import read_events
 from tasks_app.engine.beat.alarms.sending import send_waiting
+from tasks_app.engine.beat.relay.reader import Cursor, read
+from tasks_app.engine.beat.relay.windows import merge_windows
 from tasks_app.engine.beat.roll_up import roll_up
 from tasks_app.engine.operations.campaigns import Pace, start_matching
 from tasks_app.engine.watch.audit_browse import AuditFilter, page_of_entries
@@ -40,7 +42,7 @@ from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.past import move_batches, move_strays
 from tasks_app.lifecycle.reap import reap, rescue_stranded
 from tasks_app.lifecycle.view import history
-from tasks_app.models import AnyTask, Campaign, DlqEntry, JobDefinition, ScheduleTask, TaskBatch
+from tasks_app.models import AnyTask, Campaign, DlqEntry, JobDefinition, OutboxWindow, ScheduleTask, TaskBatch
 from tests.support.engine import anybodys
 from tests.support.history import GROWING, LIMITED, TYPE, History, another_database
 from tests.support.operators import operator
@@ -95,6 +97,23 @@ def finish_and_move() -> None:
     ScheduleTask.objects.filter(id__in=newest.ids).update(updated_at=timezone.now() - timedelta(days=2))
     TaskBatch.objects.filter(batch_no=newest.batch_no).update(finished_at=timezone.now() - timedelta(days=1))
     assert move_batches() == (1, 20)
+
+
+def a_window(**others: object) -> None:
+    ((snapshot,),) = sql.execute("SELECT pg_current_snapshot()::text")
+    whole = {"no": 1, "after": snapshot, "min_id": 1, "max_id": 10**9, "count": 1, "system": 1}
+    whole |= {"min_at": timezone.now() - timedelta(days=400), "max_at": timezone.now() + timedelta(days=1)}
+    OutboxWindow.objects.create(**whole | others)
+
+
+def cut_a_window() -> None:
+    a_window()
+    sql.run("gather_window", {})
+
+
+def read_windows() -> None:
+    a_window()
+    assert read(Cursor(0), lambda tenant, event, task_type: True, most=100).events
 
 
 def look_for_alarms() -> None:
@@ -153,6 +172,9 @@ DOES = {
     "look for alarms": look_for_alarms,
     "send alerts": send_waiting,
     "prune revisions": lambda: sql.run("prune_revisions", {"after": 0, "keep": DAY, "step": 100}),
+    "cut a window": cut_a_window,
+    "read events": read_windows,
+    "merge windows": merge_windows,
     "take chores": take_chores,
     "replay": replay_some,
     "prune campaigns": lambda: sql.run("prune_campaigns", {"keep": 10 * DAY, "step": 10}),
