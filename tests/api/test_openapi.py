@@ -82,7 +82,7 @@ def test_words_that_have_a_list_are_types_of_their_own():
     assert seen >= 25
     for one in OPERATIONS:
         for parameter in one.details["parameters"]:
-            if parameter["name"] in LISTED:
+            if parameter["name"] in LISTED and parameter["schema"].get("type") != "integer":
                 assert "$ref" in parameter["schema"], one.id
 
 
