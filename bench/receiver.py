@@ -1,7 +1,24 @@
-"""A light receiver of webhooks, as a process of its own: counts what it gets, and answers 204."""
+"""A light receiver of webhooks, as a process of its own: it answers 204 to everything."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def receiver() -> Iterator[str]:
+    """Its address."""
+    process = subprocess.Popen([sys.executable, "-c", SERVICE], stdout=subprocess.PIPE, text=True)
+    try:
+        yield f"http://127.0.0.1:{process.stdout.readline().strip()}/hook"
+    finally:
+        process.kill()
+        process.wait()
+
 
 SERVICE = """
-import asyncio, sys
+import asyncio
 
 ANSWER = b"HTTP/1.1 204 No Content\\r\\n\\r\\n"
 

@@ -1,4 +1,4 @@
-"""relay: events to a Python subscriber and to a stream, how old they are at 5,000/s, and what one costs drain.
+"""relay: events to a function, a stream and a webhook, how old they are at 5,000/s, and what one costs drain.
 
 Events are told as an application tells them, 100 in a call, each about a unit of its own with a payload of its own.
 """
@@ -11,15 +11,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 from . import drain
+from .receiver import receiver
 from .stack import Stack, empty_tables, execute, percentile, query
 
 GOALS = {
     "python_per_s": {"at_least": 20_000},
     "stream_per_s": {"at_least": 20_000},
+    "webhook_per_s": {"at_least": 2_000},
     "lag_p99_ms": {"at_most": 1_000},
     "drain_ratio": {"at_least": 0.85},
 }
 EVENTS = 200_000
+WEBHOOKS = 40_000
 CALL = 100
 RATE, SECONDS = 5_000, 20
 ROUNDS = 3
@@ -35,10 +38,15 @@ class Noted(NamedTuple):
 def run(stack: Stack) -> dict:
     os.environ["BENCH_EVENTS"] = str(stack.folder / "events")
     python, stream = _per_second(stack, _to_function()), _per_second(stack, _to_stream())
+    with receiver() as url:
+        webhook = _per_second(stack, _to_webhook(url), WEBHOOKS)
+    print(f"  {python:,.0f} to a function, {stream:,.0f} to a stream, {webhook:,.0f} to a webhook", flush=True)
     lags = _lags(stack)
+    print(f"  p99 {percentile(lags, 0.99) * 1000:.0f} ms", flush=True)
     return {
         "python_per_s": round(python),
         "stream_per_s": round(stream),
+        "webhook_per_s": round(webhook),
         "lag_p50_ms": round(percentile(lags, 0.50) * 1000, 1),
         "lag_p99_ms": round(percentile(lags, 0.99) * 1000, 1),
         "lag_max_ms": round(max(lags) * 1000, 1),
@@ -58,15 +66,21 @@ def _to_stream():
     return ToStream("bench")
 
 
-def _per_second(stack: Stack, to) -> float:
+def _to_webhook(url: str):
+    from tasks_app.client import ToWebhook
+
+    return ToWebhook(url)
+
+
+def _per_second(stack: Stack, to, events: int = EVENTS) -> float:
     """All of them are there when a beat comes; from its first delivery that is noted to its last."""
     _clear()
     _subscribe(to)
-    _tell(EVENTS)
+    _tell(events)
     stack.start(workers=0)
     try:
         first, begun = _wait_delivered(1)
-        last, ended = _wait_delivered(EVENTS)
+        last, ended = _wait_delivered(events)
     finally:
         stack.stop()
     return (last - first) / (ended - begun)

@@ -6,6 +6,7 @@ from scheduler_project.settings import *  # noqa: F403
 from scheduler_project.settings import INSTALLED_APPS, PUNCTUAL
 
 INSTALLED_APPS = [*INSTALLED_APPS, "bench"]
+PUNCTUAL = PUNCTUAL | {"OUTGOING_ALLOW": ["127.0.0.1"]}  # where receiver.py listens
 
 if most := os.environ.get("BENCH_BATCH_MAX"):
     PUNCTUAL = PUNCTUAL | {"BATCH_MAX": int(most), "BATCH_UNSEEN": min(8, int(most))}

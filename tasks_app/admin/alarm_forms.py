@@ -1,10 +1,12 @@
 """What people type into the pages of alarms: a rule, a channel, and an order with its reason."""
 
+from contextlib import suppress
 from uuid import uuid4
 
 from django import forms
 
 from tasks_app.core.alarms import WORDS, ChannelKind
+from tasks_app.core.keyring import CannotUnseal
 from tasks_app.engine.operations.api_tokens import listed
 from tasks_app.lifecycle.alarms.channels import MOST_PER_HOUR, NAME_LENGTH, USUAL_PER_HOUR, ChannelRequest, target_of
 from tasks_app.lifecycle.alarms.rules import RUNBOOK_LENGTH, RuleRequest
@@ -154,5 +156,6 @@ def _of_channel(channel: AlarmChannel | None) -> dict:
         return {"most_per_hour": USUAL_PER_HOUR, "enabled": True}
     found = {name: getattr(channel, name) for name in ("name", "most_per_hour", "enabled", "revision")}
     if channel.kind == ChannelKind.EMAIL:
-        found["to"] = ", ".join(target_of(channel).to)
+        with suppress(CannotUnseal):  # saving says so
+            found["to"] = ", ".join(target_of(channel).to)
     return found

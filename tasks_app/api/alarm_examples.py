@@ -75,7 +75,7 @@ ALARMS = {
     ],
     "AlarmRulePatch": [{"quiet_seconds": 1200, "reason": "it flaps"}],
     "AlarmRuleOut": [_RULE],
-    "AlarmRulePage": [{"items": [_RULE]}],
+    "AlarmRulePage": [{"items": [_RULE], "next": "mails"}],
     "AlarmChannelIn": [
         {"name": "on call", "kind": "webhook", "url": "https://hooks.example.com/punctual"},
         {"name": "chat", "kind": "chat", "url": "https://chat.example.com/hooks/T0", "most_per_hour": 20},
@@ -83,7 +83,7 @@ ALARMS = {
     "AlarmChannelPatch": [{"most_per_hour": 10, "reason": "too loud"}],
     "AlarmChannelOut": [_CHANNEL],
     "NewAlarmChannelOut": [_CHANNEL | {"secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="}],
-    "AlarmChannelPage": [{"items": [_CHANNEL]}],
+    "AlarmChannelPage": [{"items": [_CHANNEL], "next": "on call"}],
     "AlarmChannelTestOut": [
         {"ok": True, "words": "answered 200, after 41.2 ms"},
         {"ok": False, "words": "https://hooks.example.com can't be reached: Connection refused."},

@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Annotated
 from uuid import UUID
 
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from ninja import Query, Router, Schema
 from pydantic import Field
@@ -201,11 +202,11 @@ class IncidentDetailOut(IncidentOut):
     alerts: list[AlertOut]
 
 
-class AlarmRulePage(Schema):
+class AlarmRulePage(Page):
     items: list[AlarmRuleOut]
 
 
-class AlarmChannelPage(Schema):
+class AlarmChannelPage(Page):
     items: list[AlarmChannelOut]
 
 
@@ -219,10 +220,12 @@ class IncidentPage(Page):
 
 @router.get("/rules", response=AlarmRulePage, summary="List the alarm rules, by name")
 @may_answer("SCH_403_FORBIDDEN")
-def list_alarm_rules(request: HttpRequest, scope: Scoped = AlarmScope.TENANT):
+def list_alarm_rules(
+    request: HttpRequest, scope: Scoped = AlarmScope.TENANT, after: Cursor = None, limit: Limit = PAGE
+):
     asked = caller(request)
-    found = AlarmRule.objects.filter(tenant=_tenant(asked, scope)).order_by("name")
-    return {"items": [AlarmRuleOut.of(rule) for rule in found if _may_see(asked, rule)]}
+    found, more = _by_name(AlarmRule.objects.filter(tenant=_tenant(asked, scope)), after, limit)
+    return {"items": [AlarmRuleOut.of(rule) for rule in found if _may_see(asked, rule)], "next": more}
 
 
 @router.post("/rules", response={201: AlarmRuleOut}, summary="Create an alarm rule")
@@ -268,9 +271,11 @@ def delete_alarm_rule(request: HttpRequest, rule_id: Id, if_match: Revision = No
 
 @router.get("/channels", response=AlarmChannelPage, summary="List the alarm channels, by name")
 @may_answer("SCH_403_FORBIDDEN")
-def list_alarm_channels(request: HttpRequest, scope: Scoped = AlarmScope.TENANT):
-    found = AlarmChannel.objects.filter(tenant=_tenant(caller(request), scope)).order_by("name")
-    return {"items": [AlarmChannelOut.of(channel) for channel in found]}
+def list_alarm_channels(
+    request: HttpRequest, scope: Scoped = AlarmScope.TENANT, after: Cursor = None, limit: Limit = PAGE
+):
+    found, more = _by_name(AlarmChannel.objects.filter(tenant=_tenant(caller(request), scope)), after, limit)
+    return {"items": [AlarmChannelOut.of(channel) for channel in found], "next": more}
 
 
 @router.post("/channels", response={201: NewAlarmChannelOut}, summary="Create an alarm channel")
@@ -322,8 +327,8 @@ def test_alarm_channel(request: HttpRequest, channel_id: Id):
     return AlarmChannelTestOut(ok=tested.ok, words=tested.words)
 
 
-@router.get("/channels/{channel_id}/alerts", response=AlertPage, summary="List the last alerts of a channel")
-def list_channel_alerts(request: HttpRequest, channel_id: Id):
+@router.get("/channels/{channel_id}/alerts", response=AlertPage, summary="Read the last alerts of a channel")
+def read_channel_alerts(request: HttpRequest, channel_id: Id):
     asked, channel = caller(request), _channel(request, channel_id)
     found = alerts_of_channel(channel.id) if asked.types is None else []
     return {"items": [AlertOut.of(alert) for alert in found]}
@@ -354,6 +359,12 @@ def read_incident(request: HttpRequest, incident_id: Id):
         raise Problem("SCH_404_NOT_FOUND", f"There is no incident {incident_id}.")
     alerts = [AlertOut.of(alert) for alert in alerts_of_incident(one.id)]
     return IncidentDetailOut.of(one, rule_names([one]), alerts=alerts)
+
+
+def _by_name(found: QuerySet, after: str | None, limit: int) -> tuple[list, str | None]:
+    """A page of what has names, and the name after which the next one goes on."""
+    rows = list(found.filter(name__gt=after or "").order_by("name")[: limit + 1])
+    return rows[:limit], rows[limit - 1].name if len(rows) > limit else None
 
 
 def _scope(row: AlarmRule | AlarmChannel | AlarmIncident) -> AlarmScope:

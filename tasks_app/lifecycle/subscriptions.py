@@ -46,8 +46,9 @@ def subscribe(
     wanted = _checked(name, events, to, tenant, task_types)
     if since is not None:
         checked_instant("since", since)
+    of_name = Subscription.objects.select_for_update().filter(tenant=tenant, name=name)
     with atomic(savepoint=False):
-        found = Subscription.objects.select_for_update().filter(tenant=tenant, name=name).first()
+        found = of_name.first()
         if found is not None:
             return _change(found, wanted, operator, since)
         try:
@@ -55,8 +56,8 @@ def subscribe(
                 row = Subscription.objects.create(
                     name=name, tenant=tenant, created_by=operator.name, since=since or Now(), **wanted
                 )
-        except IntegrityError:
-            raise InvalidTask(f"subscription {name!r} was made by somebody else at this moment; look again.") from None
+        except IntegrityError:  # somebody else has just made it, as when several processes of an app start
+            return _change(of_name.get(), wanted, operator, since)
         _go_to(row, since)
         audit(operator, "subscribe", [_entry(row, "created", _shown(wanted))])
         return _with_secret(row)

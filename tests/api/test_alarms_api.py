@@ -101,6 +101,15 @@ def test_a_tenant_sees_and_changes_its_own_alone(api):
     assert AlarmRule.objects.count() == AlarmChannel.objects.count() == 3
 
 
+def test_lists_have_pages(api):
+    for name in "cab":
+        rule(name, channels=[channel(name)])
+    for path in ("/alarms/rules", "/alarms/channels"):
+        first = api.get(f"{path}?limit=2").body
+        assert ([one["name"] for one in first["items"]], first["next"]) == (["a", "b"], "b")
+        assert [one["name"] for one in api.get(f"{path}?limit=2&after=b").body["items"]] == ["c"]
+
+
 def test_operators_make_those_of_all_tenants():
     api = boss()
     made = api.post("/alarms/channels", CHANNEL | {"scope": "all"}).body

@@ -1,17 +1,20 @@
 """Alarms for tests: rules and channels in a line, events as the scheduler writes them, and time moved by writing it."""
 
 from datetime import timedelta
+from uuid import uuid4
 
 from django.db.models import F
 
 from tasks_app.engine.beat.alarms.reading import read_events
-from tasks_app.lifecycle.alarms.channels import ChannelRequest, create_channel
+from tasks_app.lifecycle.alarms.channels import ChannelRequest, bound_to, create_channel
 from tasks_app.lifecycle.alarms.incidents import calm_due, tell_due
 from tasks_app.lifecycle.alarms.rules import RuleRequest, create_rule
 from tasks_app.models import AlarmAlert, AlarmChannel, AlarmIncident, AlarmRule, OutboxEvent
+from tasks_app.sealing import seal, unseal
 from tests.support.operators import operator
 
 LOCAL = ("public", "127.0.0.1")  # PUNCTUAL["OUTGOING_ALLOW"] of tests that call a receiver on this machine
+EXAMPLE = 3  # the channel in the API's examples
 ADDRESS = "https://hooks.example.com/T0/secret-part"
 
 
@@ -73,16 +76,21 @@ def time_passes(seconds: float) -> None:
 
 
 def alarm_ids() -> dict[str, int]:
-    """A rule, its channel and an incident of it, for the operations of the API; the channel is the examples' one, and
-    has had its alerts, so that nobody is called."""
-    made = channel("there", most_per_hour=1)
-    AlarmChannel.objects.filter(id=made.id).update(id=3, permits=0)
-    watching = rule("there", channels=[AlarmChannel.objects.get(id=3)], task_types=("T_PLAIN",))
-    incident = AlarmIncident.objects.create(
-        rule=watching.id, tenant="default", condition="dead", cause="E", task_type="T_PLAIN", count=1, sample={},
-        calm_at=watching.created_at,
-    )  # fmt: skip
-    return {"rule_id": watching.id, "channel_id": 3, "incident_id": incident.id}
+    """A rule, its channel, an incident and an alert, for the operations of the API; the channel is the one of the
+    examples, and has had its alerts, so that nobody is called."""
+    if not AlarmChannel.objects.filter(id=EXAMPLE).exists():
+        made = channel("there", most_per_hour=1)
+        sealed = seal(unseal(made.target, bound_to(made.id)), bound_to(EXAMPLE))
+        AlarmChannel.objects.filter(id=made.id).update(id=EXAMPLE, permits=0, target=sealed)
+        watching = rule("there", channels=[AlarmChannel.objects.get(id=EXAMPLE)], task_types=("T_PLAIN",))
+        about = {"condition": "dead", "cause": "E", "task_type": "T_PLAIN", "calm_at": watching.created_at}
+        one = AlarmIncident.objects.create(rule=watching.id, tenant="default", count=1, sample={}, **about)
+        AlarmAlert.objects.create(
+            id=uuid4(), channel=EXAMPLE, incident=one.id, kind="opened", body={"title": "x"}, outcome="SENT",
+            done_at=watching.created_at,
+        )  # fmt: skip
+    one = AlarmIncident.objects.get()
+    return {"rule_id": one.rule, "channel_id": EXAMPLE, "incident_id": one.id}
 
 
 def kinds(**wanted) -> list[str]:

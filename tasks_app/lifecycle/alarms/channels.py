@@ -13,6 +13,7 @@ from django.db.models.functions import Now
 
 from tasks_app.core.alarms import ChannelKind
 from tasks_app.core.errors import InvalidTask, NameTaken, NotForTenants, NotThere, StaleRevision, shown
+from tasks_app.core.keyring import CannotUnseal
 from tasks_app.database import atomic
 from tasks_app.lifecycle.audit import Entry, Operator, audit
 from tasks_app.lifecycle.request import checked_name
@@ -93,7 +94,7 @@ def edit_channel(
     with atomic(savepoint=False):
         channel = locked_channel(channel_id, tenant)
         _refuse_stale(channel, revision)
-        before, target = _told(channel), target_of(channel)
+        before, target = _told(channel), _opened(channel)
         was = ChannelRequest(channel.name, channel.kind, target.url, target.to, channel.most_per_hour, channel.enabled)
         request = _checked(replace(was, **_known(changes)))
         if request.kind != channel.kind:
@@ -134,6 +135,16 @@ def delete_channel(
 def target_of(channel: AlarmChannel) -> Target:
     """Raises CannotUnseal."""
     return unsealed(channel.target, channel.id)
+
+
+def _opened(channel: AlarmChannel) -> Target:
+    try:
+        return target_of(channel)
+    except CannotUnseal as error:
+        raise InvalidTask(
+            f"where channel {channel.name!r} leads can't be read any more ({error}) Make a new channel, and name it in "
+            "the rules instead."
+        ) from None
 
 
 def unsealed(target: str, channel_id: int) -> Target:

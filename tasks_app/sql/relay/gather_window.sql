@@ -1,6 +1,7 @@
 -- gather_window: what was committed since the last window, as this look's snapshot has it.
 -- A transaction that the last snapshot did not see has a number from its end on, or was under way: its list has those. So
 -- nothing is looked at twice, however long somebody's transaction lasts.
+-- Nearly all rows have an id beyond the floor, so that is no way to find any: + 0 keeps the index out of it.
 -- It writes nothing: the number that record_window's transaction then gets is beyond this snapshot, and so is every
 -- number that is given out after a crash, if the window has survived it.
 WITH last AS MATERIALIZED (
@@ -9,10 +10,10 @@ WITH last AS MATERIALIZED (
     FROM punctual_outbox_window ORDER BY no DESC LIMIT 1
 ), found AS MATERIALIZED (
     SELECT o.id, o.created_at, o.count, o.tenant, o.event, o.task_type, o.xid
-    FROM punctual_outbox o WHERE o.xid >= (SELECT xmax FROM last) AND o.id > (SELECT floor_id FROM last)
+    FROM punctual_outbox o WHERE o.xid >= (SELECT xmax FROM last) AND o.id + 0 > (SELECT floor_id FROM last)
     UNION ALL
     SELECT o.id, o.created_at, o.count, o.tenant, o.event, o.task_type, o.xid
-    FROM punctual_outbox o WHERE o.xid = ANY ((SELECT under_way FROM last)::xid8[]) AND o.id > (SELECT floor_id FROM last)
+    FROM punctual_outbox o WHERE o.xid = ANY ((SELECT under_way FROM last)::xid8[]) AND o.id + 0 > (SELECT floor_id FROM last)
 )
 SELECT pg_current_snapshot()::text, last.no, last.after, last.floor_id,
        gathered.min_id, gathered.max_id, gathered.min_at, gathered.max_at, gathered.events, gathered.topics

@@ -1,18 +1,19 @@
 -- merge_windows: of those that are some minutes old, one a minute is enough. It has what the others had, in the order of
--- the ids, which is right for every unit, too. None that somebody is reading.
-WITH old AS MATERIALIZED (
+-- the ids, which is right for every unit, too. None that somebody is reading, and none together across a cursor.
+WITH cursors AS MATERIALIZED (
+    SELECT DISTINCT window_no AS no FROM punctual_subscription
+), old AS MATERIALIZED (
     SELECT w.no, max(date_trunc('minute', w.recorded_at)) OVER (ORDER BY w.no) AS minute,
-           (SELECT count(*) FROM punctual_subscription s WHERE s.window_no <= w.no) AS passed,
-           w.before IS NULL AS whole
+           (SELECT count(*) FROM cursors c WHERE c.no <= w.no) AS passed
     FROM punctual_outbox_window w
     WHERE w.no < (SELECT max(no) FROM punctual_outbox_window)
       AND w.recorded_at < (SELECT clock_timestamp() - make_interval(secs => %(older)s::float8))
-      AND NOT EXISTS (SELECT FROM punctual_subscription s WHERE s.window_no = w.no)
+      AND w.recorded_at > (SELECT clock_timestamp() - make_interval(secs => %(older)s::float8) - interval '2 hours')
+      AND w.before IS NOT NULL AND w.no NOT IN (SELECT no FROM cursors)
 ), merged AS MATERIALIZED (
     SELECT max(o.no) AS no, min(o.no) AS first, min(w.min_id) AS min_id, max(w.max_id) AS max_id, min(w.min_at) AS min_at,
            max(w.max_at) AS max_at, sum(w.count) AS count
     FROM old o JOIN punctual_outbox_window w ON w.no = o.no
-    WHERE NOT o.whole
     GROUP BY o.minute, o.passed, w.floor_id
     HAVING count(*) > 1
 ), gone AS (

@@ -13,6 +13,7 @@ from tasks_app.lifecycle.alarms.channels import (
 )
 from tasks_app.lifecycle.alarms.rules import RuleRequest, create_rule, delete_rule, edit_rule
 from tasks_app.models import AlarmChannel, AlarmRule, AuditEntry
+from tasks_app.sealing import seal
 from tests.support.alarms import ADDRESS, channel, rule
 from tests.support.jobs import make
 from tests.support.operators import operator
@@ -171,3 +172,10 @@ def test_who_did_it_and_why_is_written_down():
     assert [one.outcome for one in entries] == ["created", "edited", "deleted"]
     assert {one.tenant for one in entries} == {"default"} and entries[1].reason == "they moved it"
     assert entries[1].detail["after"]["runbook"] == "https://wiki.example.com/x"
+
+
+def test_a_channel_whose_key_is_gone_says_what_to_do():
+    to = channel()
+    AlarmChannel.objects.update(target=seal("x", "another row"))
+    with pytest.raises(InvalidTask, match=r"can't be read any more .* Make a new channel"):
+        edit_channel(to.id, {"name": "other"}, operator(), tenant="default")

@@ -2,13 +2,16 @@
 
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 
 import pytest
 from django.db import DatabaseError, ProgrammingError, connection
+from django.utils import timezone
 
-from tasks_app.client import cancel, schedule
+from tasks_app.client import ToFunction, cancel, schedule, subscribe
 from tasks_app.engine.beat.mover import move
 from tasks_app.engine.beat.partitions import keep_partitions
+from tasks_app.engine.beat.relay.windows import merge_windows
 from tasks_app.engine.beat.retention import prune
 from tasks_app.engine.beat.tend import tend
 from tasks_app.engine.operations import lanes
@@ -17,6 +20,7 @@ from tasks_app.engine.watch.storage import read_storage
 from tasks_app.models import AuditEntry, ScheduleTask
 from tests.support.engine import run_due
 from tests.support.marks import commits
+from tests.support.outbox import courier_of, cut, subscribed
 from tests.support.stack import ROOT
 
 pytestmark = commits
@@ -49,7 +53,13 @@ def test_it_can_do_what_a_fleet_does(as_app):
     keep_partitions()
     tend()
     move()
+    with subscribed() as received:
+        subscription = subscribe("test", events=["*"], to=ToFunction("test"), since=timezone.now() - timedelta(hours=1))
+        cut()
+        courier_of(subscription).run_once()
+        merge_windows()
 
+    assert received.events
     assert ScheduleTask.objects.get(id=done).status == "SUCCESS"
     assert read_status().lanes
     assert read_storage().families

@@ -83,6 +83,21 @@ def test_what_a_function_did_not_take_comes_again_with_the_same_ids(received, su
     assert (subscription.attempts, subscription.last_error, subscription.failing_since) == (0, "", None)
 
 
+def test_after_a_failure_it_looks_for_what_came_meanwhile(received, subscription):
+    write("a")
+    cut()
+    courier = courier_of(subscription)
+    received.failure = ConnectionError("away")
+    courier.run_once()
+    write("b")
+    cut()  # whoever waits is told now, and not again
+    received.failure = None
+
+    assert courier.run_once() == 0.0
+    assert courier.run_once() is None
+    assert received.keys == ["a", "b"]
+
+
 class Picky:
     """A sink that takes everything but what it is told to refuse."""
 

@@ -8,6 +8,7 @@ import pytest
 from django.utils import timezone
 
 from tasks_app.client import ToFunction, emit, subscribe
+from tasks_app.engine.beat.relay import reader
 from tasks_app.engine.beat.relay.relay import Relay
 from tasks_app.models import Node, OutboxWindow, Subscription
 from tests.support.marks import commits
@@ -136,6 +137,35 @@ def test_one_that_hangs_holds_up_no_other():
     finally:
         released.set()
         SUBSCRIBERS.discard("hangs")
+
+
+def test_who_wants_nothing_of_a_window_sleeps_on_and_is_not_behind(monkeypatch):
+    from tasks_app.engine.beat.relay import courier as couriers
+    from tasks_app.engine.watch.relay_status import read_relay
+
+    monkeypatch.setattr(couriers, "NOTE_SECONDS", 0.0)
+    monkeypatch.setattr(couriers, "PASSING_SECONDS", 0.0)
+    reads: list[int] = []
+    monkeypatch.setattr(couriers, "read", lambda *given: reads.append(1) or reader.read(*given))
+    with subscribed() as received, relays("one") as (one,):
+        subscribe("test", events=["task.dead"], to=ToFunction("test"))
+        write("first", event="order.paid")
+        look(one)
+        (courier,) = one._couriers.values()
+        wait_until(lambda: courier._resting)
+        wait_until(lambda: not courier._news.is_set())
+        before = len(reads)
+        for number in range(3):
+            write(str(number), event="order.paid")
+            one.run_once()
+        slept = len(reads) - before
+        look(one)
+        wait_until(lambda: not read_relay().subscriptions[0].waiting_events)
+        write("wanted", event="task.dead")
+        one.run_once()
+        wait_until(lambda: received.keys)
+
+    assert (slept, received.keys) == (0, ["wanted"])
 
 
 def test_a_paused_one_is_taken_from_its_courier_and_taken_up_again():

@@ -121,10 +121,10 @@ def test_what_was_queued_before_the_broker_went_is_not_queued_again(broker, monk
     courier = courier_of(subscription)
     publish = QueueSink._publish
 
-    def until_b(self, producer, event):
+    def until_b(self, producer, event, text):
         if event.key == "b":
             raise ConnectionError("reset by peer")
-        publish(self, producer, event)
+        publish(self, producer, event, text)
 
     with monkeypatch.context() as patched:
         patched.setattr(QueueSink, "_publish", until_b)

@@ -30,6 +30,7 @@ FIRST_WAIT_SECONDS = 0.25
 LONGEST_WAIT_SECONDS = 600.0
 NOTE_SECONDS = 1.0  # how often what goes well is written down, and how far a subscriber got that wants nothing of it
 ERROR_PAUSE_SECONDS = 1.0  # after an error that is not the receiver's
+PASSING_SECONDS = 5.0  # windows that are nobody's business are noted as read after so long
 IDLE_SECONDS = 10.0  # without anything to do for so long, the connection to the database is closed
 
 
@@ -76,6 +77,7 @@ class Courier:
         wait = self._next_try - time.monotonic()
         if wait > 0:
             return wait
+        kept = self._chunk is not None
         chunk = self._chunk or read(self._cursor, self._wanted, self._since)
         if not chunk.events:
             self._cursor = chunk.end
@@ -89,10 +91,18 @@ class Courier:
         if not left:
             self._chunk, self._cursor = None, chunk.end
             self._note(chunk.end, done, attempts)
-            return 0.0 if chunk.more else None
+            # Of what came while it was tried again, nobody tells a second time.
+            return 0.0 if chunk.more or kept else None
         self._chunk = Chunk(left, chunk.windows, chunk.end, chunk.more)
         self._cursor = chunk.before(left[0])
         return self._after_failure(done, attempts)
+
+    def passes_over(self, first_no: int, newest: int, topics: Sequence[Sequence[str]]) -> bool:
+        """Whether nothing of these windows is for its subscriber, and it has read all before: then it has these."""
+        if self._chunk is not None or self._cursor != Cursor(first_no) or any(self._wanted(*one) for one in topics):
+            return False
+        self._cursor = Cursor(newest + 1)
+        return True
 
     def note_passed(self) -> None:
         """Note how far it has read, if nothing of that was for its subscriber: else it would seem to be behind."""
@@ -177,9 +187,24 @@ class CourierThread(threading.Thread):
         self.lease = lease
         self._stopped = threading.Event()
         self._news = threading.Event()
+        self._lock = threading.Lock()
+        self._resting: Courier | None = None  # while it has nothing to do
+        self._passing_since: float | None = None  # that windows went by it, which is not noted yet
 
-    def wake(self) -> None:
-        """There is a new window."""
+    def tell(self, first_no: int, newest: int, topics: Sequence[Sequence[str]] | None) -> None:
+        """There are new windows, about these topics if that is known. One that wants nothing of it sleeps on."""
+        with self._lock:
+            if self._resting is not None and topics is not None and self._resting.passes_over(first_no, newest, topics):
+                self._passing_since = self._passing_since or time.monotonic()
+                return
+        self._news.set()
+
+    def nudge(self) -> None:
+        """Have it note what went by, now and then: it would seem to be behind."""
+        with self._lock:
+            if self._passing_since is None or time.monotonic() - self._passing_since < PASSING_SECONDS:
+                return
+            self._passing_since = None
         self._news.set()
 
     def stop(self) -> None:
@@ -216,9 +241,15 @@ class CourierThread(threading.Thread):
         if wait is None:
             if not self._news.wait(NOTE_SECONDS):
                 courier.note_passed()
-            if not self._news.wait(IDLE_SECONDS):
-                close_connections()
-                self._news.wait()
+            with self._lock:
+                self._resting = courier
+            try:
+                if not self._news.wait(IDLE_SECONDS):
+                    close_connections()
+                    self._news.wait()
+            finally:
+                with self._lock:
+                    self._resting = None
         elif wait > 0:
             if wait > IDLE_SECONDS:
                 close_connections()

@@ -1,8 +1,8 @@
 """Events to a queue of a message broker, through kombu."""
 
-import json
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from kombu import Connection, Producer, Queue
 from kombu.exceptions import ChannelError
@@ -11,11 +11,11 @@ from tasks_app.conf import conf
 from tasks_app.core.events import Event
 from tasks_app.models import Subscription
 
+from .encoding import json_texts
 from .sink import Attempt
 
 TIMEOUT_SECONDS = 10.0
 _NOT_FOUND = 404
-_encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class QueueSink:
@@ -35,8 +35,8 @@ class QueueSink:
         done = 0
         try:
             producer = self._ready()
-            for event in events:
-                self._publish(producer, event)
+            for event, text in zip(events, json_texts(events), strict=True):
+                self._publish(producer, event, text)
                 done += 1
         except Exception:
             self.close()
@@ -48,7 +48,9 @@ class QueueSink:
     def close(self) -> None:
         connection, self._connection, self._producer = self._connection, None, None
         if connection is not None:
-            connection.release()
+            with suppress(Exception):
+                connection.release()  # says goodbye, which one that is broken can't
+            connection.collect()  # and closes what is left of it
 
     def _ready(self) -> Producer:
         """A producer whose queue is there: somebody may have deleted it, and then RabbitMQ would drop what we send."""
@@ -75,9 +77,9 @@ class QueueSink:
                     raise
         Queue(self._name, durable=True, channel=self._connection.default_channel).queue_declare()
 
-    def _publish(self, producer: Producer, event: Event) -> None:
+    def _publish(self, producer: Producer, event: Event, text: str) -> None:
         producer.publish(
-            _encode(event.as_json()),
+            text,
             exchange="",
             routing_key=self._name,
             content_type="application/json",

@@ -4,6 +4,7 @@ Each subscription has a courier in a thread of its own, so one whose receiver is
 """
 
 import logging
+import math
 import threading
 import time
 from uuid import UUID
@@ -19,7 +20,7 @@ from .sequencer import Sequencer
 
 log = logging.getLogger(__name__)
 
-LONGEST_LOOK_SECONDS = 1.0  # between two looks at the leases: so soon is a new subscription noticed
+LONGEST_LOOK_SECONDS = 1.0  # between two looks at the leases, for a beat that has some
 ERROR_PAUSE_SECONDS = 1.0
 STOP_SECONDS = 5.0  # that couriers get to end what they are doing
 
@@ -54,14 +55,18 @@ class Relay(threading.Thread):
         now = time.monotonic()
         if now >= self._next_look:
             self._hold()
-            self._next_look = now + min(conf().SHARD_LEASE_SECONDS / 3, LONGEST_LOOK_SECONDS)
+            longest = LONGEST_LOOK_SECONDS if self._couriers else math.inf  # a quiet night should cost next to nothing
+            self._next_look = now + min(conf().SHARD_LEASE_SECONDS / 3, longest)
         if not self._couriers:
             return max(0.0, self._next_look - time.monotonic())
         newest = self._sequencer.run_once()
         if newest != self._newest:
-            self._newest = newest
+            number, topics = self._sequencer.recorded
+            # Of what another beat has recorded, or more than one window, nobody here knows what it is about.
+            known = number == newest == self._newest + 1
             for courier in self._couriers.values():
-                courier.wake()
+                courier.tell(self._newest + 1, newest, topics if known else None)
+            self._newest = newest
         return conf().RELAY_MS / 1000
 
     def stop(self) -> None:
@@ -78,6 +83,8 @@ class Relay(threading.Thread):
             if not courier.is_alive() or fences.get(one) != courier.lease.fence:
                 courier.stop()
                 del self._couriers[one]
+            else:
+                courier.nudge()
         self._release_left()
         for one, fence in fences.items():
             if one not in self._couriers and one not in self._leaving:

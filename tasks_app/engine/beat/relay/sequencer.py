@@ -30,6 +30,7 @@ class _Gathered(NamedTuple):
 class Sequencer:
     def __init__(self) -> None:
         self._system: int | None = None  # asked once for each connection
+        self.recorded: tuple[int, list | None] = (0, None)  # the last window of ours, and what its events are about
 
     def run_once(self) -> int:
         """Record what was committed since the last time; returns the number of the newest window, or 0."""
@@ -68,7 +69,9 @@ class Sequencer:
 
     def _record(self, window: dict) -> int:
         # Somebody else may have been faster. Then theirs is the window of this number, and what it lacks comes next.
-        run("record_window", window | {"system": self._system})
+        if run("record_window", window | {"system": self._system}):
+            topics = window["topics"]
+            self.recorded = (window["no"], None if topics is None else json.loads(topics))
         return window["no"]
 
     def _record_first(self) -> int:

@@ -37,6 +37,10 @@ class HealthOut:
         dead_letters (int):
         waiting_to_move (int):
         oldest_to_move_seconds (float | None):
+        subscriptions (int):
+        subscriptions_suspended (int):
+        events_waiting (int):
+        oldest_event_waiting_seconds (float | None):
         beats (int):
         workers (int):
         slots (int):
@@ -65,6 +69,10 @@ class HealthOut:
     dead_letters: int
     waiting_to_move: int
     oldest_to_move_seconds: float | None
+    subscriptions: int
+    subscriptions_suspended: int
+    events_waiting: int
+    oldest_event_waiting_seconds: float | None
     beats: int
     workers: int
     slots: int
@@ -116,6 +124,15 @@ class HealthOut:
         oldest_to_move_seconds: float | None
         oldest_to_move_seconds = self.oldest_to_move_seconds
 
+        subscriptions = self.subscriptions
+
+        subscriptions_suspended = self.subscriptions_suspended
+
+        events_waiting = self.events_waiting
+
+        oldest_event_waiting_seconds: float | None
+        oldest_event_waiting_seconds = self.oldest_event_waiting_seconds
+
         beats = self.beats
 
         workers = self.workers
@@ -157,6 +174,10 @@ class HealthOut:
                 "deadLetters": dead_letters,
                 "waitingToMove": waiting_to_move,
                 "oldestToMoveSeconds": oldest_to_move_seconds,
+                "subscriptions": subscriptions,
+                "subscriptionsSuspended": subscriptions_suspended,
+                "eventsWaiting": events_waiting,
+                "oldestEventWaitingSeconds": oldest_event_waiting_seconds,
                 "beats": beats,
                 "workers": workers,
                 "slots": slots,
@@ -231,6 +252,19 @@ class HealthOut:
 
         oldest_to_move_seconds = _parse_oldest_to_move_seconds(d.pop("oldestToMoveSeconds"))
 
+        subscriptions = d.pop("subscriptions")
+
+        subscriptions_suspended = d.pop("subscriptionsSuspended")
+
+        events_waiting = d.pop("eventsWaiting")
+
+        def _parse_oldest_event_waiting_seconds(data: object) -> float | None:
+            if data is None:
+                return data
+            return cast(float | None, data)
+
+        oldest_event_waiting_seconds = _parse_oldest_event_waiting_seconds(d.pop("oldestEventWaitingSeconds"))
+
         beats = d.pop("beats")
 
         workers = d.pop("workers")
@@ -271,6 +305,10 @@ class HealthOut:
             dead_letters=dead_letters,
             waiting_to_move=waiting_to_move,
             oldest_to_move_seconds=oldest_to_move_seconds,
+            subscriptions=subscriptions,
+            subscriptions_suspended=subscriptions_suspended,
+            events_waiting=events_waiting,
+            oldest_event_waiting_seconds=oldest_event_waiting_seconds,
             beats=beats,
             workers=workers,
             slots=slots,
