@@ -19,6 +19,7 @@ from tasks_app.engine.operations.lanes import pause
 from tasks_app.engine.watch.browse import Filter
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.models import ApiToken, JobDefinition, ScheduleTask, Subscription
+from tests.support.alarms import alarm_ids
 from tests.support.api import JOB, Api
 from tests.support.audit import deeds
 from tests.support.clients import client_of
@@ -42,7 +43,7 @@ BODIES = {
 NAMES = {"lane": "low", "name": "T_QUIET", "product_code": "secret-1"}
 
 
-IDS = ("job_id", "task_id", "letter_id", "subscription_id")
+IDS = ("job_id", "task_id", "letter_id", "subscription_id", "campaign_id", "rule_id", "channel_id", "incident_id")
 
 
 def address(path: str, **ids: object) -> str:
@@ -80,9 +81,8 @@ def test_what_belongs_to_another_tenant_does_not_exist(api, method, path):
     told = subscribe("theirs", events=["*"], to=ToWebhook("https://hooks.example.com"), tenant="acme")
     letter = letter_of(*dead("their dead", tenant="acme"))
     before = everything()
-    url = address(
-        path, job_id=job.id, task_id=task.task_id, letter_id=letter, subscription_id=told.id, campaign_id=campaign.id
-    )
+    ids = {"job_id": job.id, "task_id": task.task_id, "campaign_id": campaign.id, "subscription_id": told.id}
+    url = address(path, letter_id=letter, **ids, **alarm_ids("acme"))
 
     theirs = api.call(method, url, body_of(path), If_Match="1", Idempotency_Key="k")
     nothing = api.call(method, re.sub(r"\d+(?=/|$)", "987654321", url), body_of(path), If_Match="1")
