@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db import connection
 
 from tasks_app.engine.watch.invariants import broken_rules
+from tasks_app.models import Campaign
 
 from . import journal
 from .events import EventEvidence, wrong_events
@@ -59,6 +60,8 @@ def gather(
         schedule_limit_ms=scenario.longest_schedule_ms,
         in_the_past=_query("SELECT count(*) FROM punctual_past")[0][0],
         moves=scenario.moves,
+        replays=_replays() if scenario.replays else None,
+        campaign=_campaign() if scenario.replays else "",
         events_told=min((len(set(ids)) for ids in events.told.values()), default=0) if events else 0,
         wrong_events=list(wrong_events(events)) if events else [],
         wrong_answers=_wrong_answers(again),
@@ -185,6 +188,27 @@ def _idle_workers(fleet: Fleet, calm: float, end: float) -> list[str]:
         if not busy & member.children_seen
         and (ready.get(member.pid, end) < end - READY_SECONDS or member.started_at < end - STARTED_SECONDS)
     ]
+
+
+def _replays() -> Counter:
+    """Of each task that the campaign was for, how often its audit says it was replayed."""
+    found = Counter()
+    for task, times in _query(
+        "SELECT chosen.id, count(a.id) FROM punctual_campaign c"
+        " JOIN punctual_campaign_chunk k ON k.campaign_id = c.id CROSS JOIN unnest(k.ids) AS chosen(id)"
+        " LEFT JOIN punctual_audit_entry a"
+        "   ON a.operation = c.operation AND a.task_id = chosen.id AND a.outcome = 'replayed'"
+        " GROUP BY chosen.id"
+    ):
+        found[task] = times
+    return found
+
+
+def _campaign() -> str:
+    """DONE, or where it got stuck."""
+    one = Campaign.objects.get()
+    whole = one.state == "DONE" and one.done == one.total and one.counts == {"replayed": one.total}
+    return "DONE" if whole else f"{one.state} after {one.done} of {one.total}: {one.counts}"
 
 
 def finishes() -> list[float]:

@@ -4,12 +4,14 @@ import asyncio
 import os
 import signal
 import time
+from pathlib import Path
 
 from django.db import connection
 
 from chaos.journal import append
 from chaos.models import ChaosEffect
-from tasks_app.client import RetryableError, handler
+from chaos.workload import MENDED
+from tasks_app.client import RetryableError, UnrecoverableError, handler
 
 OPTIONS = {"timeout": 5, "backoff": [0.5, 1, 2, 4, 8]}
 LEAK_BYTES = 200_000_000  # one call takes a child over its limit in settings.py
@@ -23,6 +25,8 @@ def act(task) -> None:
 
 
 def act_at_once(task) -> None:
+    if task.payload.get("hopeless") and not (Path(os.environ["CHAOS_FOLDER"]) / MENDED).exists():
+        raise UnrecoverableError("asked to die until somebody mends it")
     if task.payload.get("fails") and task.attempt == 1:
         raise RetryableError("asked to fail once")
     match task.payload.get("poison"):
@@ -78,7 +82,7 @@ def _failures(tasks, leave) -> dict:
     for task in tasks:
         try:
             act(task)
-        except RetryableError as error:
+        except (RetryableError, UnrecoverableError) as error:
             failed[task.id] = error
         else:
             leave(task)

@@ -46,6 +46,8 @@ class Evidence:
     schedule_limit_ms: float | None = None
     in_the_past: int = 0  # rows that were moved there
     moves: bool = False  # and there must be some
+    replays: Counter | None = None  # by task: how often the campaign replayed it; None: there was no campaign
+    campaign: str = ""  # how the campaign ended: its state, and how far it came
     events_told: int = 0  # to the subscriber that got the fewest
     wrong_events: list[str] = field(default_factory=list)  # lost, invented, or out of turn
     wrong_answers: list[str] = field(default_factory=list)  # to somebody who asked again for what is over
@@ -204,6 +206,8 @@ def _judge_run(evidence: Evidence, seen: _Findings) -> None:
         seen.add("failures", f"no fault may fail a task here, but there are failures {others}")
     if evidence.moves and not evidence.in_the_past:
         seen.add("idle", "nothing was moved to the past")
+    if evidence.replays is not None:
+        _judge_campaign(evidence, seen)
     for sentence in evidence.wrong_answers:
         seen.add("wrong_answer", sentence)
     for sentence in evidence.wrong_events:
@@ -219,3 +223,12 @@ def _judge_run(evidence: Evidence, seen: _Findings) -> None:
     limit = evidence.schedule_limit_ms
     if limit is not None and evidence.longest_schedule_ms > limit:
         seen.add("schedule", f"a call of schedule() took {evidence.longest_schedule_ms:g} ms, more than {limit:g}")
+
+
+def _judge_campaign(evidence: Evidence, seen: _Findings) -> None:
+    """Each task that it was for was replayed exactly once, whoever was killed."""
+    if evidence.campaign != "DONE":
+        seen.add("stuck", f"the campaign is {evidence.campaign or 'gone'}")
+    for task, times in evidence.replays.items():
+        if times != 1:
+            seen.add("replayed", f"the campaign replayed task {task} {times} times")

@@ -23,7 +23,7 @@ from .fleet import ROOT, Fleet
 from .oracle import FINAL, Verdict, judge
 from .recovery import Recovery, recoveries
 from .scenarios import RUN_LEASE_SECONDS, Fault, Scenario
-from .workload import POISON_MAX_RETRY, Wish, innocents, poisonous
+from .workload import MENDED, POISON_MAX_RETRY, Wish, hopeless, innocents, poisonous
 
 TICK_SECONDS = 0.05
 LOOK_SECONDS = 0.25
@@ -84,11 +84,15 @@ class _Run:
         self.fleet.start()
         ending.callback(self.fleet.stop)
         self._wait_for_fleet()
+        dead = self._die(tasks // 4) if self.scenario.replays else []
         wishes = self._wishes(tasks)
         if self.scenario.events:
             _subscribe()
         self.start = self.calm = time.time() + 1 + tasks / SCHEDULED_PER_SECOND
         _schedule(wishes, self.start)
+        if dead:
+            self._replay(len(dead))
+            wishes += dead
         self._wait(lambda: time.time() >= self.start)
         client = self._start_client(ending)
         self._under_fire()
@@ -114,6 +118,24 @@ class _Run:
         dice = random.Random(f"{self.seed}/workload")
         poison = poisonous(dice, self.scenario.poison_each, self.scenario.seconds)
         return innocents(dice, tasks, self.scenario.seconds) + poison
+
+    def _die(self, tasks: int) -> list[Wish]:
+        """So many tasks are dead before the load begins, and what killed them is then mended."""
+        wishes = hopeless(random.Random(f"{self.seed}/hopeless"), tasks)
+        _schedule(wishes, time.time())
+        self._wait(lambda: (self._counts() or (0,))[0] >= tasks)
+        (self.stack.folder / MENDED).touch()
+        return wishes
+
+    def _replay(self, tasks: int) -> None:
+        """All that died, at a rate at which it takes most of the run."""
+        from tasks_app.engine.operations.campaigns import Pace, start_matching
+        from tasks_app.engine.watch.browse import Filter
+        from tasks_app.lifecycle.audit import Operator
+        from tasks_app.lifecycle.operate import Verb
+
+        pace = Pace(cap=tasks, rate=tasks / (0.7 * self.scenario.seconds), lane="low")
+        start_matching(Verb.REPLAY, Filter(state="DEAD"), Operator("chaos", "it is mended"), pace)
 
     def _under_fire(self) -> None:
         """Begin and end every fault at its moment; the load goes on for a while after the last."""
@@ -143,13 +165,20 @@ class _Run:
             if seen is None:
                 continue
             done, unfinished, waiting_for_their_time = seen
-            if not unfinished:
+            if not unfinished and not self._campaign_runs():
                 break
             if done != last or waiting_for_their_time:
                 last, moved_at = done, time.monotonic()
             elif time.monotonic() - moved_at > STUCK_SECONDS:
                 break
         return time.monotonic() - begun
+
+    def _campaign_runs(self) -> bool:
+        try:
+            with psycopg.connect(self.stack.services.database_url, autocommit=True, connect_timeout=2) as connection:
+                return bool(connection.execute("SELECT FROM punctual_campaign WHERE state = 'RUNNING'").fetchall())
+        except psycopg.OperationalError:
+            return True
 
     def _wait_told(self) -> None:
         """Until every subscriber has all, or for so long that it never will."""

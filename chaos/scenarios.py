@@ -44,6 +44,7 @@ class Scenario:
     env: dict[str, str] = field(default_factory=dict)  # faults that live inside the processes
     poison_each: int = 0
     longest_schedule_ms: float | None = None
+    replays: bool = False  # a quarter as many tasks have died before, and a campaign replays them meanwhile
     events: bool = False  # all are kept and told to subscribers, and each must be matched by a change
     moves: bool = False  # what is over goes to the past at once, and what is of BRIEF_TYPE goes for good soon after
     judges_recovery: bool = True  # False: how long each recovery took is told, not judged, since others use the machine
@@ -124,6 +125,15 @@ def _move(dice: random.Random) -> Iterable[Fault]:
         yield Fault(at, kind, target, seconds)
 
 
+def _replay(dice: random.Random) -> Iterable[Fault]:
+    """Whatever can end a step of a campaign; the beats above all."""
+    menu = [("kill", name, 0) for name in BEATS * 4 + WORKERS]
+    menu += [("cut_connections", "database", 0), ("stop_postgres", "database", 1)] * 2
+    dice.shuffle(menu)
+    for at, (kind, target, seconds) in zip(spread(dice, times=len(menu), until=44), menu, strict=True):
+        yield Fault(at, kind, target, seconds)
+
+
 def _relay(dice: random.Random) -> Iterable[Fault]:
     """Whatever can come between two steps of a relay, in an order of the seed's own."""
     menu = [("kill", name, 0) for name in BEATS * 4 + WORKERS]
@@ -181,6 +191,13 @@ ALL = {
             _move,
             MOVES,
             moves=True,
+        ),
+        Scenario(
+            "replay",
+            "a campaign replays dead tasks; beats and workers killed, PostgreSQL stopped, connections cut",
+            54,
+            _replay,
+            replays=True,
         ),
         Scenario(
             "relay",

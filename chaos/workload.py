@@ -9,6 +9,7 @@ LINE_TYPES = ("CHAOS_LINE", "CHAOS_LINE_BATCH", "CHAOS_LINE_THREADS", "CHAOS_LIN
 BRIEF_TYPE = "CHAOS_ROW_BATCH"  # in a retention class of its own, which some scenarios drop while they run
 FAILS_ONCE, SLOW = 0.10, 0.05
 SLOW_SECONDS = (0.02, 0.1)
+MENDED = "mended"  # the file that is there once tasks that died can succeed
 
 # Poison, and what it must come to. A leak is poison for its process only: the task itself succeeds.
 POISONS = {
@@ -56,6 +57,14 @@ def innocent(dice: random.Random, key: str, at: float = 0.0) -> Wish:
     if dice.random() < SLOW:
         payload["slow"] = round(dice.uniform(*SLOW_SECONDS), 3)
     return Wish(key, dice.choice(ROW_TYPES + LINE_TYPES), dice.choice(LANES), at, payload)
+
+
+def hopeless(dice: random.Random, tasks: int) -> list[Wish]:
+    """Tasks that die before the run begins, and succeed when they are replayed."""
+    return [
+        Wish(f"hopeless-{n}", dice.choice(ROW_TYPES + LINE_TYPES), dice.choice(LANES), 0.0, {"hopeless": True})
+        for n in range(tasks)
+    ]
 
 
 def poisonous(dice: random.Random, each: int, seconds: float) -> list[Wish]:

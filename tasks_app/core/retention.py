@@ -8,6 +8,7 @@ from datetime import timedelta
 from .errors import nearest, shown
 
 DEFAULT_CLASS = "default"
+KEEP_MINUTES_DAYS = 7  # the figures of each minute; nobody may set it
 TAKEN = ("batch",)  # punctual_past_batch is another table
 LONGEST_DAYS = 36_500
 

@@ -14,7 +14,10 @@ from django.utils import timezone
 from tasks_app.client import ToWebhook, schedule, subscribe
 from tasks_app.core.task import Failure
 from tasks_app.engine.operations.api_tokens import issue, known, revoke
+from tasks_app.engine.operations.campaigns import start_matching
 from tasks_app.engine.operations.lanes import pause
+from tasks_app.engine.watch.browse import Filter
+from tasks_app.lifecycle.operate import Verb
 from tasks_app.models import ApiToken, JobDefinition, ScheduleTask, Subscription
 from tests.support.api import JOB, Api
 from tests.support.audit import deeds
@@ -73,10 +76,13 @@ def test_nobody_gets_in_without_a_valid_token(token):
 @pytest.mark.parametrize(("method", "path"), WITH_ID)
 def test_what_belongs_to_another_tenant_does_not_exist(api, method, path):
     job, task = make("theirs", tenant="acme"), schedule("T_QUIET", "theirs", tenant="acme", delay=3600)
+    campaign = start_matching(Verb.CANCEL, Filter(tenant="acme"), by())
     told = subscribe("theirs", events=["*"], to=ToWebhook("https://hooks.example.com"), tenant="acme")
     letter = letter_of(*dead("their dead", tenant="acme"))
     before = everything()
-    url = address(path, job_id=job.id, task_id=task.task_id, letter_id=letter, subscription_id=told.id)
+    url = address(
+        path, job_id=job.id, task_id=task.task_id, letter_id=letter, subscription_id=told.id, campaign_id=campaign.id
+    )
 
     theirs = api.call(method, url, body_of(path), If_Match="1", Idempotency_Key="k")
     nothing = api.call(method, re.sub(r"\d+(?=/|$)", "987654321", url), body_of(path), If_Match="1")
@@ -90,6 +96,7 @@ def test_what_belongs_to_another_tenant_does_not_exist(api, method, path):
 def test_a_list_has_nothing_of_another_tenant(api, path):
     make("secret-name", tenant="acme")
     schedule("T_QUIET", "secret-key", tenant="acme", delay=3600)
+    start_matching(Verb.CANCEL, Filter(tenant="acme"), by(), selection="secret-selection")
     for tenant in ("acme", None):
         subscribe("secret-name", events=["*"], to=ToWebhook("https://hooks.example.com"), tenant=tenant)
     settled(started("dead", tenant="acme"), Failure("secret-code", "secret message", final=True))

@@ -16,8 +16,11 @@ from tasks_app.api.problems import CODES
 from tasks_app.client import ToWebhook, schedule, subscribe
 from tasks_app.engine.operations import bulk
 from tasks_app.engine.operations.api_tokens import issue
+from tasks_app.engine.operations.campaigns import start_matching
+from tasks_app.engine.watch.browse import Filter
 from tasks_app.lifecycle import schedule as scheduling
 from tasks_app.lifecycle.jobs import lock
+from tasks_app.lifecycle.operate import Verb
 from tasks_app.models import IdempotencyRecord
 from tests.support.alarms import alarm_ids, channel, rule
 from tests.support.api import Answer, Api
@@ -69,6 +72,8 @@ def world(api: Api, operation: Operation, *, task_type: str = "T_QUIET", lane: s
     if operation.path.startswith("/subscriptions"):
         told = subscribe("there", events=["*"], to=ToWebhook("https://hooks.example.com"), tenant="default")
         others = {"subscription_id": told.id}
+    if operation.path.startswith("/campaigns"):
+        others = {"campaign_id": start_matching(Verb.CANCEL, Filter(tenant="default"), by()).id}
     return World(api, operation, job.id, task.task_id, of_type(body, task_type), taken, others)
 
 
@@ -97,7 +102,7 @@ def closed_lane(api: Api, operation: Operation) -> Answer:
     if operation.id in ("create_tasks", "cancel_tasks"):
         options = {"lane": "critical"} if operation.id == "create_tasks" else {}
         return there.call(body=body | {"tasks": [UNIT | options]})
-    if operation.id in ("create_job", "create_task"):
+    if operation.id in ("create_job", "create_task", "start_campaign"):
         return there.call(body=body | {"lane": "critical"})
     if operation.id == "replay_dead_letters":
         return there.call(body=body | {"lane": "critical"})
@@ -203,7 +208,7 @@ def test_whoever_calls_too_often_is_refused_whatever_the_operation(api, settings
     assert [one.id for one in OPERATIONS if one not in declaring] == ["read_liveness"]
 
     for operation in declaring:
-        there = World(api, operation, NOBODY, NOBODY, NOBODY, {}, {"If_Match": "1", "Idempotency_Key": "k"})
+        there = World(api, operation, NOBODY, NOBODY, {}, {"If_Match": "1", "Idempotency_Key": "k"})
         # Three are too many, unless a new minute begins among them.
         refused = [answer for answer in (there.call() for _ in range(5)) if answer.status == 429]
         assert refused[0].code == "SCH_429_TOO_MANY", operation.id

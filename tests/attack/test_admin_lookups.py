@@ -51,9 +51,11 @@ def _one_of_each() -> dict[str, object]:
     from django.contrib.auth.models import Group, Permission
 
     from inventory_app.lifecycle import add
-    from tasks_app.client import Operator, cancel_tasks
+    from tasks_app.client import Operator, ToStream, cancel_tasks, subscribe
+    from tasks_app.lifecycle.operate import Verb
     from tests.support.alarms import alarm_ids
     from tests.support.articles import approved, draft, publish_task
+    from tests.support.campaigns import begun
     from tests.support.jobs import make
 
     users = get_user_model().objects
@@ -64,8 +66,10 @@ def _one_of_each() -> dict[str, object]:
     add("code-1", "A product")
     draft(title="x" * 100, body="x" * 4_999)
     cancel_tasks([publish_task(approved()).id], Operator("olga", "for the list of entries"))
+    begun(Verb.CANCEL, [1])
     make()
     alarm_ids()
+    subscribe("everything", events=["*"], to=ToStream("everything"))
     return {"boss": boss, "vera": vera}
 
 
@@ -146,6 +150,7 @@ def test_the_filters_that_a_list_offers_still_work(boss):
         "auth/user/?groups__isnull=1&is_active__exact=0",
         "tasks_app/auditentry/?task=1&actor=a&verb=b&subject=c&tenant=d&reason=e&since=2026-01-01T00:00&after=1",
         "tasks_app/scheduletask/?state=DEAD&type=X&lane=high&when=ran&since=2026-01-01T00:00&until=2026-02-01T00:00",
+        "tasks_app/campaign/?state=DONE&kind=retry&tenant=a&after=7",
         "tasks_app/jobdefinition/?tenant=a&name=b&status=ACTIVE&type=c&after=d",
     ):
         assert boss.get(f"/admin/{query}").status_code == 200, query

@@ -16,6 +16,7 @@ from tests.support.wait import wait_until
 VIEW, OPERATE = "tasks_app.view_scheduletask", "tasks_app.operate_scheduletask"
 LIST = "/admin/tasks_app/scheduletask/"
 FLEET = "/admin/tasks_app/node/"
+CAMPAIGNS = "/admin/tasks_app/campaign/"
 
 
 @pytest.fixture
@@ -61,7 +62,8 @@ def test_a_chosen_task_is_cancelled_with_the_keyboard_alone(visits, operator):
     assert (state(first).status, state(second).status) == ("CANCELLED", "INIT")
 
 
-def test_everything_that_matches_is_counted_first_and_then_done(visits, operator):
+def test_everything_that_matches_is_counted_first_and_then_done_by_a_beat(visits, operator, stack):
+    stack.beat()
     dead(*(f"broken-{n}" for n in range(60)))  # more than a page
     [other] = scheduled("other", at=MONDAY)
     page = visits.page(operator, LIST)
@@ -75,9 +77,10 @@ def test_everything_that_matches_is_counted_first_and_then_done(visits, operator
     page.get_by_label("Reason").fill("all of them")
     page.get_by_role("button", name="Retry 60 tasks now").click()
 
-    expect(page.get_by_text("60 started over")).to_be_visible()
+    expect(page.get_by_text("60 started over")).to_be_visible()  # the page sees it by itself
+    expect(page.get_by_text("It is done.")).to_be_visible()
     assert not ScheduleTask.objects.filter(status="DEAD").exists()
-    assert deeds().filter(reason="all of them").count() == 60
+    assert deeds().filter(reason="all of them", task_id__isnull=False).count() == 60
     assert state(other).due
 
 
@@ -212,3 +215,13 @@ def test_every_page_fits_a_narrow_screen(visits, operator, scheme):
     page.get_by_role("button", name="Cancel …").click()
     expect(page.get_by_label("Reason")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    page.goto(f"{LIST}?state=FAIL")
+    page.get_by_label("everything that matches").check()
+    page.get_by_role("button", name="Retry now …").click()
+    page.get_by_label("Reason").fill("narrow")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    page.get_by_role("button", name="Retry 3 tasks now").click()
+    expect(page.get_by_text("It waits for a beat")).to_be_visible()
+    for path in (page.url, CAMPAIGNS, page.url.replace("change/", "cancel/order/")):
+        page.goto(path)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 400, path

@@ -149,6 +149,6 @@ def test_an_order_that_waits_too_long_for_somebody_is_told_and_changes_nothing()
         somebody.close()
 
     assert answer.status_code == 503
-    assert b"Nothing more was changed; try again" in answer.content
+    assert b"Nothing was changed; try again" in answer.content
     assert state(task).status == "INIT"
     assert not deeds().exists()

@@ -28,6 +28,8 @@ GROWING = (
     "punctual_idempotency_record",
     "punctual_job",
     "punctual_job_cursor",
+    "punctual_campaign",
+    "punctual_campaign_chunk",
     "punctual_alarm_incident",
     "punctual_alarm_alert",
 )
@@ -242,6 +244,34 @@ class History:
                 "fingerprint": "'x'",
                 "status": "200",
                 "created_at": SOME_DAY,
+            },
+        )
+        part.insert(
+            "punctual_campaign",
+            50,
+            {
+                "operation": "gen_random_uuid()",
+                "tenant": "'default'",
+                "kind": "'retry'",
+                "state": "'DONE'",
+                "actor": "'someone'",
+                "reason": "'because'",
+                "cap": "1000",
+                "total": "1000",
+                "done": "1000",
+                "created_at": SOME_DAY,
+                "finished_at": SOME_DAY,
+                "measure_at": "CASE WHEN n % 100 = 0 THEN now() + interval '1 h' END",
+            },
+        )
+        part.insert(
+            "punctual_campaign_chunk",
+            10,
+            {
+                "campaign_id": "n / 5",
+                "number": "n % 5",
+                "ids": "ARRAY(SELECT n * 10 + i FROM generate_series(1, 10) AS i)",
+                "waiting": "CASE WHEN n % 50 = 0 THEN 1 ELSE 0 END",
             },
         )
         incident = {

@@ -38,13 +38,11 @@ ROWS = {
         "cause": letters._stretch(letters.LetterFilter(fingerprint="0" * 16)),
         "own cause": letters._stretch(letters.LetterFilter("default", fingerprint="0" * 16)),
     },
-    "group_letters": {
-        "all": letters._of(letters.LetterFilter()),
-        "tenant": letters._of(letters.LetterFilter("default")),
-        "cause": letters._of(letters.LetterFilter(fingerprint="0" * 16)),
-        "own cause": letters._of(letters.LetterFilter("default", fingerprint="0" * 16)),
+    "count_letters": {
+        "all": letters._stretch(letters.LetterFilter()),
+        "own cause": letters._stretch(letters.LetterFilter("default", fingerprint="0" * 16)),
     },
-    "letter_curves": {"all": letters._BY_ALL, "tenant": letters._BY_TENANT},
+    "letter_curves": {"all": letters._steps(None), "tenant": letters._steps("default")},
     "differing": {"": look._GIVEN},
     "waiting_keys": {"": "waiting.key = ANY (%(keys)s::text[])"},
     "compare_keys": {"": "SELECT unnest(%(keys)s::text[])"},

@@ -8,7 +8,11 @@ from tasks_app.core.handlers import REGISTRY
 from tasks_app.engine.beat.relay.deliveries import note_deliveries
 from tasks_app.engine.beat.relay.sink import Attempt
 from tasks_app.engine.operations.api_tokens import issue
+from tasks_app.engine.operations.campaigns import start_matching
+from tasks_app.engine.watch.browse import Filter
+from tasks_app.lifecycle.campaigns import verbs
 from tasks_app.lifecycle.limited import declare_limits
+from tasks_app.lifecycle.operate import Verb
 from tasks_app.models import DlqEntry
 from tests.support.alarms import alarm_ids
 from tests.support.api import Api
@@ -42,7 +46,13 @@ def ready(api: Api, one: Operation, number: int = 0) -> Ready:
         told = subscribe(f"of {number}", events=["*"], to=ToWebhook("https://hooks.example.com"), tenant="default")
         ids["subscription_id"] = told.id
         note_deliveries(told.id, [Attempt([], True, "200", 12.5)])
-    if one.id == "list_attempts":
+    if "{campaign_id}" in one.path or one.id == "list_campaigns":
+        ids["campaign_id"] = start_matching(Verb.CANCEL, Filter(tenant="default"), operator()).id
+        if one.id == "resume_campaign":
+            verbs.pause(ids["campaign_id"], operator())
+    elif one.id == "start_campaign":
+        dead(f"dead {number}")
+    elif one.id == "list_attempts":
         ids["task_id"] = schedule("T_QUIET", "fails", payload={"do": "retry", "after": 3600}).task_id
         run_due()
     elif one.id == "read_limits":

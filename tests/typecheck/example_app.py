@@ -81,6 +81,7 @@ from tasks_app.client.compensation import (
     register_scan,
     waiting_keys,
 )
+from tasks_app.client.events import Kind, declare_kind
 from tasks_app.client.jobs import (
     JobRequest,
     NameTaken,
@@ -106,10 +107,12 @@ from tasks_app.client.rolling import (
 from tasks_app.client.subscriptions import (
     Subscription,
     Target,
+    add_secret,
     find_subscription,
     pause_subscription,
     replay_subscription,
     resume_subscription,
+    withdraw_old_secrets,
 )
 from tasks_app.testing import (
     FrozenClock,
@@ -139,7 +142,7 @@ class Parcel:
 @handler("EXAMPLE_SEND", timeout=10, backoff=Backoff(base=1), key="order_id")
 def send(order_id: int, at_most: Decimal = Decimal(10)) -> str:
     if at_most < 0:
-        raise UnrecoverableError("nothing costs less than nothing", code="NEGATIVE")
+        raise UnrecoverableError("nothing costs less than nothing", code="NEGATIVE", tags=["pricing"])
     if order_id == 0:
         raise Skip("there is no such order")
     return f"sent {order_id}"
@@ -263,8 +266,13 @@ def by_name(at: datetime) -> list[Outcome]:
 
 
 def events() -> int:
-    emit("order.sent", {"order": 5})
-    return emit_many("order.sent", [{"order": 6}], tenant="acme")
+    kind: Kind = declare_kind("order.sent", "An order was sent.", {"type": "object"}, {"order": 5})
+    emit(kind.name, {"order": 5}, task_type="EXAMPLE_SEND", key=5)
+    return emit_many("order.sent", [{"order": 6}], tenant="acme", task_type="EXAMPLE_SEND", keys=[6])
+
+
+def heard(event: Event) -> str:
+    return f"{event.type} {event.id} {event.revision} {event.as_json()['unit']}"
 
 
 def operate(ids: list[int], at: datetime) -> bool:
@@ -344,6 +352,8 @@ def listen(operator: Operator) -> list[Subscription]:
     resume_subscription("to python", operator, tenant="shop", since=datetime.now(UTC))
     replay_subscription("to python", datetime.now(UTC), operator, tenant="shop")
     unsubscribe("to stream", tenant="shop")
+    secrets: list[str | None] = [made[-1].new_secret, add_secret("to webhook", operator, tenant="shop")]
+    assert len(secrets) > withdraw_old_secrets("to webhook", operator, tenant="shop")
     return [*made, find_subscription("to queue", tenant="shop")]
 
 

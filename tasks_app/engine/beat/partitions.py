@@ -9,7 +9,7 @@ from typing import NamedTuple
 from django.db import OperationalError
 
 from tasks_app.conf import conf
-from tasks_app.core.retention import DEFAULT_CLASS
+from tasks_app.core.retention import DEFAULT_CLASS, KEEP_MINUTES_DAYS
 from tasks_app.sql import run
 from tasks_app.storage.partitions import (
     EVER,
@@ -30,7 +30,6 @@ OUTBOX = "punctual_outbox"
 AHEAD = 3  # partitions after the one of now
 DAY = timedelta(days=1)
 WEEK = 7 * DAY
-KEEP_MINUTES_DAYS = 7
 STEPS = 20  # in which a default partition is emptied, in one run and at most
 
 log = logging.getLogger(__name__)

@@ -65,6 +65,7 @@ class ArchiveView:
     waiting: int  # partitions past their hot days that could not be archived, and stay until they can
     waiting_seconds: float | None  # since the first of them was tried
     error: str  # that it met
+    writing: bool = False  # somebody is at it right now
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +106,8 @@ def planning_behind() -> float | None:
 def archive() -> ArchiveView:
     if not conf().ARCHIVE_URL:
         return ArchiveView(0, None, "")
-    waiting, seconds, error = run("status_archive", {})[0]
-    return ArchiveView(waiting, seconds, error or "")
+    waiting, seconds, error, writing = run("status_archive", {})[0]
+    return ArchiveView(waiting, seconds, error or "", writing)
 
 
 def pauses() -> dict[str, Pause]:

@@ -16,10 +16,10 @@ from django.utils import timezone
 from tasks_app.core.errors import InvalidTask, checked_tags, shown
 from tasks_app.lifecycle.request import checked_instant
 from tasks_app.models import DlqEntry
-from tasks_app.sql import run_on
+from tasks_app.sql import run, run_on
 
 STRETCH = 5_000  # letters looked at in one statement
-WALKED_AT_ONCE = 1_000
+COUNTED_AT_ONCE = 50_000  # letters looked at in one statement that only counts
 MOST_CAUSES = 1_000  # looked at for one page
 COUNTED = 10_000  # letters of one cause, at most
 SAMPLE = 2_000  # letters of one cause that are looked at for a tag or a job
@@ -133,7 +133,7 @@ def walk_tasks(wanted: LetterFilter) -> Iterator[list[int]]:
     """The tasks of all letters that match, the latest first, some at a time."""
     after = None
     while True:
-        found = _look(wanted, after, WALKED_AT_ONCE)
+        found = _look(wanted, after, STRETCH)
         if found.tasks:
             yield found.tasks
         after = found.next
@@ -153,12 +153,16 @@ def tasks_of(letters: Sequence[int], wanted: LetterFilter) -> list[int]:
 
 def count_letters(wanted: LetterFilter, most: int, seconds: float) -> tuple[int, bool]:
     """How many match, counted up to `most` and for about so long; and whether these are all."""
-    count, deadline = 0, time.monotonic() + seconds
-    for tasks in walk_tasks(wanted):
-        count += len(tasks)
+    count, after, deadline = 0, None, time.monotonic() + seconds
+    while True:
+        asked = _asked(wanted) | _from(wanted, after) | {"stretch": COUNTED_AT_ONCE}
+        ((found, at, id_),) = run_on("count_letters", _stretch(wanted), asked)
+        count += found
+        if id_ is None and count <= most:
+            return count, True
         if count > most or time.monotonic() > deadline:
             return min(count, most), False
-    return count, True
+        after = Place(at, id_)
 
 
 def causes(wanted: LetterFilter, size: int) -> Causes:
@@ -171,7 +175,7 @@ def causes(wanted: LetterFilter, size: int) -> Causes:
         "sample": SAMPLE,
         "size": size,
     }
-    rows = run_on("group_letters", _of(wanted), asked)
+    rows = run("group_letters" if wanted.tenant is None else "group_own_letters", asked)
     sampled = wanted.tag is not None or wanted.job is not None
     bound = SAMPLE if sampled else COUNTED
     found = [Cause(*row[:9], complete=row[9] < bound) for row in rows]
@@ -196,7 +200,7 @@ def curve(wanted: LetterFilter, found: Sequence[Cause]) -> Curve | None:
         "steps": STEPS,
         "bound": STEP_COUNTED,
     }
-    return Curve(since, step, dict(run_on("letter_curves", _BY_TENANT if wanted.tenant else _BY_ALL, asked)))
+    return Curve(since, step, dict(run_on("letter_curves", _steps(wanted.tenant), asked)))
 
 
 class _Found(NamedTuple):
@@ -207,16 +211,20 @@ class _Found(NamedTuple):
 
 
 def _look(wanted: LetterFilter, after: Place | None, size: int) -> _Found:
-    asked = _asked(wanted) | {
-        "since": wanted.since,
-        "until": wanted.until,
-        "begin": after and after.at,
-        "after": after and after.id,
-        "size": size,
-        "stretch": max(STRETCH, size),
-    }
+    # What the index knows alone needs no more letters than the page has.
+    stretch = max(STRETCH, size) if _asks_more(wanted) else size
+    asked = _asked(wanted) | _from(wanted, after) | {"size": size, "stretch": stretch}
     ((ids, tasks, looked_at, at, id_),) = run_on("list_letters", _stretch(wanted), asked)
     return _Found(ids or [], tasks or [], looked_at, None if id_ is None else Place(at, id_))
+
+
+def _asks_more(wanted: LetterFilter) -> bool:
+    """Whether each letter has to be looked at."""
+    return any(one is not None for one in (wanted.types, wanted.task_type, wanted.tag, wanted.job))
+
+
+def _from(wanted: LetterFilter, after: Place | None) -> dict:
+    return {"since": wanted.since, "until": wanted.until, "begin": after and after.at, "after": after and after.id}
 
 
 def _asked(wanted: LetterFilter) -> dict:
@@ -230,26 +238,32 @@ def _asked(wanted: LetterFilter) -> dict:
     }
 
 
+# Rows are compared as wholes, and sorted by all that is compared: so only the index that begins with these columns will
+# do. By an equality, PostgreSQL's planner may take that of the time instead, and step over a million letters of others.
 _STRETCH = (
-    "SELECT * FROM punctual_dead_letter WHERE replay_status = 'OPEN' AND {where}"
-    " AND created_at >= coalesce(%(since)s::timestamptz, '-infinity')"
-    " AND created_at < coalesce(%(until)s::timestamptz, 'infinity')"
-    " AND created_at <= coalesce(%(begin)s::timestamptz, 'infinity')"
-    " AND (created_at, id) < (coalesce(%(begin)s::timestamptz, 'infinity'), coalesce(%(after)s::bigint, 0))"
-    " ORDER BY created_at DESC, id DESC LIMIT %(stretch)s"
+    "SELECT * FROM punctual_dead_letter WHERE replay_status = 'OPEN'"
+    " AND ({columns}created_at, id) >= ({values}coalesce(%(since)s::timestamptz, '-infinity'), 0)"
+    " AND ({columns}created_at, id) < ({values}coalesce(%(until)s::timestamptz, 'infinity'), 0)"
+    " AND ({columns}created_at, id) < ({values}coalesce(%(begin)s::timestamptz, 'infinity'),"
+    " coalesce(%(after)s::bigint, 0)) ORDER BY {order}created_at DESC, id DESC LIMIT %(stretch)s"
 )
-# For the causes: with one fingerprint given, the walk over all of them is a look-up.
-_BY_TENANT, _BY_ALL = "d.tenant = %(tenant)s::text", "TRUE"
-_BY_CAUSE = "d.fingerprint = %(fingerprint)s::text"
+_OF_STEP = (
+    "({columns}d.fingerprint, d.created_at) >= ({values}step.fingerprint, step.low)"
+    " AND ({columns}d.fingerprint, d.created_at) < ({values}step.fingerprint, step.high)"
+)
 
 
 def _stretch(wanted: LetterFilter) -> str:
-    where = ["fingerprint = %(fingerprint)s::text"] if wanted.fingerprint is not None else []
-    where += ["tenant = %(tenant)s::text"] if wanted.tenant is not None else []
-    return _STRETCH.format(where=" AND ".join(where) or "TRUE")
+    known = ["tenant"] if wanted.tenant is not None else []
+    known += ["fingerprint"] if wanted.fingerprint is not None else []
+    return _STRETCH.format(
+        columns="".join(f"{name}, " for name in known),
+        values="".join(f"%({name})s::text, " for name in known),
+        order="".join(f"{name} DESC, " for name in known),
+    )
 
 
-def _of(wanted: LetterFilter) -> str:
-    where = [_BY_TENANT] if wanted.tenant is not None else []
-    where += [_BY_CAUSE] if wanted.fingerprint is not None else []
-    return " AND ".join(where) or _BY_ALL
+def _steps(tenant: str | None) -> str:
+    if tenant is None:
+        return _OF_STEP.format(columns="", values="")
+    return _OF_STEP.format(columns="d.tenant, ", values="%(tenant)s::text, ")

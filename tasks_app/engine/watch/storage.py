@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from tasks_app.conf import conf
+from tasks_app.core.retention import KEEP_MINUTES_DAYS
 from tasks_app.sql import run
 
 MOVING_BOUND = 1_000  # batches that wait to be moved and are counted
@@ -222,7 +223,9 @@ def keep_of(family: str) -> timedelta | None:
     classes = conf().retention_classes
     known = {f"punctual_past_{name}": one.hot for name, one in classes.items()}
     known["punctual_past_batch"] = known["punctual_attempt"] = classes["default"].hot
-    known["punctual_outbox"] = timedelta(days=conf().KEEP_OUTBOX_DAYS)
+    known["punctual_outbox"] = conf().KEEP_OUTBOX_DAYS * DAY
+    known["punctual_audit_entry"] = conf().KEEP_AUDIT_DAYS * DAY
+    known["punctual_minute_figures"] = KEEP_MINUTES_DAYS * DAY
     return known.get(family)
 
 

@@ -44,7 +44,7 @@ def start(
     """
     cap, rate = checked_cap(cap), checked_rate(rate)
     options = _options(kind, lane, at)
-    with atomic(savepoint=False):
+    with atomic():
         run("lock_operation", {"operation": operator.operation})
         if (before := Campaign.objects.filter(operation=operator.operation).first()) is not None:
             return before

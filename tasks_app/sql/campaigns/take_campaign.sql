@@ -4,7 +4,7 @@
 SELECT id, kind, tenant, actor, from_tenant, reason, operation, options, rate, total, done, counts
 FROM punctual_campaign
 WHERE state = 'RUNNING' AND next_at <= (SELECT clock_timestamp())
-  AND (holder = %(holder)s OR held_until IS NULL OR held_until < clock_timestamp())
+  AND (holder = %(holder)s OR held_until IS NULL OR held_until < (SELECT clock_timestamp()))
 ORDER BY next_at
 LIMIT 1
 FOR NO KEY UPDATE SKIP LOCKED

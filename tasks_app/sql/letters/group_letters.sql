@@ -1,11 +1,11 @@
 -- group_letters: open letters by their cause: how many, the first and the last. One step in the index for each cause, since
 -- a million letters have few; and no cause is counted further than to a bound. A tag or a job, which no index knows, is
 -- looked for among the latest letters of each cause. The last column says that there are more causes.
--- Of one tenant or of all: `--rows` is the condition that has an index.
+-- Rows are compared as wholes, and sorted by all that is compared: then only the index of causes will do. By an equality,
+-- PostgreSQL's planner may take that of the time instead, and step over a million letters of other causes.
 WITH RECURSIVE cause AS (
     (SELECT d.fingerprint, 1 AS nth FROM punctual_dead_letter d
-     WHERE d.replay_status = 'OPEN' AND
---rows
+     WHERE d.replay_status = 'OPEN' AND d.fingerprint >= coalesce(%(fingerprint)s::text, '')
      ORDER BY d.fingerprint
      LIMIT 1)
     UNION ALL
@@ -13,8 +13,7 @@ WITH RECURSIVE cause AS (
     FROM cause
     CROSS JOIN LATERAL (
         SELECT d.fingerprint FROM punctual_dead_letter d
-        WHERE d.replay_status = 'OPEN' AND d.fingerprint > cause.fingerprint AND
---rows
+        WHERE d.replay_status = 'OPEN' AND d.fingerprint > cause.fingerprint
         ORDER BY d.fingerprint
         LIMIT 1
     ) AS following
@@ -24,18 +23,18 @@ WITH RECURSIVE cause AS (
     FROM cause
     CROSS JOIN LATERAL (
         SELECT d.id, d.task_type, d.error_code, d.error_msg, d.frame, d.created_at AS last_at FROM punctual_dead_letter d
-        WHERE d.replay_status = 'OPEN' AND d.fingerprint = cause.fingerprint AND
---rows
-          AND d.created_at >= %(since)s::timestamptz AND d.created_at < %(until)s::timestamptz
-        ORDER BY d.created_at DESC, d.id DESC
+        WHERE d.replay_status = 'OPEN'
+          AND (d.fingerprint, d.created_at) >= (cause.fingerprint, %(since)s::timestamptz)
+          AND (d.fingerprint, d.created_at) < (cause.fingerprint, %(until)s::timestamptz)
+        ORDER BY d.fingerprint DESC, d.created_at DESC, d.id DESC
         LIMIT 1
     ) AS last
     CROSS JOIN LATERAL (
         SELECT d.created_at FROM punctual_dead_letter d
-        WHERE d.replay_status = 'OPEN' AND d.fingerprint = cause.fingerprint AND
---rows
-          AND d.created_at >= %(since)s::timestamptz AND d.created_at < %(until)s::timestamptz
-        ORDER BY d.created_at, d.id
+        WHERE d.replay_status = 'OPEN'
+          AND (d.fingerprint, d.created_at) >= (cause.fingerprint, %(since)s::timestamptz)
+          AND (d.fingerprint, d.created_at) < (cause.fingerprint, %(until)s::timestamptz)
+        ORDER BY d.fingerprint, d.created_at, d.id
         LIMIT 1
     ) AS first
     WHERE cause.nth <= %(most)s
@@ -43,14 +42,14 @@ WITH RECURSIVE cause AS (
       AND (%(types)s::text[] IS NULL OR last.task_type = ANY (%(types)s::text[]))
       AND (%(task_type)s::text IS NULL OR last.task_type = %(task_type)s)
 ), counted AS MATERIALIZED (
-    SELECT seen.*, few.letters AS letters, few.looked_at
+    SELECT seen.*, few.letters, few.letters AS looked_at
     FROM seen
     CROSS JOIN LATERAL (
-        SELECT count(*) AS letters, count(*) AS looked_at FROM (
+        SELECT count(*) AS letters FROM (
             SELECT FROM punctual_dead_letter d
-            WHERE d.replay_status = 'OPEN' AND d.fingerprint = seen.fingerprint AND
---rows
-              AND d.created_at >= %(since)s::timestamptz AND d.created_at < %(until)s::timestamptz
+            WHERE d.replay_status = 'OPEN'
+              AND (d.fingerprint, d.created_at) >= (seen.fingerprint, %(since)s::timestamptz)
+              AND (d.fingerprint, d.created_at) < (seen.fingerprint, %(until)s::timestamptz)
             LIMIT %(bound)s
         ) AS one
     ) AS few
@@ -64,10 +63,10 @@ WITH RECURSIVE cause AS (
 --include letter_matches
                    AS matches
             FROM punctual_dead_letter d
-            WHERE d.replay_status = 'OPEN' AND d.fingerprint = seen.fingerprint AND
---rows
-              AND d.created_at >= %(since)s::timestamptz AND d.created_at < %(until)s::timestamptz
-            ORDER BY d.created_at DESC, d.id DESC
+            WHERE d.replay_status = 'OPEN'
+              AND (d.fingerprint, d.created_at) >= (seen.fingerprint, %(since)s::timestamptz)
+              AND (d.fingerprint, d.created_at) < (seen.fingerprint, %(until)s::timestamptz)
+            ORDER BY d.fingerprint DESC, d.created_at DESC, d.id DESC
             LIMIT %(sample)s
         ) AS one
     ) AS few

@@ -9,9 +9,10 @@ from django.test import Client
 from tasks_app.client import Link, Operator, cancel_tasks, register_link, schedule, schedule_many
 from tasks_app.core.links import LINKS
 from tasks_app.lifecycle.audit import Entry, audit
-from tasks_app.models import ScheduleTask
+from tasks_app.models import Campaign, ScheduleTask
 from tests.support.audit import deeds
 from tests.support.browser import person
+from tests.support.campaigns import carried_out
 from tests.support.clients import client_of
 from tests.support.engine import claim_due, run_due
 from tests.support.jobs import instances, make
@@ -268,7 +269,7 @@ def test_an_order_is_carried_out_and_reported(operator, verb, expected):
         assert ScheduleTask.objects.get().due_at == TUESDAY
 
 
-def test_everything_that_matches_is_done_and_nothing_else(operator):
+def test_everything_that_matches_is_a_campaign_and_nothing_else_is(operator):
     dead("a", "b", "c")
     [other] = scheduled("other", at=MONDAY)
     given = {"verb": "retry", "scope": "matching", "filter": "state=DEAD&type=T_QUIET", "ids": [str(other)]}
@@ -276,31 +277,26 @@ def test_everything_that_matches_is_done_and_nothing_else(operator):
     shown = operator.post(ORDER, given)
     assert shown.context["button"] == "Retry 3 tasks now"
     hidden = {field.name: field.value() or "" for field in shown.context["form"].hidden_fields()}
-    operator.post(RUN, hidden | {"reason": "all of them"})
+    answers = [operator.post(RUN, hidden | {"reason": "all of them", "rate": "50", "lane": "low"}) for _ in range(2)]
 
+    campaign = Campaign.objects.get()
+    assert {answer.url for answer in answers} == {f"/admin/tasks_app/campaign/{campaign.id}/change/"}
+    assert (campaign.total, campaign.rate, campaign.options) == (3, 50.0, {"lane": "low"})
+    assert (campaign.actor, campaign.selection) == ("olga", "State: Dead, Type: T_QUIET")
+    assert ScheduleTask.objects.filter(status="DEAD").count() == 3
+    carried_out(campaign)
     assert ScheduleTask.objects.filter(status="DEAD").count() == 0
     assert state(other).due
-    assert set(deeds().values_list("outcome", flat=True)) == {"replayed"}
 
 
-def test_a_long_order_goes_on_from_page_to_page(operator, monkeypatch):
-    monkeypatch.setattr("tasks_app.engine.operations.operate.CHUNK", 10)
-    monkeypatch.setattr("tasks_app.admin.orders.STEP_SECONDS", 0)
-    scheduled(*(str(n) for n in range(25)), at=MONDAY)
-    given = order("cancel", scope="matching", filter="state=INIT", of="25", done="0")
+def test_a_preview_says_how_many_the_cap_leaves_out(operator, monkeypatch):
+    monkeypatch.setattr("tasks_app.admin.orders.CAP", 2)
+    dead("a", "b", "c")
 
-    answer = operator.post(RUN, given)
-    rounds = 1
-    while answer.status_code == 200:
-        assert b"data-go-on" in answer.content
-        given = {field.name: field.value() or "" for field in answer.context["form"]}
-        answer = operator.post(RUN, given)
-        rounds += 1
+    shown = operator.post(ORDER, {"verb": "retry", "scope": "matching", "filter": "state=DEAD"})
 
-    assert rounds >= 3
-    assert answer.status_code == 302
-    assert ScheduleTask.objects.filter(status="CANCELLED").count() == 25
-    assert "25" in page(operator, answer.url)
+    assert shown.context["button"] == "Retry 2 tasks now"
+    assert b"Only the first 2 of them are taken" in shown.content
 
 
 def test_an_order_that_is_sent_twice_acts_once(operator):
@@ -334,8 +330,11 @@ def test_an_order_that_is_sent_twice_acts_once(operator):
         {"ids": ",".join(map(str, range(1, 2000)))},
         {"operation": "not a uuid"},
         {"filter": "state=SLEEPING", "scope": "matching"},
-        {"after": "x", "scope": "matching"},
-        {"after": "0:abc", "scope": "matching"},
+        {"cap": "0", "scope": "matching", "filter": "state=INIT"},
+        {"cap": "1000001", "scope": "matching", "filter": "state=INIT"},
+        {"rate": "0", "scope": "matching", "filter": "state=INIT"},
+        {"rate": "fast", "scope": "matching", "filter": "state=INIT"},
+        {"lane": "none", "scope": "matching", "filter": "state=INIT"},
         {"verb": "move", "at": ""},
         {"verb": "move", "at": "tomorrow"},
         {"verb": "move", "at": "9999-99-99T00:00"},
@@ -350,7 +349,7 @@ def test_a_bad_order_is_refused_and_changes_nothing(operator, bad):
 
     assert answer.status_code == 400
     assert state(task_id).status == "INIT"
-    assert not deeds().exists()
+    assert not deeds().exists() and not Campaign.objects.exists()
 
 
 def test_an_order_without_a_choice_says_so(operator):

@@ -1,19 +1,23 @@
 """From events to incidents and alerts: grouped by cause, told once in a while, and told when all is well again."""
 
+from collections import Counter
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 from django.db import transaction
 from django.utils import timezone
 
+from tasks_app.client import ToWebhook, schedule_many, subscribe
 from tasks_app.core.alarms import Condition, Occurrence
 from tasks_app.engine.beat.alarms import reading
 from tasks_app.engine.beat.alarms.alarm import alarm
 from tasks_app.engine.beat.alarms.reading import read_events
 from tasks_app.lifecycle.alarms.incidents import FORGET_SECONDS, MOST_CAUSES, calm_due, note, tell_due
 from tasks_app.lifecycle.alarms.rules import delete_rule, edit_rule
-from tasks_app.models import AlarmAlert, AlarmIncident, AlarmReader, MinuteFigures, ScheduleTask
-from tests.support.alarms import channel, died, happened, kinds, look, rule, time_passes, titles
+from tasks_app.lifecycle.subscriptions import resume, suspend
+from tasks_app.models import AlarmAlert, AlarmIncident, AlarmReader, DlqEntry, MinuteFigures, ScheduleTask, Subscription
+from tests.support.alarms import ADDRESS, channel, died, happened, kinds, look, rule, time_passes, titles
 from tests.support.engine import run_due
 from tests.support.jobs import instances, make
 from tests.support.operators import operator
@@ -41,6 +45,21 @@ def test_five_thousand_deaths_of_one_cause_are_one_alert():
     assert (incident.count, incident.cause, incident.task_type) == (5_000, "SMTP_DOWN", "T_QUIET")
     assert titles() == ["5,000 tasks of T_QUIET gave up: SMTP_DOWN"]
     assert "For example task 1 (key-1) of tenant default." in AlarmAlert.objects.get().body["text"]
+
+
+def test_real_deaths_are_grouped_by_the_fingerprint_of_their_letters():
+    rule()
+    schedule_many("T_QUIET", [{"key": number, "payload": {"do": "die"}} for number in range(20)])
+    schedule_many("T_QUIET", [{"key": f"c{number}", "payload": {"do": "crash"}, "max_retry": 0} for number in range(3)])
+    run_due()
+    look()
+
+    found = dict(AlarmIncident.objects.values_list("cause", "count"))
+    assert found == Counter(DlqEntry.objects.values_list("fingerprint", flat=True)) and sorted(found.values()) == [
+        3,
+        20,
+    ]
+    assert "20 tasks of T_QUIET gave up: ASKED" in titles()
 
 
 def test_two_causes_are_two_incidents():
@@ -302,6 +321,21 @@ def test_a_suspended_subscription_is_told_and_so_is_that_it_goes_on():
     look()
     assert kinds() == ["opened"]
     happened("subscription.resumed", [{"name": "billing", "by": "olga"}])
+    look()
+    assert kinds() == ["opened", "well"]
+
+
+def test_the_relays_own_suspension_is_an_incident():
+    rule(conditions=("suspended",))
+    made = subscribe("billing", events=["*"], to=ToWebhook(ADDRESS), tenant="default")
+    node = uuid4()
+    Subscription.objects.filter(id=made.id).update(holder=node, fence=7)
+    assert suspend(made.id, node, 7, "answered 500")
+    look()
+    assert titles() == ["Subscription 'billing' is suspended"]
+    assert "The reason: answered 500" in AlarmAlert.objects.get().body["text"]
+
+    resume(made.id, operator())
     look()
     assert kinds() == ["opened", "well"]
 

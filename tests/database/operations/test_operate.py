@@ -14,13 +14,14 @@ from tasks_app.client import (
     move_tasks,
     retry_tasks,
     schedule,
-    schedule_many,
 )
-from tasks_app.engine.operations.operate import operate_matching, operate_tasks, preview_matching, preview_tasks
+from tasks_app.engine.operations.campaigns import start_matching
+from tasks_app.engine.operations.operate import operate_tasks, preview_matching, preview_tasks
 from tasks_app.engine.watch.browse import Filter
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.models import AuditEntry, DlqEntry, ScheduleTask
 from tests.support.audit import deeds
+from tests.support.campaigns import carried_out
 from tests.support.engine import claim_due, run_due
 from tests.support.marks import commits
 from tests.support.moves import MONDAY, TUESDAY, dead, events, rows_of, scheduled, state
@@ -68,6 +69,16 @@ TABLE = {
         "CANCELLED": Answer.FINISHED,
         "SUPERSEDED": Answer.SUPERSEDED,
     },
+    Verb.REPLAY: {
+        "DEAD": Answer.REPLAYED,
+        "FAIL": Answer.PLANNED,
+        "INIT": Answer.PLANNED,
+        "RUNNING": Answer.RUNNING,
+        "SUCCESS": Answer.FINISHED,
+        "ROLLING": Answer.FINISHED,
+        "CANCELLED": Answer.FINISHED,
+        "SUPERSEDED": Answer.SUPERSEDED,
+    },
     Verb.CANCEL: {
         "DEAD": Answer.FINISHED,
         "FAIL": Answer.CANCELLED,
@@ -98,6 +109,8 @@ def order(verb: Verb, ids, by=None):
     match verb:
         case Verb.RETRY:
             return retry_tasks(ids, by)
+        case Verb.REPLAY:
+            return operate_tasks(verb, ids, by)
         case Verb.CANCEL:
             return cancel_tasks(ids, by)
         case Verb.MOVE:
@@ -234,27 +247,13 @@ def test_a_task_whose_handler_is_gone_can_still_be_cancelled_and_moved():
     assert move_tasks([second], TUESDAY, operator()).answers == {second: Answer.MOVED}
 
 
-def test_everything_that_matches_is_counted_and_then_done_in_chunks(monkeypatch):
-    monkeypatch.setattr("tasks_app.engine.operations.operate.CHUNK", 7)
-    schedule_many("T_QUIET", [{"key": n} for n in range(30)], payload={"do": "die"})
-    run_due()
+def test_everything_that_matches_is_counted():
+    dead(*(str(n) for n in range(30)))
     scheduled("other", at=MONDAY)
-    wanted, by = Filter(state="DEAD"), operator()
 
-    preview = preview_matching(Verb.RETRY, wanted)
+    preview = preview_matching(Verb.RETRY, Filter(state="DEAD"))
+
     assert (preview.acted, preview.complete) == (30, True)
-
-    progress, rounds, total = operate_matching(Verb.RETRY, wanted, by, seconds=0), 1, 0
-    total += progress.counts[Answer.REPLAYED]
-    while progress.next is not None:
-        progress = operate_matching(Verb.RETRY, wanted, by, after=progress.next, seconds=0)
-        total += progress.counts[Answer.REPLAYED]
-        rounds += 1
-
-    assert total == 30
-    assert rounds > 3
-    assert deeds().filter(operation=by.operation).count() == 30
-    assert not ScheduleTask.objects.filter(status="DEAD").exists()
 
 
 def test_tasks_younger_than_the_preview_are_not_meant():
@@ -262,17 +261,9 @@ def test_tasks_younger_than_the_preview_are_not_meant():
     newest = preview_matching(Verb.CANCEL, Filter(state="INIT")).newest
     young = scheduled("young", at=MONDAY)
 
-    operate_matching(Verb.CANCEL, Filter(state="INIT", newest=newest), operator())
+    carried_out(start_matching(Verb.CANCEL, Filter(state="INIT", newest=newest), operator()))
 
     assert [state(*ids).status for ids in (old, young)] == ["CANCELLED", "INIT"]
-
-
-def test_everything_is_moved_although_moving_changes_the_order_it_is_found_in():
-    ids = scheduled(*(str(n) for n in range(40)), at=MONDAY)
-
-    operate_matching(Verb.MOVE, Filter(state="INIT"), operator(), at=TUESDAY)
-
-    assert set(ScheduleTask.objects.filter(id__in=ids).values_list("due_at", flat=True)) == {TUESDAY}
 
 
 def test_two_operations_have_numbers_of_their_own():

@@ -7,7 +7,7 @@ What the engine does most is run beside both, too, and may touch no more pages o
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 from django.conf import settings
@@ -24,8 +24,10 @@ from tasks_app.engine.beat.alarms.sending import send_waiting
 from tasks_app.engine.beat.relay.reader import Cursor, read
 from tasks_app.engine.beat.relay.windows import merge_windows
 from tasks_app.engine.beat.roll_up import roll_up
+from tasks_app.engine.operations.campaigns import Pace, start_matching
 from tasks_app.engine.watch.audit_browse import AuditFilter, page_of_entries
 from tasks_app.engine.watch.browse import Filter, browse
+from tasks_app.engine.watch.campaign_browse import CampaignFilter, page_of_campaigns
 from tasks_app.engine.watch.figures import next_hour
 from tasks_app.engine.watch.job_browse import JobFilter, last_runs, page_of_instances, page_of_jobs
 from tasks_app.engine.watch.letters import LetterFilter, page_of_letters
@@ -33,14 +35,17 @@ from tasks_app.engine.watch.status import read_status
 from tasks_app.engine.watch.why import why_job, why_task
 from tasks_app.engine.worker.executor import run_batch
 from tasks_app.lifecycle.alarms.incidents import calm_due, tell_due
+from tasks_app.lifecycle.campaigns import steps
 from tasks_app.lifecycle.claim import ClaimedBatch, LaneShare, claim, peek
 from tasks_app.lifecycle.jobs.planning import plan_due
+from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.past import move_batches, move_strays
 from tasks_app.lifecycle.reap import reap, rescue_stranded
 from tasks_app.lifecycle.view import history
-from tasks_app.models import AnyTask, DlqEntry, JobDefinition, OutboxWindow, ScheduleTask, TaskBatch
+from tasks_app.models import AnyTask, Campaign, DlqEntry, JobDefinition, OutboxWindow, ScheduleTask, TaskBatch
 from tests.support.engine import anybodys
 from tests.support.history import GROWING, LIMITED, TYPE, History, another_database
+from tests.support.operators import operator
 from tests.support.plans import ROWS, Scan, Tables, generic_plan, scans, statements
 
 pytestmark = pytest.mark.django_db
@@ -67,6 +72,7 @@ EXPECTED_TO_GROW = {
     "roll_up": "the minutes since the last one that is there; run below",
     "status_minutes": "the last hour; run below",
     "status_sample": "a share of the pages that gets smaller with the table",
+    "take_chores": "whether there is a campaign that runs, in an index of those; run below",
 }
 
 
@@ -119,6 +125,21 @@ def look_for(**wanted: object) -> Callable[[], object]:
     return lambda: browse(Filter(**wanted), size=20, seconds=0)
 
 
+def take_chores() -> None:
+    given = {"node_id": uuid4(), "name": "test", "dispatching": False, "names": ["campaign"], "everys": [1.0]}
+    sql.run("declare_chores", {"names": ["campaign"]})
+    assert sql.run("take_chores", given) == []
+
+
+def replay_some() -> None:
+    """A campaign: its choice, its step, and a look at what came of it."""
+    campaign = start_matching(Verb.REPLAY, Filter(state="DEAD"), operator(), Pace(cap=20))
+    assert steps.step("test").tasks == 20
+    Campaign.objects.filter(id=campaign.id).update(measure_at=timezone.now() - timedelta(days=1))
+    assert steps.measure() == 20
+    assert page_of_campaigns(CampaignFilter("default"), None, 20)[0]
+
+
 def a_cause() -> str:
     return DlqEntry.objects.filter(replay_status=DlqEntry.OPEN).values_list("fingerprint", flat=True)[0]
 
@@ -154,6 +175,9 @@ DOES = {
     "cut a window": cut_a_window,
     "read events": read_windows,
     "merge windows": merge_windows,
+    "take chores": take_chores,
+    "replay": replay_some,
+    "prune campaigns": lambda: sql.run("prune_campaigns", {"keep": 10 * DAY, "step": 10}),
     "status": read_status,
     "next hour": next_hour,
     "failing": lambda: failing_keys(TYPE, most=20),

@@ -10,10 +10,10 @@ from django.core.management import call_command
 from django.db import ProgrammingError, connection
 
 from tasks_app.client import schedule_many
-from tasks_app.engine.beat.partitions import keep_partitions
+from tasks_app.engine.beat.partitions import families, keep_partitions
 from tasks_app.engine.beat.tend import tend
 from tasks_app.engine.watch.status import read_status
-from tasks_app.engine.watch.storage import Growth, Table, days_until, grown, growth_of, read_storage
+from tasks_app.engine.watch.storage import Growth, Table, days_until, grown, growth_of, keep_of, read_storage
 from tasks_app.engine.watch.verdict import Severity
 from tasks_app.models import ScheduleTask, TaskBatch
 from tasks_app.storage.partitions import drop, make, partitions
@@ -173,6 +173,12 @@ def test_a_partition_that_is_missing_is_told():
     assert "punctual_past_default" in words
     keep_partitions()
     assert told("partitions_behind") == []
+
+
+def test_the_forecast_knows_when_each_table_drops_its_partitions():
+    keep_partitions()
+
+    assert {one.table: keep_of(one.table) for one in families()} == {one.table: one.keep for one in families()}
 
 
 def test_a_partition_that_should_have_gone_is_told():

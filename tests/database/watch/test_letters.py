@@ -171,9 +171,13 @@ def test_without_letters_there_is_none():
     assert curve(LetterFilter(), []) is None
 
 
-def test_a_count_stops_at_its_bound_and_says_so(three):
+@pytest.mark.parametrize("at_once", [1, 2, 5, 50_000])
+def test_a_count_stops_at_its_bound_and_says_so(three, monkeypatch, at_once):
+    monkeypatch.setattr(letters, "COUNTED_AT_ONCE", at_once)
     assert count_letters(LetterFilter(), 100, 5.0) == (5, True)
     assert count_letters(LetterFilter(), 3, 5.0) == (3, False)
+    assert count_letters(LetterFilter(tag="odd"), 100, 5.0) == (2, True)
+    assert count_letters(LetterFilter("acme", fingerprint=three["a"].fingerprint), 100, 5.0) == (1, True)
 
 
 # Orders.
@@ -276,6 +280,6 @@ def test_a_closed_letter_gets_no_tags(three):
 
 
 def test_walking_gives_every_task_once(three, monkeypatch):
-    monkeypatch.setattr(letters, "WALKED_AT_ONCE", 2)
+    monkeypatch.setattr(letters, "STRETCH", 2)
 
     assert [id_ for page in walk_tasks(LetterFilter()) for id_ in page] == [three[key].task_id for key in "edcba"]

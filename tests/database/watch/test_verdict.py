@@ -331,6 +331,23 @@ def test_a_chore_that_begins_and_never_ends_is_told(beat):
     assert "The chore compensate was never finished" in told()[0]
 
 
+def test_an_archive_that_goes_on_being_written_is_not_taken_for_one_that_hangs(beat, settings):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"ARCHIVE_URL": "/nowhere"}
+    Node.objects.update(started_at=Now() - timedelta(hours=4))
+    execute(
+        "INSERT INTO punctual_chore (name, next_at, ran_at, done_at)"
+        " VALUES ('archive', now() + interval '1 minute', now(), now() - interval '3 hours')"
+    )
+    execute(
+        "INSERT INTO punctual_leaving (name, oid, fence, holder, held_until)"
+        " VALUES ('punctual_task', 'punctual_task'::regclass::oid::bigint, 1, 'beat', now() + interval '1 minute')"
+    )
+    assert "The chore archive" not in told()[0]
+
+    execute("UPDATE punctual_leaving SET held_until = now() - interval '1 minute'")
+    assert "The chore archive was last finished 3 h ago" in told()[0]
+
+
 def test_a_scan_that_fails_is_a_chore_that_fails(beat):
     def broken(dry_run: bool):
         raise RuntimeError("the scan is broken\nand this is nobody's business")

@@ -144,7 +144,7 @@ def see_pages() -> None:
     User.objects.create_superuser("boss", password="x")
     people = Client(raise_request_exception=False)
     people.login(username="boss", password="x")
-    pages = ("scheduletask", "jobdefinition", "taskbatch", "node", "auditentry", "apitoken")
+    pages = ("scheduletask", "jobdefinition", "taskbatch", "node", "auditentry", "apitoken", "subscription")
     seen["pages"] = {name: people.get(f"/punctual/tasks_app/{name}/").status_code for name in pages}
     bearer = {"Authorization": f"Bearer {issue('tour', 'default', ME, can_write=True)[1]}"}
     api = Client(headers=bearer, raise_request_exception=False)

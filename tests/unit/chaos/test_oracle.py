@@ -146,3 +146,25 @@ def test_batches_and_failures_are_forgiven_up_to_what_was_at_stake():
 
 def test_a_slow_schedule_counts_only_where_there_is_a_limit():
     assert judge(replace(GOOD, longest_schedule_ms=9000.0)).passed
+
+
+CAMPAIGN = replace(GOOD, replays=Counter({7: 1}), campaign="DONE")
+
+
+def test_a_campaign_that_replayed_each_task_once_passes():
+    assert judge(CAMPAIGN).passed
+
+
+@pytest.mark.parametrize(
+    ("harm", "told"),
+    [
+        ({"replays": Counter({7: 2})}, "replayed task 7 2 times"),
+        ({"replays": Counter({7: 1, 8: 0})}, "replayed task 8 0 times"),
+        ({"campaign": "RUNNING after 1 of 2: {}"}, "the campaign is RUNNING after 1 of 2"),
+        ({"campaign": ""}, "the campaign is gone"),
+    ],
+)
+def test_a_campaign_that_went_wrong_is_seen(harm, told):
+    found = judge(replace(CAMPAIGN, **harm))
+
+    assert any(told in sentence for sentence in found.faults_found)
