@@ -1,9 +1,9 @@
-"""Events for other apps: what one looks like, and how an app says which ones it tells. `client.emit` tells them."""
+"""The catalogue of events for other apps: an app says which ones it tells. `client.emit` tells them."""
 
-from tasks_app.core.events import Event, Kind
+from tasks_app.core.events import Kind
 from tasks_app.core.events import declare as _declare
 
-__all__ = ["Event", "Kind", "declare_kind"]
+__all__ = ["Kind", "declare_kind"]
 
 
 def declare_kind(name: str, sentence: str, data: dict[str, object], example: object = None) -> Kind:

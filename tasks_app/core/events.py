@@ -210,7 +210,7 @@ _OWN = (
     Kind(
         "task.failed",
         "A run failed, and the task will be tried again, or, if it rolls, runs again at its usual time.",
-        _object(_ERROR | {"next": _time("When it is due again.")}),
+        _object(_ERROR, next=_time("When it is due again, if that is known.")),
         {"code": "RETRYABLE", "message": "gateway answered 503", "next": _LATER},
         Status.FAIL,
         run=True,
@@ -432,3 +432,40 @@ def _about_ours(pattern: str) -> bool:
     """Only of our own nouns do we know all the events there can be."""
     noun, dot, _ = pattern.removeprefix("!").partition(".")
     return bool(dot) and noun in OWN_NOUNS
+
+
+def schema_of(kind: Kind) -> dict:
+    """The JSON schema of a whole event of this kind, as `Event.as_json` gives it."""
+    properties = _ENVELOPE | {"type": {"const": kind.name}, "data": kind.data}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": kind.name,
+        "description": kind.sentence,
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+    }
+
+
+_ENVELOPE = {
+    "id": _text("Stable: the same event has the same id whenever and to whomever it is sent.")
+    | {"pattern": r"^\d+-\d+$"},
+    "type": _text("The kind."),
+    "time": _time("When it happened, by the database's clock."),
+    "tenant": _text("Whose it is; `internal` for what concerns all tenants."),
+    "unit": {
+        "type": ["object", "null"],
+        "properties": {"task_type": _text("The task type."), "key": _text("The unit's key.")},
+        "required": ["task_type", "key"],
+        "description": "What it is about: with the tenant it names a unit. Events of one unit come in order.",
+    },
+    "task": _perhaps(_integer("The task.")),
+    "job": _perhaps(_integer("The job that made the task, or that it is about.")),
+    "fire_time": _perhaps(_time("The time for which the job made the task.")),
+    "idem_key": _perhaps(_text("The idempotency key that the task was scheduled with.")),
+    "attempt": _perhaps(_integer("Of a run: the number of the try, from 1.")),
+    "state": _perhaps(_text("The task's state afterwards.")),
+    "worker": _perhaps(_text("Of a run: who ran it.")),
+    "revision": _integer("Grows with every event of the unit: an event with a smaller one is older. There are gaps."),
+    "data": {},
+}

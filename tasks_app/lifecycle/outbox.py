@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask
-from tasks_app.core.events import KINDS, checked_own_name
+from tasks_app.core.events import KINDS, NAME_LENGTH, checked_own_name
 from tasks_app.core.tenants import INTERNAL_TENANT
 from tasks_app.models.schedule_task import DEFAULT_TENANT, KEY_LENGTH, TENANT_LENGTH
 from tasks_app.sql import array, run, text_array
@@ -33,7 +33,8 @@ def emit(
     Of one unit they are heard in the order in which they were told, as long as whoever tells has locked what they are
     about: a row of its own, or the unit's task.
     """
-    event, tenant = checked_own_name(event), checked_name("tenant", tenant, TENANT_LENGTH)
+    event = checked_own_name(checked_name("event", event, NAME_LENGTH))
+    tenant = checked_name("tenant", tenant, TENANT_LENGTH)
     texts = [checked_json("payload", payload) for payload in payloads]
     units = _checked_units(task_type, keys, len(texts))
     if event not in conf().kept_events:

@@ -37,15 +37,20 @@ WHERE i.inhparent = 'punctual_outbox'::regclass AND NOT EXISTS (
 """
 
 
+LISTS = [name for name, kind in COLUMNS.items() if kind.endswith("[]")] + ["payloads"]
+
+
 def add_columns(apps, schema_editor) -> None:
     added = ", ".join(f"ADD COLUMN IF NOT EXISTS {name} {kind}" for name, kind in COLUMNS.items())
+    # Long lists are not compressed: that would take longer than all the rest of telling.
+    stored = ", ".join(f"ALTER COLUMN {name} SET STORAGE EXTERNAL" for name in LISTS)
     # First the column, then its default: the other way round every row there is would be written anew.
     with schema_editor.connection.cursor() as cursor:
         _PARTITIONS._briefly(
             cursor,
             lambda: cursor.execute(
                 f"ALTER TABLE punctual_outbox {added};"
-                "ALTER TABLE punctual_outbox ALTER COLUMN xid SET DEFAULT pg_current_xact_id()"
+                f"ALTER TABLE punctual_outbox {stored}, ALTER COLUMN xid SET DEFAULT pg_current_xact_id()"
             ),
         )
 

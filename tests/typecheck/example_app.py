@@ -81,6 +81,7 @@ from tasks_app.client.compensation import (
     register_scan,
     waiting_keys,
 )
+from tasks_app.client.events import Kind, declare_kind
 from tasks_app.client.jobs import (
     JobRequest,
     NameTaken,
@@ -141,7 +142,7 @@ class Parcel:
 @handler("EXAMPLE_SEND", timeout=10, backoff=Backoff(base=1), key="order_id")
 def send(order_id: int, at_most: Decimal = Decimal(10)) -> str:
     if at_most < 0:
-        raise UnrecoverableError("nothing costs less than nothing", code="NEGATIVE")
+        raise UnrecoverableError("nothing costs less than nothing", code="NEGATIVE", tags=["pricing"])
     if order_id == 0:
         raise Skip("there is no such order")
     return f"sent {order_id}"
@@ -265,8 +266,13 @@ def by_name(at: datetime) -> list[Outcome]:
 
 
 def events() -> int:
-    emit("order.sent", {"order": 5})
-    return emit_many("order.sent", [{"order": 6}], tenant="acme")
+    kind: Kind = declare_kind("order.sent", "An order was sent.", {"type": "object"}, {"order": 5})
+    emit(kind.name, {"order": 5}, task_type="EXAMPLE_SEND", key=5)
+    return emit_many("order.sent", [{"order": 6}], tenant="acme", task_type="EXAMPLE_SEND", keys=[6])
+
+
+def heard(event: Event) -> str:
+    return f"{event.type} {event.id} {event.revision} {event.as_json()['unit']}"
 
 
 def operate(ids: list[int], at: datetime) -> bool:

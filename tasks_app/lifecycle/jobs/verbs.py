@@ -104,7 +104,8 @@ def edit(
         dues = join(job, now, opened.again, opened.decided) if job.status == JobStatus.ACTIVE else {}
         after = shown_fields(job)
         _audit(operator, "edit", job, {"before": before, "after": after})
-        _tell("job.edited", job, operator, {"changed": [name for name in after if after[name] != before.get(name)]})
+        changes = [name for name in after if after[name] != before.get(name) and name != "revision"]
+        _tell("job.edited", job, operator, {"changed": changes})
     return Changed(_fresh(job), dues)
 
 

@@ -8,10 +8,10 @@ WITH gone AS (
     WHERE t.job = %(job)s AND t.due_at IS NOT NULL AND t.status = 'INIT' AND NOT t.solo AND (t.claimed_due IS NULL OR t.execute_time = t.fire_time)
       AND NOT starts_with(t.biz_key, %(manual)s::text)
     RETURNING t.id, t.tenant, t.task_type, t.biz_key, t.job, t.fire_time, t.idem_key
-), news AS (
+), news AS NOT MATERIALIZED (
     SELECT 'task.cancelled' AS event, g.id, g.tenant, g.task_type, g.biz_key AS key, g.job, g.fire_time, g.idem_key,
            NULL::text AS worker, NULL::uuid AS batch_no, NULL::int AS attempt, NULL::text AS state,
-           jsonb_build_object('code', 'TAKEN_BACK', 'reason', 'its job was changed', 'by', %(by)s::text) AS data
+           jsonb_build_object('code', 'TAKEN_BACK', 'reason', 'its job was changed', 'by', %(by)s::text) AS data, TRUE AS with_data
     FROM gone g
 ),
 --include tell

@@ -10,10 +10,11 @@ WITH mine AS MATERIALIZED (
     WHERE t.id = mine.id AND t.current AND
 --include live
     RETURNING t.id, t.tenant, t.task_type, t.biz_key, t.job, t.fire_time, t.idem_key
-), news AS (
+), news AS NOT MATERIALIZED (
     SELECT 'task.cancelled' AS event, m.id, m.tenant, m.task_type, m.biz_key AS key, m.job, m.fire_time, m.idem_key,
            NULL::text AS worker, NULL::uuid AS batch_no, NULL::int AS attempt, NULL::text AS state,
-           jsonb_build_object('code', 'CANCELLED', 'reason', left(%(reason)s::text, 500), 'by', %(by)s::text) AS data
+           jsonb_build_object('code', 'CANCELLED', 'reason', left(%(reason)s::text, 500), 'by', %(by)s::text) AS data,
+           TRUE AS with_data
     FROM moved m
 ),
 --include tell

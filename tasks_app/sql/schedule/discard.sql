@@ -17,10 +17,11 @@ WITH dead AS MATERIALIZED (
     SET replay_status = 'CLOSED', closed_at = clock_timestamp(), closed_by = %(by)s
     FROM moved
     WHERE d.task_id = moved.id AND d.replay_status = 'OPEN'
-), news AS (
+), news AS NOT MATERIALIZED (
     SELECT 'task.cancelled' AS event, m.id, m.tenant, m.task_type, m.biz_key AS key, m.job, m.fire_time, m.idem_key,
            NULL::text AS worker, NULL::uuid AS batch_no, NULL::int AS attempt, NULL::text AS state,
-           jsonb_build_object('code', 'DISCARDED', 'reason', left(%(reason)s::text, 500), 'by', %(by)s::text) AS data
+           jsonb_build_object('code', 'DISCARDED', 'reason', left(%(reason)s::text, 500), 'by', %(by)s::text) AS data,
+           TRUE AS with_data
     FROM moved m
 ),
 --include tell

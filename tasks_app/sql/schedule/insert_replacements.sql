@@ -22,13 +22,13 @@ WITH created AS (
     ORDER BY old.tenant, old.task_type, old.biz_key
     ON CONFLICT DO NOTHING
     RETURNING tenant, task_type, biz_key, id, due_at, replaces, job, fire_time, idem_key
-), news AS (
+), news AS NOT MATERIALIZED (
     SELECT %(event)s::text AS event, c.id, c.tenant, c.task_type, c.biz_key AS key, c.job, c.fire_time, c.idem_key,
            NULL::text AS worker, NULL::uuid AS batch_no, NULL::int AS attempt, NULL::text AS state,
            CASE %(event)s::text
                WHEN 'task.created' THEN jsonb_build_object('at', c.due_at, 'replaces', c.replaces)
                ELSE jsonb_build_object('replaces', c.replaces, 'new', c.due_at, 'old', (
-                   SELECT old.execute_time FROM punctual_task old WHERE old.id = c.replaces)) END AS data
+                   SELECT old.execute_time FROM punctual_task old WHERE old.id = c.replaces)) END AS data, TRUE AS with_data
     FROM created c
 ),
 --include tell

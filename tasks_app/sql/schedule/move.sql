@@ -14,11 +14,11 @@ WITH moved AS (
     WHERE t.id = u.id AND t.current
       AND (t.status IN ('INIT', 'FAIL', 'BLOCKED') OR (t.status = 'SUCCESS' AND t.due_at IS NOT NULL))
     RETURNING t.tenant, t.task_type, t.biz_key, t.id, t.due_at, t.execute_time, t.status, t.job, t.fire_time, t.idem_key
-), news AS (
+), news AS NOT MATERIALIZED (
     SELECT 'task.updated' AS event, m.id, m.tenant, m.task_type, m.biz_key AS key, m.job, m.fire_time, m.idem_key,
            NULL::text AS worker, NULL::uuid AS batch_no, NULL::int AS attempt, m.status AS state,
            jsonb_build_object('old', (SELECT coalesce(old.due_at, old.execute_time) FROM punctual_task old WHERE old.id = m.id),
-                              'new', coalesce(m.due_at, m.execute_time)) AS data
+                              'new', coalesce(m.due_at, m.execute_time)) AS data, TRUE AS with_data
     FROM moved m
 ),
 --include tell

@@ -16,10 +16,10 @@ WITH dead AS MATERIALIZED (
     SET replay_status = 'REPLAYED', closed_at = clock_timestamp(), closed_by = %(by)s
     FROM moved
     WHERE d.task_id = moved.id AND d.replay_status = 'OPEN'
-), news AS (
+), news AS NOT MATERIALIZED (
     SELECT 'task.replayed' AS event, m.id, m.tenant, m.task_type, m.biz_key AS key, m.job, m.fire_time, m.idem_key,
            NULL::text AS worker, NULL::uuid AS batch_no, NULL::int AS attempt, NULL::text AS state,
-           jsonb_build_object('by', %(by)s::text) AS data
+           jsonb_build_object('by', %(by)s::text) AS data, TRUE AS with_data
     FROM moved m
 ),
 --include tell

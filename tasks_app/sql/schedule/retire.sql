@@ -22,10 +22,10 @@ WITH retired AS (
     SET replay_status = 'CLOSED', closed_at = clock_timestamp(), closed_by = %(by)s
     FROM retired
     WHERE d.task_id = retired.id AND d.replay_status = 'OPEN'
-), news AS (
+), news AS NOT MATERIALIZED (
     SELECT 'task.cancelled' AS event, r.id, r.tenant, r.task_type, r.biz_key AS key, r.job, r.fire_time, NULL::text AS idem_key,
            NULL::text AS worker, NULL::uuid AS batch_no, NULL::int AS attempt, NULL::text AS state,
-           jsonb_build_object('code', r.error_code, 'reason', r.error_msg, 'by', %(by)s::text) AS data
+           jsonb_build_object('code', r.error_code, 'reason', r.error_msg, 'by', %(by)s::text) AS data, TRUE AS with_data
     FROM retired r WHERE r.was = 'RUNNING'
 ),
 --include tell

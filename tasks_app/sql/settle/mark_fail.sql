@@ -45,13 +45,15 @@ WITH
     SELECT id, tenant, task_type, error_code, error_msg, fingerprint, job, g ->> 'frame', g ->> 'trace',
            ARRAY(SELECT jsonb_array_elements_text(g -> 'tags'))
     FROM moved WHERE status = 'DEAD'
-), news AS (
+), news AS NOT MATERIALIZED (
     SELECT CASE m.status WHEN 'DEAD' THEN 'task.dead' ELSE 'task.failed' END AS event, m.id, m.tenant, m.task_type,
-           m.biz_key AS key, m.job, m.fire_time, m.idem_key, b.worker, b.batch_no, m.attempt, NULL::text AS state,
+           m.biz_key AS key, m.job, m.fire_time, m.idem_key, (SELECT worker FROM b) AS worker,
+           (SELECT batch_no FROM b) AS batch_no, m.attempt, NULL::text AS state,
            jsonb_strip_nulls(jsonb_build_object(
                'code', m.error_code, 'message', left(m.error_msg, 500), 'next', m.due_at,
-               'fingerprint', m.fingerprint, 'tags', CASE WHEN m.status = 'DEAD' THEN m.g -> 'tags' END)) AS data
-    FROM moved m, b
+               'fingerprint', m.fingerprint, 'tags', CASE WHEN m.status = 'DEAD' THEN m.g -> 'tags' END)) AS data,
+           TRUE AS with_data
+    FROM moved m
 ),
 --include tell
 --include figures

@@ -14,11 +14,11 @@ WITH
     FROM b, given g
     WHERE t.id = g.id AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
     RETURNING t.id, t.tenant, t.task_type, t.biz_key, t.job, t.fire_time, t.idem_key, t.attempt, t.error_code, t.error_msg
-), news AS (
-    SELECT 'task.cancelled' AS event, m.id, m.tenant, m.task_type, m.biz_key AS key, m.job, m.fire_time, m.idem_key, b.worker,
-           b.batch_no, m.attempt + 1 AS attempt, NULL::text AS state,
-           jsonb_build_object('code', m.error_code, 'reason', left(m.error_msg, 500), 'by', 'handler') AS data
-    FROM moved m, b
+), news AS NOT MATERIALIZED (
+    SELECT 'task.cancelled' AS event, m.id, m.tenant, m.task_type, m.biz_key AS key, m.job, m.fire_time, m.idem_key,
+           (SELECT worker FROM b) AS worker, (SELECT batch_no FROM b) AS batch_no, m.attempt + 1 AS attempt, NULL::text AS state,
+           jsonb_build_object('code', m.error_code, 'reason', left(m.error_msg, 500), 'by', 'handler') AS data, TRUE AS with_data
+    FROM moved m
 ),
 --include tell
 --include figures

@@ -20,10 +20,11 @@ WITH
     FROM mine
     WHERE t.ctid = mine.spot AND t.status = 'RUNNING' AND t.batch_no = %(batch_no)s
     RETURNING t.id, t.tenant, t.task_type, t.biz_key, t.job, t.fire_time, t.idem_key, mine.place
-), news AS (
+), news AS NOT MATERIALIZED (
     SELECT 'task.succeeded' AS event, m.id, m.tenant, m.task_type, m.biz_key AS key, m.job, m.fire_time, m.idem_key,
-           b.worker, b.batch_no, (%(attempts)s::int[])[m.place] AS attempt, NULL::text AS state, NULL::jsonb AS data
-    FROM moved m, b
+           (SELECT worker FROM b) AS worker, (SELECT batch_no FROM b) AS batch_no,
+           (%(attempts)s::int[])[m.place] AS attempt, NULL::text AS state, NULL::jsonb AS data, FALSE AS with_data
+    FROM moved m
 ),
 --include tell
 --include figures

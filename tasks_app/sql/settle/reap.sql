@@ -66,14 +66,15 @@ WITH expired AS (
     INSERT INTO punctual_dead_letter (task_id, tenant, task_type, error_code, error_msg, fingerprint, job, tags)
     SELECT id, tenant, task_type, error_code, error_msg, fingerprint, job, ARRAY['lease_expired']
     FROM moved WHERE status = 'DEAD'
-), news AS (
+), news AS NOT MATERIALIZED (
     -- When one that rolls is due again is left out: its type may have a timer to wait for.
     SELECT CASE m.status WHEN 'DEAD' THEN 'task.dead' ELSE 'task.failed' END AS event, m.id, m.tenant, m.task_type,
            m.biz_key AS key, m.job, m.fire_time, m.idem_key, m.worker, m.lost_batch AS batch_no,
            CASE m.attempt WHEN 0 THEN m.max_retry + 1 ELSE m.attempt END AS attempt, NULL::text AS state,
            jsonb_strip_nulls(jsonb_build_object(
                'code', m.error_code, 'message', m.error_msg, 'next', CASE WHEN m.attempt > 0 THEN m.due_at END,
-               'fingerprint', m.fingerprint, 'tags', CASE WHEN m.status = 'DEAD' THEN '["lease_expired"]'::jsonb END)) AS data
+               'fingerprint', m.fingerprint, 'tags', CASE WHEN m.status = 'DEAD' THEN '["lease_expired"]'::jsonb END)) AS data,
+           TRUE AS with_data
     FROM moved m WHERE m.alone
 ),
 --include tell

@@ -26,10 +26,11 @@ WITH b AS (
       AND coalesce((SELECT f.claimed_due FROM b JOIN punctual_task f ON f.id = b.ids[1] AND f.batch_no = b.batch_no), '-infinity')
           < (SELECT b.started_at - make_interval(secs => %(late)s) FROM b)
       AND greatest(t.claimed_due, t.allowed_at, b.allowed_at) < b.started_at - make_interval(secs => %(late)s)
-), news AS (
+), news AS NOT MATERIALIZED (
     SELECT 'task.late' AS event, l.id, l.tenant, l.task_type, l.biz_key AS key, l.job, l.fire_time, l.idem_key, l.worker,
            l.batch_no, l.attempt + 1 AS attempt, NULL::text AS state,
-           jsonb_build_object('due', l.possible, 'late_seconds', extract(epoch FROM l.started_at - l.possible)) AS data
+           jsonb_build_object('due', l.possible, 'late_seconds', extract(epoch FROM l.started_at - l.possible)) AS data,
+           TRUE AS with_data
     FROM late l
 ),
 --include tell

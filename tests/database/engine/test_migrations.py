@@ -1,10 +1,15 @@
 """Migrations on a database that is in use: what was interrupted can be run again."""
 
+from importlib import import_module
+
 import pytest
 from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
+from tasks_app.models import OutboxEvent
+from tasks_app.sql import execute
+from tests.support.events import told
 from tests.support.marks import commits
 
 pytestmark = commits
@@ -46,3 +51,57 @@ def test_an_index_that_was_interrupted_is_built_again(half_built):
 
     assert indexes_of_audit()["punctual_audit_entry_tenant"] is True
     assert ("tasks_app", INDEX) in MigrationRecorder(connection).applied_migrations()
+
+
+EVENTS, BEFORE_EVENTS = "0028_events", "0027_archive"
+OLD_EVENT = "INSERT INTO punctual_outbox (tenant, event, task_id) VALUES ('default', 'task.failed', 5)"
+
+
+def outbox_files() -> set[int]:
+    """Where the partitions of the outbox lie: a table that was rewritten lies elsewhere."""
+    parts = "SELECT inhrelid FROM pg_inherits WHERE inhparent = 'punctual_outbox'::regclass"
+    return {file for (file,) in execute(f"SELECT pg_relation_filenode(inhrelid)::bigint FROM ({parts}) AS part")}
+
+
+def parts_without_index() -> list[str]:
+    with connection.cursor() as cursor:
+        return import_module(f"tasks_app.migrations.{EVENTS}")._without_index(cursor)
+
+
+@pytest.mark.usefixtures("_all_applied")
+def test_the_outbox_gets_its_columns_without_a_row_being_written_and_can_go_back():
+    call_command("migrate", "tasks_app", BEFORE_EVENTS, verbosity=0)
+    execute(OLD_EVENT)
+    before = outbox_files()
+
+    call_command("migrate", "tasks_app", EVENTS, verbosity=0)
+    execute(OLD_EVENT)  # by a process that was not restarted yet
+
+    assert outbox_files() == before
+    assert [one.xid is None for one in OutboxEvent.objects.order_by("id")] == [True, False]
+    assert [(event.task, event.state) for event in told()] == [(5, "FAIL")] * 2
+    assert parts_without_index() == []
+    call_command("migrate", "tasks_app", BEFORE_EVENTS, verbosity=0)
+    assert execute("SELECT count(*), min(task_id) FROM punctual_outbox") == [(2, 5)]
+
+
+@pytest.mark.usefixtures("_all_applied")
+@pytest.mark.parametrize("left", ["an index that is not valid", "a partition without one", "columns only"])
+def test_the_index_of_the_outbox_that_was_interrupted_is_built_again(left):
+    call_command("migrate", "tasks_app", EVENTS, verbosity=0)
+    MigrationRecorder(connection).record_unapplied("tasks_app", EVENTS)
+    execute("DROP INDEX punctual_outbox_xid")
+    if left != "columns only":
+        execute("CREATE INDEX punctual_outbox_xid ON ONLY punctual_outbox (xid)")
+    if left == "an index that is not valid":
+        execute("CREATE INDEX punctual_outbox_default_xid ON punctual_outbox_default (xid)")
+        execute("UPDATE pg_index SET indisvalid = FALSE WHERE indexrelid = 'punctual_outbox_default_xid'::regclass")
+
+    call_command("migrate", "tasks_app", EVENTS, verbosity=0)
+
+    assert parts_without_index() == []
+    assert execute("SELECT indisvalid FROM pg_index WHERE indexrelid = 'punctual_outbox_xid'::regclass") == [(True,)]
+    assert execute(
+        "SELECT bool_and(indisvalid) FROM pg_index JOIN pg_inherits ON inhrelid = indexrelid"
+        " WHERE inhparent = 'punctual_outbox_xid'::regclass"
+    ) == [(True,)]

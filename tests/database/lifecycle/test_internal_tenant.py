@@ -170,6 +170,7 @@ def test_rows_of_before_are_moved_and_keep_everything_else():
     UnitRevision.objects.create(tenant="default", task_type=PUBLISH, biz_key="2", revision=7)
     job = make(task_type="T_QUIET")
     JobDefinition.objects.filter(id=job.id).update(task_type=STOCK_SYNC)
+    OutboxEvent.objects.all().delete()
     for event, task in (("task.failed", dead), ("task.failed", other), ("PUBLISH_TIME_CHANGED", None), ("x", None)):
         OutboxEvent.objects.create(tenant="default", event=event, task_id=task and task.id)
     before = {row["id"]: row for row in ScheduleTask.objects.values()}

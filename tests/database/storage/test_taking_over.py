@@ -16,6 +16,7 @@ from tests.support.wait import wait_until
 
 pytestmark = commits
 MIGRATION = import_module("tasks_app.migrations.0025_partitions")
+EVENTS = import_module("tasks_app.migrations.0028_events")
 # As the version before wrote them.
 OLD_STATEMENTS = {
     "punctual_outbox": """
@@ -42,6 +43,7 @@ def migrate() -> None:
     with connection.schema_editor(atomic=False) as editor:
         MIGRATION.cut(None, editor)
         MIGRATION.replace_functions(None, editor)
+        EVENTS.build_index(None, editor)
 
 
 def migrate_back() -> None:

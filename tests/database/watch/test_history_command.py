@@ -9,13 +9,13 @@ import pyarrow.parquet as pq
 import pytest
 from django.core.management import CommandError, call_command
 
-from tasks_app.client import cancel_tasks, schedule
+from tasks_app.client import cancel_tasks, reschedule, schedule
 from tasks_app.management.commands import history
 from tests.support.archive import days_ago
 from tests.support.cold import fill_archive
 from tests.support.engine import make_due, run_due
 from tests.support.marks import commits
-from tests.support.moves import MONDAY
+from tests.support.moves import MONDAY, TUESDAY
 from tests.support.operators import operator
 from tests.support.past import fill_past, noon
 
@@ -168,6 +168,19 @@ def test_a_unit_s_story_is_told_in_order_of_time():
     assert "try 1 failed" in lines[1]
     assert "SUCCESS" in lines[2]
     assert any("olga: cancel, cancelled. not any more" in line for line in lines)
+
+
+def test_a_unit_s_story_has_the_events_that_say_more():
+    task = schedule("T_QUIET", "unit", at=MONDAY).task_id
+    schedule("T_QUIET", "other", at=MONDAY)
+    reschedule("T_QUIET", "unit", at=TUESDAY)
+    reschedule("T_QUIET", "other", at=TUESDAY)
+
+    story = [json.loads(line) for line in told("--unit", "T_QUIET", "unit", "--json")]
+
+    assert [(one["task_id"], one["words"]) for one in story if one["what"] == "event"] == [
+        (task, f"moved from {MONDAY.isoformat()} to {TUESDAY.isoformat()}")
+    ]
 
 
 def test_a_story_that_is_too_long_is_refused(monkeypatch):

@@ -186,6 +186,33 @@ def test_a_handler_of_an_unknown_retention_class_is_told_by_a_check():
     assert "retention='breif' is not a class in PUNCTUAL[\"RETENTION\"]. There are: default." in found[0]
 
 
+@pytest.mark.parametrize(
+    ("events", "words"),
+    [
+        (
+            ["*", "!task.succeded"],
+            """PUNCTUAL["EVENTS"] has '!task.succeded', and there is no such event. Did you mean""",
+        ),
+        (["task dead"], "no pattern for events"),
+        ("task.dead", """PUNCTUAL["EVENTS"] is 'task.dead'; it must be a list of strings."""),
+        ([7], "has 7, which is no pattern"),
+    ],
+)
+def test_events_that_do_not_exist_can_not_be_kept(events, words):
+    with pytest.raises(InvalidConfiguration) as refused:
+        from_settings({"EVENTS": events})
+
+    assert words in str(refused.value)
+
+
+def test_what_is_kept_is_given_to_statements_as_the_names_of_our_kinds():
+    kept = from_settings({"EVENTS": ["task.dead", "task.failed", "order.*"]})
+
+    assert kept.kept_kinds == "{task.failed,task.dead}"
+    assert "order.paid" in kept.kept_events
+    assert from_settings({"EVENTS": []}).kept_kinds == "{}"
+
+
 def test_every_setting_is_on_the_configuration_page_with_its_default():
     page = (ROOT / "docs" / "configuration.md").read_text()
     for knob in fields(Conf):
