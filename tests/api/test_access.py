@@ -18,7 +18,15 @@ from tasks_app.engine.operations.campaigns import start_matching
 from tasks_app.engine.operations.lanes import pause
 from tasks_app.engine.watch.browse import Filter
 from tasks_app.lifecycle.operate import Verb
-from tasks_app.models import ApiToken, JobDefinition, ScheduleTask, Subscription
+from tasks_app.models import (
+    AlarmChannel,
+    AlarmIncident,
+    AlarmRule,
+    ApiToken,
+    JobDefinition,
+    ScheduleTask,
+    Subscription,
+)
 from tests.support.alarms import alarm_ids
 from tests.support.api import JOB, Api
 from tests.support.audit import deeds
@@ -43,16 +51,14 @@ BODIES = {
 NAMES = {"lane": "low", "name": "T_QUIET", "product_code": "secret-1"}
 
 
-IDS = ("job_id", "task_id", "letter_id", "subscription_id", "campaign_id", "rule_id", "channel_id", "incident_id")
-
-
 def address(path: str, **ids: object) -> str:
     """The path, with these ids in it."""
     return re.sub(r"\{(\w+)\}", lambda found: str((NAMES | ids)[found[1]]), path)
 
 
 def everything() -> list:
-    return [list(model.objects.order_by("id").values()) for model in (JobDefinition, ScheduleTask, Subscription)]
+    models = (JobDefinition, ScheduleTask, Subscription, AlarmRule, AlarmChannel)
+    return [list(model.objects.order_by("id").values()) for model in models]
 
 
 def body_of(path: str) -> dict:
@@ -69,7 +75,13 @@ def test_nobody_gets_in_without_a_valid_token(token):
     api.token = token
 
     for method, path in PROTECTED:
-        answer = api.call(method, address(path, **dict.fromkeys(IDS, 1)), {}, If_Match="1", Idempotency_Key="k")
+        answer = api.call(
+            method,
+            address(path, **dict.fromkeys(re.findall(r"\w+_id", path), 1)),
+            {},
+            If_Match="1",
+            Idempotency_Key="k",
+        )
 
         assert (answer.status, answer.code) == (401, "SCH_401_UNAUTHENTICATED"), path
 
@@ -80,9 +92,12 @@ def test_what_belongs_to_another_tenant_does_not_exist(api, method, path):
     campaign = start_matching(Verb.CANCEL, Filter(tenant="acme"), by())
     told = subscribe("theirs", events=["*"], to=ToWebhook("https://hooks.example.com"), tenant="acme")
     letter = letter_of(*dead("their dead", tenant="acme"))
+    ids = {"job_id": job.id, "task_id": task.task_id, "letter_id": letter, "subscription_id": told.id}
+    ids |= {"campaign_id": campaign.id} | alarm_ids()
+    for model in (AlarmRule, AlarmChannel, AlarmIncident):
+        model.objects.update(tenant="acme")
     before = everything()
-    ids = {"job_id": job.id, "task_id": task.task_id, "campaign_id": campaign.id, "subscription_id": told.id}
-    url = address(path, letter_id=letter, **ids, **alarm_ids("acme"))
+    url = address(path, **ids)
 
     theirs = api.call(method, url, body_of(path), If_Match="1", Idempotency_Key="k")
     nothing = api.call(method, re.sub(r"\d+(?=/|$)", "987654321", url), body_of(path), If_Match="1")
