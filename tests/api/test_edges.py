@@ -49,11 +49,18 @@ def may_have_no_body(operation: dict) -> bool:
     return not operation.get("requestBody", {"required": True})["required"]
 
 
+ONE_OF_SEVERAL = ("RescheduleIn", "ReplayIn", "LettersIn")  # each can be left out, but not all of them
+
+
 def test_a_body_that_must_be_sent_needs_something_in_it():
     for one in schema.OPERATIONS:
         body = one.component(one.details.get("requestBody", {}))
         if one.method == "POST" and body and not schema.SCHEMA["components"]["schemas"][body].get("required"):
+<<<<<<< HEAD
             assert may_have_no_body(one.details) or body in ONE_OF_SOME, one.id
+=======
+            assert may_have_no_body(one.details) or body in ONE_OF_SEVERAL, one.id
+>>>>>>> letters
 
 
 @pytest.mark.parametrize("path", [path for verb, path, one in OPERATIONS if verb == "POST" and may_have_no_body(one)])
