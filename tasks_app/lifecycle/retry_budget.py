@@ -22,9 +22,7 @@ class Held(NamedTuple):
 
 
 def note_attempts(tasks: Sequence[Task]) -> None:
-    """These have run, and their outcomes are about to be written. Costs nothing where nobody has a budget."""
-    if not conf().retry_budgets:
-        return
+    """These have run, and their outcomes are about to be written."""
     now = time.monotonic()
     for name, count in _counted(tasks).items():
         if (bucket := _bucket(name, now)) is not None:

@@ -66,7 +66,8 @@ def settle(
     settled = sorted(settled, key=lambda one: one.task.id)  # lock order, and the statements search by it
     kinds, timer = _by_kind(settled), handler.timer if handler else None
     handed = _handed(settled)
-    retry_budget.note_attempts([one.task for one in settled if not isinstance(one.outcome, Returned)])
+    if conf().retry_budgets:
+        retry_budget.note_attempts([one.task for one in settled if not isinstance(one.outcome, Returned)])
     if len(kinds) == 1 and timer is None and not handed:
         return _write(batch_no, handler, *kinds[0], finish=finish, figures=figures)
     with atomic(savepoint=False):
@@ -268,4 +269,6 @@ _STATEMENTS = {
 def _clean(text: str, longest: int) -> str:
     """Handler text is untrusted: no NUL, no half characters, no control characters, not endless."""
     text = text[:longest].encode("utf-8", "replace").decode()
+    if all(line.isprintable() for line in text.replace("\t", "\n").split("\n")):
+        return text  # nearly always; letter by letter a stack would take a hundred times as long
     return "".join(c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text)

@@ -38,10 +38,9 @@ class RabbitMQ:
     def start(self) -> None:
         from tests.support.wait import wait_until
 
-        log = (self._folder / "out").open("a")
-        self._process = subprocess.Popen(
-            [str(SERVER)], env=self._env, cwd=self._folder, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
-        )
+        with (self._folder / "out").open("a") as log:
+            options = {"env": self._env, "cwd": self._folder, "stdout": log, "stderr": subprocess.STDOUT}
+            self._process = subprocess.Popen([str(SERVER)], **options, start_new_session=True)
         wait_until(self._answers, START_SECONDS, describe=lambda: (self._folder / "out").read_text()[-2000:])
 
     def kill(self) -> None:

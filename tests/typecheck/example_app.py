@@ -142,7 +142,7 @@ class Parcel:
 @handler("EXAMPLE_SEND", timeout=10, backoff=Backoff(base=1), key="order_id")
 def send(order_id: int, at_most: Decimal = Decimal(10)) -> str:
     if at_most < 0:
-        raise UnrecoverableError("nothing costs less than nothing", code="NEGATIVE")
+        raise UnrecoverableError("nothing costs less than nothing", code="NEGATIVE", tags=["pricing"])
     if order_id == 0:
         raise Skip("there is no such order")
     return f"sent {order_id}"

@@ -1,7 +1,6 @@
 """A queue of a real RabbitMQ (Debian: apt install rabbitmq-server) gets every event, also over its crash."""
 
 import json
-from contextlib import suppress
 
 import pytest
 from kombu import Connection
@@ -27,16 +26,21 @@ def subscription(rabbit, settings):
     return subscribe("test", events=["*"], to=ToQueue("rabbit", "orders"))
 
 
+@pytest.fixture
+def courier(subscription):
+    courier = courier_of(subscription)
+    yield courier
+    courier.close()
+
+
 def received(url: str) -> list[tuple[str, str]]:
     """What is in the queue: the ids of the messages, and the keys in their bodies."""
     taken = []
-    with Connection(url) as connection, connection.SimpleQueue("orders") as queue, suppress(queue.Empty):
-        while True:
-            message = queue.get(timeout=1)
+    with Connection(url) as connection:
+        while (message := connection.default_channel.basic_get("orders", no_ack=True)) is not None:
             assert message.content_type == "application/json"
             assert message.properties["delivery_mode"] == 2
             taken.append((message.properties["message_id"], json.loads(message.body)["unit"]["key"]))
-            message.ack()
     return taken
 
 
@@ -45,10 +49,9 @@ def delete_queue(url: str) -> None:
         connection.default_channel.queue_delete("orders")
 
 
-def test_a_queue_that_is_not_there_is_made_and_made_again(rabbit, subscription):
+def test_a_queue_that_is_not_there_is_made_and_made_again(rabbit, courier):
     row = write("a", "b")
     cut()
-    courier = courier_of(subscription)
 
     courier.run_once()
     first = received(rabbit.url)
@@ -61,7 +64,7 @@ def test_a_queue_that_is_not_there_is_made_and_made_again(rabbit, subscription):
     assert [key for _, key in received(rabbit.url)] == ["c"]
 
 
-def test_a_queue_of_its_owner_is_taken_as_it_is(rabbit, subscription):
+def test_a_queue_of_its_owner_is_taken_as_it_is(rabbit, courier):
     delete_queue(rabbit.url)
     with Connection(rabbit.url) as connection:
         connection.default_channel.queue_declare(
@@ -70,16 +73,15 @@ def test_a_queue_of_its_owner_is_taken_as_it_is(rabbit, subscription):
     write("a")
     cut()
 
-    courier_of(subscription).run_once()
+    courier.run_once()
 
     assert [key for _, key in received(rabbit.url)] == ["a"]
     delete_queue(rabbit.url)
 
 
-def test_what_was_confirmed_survives_a_crash_and_the_rest_comes_again(rabbit, subscription):
+def test_what_was_confirmed_survives_a_crash_and_the_rest_comes_again(rabbit, courier, subscription):
     write("a")
     cut()
-    courier = courier_of(subscription)
     courier.run_once()
     rabbit.kill()
     write("b")

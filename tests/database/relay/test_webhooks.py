@@ -294,6 +294,22 @@ def _lane(key: str) -> int:
     return crc32("\0".join(event(key).unit).encode()) % 8
 
 
+@pytest.mark.parametrize(("usual_ms", "connections"), [(None, 8), (0.2, 1), (1.0, 4), (200.0, 8)])
+def test_a_receiver_that_answers_at_once_needs_few_threads(subscription, usual_ms, connections):
+    """Each thread that has something to do is one that the dispatcher has to wait for."""
+    sink = WebhookSink(subscription)
+    sink._usual_ms = usual_ms
+
+    assert sink._connections() == connections
+
+
+def test_how_long_a_receiver_usually_takes_is_learned_from_its_answers(there, subscription):
+    sink = WebhookSink(subscription)
+    attempts = sink.deliver([event(f"k{row}", row) for row in range(1, 6)])
+
+    assert sink._usual_ms == sorted(attempt.ms for attempt in attempts)[2]
+
+
 def test_after_a_failed_event_the_rest_of_its_unit_waits_and_other_units_go_on(there, subscription):
     there.reply = lambda call: Reply(500 if call.key == "a" else 200)
 

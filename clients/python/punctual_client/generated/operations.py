@@ -5,7 +5,33 @@ from collections.abc import AsyncIterator, Iterator
 from typing import cast
 
 from ..keys import new_key
+from .api.alarms import create_alarm_channel as _create_alarm_channel
+from .api.alarms import create_alarm_rule as _create_alarm_rule
+from .api.alarms import delete_alarm_channel as _delete_alarm_channel
+from .api.alarms import delete_alarm_rule as _delete_alarm_rule
+from .api.alarms import edit_alarm_channel as _edit_alarm_channel
+from .api.alarms import edit_alarm_rule as _edit_alarm_rule
+from .api.alarms import list_alarm_channels as _list_alarm_channels
+from .api.alarms import list_alarm_rules as _list_alarm_rules
+from .api.alarms import list_incidents as _list_incidents
+from .api.alarms import read_alarm_channel as _read_alarm_channel
+from .api.alarms import read_alarm_rule as _read_alarm_rule
+from .api.alarms import read_channel_alerts as _read_channel_alerts
+from .api.alarms import read_incident as _read_incident
+from .api.alarms import test_alarm_channel as _test_alarm_channel
 from .api.audit import list_audit as _list_audit
+from .api.campaigns import cancel_campaign as _cancel_campaign
+from .api.campaigns import list_campaigns as _list_campaigns
+from .api.campaigns import pause_campaign as _pause_campaign
+from .api.campaigns import read_campaign as _read_campaign
+from .api.campaigns import resume_campaign as _resume_campaign
+from .api.campaigns import start_campaign as _start_campaign
+from .api.dead_letters import discard_dead_letters as _discard_dead_letters
+from .api.dead_letters import group_dead_letters as _group_dead_letters
+from .api.dead_letters import list_dead_letters as _list_dead_letters
+from .api.dead_letters import read_dead_letter as _read_dead_letter
+from .api.dead_letters import replay_dead_letters as _replay_dead_letters
+from .api.dead_letters import tag_dead_letter as _tag_dead_letter
 from .api.jobs import create_job as _create_job
 from .api.jobs import delete_job as _delete_job
 from .api.jobs import edit_job as _edit_job
@@ -27,6 +53,20 @@ from .api.scheduler import read_version as _read_version
 from .api.stock import list_products as _list_products
 from .api.stock import read_product as _read_product
 from .api.stock import read_window as _read_window
+from .api.subscriptions import add_subscription_secret as _add_subscription_secret
+from .api.subscriptions import change_subscription as _change_subscription
+from .api.subscriptions import create_subscription as _create_subscription
+from .api.subscriptions import delete_subscription as _delete_subscription
+from .api.subscriptions import list_deliveries as _list_deliveries
+from .api.subscriptions import list_subscriptions as _list_subscriptions
+from .api.subscriptions import pause_subscription as _pause_subscription
+from .api.subscriptions import read_subscription as _read_subscription
+from .api.subscriptions import replay_subscription as _replay_subscription
+from .api.subscriptions import resume_subscription as _resume_subscription
+from .api.subscriptions import test_subscription as _test_subscription
+from .api.subscriptions import (
+    withdraw_subscription_secrets as _withdraw_subscription_secrets,
+)
 from .api.task_types import read_task_type as _read_task_type
 from .api.task_types import read_task_types as _read_task_types
 from .api.tasks import cancel_task as _cancel_task
@@ -41,6 +81,16 @@ from .api.tasks import reschedule_task as _reschedule_task
 from .api.tasks import reschedule_unit as _reschedule_unit
 from .api.tasks import retry_task as _retry_task
 from .client import AuthenticatedClient
+from .models.alarm_channel_in import AlarmChannelIn
+from .models.alarm_channel_out import AlarmChannelOut
+from .models.alarm_channel_page import AlarmChannelPage
+from .models.alarm_channel_patch import AlarmChannelPatch
+from .models.alarm_channel_test_out import AlarmChannelTestOut
+from .models.alarm_rule_in import AlarmRuleIn
+from .models.alarm_rule_out import AlarmRuleOut
+from .models.alarm_rule_page import AlarmRulePage
+from .models.alarm_rule_patch import AlarmRulePatch
+from .models.alert_page import AlertPage
 from .models.attempt_out import AttemptOut
 from .models.attempt_page import AttemptPage
 from .models.audit_out import AuditOut
@@ -49,7 +99,19 @@ from .models.bulk_cancel_in import BulkCancelIn
 from .models.bulk_cancel_out import BulkCancelOut
 from .models.bulk_create_in import BulkCreateIn
 from .models.bulk_create_out import BulkCreateOut
+from .models.campaign_changed_out import CampaignChangedOut
+from .models.campaign_in import CampaignIn
+from .models.campaign_kind import CampaignKind
+from .models.campaign_out import CampaignOut
+from .models.campaign_page import CampaignPage
+from .models.campaign_state import CampaignState
+from .models.causes_out import CausesOut
+from .models.delivery_out import DeliveryOut
+from .models.delivery_page import DeliveryPage
 from .models.health_out import HealthOut
+from .models.incident_detail_out import IncidentDetailOut
+from .models.incident_out import IncidentOut
+from .models.incident_page import IncidentPage
 from .models.job_in import JobIn
 from .models.job_out import JobOut
 from .models.job_page import JobPage
@@ -59,29 +121,52 @@ from .models.lane import Lane
 from .models.lane_changed_out import LaneChangedOut
 from .models.lane_reason_in import LaneReasonIn
 from .models.lanes import Lanes
+from .models.letter_detail_out import LetterDetailOut
+from .models.letter_out import LetterOut
+from .models.letter_page_out import LetterPageOut
+from .models.letters_in import LettersIn
 from .models.limits import Limits
+from .models.list_alarm_channels_scope import ListAlarmChannelsScope
+from .models.list_alarm_rules_scope import ListAlarmRulesScope
+from .models.list_incidents_scope import ListIncidentsScope
 from .models.live_out import LiveOut
+from .models.new_alarm_channel_out import NewAlarmChannelOut
 from .models.operated_out import OperatedOut
+from .models.ordered_out import OrderedOut
 from .models.pause_in import PauseIn
 from .models.planned_out import PlannedOut
 from .models.preview_out import PreviewOut
 from .models.product_out import ProductOut
 from .models.product_page import ProductPage
 from .models.reason_in import ReasonIn
+from .models.replay_in import ReplayIn
 from .models.reschedule_in import RescheduleIn
 from .models.resume_in import ResumeIn
+from .models.secret_in import SecretIn
+from .models.secret_out import SecretOut
+from .models.subscription_in import SubscriptionIn
+from .models.subscription_made import SubscriptionMade
+from .models.subscription_out import SubscriptionOut
+from .models.subscription_page import SubscriptionPage
+from .models.subscription_patch import SubscriptionPatch
+from .models.subscription_reason_in import SubscriptionReasonIn
+from .models.subscription_replay_in import SubscriptionReplayIn
+from .models.subscription_resume_in import SubscriptionResumeIn
+from .models.tags_in import TagsIn
 from .models.task_in import TaskIn
 from .models.task_out import TaskOut
 from .models.task_page import TaskPage
 from .models.task_status import TaskStatus
 from .models.task_type_out import TaskTypeOut
 from .models.task_types import TaskTypes
+from .models.tested_out import TestedOut
 from .models.trigger_in import TriggerIn
 from .models.trigger_out import TriggerOut
 from .models.unit_reschedule_in import UnitRescheduleIn
 from .models.version_out import VersionOut
 from .models.why_out import WhyOut
 from .models.window_out import WindowOut
+from .models.withdrawn_out import WithdrawnOut
 from .types import UNSET, Unset
 
 
@@ -558,6 +643,119 @@ class Operations:
                 return
             after = page.next_
 
+    def list_campaigns(
+        self,
+        *,
+        state: CampaignState | Unset = UNSET,
+        kind: CampaignKind | Unset = UNSET,
+        after: str | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> CampaignPage:
+        """List campaigns, latest first"""
+        answer = _list_campaigns.sync_detailed(
+            client=self.client,
+            state=state,
+            kind=kind,
+            after=after,
+            limit=limit,
+        )
+        return cast(CampaignPage, answer.parsed)
+
+    def iterate_campaigns(
+        self,
+        *,
+        state: CampaignState | Unset = UNSET,
+        kind: CampaignKind | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> Iterator[CampaignOut]:
+        """All that `list_campaigns` lists, page after page"""
+        after: str | Unset = UNSET
+        while True:
+            page = self.list_campaigns(
+                state=state,
+                kind=kind,
+                after=after,
+                limit=limit,
+            )
+            for one in page.items:
+                yield one
+            if page.next_ is None:
+                return
+            after = page.next_
+
+    def start_campaign(
+        self,
+        body: CampaignIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> CampaignOut:
+        """Begin a campaign for all tasks that match"""
+        answer = _start_campaign.sync_detailed(
+            client=self.client,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(CampaignOut, answer.parsed)
+
+    def read_campaign(
+        self,
+        campaign_id: int,
+    ) -> CampaignOut:
+        """Read a campaign: how far it is, and what came of it"""
+        answer = _read_campaign.sync_detailed(
+            client=self.client,
+            campaign_id=campaign_id,
+        )
+        return cast(CampaignOut, answer.parsed)
+
+    def pause_campaign(
+        self,
+        campaign_id: int,
+        body: ReasonIn | Unset = UNSET,
+        *,
+        idempotency_key: str | None = None,
+    ) -> CampaignChangedOut:
+        """Pause a campaign"""
+        answer = _pause_campaign.sync_detailed(
+            client=self.client,
+            campaign_id=campaign_id,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(CampaignChangedOut, answer.parsed)
+
+    def resume_campaign(
+        self,
+        campaign_id: int,
+        body: ReasonIn | Unset = UNSET,
+        *,
+        idempotency_key: str | None = None,
+    ) -> CampaignChangedOut:
+        """Resume a campaign"""
+        answer = _resume_campaign.sync_detailed(
+            client=self.client,
+            campaign_id=campaign_id,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(CampaignChangedOut, answer.parsed)
+
+    def cancel_campaign(
+        self,
+        campaign_id: int,
+        body: ReasonIn | Unset = UNSET,
+        *,
+        idempotency_key: str | None = None,
+    ) -> CampaignChangedOut:
+        """Cancel the rest of a campaign"""
+        answer = _cancel_campaign.sync_detailed(
+            client=self.client,
+            campaign_id=campaign_id,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(CampaignChangedOut, answer.parsed)
+
     def read_task_types(
         self,
     ) -> TaskTypes:
@@ -627,6 +825,608 @@ class Operations:
             client=self.client,
         )
         return cast(Limits, answer.parsed)
+
+    def list_subscriptions(
+        self,
+        *,
+        after: str | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> SubscriptionPage:
+        """List the subscriptions, oldest first"""
+        answer = _list_subscriptions.sync_detailed(
+            client=self.client,
+            after=after,
+            limit=limit,
+        )
+        return cast(SubscriptionPage, answer.parsed)
+
+    def iterate_subscriptions(
+        self,
+        *,
+        limit: int | Unset = 50,
+    ) -> Iterator[SubscriptionOut]:
+        """All that `list_subscriptions` lists, page after page"""
+        after: str | Unset = UNSET
+        while True:
+            page = self.list_subscriptions(
+                after=after,
+                limit=limit,
+            )
+            for one in page.items:
+                yield one
+            if page.next_ is None:
+                return
+            after = page.next_
+
+    def create_subscription(
+        self,
+        body: SubscriptionIn,
+    ) -> SubscriptionMade:
+        """Subscribe to events"""
+        answer = _create_subscription.sync_detailed(
+            client=self.client,
+            body=body,
+        )
+        return cast(SubscriptionMade, answer.parsed)
+
+    def read_subscription(
+        self,
+        subscription_id: int,
+    ) -> SubscriptionOut:
+        """Read a subscription"""
+        answer = _read_subscription.sync_detailed(
+            client=self.client,
+            subscription_id=subscription_id,
+        )
+        return cast(SubscriptionOut, answer.parsed)
+
+    def delete_subscription(
+        self,
+        subscription_id: int,
+        *,
+        idempotency_key: str | None = None,
+    ) -> None:
+        """Delete a subscription"""
+        answer = _delete_subscription.sync_detailed(
+            client=self.client,
+            subscription_id=subscription_id,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        del answer
+
+    def change_subscription(
+        self,
+        subscription_id: int,
+        body: SubscriptionPatch,
+    ) -> SubscriptionMade:
+        """Change a subscription"""
+        answer = _change_subscription.sync_detailed(
+            client=self.client,
+            subscription_id=subscription_id,
+            body=body,
+        )
+        return cast(SubscriptionMade, answer.parsed)
+
+    def pause_subscription(
+        self,
+        subscription_id: int,
+        body: SubscriptionReasonIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> SubscriptionOut:
+        """Pause a subscription"""
+        answer = _pause_subscription.sync_detailed(
+            client=self.client,
+            subscription_id=subscription_id,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(SubscriptionOut, answer.parsed)
+
+    def resume_subscription(
+        self,
+        subscription_id: int,
+        body: SubscriptionResumeIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> SubscriptionOut:
+        """Resume a subscription"""
+        answer = _resume_subscription.sync_detailed(
+            client=self.client,
+            subscription_id=subscription_id,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(SubscriptionOut, answer.parsed)
+
+    def replay_subscription(
+        self,
+        subscription_id: int,
+        body: SubscriptionReplayIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> SubscriptionOut:
+        """Deliver again what was written since a time"""
+        answer = _replay_subscription.sync_detailed(
+            client=self.client,
+            subscription_id=subscription_id,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(SubscriptionOut, answer.parsed)
+
+    def test_subscription(
+        self,
+        subscription_id: int,
+    ) -> TestedOut:
+        """Send a test event now"""
+        answer = _test_subscription.sync_detailed(
+            client=self.client,
+            subscription_id=subscription_id,
+        )
+        return cast(TestedOut, answer.parsed)
+
+    def add_subscription_secret(
+        self,
+        subscription_id: int,
+        body: SecretIn | Unset = UNSET,
+    ) -> SecretOut:
+        """Sign with one more secret"""
+        answer = _add_subscription_secret.sync_detailed(
+            client=self.client,
+            subscription_id=subscription_id,
+            body=body,
+        )
+        return cast(SecretOut, answer.parsed)
+
+    def withdraw_subscription_secrets(
+        self,
+        subscription_id: int,
+        body: SubscriptionReasonIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> WithdrawnOut:
+        """Withdraw all secrets but the newest"""
+        answer = _withdraw_subscription_secrets.sync_detailed(
+            client=self.client,
+            subscription_id=subscription_id,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(WithdrawnOut, answer.parsed)
+
+    def list_deliveries(
+        self,
+        subscription_id: int,
+        *,
+        after: str | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> DeliveryPage:
+        """List its last deliveries, latest first"""
+        answer = _list_deliveries.sync_detailed(
+            client=self.client,
+            subscription_id=subscription_id,
+            after=after,
+            limit=limit,
+        )
+        return cast(DeliveryPage, answer.parsed)
+
+    def iterate_deliveries(
+        self,
+        subscription_id: int,
+        *,
+        limit: int | Unset = 50,
+    ) -> Iterator[DeliveryOut]:
+        """All that `list_deliveries` lists, page after page"""
+        after: str | Unset = UNSET
+        while True:
+            page = self.list_deliveries(
+                subscription_id=subscription_id,
+                after=after,
+                limit=limit,
+            )
+            for one in page.items:
+                yield one
+            if page.next_ is None:
+                return
+            after = page.next_
+
+    def list_alarm_rules(
+        self,
+        *,
+        scope: ListAlarmRulesScope | Unset = UNSET,
+        after: str | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> AlarmRulePage:
+        """List the alarm rules, by name"""
+        answer = _list_alarm_rules.sync_detailed(
+            client=self.client,
+            scope=scope,
+            after=after,
+            limit=limit,
+        )
+        return cast(AlarmRulePage, answer.parsed)
+
+    def iterate_alarm_rules(
+        self,
+        *,
+        scope: ListAlarmRulesScope | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> Iterator[AlarmRuleOut]:
+        """All that `list_alarm_rules` lists, page after page"""
+        after: str | Unset = UNSET
+        while True:
+            page = self.list_alarm_rules(
+                scope=scope,
+                after=after,
+                limit=limit,
+            )
+            for one in page.items:
+                yield one
+            if page.next_ is None:
+                return
+            after = page.next_
+
+    def create_alarm_rule(
+        self,
+        body: AlarmRuleIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> AlarmRuleOut:
+        """Create an alarm rule"""
+        answer = _create_alarm_rule.sync_detailed(
+            client=self.client,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(AlarmRuleOut, answer.parsed)
+
+    def read_alarm_rule(
+        self,
+        rule_id: int,
+    ) -> AlarmRuleOut:
+        """Read an alarm rule"""
+        answer = _read_alarm_rule.sync_detailed(
+            client=self.client,
+            rule_id=rule_id,
+        )
+        return cast(AlarmRuleOut, answer.parsed)
+
+    def delete_alarm_rule(
+        self,
+        rule_id: int,
+        *,
+        if_match: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+    ) -> None:
+        """Delete an alarm rule"""
+        answer = _delete_alarm_rule.sync_detailed(
+            client=self.client,
+            rule_id=rule_id,
+            if_match=if_match,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        del answer
+
+    def edit_alarm_rule(
+        self,
+        rule_id: int,
+        body: AlarmRulePatch,
+        *,
+        if_match: str,
+        idempotency_key: str | None = None,
+    ) -> AlarmRuleOut:
+        """Change an alarm rule"""
+        answer = _edit_alarm_rule.sync_detailed(
+            client=self.client,
+            rule_id=rule_id,
+            body=body,
+            if_match=if_match,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(AlarmRuleOut, answer.parsed)
+
+    def list_alarm_channels(
+        self,
+        *,
+        scope: ListAlarmChannelsScope | Unset = UNSET,
+        after: str | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> AlarmChannelPage:
+        """List the alarm channels, by name"""
+        answer = _list_alarm_channels.sync_detailed(
+            client=self.client,
+            scope=scope,
+            after=after,
+            limit=limit,
+        )
+        return cast(AlarmChannelPage, answer.parsed)
+
+    def iterate_alarm_channels(
+        self,
+        *,
+        scope: ListAlarmChannelsScope | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> Iterator[AlarmChannelOut]:
+        """All that `list_alarm_channels` lists, page after page"""
+        after: str | Unset = UNSET
+        while True:
+            page = self.list_alarm_channels(
+                scope=scope,
+                after=after,
+                limit=limit,
+            )
+            for one in page.items:
+                yield one
+            if page.next_ is None:
+                return
+            after = page.next_
+
+    def create_alarm_channel(
+        self,
+        body: AlarmChannelIn,
+    ) -> NewAlarmChannelOut:
+        """Create an alarm channel"""
+        answer = _create_alarm_channel.sync_detailed(
+            client=self.client,
+            body=body,
+        )
+        return cast(NewAlarmChannelOut, answer.parsed)
+
+    def read_alarm_channel(
+        self,
+        channel_id: int,
+    ) -> AlarmChannelOut:
+        """Read an alarm channel"""
+        answer = _read_alarm_channel.sync_detailed(
+            client=self.client,
+            channel_id=channel_id,
+        )
+        return cast(AlarmChannelOut, answer.parsed)
+
+    def delete_alarm_channel(
+        self,
+        channel_id: int,
+        *,
+        if_match: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+    ) -> None:
+        """Delete an alarm channel"""
+        answer = _delete_alarm_channel.sync_detailed(
+            client=self.client,
+            channel_id=channel_id,
+            if_match=if_match,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        del answer
+
+    def edit_alarm_channel(
+        self,
+        channel_id: int,
+        body: AlarmChannelPatch,
+        *,
+        if_match: str,
+        idempotency_key: str | None = None,
+    ) -> AlarmChannelOut:
+        """Change an alarm channel"""
+        answer = _edit_alarm_channel.sync_detailed(
+            client=self.client,
+            channel_id=channel_id,
+            body=body,
+            if_match=if_match,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(AlarmChannelOut, answer.parsed)
+
+    def test_alarm_channel(
+        self,
+        channel_id: int,
+    ) -> AlarmChannelTestOut:
+        """Send a test alert to a channel"""
+        answer = _test_alarm_channel.sync_detailed(
+            client=self.client,
+            channel_id=channel_id,
+        )
+        return cast(AlarmChannelTestOut, answer.parsed)
+
+    def read_channel_alerts(
+        self,
+        channel_id: int,
+    ) -> AlertPage:
+        """Read the last alerts of a channel"""
+        answer = _read_channel_alerts.sync_detailed(
+            client=self.client,
+            channel_id=channel_id,
+        )
+        return cast(AlertPage, answer.parsed)
+
+    def list_incidents(
+        self,
+        *,
+        scope: ListIncidentsScope | Unset = UNSET,
+        open_: bool | Unset = False,
+        rule: int | Unset = UNSET,
+        after: str | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> IncidentPage:
+        """List incidents, the newest first"""
+        answer = _list_incidents.sync_detailed(
+            client=self.client,
+            scope=scope,
+            open_=open_,
+            rule=rule,
+            after=after,
+            limit=limit,
+        )
+        return cast(IncidentPage, answer.parsed)
+
+    def iterate_incidents(
+        self,
+        *,
+        scope: ListIncidentsScope | Unset = UNSET,
+        open_: bool | Unset = False,
+        rule: int | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> Iterator[IncidentOut]:
+        """All that `list_incidents` lists, page after page"""
+        after: str | Unset = UNSET
+        while True:
+            page = self.list_incidents(
+                scope=scope,
+                open_=open_,
+                rule=rule,
+                after=after,
+                limit=limit,
+            )
+            for one in page.items:
+                yield one
+            if page.next_ is None:
+                return
+            after = page.next_
+
+    def read_incident(
+        self,
+        incident_id: int,
+    ) -> IncidentDetailOut:
+        """Read an incident, with its alerts"""
+        answer = _read_incident.sync_detailed(
+            client=self.client,
+            incident_id=incident_id,
+        )
+        return cast(IncidentDetailOut, answer.parsed)
+
+    def list_dead_letters(
+        self,
+        *,
+        fingerprint: str | Unset = UNSET,
+        tag: str | Unset = UNSET,
+        task_type: str | Unset = UNSET,
+        job: int | Unset = UNSET,
+        since: datetime.datetime | Unset = UNSET,
+        until: datetime.datetime | Unset = UNSET,
+        after: str | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> LetterPageOut:
+        """List open dead letters, latest first"""
+        answer = _list_dead_letters.sync_detailed(
+            client=self.client,
+            fingerprint=fingerprint,
+            tag=tag,
+            task_type=task_type,
+            job=job,
+            since=since,
+            until=until,
+            after=after,
+            limit=limit,
+        )
+        return cast(LetterPageOut, answer.parsed)
+
+    def iterate_dead_letters(
+        self,
+        *,
+        fingerprint: str | Unset = UNSET,
+        tag: str | Unset = UNSET,
+        task_type: str | Unset = UNSET,
+        job: int | Unset = UNSET,
+        since: datetime.datetime | Unset = UNSET,
+        until: datetime.datetime | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> Iterator[LetterOut]:
+        """All that `list_dead_letters` lists, page after page"""
+        after: str | Unset = UNSET
+        while True:
+            page = self.list_dead_letters(
+                fingerprint=fingerprint,
+                tag=tag,
+                task_type=task_type,
+                job=job,
+                since=since,
+                until=until,
+                after=after,
+                limit=limit,
+            )
+            for one in page.items:
+                yield one
+            if page.next_ is None:
+                return
+            after = page.next_
+
+    def group_dead_letters(
+        self,
+        *,
+        tag: str | Unset = UNSET,
+        task_type: str | Unset = UNSET,
+        job: int | Unset = UNSET,
+        since: datetime.datetime | Unset = UNSET,
+        until: datetime.datetime | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> CausesOut:
+        """List the causes of open dead letters, largest first"""
+        answer = _group_dead_letters.sync_detailed(
+            client=self.client,
+            tag=tag,
+            task_type=task_type,
+            job=job,
+            since=since,
+            until=until,
+            limit=limit,
+        )
+        return cast(CausesOut, answer.parsed)
+
+    def replay_dead_letters(
+        self,
+        body: ReplayIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> OrderedOut:
+        """Replay dead letters: run their tasks again"""
+        answer = _replay_dead_letters.sync_detailed(
+            client=self.client,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(OrderedOut, answer.parsed)
+
+    def discard_dead_letters(
+        self,
+        body: LettersIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> OrderedOut:
+        """Discard dead letters: give their tasks up"""
+        answer = _discard_dead_letters.sync_detailed(
+            client=self.client,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(OrderedOut, answer.parsed)
+
+    def read_dead_letter(
+        self,
+        letter_id: int,
+    ) -> LetterDetailOut:
+        """Read a dead letter"""
+        answer = _read_dead_letter.sync_detailed(
+            client=self.client,
+            letter_id=letter_id,
+        )
+        return cast(LetterDetailOut, answer.parsed)
+
+    def tag_dead_letter(
+        self,
+        letter_id: int,
+        body: TagsIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> LetterDetailOut:
+        """Add and remove tags of a dead letter"""
+        answer = _tag_dead_letter.sync_detailed(
+            client=self.client,
+            letter_id=letter_id,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(LetterDetailOut, answer.parsed)
 
     def list_audit(
         self,
@@ -1245,6 +2045,119 @@ class AsyncOperations:
                 return
             after = page.next_
 
+    async def list_campaigns(
+        self,
+        *,
+        state: CampaignState | Unset = UNSET,
+        kind: CampaignKind | Unset = UNSET,
+        after: str | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> CampaignPage:
+        """List campaigns, latest first"""
+        answer = await _list_campaigns.asyncio_detailed(
+            client=self.client,
+            state=state,
+            kind=kind,
+            after=after,
+            limit=limit,
+        )
+        return cast(CampaignPage, answer.parsed)
+
+    async def iterate_campaigns(
+        self,
+        *,
+        state: CampaignState | Unset = UNSET,
+        kind: CampaignKind | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> AsyncIterator[CampaignOut]:
+        """All that `list_campaigns` lists, page after page"""
+        after: str | Unset = UNSET
+        while True:
+            page = await self.list_campaigns(
+                state=state,
+                kind=kind,
+                after=after,
+                limit=limit,
+            )
+            for one in page.items:
+                yield one
+            if page.next_ is None:
+                return
+            after = page.next_
+
+    async def start_campaign(
+        self,
+        body: CampaignIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> CampaignOut:
+        """Begin a campaign for all tasks that match"""
+        answer = await _start_campaign.asyncio_detailed(
+            client=self.client,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(CampaignOut, answer.parsed)
+
+    async def read_campaign(
+        self,
+        campaign_id: int,
+    ) -> CampaignOut:
+        """Read a campaign: how far it is, and what came of it"""
+        answer = await _read_campaign.asyncio_detailed(
+            client=self.client,
+            campaign_id=campaign_id,
+        )
+        return cast(CampaignOut, answer.parsed)
+
+    async def pause_campaign(
+        self,
+        campaign_id: int,
+        body: ReasonIn | Unset = UNSET,
+        *,
+        idempotency_key: str | None = None,
+    ) -> CampaignChangedOut:
+        """Pause a campaign"""
+        answer = await _pause_campaign.asyncio_detailed(
+            client=self.client,
+            campaign_id=campaign_id,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(CampaignChangedOut, answer.parsed)
+
+    async def resume_campaign(
+        self,
+        campaign_id: int,
+        body: ReasonIn | Unset = UNSET,
+        *,
+        idempotency_key: str | None = None,
+    ) -> CampaignChangedOut:
+        """Resume a campaign"""
+        answer = await _resume_campaign.asyncio_detailed(
+            client=self.client,
+            campaign_id=campaign_id,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(CampaignChangedOut, answer.parsed)
+
+    async def cancel_campaign(
+        self,
+        campaign_id: int,
+        body: ReasonIn | Unset = UNSET,
+        *,
+        idempotency_key: str | None = None,
+    ) -> CampaignChangedOut:
+        """Cancel the rest of a campaign"""
+        answer = await _cancel_campaign.asyncio_detailed(
+            client=self.client,
+            campaign_id=campaign_id,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(CampaignChangedOut, answer.parsed)
+
     async def read_task_types(
         self,
     ) -> TaskTypes:
@@ -1314,6 +2227,608 @@ class AsyncOperations:
             client=self.client,
         )
         return cast(Limits, answer.parsed)
+
+    async def list_subscriptions(
+        self,
+        *,
+        after: str | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> SubscriptionPage:
+        """List the subscriptions, oldest first"""
+        answer = await _list_subscriptions.asyncio_detailed(
+            client=self.client,
+            after=after,
+            limit=limit,
+        )
+        return cast(SubscriptionPage, answer.parsed)
+
+    async def iterate_subscriptions(
+        self,
+        *,
+        limit: int | Unset = 50,
+    ) -> AsyncIterator[SubscriptionOut]:
+        """All that `list_subscriptions` lists, page after page"""
+        after: str | Unset = UNSET
+        while True:
+            page = await self.list_subscriptions(
+                after=after,
+                limit=limit,
+            )
+            for one in page.items:
+                yield one
+            if page.next_ is None:
+                return
+            after = page.next_
+
+    async def create_subscription(
+        self,
+        body: SubscriptionIn,
+    ) -> SubscriptionMade:
+        """Subscribe to events"""
+        answer = await _create_subscription.asyncio_detailed(
+            client=self.client,
+            body=body,
+        )
+        return cast(SubscriptionMade, answer.parsed)
+
+    async def read_subscription(
+        self,
+        subscription_id: int,
+    ) -> SubscriptionOut:
+        """Read a subscription"""
+        answer = await _read_subscription.asyncio_detailed(
+            client=self.client,
+            subscription_id=subscription_id,
+        )
+        return cast(SubscriptionOut, answer.parsed)
+
+    async def delete_subscription(
+        self,
+        subscription_id: int,
+        *,
+        idempotency_key: str | None = None,
+    ) -> None:
+        """Delete a subscription"""
+        answer = await _delete_subscription.asyncio_detailed(
+            client=self.client,
+            subscription_id=subscription_id,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        del answer
+
+    async def change_subscription(
+        self,
+        subscription_id: int,
+        body: SubscriptionPatch,
+    ) -> SubscriptionMade:
+        """Change a subscription"""
+        answer = await _change_subscription.asyncio_detailed(
+            client=self.client,
+            subscription_id=subscription_id,
+            body=body,
+        )
+        return cast(SubscriptionMade, answer.parsed)
+
+    async def pause_subscription(
+        self,
+        subscription_id: int,
+        body: SubscriptionReasonIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> SubscriptionOut:
+        """Pause a subscription"""
+        answer = await _pause_subscription.asyncio_detailed(
+            client=self.client,
+            subscription_id=subscription_id,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(SubscriptionOut, answer.parsed)
+
+    async def resume_subscription(
+        self,
+        subscription_id: int,
+        body: SubscriptionResumeIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> SubscriptionOut:
+        """Resume a subscription"""
+        answer = await _resume_subscription.asyncio_detailed(
+            client=self.client,
+            subscription_id=subscription_id,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(SubscriptionOut, answer.parsed)
+
+    async def replay_subscription(
+        self,
+        subscription_id: int,
+        body: SubscriptionReplayIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> SubscriptionOut:
+        """Deliver again what was written since a time"""
+        answer = await _replay_subscription.asyncio_detailed(
+            client=self.client,
+            subscription_id=subscription_id,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(SubscriptionOut, answer.parsed)
+
+    async def test_subscription(
+        self,
+        subscription_id: int,
+    ) -> TestedOut:
+        """Send a test event now"""
+        answer = await _test_subscription.asyncio_detailed(
+            client=self.client,
+            subscription_id=subscription_id,
+        )
+        return cast(TestedOut, answer.parsed)
+
+    async def add_subscription_secret(
+        self,
+        subscription_id: int,
+        body: SecretIn | Unset = UNSET,
+    ) -> SecretOut:
+        """Sign with one more secret"""
+        answer = await _add_subscription_secret.asyncio_detailed(
+            client=self.client,
+            subscription_id=subscription_id,
+            body=body,
+        )
+        return cast(SecretOut, answer.parsed)
+
+    async def withdraw_subscription_secrets(
+        self,
+        subscription_id: int,
+        body: SubscriptionReasonIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> WithdrawnOut:
+        """Withdraw all secrets but the newest"""
+        answer = await _withdraw_subscription_secrets.asyncio_detailed(
+            client=self.client,
+            subscription_id=subscription_id,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(WithdrawnOut, answer.parsed)
+
+    async def list_deliveries(
+        self,
+        subscription_id: int,
+        *,
+        after: str | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> DeliveryPage:
+        """List its last deliveries, latest first"""
+        answer = await _list_deliveries.asyncio_detailed(
+            client=self.client,
+            subscription_id=subscription_id,
+            after=after,
+            limit=limit,
+        )
+        return cast(DeliveryPage, answer.parsed)
+
+    async def iterate_deliveries(
+        self,
+        subscription_id: int,
+        *,
+        limit: int | Unset = 50,
+    ) -> AsyncIterator[DeliveryOut]:
+        """All that `list_deliveries` lists, page after page"""
+        after: str | Unset = UNSET
+        while True:
+            page = await self.list_deliveries(
+                subscription_id=subscription_id,
+                after=after,
+                limit=limit,
+            )
+            for one in page.items:
+                yield one
+            if page.next_ is None:
+                return
+            after = page.next_
+
+    async def list_alarm_rules(
+        self,
+        *,
+        scope: ListAlarmRulesScope | Unset = UNSET,
+        after: str | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> AlarmRulePage:
+        """List the alarm rules, by name"""
+        answer = await _list_alarm_rules.asyncio_detailed(
+            client=self.client,
+            scope=scope,
+            after=after,
+            limit=limit,
+        )
+        return cast(AlarmRulePage, answer.parsed)
+
+    async def iterate_alarm_rules(
+        self,
+        *,
+        scope: ListAlarmRulesScope | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> AsyncIterator[AlarmRuleOut]:
+        """All that `list_alarm_rules` lists, page after page"""
+        after: str | Unset = UNSET
+        while True:
+            page = await self.list_alarm_rules(
+                scope=scope,
+                after=after,
+                limit=limit,
+            )
+            for one in page.items:
+                yield one
+            if page.next_ is None:
+                return
+            after = page.next_
+
+    async def create_alarm_rule(
+        self,
+        body: AlarmRuleIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> AlarmRuleOut:
+        """Create an alarm rule"""
+        answer = await _create_alarm_rule.asyncio_detailed(
+            client=self.client,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(AlarmRuleOut, answer.parsed)
+
+    async def read_alarm_rule(
+        self,
+        rule_id: int,
+    ) -> AlarmRuleOut:
+        """Read an alarm rule"""
+        answer = await _read_alarm_rule.asyncio_detailed(
+            client=self.client,
+            rule_id=rule_id,
+        )
+        return cast(AlarmRuleOut, answer.parsed)
+
+    async def delete_alarm_rule(
+        self,
+        rule_id: int,
+        *,
+        if_match: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+    ) -> None:
+        """Delete an alarm rule"""
+        answer = await _delete_alarm_rule.asyncio_detailed(
+            client=self.client,
+            rule_id=rule_id,
+            if_match=if_match,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        del answer
+
+    async def edit_alarm_rule(
+        self,
+        rule_id: int,
+        body: AlarmRulePatch,
+        *,
+        if_match: str,
+        idempotency_key: str | None = None,
+    ) -> AlarmRuleOut:
+        """Change an alarm rule"""
+        answer = await _edit_alarm_rule.asyncio_detailed(
+            client=self.client,
+            rule_id=rule_id,
+            body=body,
+            if_match=if_match,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(AlarmRuleOut, answer.parsed)
+
+    async def list_alarm_channels(
+        self,
+        *,
+        scope: ListAlarmChannelsScope | Unset = UNSET,
+        after: str | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> AlarmChannelPage:
+        """List the alarm channels, by name"""
+        answer = await _list_alarm_channels.asyncio_detailed(
+            client=self.client,
+            scope=scope,
+            after=after,
+            limit=limit,
+        )
+        return cast(AlarmChannelPage, answer.parsed)
+
+    async def iterate_alarm_channels(
+        self,
+        *,
+        scope: ListAlarmChannelsScope | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> AsyncIterator[AlarmChannelOut]:
+        """All that `list_alarm_channels` lists, page after page"""
+        after: str | Unset = UNSET
+        while True:
+            page = await self.list_alarm_channels(
+                scope=scope,
+                after=after,
+                limit=limit,
+            )
+            for one in page.items:
+                yield one
+            if page.next_ is None:
+                return
+            after = page.next_
+
+    async def create_alarm_channel(
+        self,
+        body: AlarmChannelIn,
+    ) -> NewAlarmChannelOut:
+        """Create an alarm channel"""
+        answer = await _create_alarm_channel.asyncio_detailed(
+            client=self.client,
+            body=body,
+        )
+        return cast(NewAlarmChannelOut, answer.parsed)
+
+    async def read_alarm_channel(
+        self,
+        channel_id: int,
+    ) -> AlarmChannelOut:
+        """Read an alarm channel"""
+        answer = await _read_alarm_channel.asyncio_detailed(
+            client=self.client,
+            channel_id=channel_id,
+        )
+        return cast(AlarmChannelOut, answer.parsed)
+
+    async def delete_alarm_channel(
+        self,
+        channel_id: int,
+        *,
+        if_match: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+    ) -> None:
+        """Delete an alarm channel"""
+        answer = await _delete_alarm_channel.asyncio_detailed(
+            client=self.client,
+            channel_id=channel_id,
+            if_match=if_match,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        del answer
+
+    async def edit_alarm_channel(
+        self,
+        channel_id: int,
+        body: AlarmChannelPatch,
+        *,
+        if_match: str,
+        idempotency_key: str | None = None,
+    ) -> AlarmChannelOut:
+        """Change an alarm channel"""
+        answer = await _edit_alarm_channel.asyncio_detailed(
+            client=self.client,
+            channel_id=channel_id,
+            body=body,
+            if_match=if_match,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(AlarmChannelOut, answer.parsed)
+
+    async def test_alarm_channel(
+        self,
+        channel_id: int,
+    ) -> AlarmChannelTestOut:
+        """Send a test alert to a channel"""
+        answer = await _test_alarm_channel.asyncio_detailed(
+            client=self.client,
+            channel_id=channel_id,
+        )
+        return cast(AlarmChannelTestOut, answer.parsed)
+
+    async def read_channel_alerts(
+        self,
+        channel_id: int,
+    ) -> AlertPage:
+        """Read the last alerts of a channel"""
+        answer = await _read_channel_alerts.asyncio_detailed(
+            client=self.client,
+            channel_id=channel_id,
+        )
+        return cast(AlertPage, answer.parsed)
+
+    async def list_incidents(
+        self,
+        *,
+        scope: ListIncidentsScope | Unset = UNSET,
+        open_: bool | Unset = False,
+        rule: int | Unset = UNSET,
+        after: str | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> IncidentPage:
+        """List incidents, the newest first"""
+        answer = await _list_incidents.asyncio_detailed(
+            client=self.client,
+            scope=scope,
+            open_=open_,
+            rule=rule,
+            after=after,
+            limit=limit,
+        )
+        return cast(IncidentPage, answer.parsed)
+
+    async def iterate_incidents(
+        self,
+        *,
+        scope: ListIncidentsScope | Unset = UNSET,
+        open_: bool | Unset = False,
+        rule: int | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> AsyncIterator[IncidentOut]:
+        """All that `list_incidents` lists, page after page"""
+        after: str | Unset = UNSET
+        while True:
+            page = await self.list_incidents(
+                scope=scope,
+                open_=open_,
+                rule=rule,
+                after=after,
+                limit=limit,
+            )
+            for one in page.items:
+                yield one
+            if page.next_ is None:
+                return
+            after = page.next_
+
+    async def read_incident(
+        self,
+        incident_id: int,
+    ) -> IncidentDetailOut:
+        """Read an incident, with its alerts"""
+        answer = await _read_incident.asyncio_detailed(
+            client=self.client,
+            incident_id=incident_id,
+        )
+        return cast(IncidentDetailOut, answer.parsed)
+
+    async def list_dead_letters(
+        self,
+        *,
+        fingerprint: str | Unset = UNSET,
+        tag: str | Unset = UNSET,
+        task_type: str | Unset = UNSET,
+        job: int | Unset = UNSET,
+        since: datetime.datetime | Unset = UNSET,
+        until: datetime.datetime | Unset = UNSET,
+        after: str | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> LetterPageOut:
+        """List open dead letters, latest first"""
+        answer = await _list_dead_letters.asyncio_detailed(
+            client=self.client,
+            fingerprint=fingerprint,
+            tag=tag,
+            task_type=task_type,
+            job=job,
+            since=since,
+            until=until,
+            after=after,
+            limit=limit,
+        )
+        return cast(LetterPageOut, answer.parsed)
+
+    async def iterate_dead_letters(
+        self,
+        *,
+        fingerprint: str | Unset = UNSET,
+        tag: str | Unset = UNSET,
+        task_type: str | Unset = UNSET,
+        job: int | Unset = UNSET,
+        since: datetime.datetime | Unset = UNSET,
+        until: datetime.datetime | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> AsyncIterator[LetterOut]:
+        """All that `list_dead_letters` lists, page after page"""
+        after: str | Unset = UNSET
+        while True:
+            page = await self.list_dead_letters(
+                fingerprint=fingerprint,
+                tag=tag,
+                task_type=task_type,
+                job=job,
+                since=since,
+                until=until,
+                after=after,
+                limit=limit,
+            )
+            for one in page.items:
+                yield one
+            if page.next_ is None:
+                return
+            after = page.next_
+
+    async def group_dead_letters(
+        self,
+        *,
+        tag: str | Unset = UNSET,
+        task_type: str | Unset = UNSET,
+        job: int | Unset = UNSET,
+        since: datetime.datetime | Unset = UNSET,
+        until: datetime.datetime | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> CausesOut:
+        """List the causes of open dead letters, largest first"""
+        answer = await _group_dead_letters.asyncio_detailed(
+            client=self.client,
+            tag=tag,
+            task_type=task_type,
+            job=job,
+            since=since,
+            until=until,
+            limit=limit,
+        )
+        return cast(CausesOut, answer.parsed)
+
+    async def replay_dead_letters(
+        self,
+        body: ReplayIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> OrderedOut:
+        """Replay dead letters: run their tasks again"""
+        answer = await _replay_dead_letters.asyncio_detailed(
+            client=self.client,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(OrderedOut, answer.parsed)
+
+    async def discard_dead_letters(
+        self,
+        body: LettersIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> OrderedOut:
+        """Discard dead letters: give their tasks up"""
+        answer = await _discard_dead_letters.asyncio_detailed(
+            client=self.client,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(OrderedOut, answer.parsed)
+
+    async def read_dead_letter(
+        self,
+        letter_id: int,
+    ) -> LetterDetailOut:
+        """Read a dead letter"""
+        answer = await _read_dead_letter.asyncio_detailed(
+            client=self.client,
+            letter_id=letter_id,
+        )
+        return cast(LetterDetailOut, answer.parsed)
+
+    async def tag_dead_letter(
+        self,
+        letter_id: int,
+        body: TagsIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> LetterDetailOut:
+        """Add and remove tags of a dead letter"""
+        answer = await _tag_dead_letter.asyncio_detailed(
+            client=self.client,
+            letter_id=letter_id,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(LetterDetailOut, answer.parsed)
 
     async def list_audit(
         self,

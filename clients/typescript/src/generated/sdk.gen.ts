@@ -2,7 +2,7 @@
 
 import { client } from './client.gen.js';
 import type { Client, ClientMeta, Options as Options2, RequestResult, TDataShape } from './client/index.js';
-import type { CancelTaskData, CancelTaskErrors, CancelTaskResponses, CancelTasksData, CancelTasksErrors, CancelTasksResponses, CreateJobData, CreateJobErrors, CreateJobResponses, CreateTaskData, CreateTaskErrors, CreateTaskResponses, CreateTasksData, CreateTasksErrors, CreateTasksResponses, DeleteJobData, DeleteJobErrors, DeleteJobResponses, EditJobData, EditJobErrors, EditJobResponses, ExplainJobData, ExplainJobErrors, ExplainJobResponses, ExplainTaskData, ExplainTaskErrors, ExplainTaskResponses, ListAttemptsData, ListAttemptsErrors, ListAttemptsResponses, ListAuditData, ListAuditErrors, ListAuditResponses, ListInstancesData, ListInstancesErrors, ListInstancesResponses, ListJobsData, ListJobsErrors, ListJobsResponses, ListProductsData, ListProductsErrors, ListProductsResponses, ListTasksData, ListTasksErrors, ListTasksResponses, PauseJobData, PauseJobErrors, PauseJobResponses, PauseLaneData, PauseLaneErrors, PauseLaneResponses, PreviewJobData, PreviewJobErrors, PreviewJobResponses, ReadHealthData, ReadHealthErrors, ReadHealthResponses, ReadJobData, ReadJobErrors, ReadJobResponses, ReadLanesData, ReadLanesErrors, ReadLanesResponses, ReadLimitsData, ReadLimitsErrors, ReadLimitsResponses, ReadLivenessData, ReadLivenessErrors, ReadLivenessResponses, ReadProductData, ReadProductErrors, ReadProductResponses, ReadTaskData, ReadTaskErrors, ReadTaskResponses, ReadTaskTypeData, ReadTaskTypeErrors, ReadTaskTypeResponses, ReadTaskTypesData, ReadTaskTypesErrors, ReadTaskTypesResponses, ReadVersionData, ReadVersionErrors, ReadVersionResponses, ReadWindowData, ReadWindowErrors, ReadWindowResponses, RescheduleTaskData, RescheduleTaskErrors, RescheduleTaskResponses, RescheduleUnitData, RescheduleUnitErrors, RescheduleUnitResponses, ResumeJobData, ResumeJobErrors, ResumeJobResponses, ResumeLaneData, ResumeLaneErrors, ResumeLaneResponses, RetryTaskData, RetryTaskErrors, RetryTaskResponses, TriggerJobData, TriggerJobErrors, TriggerJobResponses } from './types.gen.js';
+import type { AddSubscriptionSecretData, AddSubscriptionSecretErrors, AddSubscriptionSecretResponses, CancelCampaignData, CancelCampaignErrors, CancelCampaignResponses, CancelTaskData, CancelTaskErrors, CancelTaskResponses, CancelTasksData, CancelTasksErrors, CancelTasksResponses, ChangeSubscriptionData, ChangeSubscriptionErrors, ChangeSubscriptionResponses, CreateAlarmChannelData, CreateAlarmChannelErrors, CreateAlarmChannelResponses, CreateAlarmRuleData, CreateAlarmRuleErrors, CreateAlarmRuleResponses, CreateJobData, CreateJobErrors, CreateJobResponses, CreateSubscriptionData, CreateSubscriptionErrors, CreateSubscriptionResponses, CreateTaskData, CreateTaskErrors, CreateTaskResponses, CreateTasksData, CreateTasksErrors, CreateTasksResponses, DeleteAlarmChannelData, DeleteAlarmChannelErrors, DeleteAlarmChannelResponses, DeleteAlarmRuleData, DeleteAlarmRuleErrors, DeleteAlarmRuleResponses, DeleteJobData, DeleteJobErrors, DeleteJobResponses, DeleteSubscriptionData, DeleteSubscriptionErrors, DeleteSubscriptionResponses, DiscardDeadLettersData, DiscardDeadLettersErrors, DiscardDeadLettersResponses, EditAlarmChannelData, EditAlarmChannelErrors, EditAlarmChannelResponses, EditAlarmRuleData, EditAlarmRuleErrors, EditAlarmRuleResponses, EditJobData, EditJobErrors, EditJobResponses, ExplainJobData, ExplainJobErrors, ExplainJobResponses, ExplainTaskData, ExplainTaskErrors, ExplainTaskResponses, GroupDeadLettersData, GroupDeadLettersErrors, GroupDeadLettersResponses, ListAlarmChannelsData, ListAlarmChannelsErrors, ListAlarmChannelsResponses, ListAlarmRulesData, ListAlarmRulesErrors, ListAlarmRulesResponses, ListAttemptsData, ListAttemptsErrors, ListAttemptsResponses, ListAuditData, ListAuditErrors, ListAuditResponses, ListCampaignsData, ListCampaignsErrors, ListCampaignsResponses, ListDeadLettersData, ListDeadLettersErrors, ListDeadLettersResponses, ListDeliveriesData, ListDeliveriesErrors, ListDeliveriesResponses, ListIncidentsData, ListIncidentsErrors, ListIncidentsResponses, ListInstancesData, ListInstancesErrors, ListInstancesResponses, ListJobsData, ListJobsErrors, ListJobsResponses, ListProductsData, ListProductsErrors, ListProductsResponses, ListSubscriptionsData, ListSubscriptionsErrors, ListSubscriptionsResponses, ListTasksData, ListTasksErrors, ListTasksResponses, PauseCampaignData, PauseCampaignErrors, PauseCampaignResponses, PauseJobData, PauseJobErrors, PauseJobResponses, PauseLaneData, PauseLaneErrors, PauseLaneResponses, PauseSubscriptionData, PauseSubscriptionErrors, PauseSubscriptionResponses, PreviewJobData, PreviewJobErrors, PreviewJobResponses, ReadAlarmChannelData, ReadAlarmChannelErrors, ReadAlarmChannelResponses, ReadAlarmRuleData, ReadAlarmRuleErrors, ReadAlarmRuleResponses, ReadCampaignData, ReadCampaignErrors, ReadCampaignResponses, ReadChannelAlertsData, ReadChannelAlertsErrors, ReadChannelAlertsResponses, ReadDeadLetterData, ReadDeadLetterErrors, ReadDeadLetterResponses, ReadHealthData, ReadHealthErrors, ReadHealthResponses, ReadIncidentData, ReadIncidentErrors, ReadIncidentResponses, ReadJobData, ReadJobErrors, ReadJobResponses, ReadLanesData, ReadLanesErrors, ReadLanesResponses, ReadLimitsData, ReadLimitsErrors, ReadLimitsResponses, ReadLivenessData, ReadLivenessErrors, ReadLivenessResponses, ReadProductData, ReadProductErrors, ReadProductResponses, ReadSubscriptionData, ReadSubscriptionErrors, ReadSubscriptionResponses, ReadTaskData, ReadTaskErrors, ReadTaskResponses, ReadTaskTypeData, ReadTaskTypeErrors, ReadTaskTypeResponses, ReadTaskTypesData, ReadTaskTypesErrors, ReadTaskTypesResponses, ReadVersionData, ReadVersionErrors, ReadVersionResponses, ReadWindowData, ReadWindowErrors, ReadWindowResponses, ReplayDeadLettersData, ReplayDeadLettersErrors, ReplayDeadLettersResponses, ReplaySubscriptionData, ReplaySubscriptionErrors, ReplaySubscriptionResponses, RescheduleTaskData, RescheduleTaskErrors, RescheduleTaskResponses, RescheduleUnitData, RescheduleUnitErrors, RescheduleUnitResponses, ResumeCampaignData, ResumeCampaignErrors, ResumeCampaignResponses, ResumeJobData, ResumeJobErrors, ResumeJobResponses, ResumeLaneData, ResumeLaneErrors, ResumeLaneResponses, ResumeSubscriptionData, ResumeSubscriptionErrors, ResumeSubscriptionResponses, RetryTaskData, RetryTaskErrors, RetryTaskResponses, StartCampaignData, StartCampaignErrors, StartCampaignResponses, TagDeadLetterData, TagDeadLetterErrors, TagDeadLetterResponses, TestAlarmChannelData, TestAlarmChannelErrors, TestAlarmChannelResponses, TestSubscriptionData, TestSubscriptionErrors, TestSubscriptionResponses, TriggerJobData, TriggerJobErrors, TriggerJobResponses, WithdrawSubscriptionSecretsData, WithdrawSubscriptionSecretsErrors, WithdrawSubscriptionSecretsResponses } from './types.gen.js';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -487,6 +487,124 @@ export class Operations extends HeyApiClient {
     }
     
     /**
+     * List campaigns, latest first
+     */
+    public listCampaigns<ThrowOnError extends boolean = true>(options?: Options<ListCampaignsData, ThrowOnError>): RequestResult<ListCampaignsResponses, ListCampaignsErrors, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<ListCampaignsResponses, ListCampaignsErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/campaigns',
+            ...options
+        });
+    }
+    
+    /**
+     * Begin a campaign for all tasks that match
+     *
+     * The tasks are chosen now. A task that matches later is not part of it.
+     */
+    public startCampaign<ThrowOnError extends boolean = true>(options: Options<StartCampaignData, ThrowOnError>): RequestResult<StartCampaignResponses, StartCampaignErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<StartCampaignResponses, StartCampaignErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/campaigns',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Read a campaign: how far it is, and what came of it
+     */
+    public readCampaign<ThrowOnError extends boolean = true>(options: Options<ReadCampaignData, ThrowOnError>): RequestResult<ReadCampaignResponses, ReadCampaignErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<ReadCampaignResponses, ReadCampaignErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/campaigns/{campaign_id}',
+            ...options
+        });
+    }
+    
+    /**
+     * Pause a campaign
+     *
+     * It takes no further step until it is resumed; what it has released runs on.
+     */
+    public pauseCampaign<ThrowOnError extends boolean = true>(options: Options<PauseCampaignData, ThrowOnError>): RequestResult<PauseCampaignResponses, PauseCampaignErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<PauseCampaignResponses, PauseCampaignErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/campaigns/{campaign_id}/pause',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Resume a campaign
+     */
+    public resumeCampaign<ThrowOnError extends boolean = true>(options: Options<ResumeCampaignData, ThrowOnError>): RequestResult<ResumeCampaignResponses, ResumeCampaignErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<ResumeCampaignResponses, ResumeCampaignErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/campaigns/{campaign_id}/resume',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Cancel the rest of a campaign
+     *
+     * The tasks that it has not come to stay as they are; what it has done stays done.
+     */
+    public cancelCampaign<ThrowOnError extends boolean = true>(options: Options<CancelCampaignData, ThrowOnError>): RequestResult<CancelCampaignResponses, CancelCampaignErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<CancelCampaignResponses, CancelCampaignErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/campaigns/{campaign_id}/cancel',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
      * List the task types that the caller may use, by name
      */
     public readTaskTypes<ThrowOnError extends boolean = true>(options?: Options<ReadTaskTypesData, ThrowOnError>): RequestResult<ReadTaskTypesResponses, ReadTaskTypesErrors, ThrowOnError, 'data'> {
@@ -587,6 +705,613 @@ export class Operations extends HeyApiClient {
                 }],
             url: '/limits',
             ...options
+        });
+    }
+    
+    /**
+     * List the subscriptions, oldest first
+     */
+    public listSubscriptions<ThrowOnError extends boolean = true>(options?: Options<ListSubscriptionsData, ThrowOnError>): RequestResult<ListSubscriptionsResponses, ListSubscriptionsErrors, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<ListSubscriptionsResponses, ListSubscriptionsErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/subscriptions',
+            ...options
+        });
+    }
+    
+    /**
+     * Subscribe to events
+     *
+     * Takes no Idempotency-Key: its answer has a secret, which is stored nowhere. If the answer is lost, a repeat is
+     * 409, and another secret can be had.
+     */
+    public createSubscription<ThrowOnError extends boolean = true>(options: Options<CreateSubscriptionData, ThrowOnError>): RequestResult<CreateSubscriptionResponses, CreateSubscriptionErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<CreateSubscriptionResponses, CreateSubscriptionErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/subscriptions',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Delete a subscription
+     *
+     * Nothing more is delivered, and its secrets are forgotten.
+     */
+    public deleteSubscription<ThrowOnError extends boolean = true>(options: Options<DeleteSubscriptionData, ThrowOnError>): RequestResult<DeleteSubscriptionResponses, DeleteSubscriptionErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).delete<DeleteSubscriptionResponses, DeleteSubscriptionErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/subscriptions/{subscription_id}',
+            ...options
+        });
+    }
+    
+    /**
+     * Read a subscription
+     */
+    public readSubscription<ThrowOnError extends boolean = true>(options: Options<ReadSubscriptionData, ThrowOnError>): RequestResult<ReadSubscriptionResponses, ReadSubscriptionErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<ReadSubscriptionResponses, ReadSubscriptionErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/subscriptions/{subscription_id}',
+            ...options
+        });
+    }
+    
+    /**
+     * Change a subscription
+     *
+     * It goes on from where it is. The same change twice changes nothing more, so it takes no Idempotency-Key.
+     */
+    public changeSubscription<ThrowOnError extends boolean = true>(options: Options<ChangeSubscriptionData, ThrowOnError>): RequestResult<ChangeSubscriptionResponses, ChangeSubscriptionErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).patch<ChangeSubscriptionResponses, ChangeSubscriptionErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/subscriptions/{subscription_id}',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Pause a subscription
+     *
+     * Events wait for it as long as they are kept. One that is not active stays as it is.
+     */
+    public pauseSubscription<ThrowOnError extends boolean = true>(options: Options<PauseSubscriptionData, ThrowOnError>): RequestResult<PauseSubscriptionResponses, PauseSubscriptionErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<PauseSubscriptionResponses, PauseSubscriptionErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/subscriptions/{subscription_id}/pause',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Resume a subscription
+     *
+     * From where it stopped, or from a time. One that is active stays as it is.
+     */
+    public resumeSubscription<ThrowOnError extends boolean = true>(options: Options<ResumeSubscriptionData, ThrowOnError>): RequestResult<ResumeSubscriptionResponses, ResumeSubscriptionErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<ResumeSubscriptionResponses, ResumeSubscriptionErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/subscriptions/{subscription_id}/resume',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Deliver again what was written since a time
+     *
+     * And go on from there; the events have their old ids.
+     */
+    public replaySubscription<ThrowOnError extends boolean = true>(options: Options<ReplaySubscriptionData, ThrowOnError>): RequestResult<ReplaySubscriptionResponses, ReplaySubscriptionErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<ReplaySubscriptionResponses, ReplaySubscriptionErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/subscriptions/{subscription_id}/replay',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Send a test event now
+     *
+     * To this receiver alone, whatever the state of the subscription; once, and nothing is retried.
+     */
+    public testSubscription<ThrowOnError extends boolean = true>(options: Options<TestSubscriptionData, ThrowOnError>): RequestResult<TestSubscriptionResponses, TestSubscriptionErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<TestSubscriptionResponses, TestSubscriptionErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/subscriptions/{subscription_id}/test',
+            ...options
+        });
+    }
+    
+    /**
+     * Sign with one more secret
+     *
+     * Takes no Idempotency-Key: the answer is stored nowhere.
+     */
+    public addSubscriptionSecret<ThrowOnError extends boolean = true>(options: Options<AddSubscriptionSecretData, ThrowOnError>): RequestResult<AddSubscriptionSecretResponses, AddSubscriptionSecretErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<AddSubscriptionSecretResponses, AddSubscriptionSecretErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/subscriptions/{subscription_id}/secrets',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Withdraw all secrets but the newest
+     */
+    public withdrawSubscriptionSecrets<ThrowOnError extends boolean = true>(options: Options<WithdrawSubscriptionSecretsData, ThrowOnError>): RequestResult<WithdrawSubscriptionSecretsResponses, WithdrawSubscriptionSecretsErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<WithdrawSubscriptionSecretsResponses, WithdrawSubscriptionSecretsErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/subscriptions/{subscription_id}/secrets/withdraw',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * List its last deliveries, latest first
+     *
+     * The last hundred or so are kept.
+     */
+    public listDeliveries<ThrowOnError extends boolean = true>(options: Options<ListDeliveriesData, ThrowOnError>): RequestResult<ListDeliveriesResponses, ListDeliveriesErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<ListDeliveriesResponses, ListDeliveriesErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/subscriptions/{subscription_id}/deliveries',
+            ...options
+        });
+    }
+    
+    /**
+     * List the alarm rules, by name
+     */
+    public listAlarmRules<ThrowOnError extends boolean = true>(options?: Options<ListAlarmRulesData, ThrowOnError>): RequestResult<ListAlarmRulesResponses, ListAlarmRulesErrors, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<ListAlarmRulesResponses, ListAlarmRulesErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/alarms/rules',
+            ...options
+        });
+    }
+    
+    /**
+     * Create an alarm rule
+     */
+    public createAlarmRule<ThrowOnError extends boolean = true>(options: Options<CreateAlarmRuleData, ThrowOnError>): RequestResult<CreateAlarmRuleResponses, CreateAlarmRuleErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<CreateAlarmRuleResponses, CreateAlarmRuleErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/alarms/rules',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Delete an alarm rule
+     */
+    public deleteAlarmRule<ThrowOnError extends boolean = true>(options: Options<DeleteAlarmRuleData, ThrowOnError>): RequestResult<DeleteAlarmRuleResponses, DeleteAlarmRuleErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).delete<DeleteAlarmRuleResponses, DeleteAlarmRuleErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/alarms/rules/{rule_id}',
+            ...options
+        });
+    }
+    
+    /**
+     * Read an alarm rule
+     */
+    public readAlarmRule<ThrowOnError extends boolean = true>(options: Options<ReadAlarmRuleData, ThrowOnError>): RequestResult<ReadAlarmRuleResponses, ReadAlarmRuleErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<ReadAlarmRuleResponses, ReadAlarmRuleErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/alarms/rules/{rule_id}',
+            ...options
+        });
+    }
+    
+    /**
+     * Change an alarm rule
+     *
+     * A field that is left out stays as it is. What is open stays open, unless the rule is turned off.
+     */
+    public editAlarmRule<ThrowOnError extends boolean = true>(options: Options<EditAlarmRuleData, ThrowOnError>): RequestResult<EditAlarmRuleResponses, EditAlarmRuleErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).patch<EditAlarmRuleResponses, EditAlarmRuleErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/alarms/rules/{rule_id}',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * List the alarm channels, by name
+     */
+    public listAlarmChannels<ThrowOnError extends boolean = true>(options?: Options<ListAlarmChannelsData, ThrowOnError>): RequestResult<ListAlarmChannelsResponses, ListAlarmChannelsErrors, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<ListAlarmChannelsResponses, ListAlarmChannelsErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/alarms/channels',
+            ...options
+        });
+    }
+    
+    /**
+     * Create an alarm channel
+     *
+     * What is secret about it is stored encrypted, and its secret is in this answer alone. So there is no
+     * Idempotency-Key, which would keep the answer: sent twice, the second time the name is taken. Mail goes out in the
+     * installation's name, so that operators make the channels that send it.
+     */
+    public createAlarmChannel<ThrowOnError extends boolean = true>(options: Options<CreateAlarmChannelData, ThrowOnError>): RequestResult<CreateAlarmChannelResponses, CreateAlarmChannelErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<CreateAlarmChannelResponses, CreateAlarmChannelErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/alarms/channels',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Delete an alarm channel
+     *
+     * Refused while a rule names it.
+     */
+    public deleteAlarmChannel<ThrowOnError extends boolean = true>(options: Options<DeleteAlarmChannelData, ThrowOnError>): RequestResult<DeleteAlarmChannelResponses, DeleteAlarmChannelErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).delete<DeleteAlarmChannelResponses, DeleteAlarmChannelErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/alarms/channels/{channel_id}',
+            ...options
+        });
+    }
+    
+    /**
+     * Read an alarm channel
+     */
+    public readAlarmChannel<ThrowOnError extends boolean = true>(options: Options<ReadAlarmChannelData, ThrowOnError>): RequestResult<ReadAlarmChannelResponses, ReadAlarmChannelErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<ReadAlarmChannelResponses, ReadAlarmChannelErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/alarms/channels/{channel_id}',
+            ...options
+        });
+    }
+    
+    /**
+     * Change an alarm channel
+     *
+     * It is tried again at once, whatever went wrong before.
+     */
+    public editAlarmChannel<ThrowOnError extends boolean = true>(options: Options<EditAlarmChannelData, ThrowOnError>): RequestResult<EditAlarmChannelResponses, EditAlarmChannelErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).patch<EditAlarmChannelResponses, EditAlarmChannelErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/alarms/channels/{channel_id}',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Send a test alert to a channel
+     *
+     * Sent at once; the answer says what came of it. It counts as one of the alerts that the channel may get.
+     */
+    public testAlarmChannel<ThrowOnError extends boolean = true>(options: Options<TestAlarmChannelData, ThrowOnError>): RequestResult<TestAlarmChannelResponses, TestAlarmChannelErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<TestAlarmChannelResponses, TestAlarmChannelErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/alarms/channels/{channel_id}/test',
+            ...options
+        });
+    }
+    
+    /**
+     * Read the last alerts of a channel
+     */
+    public readChannelAlerts<ThrowOnError extends boolean = true>(options: Options<ReadChannelAlertsData, ThrowOnError>): RequestResult<ReadChannelAlertsResponses, ReadChannelAlertsErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<ReadChannelAlertsResponses, ReadChannelAlertsErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/alarms/channels/{channel_id}/alerts',
+            ...options
+        });
+    }
+    
+    /**
+     * List incidents, the newest first
+     */
+    public listIncidents<ThrowOnError extends boolean = true>(options?: Options<ListIncidentsData, ThrowOnError>): RequestResult<ListIncidentsResponses, ListIncidentsErrors, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<ListIncidentsResponses, ListIncidentsErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/alarms/incidents',
+            ...options
+        });
+    }
+    
+    /**
+     * Read an incident, with its alerts
+     */
+    public readIncident<ThrowOnError extends boolean = true>(options: Options<ReadIncidentData, ThrowOnError>): RequestResult<ReadIncidentResponses, ReadIncidentErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<ReadIncidentResponses, ReadIncidentErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/alarms/incidents/{incident_id}',
+            ...options
+        });
+    }
+    
+    /**
+     * List open dead letters, latest first
+     *
+     * A page may be short, even empty, and still have a next one: go on until `next` is null.
+     */
+    public listDeadLetters<ThrowOnError extends boolean = true>(options?: Options<ListDeadLettersData, ThrowOnError>): RequestResult<ListDeadLettersResponses, ListDeadLettersErrors, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<ListDeadLettersResponses, ListDeadLettersErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/dead-letters',
+            ...options
+        });
+    }
+    
+    /**
+     * List the causes of open dead letters, largest first
+     *
+     * Each cause is counted up to a bound; with a tag or a job, among its latest letters.
+     */
+    public groupDeadLetters<ThrowOnError extends boolean = true>(options?: Options<GroupDeadLettersData, ThrowOnError>): RequestResult<GroupDeadLettersResponses, GroupDeadLettersErrors, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<GroupDeadLettersResponses, GroupDeadLettersErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/dead-letters/groups',
+            ...options
+        });
+    }
+    
+    /**
+     * Replay dead letters: run their tasks again
+     *
+     * As a campaign: answered at once, carried out at your rate. Where a newer task stands, nothing is done.
+     */
+    public replayDeadLetters<ThrowOnError extends boolean = true>(options: Options<ReplayDeadLettersData, ThrowOnError>): RequestResult<ReplayDeadLettersResponses, ReplayDeadLettersErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<ReplayDeadLettersResponses, ReplayDeadLettersErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/dead-letters/replay',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Discard dead letters: give their tasks up
+     *
+     * As a campaign. The tasks are CANCELLED, for good.
+     */
+    public discardDeadLetters<ThrowOnError extends boolean = true>(options: Options<DiscardDeadLettersData, ThrowOnError>): RequestResult<DiscardDeadLettersResponses, DiscardDeadLettersErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<DiscardDeadLettersResponses, DiscardDeadLettersErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/dead-letters/discard',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Read a dead letter
+     */
+    public readDeadLetter<ThrowOnError extends boolean = true>(options: Options<ReadDeadLetterData, ThrowOnError>): RequestResult<ReadDeadLetterResponses, ReadDeadLetterErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<ReadDeadLetterResponses, ReadDeadLetterErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/dead-letters/{letter_id}',
+            ...options
+        });
+    }
+    
+    /**
+     * Add and remove tags of a dead letter
+     */
+    public tagDeadLetter<ThrowOnError extends boolean = true>(options: Options<TagDeadLetterData, ThrowOnError>): RequestResult<TagDeadLetterResponses, TagDeadLetterErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).patch<TagDeadLetterResponses, TagDeadLetterErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/dead-letters/{letter_id}',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
         });
     }
     

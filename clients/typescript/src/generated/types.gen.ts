@@ -5,11 +5,299 @@ export type ClientOptions = {
 };
 
 /**
+ * AlarmChannelIn
+ *
+ * A new channel.
+ */
+export type AlarmChannelIn = {
+    name: string;
+    /**
+     * Where a webhook or a chat is called
+     */
+    url?: string | null;
+    /**
+     * Mail addresses
+     */
+    to?: Array<string> | null;
+    /**
+     * Beyond it, alerts are sent together
+     */
+    most_per_hour?: number | null;
+    enabled?: boolean | null;
+    /**
+     * Why; kept in the audit
+     */
+    reason?: string | null;
+    kind: ChannelKind;
+    /**
+     * `all`: for rules of all tenants, for operators
+     */
+    scope?: AlarmScope;
+};
+
+/**
+ * AlarmChannelOut
+ */
+export type AlarmChannelOut = {
+    id: number;
+    revision: number;
+    scope: AlarmScope;
+    name: string;
+    kind: ChannelKind;
+    /**
+     * Where it leads, without what may be secret about it
+     */
+    shown: string;
+    most_per_hour: number;
+    enabled: boolean;
+    /**
+     * Nothing could be sent since then
+     */
+    failing_since: string | null;
+    /**
+     * Of the last try, if that failed
+     */
+    error: string;
+    /**
+     * When something was last sent
+     */
+    sent_at: string | null;
+    created_at: string;
+    updated_at: string;
+};
+
+/**
+ * AlarmChannelPage
+ */
+export type AlarmChannelPage = {
+    /**
+     * `after` of the next page; null on the last. A page may be short, or even empty, and still have a next one
+     */
+    next: string | null;
+    items: Array<AlarmChannelOut>;
+};
+
+/**
+ * AlarmChannelPatch
+ *
+ * The fields to change. The kind and the secret stay.
+ */
+export type AlarmChannelPatch = {
+    name?: string | null;
+    /**
+     * Where a webhook or a chat is called
+     */
+    url?: string | null;
+    /**
+     * Mail addresses
+     */
+    to?: Array<string> | null;
+    /**
+     * Beyond it, alerts are sent together
+     */
+    most_per_hour?: number | null;
+    enabled?: boolean | null;
+    /**
+     * Why; kept in the audit
+     */
+    reason?: string | null;
+};
+
+/**
+ * AlarmChannelTestOut
+ */
+export type AlarmChannelTestOut = {
+    ok: boolean;
+    /**
+     * What the other side said, or why it could not be reached
+     */
+    words: string;
+};
+
+/**
+ * AlarmRuleIn
+ *
+ * A new rule.
+ */
+export type AlarmRuleIn = {
+    name: string;
+    /**
+     * What it is about
+     */
+    conditions: Array<Condition>;
+    /**
+     * Who is told: the ids of channels
+     */
+    channels: Array<number>;
+    /**
+     * Patterns such as `INVOICE_*`; none: all types
+     */
+    task_types?: Array<string> | null;
+    /**
+     * This job alone
+     */
+    job?: number | null;
+    /**
+     * For `late`: more than this
+     */
+    late_seconds?: number | null;
+    /**
+     * For `running`: more than this
+     */
+    running_seconds?: number | null;
+    /**
+     * While it goes on, told again no sooner than this
+     */
+    repeat_seconds?: number | null;
+    /**
+     * Well again when it has not happened for so long
+     */
+    quiet_seconds?: number | null;
+    /**
+     * The address of a page that says what to do
+     */
+    runbook?: string | null;
+    enabled?: boolean | null;
+    /**
+     * Why; kept in the audit
+     */
+    reason?: string | null;
+    /**
+     * `all`: of all tenants, for operators
+     */
+    scope?: AlarmScope;
+};
+
+/**
+ * AlarmRuleOut
+ */
+export type AlarmRuleOut = {
+    id: number;
+    revision: number;
+    scope: AlarmScope;
+    name: string;
+    conditions: Array<Condition>;
+    channels: Array<number>;
+    task_types: Array<string>;
+    job: number | null;
+    late_seconds: number | null;
+    running_seconds: number | null;
+    repeat_seconds: number;
+    quiet_seconds: number;
+    runbook: string;
+    enabled: boolean;
+    created_at: string;
+    updated_at: string;
+};
+
+/**
+ * AlarmRulePage
+ */
+export type AlarmRulePage = {
+    /**
+     * `after` of the next page; null on the last. A page may be short, or even empty, and still have a next one
+     */
+    next: string | null;
+    items: Array<AlarmRuleOut>;
+};
+
+/**
+ * AlarmRulePatch
+ *
+ * The fields to change.
+ */
+export type AlarmRulePatch = {
+    name?: string | null;
+    /**
+     * What it is about
+     */
+    conditions?: Array<Condition> | null;
+    /**
+     * Who is told: the ids of channels
+     */
+    channels?: Array<number> | null;
+    /**
+     * Patterns such as `INVOICE_*`; none: all types
+     */
+    task_types?: Array<string> | null;
+    /**
+     * This job alone
+     */
+    job?: number | null;
+    /**
+     * For `late`: more than this
+     */
+    late_seconds?: number | null;
+    /**
+     * For `running`: more than this
+     */
+    running_seconds?: number | null;
+    /**
+     * While it goes on, told again no sooner than this
+     */
+    repeat_seconds?: number | null;
+    /**
+     * Well again when it has not happened for so long
+     */
+    quiet_seconds?: number | null;
+    /**
+     * The address of a page that says what to do
+     */
+    runbook?: string | null;
+    enabled?: boolean | null;
+    /**
+     * Why; kept in the audit
+     */
+    reason?: string | null;
+};
+
+/**
+ * AlarmScope
+ */
+export type AlarmScope = 'tenant' | 'all';
+
+/**
+ * AlertKind
+ *
+ * Why somebody is told.
+ */
+export type AlertKind = 'opened' | 'again' | 'well' | 'digest' | 'test';
+
+/**
+ * AlertOut
+ */
+export type AlertOut = {
+    /**
+     * Stays the same however often it is sent: `webhook-id`, and part of the `Message-ID`
+     */
+    id: string;
+    channel: number;
+    kind: AlertKind;
+    title: string;
+    created_at: string;
+    attempts: number;
+    outcome: AlertOutcome;
+    error: string;
+};
+
+/**
+ * AlertOutcome
+ */
+export type AlertOutcome = 'WAITING' | 'SENT' | 'FOLDED' | 'GIVEN_UP';
+
+/**
+ * AlertPage
+ */
+export type AlertPage = {
+    items: Array<AlertOut>;
+};
+
+/**
  * Answer
  *
  * What became of one task.
  */
-export type Answer = 'replayed' | 'due now' | 'cancelled' | 'moved' | 'replaced' | 'running' | 'planned' | 'finished' | 'superseded';
+export type Answer = 'replayed' | 'due now' | 'cancelled' | 'discarded' | 'moved' | 'replaced' | 'running' | 'planned' | 'finished' | 'superseded' | 'not dead' | 'limited';
 
 /**
  * AttemptOut
@@ -168,11 +456,230 @@ export type BulkCreatedOut = {
 export type BulkOutcome = 'CREATED' | 'EXISTS';
 
 /**
+ * CampaignChangedOut
+ */
+export type CampaignChangedOut = {
+    id: number;
+    state: CampaignState;
+    /**
+     * False: it was so already, or is over; nothing was written
+     */
+    changed: boolean;
+};
+
+/**
+ * CampaignIn
+ */
+export type CampaignIn = {
+    kind: CampaignKind;
+    matching: MatchingIn;
+    /**
+     * The new time of a move
+     */
+    at?: string | null;
+    /**
+     * No more tasks than this are chosen
+     */
+    cap?: number;
+    /**
+     * Tasks a second; null: no limit
+     */
+    rate?: number | null;
+    /**
+     * Where tasks wait that are to run again; `own`: each in its own lane
+     */
+    lane?: ReleaseLane;
+    /**
+     * Why; kept in the audit
+     */
+    reason?: string | null;
+};
+
+/**
+ * CampaignKind
+ *
+ * What is done to each task. `retry`: the dead start over, the failed don't wait. `replay`: the dead alone.
+ */
+export type CampaignKind = 'retry' | 'replay' | 'cancel' | 'move' | 'discard';
+
+/**
+ * CampaignOut
+ */
+export type CampaignOut = {
+    id: number;
+    kind: string;
+    state: CampaignState;
+    actor: string;
+    reason: string;
+    /**
+     * Which tasks, in words
+     */
+    selection: string;
+    /**
+     * Of its audit entries, one for each task
+     */
+    operation: string;
+    task_type: string | null;
+    cap: number;
+    rate: number | null;
+    /**
+     * Where tasks wait that it released; null: nowhere else, or it releases none
+     */
+    lane: string | null;
+    at: string | null;
+    /**
+     * Tasks that were chosen when it began
+     */
+    total: number;
+    /**
+     * More tasks matched than were chosen
+     */
+    more: boolean;
+    /**
+     * Tasks that it has dealt with
+     */
+    done: number;
+    /**
+     * How many of these got which answer
+     */
+    counts: {
+        [key: string]: number;
+    };
+    /**
+     * Released, and not over yet
+     */
+    waiting: number;
+    succeeded: number;
+    /**
+     * Died again
+     */
+    died: number;
+    /**
+     * Cancelled or replaced meanwhile
+     */
+    otherwise: number;
+    /**
+     * Steps that failed in a row; it is tried again
+     */
+    failures: number;
+    created_at: string;
+    finished_at: string | null;
+};
+
+/**
+ * CampaignPage
+ */
+export type CampaignPage = {
+    items: Array<CampaignOut>;
+    /**
+     * `after` of the next page; null on the last. A page may be short, or even empty, and still have a next one
+     */
+    next: string | null;
+};
+
+/**
+ * CampaignState
+ */
+export type CampaignState = 'RUNNING' | 'PAUSED' | 'CANCELLED' | 'DONE';
+
+/**
  * CatchUp
  *
  * Firings that nobody planned in time, say because no beat was alive.
  */
 export type CatchUp = 'none' | 'latest' | 'all';
+
+/**
+ * CauseOut
+ *
+ * All open letters of one cause, as far as they match.
+ */
+export type CauseOut = {
+    /**
+     * Type, error code, message without its numbers and names, and the app's code that failed; one for each cause
+     */
+    fingerprint: string;
+    task_type: string;
+    error_code: string;
+    /**
+     * The first line of the latest
+     */
+    error_msg: string;
+    frame: string;
+    letters: number;
+    /**
+     * False: so many, or more
+     */
+    exact: boolean;
+    first_at: string;
+    last_at: string;
+    /**
+     * The latest letter
+     */
+    sample: number;
+};
+
+/**
+ * CausesOut
+ */
+export type CausesOut = {
+    items: Array<CauseOut>;
+    /**
+     * False: there are so many causes that not all were looked at. Narrow the filter
+     */
+    complete: boolean;
+};
+
+/**
+ * ChannelKind
+ */
+export type ChannelKind = 'webhook' | 'email' | 'chat';
+
+/**
+ * Condition
+ *
+ * What a rule can be about.
+ */
+export type Condition = 'dead' | 'late' | 'running' | 'missed' | 'suspended' | 'trouble';
+
+/**
+ * DeliveryOut
+ *
+ * One call to a receiver.
+ */
+export type DeliveryOut = {
+    id: number;
+    at: string;
+    ok: boolean;
+    /**
+     * As the receiver says it, such as 200; or the name of an error
+     */
+    response: string;
+    ms: number;
+    /**
+     * How many events it carried
+     */
+    count: number;
+    /**
+     * The first of them
+     */
+    event_ids: Array<string>;
+    /**
+     * How the answer began, or what went wrong
+     */
+    answer: string;
+};
+
+/**
+ * DeliveryPage
+ */
+export type DeliveryPage = {
+    /**
+     * `after` of the next page; null on the last. A page may be short, or even empty, and still have a next one
+     */
+    next: string | null;
+    items: Array<DeliveryOut>;
+};
 
 /**
  * DstGap
@@ -200,6 +707,13 @@ export type ErrorOut = {
     code: string;
     message: string;
 };
+
+/**
+ * EventScope
+ *
+ * Events of one tenant, or of all tenants.
+ */
+export type EventScope = 'tenant' | 'all';
 
 /**
  * Firing
@@ -256,6 +770,102 @@ export type HealthOut = {
  * `notice` can wait; `trouble` needs somebody now.
  */
 export type HealthStatus = 'ok' | 'trouble' | 'notice';
+
+/**
+ * IncidentDetailOut
+ */
+export type IncidentDetailOut = {
+    id: number;
+    scope: AlarmScope;
+    rule: number;
+    /**
+     * Null: the rule has been deleted
+     */
+    rule_name: string | null;
+    condition: Condition;
+    /**
+     * What its occurrences have in common, such as an error code
+     */
+    cause: string;
+    task_type: string | null;
+    /**
+     * The job, if the rule is about one
+     */
+    job: number | null;
+    title: string;
+    count: number;
+    opened_at: string;
+    /**
+     * When it was last seen
+     */
+    seen_at: string;
+    /**
+     * When an alert about it was last written
+     */
+    told_at: string | null;
+    /**
+     * Null: it is open
+     */
+    closed_at: string | null;
+    /**
+     * Whether it is known to be well again
+     */
+    well: boolean;
+    alerts: Array<AlertOut>;
+};
+
+/**
+ * IncidentOut
+ */
+export type IncidentOut = {
+    id: number;
+    scope: AlarmScope;
+    rule: number;
+    /**
+     * Null: the rule has been deleted
+     */
+    rule_name: string | null;
+    condition: Condition;
+    /**
+     * What its occurrences have in common, such as an error code
+     */
+    cause: string;
+    task_type: string | null;
+    /**
+     * The job, if the rule is about one
+     */
+    job: number | null;
+    title: string;
+    count: number;
+    opened_at: string;
+    /**
+     * When it was last seen
+     */
+    seen_at: string;
+    /**
+     * When an alert about it was last written
+     */
+    told_at: string | null;
+    /**
+     * Null: it is open
+     */
+    closed_at: string | null;
+    /**
+     * Whether it is known to be well again
+     */
+    well: boolean;
+};
+
+/**
+ * IncidentPage
+ */
+export type IncidentPage = {
+    /**
+     * `after` of the next page; null on the last. A page may be short, or even empty, and still have a next one
+     */
+    next: string | null;
+    items: Array<IncidentOut>;
+};
 
 /**
  * JobIn
@@ -470,7 +1080,7 @@ export type JobStatus = 'ACTIVE' | 'PAUSED';
  *
  * Priority classes, most urgent first.
  */
-export type Lane = 'critical' | 'high' | 'default' | 'low' | 'backfill';
+export type Lane = 'critical' | 'high' | 'default' | 'low' | 'deferred' | 'backfill';
 
 /**
  * LaneChangedOut
@@ -562,6 +1172,131 @@ export type Lanes = {
 };
 
 /**
+ * LetterDetailOut
+ *
+ * With what only one letter at a time tells.
+ */
+export type LetterDetailOut = {
+    id: number;
+    task_id: number;
+    task_type: string;
+    status: LetterStatus;
+    /**
+     * Type, error code, message without its numbers and names, and the app's code that failed; one for each cause
+     */
+    fingerprint: string;
+    tags: Array<string>;
+    error_code: string;
+    error_msg: string;
+    /**
+     * Module and function of the app that failed, if they are known
+     */
+    frame: string;
+    job: number | null;
+    created_at: string;
+    closed_at: string | null;
+    closed_by: string;
+    /**
+     * Of its task; empty if that is not kept any more
+     */
+    key: string;
+    payload: unknown;
+    /**
+     * The end of the stack; of an error that nobody declared, `error_msg` has it
+     */
+    traceback: string;
+};
+
+/**
+ * LetterOut
+ *
+ * A task that gave up, and why.
+ */
+export type LetterOut = {
+    id: number;
+    task_id: number;
+    task_type: string;
+    status: LetterStatus;
+    /**
+     * Type, error code, message without its numbers and names, and the app's code that failed; one for each cause
+     */
+    fingerprint: string;
+    tags: Array<string>;
+    error_code: string;
+    error_msg: string;
+    /**
+     * Module and function of the app that failed, if they are known
+     */
+    frame: string;
+    job: number | null;
+    created_at: string;
+    closed_at: string | null;
+    closed_by: string;
+};
+
+/**
+ * LetterPageOut
+ */
+export type LetterPageOut = {
+    items: Array<LetterOut>;
+    /**
+     * `after` of the next page; null on the last. A page may be short, or even empty, and still have a next one
+     */
+    next: string | null;
+};
+
+/**
+ * LetterStatus
+ *
+ * OPEN waits for somebody to deal with it. REPLAYED: its task was run again. CLOSED: it was discarded, or a newer task took its place.
+ */
+export type LetterStatus = 'OPEN' | 'REPLAYED' | 'CLOSED';
+
+/**
+ * LettersIn
+ *
+ * Which letters: some by their ids, or all that match the filter. An empty filter needs `everything`.
+ */
+export type LettersIn = {
+    /**
+     * Of letters, not of tasks
+     */
+    ids?: Array<number> | null;
+    fingerprint?: string | null;
+    tag?: string | null;
+    task_type?: string | null;
+    job?: number | null;
+    /**
+     * Died at this instant or later
+     */
+    since?: string | null;
+    /**
+     * Died before this instant
+     */
+    until?: string | null;
+    /**
+     * Yes, all letters that you may act on
+     */
+    everything?: boolean;
+    /**
+     * Why; kept in the audit
+     */
+    reason?: string | null;
+    /**
+     * No more letters than this
+     */
+    cap?: number;
+    /**
+     * Tasks a second; left out: no limit
+     */
+    rate?: number | null;
+    /**
+     * Only say how many there are
+     */
+    dry_run?: boolean;
+};
+
+/**
  * LimitLoad
  */
 export type LimitLoad = {
@@ -618,11 +1353,74 @@ export type LiveOut = {
 };
 
 /**
+ * MatchingIn
+ *
+ * Which tasks: all that match every one of these.
+ */
+export type MatchingIn = {
+    status?: TaskStatus | null;
+    /**
+     * Needed for a token that may use some types only
+     */
+    task_type?: string | null;
+    lane?: Lane | null;
+    /**
+     * How the key begins
+     */
+    key_prefix?: string | null;
+    /**
+     * Its instances
+     */
+    job?: number | null;
+    due_from?: string | null;
+    due_to?: string | null;
+    changed_from?: string | null;
+    changed_to?: string | null;
+};
+
+/**
  * Mode
  *
  * How the handler is called.
  */
 export type Mode = 'plain' | 'async' | 'batch' | 'transactional';
+
+/**
+ * NewAlarmChannelOut
+ *
+ * A new channel, with the secret that signs what is sent to it: this is the only time that it is shown.
+ */
+export type NewAlarmChannelOut = {
+    id: number;
+    revision: number;
+    scope: AlarmScope;
+    name: string;
+    kind: ChannelKind;
+    /**
+     * Where it leads, without what may be secret about it
+     */
+    shown: string;
+    most_per_hour: number;
+    enabled: boolean;
+    /**
+     * Nothing could be sent since then
+     */
+    failing_since: string | null;
+    /**
+     * Of the last try, if that failed
+     */
+    error: string;
+    /**
+     * When something was last sent
+     */
+    sent_at: string | null;
+    created_at: string;
+    updated_at: string;
+    /**
+     * For webhooks, as in the Standard Webhooks scheme; otherwise null
+     */
+    secret: string | null;
+};
 
 /**
  * OnResume
@@ -647,6 +1445,31 @@ export type OperatedOut = {
      * Of the task, now
      */
     status: TaskStatus;
+};
+
+/**
+ * OrderedOut
+ *
+ * How many letters match, and the campaign that deals with them.
+ */
+export type OrderedOut = {
+    letters: number;
+    /**
+     * False: there are more than were counted
+     */
+    complete: boolean;
+    /**
+     * Of them, no more than `cap`
+     */
+    taken: number;
+    /**
+     * Null after a dry run, and if there was nothing to do
+     */
+    campaign: number | null;
+    /**
+     * Of the campaign
+     */
+    state: CampaignState | null;
 };
 
 /**
@@ -803,6 +1626,59 @@ export type RefusalOut = {
 };
 
 /**
+ * ReleaseLane
+ *
+ * Where tasks wait that a campaign makes run again; `own`: each in its own lane.
+ */
+export type ReleaseLane = 'critical' | 'high' | 'default' | 'low' | 'deferred' | 'backfill' | 'own';
+
+/**
+ * ReplayIn
+ */
+export type ReplayIn = {
+    /**
+     * Of letters, not of tasks
+     */
+    ids?: Array<number> | null;
+    fingerprint?: string | null;
+    tag?: string | null;
+    task_type?: string | null;
+    job?: number | null;
+    /**
+     * Died at this instant or later
+     */
+    since?: string | null;
+    /**
+     * Died before this instant
+     */
+    until?: string | null;
+    /**
+     * Yes, all letters that you may act on
+     */
+    everything?: boolean;
+    /**
+     * Why; kept in the audit
+     */
+    reason?: string | null;
+    /**
+     * No more letters than this
+     */
+    cap?: number;
+    /**
+     * Tasks a second; left out: no limit
+     */
+    rate?: number | null;
+    /**
+     * Only say how many there are
+     */
+    dry_run?: boolean;
+    /**
+     * In which they wait for their turn
+     */
+    lane?: Lane;
+};
+
+/**
  * RescheduleIn
  *
  * The new time: exactly one of `at` and `delay`.
@@ -842,7 +1718,286 @@ export type ResumeIn = {
 /**
  * Rule
  */
-export type Rule = 'job_paused' | 'ended' | 'schedule_unreadable' | 'done' | 'dead' | 'cancelled' | 'superseded' | 'running' | 'worker_silent' | 'lost' | 'blocked' | 'waits_for_retry' | 'not_due' | 'lane_paused' | 'no_dispatcher' | 'shard_without_dispatcher' | 'no_worker' | 'waits_for_slot' | 'limit_unknown' | 'over_rate' | 'worker_deaf' | 'unknown_handler' | 'about_to_run';
+export type Rule = 'job_paused' | 'ended' | 'schedule_unreadable' | 'done' | 'dead' | 'cancelled' | 'superseded' | 'running' | 'worker_silent' | 'lost' | 'blocked' | 'waits_for_retry' | 'waits_for_retry_budget' | 'not_due' | 'lane_paused' | 'no_dispatcher' | 'shard_without_dispatcher' | 'no_worker' | 'waits_for_slot' | 'limit_unknown' | 'over_rate' | 'worker_deaf' | 'unknown_handler' | 'about_to_run';
+
+/**
+ * SecretIn
+ */
+export type SecretIn = {
+    /**
+     * whsec_ and 24 to 64 bytes in base64; left out: a new one is made
+     */
+    secret?: string | null;
+    /**
+     * Why; kept in the audit
+     */
+    reason?: string | null;
+};
+
+/**
+ * SecretOut
+ */
+export type SecretOut = {
+    /**
+     * Shown this once; the old ones stay valid until they are withdrawn
+     */
+    secret: string;
+};
+
+/**
+ * SinkKind
+ *
+ * Where events go: the kind of receiver.
+ */
+export type SinkKind = 'webhook' | 'stream' | 'queue' | 'python';
+
+/**
+ * SubscriptionIn
+ *
+ * A new subscription.
+ */
+export type SubscriptionIn = {
+    name: string;
+    /**
+     * Patterns such as task.dead or task.*; the last match decides
+     */
+    events: Array<string>;
+    /**
+     * Patterns of task types; empty: all
+     */
+    task_types?: Array<string>;
+    /**
+     * Tokens of tenants have webhooks only
+     */
+    sink?: SinkKind;
+    /**
+     * Where the receiver is. A webhook has `url`; a stream `stream`, `maxlen` and `broker`; a queue `broker` and `queue`; python the `name` of a function
+     */
+    target: {
+        [key: string]: unknown;
+    };
+    /**
+     * `all` is for operators
+     */
+    scope?: EventScope;
+    /**
+     * Also what happened since then, as far back as it is kept
+     */
+    since?: string | null;
+    /**
+     * Why; kept in the audit
+     */
+    reason?: string | null;
+};
+
+/**
+ * SubscriptionMade
+ *
+ * A subscription, and the secret that was made for it.
+ */
+export type SubscriptionMade = {
+    id: number;
+    name: string;
+    /**
+     * Whether it gets the events of one tenant, or of all
+     */
+    scope: EventScope;
+    events: Array<string>;
+    task_types: Array<string>;
+    sink: SinkKind;
+    target: {
+        [key: string]: unknown;
+    };
+    /**
+     * How many secrets its webhooks are signed with
+     */
+    secrets: number;
+    state: SubscriptionState;
+    /**
+     * Why it is paused or suspended
+     */
+    state_reason: string;
+    created_by: string;
+    created_at: string;
+    /**
+     * How many events it has got
+     */
+    delivered: number;
+    delivered_at: string | null;
+    /**
+     * Nothing could be delivered since then
+     */
+    failing_since: string | null;
+    /**
+     * Failed ones in a row
+     */
+    attempts: number;
+    next_try_at: string | null;
+    last_error: string;
+    /**
+     * About how many it has still to get; null if not looked at
+     */
+    waiting_events: number | null;
+    /**
+     * How long the first of them has waited
+     */
+    waiting_seconds: number | null;
+    /**
+     * What its webhooks are signed with, shown this once; null if none was made
+     */
+    secret: string | null;
+};
+
+/**
+ * SubscriptionOut
+ *
+ * A subscription as it stood when it was read.
+ */
+export type SubscriptionOut = {
+    id: number;
+    name: string;
+    /**
+     * Whether it gets the events of one tenant, or of all
+     */
+    scope: EventScope;
+    events: Array<string>;
+    task_types: Array<string>;
+    sink: SinkKind;
+    target: {
+        [key: string]: unknown;
+    };
+    /**
+     * How many secrets its webhooks are signed with
+     */
+    secrets: number;
+    state: SubscriptionState;
+    /**
+     * Why it is paused or suspended
+     */
+    state_reason: string;
+    created_by: string;
+    created_at: string;
+    /**
+     * How many events it has got
+     */
+    delivered: number;
+    delivered_at: string | null;
+    /**
+     * Nothing could be delivered since then
+     */
+    failing_since: string | null;
+    /**
+     * Failed ones in a row
+     */
+    attempts: number;
+    next_try_at: string | null;
+    last_error: string;
+    /**
+     * About how many it has still to get; null if not looked at
+     */
+    waiting_events: number | null;
+    /**
+     * How long the first of them has waited
+     */
+    waiting_seconds: number | null;
+};
+
+/**
+ * SubscriptionPage
+ */
+export type SubscriptionPage = {
+    /**
+     * `after` of the next page; null on the last. A page may be short, or even empty, and still have a next one
+     */
+    next: string | null;
+    items: Array<SubscriptionOut>;
+};
+
+/**
+ * SubscriptionPatch
+ *
+ * The fields to change. A new `sink` needs its `target`.
+ */
+export type SubscriptionPatch = {
+    /**
+     * Patterns such as task.dead or task.*; the last match decides
+     */
+    events?: Array<string> | null;
+    /**
+     * Patterns of task types; empty: all
+     */
+    task_types?: Array<string> | null;
+    sink?: SinkKind | null;
+    /**
+     * Where the receiver is. A webhook has `url`; a stream `stream`, `maxlen` and `broker`; a queue `broker` and `queue`; python the `name` of a function
+     */
+    target?: {
+        [key: string]: unknown;
+    } | null;
+    /**
+     * Why; kept in the audit
+     */
+    reason?: string | null;
+};
+
+/**
+ * SubscriptionReasonIn
+ */
+export type SubscriptionReasonIn = {
+    /**
+     * Why; kept in the audit
+     */
+    reason: string;
+};
+
+/**
+ * SubscriptionReplayIn
+ */
+export type SubscriptionReplayIn = {
+    /**
+     * Why; kept in the audit
+     */
+    reason: string;
+    /**
+     * What was written since then is delivered again
+     */
+    since: string;
+};
+
+/**
+ * SubscriptionResumeIn
+ */
+export type SubscriptionResumeIn = {
+    /**
+     * Why; kept in the audit
+     */
+    reason: string;
+    /**
+     * Left out: from where it stopped
+     */
+    since?: string | null;
+};
+
+/**
+ * SubscriptionState
+ *
+ * PAUSED by a person; SUSPENDED since its receiver was away for too long. Either waits for somebody to resume it.
+ */
+export type SubscriptionState = 'ACTIVE' | 'PAUSED' | 'SUSPENDED';
+
+/**
+ * TagsIn
+ *
+ * Which tags the letter gets and loses.
+ */
+export type TagsIn = {
+    add?: Array<string>;
+    remove?: Array<string>;
+    /**
+     * Why; kept in the audit
+     */
+    reason?: string | null;
+};
 
 /**
  * TargetIn
@@ -962,6 +2117,18 @@ export type TaskOut = {
     repeat_after: number | null;
     expires_after: number | null;
     /**
+     * It is retried until this long after execute_time, however often; null: max_retry times
+     */
+    retry_for: number | null;
+    /**
+     * The task that handed this effect on
+     */
+    deferred_from: number | null;
+    /**
+     * The tasks that its own effects were handed on to
+     */
+    deferred: Array<number>;
+    /**
      * Who runs it, or ran it last; null: nobody, or no longer known
      */
     worker: string | null;
@@ -1061,6 +2228,24 @@ export type TaskTypes = {
 };
 
 /**
+ * TestedOut
+ *
+ * What the receiver said to a test event.
+ */
+export type TestedOut = {
+    delivered: boolean;
+    /**
+     * As the receiver says it, such as 200; or the name of an error
+     */
+    response: string;
+    ms: number;
+    /**
+     * How its answer began, or what went wrong
+     */
+    answer: string;
+};
+
+/**
  * TriggerIn
  *
  * What this one run is to be given.
@@ -1157,6 +2342,16 @@ export type WindowOut = {
      * Empty: it is what the settings say
      */
     changed_by: string;
+};
+
+/**
+ * WithdrawnOut
+ */
+export type WithdrawnOut = {
+    /**
+     * How many secrets no longer sign
+     */
+    withdrawn: number;
 };
 
 export type ListJobsData = {
@@ -2354,7 +3549,7 @@ export type RetryTaskErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_RETRY_LIMITED`: The task was retried too often; `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_RETRY_LIMITED`: Retried too often; `SCH_429_TOO_MANY`: Too many calls
      */
     429: Problem;
     /**
@@ -2549,6 +3744,375 @@ export type ListAttemptsResponses = {
 };
 
 export type ListAttemptsResponse = ListAttemptsResponses[keyof ListAttemptsResponses];
+
+export type ListCampaignsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        state?: CampaignState;
+        kind?: CampaignKind;
+        /**
+         * `next` of the previous page, unchanged; left out: the first page
+         */
+        after?: string;
+        /**
+         * At most this many items
+         */
+        limit?: number;
+    };
+    url: '/campaigns';
+};
+
+export type ListCampaignsErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ListCampaignsError = ListCampaignsErrors[keyof ListCampaignsErrors];
+
+export type ListCampaignsResponses = {
+    /**
+     * OK
+     */
+    200: CampaignPage;
+};
+
+export type ListCampaignsResponse = ListCampaignsResponses[keyof ListCampaignsResponses];
+
+export type StartCampaignData = {
+    body: CampaignIn;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/campaigns';
+};
+
+export type StartCampaignErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
+     */
+    403: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type StartCampaignError = StartCampaignErrors[keyof StartCampaignErrors];
+
+export type StartCampaignResponses = {
+    /**
+     * Created
+     */
+    201: CampaignOut;
+};
+
+export type StartCampaignResponse = StartCampaignResponses[keyof StartCampaignResponses];
+
+export type ReadCampaignData = {
+    body?: never;
+    path: {
+        campaign_id: number;
+    };
+    query?: never;
+    url: '/campaigns/{campaign_id}';
+};
+
+export type ReadCampaignErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ReadCampaignError = ReadCampaignErrors[keyof ReadCampaignErrors];
+
+export type ReadCampaignResponses = {
+    /**
+     * OK
+     */
+    200: CampaignOut;
+};
+
+export type ReadCampaignResponse = ReadCampaignResponses[keyof ReadCampaignResponses];
+
+export type PauseCampaignData = {
+    body?: ReasonIn;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        campaign_id: number;
+    };
+    query?: never;
+    url: '/campaigns/{campaign_id}/pause';
+};
+
+export type PauseCampaignErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type PauseCampaignError = PauseCampaignErrors[keyof PauseCampaignErrors];
+
+export type PauseCampaignResponses = {
+    /**
+     * OK
+     */
+    200: CampaignChangedOut;
+};
+
+export type PauseCampaignResponse = PauseCampaignResponses[keyof PauseCampaignResponses];
+
+export type ResumeCampaignData = {
+    body?: ReasonIn;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        campaign_id: number;
+    };
+    query?: never;
+    url: '/campaigns/{campaign_id}/resume';
+};
+
+export type ResumeCampaignErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ResumeCampaignError = ResumeCampaignErrors[keyof ResumeCampaignErrors];
+
+export type ResumeCampaignResponses = {
+    /**
+     * OK
+     */
+    200: CampaignChangedOut;
+};
+
+export type ResumeCampaignResponse = ResumeCampaignResponses[keyof ResumeCampaignResponses];
+
+export type CancelCampaignData = {
+    body?: ReasonIn;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        campaign_id: number;
+    };
+    query?: never;
+    url: '/campaigns/{campaign_id}/cancel';
+};
+
+export type CancelCampaignErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type CancelCampaignError = CancelCampaignErrors[keyof CancelCampaignErrors];
+
+export type CancelCampaignResponses = {
+    /**
+     * OK
+     */
+    200: CampaignChangedOut;
+};
+
+export type CancelCampaignResponse = CancelCampaignResponses[keyof CancelCampaignResponses];
 
 export type ReadTaskTypesData = {
     body?: never;
@@ -2855,6 +4419,1950 @@ export type ReadLimitsResponses = {
 };
 
 export type ReadLimitsResponse = ReadLimitsResponses[keyof ReadLimitsResponses];
+
+export type ListSubscriptionsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * `next` of the previous page, unchanged; left out: the first page
+         */
+        after?: string;
+        /**
+         * At most this many items
+         */
+        limit?: number;
+    };
+    url: '/subscriptions';
+};
+
+export type ListSubscriptionsErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ListSubscriptionsError = ListSubscriptionsErrors[keyof ListSubscriptionsErrors];
+
+export type ListSubscriptionsResponses = {
+    /**
+     * OK
+     */
+    200: SubscriptionPage;
+};
+
+export type ListSubscriptionsResponse = ListSubscriptionsResponses[keyof ListSubscriptionsResponses];
+
+export type CreateSubscriptionData = {
+    body: SubscriptionIn;
+    path?: never;
+    query?: never;
+    url: '/subscriptions';
+};
+
+export type CreateSubscriptionErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this
+     */
+    403: Problem;
+    /**
+     * `SCH_409_DUPLICATE`: The name or the unit is taken
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type CreateSubscriptionError = CreateSubscriptionErrors[keyof CreateSubscriptionErrors];
+
+export type CreateSubscriptionResponses = {
+    /**
+     * Created
+     */
+    201: SubscriptionMade;
+};
+
+export type CreateSubscriptionResponse = CreateSubscriptionResponses[keyof CreateSubscriptionResponses];
+
+export type DeleteSubscriptionData = {
+    body?: never;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        subscription_id: number;
+    };
+    query?: never;
+    url: '/subscriptions/{subscription_id}';
+};
+
+export type DeleteSubscriptionErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type DeleteSubscriptionError = DeleteSubscriptionErrors[keyof DeleteSubscriptionErrors];
+
+export type DeleteSubscriptionResponses = {
+    /**
+     * No Content
+     */
+    204: void;
+};
+
+export type DeleteSubscriptionResponse = DeleteSubscriptionResponses[keyof DeleteSubscriptionResponses];
+
+export type ReadSubscriptionData = {
+    body?: never;
+    path: {
+        subscription_id: number;
+    };
+    query?: never;
+    url: '/subscriptions/{subscription_id}';
+};
+
+export type ReadSubscriptionErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ReadSubscriptionError = ReadSubscriptionErrors[keyof ReadSubscriptionErrors];
+
+export type ReadSubscriptionResponses = {
+    /**
+     * OK
+     */
+    200: SubscriptionOut;
+};
+
+export type ReadSubscriptionResponse = ReadSubscriptionResponses[keyof ReadSubscriptionResponses];
+
+export type ChangeSubscriptionData = {
+    body: SubscriptionPatch;
+    path: {
+        subscription_id: number;
+    };
+    query?: never;
+    url: '/subscriptions/{subscription_id}';
+};
+
+export type ChangeSubscriptionErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ChangeSubscriptionError = ChangeSubscriptionErrors[keyof ChangeSubscriptionErrors];
+
+export type ChangeSubscriptionResponses = {
+    /**
+     * OK
+     */
+    200: SubscriptionMade;
+};
+
+export type ChangeSubscriptionResponse = ChangeSubscriptionResponses[keyof ChangeSubscriptionResponses];
+
+export type PauseSubscriptionData = {
+    body: SubscriptionReasonIn;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        subscription_id: number;
+    };
+    query?: never;
+    url: '/subscriptions/{subscription_id}/pause';
+};
+
+export type PauseSubscriptionErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type PauseSubscriptionError = PauseSubscriptionErrors[keyof PauseSubscriptionErrors];
+
+export type PauseSubscriptionResponses = {
+    /**
+     * OK
+     */
+    200: SubscriptionOut;
+};
+
+export type PauseSubscriptionResponse = PauseSubscriptionResponses[keyof PauseSubscriptionResponses];
+
+export type ResumeSubscriptionData = {
+    body: SubscriptionResumeIn;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        subscription_id: number;
+    };
+    query?: never;
+    url: '/subscriptions/{subscription_id}/resume';
+};
+
+export type ResumeSubscriptionErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ResumeSubscriptionError = ResumeSubscriptionErrors[keyof ResumeSubscriptionErrors];
+
+export type ResumeSubscriptionResponses = {
+    /**
+     * OK
+     */
+    200: SubscriptionOut;
+};
+
+export type ResumeSubscriptionResponse = ResumeSubscriptionResponses[keyof ResumeSubscriptionResponses];
+
+export type ReplaySubscriptionData = {
+    body: SubscriptionReplayIn;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        subscription_id: number;
+    };
+    query?: never;
+    url: '/subscriptions/{subscription_id}/replay';
+};
+
+export type ReplaySubscriptionErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ReplaySubscriptionError = ReplaySubscriptionErrors[keyof ReplaySubscriptionErrors];
+
+export type ReplaySubscriptionResponses = {
+    /**
+     * OK
+     */
+    200: SubscriptionOut;
+};
+
+export type ReplaySubscriptionResponse = ReplaySubscriptionResponses[keyof ReplaySubscriptionResponses];
+
+export type TestSubscriptionData = {
+    body?: never;
+    path: {
+        subscription_id: number;
+    };
+    query?: never;
+    url: '/subscriptions/{subscription_id}/test';
+};
+
+export type TestSubscriptionErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type TestSubscriptionError = TestSubscriptionErrors[keyof TestSubscriptionErrors];
+
+export type TestSubscriptionResponses = {
+    /**
+     * OK
+     */
+    200: TestedOut;
+};
+
+export type TestSubscriptionResponse = TestSubscriptionResponses[keyof TestSubscriptionResponses];
+
+export type AddSubscriptionSecretData = {
+    body?: SecretIn;
+    path: {
+        subscription_id: number;
+    };
+    query?: never;
+    url: '/subscriptions/{subscription_id}/secrets';
+};
+
+export type AddSubscriptionSecretErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type AddSubscriptionSecretError = AddSubscriptionSecretErrors[keyof AddSubscriptionSecretErrors];
+
+export type AddSubscriptionSecretResponses = {
+    /**
+     * Created
+     */
+    201: SecretOut;
+};
+
+export type AddSubscriptionSecretResponse = AddSubscriptionSecretResponses[keyof AddSubscriptionSecretResponses];
+
+export type WithdrawSubscriptionSecretsData = {
+    body: SubscriptionReasonIn;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        subscription_id: number;
+    };
+    query?: never;
+    url: '/subscriptions/{subscription_id}/secrets/withdraw';
+};
+
+export type WithdrawSubscriptionSecretsErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type WithdrawSubscriptionSecretsError = WithdrawSubscriptionSecretsErrors[keyof WithdrawSubscriptionSecretsErrors];
+
+export type WithdrawSubscriptionSecretsResponses = {
+    /**
+     * OK
+     */
+    200: WithdrawnOut;
+};
+
+export type WithdrawSubscriptionSecretsResponse = WithdrawSubscriptionSecretsResponses[keyof WithdrawSubscriptionSecretsResponses];
+
+export type ListDeliveriesData = {
+    body?: never;
+    path: {
+        subscription_id: number;
+    };
+    query?: {
+        /**
+         * `next` of the previous page, unchanged; left out: the first page
+         */
+        after?: string;
+        /**
+         * At most this many items
+         */
+        limit?: number;
+    };
+    url: '/subscriptions/{subscription_id}/deliveries';
+};
+
+export type ListDeliveriesErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ListDeliveriesError = ListDeliveriesErrors[keyof ListDeliveriesErrors];
+
+export type ListDeliveriesResponses = {
+    /**
+     * OK
+     */
+    200: DeliveryPage;
+};
+
+export type ListDeliveriesResponse = ListDeliveriesResponses[keyof ListDeliveriesResponses];
+
+export type ListAlarmRulesData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * AlarmScope
+         *
+         * `all`: those for all tenants, which only operators see
+         */
+        scope?: 'tenant' | 'all';
+        /**
+         * `next` of the previous page, unchanged; left out: the first page
+         */
+        after?: string;
+        /**
+         * At most this many items
+         */
+        limit?: number;
+    };
+    url: '/alarms/rules';
+};
+
+export type ListAlarmRulesErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this
+     */
+    403: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ListAlarmRulesError = ListAlarmRulesErrors[keyof ListAlarmRulesErrors];
+
+export type ListAlarmRulesResponses = {
+    /**
+     * OK
+     */
+    200: AlarmRulePage;
+};
+
+export type ListAlarmRulesResponse = ListAlarmRulesResponses[keyof ListAlarmRulesResponses];
+
+export type CreateAlarmRuleData = {
+    body: AlarmRuleIn;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/alarms/rules';
+};
+
+export type CreateAlarmRuleErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token
+     */
+    403: Problem;
+    /**
+     * `SCH_409_DUPLICATE`: The name or the unit is taken; `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type CreateAlarmRuleError = CreateAlarmRuleErrors[keyof CreateAlarmRuleErrors];
+
+export type CreateAlarmRuleResponses = {
+    /**
+     * Created
+     */
+    201: AlarmRuleOut;
+};
+
+export type CreateAlarmRuleResponse = CreateAlarmRuleResponses[keyof CreateAlarmRuleResponses];
+
+export type DeleteAlarmRuleData = {
+    body?: never;
+    headers?: {
+        /**
+         * The revision that you have read: its `ETag`, or the bare number. If there is a newer one, nothing is done.
+         */
+        'If-Match'?: string;
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        rule_id: number;
+    };
+    query?: never;
+    url: '/alarms/rules/{rule_id}';
+};
+
+export type DeleteAlarmRuleErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_412_STALE`: It was changed since it was read
+     */
+    412: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type DeleteAlarmRuleError = DeleteAlarmRuleErrors[keyof DeleteAlarmRuleErrors];
+
+export type DeleteAlarmRuleResponses = {
+    /**
+     * No Content
+     */
+    204: void;
+};
+
+export type DeleteAlarmRuleResponse = DeleteAlarmRuleResponses[keyof DeleteAlarmRuleResponses];
+
+export type ReadAlarmRuleData = {
+    body?: never;
+    path: {
+        rule_id: number;
+    };
+    query?: never;
+    url: '/alarms/rules/{rule_id}';
+};
+
+export type ReadAlarmRuleErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ReadAlarmRuleError = ReadAlarmRuleErrors[keyof ReadAlarmRuleErrors];
+
+export type ReadAlarmRuleResponses = {
+    /**
+     * OK
+     */
+    200: AlarmRuleOut;
+};
+
+export type ReadAlarmRuleResponse = ReadAlarmRuleResponses[keyof ReadAlarmRuleResponses];
+
+export type EditAlarmRuleData = {
+    body: AlarmRulePatch;
+    headers: {
+        /**
+         * The revision that you have read: its `ETag`, or the bare number. If there is a newer one, nothing is done.
+         */
+        'If-Match': string;
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        rule_id: number;
+    };
+    query?: never;
+    url: '/alarms/rules/{rule_id}';
+};
+
+export type EditAlarmRuleErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_DUPLICATE`: The name or the unit is taken; `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_412_STALE`: It was changed since it was read
+     */
+    412: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_428_IF_MATCH_MISSING`: If-Match is missing
+     */
+    428: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type EditAlarmRuleError = EditAlarmRuleErrors[keyof EditAlarmRuleErrors];
+
+export type EditAlarmRuleResponses = {
+    /**
+     * OK
+     */
+    200: AlarmRuleOut;
+};
+
+export type EditAlarmRuleResponse = EditAlarmRuleResponses[keyof EditAlarmRuleResponses];
+
+export type ListAlarmChannelsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * AlarmScope
+         *
+         * `all`: those for all tenants, which only operators see
+         */
+        scope?: 'tenant' | 'all';
+        /**
+         * `next` of the previous page, unchanged; left out: the first page
+         */
+        after?: string;
+        /**
+         * At most this many items
+         */
+        limit?: number;
+    };
+    url: '/alarms/channels';
+};
+
+export type ListAlarmChannelsErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this
+     */
+    403: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ListAlarmChannelsError = ListAlarmChannelsErrors[keyof ListAlarmChannelsErrors];
+
+export type ListAlarmChannelsResponses = {
+    /**
+     * OK
+     */
+    200: AlarmChannelPage;
+};
+
+export type ListAlarmChannelsResponse = ListAlarmChannelsResponses[keyof ListAlarmChannelsResponses];
+
+export type CreateAlarmChannelData = {
+    body: AlarmChannelIn;
+    path?: never;
+    query?: never;
+    url: '/alarms/channels';
+};
+
+export type CreateAlarmChannelErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this
+     */
+    403: Problem;
+    /**
+     * `SCH_409_DUPLICATE`: The name or the unit is taken
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type CreateAlarmChannelError = CreateAlarmChannelErrors[keyof CreateAlarmChannelErrors];
+
+export type CreateAlarmChannelResponses = {
+    /**
+     * Created
+     */
+    201: NewAlarmChannelOut;
+};
+
+export type CreateAlarmChannelResponse = CreateAlarmChannelResponses[keyof CreateAlarmChannelResponses];
+
+export type DeleteAlarmChannelData = {
+    body?: never;
+    headers?: {
+        /**
+         * The revision that you have read: its `ETag`, or the bare number. If there is a newer one, nothing is done.
+         */
+        'If-Match'?: string;
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        channel_id: number;
+    };
+    query?: never;
+    url: '/alarms/channels/{channel_id}';
+};
+
+export type DeleteAlarmChannelErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_412_STALE`: It was changed since it was read
+     */
+    412: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type DeleteAlarmChannelError = DeleteAlarmChannelErrors[keyof DeleteAlarmChannelErrors];
+
+export type DeleteAlarmChannelResponses = {
+    /**
+     * No Content
+     */
+    204: void;
+};
+
+export type DeleteAlarmChannelResponse = DeleteAlarmChannelResponses[keyof DeleteAlarmChannelResponses];
+
+export type ReadAlarmChannelData = {
+    body?: never;
+    path: {
+        channel_id: number;
+    };
+    query?: never;
+    url: '/alarms/channels/{channel_id}';
+};
+
+export type ReadAlarmChannelErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ReadAlarmChannelError = ReadAlarmChannelErrors[keyof ReadAlarmChannelErrors];
+
+export type ReadAlarmChannelResponses = {
+    /**
+     * OK
+     */
+    200: AlarmChannelOut;
+};
+
+export type ReadAlarmChannelResponse = ReadAlarmChannelResponses[keyof ReadAlarmChannelResponses];
+
+export type EditAlarmChannelData = {
+    body: AlarmChannelPatch;
+    headers: {
+        /**
+         * The revision that you have read: its `ETag`, or the bare number. If there is a newer one, nothing is done.
+         */
+        'If-Match': string;
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        channel_id: number;
+    };
+    query?: never;
+    url: '/alarms/channels/{channel_id}';
+};
+
+export type EditAlarmChannelErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_DUPLICATE`: The name or the unit is taken; `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_412_STALE`: It was changed since it was read
+     */
+    412: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_428_IF_MATCH_MISSING`: If-Match is missing
+     */
+    428: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type EditAlarmChannelError = EditAlarmChannelErrors[keyof EditAlarmChannelErrors];
+
+export type EditAlarmChannelResponses = {
+    /**
+     * OK
+     */
+    200: AlarmChannelOut;
+};
+
+export type EditAlarmChannelResponse = EditAlarmChannelResponses[keyof EditAlarmChannelResponses];
+
+export type TestAlarmChannelData = {
+    body?: never;
+    path: {
+        channel_id: number;
+    };
+    query?: never;
+    url: '/alarms/channels/{channel_id}/test';
+};
+
+export type TestAlarmChannelErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_RETRY_LIMITED`: Retried too often; `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type TestAlarmChannelError = TestAlarmChannelErrors[keyof TestAlarmChannelErrors];
+
+export type TestAlarmChannelResponses = {
+    /**
+     * OK
+     */
+    200: AlarmChannelTestOut;
+};
+
+export type TestAlarmChannelResponse = TestAlarmChannelResponses[keyof TestAlarmChannelResponses];
+
+export type ReadChannelAlertsData = {
+    body?: never;
+    path: {
+        channel_id: number;
+    };
+    query?: never;
+    url: '/alarms/channels/{channel_id}/alerts';
+};
+
+export type ReadChannelAlertsErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ReadChannelAlertsError = ReadChannelAlertsErrors[keyof ReadChannelAlertsErrors];
+
+export type ReadChannelAlertsResponses = {
+    /**
+     * OK
+     */
+    200: AlertPage;
+};
+
+export type ReadChannelAlertsResponse = ReadChannelAlertsResponses[keyof ReadChannelAlertsResponses];
+
+export type ListIncidentsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * AlarmScope
+         *
+         * `all`: those for all tenants, which only operators see
+         */
+        scope?: 'tenant' | 'all';
+        /**
+         * Only those that are not over
+         */
+        open?: boolean;
+        rule?: number;
+        /**
+         * `next` of the previous page, unchanged; left out: the first page
+         */
+        after?: string;
+        /**
+         * At most this many items
+         */
+        limit?: number;
+    };
+    url: '/alarms/incidents';
+};
+
+export type ListIncidentsErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this
+     */
+    403: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ListIncidentsError = ListIncidentsErrors[keyof ListIncidentsErrors];
+
+export type ListIncidentsResponses = {
+    /**
+     * OK
+     */
+    200: IncidentPage;
+};
+
+export type ListIncidentsResponse = ListIncidentsResponses[keyof ListIncidentsResponses];
+
+export type ReadIncidentData = {
+    body?: never;
+    path: {
+        incident_id: number;
+    };
+    query?: never;
+    url: '/alarms/incidents/{incident_id}';
+};
+
+export type ReadIncidentErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ReadIncidentError = ReadIncidentErrors[keyof ReadIncidentErrors];
+
+export type ReadIncidentResponses = {
+    /**
+     * OK
+     */
+    200: IncidentDetailOut;
+};
+
+export type ReadIncidentResponse = ReadIncidentResponses[keyof ReadIncidentResponses];
+
+export type ListDeadLettersData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Type, error code, message without its numbers and names, and the app's code that failed; one for each cause
+         */
+        fingerprint?: string;
+        tag?: string;
+        task_type?: string;
+        job?: number;
+        /**
+         * Died at this instant or later
+         */
+        since?: string;
+        /**
+         * Died before this instant
+         */
+        until?: string;
+        /**
+         * `next` of the previous page, unchanged; left out: the first page
+         */
+        after?: string;
+        /**
+         * At most this many items
+         */
+        limit?: number;
+    };
+    url: '/dead-letters';
+};
+
+export type ListDeadLettersErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ListDeadLettersError = ListDeadLettersErrors[keyof ListDeadLettersErrors];
+
+export type ListDeadLettersResponses = {
+    /**
+     * OK
+     */
+    200: LetterPageOut;
+};
+
+export type ListDeadLettersResponse = ListDeadLettersResponses[keyof ListDeadLettersResponses];
+
+export type GroupDeadLettersData = {
+    body?: never;
+    path?: never;
+    query?: {
+        tag?: string;
+        task_type?: string;
+        job?: number;
+        /**
+         * Died at this instant or later
+         */
+        since?: string;
+        /**
+         * Died before this instant
+         */
+        until?: string;
+        /**
+         * At most this many items
+         */
+        limit?: number;
+    };
+    url: '/dead-letters/groups';
+};
+
+export type GroupDeadLettersErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type GroupDeadLettersError = GroupDeadLettersErrors[keyof GroupDeadLettersErrors];
+
+export type GroupDeadLettersResponses = {
+    /**
+     * OK
+     */
+    200: CausesOut;
+};
+
+export type GroupDeadLettersResponse = GroupDeadLettersResponses[keyof GroupDeadLettersResponses];
+
+export type ReplayDeadLettersData = {
+    body: ReplayIn;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/dead-letters/replay';
+};
+
+export type ReplayDeadLettersErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
+     */
+    403: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_RETRY_LIMITED`: Retried too often; `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ReplayDeadLettersError = ReplayDeadLettersErrors[keyof ReplayDeadLettersErrors];
+
+export type ReplayDeadLettersResponses = {
+    /**
+     * OK
+     */
+    200: OrderedOut;
+};
+
+export type ReplayDeadLettersResponse = ReplayDeadLettersResponses[keyof ReplayDeadLettersResponses];
+
+export type DiscardDeadLettersData = {
+    body: LettersIn;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/dead-letters/discard';
+};
+
+export type DiscardDeadLettersErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token
+     */
+    403: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type DiscardDeadLettersError = DiscardDeadLettersErrors[keyof DiscardDeadLettersErrors];
+
+export type DiscardDeadLettersResponses = {
+    /**
+     * OK
+     */
+    200: OrderedOut;
+};
+
+export type DiscardDeadLettersResponse = DiscardDeadLettersResponses[keyof DiscardDeadLettersResponses];
+
+export type ReadDeadLetterData = {
+    body?: never;
+    path: {
+        letter_id: number;
+    };
+    query?: never;
+    url: '/dead-letters/{letter_id}';
+};
+
+export type ReadDeadLetterErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ReadDeadLetterError = ReadDeadLetterErrors[keyof ReadDeadLetterErrors];
+
+export type ReadDeadLetterResponses = {
+    /**
+     * OK
+     */
+    200: LetterDetailOut;
+};
+
+export type ReadDeadLetterResponse = ReadDeadLetterResponses[keyof ReadDeadLetterResponses];
+
+export type TagDeadLetterData = {
+    body: TagsIn;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        letter_id: number;
+    };
+    query?: never;
+    url: '/dead-letters/{letter_id}';
+};
+
+export type TagDeadLetterErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type TagDeadLetterError = TagDeadLetterErrors[keyof TagDeadLetterErrors];
+
+export type TagDeadLetterResponses = {
+    /**
+     * OK
+     */
+    200: LetterDetailOut;
+};
+
+export type TagDeadLetterResponse = TagDeadLetterResponses[keyof TagDeadLetterResponses];
 
 export type ListAuditData = {
     body?: never;

@@ -8,7 +8,7 @@ import json
 import logging
 import random
 import threading
-from concurrent.futures import ThreadPoolExecutor
+import time
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID, uuid4
@@ -22,15 +22,16 @@ from tasks_app.sql import run
 
 log = logging.getLogger(__name__)
 
-CHANNELS = 16  # that one look sends to
-THREADS = 8
+THREADS = 16  # channels that this beat sends to at the same time
+WAIT_SECONDS = 5.0  # a look waits no longer for them: the next one must come
+SERVE_SECONDS = 30.0  # for one channel; then it is anybody's again
 LEASE_SECONDS = 60.0  # longer than any call takes
-ALERTS = 50  # for one channel in one look
 WAITING = 500  # alerts that are looked at, and told as one if they are too many
 FIRST_PAUSE_SECONDS, MOST_PAUSE_SECONDS = 5.0, 1_800.0
 GIVE_UP_SECONDS = 86_400.0
 
 _stopped = threading.Event()
+_threads: list[threading.Thread] = []  # that are sending
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,38 +63,40 @@ class Outbound:
 
 
 def send_waiting() -> str:
-    """Returns what it did, for the log."""
+    """Returns what it did, for the log. A channel that takes longer than a moment goes on in its thread."""
     _stopped.clear()
-    held = [Held(*row) for row in run("take_channels", {"lease": LEASE_SECONDS, "most": CHANNELS})]
-    if not held:
-        return "0 channels"
-    with ThreadPoolExecutor(THREADS, "punctual-alert") as threads:
-        sent = sum(threads.map(_serve, held))
-    return f"{len(held)} channels, {sent} alerts"
+    _threads[:] = [one for one in _threads if one.is_alive()]
+    held = [Held(*row) for row in run("take_channels", {"lease": LEASE_SECONDS, "most": THREADS - len(_threads)})]
+    begun = [threading.Thread(target=_serve, args=[one], name="punctual-alert", daemon=True) for one in held]
+    _threads.extend(begun)
+    for thread in begun:
+        thread.start()
+    ends = time.monotonic() + WAIT_SECONDS
+    for thread in begun:
+        thread.join(max(0.0, ends - time.monotonic()))
+    return f"{len(held)} channels"
 
 
 def stop_sending() -> None:
     _stopped.set()
 
 
-def _serve(held: Held) -> int:
-    """What waits for one channel, in order, until one can't be sent; returns how many were."""
-    sent, pause = 0, 0.0
+def _serve(held: Held) -> None:
+    """What waits for one channel, in order, until one can't be sent."""
+    ends, pause = time.monotonic() + SERVE_SECONDS, 0.0
     try:
-        while sent < ALERTS and not _stopped.is_set():
+        while time.monotonic() < ends and not _stopped.is_set():
             out = _next(held)
             if out is None or out.alert is None:
                 pause = 0.0 if out is None else out.wait_seconds
                 break
             if not _deliver(held, out):
                 break
-            sent += 1
         run("release_channel", {"channel": held.id, "fence": held.fence, "pause": pause})
     except Exception:
         log.exception("alert.failed channel=%d", held.id)  # its lease runs out
     finally:
         close_connections()
-    return sent
 
 
 def _next(held: Held) -> Outbound | None:

@@ -1,11 +1,11 @@
 """Events as webhooks: one POST for each, signed after Standard Webhooks, several units at a time."""
 
 import json
+import statistics
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from queue import SimpleQueue
 
 from standardwebhooks import Webhook
 
@@ -22,47 +22,55 @@ GONE = 410
 BUSY = (429, 503)
 LONGEST_PAUSE = 3_600.0  # seconds that a receiver may ask for
 FAILURES = 10  # in one call of deliver; with more of them than successes, the receiver is left alone
+ENOUGH_PER_SECOND = 3_000  # calls; for a receiver that takes more, no further threads are begun
 BEGIN_SECONDS = 5.0  # for this long new calls are begun, then what is left waits for the next round
 
 
 class WebhookSink:
-    """Calls a subscription's receiver, in as many threads as it may be called at the same time."""
+    """Calls a subscription's receiver, in as many threads as it takes."""
 
     def __init__(self, subscription: Subscription) -> None:
         self._subscription = subscription
         self._url = subscription.target["url"]
         self._signers: list[Webhook] = []
+        self._usual_ms: float | None = None
 
-    def deliver(self, events: Sequence[Event]) -> Iterator[Attempt]:
-        """One attempt for each event that was tried, as soon as it is known what became of it."""
+    def deliver(self, events: Sequence[Event]) -> list[Attempt]:
+        """One attempt for each event that was tried."""
         self._signers = self._signers or [Webhook(secret) for secret in signing_secrets(self._subscription)]
-        side_by_side = lanes(events, conf().WEBHOOK_CONNECTIONS)
         call = _Round()
-        for lane in side_by_side:
-            # Not of a pool: those would keep a beat that is to end waiting for a receiver that doesn't answer.
-            threading.Thread(target=self._lane, args=(lane, call), name="punctual-webhook", daemon=True).start()
-        try:
-            ended = 0
-            while ended < len(side_by_side):
-                came = call.came.get()
-                if isinstance(came, Attempt):
-                    yield came
-                elif came is None:
-                    ended += 1
-                else:
-                    raise came
-        finally:
-            call.stop.set()
+        first, *others = lanes(events, self._connections())
+        # Not of a pool: those would keep a beat that is to end waiting for a receiver that doesn't answer.
+        threads = [threading.Thread(target=self._lane, args=(lane, call), daemon=True) for lane in others]
+        for thread in threads:
+            thread.start()
+        self._lane(first, call)
+        for thread in threads:
+            thread.join()
+        if call.fault is not None:
+            raise call.fault
+        self._learn(call.attempts)
+        return call.attempts
 
     def close(self) -> None:
         """Connections are kept by receiver, for whichever subscription calls it next."""
+
+    def _connections(self) -> int:
+        """Enough for a receiver that takes so long to answer, and no more: every thread that has something to do is one
+        that the dispatcher's has to wait for."""
+        most = conf().WEBHOOK_CONNECTIONS
+        return most if self._usual_ms is None else min(most, 1 + int(self._usual_ms / 1_000 * ENOUGH_PER_SECOND))
+
+    def _learn(self, attempts: Sequence[Attempt]) -> None:
+        if attempts:
+            self._usual_ms = statistics.median(attempt.ms for attempt in attempts)
 
     def _lane(self, events: Sequence[Event], call: "_Round") -> None:
         """One event after the other; after one that failed, the rest of its unit waits."""
         failed = set()
         try:
             for event in events:
-                if call.stop.is_set() or time.monotonic() > call.begins_until:
+                if call.stop or time.monotonic() > call.begins_until:
                     return
                 if event.unit not in failed:
                     attempt = self._attempt(event)
@@ -70,9 +78,7 @@ class WebhookSink:
                         failed.add(event.unit)
                     call.note(attempt)
         except Exception as error:
-            call.came.put(error)
-        finally:
-            call.came.put(None)
+            call.fault, call.stop = error, True
 
     def _attempt(self, event: Event) -> Attempt:
         body = json.dumps(event.as_json(), separators=(",", ":"))
@@ -102,8 +108,9 @@ class _Round:
     """What the threads of one call of deliver share."""
 
     def __init__(self) -> None:
-        self.came: SimpleQueue[Attempt | Exception | None] = SimpleQueue()  # None: a lane is done
-        self.stop = threading.Event()
+        self.attempts: list[Attempt] = []
+        self.stop = False
+        self.fault: Exception | None = None  # of our own
         self.begins_until = time.monotonic() + BEGIN_SECONDS
         self._failed = self._delivered = 0
 
@@ -113,8 +120,8 @@ class _Round:
         else:
             self._failed += 1
             if _hopeless(attempt) or self._failed > max(FAILURES, self._delivered):
-                self.stop.set()
-        self.came.put(attempt)
+                self.stop = True
+        self.attempts.append(attempt)
 
 
 def _hopeless(attempt: Attempt) -> bool:

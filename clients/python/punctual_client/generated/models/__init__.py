@@ -1,5 +1,19 @@
 """Contains all the data models used in inputs/outputs"""
 
+from .alarm_channel_in import AlarmChannelIn
+from .alarm_channel_out import AlarmChannelOut
+from .alarm_channel_page import AlarmChannelPage
+from .alarm_channel_patch import AlarmChannelPatch
+from .alarm_channel_test_out import AlarmChannelTestOut
+from .alarm_rule_in import AlarmRuleIn
+from .alarm_rule_out import AlarmRuleOut
+from .alarm_rule_page import AlarmRulePage
+from .alarm_rule_patch import AlarmRulePatch
+from .alarm_scope import AlarmScope
+from .alert_kind import AlertKind
+from .alert_out import AlertOut
+from .alert_outcome import AlertOutcome
+from .alert_page import AlertPage
 from .answer import Answer
 from .attempt_out import AttemptOut
 from .attempt_page import AttemptPage
@@ -12,13 +26,30 @@ from .bulk_create_in import BulkCreateIn
 from .bulk_create_out import BulkCreateOut
 from .bulk_created_out import BulkCreatedOut
 from .bulk_outcome import BulkOutcome
+from .campaign_changed_out import CampaignChangedOut
+from .campaign_in import CampaignIn
+from .campaign_kind import CampaignKind
+from .campaign_out import CampaignOut
+from .campaign_out_counts import CampaignOutCounts
+from .campaign_page import CampaignPage
+from .campaign_state import CampaignState
 from .catch_up import CatchUp
+from .cause_out import CauseOut
+from .causes_out import CausesOut
+from .channel_kind import ChannelKind
+from .condition import Condition
+from .delivery_out import DeliveryOut
+from .delivery_page import DeliveryPage
 from .dst_gap import DstGap
 from .dst_repeat import DstRepeat
 from .error_out import ErrorOut
+from .event_scope import EventScope
 from .firing import Firing
 from .health_out import HealthOut
 from .health_status import HealthStatus
+from .incident_detail_out import IncidentDetailOut
+from .incident_out import IncidentOut
+from .incident_page import IncidentPage
 from .job_in import JobIn
 from .job_out import JobOut
 from .job_page import JobPage
@@ -32,13 +63,24 @@ from .lane_out import LaneOut
 from .lane_pause_out import LanePauseOut
 from .lane_reason_in import LaneReasonIn
 from .lanes import Lanes
+from .letter_detail_out import LetterDetailOut
+from .letter_out import LetterOut
+from .letter_page_out import LetterPageOut
+from .letter_status import LetterStatus
+from .letters_in import LettersIn
 from .limit_load import LimitLoad
 from .limit_out import LimitOut
 from .limits import Limits
+from .list_alarm_channels_scope import ListAlarmChannelsScope
+from .list_alarm_rules_scope import ListAlarmRulesScope
+from .list_incidents_scope import ListIncidentsScope
 from .live_out import LiveOut
+from .matching_in import MatchingIn
 from .mode import Mode
+from .new_alarm_channel_out import NewAlarmChannelOut
 from .on_resume import OnResume
 from .operated_out import OperatedOut
+from .ordered_out import OrderedOut
 from .pause_in import PauseIn
 from .payload_schema import PayloadSchema
 from .plan_outcome import PlanOutcome
@@ -50,9 +92,28 @@ from .product_out import ProductOut
 from .product_page import ProductPage
 from .reason_in import ReasonIn
 from .refusal_out import RefusalOut
+from .release_lane import ReleaseLane
+from .replay_in import ReplayIn
 from .reschedule_in import RescheduleIn
 from .resume_in import ResumeIn
 from .rule import Rule
+from .secret_in import SecretIn
+from .secret_out import SecretOut
+from .sink_kind import SinkKind
+from .subscription_in import SubscriptionIn
+from .subscription_in_target import SubscriptionInTarget
+from .subscription_made import SubscriptionMade
+from .subscription_made_target import SubscriptionMadeTarget
+from .subscription_out import SubscriptionOut
+from .subscription_out_target import SubscriptionOutTarget
+from .subscription_page import SubscriptionPage
+from .subscription_patch import SubscriptionPatch
+from .subscription_patch_target_type_0 import SubscriptionPatchTargetType0
+from .subscription_reason_in import SubscriptionReasonIn
+from .subscription_replay_in import SubscriptionReplayIn
+from .subscription_resume_in import SubscriptionResumeIn
+from .subscription_state import SubscriptionState
+from .tags_in import TagsIn
 from .target_in import TargetIn
 from .task_in import TaskIn
 from .task_out import TaskOut
@@ -61,14 +122,30 @@ from .task_ref import TaskRef
 from .task_status import TaskStatus
 from .task_type_out import TaskTypeOut
 from .task_types import TaskTypes
+from .tested_out import TestedOut
 from .trigger_in import TriggerIn
 from .trigger_out import TriggerOut
 from .unit_reschedule_in import UnitRescheduleIn
 from .version_out import VersionOut
 from .why_out import WhyOut
 from .window_out import WindowOut
+from .withdrawn_out import WithdrawnOut
 
 __all__ = (
+    "AlarmChannelIn",
+    "AlarmChannelOut",
+    "AlarmChannelPage",
+    "AlarmChannelPatch",
+    "AlarmChannelTestOut",
+    "AlarmRuleIn",
+    "AlarmRuleOut",
+    "AlarmRulePage",
+    "AlarmRulePatch",
+    "AlarmScope",
+    "AlertKind",
+    "AlertOut",
+    "AlertOutcome",
+    "AlertPage",
     "Answer",
     "AttemptOut",
     "AttemptPage",
@@ -81,13 +158,30 @@ __all__ = (
     "BulkCreateIn",
     "BulkCreateOut",
     "BulkOutcome",
+    "CampaignChangedOut",
+    "CampaignIn",
+    "CampaignKind",
+    "CampaignOut",
+    "CampaignOutCounts",
+    "CampaignPage",
+    "CampaignState",
     "CatchUp",
+    "CauseOut",
+    "CausesOut",
+    "ChannelKind",
+    "Condition",
+    "DeliveryOut",
+    "DeliveryPage",
     "DstGap",
     "DstRepeat",
     "ErrorOut",
+    "EventScope",
     "Firing",
     "HealthOut",
     "HealthStatus",
+    "IncidentDetailOut",
+    "IncidentOut",
+    "IncidentPage",
     "JobIn",
     "JobOut",
     "JobPage",
@@ -101,13 +195,24 @@ __all__ = (
     "LanePauseOut",
     "LaneReasonIn",
     "Lanes",
+    "LetterDetailOut",
+    "LetterOut",
+    "LetterPageOut",
+    "LettersIn",
+    "LetterStatus",
     "LimitLoad",
     "LimitOut",
     "Limits",
+    "ListAlarmChannelsScope",
+    "ListAlarmRulesScope",
+    "ListIncidentsScope",
     "LiveOut",
+    "MatchingIn",
     "Mode",
+    "NewAlarmChannelOut",
     "OnResume",
     "OperatedOut",
+    "OrderedOut",
     "PauseIn",
     "PayloadSchema",
     "PlannedOut",
@@ -119,9 +224,28 @@ __all__ = (
     "ProductPage",
     "ReasonIn",
     "RefusalOut",
+    "ReleaseLane",
+    "ReplayIn",
     "RescheduleIn",
     "ResumeIn",
     "Rule",
+    "SecretIn",
+    "SecretOut",
+    "SinkKind",
+    "SubscriptionIn",
+    "SubscriptionInTarget",
+    "SubscriptionMade",
+    "SubscriptionMadeTarget",
+    "SubscriptionOut",
+    "SubscriptionOutTarget",
+    "SubscriptionPage",
+    "SubscriptionPatch",
+    "SubscriptionPatchTargetType0",
+    "SubscriptionReasonIn",
+    "SubscriptionReplayIn",
+    "SubscriptionResumeIn",
+    "SubscriptionState",
+    "TagsIn",
     "TargetIn",
     "TaskIn",
     "TaskOut",
@@ -130,10 +254,12 @@ __all__ = (
     "TaskStatus",
     "TaskTypeOut",
     "TaskTypes",
+    "TestedOut",
     "TriggerIn",
     "TriggerOut",
     "UnitRescheduleIn",
     "VersionOut",
     "WhyOut",
     "WindowOut",
+    "WithdrawnOut",
 )

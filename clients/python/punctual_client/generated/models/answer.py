@@ -4,9 +4,12 @@ from typing import Self
 
 class Answer(StrEnum):
     CANCELLED = "cancelled"
+    DISCARDED = "discarded"
     DUE_NOW = "due now"
     FINISHED = "finished"
+    LIMITED = "limited"
     MOVED = "moved"
+    NOT_DEAD = "not dead"
     PLANNED = "planned"
     REPLACED = "replaced"
     REPLAYED = "replayed"

@@ -6,6 +6,7 @@ class Lane(StrEnum):
     BACKFILL = "backfill"
     CRITICAL = "critical"
     DEFAULT = "default"
+    DEFERRED = "deferred"
     HIGH = "high"
     LOW = "low"
 

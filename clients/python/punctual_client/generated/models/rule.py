@@ -23,6 +23,7 @@ class Rule(StrEnum):
     SUPERSEDED = "superseded"
     UNKNOWN_HANDLER = "unknown_handler"
     WAITS_FOR_RETRY = "waits_for_retry"
+    WAITS_FOR_RETRY_BUDGET = "waits_for_retry_budget"
     WAITS_FOR_SLOT = "waits_for_slot"
     WORKER_DEAF = "worker_deaf"
     WORKER_SILENT = "worker_silent"

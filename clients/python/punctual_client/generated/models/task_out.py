@@ -49,6 +49,9 @@ class TaskOut:
         max_retry (int):
         repeat_after (float | None): It runs again this long after each run finishes
         expires_after (float | None):
+        retry_for (float | None): It is retried until this long after execute_time, however often; null: max_retry times
+        deferred_from (int | None): The task that handed this effect on
+        deferred (list[int]): The tasks that its own effects were handed on to
         worker (None | str): Who runs it, or ran it last; null: nobody, or no longer known
         batch (None | UUID): The batch of that run
         error_code (str):
@@ -85,6 +88,9 @@ class TaskOut:
     max_retry: int
     repeat_after: float | None
     expires_after: float | None
+    retry_for: float | None
+    deferred_from: int | None
+    deferred: list[int]
     worker: None | str
     batch: None | UUID
     error_code: str
@@ -176,6 +182,14 @@ class TaskOut:
         expires_after: float | None
         expires_after = self.expires_after
 
+        retry_for: float | None
+        retry_for = self.retry_for
+
+        deferred_from: int | None
+        deferred_from = self.deferred_from
+
+        deferred = self.deferred
+
         worker: None | str
         worker = self.worker
 
@@ -235,6 +249,9 @@ class TaskOut:
                 "max_retry": max_retry,
                 "repeat_after": repeat_after,
                 "expires_after": expires_after,
+                "retry_for": retry_for,
+                "deferred_from": deferred_from,
+                "deferred": deferred,
                 "worker": worker,
                 "batch": batch,
                 "error_code": error_code,
@@ -405,6 +422,22 @@ class TaskOut:
 
         expires_after = _parse_expires_after(d.pop("expires_after"))
 
+        def _parse_retry_for(data: object) -> float | None:
+            if data is None:
+                return data
+            return cast(float | None, data)
+
+        retry_for = _parse_retry_for(d.pop("retry_for"))
+
+        def _parse_deferred_from(data: object) -> int | None:
+            if data is None:
+                return data
+            return cast(int | None, data)
+
+        deferred_from = _parse_deferred_from(d.pop("deferred_from"))
+
+        deferred = cast(list[int], d.pop("deferred"))
+
         def _parse_worker(data: object) -> None | str:
             if data is None:
                 return data
@@ -487,6 +520,9 @@ class TaskOut:
             max_retry=max_retry,
             repeat_after=repeat_after,
             expires_after=expires_after,
+            retry_for=retry_for,
+            deferred_from=deferred_from,
+            deferred=deferred,
             worker=worker,
             batch=batch,
             error_code=error_code,

@@ -1,0 +1,254 @@
+from http import HTTPStatus
+from typing import Any
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.incident_page import IncidentPage
+from ...models.list_incidents_scope import ListIncidentsScope
+from ...models.problem import Problem
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    *,
+    scope: ListIncidentsScope | Unset = UNSET,
+    open_: bool | Unset = False,
+    rule: int | Unset = UNSET,
+    after: str | Unset = UNSET,
+    limit: int | Unset = 50,
+) -> dict[str, Any]:
+
+    params: dict[str, Any] = {}
+
+    json_scope: dict[str, Any] | Unset = UNSET
+    if not isinstance(scope, Unset):
+        json_scope = scope.to_dict()
+    if not isinstance(json_scope, Unset):
+        params.update(json_scope)
+
+    params["open"] = open_
+
+    params["rule"] = rule
+
+    params["after"] = after
+
+    params["limit"] = limit
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/alarms/incidents",
+        "params": params,
+    }
+
+    return _kwargs
+
+
+def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> IncidentPage | Problem | None:
+    if response.status_code == 200:
+        response_200 = IncidentPage.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Problem.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 422:
+        response_422 = Problem.from_dict(response.json())
+
+        return response_422
+
+    if response.status_code == 429:
+        response_429 = Problem.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 500:
+        response_500 = Problem.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Problem.from_dict(response.json())
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[IncidentPage | Problem]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    *,
+    client: AuthenticatedClient,
+    scope: ListIncidentsScope | Unset = UNSET,
+    open_: bool | Unset = False,
+    rule: int | Unset = UNSET,
+    after: str | Unset = UNSET,
+    limit: int | Unset = 50,
+) -> Response[IncidentPage | Problem]:
+    """List incidents, the newest first
+
+    Args:
+        scope (ListIncidentsScope | Unset):
+        open_ (bool | Unset):  Default: False.
+        rule (int | Unset):
+        after (str | Unset):
+        limit (int | Unset):  Default: 50.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[IncidentPage | Problem]
+    """
+
+    kwargs = _get_kwargs(
+        scope=scope,
+        open_=open_,
+        rule=rule,
+        after=after,
+        limit=limit,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    *,
+    client: AuthenticatedClient,
+    scope: ListIncidentsScope | Unset = UNSET,
+    open_: bool | Unset = False,
+    rule: int | Unset = UNSET,
+    after: str | Unset = UNSET,
+    limit: int | Unset = 50,
+) -> IncidentPage | Problem | None:
+    """List incidents, the newest first
+
+    Args:
+        scope (ListIncidentsScope | Unset):
+        open_ (bool | Unset):  Default: False.
+        rule (int | Unset):
+        after (str | Unset):
+        limit (int | Unset):  Default: 50.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        IncidentPage | Problem
+    """
+
+    return sync_detailed(
+        client=client,
+        scope=scope,
+        open_=open_,
+        rule=rule,
+        after=after,
+        limit=limit,
+    ).parsed
+
+
+async def asyncio_detailed(
+    *,
+    client: AuthenticatedClient,
+    scope: ListIncidentsScope | Unset = UNSET,
+    open_: bool | Unset = False,
+    rule: int | Unset = UNSET,
+    after: str | Unset = UNSET,
+    limit: int | Unset = 50,
+) -> Response[IncidentPage | Problem]:
+    """List incidents, the newest first
+
+    Args:
+        scope (ListIncidentsScope | Unset):
+        open_ (bool | Unset):  Default: False.
+        rule (int | Unset):
+        after (str | Unset):
+        limit (int | Unset):  Default: 50.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[IncidentPage | Problem]
+    """
+
+    kwargs = _get_kwargs(
+        scope=scope,
+        open_=open_,
+        rule=rule,
+        after=after,
+        limit=limit,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    *,
+    client: AuthenticatedClient,
+    scope: ListIncidentsScope | Unset = UNSET,
+    open_: bool | Unset = False,
+    rule: int | Unset = UNSET,
+    after: str | Unset = UNSET,
+    limit: int | Unset = 50,
+) -> IncidentPage | Problem | None:
+    """List incidents, the newest first
+
+    Args:
+        scope (ListIncidentsScope | Unset):
+        open_ (bool | Unset):  Default: False.
+        rule (int | Unset):
+        after (str | Unset):
+        limit (int | Unset):  Default: 50.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        IncidentPage | Problem
+    """
+
+    return (
+        await asyncio_detailed(
+            client=client,
+            scope=scope,
+            open_=open_,
+            rule=rule,
+            after=after,
+            limit=limit,
+        )
+    ).parsed

@@ -1,0 +1,186 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.incident_detail_out import IncidentDetailOut
+from ...models.problem import Problem
+from ...types import Response
+
+
+def _get_kwargs(
+    incident_id: int,
+) -> dict[str, Any]:
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/alarms/incidents/{incident_id}".format(
+            incident_id=quote(str(incident_id), safe=""),
+        ),
+    }
+
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> IncidentDetailOut | Problem | None:
+    if response.status_code == 200:
+        response_200 = IncidentDetailOut.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 404:
+        response_404 = Problem.from_dict(response.json())
+
+        return response_404
+
+    if response.status_code == 422:
+        response_422 = Problem.from_dict(response.json())
+
+        return response_422
+
+    if response.status_code == 429:
+        response_429 = Problem.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 500:
+        response_500 = Problem.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Problem.from_dict(response.json())
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[IncidentDetailOut | Problem]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    incident_id: int,
+    *,
+    client: AuthenticatedClient,
+) -> Response[IncidentDetailOut | Problem]:
+    """Read an incident, with its alerts
+
+    Args:
+        incident_id (int):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[IncidentDetailOut | Problem]
+    """
+
+    kwargs = _get_kwargs(
+        incident_id=incident_id,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    incident_id: int,
+    *,
+    client: AuthenticatedClient,
+) -> IncidentDetailOut | Problem | None:
+    """Read an incident, with its alerts
+
+    Args:
+        incident_id (int):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        IncidentDetailOut | Problem
+    """
+
+    return sync_detailed(
+        incident_id=incident_id,
+        client=client,
+    ).parsed
+
+
+async def asyncio_detailed(
+    incident_id: int,
+    *,
+    client: AuthenticatedClient,
+) -> Response[IncidentDetailOut | Problem]:
+    """Read an incident, with its alerts
+
+    Args:
+        incident_id (int):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[IncidentDetailOut | Problem]
+    """
+
+    kwargs = _get_kwargs(
+        incident_id=incident_id,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    incident_id: int,
+    *,
+    client: AuthenticatedClient,
+) -> IncidentDetailOut | Problem | None:
+    """Read an incident, with its alerts
+
+    Args:
+        incident_id (int):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        IncidentDetailOut | Problem
+    """
+
+    return (
+        await asyncio_detailed(
+            incident_id=incident_id,
+            client=client,
+        )
+    ).parsed

@@ -1,0 +1,227 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.problem import Problem
+from ...models.secret_in import SecretIn
+from ...models.secret_out import SecretOut
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    subscription_id: int,
+    *,
+    body: SecretIn | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+
+    _kwargs: dict[str, Any] = {
+        "method": "post",
+        "url": "/subscriptions/{subscription_id}/secrets".format(
+            subscription_id=quote(str(subscription_id), safe=""),
+        ),
+    }
+
+    if not isinstance(body, Unset):
+        _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Problem | SecretOut | None:
+    if response.status_code == 201:
+        response_201 = SecretOut.from_dict(response.json())
+
+        return response_201
+
+    if response.status_code == 400:
+        response_400 = Problem.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Problem.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = Problem.from_dict(response.json())
+
+        return response_404
+
+    if response.status_code == 413:
+        response_413 = Problem.from_dict(response.json())
+
+        return response_413
+
+    if response.status_code == 422:
+        response_422 = Problem.from_dict(response.json())
+
+        return response_422
+
+    if response.status_code == 429:
+        response_429 = Problem.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 500:
+        response_500 = Problem.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Problem.from_dict(response.json())
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[Problem | SecretOut]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    subscription_id: int,
+    *,
+    client: AuthenticatedClient,
+    body: SecretIn | Unset = UNSET,
+) -> Response[Problem | SecretOut]:
+    """Sign with one more secret
+
+     Takes no Idempotency-Key: the answer is stored nowhere.
+
+    Args:
+        subscription_id (int):
+        body (SecretIn | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Problem | SecretOut]
+    """
+
+    kwargs = _get_kwargs(
+        subscription_id=subscription_id,
+        body=body,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    subscription_id: int,
+    *,
+    client: AuthenticatedClient,
+    body: SecretIn | Unset = UNSET,
+) -> Problem | SecretOut | None:
+    """Sign with one more secret
+
+     Takes no Idempotency-Key: the answer is stored nowhere.
+
+    Args:
+        subscription_id (int):
+        body (SecretIn | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Problem | SecretOut
+    """
+
+    return sync_detailed(
+        subscription_id=subscription_id,
+        client=client,
+        body=body,
+    ).parsed
+
+
+async def asyncio_detailed(
+    subscription_id: int,
+    *,
+    client: AuthenticatedClient,
+    body: SecretIn | Unset = UNSET,
+) -> Response[Problem | SecretOut]:
+    """Sign with one more secret
+
+     Takes no Idempotency-Key: the answer is stored nowhere.
+
+    Args:
+        subscription_id (int):
+        body (SecretIn | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Problem | SecretOut]
+    """
+
+    kwargs = _get_kwargs(
+        subscription_id=subscription_id,
+        body=body,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    subscription_id: int,
+    *,
+    client: AuthenticatedClient,
+    body: SecretIn | Unset = UNSET,
+) -> Problem | SecretOut | None:
+    """Sign with one more secret
+
+     Takes no Idempotency-Key: the answer is stored nowhere.
+
+    Args:
+        subscription_id (int):
+        body (SecretIn | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Problem | SecretOut
+    """
+
+    return (
+        await asyncio_detailed(
+            subscription_id=subscription_id,
+            client=client,
+            body=body,
+        )
+    ).parsed

@@ -1,0 +1,18 @@
+from enum import StrEnum
+from typing import Self
+
+
+class Condition(StrEnum):
+    DEAD = "dead"
+    LATE = "late"
+    MISSED = "missed"
+    RUNNING = "running"
+    SUSPENDED = "suspended"
+    TROUBLE = "trouble"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Self:
+        """A word that a newer server says: kept as it is, so that its answer can still be read."""
+        member = str.__new__(cls, value)
+        member._name_ = member._value_ = str(value)
+        return member
