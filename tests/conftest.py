@@ -13,8 +13,8 @@ from django.test import TransactionTestCase
 from tasks_app import embedded
 
 LONG = ("process", "unit/protocol", "package", "typecheck", "attack", "clients", "api")
-# Playwright leaves an event loop running in its thread, in which nobody else can run one.
-LAST = ("host", "browser")
+# Playwright leaves an event loop running in its thread, in which nobody else can run one. The longest of them first.
+LAST = ("package/test_shop", "browser/test_operator", "browser/test_editor", "host", "browser")
 _services = None
 _home = None
 
@@ -44,7 +44,7 @@ def pytest_collection_modifyitems(items) -> None:
     """The folders whose files take longest first: at the end, all others would wait for the last of them."""
     order = [*LONG, "", *LAST]
     place = {folder: number for number, folder in enumerate(order)}
-    items.sort(key=lambda item: place[next((one for one in [*LONG, *LAST] if f"tests/{one}/" in item.nodeid), "")])
+    items.sort(key=lambda item: place[next((one for one in [*LAST, *LONG] if f"tests/{one}" in item.nodeid), "")])
     alike = [name for name, times in Counter(item.nodeid for item in items).items() if times > 1]
     if alike:
         raise pytest.UsageError(f"Several tests are called {alike[0]}, and pytest-xdist would run one of them.")

@@ -7,7 +7,7 @@ from bench import drain, enqueue, punctual
 from bench.stack import ROOT, Stack, percentile
 
 TASK_TYPE = "BENCH_STAMP"
-SETTINGS = "one beat, one prefork worker with 2 processes; scheduled with schedule_many; each task with an outbox row"
+SETTINGS = "one beat, one prefork worker with 2 processes; scheduled with schedule_many"
 
 
 def measure(stack: Stack, sizes: dict[str, list[int]], rates: list[int], rounds: int) -> dict:

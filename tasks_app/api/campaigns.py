@@ -66,7 +66,9 @@ class CampaignOut(Schema):
     task_type: str | None
     cap: int
     rate: float | None
-    lane: str | None = Field(description="Where tasks wait that it released; null: nowhere else, or it releases none")
+    lane: ReleaseLane | None = Field(
+        description="Where tasks wait that it released; null: nowhere else, or it releases none"
+    )
     at: datetime | None
     total: int = Field(description="Tasks that were chosen when it began")
     more: bool = Field(description="More tasks matched than were chosen")

@@ -227,7 +227,7 @@ EXAMPLES = {
     "SecretIn": [{"reason": "once a year"}],
     "SecretOut": [{"secret": _SECRET}],
     "WithdrawnOut": [{"withdrawn": 1}],
-    "TestedOut": [{"delivered": True, "response": "200", "ms": 35.2, "answer": "thank you"}],
+    "TestedOut": [{"delivered": True, "response": "200", "ms": 35.2, "said": "thank you"}],
     "DeliveryPage": [
         {
             "items": [
@@ -239,7 +239,7 @@ EXAMPLES = {
                     "ms": 35.2,
                     "count": 1,
                     "event_ids": ["1001-1"],
-                    "answer": "thank you",
+                    "said": "thank you",
                 }
             ],
             "next": None,

@@ -20,6 +20,7 @@ from .problems import CODES, MEDIA_TYPE, ProblemOut
 TAGS = [
     {"name": "jobs", "description": "Rules that fire tasks on a schedule"},
     {"name": "tasks", "description": "Work to be done once, or again after an interval"},
+    {"name": "campaigns", "description": "Orders for many tasks, carried out step by step"},
     {"name": "task types", "description": "What can be scheduled here"},
     {"name": "lanes", "description": "Priority classes: what is in each, pause and resume"},
     {
@@ -27,6 +28,7 @@ TAGS = [
         "description": "How many tasks of a type may start in a second, and run at the same time; set in code, where "
         "the handler is declared",
     },
+    {"name": "campaigns", "description": "One order for many tasks, carried out step by step"},
     {"name": "subscriptions", "description": "Who is told of which events, and how that goes"},
     {"name": "alarms", "description": "Who is told when something goes wrong, and what has gone wrong"},
     {"name": "dead letters", "description": "What gave up, by cause; run it again, or give it up"},

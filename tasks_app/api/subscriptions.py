@@ -132,7 +132,7 @@ class TestedOut(Schema):
     delivered: bool
     response: str = Field(description="As the receiver says it, such as 200; or the name of an error")
     ms: float
-    answer: str = Field(description="How its answer began, or what went wrong")
+    said: str = Field(description="How its answer began, or what went wrong")
 
 
 class DeliveryOut(Schema):
@@ -145,12 +145,12 @@ class DeliveryOut(Schema):
     ms: float
     count: int = Field(description="How many events it carried")
     event_ids: list[str] = Field(description="The first of them")
-    answer: str = Field(description="How the answer began, or what went wrong")
+    said: str = Field(description="How its answer began, or what went wrong")
 
     @classmethod
     def of(cls, row: Delivery) -> "DeliveryOut":
         plain = {name: getattr(row, name) for name in cls.model_fields if hasattr(row, name)}
-        return cls(**plain | {"response": row.status})
+        return cls(**plain | {"response": row.status, "said": row.answer})
 
 
 class DeliveryPage(Page):
@@ -257,7 +257,7 @@ def replay_subscription(
 def test_subscription(request: HttpRequest, subscription_id: Id):
     """To this receiver alone, whatever the state of the subscription; once, and nothing is retried."""
     said = subscriptions.send_test(_own(request, subscription_id).id, operator(request))
-    return TestedOut(delivered=said.ok, response=said.status, ms=round(said.ms, 3), answer=said.answer)
+    return TestedOut(delivered=said.ok, response=said.status, ms=round(said.ms, 3), said=said.answer)
 
 
 @router.post("/{subscription_id}/secrets", response={201: SecretOut}, summary="Sign with one more secret")

@@ -172,6 +172,8 @@ def _insert_unknown(requests: Sequence[Request]) -> dict[Unit, Scheduled]:
     """Insert units that were found nowhere, and look into the past once more: since that look, somebody else may have
     scheduled one, and it may have run and been moved. Nobody can any more once our row is in. Then none of them is
     answered, and the next round finds what there is."""
+    if not requests:
+        return {}
     try:
         with atomic():
             answers = _insert(requests)

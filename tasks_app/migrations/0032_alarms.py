@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('tasks_app', '0030_letters'),
+        ('tasks_app', '0031_letters'),
     ]
 
     operations = [

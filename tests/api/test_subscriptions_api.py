@@ -175,13 +175,13 @@ def test_a_test_event_goes_to_the_receiver_now_whatever_its_state(api, there):
 
     said = api.post(at(one, "/test")).body
 
-    assert (said["delivered"], said["response"], said["answer"]) == (True, "200", "thank you")
+    assert (said["delivered"], said["response"], said["said"]) == (True, "200", "thank you")
     [call] = there.calls
     event = call.verified(one["secret"])
     assert (event["type"], event["tenant"], event["data"]) == ("test.event", "default", {"by": "token of default"})
     assert call.id.startswith("0-")
     [delivery] = api.get(at(one, "/deliveries")).body["items"]
-    assert (delivery["ok"], delivery["event_ids"], delivery["answer"]) == (True, [call.id], "thank you")
+    assert (delivery["ok"], delivery["event_ids"], delivery["said"]) == (True, [call.id], "thank you")
     assert "test" in [deed["verb"] for deed in deeds().values("verb")]
 
 
@@ -193,11 +193,11 @@ def test_a_test_event_that_is_not_taken_says_why(api, there):
         "delivered": False,
         "response": "500",
         "ms": 0,
-        "answer": "broken",
+        "said": "broken",
     }
     there.stop()
     away = api.post(at(one, "/test")).body
-    assert not away["delivered"] and away["answer"]
+    assert not away["delivered"] and away["said"]
     there.start()
     assert Subscription.objects.get().attempts == 0 and Delivery.objects.count() == 2
 

@@ -230,6 +230,7 @@ def test_health_is_the_worse_of_what_started_and_what_did_not(api):
     ScheduleTask.objects.filter(id=task).update(due_at="2020-01-01T00:00:00Z")
     late = api.get("/scheduler/health").body
 
+    assert well["problems"] == []
     assert (well["status"], well["triggerDelayP95Ms"], well["beats"], well["slots"]) == ("ok", 0, 1, 2)
     assert (well["shards"], well["shardsWithoutDispatcher"], late["shardsWithoutDispatcher"]) == (16, 0, 3)
     assert {lane["lane"]: lane["paused"] for lane in late["lanes"]}["low"] == "paused"

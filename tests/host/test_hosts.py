@@ -18,7 +18,7 @@ THEMES = ("plain", "themed")
 COUNTER = "/admin/testapp/counter/"
 # What is sent by a form or answers to a program, and Django's forms, of which we have none.
 NO_PAGE = re.compile(
-    "login|search|autocomplete|view_on_site|tasks_app_(order|run|(scheduletask|taskbatch|auditentry)_add)|.*_(delete|history)"
+    "login|search|autocomplete|view_on_site|tasks_app_(order|run|(scheduletask|taskbatch|auditentry)_add)|.*_(delete|history|test)"
 )
 
 
@@ -110,7 +110,7 @@ def console_addresses(rows) -> list[tuple[str, str]]:
         "verb": "trigger",
         "app_label": "tasks_app",
         "content_type_id": 1,
-    }
+    } | rows.alarms
     found = []
     for where, one in admin_pages(f"{AT}/"):
         model = where.removeprefix(f"{AT}/tasks_app/").partition("/")[0]

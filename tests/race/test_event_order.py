@@ -5,12 +5,13 @@ from uuid import uuid4
 import pytest
 
 from articles_app.lifecycle import change_publish_time
-from tasks_app.client import cancel, emit, ensure, reschedule, schedule
+from tasks_app.client import cancel, ensure, reschedule, schedule
 from tasks_app.lifecycle.dead_letter import replay
 from tasks_app.lifecycle.reap import reap
 from tasks_app.lifecycle.start import start
 from tasks_app.sql import execute
 from tests.support import articles
+from tests.support.contend import contend
 from tests.support.engine import expire_lease
 from tests.support.events import told
 from tests.support.marks import commits
@@ -27,7 +28,7 @@ from tests.support.moves import (
     settled,
     started,
 )
-from tests.support.overlap import overlap, overlap_results
+from tests.support.overlap import overlap
 
 pytestmark = commits
 
@@ -136,19 +137,16 @@ def test_two_changes_of_a_publish_time_are_told_in_order(commit):
     assert [event.data["revision"] for event in changes] == sorted(event.data["revision"] for event in changes)
 
 
-def test_the_number_is_drawn_after_the_lock_even_if_another_unit_drew_one_meanwhile():
-    """The second has begun before the first has told, and waits; a third tells of something else in between."""
+def test_the_number_is_drawn_when_the_unit_is_locked_and_not_when_the_statement_begins():
+    """Somebody has it locked; a move waits for it, and then a cancel. That is one statement, which has begun before the
+    move is told."""
     scheduled("a", at=MONDAY)
+    lock = "SELECT id FROM punctual_task WHERE biz_key = 'a' FOR UPDATE"
 
-    def first() -> None:
-        reschedule(TYPE, "a", at=TUESDAY)
-        emit("other.thing", {})
+    moved, cancelled = contend(lambda: execute(lock), to(TUESDAY), call_off)
 
-    _, second = overlap_results(first, call_off)
-
-    assert second.waited
-    moved, other, cancelled = (told(kind)[0].row for kind in ("task.updated", "other.thing", "task.cancelled"))
-    assert moved < other < cancelled
+    assert (moved.waited, cancelled.waited) == (True, True)
+    assert of_unit() == ["task.updated", "task.cancelled"]
 
 
 # A start that is asked for again.

@@ -75,16 +75,17 @@ def time_passes(seconds: float) -> None:
     AlarmAlert.objects.update(created_at=F("created_at") - by)
 
 
-def alarm_ids() -> dict[str, int]:
+def alarm_ids(tenant: str = "default") -> dict[str, int]:
     """A rule, its channel, an incident and an alert, for the operations of the API; the channel is the one of the
     examples, and has had its alerts, so that nobody is called."""
     if not AlarmChannel.objects.filter(id=EXAMPLE).exists():
-        made = channel("there", most_per_hour=1)
+        made = channel("there", most_per_hour=1, tenant=tenant)
         sealed = seal(unseal(made.target, bound_to(made.id)), bound_to(EXAMPLE))
         AlarmChannel.objects.filter(id=made.id).update(id=EXAMPLE, permits=0, target=sealed)
-        watching = rule("there", channels=[AlarmChannel.objects.get(id=EXAMPLE)], task_types=("T_PLAIN",))
+        watched = [AlarmChannel.objects.get(id=EXAMPLE)]
+        watching = rule("there", channels=watched, task_types=("T_PLAIN",), tenant=tenant)
         about = {"condition": "dead", "cause": "E", "task_type": "T_PLAIN", "calm_at": watching.created_at}
-        one = AlarmIncident.objects.create(rule=watching.id, tenant="default", count=1, sample={}, **about)
+        one = AlarmIncident.objects.create(rule=watching.id, tenant=tenant, count=1, sample={}, **about)
         AlarmAlert.objects.create(
             id=uuid4(), channel=EXAMPLE, incident=one.id, kind="opened", body={"title": "x"}, outcome="SENT",
             done_at=watching.created_at,

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from tasks_app.conf import conf
-from tasks_app.core.retention import KEEP_MINUTES_DAYS
+from tasks_app.core.retention import DEFAULT_CLASS, KEEP_MINUTES_DAYS
 from tasks_app.sql import run
 
 MOVING_BOUND = 1_000  # batches that wait to be moved and are counted
 HELD_SHOWN = 20
 HELD_TRANSACTIONS = 5_000_000  # held back for so many, if nobody knows for how long: as long as too long
 DAY = timedelta(days=1)
+PAST = "punctual_past_"  # and the name of a class
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,11 +222,17 @@ def _longest_ago(moments: Sequence[datetime | None]) -> datetime | None:
 def keep_of(family: str) -> timedelta | None:
     """How long a partition of this table is kept; None: nobody says."""
     classes = conf().retention_classes
-    known = {f"punctual_past_{name}": one.hot for name, one in classes.items()}
-    known["punctual_past_batch"] = known["punctual_attempt"] = classes["default"].hot
-    known["punctual_outbox"] = conf().KEEP_OUTBOX_DAYS * DAY
-    known["punctual_audit_entry"] = conf().KEEP_AUDIT_DAYS * DAY
-    known["punctual_minute_figures"] = KEEP_MINUTES_DAYS * DAY
+    hot = classes[DEFAULT_CLASS].hot
+    known = {
+        "punctual_past_batch": hot,
+        "punctual_attempt": hot,
+        "punctual_outbox": conf().KEEP_OUTBOX_DAYS * DAY,
+        "punctual_audit_entry": conf().KEEP_AUDIT_DAYS * DAY,
+        "punctual_minute_figures": KEEP_MINUTES_DAYS * DAY,
+    }
+    if family not in known and family.startswith(PAST):
+        one = classes.get(family.removeprefix(PAST))
+        return hot if one is None else one.hot  # a class that was taken out of the settings goes by the default
     return known.get(family)
 
 

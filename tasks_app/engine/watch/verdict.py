@@ -336,7 +336,13 @@ def _goes_on(family: Partitioned) -> bool:
 
 def partitions_behind(status: SchedulerStatus) -> Iterator[Problem]:
     span_seconds = conf().partition_span.total_seconds()
-    short = [one.family for one in status.storage.partitioned if one.reaches_seconds < span_seconds and _goes_on(one)]
+    # The first ones are made by the first beat, in its first seconds; if it can't, the chore is told to fail.
+    made = any(one.name == "partition" and one.done_seconds_ago is not None for one in status.chores)
+    short = [
+        one.family
+        for one in status.storage.partitioned
+        if one.reaches_seconds < span_seconds and _goes_on(one) and (made or one.partitions)
+    ]
     if short:
         yield notice(
             f"The next partition is missing: {', '.join(short)}.",

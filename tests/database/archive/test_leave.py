@@ -8,6 +8,7 @@ import sys
 from datetime import UTC, datetime, timedelta
 from itertools import count
 
+import psycopg
 import pyarrow.parquet as pq
 import pytest
 from django.db import DatabaseError, connection
@@ -406,3 +407,23 @@ class _reader:
 
     def __exit__(self, *_):
         self._other.close()
+
+
+@pytest.mark.parametrize("rows", [0, 1, 5_000])
+def test_all_rows_of_a_copy_come_however_they_arrive(rows):
+    with psycopg.Cursor(connection.connection) as cursor:
+        with cursor.copy(f"COPY (SELECT n, repeat('x', 100) FROM generate_series(1, {rows}) AS n) TO STDOUT") as copy:
+            came = [bytes(row) for row in write._rows(connection.connection.pgconn, copy)]
+
+    assert came == [f"{n}\t{'x' * 100}\n".encode() for n in range(1, rows + 1)]
+    assert execute("SELECT 1") == [(1,)]
+
+
+@pytest.mark.parametrize("good", [0, 3, 5_000])
+def test_a_copy_that_fails_in_its_midst_is_an_error(good):
+    statement = f"COPY (SELECT 1 / ({good} + 1 - n) FROM generate_series(1, {good} + 5) AS n) TO STDOUT"
+    with pytest.raises(psycopg.Error, match="division by zero"):
+        with psycopg.Cursor(connection.connection) as cursor, cursor.copy(statement) as copy:
+            list(write._rows(connection.connection.pgconn, copy))
+
+    assert execute("SELECT 1") == [(1,)]

@@ -254,7 +254,7 @@ def test_publishing_schedules_to_take_offline_what_has_an_offline_time():
 def test_publishing_a_batch_takes_the_same_statements_as_publishing_one(django_assert_max_num_queries):
     articles = [approved(past(), offline_time=MONDAY) for _ in range(30)]
 
-    with django_assert_max_num_queries(7):
+    with django_assert_max_num_queries(10):
         outcomes = lifecycle.publish_due(articles)
 
     assert all(one.moved for one in outcomes.values())

@@ -202,6 +202,7 @@ def test_times_of_a_task_in_the_past_are_told_as_before():
 def test_a_row_of_the_past_has_the_same_fields_however_it_is_read():
     (task_id,) = ids_of(batch := started("a", payload={"n": [1, None]}, expires_after=60, idem_key="order-1"))
     settled(batch)
+    grow_old()
     move()
 
     row, same = tasks_by_id([task_id])[task_id], PastTask.objects.get(id=task_id)

@@ -170,7 +170,9 @@ def test_what_is_not_kept_is_not_written(kind, settings):
 def test_nothing_is_written_at_all_if_nothing_is_kept(settings):
     settings.PUNCTUAL = settings.PUNCTUAL | {"EVENTS": []}
 
-    for provoke in PROVOKED.values():
+    for kind, provoke in PROVOKED.items():
+        if kind.startswith("subscription."):
+            continue  # nobody can subscribe to what is not kept
         with transaction.atomic():
             provoke()
             assert not OutboxEvent.objects.exists()

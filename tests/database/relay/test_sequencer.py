@@ -156,6 +156,24 @@ def test_after_a_restore_nobody_misses_anything(restored):
     assert told(new) == ["old-0", "old-1", "old-2", "old-3", "unseen", "after the restore", "later"]
 
 
+def test_after_a_restore_what_had_committed_late_is_told_too(restored):
+    """Its row has a smaller number than others that were told; what lies beyond it comes again."""
+    with writers(1) as (late,):
+        write("first")
+        cut()
+        late.write("late")
+        write("told")
+        cut()
+        late.commit()
+    subscription = subscription_at(3)
+    restored()
+
+    cut()
+
+    subscription.refresh_from_db()
+    assert keys_of(read_all(Cursor(subscription.window_no, subscription.row_id))) == ["late", "told"]
+
+
 def test_a_restore_without_a_single_event_goes_on_too(restored):
     write("a")
     cut()

@@ -336,7 +336,8 @@ def test_an_archive_that_goes_on_being_written_is_not_taken_for_one_that_hangs(b
     Node.objects.update(started_at=Now() - timedelta(hours=4))
     execute(
         "INSERT INTO punctual_chore (name, next_at, ran_at, done_at)"
-        " VALUES ('archive', now() + interval '1 minute', now(), now() - interval '3 hours')"
+        " VALUES ('archive', now() + interval '1 minute', now(), now() - interval '3 hours') ON CONFLICT (name)"
+        " DO UPDATE SET next_at = excluded.next_at, ran_at = excluded.ran_at, done_at = excluded.done_at"
     )
     execute(
         "INSERT INTO punctual_leaving (name, oid, fence, holder, held_until)"

@@ -6,6 +6,7 @@ from tasks_app.client import Operator, cancel_tasks
 from tasks_app.engine.operations import api_tokens
 from tasks_app.lifecycle.start import start
 from tasks_app.models import AuditEntry
+from tests.support.alarms import alarm_ids
 from tests.support.browser import person
 from tests.support.jobs import make
 from tests.support.moves import MONDAY, claimed, scheduled
@@ -23,6 +24,7 @@ def one_of_each() -> SimpleNamespace:
         batch=batch,
         task=task,
         job=make().id,
+        alarms=alarm_ids(),
         token=api_tokens.issue("ci", "default", Operator("olga", "for the list"))[0].id,
         operation=AuditEntry.objects.filter(verb="cancel").get().operation,
         counter=Counter.objects.create(name="orders", value=7).id,

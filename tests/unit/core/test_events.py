@@ -12,6 +12,7 @@ from tests.support.json_schema import keeps_to
 
 AT = datetime(2026, 11, 16, 9, tzinfo=UTC)
 BATCH = UUID(int=7)
+DATA = KINDS["task.dead"].example
 
 
 def row(**values) -> OutboxRow:
@@ -145,9 +146,7 @@ def test_arrays_that_do_not_fit_are_an_error_and_not_half_told():
 
 
 def test_an_event_as_json_is_what_its_schema_says():
-    event = Event(
-        12, 3, "task.dead", AT, "acme", "T", "a", 5, 6, AT, "i", 2, "DEAD", "w", BATCH, {"code": "X", "message": ""}
-    )
+    event = Event(12, 3, "task.dead", AT, "acme", "T", "a", 5, 6, AT, "i", 2, "DEAD", "w", BATCH, DATA)
 
     told = event.as_json()
 
@@ -165,7 +164,7 @@ def test_an_event_as_json_is_what_its_schema_says():
         "state": "DEAD",
         "worker": "w",
         "revision": 12,
-        "data": {"code": "X", "message": ""},
+        "data": DATA,
     }
     assert keeps_to(schema_of(KINDS["task.dead"]), told)
     assert not keeps_to(schema_of(KINDS["task.late"]), told)

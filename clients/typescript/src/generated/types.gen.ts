@@ -525,7 +525,7 @@ export type CampaignOut = {
     /**
      * Where tasks wait that it released; null: nowhere else, or it releases none
      */
-    lane: string | null;
+    lane: ReleaseLane | null;
     at: string | null;
     /**
      * Tasks that were chosen when it began
@@ -665,9 +665,9 @@ export type DeliveryOut = {
      */
     event_ids: Array<string>;
     /**
-     * How the answer began, or what went wrong
+     * How its answer began, or what went wrong
      */
-    answer: string;
+    said: string;
 };
 
 /**
@@ -2242,7 +2242,7 @@ export type TestedOut = {
     /**
      * How its answer began, or what went wrong
      */
-    answer: string;
+    said: string;
 };
 
 /**

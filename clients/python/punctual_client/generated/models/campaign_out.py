@@ -9,6 +9,7 @@ from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
 from ..models.campaign_state import CampaignState
+from ..models.release_lane import ReleaseLane
 
 if TYPE_CHECKING:
     from ..models.campaign_out_counts import CampaignOutCounts
@@ -31,7 +32,7 @@ class CampaignOut:
         task_type (None | str):
         cap (int):
         rate (float | None):
-        lane (None | str): Where tasks wait that it released; null: nowhere else, or it releases none
+        lane (None | ReleaseLane): Where tasks wait that it released; null: nowhere else, or it releases none
         at (datetime.datetime | None):
         total (int): Tasks that were chosen when it began
         more (bool): More tasks matched than were chosen
@@ -56,7 +57,7 @@ class CampaignOut:
     task_type: None | str
     cap: int
     rate: float | None
-    lane: None | str
+    lane: None | ReleaseLane
     at: datetime.datetime | None
     total: int
     more: bool
@@ -95,7 +96,10 @@ class CampaignOut:
         rate = self.rate
 
         lane: None | str
-        lane = self.lane
+        if isinstance(self.lane, ReleaseLane):
+            lane = self.lane.value
+        else:
+            lane = self.lane
 
         at: None | str
         if isinstance(self.at, datetime.datetime):
@@ -196,10 +200,18 @@ class CampaignOut:
 
         rate = _parse_rate(d.pop("rate"))
 
-        def _parse_lane(data: object) -> None | str:
+        def _parse_lane(data: object) -> None | ReleaseLane:
             if data is None:
                 return data
-            return cast(None | str, data)
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                lane_type_0 = ReleaseLane(data)
+
+                return lane_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | ReleaseLane, data)
 
         lane = _parse_lane(d.pop("lane"))
 

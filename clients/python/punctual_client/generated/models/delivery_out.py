@@ -22,7 +22,7 @@ class DeliveryOut:
         ms (float):
         count (int): How many events it carried
         event_ids (list[str]): The first of them
-        answer (str): How the answer began, or what went wrong
+        said (str): How its answer began, or what went wrong
     """
 
     id: int
@@ -32,7 +32,7 @@ class DeliveryOut:
     ms: float
     count: int
     event_ids: list[str]
-    answer: str
+    said: str
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -50,7 +50,7 @@ class DeliveryOut:
 
         event_ids = self.event_ids
 
-        answer = self.answer
+        said = self.said
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -63,7 +63,7 @@ class DeliveryOut:
                 "ms": ms,
                 "count": count,
                 "event_ids": event_ids,
-                "answer": answer,
+                "said": said,
             }
         )
 
@@ -86,7 +86,7 @@ class DeliveryOut:
 
         event_ids = cast(list[str], d.pop("event_ids"))
 
-        answer = d.pop("answer")
+        said = d.pop("said")
 
         delivery_out = cls(
             id=id,
@@ -96,7 +96,7 @@ class DeliveryOut:
             ms=ms,
             count=count,
             event_ids=event_ids,
-            answer=answer,
+            said=said,
         )
 
         delivery_out.additional_properties = d

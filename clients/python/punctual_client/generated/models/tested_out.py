@@ -17,13 +17,13 @@ class TestedOut:
         delivered (bool):
         response (str): As the receiver says it, such as 200; or the name of an error
         ms (float):
-        answer (str): How its answer began, or what went wrong
+        said (str): How its answer began, or what went wrong
     """
 
     delivered: bool
     response: str
     ms: float
-    answer: str
+    said: str
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -33,7 +33,7 @@ class TestedOut:
 
         ms = self.ms
 
-        answer = self.answer
+        said = self.said
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -42,7 +42,7 @@ class TestedOut:
                 "delivered": delivered,
                 "response": response,
                 "ms": ms,
-                "answer": answer,
+                "said": said,
             }
         )
 
@@ -57,13 +57,13 @@ class TestedOut:
 
         ms = d.pop("ms")
 
-        answer = d.pop("answer")
+        said = d.pop("said")
 
         tested_out = cls(
             delivered=delivered,
             response=response,
             ms=ms,
-            answer=answer,
+            said=said,
         )
 
         tested_out.additional_properties = d

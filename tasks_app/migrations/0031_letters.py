@@ -83,7 +83,7 @@ def _concurrently() -> list:
 
 class Migration(migrations.Migration):
     atomic = False
-    dependencies = [("tasks_app", "0031_campaigns")]
+    dependencies = [("tasks_app", "0030_campaigns")]
 
     operations = [
         migrations.AddField(
