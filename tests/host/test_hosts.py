@@ -18,7 +18,8 @@ THEMES = ("plain", "themed")
 COUNTER = "/admin/testapp/counter/"
 # What is sent by a form or answers to a program, and Django's forms, of which we have none.
 NO_PAGE = re.compile(
-    "login|search|autocomplete|view_on_site|tasks_app_(order|run|(scheduletask|taskbatch|auditentry)_add)|.*_(delete|history|test)"
+    "login|search|autocomplete|view_on_site|.*_(delete|history|test)"
+    "|tasks_app_(order|run|(scheduletask|taskbatch|auditentry|campaign|dlqentry)_add)"
 )
 
 
@@ -102,19 +103,22 @@ def console_addresses(rows) -> list[tuple[str, str]]:
         "scheduletask": rows.task,
         "jobdefinition": rows.job,
         "taskbatch": rows.batch,
+        "campaign": rows.campaign,
+        "dlqentry": rows.letter,
+        "subscription": rows.subscription,
         "auditentry": AuditEntry.objects.latest("id").id,
         "operation": rows.operation,
         "job_id": rows.job,
         "token_id": rows.token,
         "lane": "default",
-        "verb": "trigger",
         "app_label": "tasks_app",
         "content_type_id": 1,
     } | rows.alarms
     found = []
     for where, one in admin_pages(f"{AT}/"):
         model = where.removeprefix(f"{AT}/tasks_app/").partition("/")[0]
-        value = lambda found, of=model: str(values.get(found[1]) or values.get(of, 1))  # noqa: E731
+        known = values | {"verb": "trigger" if model == "jobdefinition" else "pause"}
+        value = lambda found, of=model, known=known: str(known.get(found[1]) or known.get(of, 1))  # noqa: E731
         if one.name not in ("logout", None):
             found.append((re.sub(r"<(?:\w+:)?(\w+)>", value, where), one.name))
     return found

@@ -2,14 +2,17 @@
 
 from types import SimpleNamespace
 
-from tasks_app.client import Operator, cancel_tasks
+from tasks_app.client import Operator, ToStream, cancel_tasks, subscribe
 from tasks_app.engine.operations import api_tokens
+from tasks_app.engine.operations.campaigns import start_for
+from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.start import start
 from tasks_app.models import AuditEntry
 from tests.support.alarms import alarm_ids
 from tests.support.browser import person
 from tests.support.jobs import make
-from tests.support.moves import MONDAY, claimed, scheduled
+from tests.support.moves import MONDAY, claimed, dead, scheduled
+from tests.support.ready import letter_of
 from tests.support.testapp.models import Counter
 
 
@@ -18,6 +21,7 @@ def one_of_each() -> SimpleNamespace:
     start(batch, "worker:1")
     [task] = scheduled("article-42", at=MONDAY)
     cancel_tasks([task], Operator("olga", "for the report of an order"))
+    campaign = start_for(Verb.CANCEL, [[task]], Operator("olga", "for the page of a campaign"))
     return SimpleNamespace(
         boss=person("boss", superuser=True),
         nora=person("nora"),  # staff of the shop, without any right
@@ -25,6 +29,9 @@ def one_of_each() -> SimpleNamespace:
         task=task,
         job=make().id,
         alarms=alarm_ids(),
+        campaign=campaign.id,
+        letter=letter_of(*dead("given up")),
+        subscription=subscribe("everything", events=["*"], to=ToStream("everything")).id,
         token=api_tokens.issue("ci", "default", Operator("olga", "for the list"))[0].id,
         operation=AuditEntry.objects.filter(verb="cancel").get().operation,
         counter=Counter.objects.create(name="orders", value=7).id,
