@@ -36,6 +36,13 @@ BEGIN
         FROM punctual_task UNION ALL SELECT %s, retention, worker FROM punctual_past', ours, ours);
 END $$
 """
+# Before this there was no such lane: what is in it goes on in the one that is like it.
+OTHER_LANE = """
+UPDATE punctual_task SET lane = 'low' WHERE lane = 'deferred';
+UPDATE punctual_job SET lane = 'low' WHERE lane = 'deferred';
+DELETE FROM punctual_lane_pause WHERE lane = 'deferred';
+DELETE FROM punctual_lane_resume WHERE lane = 'deferred';
+"""
 
 
 def columns(model: str) -> list[migrations.AddField]:
@@ -81,4 +88,5 @@ class Migration(migrations.Migration):
         migrations.RunSQL(VIEW, VIEW_BEFORE),
         *wider("scheduletask", "punctual_task_lane"),
         *wider("jobdefinition", "punctual_job_lane"),
+        migrations.RunSQL(migrations.RunSQL.noop, OTHER_LANE),  # on the way back it is the first
     ]
