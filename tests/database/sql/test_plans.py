@@ -177,7 +177,7 @@ DOES = {
     "merge windows": merge_windows,
     "take chores": take_chores,
     "replay": replay_some,
-    "prune campaigns": lambda: sql.run("prune_campaigns", {"keep": 2 * DAY, "step": 10}),
+    "prune campaigns": lambda: sql.run("prune_campaigns", {"keep": 2 * DAY, "step": 1}),
     "status": read_status,
     "next hour": next_hour,
     "failing": lambda: failing_keys(TYPE, most=20),
