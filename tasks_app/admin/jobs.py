@@ -14,7 +14,7 @@ from unfold.admin import ModelAdmin
 
 from tasks_app.console.site import console
 from tasks_app.core.errors import InvalidTask, PunctualError, UnknownJob
-from tasks_app.core.jobs import JobStatus
+from tasks_app.core.jobs import JobStatus, Overlap
 from tasks_app.engine.operations import jobs
 from tasks_app.engine.watch.browse import Bookmark, Filter
 from tasks_app.engine.watch.job_browse import entries_of, last_runs, page_of_instances, page_of_jobs
@@ -29,7 +29,7 @@ from tasks_app.pages.lists import refuse_unknown
 from tasks_app.pages.typed import take_back
 
 from .forms import parse_bookmark, written_bookmark
-from .job_forms import JobFilterForm, JobForm, JobOrderForm
+from .job_forms import OVERLAP_WORDS, JobFilterForm, JobForm, JobOrderForm
 from .rights import LookOnly, may_operate_alarms, may_operate_jobs, may_view, may_view_jobs, requires
 
 PAGE = 50
@@ -44,10 +44,11 @@ VERBS = {
         "is paused",
     ),
     "resume": ("Resume", "It fires on its schedule again.", "fires again"),
-    "trigger": ("Run now", "One instance runs now, in addition to the schedule.", "runs now, once"),
+    "trigger": ("Run now", "One instance runs now, in addition to the schedule.", "was triggered"),
     "delete": (
         "Delete",
-        "It no longer fires. Planned instances that nobody has claimed are taken back; its history stays.",
+        "It no longer fires. Planned instances that nobody has claimed are taken back, and what waits for its turn is "
+        "cancelled; its history stays.",
         "is deleted",
     ),
 }
@@ -165,6 +166,7 @@ def _told(job: JobDefinition, after: Bookmark | None) -> dict:
         "job": job,
         "words": schedule_in_words(job),
         "state": state_of(job).words,
+        "overlap": OVERLAP_WORDS[Overlap(job.overlap)],
         "times": _times(job),
         "runs": last_runs([job.id]).get(job.id),
         "instances": [(task, try_of(task)) for task in found],
@@ -197,7 +199,8 @@ def _act(verb: str, job: JobDefinition, given: dict, operator: Operator) -> obje
             if not somebody_dispatches():
                 raise PunctualError("no beat is dispatching, so nothing would run now. Start one and try again.")
             key = str(operator.operation)
-            return jobs.trigger_job(job.id, key, operator, tenant=job.tenant, payload=given["payload"])
+            options = {"payload": given["payload"], "overlap": given["overlap"] or None}
+            return jobs.trigger_job(job.id, key, operator, tenant=job.tenant, **options)
     return jobs.delete_job(job.id, operator, tenant=job.tenant)
 
 

@@ -72,6 +72,8 @@ def doing(task: ScheduleTask, now: datetime) -> str:
                 if run.started_at is None
                 else f"It is running on {run.worker}."
             )
+        case Status.BLOCKED if task.execute_time > now:
+            return f"Its time comes in {span(task.execute_time - now)}; then it runs when it is its turn."
         case Status.BLOCKED:
             return "It is waiting for others to finish."
         case Status.DEAD if task.current:

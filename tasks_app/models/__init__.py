@@ -27,6 +27,7 @@ from .shard_lease import ShardLease
 from .subscription import Subscription
 from .task_attempt import TaskAttempt
 from .task_batch import AnyBatch, PastBatch, TaskBatch
+from .turn import Turn
 from .type_limit import TypeLimit
 from .unit_revision import UnitRevision
 
@@ -63,6 +64,7 @@ __all__ = [
     "Subscription",
     "TaskAttempt",
     "TaskBatch",
+    "Turn",
     "TypeLimit",
     "UnitRevision",
 ]

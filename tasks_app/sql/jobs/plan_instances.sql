@@ -7,12 +7,15 @@
 -- A type with a limit has a shard of its own, and its rows say that they are limited, as everywhere.
 -- What a person wants after a pause or an edit is late from now on. What nobody planned in time is late from its firing.
 -- Tokens are made from one random salt: PostgreSQL's own opens a random device for each.
+-- An instance of a job that cares about overlap waits for its turn, which is decided when its time comes. What was missed, or
+-- is wanted though its time has passed, queues whatever the policy; and what is wanted stands behind those who wait already.
 WITH created AS (
     INSERT INTO punctual_task (tenant, task_type, biz_key, idem_key, token, job, fire_time, status, execute_time, due_at,
                                allowed_at, lane, shard, limited, max_retry, expires_after, payload)
     SELECT j.tenant, j.task_type, j.id || ':' || f.label, j.id || ':' || f.label,
-           md5(%(salt)s::text || j.id || ':' || f.label)::uuid, j.id, f.fire, 'INIT', f.fire,
-           f.fire + make_interval(secs => j.jitter_offset),
+           md5(%(salt)s::text || j.id || ':' || f.label)::uuid, j.id, f.fire,
+           CASE j.overlap WHEN 'allow' THEN 'INIT' ELSE 'BLOCKED' END, f.fire,
+           CASE j.overlap WHEN 'allow' THEN f.fire + make_interval(secs => j.jitter_offset) END,
            CASE WHEN f.wanted AND f.fire + make_interval(secs => j.jitter_offset) < clock.now THEN clock.now END,
            j.lane, coalesce(l.home, j.shard), l.home IS NOT NULL,
            j.max_retry, j.expires_after + make_interval(secs => j.jitter_offset), j.payload
@@ -39,10 +42,22 @@ WITH created AS (
                                 AND p.biz_key = j.id || ':' || f.label) ELSE TRUE END
     ORDER BY (j.id || ':' || f.label) COLLATE "C"
     ON CONFLICT DO NOTHING
-    RETURNING tenant, task_type, biz_key, id, due_at, replaces, job, fire_time, idem_key, shard
+    RETURNING tenant, task_type, biz_key, id, coalesce(due_at, execute_time) AS due_at, replaces, job, fire_time, idem_key, shard
 ), counted AS (
     UPDATE punctual_job d
     SET runs = d.runs + 1, cursor = CASE WHEN d.runs + 1 < d.max_runs THEN d.cursor END
     FROM created WHERE %(counted)s AND d.id = created.job AND d.max_runs IS NOT NULL
+), turns AS (
+    INSERT INTO punctual_turn (task, job, shard, at, policy)
+    SELECT c.id, c.job, d.shard,
+           greatest(c.fire_time + make_interval(secs => d.jitter_offset),
+                    CASE WHEN c.fire_time = ANY (%(asked)s::timestamptz[]) THEN clock.now END),
+           CASE WHEN c.fire_time = ANY (%(queueing)s::timestamptz[]) AND c.fire_time < clock.now THEN 'queue_all'
+                ELSE d.overlap END
+    FROM (SELECT clock_timestamp() AS now) AS clock, created c
+    CROSS JOIN LATERAL (
+        SELECT d.shard, d.jitter_offset, d.overlap FROM punctual_job d WHERE d.id = c.job AND d.overlap <> 'allow' LIMIT 1
+    ) AS d
+    WHERE %(turns)s
 --include created
 SELECT shard, count(*), date_part('epoch', min(due_at)) FROM created GROUP BY shard

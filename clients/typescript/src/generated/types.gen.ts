@@ -928,6 +928,10 @@ export type JobIn = {
     catch_up_window?: number | null;
     catch_up_most?: number | null;
     /**
+     * What a firing does while an older instance is under way
+     */
+    overlap?: Overlap | null;
+    /**
      * Why; kept in the audit
      */
     reason?: string | null;
@@ -973,6 +977,7 @@ export type JobOut = {
     catch_up: CatchUp;
     catch_up_window: number;
     catch_up_most: number;
+    overlap: Overlap;
     status: JobStatus;
     pause_reason: string;
     paused_by: string;
@@ -1053,6 +1058,10 @@ export type JobPatch = {
      */
     catch_up_window?: number | null;
     catch_up_most?: number | null;
+    /**
+     * What a firing does while an older instance is under way
+     */
+    overlap?: Overlap | null;
     /**
      * Why; kept in the audit
      */
@@ -1473,6 +1482,13 @@ export type OrderedOut = {
 };
 
 /**
+ * Overlap
+ *
+ * An instance whose time comes while an older one of its job is under way.
+ */
+export type Overlap = 'allow' | 'skip' | 'queue_one' | 'queue_all' | 'replace';
+
+/**
  * PauseIn
  *
  * Why, and for how long.
@@ -1718,7 +1734,7 @@ export type ResumeIn = {
 /**
  * Rule
  */
-export type Rule = 'job_paused' | 'ended' | 'schedule_unreadable' | 'done' | 'dead' | 'cancelled' | 'superseded' | 'running' | 'worker_silent' | 'lost' | 'blocked' | 'waits_for_retry' | 'waits_for_retry_budget' | 'not_due' | 'lane_paused' | 'no_dispatcher' | 'shard_without_dispatcher' | 'no_worker' | 'waits_for_slot' | 'limit_unknown' | 'over_rate' | 'worker_deaf' | 'unknown_handler' | 'about_to_run';
+export type Rule = 'job_paused' | 'ended' | 'schedule_unreadable' | 'done' | 'dead' | 'cancelled' | 'superseded' | 'running' | 'worker_silent' | 'lost' | 'blocked' | 'waits_for_turn' | 'waits_for_retry' | 'waits_for_retry_budget' | 'not_due' | 'lane_paused' | 'no_dispatcher' | 'shard_without_dispatcher' | 'no_worker' | 'waits_for_slot' | 'limit_unknown' | 'over_rate' | 'worker_deaf' | 'unknown_handler' | 'about_to_run';
 
 /**
  * SecretIn
@@ -2255,6 +2271,10 @@ export type TriggerIn = {
      * Instead of the job's own
      */
     payload?: unknown;
+    /**
+     * What it does while another instance is under way; left out: what the job says
+     */
+    overlap?: Overlap | null;
     /**
      * Why; kept in the audit
      */

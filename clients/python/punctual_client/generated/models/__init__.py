@@ -81,6 +81,7 @@ from .new_alarm_channel_out import NewAlarmChannelOut
 from .on_resume import OnResume
 from .operated_out import OperatedOut
 from .ordered_out import OrderedOut
+from .overlap import Overlap
 from .pause_in import PauseIn
 from .payload_schema import PayloadSchema
 from .plan_outcome import PlanOutcome
@@ -213,6 +214,7 @@ __all__ = (
     "OnResume",
     "OperatedOut",
     "OrderedOut",
+    "Overlap",
     "PauseIn",
     "PayloadSchema",
     "PlannedOut",

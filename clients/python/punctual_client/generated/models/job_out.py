@@ -13,6 +13,7 @@ from ..models.dst_repeat import DstRepeat
 from ..models.job_status import JobStatus
 from ..models.lane import Lane
 from ..models.on_resume import OnResume
+from ..models.overlap import Overlap
 
 T = TypeVar("T", bound="JobOut")
 
@@ -46,6 +47,7 @@ class JobOut:
         catch_up (CatchUp): Firings that nobody planned in time, say because no beat was alive.
         catch_up_window (int):
         catch_up_most (int):
+        overlap (Overlap): An instance whose time comes while an older one of its job is under way.
         status (JobStatus):
         pause_reason (str):
         paused_by (str):
@@ -79,6 +81,7 @@ class JobOut:
     catch_up: CatchUp
     catch_up_window: int
     catch_up_most: int
+    overlap: Overlap
     status: JobStatus
     pause_reason: str
     paused_by: str
@@ -159,6 +162,8 @@ class JobOut:
 
         catch_up_most = self.catch_up_most
 
+        overlap = self.overlap.value
+
         status = self.status.value
 
         pause_reason = self.pause_reason
@@ -205,6 +210,7 @@ class JobOut:
                 "catch_up": catch_up,
                 "catch_up_window": catch_up_window,
                 "catch_up_most": catch_up_most,
+                "overlap": overlap,
                 "status": status,
                 "pause_reason": pause_reason,
                 "paused_by": paused_by,
@@ -345,6 +351,8 @@ class JobOut:
 
         catch_up_most = d.pop("catch_up_most")
 
+        overlap = Overlap(d.pop("overlap"))
+
         status = JobStatus(d.pop("status"))
 
         pause_reason = d.pop("pause_reason")
@@ -397,6 +405,7 @@ class JobOut:
             catch_up=catch_up,
             catch_up_window=catch_up_window,
             catch_up_most=catch_up_most,
+            overlap=overlap,
             status=status,
             pause_reason=pause_reason,
             paused_by=paused_by,

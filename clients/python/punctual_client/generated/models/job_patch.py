@@ -10,6 +10,7 @@ from ..models.catch_up import CatchUp
 from ..models.dst_gap import DstGap
 from ..models.dst_repeat import DstRepeat
 from ..models.lane import Lane
+from ..models.overlap import Overlap
 from ..types import UNSET, Unset
 
 T = TypeVar("T", bound="JobPatch")
@@ -41,6 +42,7 @@ class JobPatch:
         catch_up (CatchUp | None | Unset):
         catch_up_window (int | None | Unset): Seconds
         catch_up_most (int | None | Unset):
+        overlap (None | Overlap | Unset): What a firing does while an older instance is under way
         reason (None | str | Unset): Why; kept in the audit
     """
 
@@ -65,6 +67,7 @@ class JobPatch:
     catch_up: CatchUp | None | Unset = UNSET
     catch_up_window: int | None | Unset = UNSET
     catch_up_most: int | None | Unset = UNSET
+    overlap: None | Overlap | Unset = UNSET
     reason: None | str | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
@@ -207,6 +210,14 @@ class JobPatch:
         else:
             catch_up_most = self.catch_up_most
 
+        overlap: None | str | Unset
+        if isinstance(self.overlap, Unset):
+            overlap = UNSET
+        elif isinstance(self.overlap, Overlap):
+            overlap = self.overlap.value
+        else:
+            overlap = self.overlap
+
         reason: None | str | Unset
         if isinstance(self.reason, Unset):
             reason = UNSET
@@ -258,6 +269,8 @@ class JobPatch:
             field_dict["catch_up_window"] = catch_up_window
         if catch_up_most is not UNSET:
             field_dict["catch_up_most"] = catch_up_most
+        if overlap is not UNSET:
+            field_dict["overlap"] = overlap
         if reason is not UNSET:
             field_dict["reason"] = reason
 
@@ -513,6 +526,23 @@ class JobPatch:
 
         catch_up_most = _parse_catch_up_most(d.pop("catch_up_most", UNSET))
 
+        def _parse_overlap(data: object) -> None | Overlap | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                overlap_type_0 = Overlap(data)
+
+                return overlap_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | Overlap | Unset, data)
+
+        overlap = _parse_overlap(d.pop("overlap", UNSET))
+
         def _parse_reason(data: object) -> None | str | Unset:
             if data is None:
                 return data
@@ -544,6 +574,7 @@ class JobPatch:
             catch_up=catch_up,
             catch_up_window=catch_up_window,
             catch_up_most=catch_up_most,
+            overlap=overlap,
             reason=reason,
         )
 
