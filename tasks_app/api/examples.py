@@ -95,6 +95,17 @@ _LANE = {
     "paused": None,
     "canarySeconds": 4.1,
 }
+_NAMED_SECRET = {
+    "id": 4,
+    "name": "billing-token",
+    "signs": False,
+    "hosts": ["api.example.com"],
+    "values": 1,
+    "created_by": "olga",
+    "created_at": "2027-02-26T14:03:11.120000Z",
+    "updated_at": "2027-02-26T14:03:11.120000Z",
+}
+_HOST_LIMIT = {"host": "api.example.com", "max_running": 5, "rate": 20.0, "burst": 20.0, "permits": 17.5, "running": 2}
 _SUBSCRIPTION_IN = {
     "name": "shop",
     "events": ["task.dead", "task.late"],
@@ -245,6 +256,32 @@ EXAMPLES = {
             "next": None,
         }
     ],
+    "NamedSecretIn": [
+        {"value": "sk_live_0123456789", "hosts": ["api.example.com"], "reason": "a new contract"},
+        {"keep_old": True, "reason": "once a year"},
+    ],
+    "NamedSecretOut": [_NAMED_SECRET],
+    "NamedSecretMade": [_NAMED_SECRET | {"made": None}],
+    "NamedSecretPage": [{"items": [_NAMED_SECRET], "next": None}],
+    "HostLimitIn": [{"max_running": 5, "rate": 20, "reason": "they asked us to"}],
+    "HostLimitOut": [_HOST_LIMIT],
+    "Hosts": [
+        {
+            "limits": [_HOST_LIMIT],
+            "unwell": [
+                {
+                    "tenant": "acme",
+                    "host": "hooks.example.com",
+                    "failures": 5,
+                    "tries": 1,
+                    "error": "POST: https://hooks.example.com did not answer within 5 s.",
+                    "unwell_seconds": 41.5,
+                    "try_in_seconds": 18.5,
+                }
+            ],
+        }
+    ],
+    "HostTriedOut": [{"host": "hooks.example.com", "changed": True}],
     "JobPatch": [{"cron": "0 8 * * MON-FRI", "reason": "an hour earlier"}],
     "PauseIn": [
         {"reason": "the mail server is being moved"},

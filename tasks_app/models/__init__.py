@@ -10,6 +10,7 @@ from .audit_entry import AuditEntry
 from .campaign import Campaign, CampaignChunk
 from .delivery import Delivery
 from .dlq_entry import DlqEntry
+from .host import Host, HostHealth, HostPermit
 from .idempotency_record import IdempotencyRecord
 from .imported_schedule import ImportedSchedule
 from .job_cursor import JobCursor
@@ -23,6 +24,7 @@ from .node import Node
 from .outbox_event import OutboxEvent
 from .outbox_window import OutboxWindow
 from .schedule_task import AnyTask, PastTask, ScheduleTask
+from .secret import Secret
 from .shard_lease import ShardLease
 from .subscription import Subscription
 from .task_attempt import TaskAttempt
@@ -44,6 +46,9 @@ __all__ = [
     "CampaignChunk",
     "Delivery",
     "DlqEntry",
+    "Host",
+    "HostHealth",
+    "HostPermit",
     "IdempotencyRecord",
     "ImportedSchedule",
     "JobCursor",
@@ -59,6 +64,7 @@ __all__ = [
     "PastBatch",
     "PastTask",
     "ScheduleTask",
+    "Secret",
     "ShardLease",
     "Subscription",
     "TaskAttempt",

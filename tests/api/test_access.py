@@ -48,7 +48,7 @@ BODIES = {
     "/withdraw": {"reason": "x"},
 }
 # What has no id: the same for all tenants, or told apart by its name.
-NAMES = {"lane": "low", "name": "T_QUIET", "product_code": "secret-1"}
+NAMES = {"lane": "low", "name": "T_QUIET", "host": "api.example.com", "product_code": "secret-1"}
 
 
 def address(path: str, **ids: object) -> str:

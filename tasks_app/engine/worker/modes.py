@@ -64,9 +64,9 @@ def _call_in_turn(run: BatchRun, tasks, interrupter: MainThreadInterrupter, keep
             run.flush_if_old()
 
 
-def run_in_threads(run: BatchRun, keep=None) -> None:
+def run_in_threads(run: BatchRun, keep=None, shift: Shift | None = None) -> None:
     """The tasks of a batch side by side in `concurrency` threads; the main thread keeps the times."""
-    crew, shift = crew_of(run.handler.concurrency), Shift(run)
+    crew, shift = crew_of(run.handler.concurrency), shift or Shift(run)
     crew.begin(shift)
     stop_by = None
     while not shift.over:
