@@ -26,6 +26,7 @@ from . import (
     jobs,
     lanes,
     limits,
+    reports,
     subscriptions,
     task_types,
     tasks,
@@ -84,6 +85,7 @@ api.add_exception_handler(AuthenticationError, limits.unauthenticated)
 OWN = (
     ("/jobs", jobs.router),
     ("/tasks", bulk.router),  # before an id, which its address could be
+    ("/tasks", reports.router),
     ("/tasks", tasks.router),
     ("/tasks", attempts.router),
     ("/campaigns", campaigns.router),
