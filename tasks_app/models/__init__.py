@@ -27,6 +27,8 @@ from .shard_lease import ShardLease
 from .subscription import Subscription
 from .task_attempt import TaskAttempt
 from .task_batch import AnyBatch, PastBatch, TaskBatch
+from .task_log import TaskLog
+from .task_progress import TaskProgress
 from .type_limit import TypeLimit
 from .unit_revision import UnitRevision
 
@@ -63,6 +65,8 @@ __all__ = [
     "Subscription",
     "TaskAttempt",
     "TaskBatch",
+    "TaskLog",
+    "TaskProgress",
     "TypeLimit",
     "UnitRevision",
 ]
