@@ -29,6 +29,8 @@ from .shard_lease import ShardLease
 from .subscription import Subscription
 from .task_attempt import TaskAttempt
 from .task_batch import AnyBatch, PastBatch, TaskBatch
+from .task_log import TaskLog
+from .task_progress import TaskProgress
 from .type_limit import TypeLimit
 from .unit_revision import UnitRevision
 
@@ -67,6 +69,8 @@ __all__ = [
     "Subscription",
     "TaskAttempt",
     "TaskBatch",
+    "TaskLog",
+    "TaskProgress",
     "TypeLimit",
     "UnitRevision",
 ]
