@@ -289,7 +289,7 @@ EXAMPLES = {
         {"code": "NO_SUCH_FILE", "message": "film-7.mov is not there", "retryable": False, "tags": ["films"]},
         {"code": "BUSY", "message": "all machines are taken", "retry_after": 600},
     ],
-    "ProgressIn": [{"lease": 3600}, {}],
+    "ProgressIn": [{"fraction": 0.4, "note": "reel 2 of 5"}, {"lease": 3600}, {}],
     "ReportOut": [
         {"task": 1001, "outcome": "complete", "status": "SUCCESS", "due_at": None},
         {"task": 1001, "outcome": "fail", "status": "FAIL", "due_at": "2027-03-01T08:10:00Z"},

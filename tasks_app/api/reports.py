@@ -23,7 +23,7 @@ from tasks_app.lifecycle.reports import (
 
 from .auth import Addressee, Session, Signature, Token, caller
 from .enums import ReportOutcome, TaskStatus
-from .jobs import usable
+from .jobs import operator, usable
 from .problems import SCOPE, Problem, may_answer
 from .schemas import LARGEST_ID, Delay, Model, Text
 
@@ -57,6 +57,8 @@ class FailIn(Model):
 class ProgressIn(Model):
     """Still at work: the lease begins again. The body may be left out."""
 
+    fraction: float | None = Field(None, ge=0, le=1, description="How much of the whole is done")
+    note: str = Field("", max_length=1_000, description="For people; the first 200 characters are shown")
     lease: float | None = Field(
         None, gt=0, le=LONGEST_LEASE, description="Seconds, from now on; left out: as long as before"
     )
@@ -93,7 +95,7 @@ def complete_task(
 ):
     """For a task that is AWAY: whoever has it says that it has succeeded."""
     about = _allowed(request, token, task, run, tenant)
-    return _told(about, checked_completed(body and body.result))
+    return _told(request, about, checked_completed(body and body.result))
 
 
 @router.post("/{uuid:token}/fail", response={200: ReportOut, 202: ReportOut}, summary="Report that a task has failed")
@@ -112,7 +114,7 @@ def fail_task(
     failed = checked_failed(
         said.code, said.message, retryable=said.retryable, retry_after=said.retry_after, tags=said.tags
     )
-    return _told(about, failed)
+    return _told(request, about, failed)
 
 
 @router.post("/{uuid:token}/progress", response=ProgressOut, summary="Report that a task is being worked on")
@@ -128,7 +130,7 @@ def progress_task(
 ):
     """For a task that is AWAY: its lease begins again. Silence for longer than the lease counts as lost."""
     about, said = _allowed(request, token, task, run, tenant), body or ProgressIn()
-    return {"task": task, "until": report_progress(about, lease=said.lease)}
+    return {"task": task, "until": report_progress(about, **said.model_dump())}
 
 
 def _allowed(request: HttpRequest, token: UUID, task: int, run: UUID, tenant: str | None) -> Run:
@@ -145,7 +147,8 @@ def _allowed(request: HttpRequest, token: UUID, task: int, run: UUID, tenant: st
     return about
 
 
-def _told(about: Run, said: Completed | Failed) -> Status:
+def _told(request: HttpRequest, about: Run, said: Completed | Failed) -> Status:
+    by = None if isinstance(caller(request), Addressee) else operator(request)
     with atomic():
-        answer: Answer = report(about, said)
+        answer: Answer = report(about, said, by)
     return Status(answer.status, answer.body)

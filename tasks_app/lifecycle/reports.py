@@ -12,14 +12,16 @@ from typing import NamedTuple
 from tasks_app.core.away import Run, checked_lease
 from tasks_app.core.errors import InvalidTask, NotAway, NotThere, checked_tags, shown
 from tasks_app.core.phrases import first_line
+from tasks_app.core.progress import checked_fraction, clean_note
 from tasks_app.core.result import NotKept, result_text
 from tasks_app.core.states import Status
 from tasks_app.database import atomic
-from tasks_app.models import IdempotencyRecord
+from tasks_app.models import IdempotencyRecord, ScheduleTask
 from tasks_app.models.schedule_task import TaskFields
 from tasks_app.sql import run
 
 from .anywhere import task_by_id
+from .audit import Entry, Operator, audit
 from .away import COMPLETE, FAIL, Completed, Failed, Home, complete, fail
 from .settle import ERROR_CODE_LENGTH, ERROR_MSG_LENGTH, clean
 
@@ -60,8 +62,11 @@ def checked_failed(code: str, message: str, *, retryable: bool, retry_after: flo
     )
 
 
-def report(about: Run, said: Completed | Failed) -> Answer:
-    """Write the outcome of a run that is away, or about to be. Raises NotAway with what is true, or NotThere."""
+def report(about: Run, said: Completed | Failed, operator: Operator | None = None) -> Answer:
+    """Write the outcome of a run that is away, or about to be. Raises NotAway with what is true, or NotThere.
+
+    `operator`: not whoever has the task says so, but somebody else, which is written down.
+    """
     outcome = COMPLETE if isinstance(said, Completed) else FAIL
     with atomic(savepoint=False):
         row = _locked(about)
@@ -72,26 +77,31 @@ def report(about: Run, said: Completed | Failed) -> Answer:
                 raise NotAway(_reported_before(about, before.answer), task_by_id(about.task))
             return Answer(before.status, before.answer)
         answer = _write(about, row, outcome, said)
+        if operator is not None:
+            _audit(about, outcome, answer.body["status"], operator)
         IdempotencyRecord.objects.create(
             **record, fingerprint=_fingerprint(outcome, said), status=answer.status, answer=answer.body
         )
     return answer
 
 
-def report_progress(about: Run, *, lease: float | None) -> datetime | None:
+def report_progress(
+    about: Run, *, fraction: float | None = None, note: str = "", lease: float | None = None
+) -> datetime | None:
     """Whoever has the task is still at work, and gets more time: until when, or None if it is only about to be away.
 
     Raises NotAway with what is true, or NotThere.
     """
+    seconds = None if lease is None else checked_lease(lease, "")
+    told = {"fraction": checked_fraction(fraction), "note": clean_note(note)}
     with atomic(savepoint=False):
         row = _locked(about)
-        if row is not None and _is_away(row, about):
-            seconds = None if lease is None else checked_lease(lease, "")
-            [(until,)] = run("renew_away", {"task": about.task, "run": about.run, "lease": seconds})
-            return until
-        if row is None or not _is_running(row, about):
+        if row is None or not (_is_away(row, about) or _is_running(row, about)):
             raise _not_away(about)
-    return None
+        if fraction is not None or note:
+            run("report_progress", {"task": about.task, "run": about.run} | told)
+        until = run("renew_away", {"task": about.task, "run": about.run, "lease": seconds})
+    return until[0][0] if until else None
 
 
 def _write(about: Run, row: _Row | None, outcome: str, said: Completed | Failed) -> Answer:
@@ -129,6 +139,11 @@ def _body(about: Run, outcome: str, home: Home | None) -> dict:
         "status": Status.RUNNING if home is None else home.status,
         "due_at": None if home is None or home.due is None else home.due.isoformat(),
     }
+
+
+def _audit(about: Run, outcome: str, status: str, operator: Operator) -> None:
+    task_type = ScheduleTask.objects.values_list("task_type", flat=True).get(id=about.task)
+    audit(operator, outcome, [Entry(f"task {about.task}", status, about.task, None, about.tenant, task_type)])
 
 
 def _key(about: Run) -> str:

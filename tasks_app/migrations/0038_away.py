@@ -26,7 +26,7 @@ def wider(name: str, condition: Q) -> list:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tasks_app", "0035_operate_subscriptions")]
+    dependencies = [("tasks_app", "0037_progress")]
 
     operations = [
         migrations.CreateModel(
@@ -64,7 +64,10 @@ class Migration(migrations.Migration):
                 "indexes": [models.Index(fields=["at"], name="punctual_early_report_at")],
             },
         ),
-        *[migrations.AlterField(model, "status", STATUS.clone()) for model in ("scheduletask", "pasttask", "anytask")],
+        # One more choice, of which the database knows nothing.
+        migrations.SeparateDatabaseAndState(
+            [], [migrations.AlterField(model, "status", STATUS.clone()) for model in ("scheduletask", "pasttask", "anytask")]
+        ),
         *wider("punctual_task_status", Q(status__in=list(STATES))),
         *wider(
             "punctual_task_live_is_current",

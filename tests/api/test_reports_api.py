@@ -14,6 +14,7 @@ from tasks_app.engine.operations.api_tokens import issue
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.models import ApiToken, AwayTask
 from tests.support.api import Answer, Api
+from tests.support.audit import deeds
 from tests.support.engine import row
 from tests.support.moves import AWAY, TYPE, away, claim_one, ids_of, settled, start, started, state
 
@@ -144,7 +145,7 @@ def test_a_report_that_comes_before_the_worker_has_settled_is_taken():
 
 
 def test_a_token_of_the_tenant_reports_too_if_the_type_is_open_to_it(api):
-    _, to = handed_over()
+    task, to = handed_over()
     unsigned = to.complete.partition("&signature=")[0].replace("&tenant=default", "")
 
     reader = Api(can_write=False)
@@ -155,6 +156,9 @@ def test_a_token_of_the_tenant_reports_too_if_the_type_is_open_to_it(api):
     assert Api("acme").post(unsigned).code == "SCH_404_NOT_FOUND"
     assert api.post(unsigned + "&tenant=acme").code == "SCH_404_NOT_FOUND"
     assert api.post(unsigned).status == 200
+    assert api.post(unsigned).status == 200
+    [deed] = deeds().filter(task_id=task)
+    assert (deed.actor, deed.verb, deed.outcome, deed.task_type) == ("token of default", "complete", "SUCCESS", TYPE)
     closed, to = handed_over(task_type="T_CLOSED")
     assert api.post(to.complete.partition("&signature=")[0]).code == "SCH_403_TYPE_CLOSED"
     assert state(closed).status == "AWAY"

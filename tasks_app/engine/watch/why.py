@@ -11,6 +11,7 @@ from tasks_app.core.sharding import home_of
 from tasks_app.core.states import UNDER_WAY, Status
 from tasks_app.engine.canary import canaries
 from tasks_app.lifecycle.jobs.view import known_zone, state_of
+from tasks_app.lifecycle.progress import progress_of
 from tasks_app.models import AnyTask, AwayTask, JobDefinition, ScheduleTask, TaskAttempt, TaskBatch
 from tasks_app.sql import run
 
@@ -109,8 +110,15 @@ def _away(task: ScheduleTask) -> Reason:
         )
     since = f"It has been away since {_instant(held.since)}"
     heard = f"Whoever has it must report by {_instant(held.until)}, or it counts as lost."
-    before = _failed_before(task)
-    return Reason(Rule.AWAY, f"{since}, handed over by {held.worker}. {heard}{before}", f"{since}. {heard}{before}")
+    rest = f"{heard}{_how_far(task)}{_failed_before(task)}"
+    return Reason(Rule.AWAY, f"{since}, handed over by {held.worker}. {rest}", f"{since}. {rest}")
+
+
+def _how_far(task: ScheduleTask) -> str:
+    said = progress_of([task.id]).get(task.id)
+    if said is None or task.start_time is None or said.at < task.start_time:
+        return ""
+    return f" It said at {_instant(said.at)}: {said}."
 
 
 def _failed_before(task: ScheduleTask) -> str:

@@ -19,6 +19,8 @@ WITH given AS MATERIALIZED (
               m.attempt + 1 AS attempt
 ), home AS (
     DELETE FROM punctual_away a USING moved m WHERE a.task = m.id
+), arrived AS (
+    DELETE FROM punctual_progress p USING moved m WHERE p.task = m.id
 ), news AS NOT MATERIALIZED (
     SELECT 'task.succeeded' AS event, m.id, m.tenant, m.task_type, m.biz_key AS key, m.job, m.fire_time, m.idem_key,
            NULL::text AS worker, NULL::uuid AS batch_no, m.attempt, NULL::text AS state, NULL::jsonb AS data, FALSE AS with_data

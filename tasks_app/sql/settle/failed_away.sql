@@ -23,6 +23,8 @@ moved AS (
                    THEN punctual_fingerprint(t.task_type, t.error_code, t.error_msg, '') END AS fingerprint
 ), home AS (
     DELETE FROM punctual_away a USING moved m WHERE a.task = m.id
+), arrived AS (
+    DELETE FROM punctual_progress p USING moved m WHERE p.task = m.id
 ), tried AS (
     INSERT INTO punctual_attempt (task_id, attempt, batch_no, worker, started_at, finished_at, error_code, error_msg)
     SELECT id, attempt, run, worker, start_time, finish_time, error_code, error_msg FROM moved

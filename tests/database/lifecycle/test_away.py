@@ -18,6 +18,7 @@ from tasks_app.lifecycle.away import Completed, Failed, lose
 from tasks_app.lifecycle.dead_letter import replay
 from tasks_app.lifecycle.limited import Wanted, claim_limited, declare_limits
 from tasks_app.lifecycle.past import move_strays
+from tasks_app.lifecycle.progress import progress_of
 from tasks_app.lifecycle.reap import rescue_stranded
 from tasks_app.lifecycle.reports import checked_completed, checked_failed, report, report_progress
 from tasks_app.models import AwayTask, DlqEntry, EarlyReport, IdempotencyRecord, PastTask, ScheduleTask, TaskAttempt
@@ -277,6 +278,17 @@ def test_progress_renews_the_lease():
     assert lose() == [] and state(about.task).status == "AWAY"
     assert report_progress(about, lease=60) - timezone.now() <= timedelta(minutes=1)
     assert AwayTask.objects.get().lease == 60  # from now on
+
+
+def test_progress_says_how_far_it_is_until_the_task_comes_back():
+    about = away_one()
+
+    report_progress(about, fraction=0.4, note="reel 2 of 5")
+
+    assert str(progress_of([about.task])[about.task]) == "40 %, reel 2 of 5"
+    assert "40 %, reel 2 of 5." in why_task(row(about.task)).words
+    report(about, DONE)
+    assert progress_of([about.task]) == {}
 
 
 def test_progress_of_a_run_that_is_about_to_be_away_is_welcome():
