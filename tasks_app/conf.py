@@ -82,6 +82,7 @@ class Conf(Section):
 
     # Limits of input.
     PAYLOAD_MAX_BYTES: int = 65_536
+    API_URL: str = ""  # where other systems find the API, to report what became of tasks; empty: none can be told
     API_CALLS_PER_MINUTE: int = 6_000  # of one token or user; 0: no limit
     API_ADDRESS_CALLS_PER_MINUTE: int = 30_000  # from one address; 0: no limit
 
@@ -172,6 +173,11 @@ class Conf(Section):
             yield (
                 f'PUNCTUAL["CONSOLE_URL"] is {shown(self.CONSOLE_URL)}; it must be the address at which people open '
                 "the console, such as https://ops.example.com/admin/."
+            )
+        if self.API_URL and not re.fullmatch(r"https?://[^\s/?#]+(/[^\s?#]*)?", self.API_URL):
+            yield (
+                f'PUNCTUAL["API_URL"] is {shown(self.API_URL)}; it must be the address at which other systems find the '
+                "API, such as https://scheduler.example.com/api/v1."
             )
         if self.DATABASE not in (known := {*settings.DATABASES, DEFAULT_DB_ALIAS}):
             yield (

@@ -27,6 +27,7 @@ from . import (
     jobs,
     lanes,
     limits,
+    reports,
     secrets,
     subscriptions,
     task_types,
@@ -86,6 +87,7 @@ api.add_exception_handler(AuthenticationError, limits.unauthenticated)
 OWN = (
     ("/jobs", jobs.router),
     ("/tasks", bulk.router),  # before an id, which its address could be
+    ("/tasks", reports.router),
     ("/tasks", tasks.router),
     ("/tasks", attempts.router),
     ("/campaigns", campaigns.router),

@@ -69,6 +69,7 @@ _TASK = {
     "repeat_after": None,
     "expires_after": None,
     "retry_for": None,
+    "away": None,
     "deferred_from": None,
     "deferred": [],
     "worker": "worker@app-1",
@@ -320,6 +321,17 @@ EXAMPLES = {
         {"answer": "cancelled", "acted": True, "task_id": 1001, "status": "CANCELLED"},
         {"answer": "finished", "acted": False, "task_id": 1001, "status": "SUCCESS"},
     ],
+    "CompleteIn": [{"result": {"pages": 40}}, {}],
+    "FailIn": [
+        {"code": "NO_SUCH_FILE", "message": "film-7.mov is not there", "retryable": False, "tags": ["films"]},
+        {"code": "BUSY", "message": "all machines are taken", "retry_after": 600},
+    ],
+    "ProgressIn": [{"fraction": 0.4, "note": "reel 2 of 5"}, {"lease": 3600}, {}],
+    "ReportOut": [
+        {"task": 1001, "outcome": "complete", "status": "SUCCESS", "due_at": None},
+        {"task": 1001, "outcome": "fail", "status": "FAIL", "due_at": "2027-03-01T08:10:00Z"},
+    ],
+    "ProgressOut": [{"task": 1001, "until": "2027-03-01T09:00:00Z"}],
     "WhyOut": [{"rule": "lane_paused", "words": "Lane low is paused."}],
     "HealthOut": [
         {
@@ -338,6 +350,7 @@ EXAMPLES = {
             "due": 3,
             "claimed": 0,
             "running": 20,
+            "away": 2,
             "deadLetters": 1,
             "waitingToMove": 0,
             "oldestToMoveSeconds": None,
@@ -531,6 +544,11 @@ PROBLEMS = {
         ("SCH_405_METHOD_NOT_ALLOWED", "PUT is not allowed here; use GET, HEAD, POST.", None),
         ("SCH_409_DUPLICATE", "INVOICE_SEND 'order 4711/a' is already scheduled: task 1001, INIT.", _TASK_THERE),
         ("SCH_409_IN_PROGRESS", "The first request with Idempotency-Key 'a1' is still running.", None),
+        (
+            "SCH_409_NOT_AWAY",
+            "Task 998 was cancelled by olga: the order was withdrawn. Nothing was changed.",
+            {"task": {"id": 998, "status": "CANCELLED", "live": False}},
+        ),
         ("SCH_409_CONFLICT", "job 12 was changed by others 10 times in the meantime. Try again.", _JOB_THERE),
         ("SCH_412_STALE", "job 12 is at revision 4, not 3: somebody changed it. Read it again.", _JOB_THERE),
         ("SCH_413_TOO_LARGE", "The body has more than 212,992 bytes. Send ids instead of data.", None),

@@ -15,6 +15,7 @@ class Rule(StrEnum):
     RUNNING = "running"
     WORKER_SILENT = "worker_silent"
     LOST = "lost"
+    AWAY = "away"
     BLOCKED = "blocked"
     WAITS_FOR_RETRY = "waits_for_retry"
     WAITS_FOR_RETRY_BUDGET = "waits_for_retry_budget"

@@ -7,9 +7,11 @@ from .alarm_reader import AlarmReader
 from .alarm_rule import AlarmRule
 from .api_token import ApiToken
 from .audit_entry import AuditEntry
+from .away_task import AwayTask
 from .campaign import Campaign, CampaignChunk
 from .delivery import Delivery
 from .dlq_entry import DlqEntry
+from .early_report import EarlyReport
 from .host import Host, HostHealth, HostPermit
 from .idempotency_record import IdempotencyRecord
 from .imported_schedule import ImportedSchedule
@@ -29,6 +31,8 @@ from .shard_lease import ShardLease
 from .subscription import Subscription
 from .task_attempt import TaskAttempt
 from .task_batch import AnyBatch, PastBatch, TaskBatch
+from .task_log import TaskLog
+from .task_progress import TaskProgress
 from .type_limit import TypeLimit
 from .unit_revision import UnitRevision
 
@@ -42,10 +46,12 @@ __all__ = [
     "AnyTask",
     "ApiToken",
     "AuditEntry",
+    "AwayTask",
     "Campaign",
     "CampaignChunk",
     "Delivery",
     "DlqEntry",
+    "EarlyReport",
     "Host",
     "HostHealth",
     "HostPermit",
@@ -69,6 +75,8 @@ __all__ = [
     "Subscription",
     "TaskAttempt",
     "TaskBatch",
+    "TaskLog",
+    "TaskProgress",
     "TypeLimit",
     "UnitRevision",
 ]

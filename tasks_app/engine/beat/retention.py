@@ -25,6 +25,7 @@ class Pruned:
     incidents: int
     alerts: int
     hosts: int
+    reports: int
 
 
 def prune(steps: int = 20) -> Pruned:
@@ -39,6 +40,7 @@ def prune(steps: int = 20) -> Pruned:
         incidents=_prune("prune_incidents", conf().KEEP_INCIDENTS_DAYS, steps),
         alerts=_prune("prune_alerts", conf().KEEP_INCIDENTS_DAYS, steps),
         hosts=_prune("prune_hosts", KEEP_HOSTS_DAYS, steps),
+        reports=_prune("prune_reports", KEEP_ANSWERS_DAYS, steps),
     )
 
 

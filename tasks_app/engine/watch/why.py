@@ -12,10 +12,11 @@ from tasks_app.core.receivers import receiver_of
 from tasks_app.core.rules import Reason, Rule
 from tasks_app.core.schedule import in_zone
 from tasks_app.core.sharding import home_of
-from tasks_app.core.states import Status
+from tasks_app.core.states import UNDER_WAY, Status
 from tasks_app.engine.canary import canaries
 from tasks_app.lifecycle.jobs.view import known_zone, state_of
-from tasks_app.models import AnyTask, JobDefinition, ScheduleTask, TaskAttempt, TaskBatch
+from tasks_app.lifecycle.progress import progress_of
+from tasks_app.models import AnyTask, AwayTask, JobDefinition, ScheduleTask, TaskAttempt, TaskBatch
 from tasks_app.sql import run
 
 from . import fleet_status
@@ -31,6 +32,8 @@ INSTANCES = 200  # of a job that are looked at, the newest
 def why_task(task: ScheduleTask) -> Reason:
     if task.status == Status.RUNNING:
         return _running(task)
+    if task.status == Status.AWAY:
+        return _away(task)
     if task.status == Status.BLOCKED:
         return Reason(Rule.BLOCKED, "It is waiting for the tasks before it.")
     if task.due_at is None:
@@ -44,9 +47,9 @@ def why_job(job: JobDefinition) -> Reason:
     if state.rule == Rule.JOB_PAUSED:
         return _paused(job, state)
     newest = list(AnyTask.objects.filter(job=job.id).order_by("-fire_time")[:INSTANCES])
-    open_ones = [task for task in reversed(newest) if task.due_at is not None or task.status == Status.RUNNING]
+    open_ones = [task for task in reversed(newest) if task.due_at is not None or task.status in UNDER_WAY]
     # What waits is asked about; what runs is a reason only if nothing does.
-    held = next((task for task in open_ones if task.status != Status.RUNNING), open_ones[0] if open_ones else None)
+    held = next((task for task in open_ones if task.status not in UNDER_WAY), open_ones[0] if open_ones else None)
     if held is not None:
         reason = why_task(held)
         which = f"Its instance {held.id} of {in_zone(held.fire_time, known_zone(job))}:"
@@ -103,6 +106,25 @@ def _started(task: ScheduleTask, batch: TaskBatch) -> Reason:
         return Reason(Rule.RUNNING, f"It has been running {there}.{before}", f"It has been running {since}.{before}")
     many, turn = f"Its batch of {len(batch.ids):,} has been running", f"it runs now, or its turn is coming.{before}"
     return Reason(Rule.RUNNING, f"{many} {there}: {turn}", f"{many} {since}: {turn}")
+
+
+def _away(task: ScheduleTask) -> Reason:
+    held = AwayTask.objects.filter(task=task.id).first()
+    if held is None:
+        return Reason(
+            Rule.LOST, "Nobody has it any more; it is due again within ten minutes, when the beats look for such tasks."
+        )
+    since = f"It has been away since {_instant(held.since)}"
+    heard = f"Whoever has it must report by {_instant(held.until)}, or it counts as lost."
+    rest = f"{heard}{_how_far(task)}{_failed_before(task)}"
+    return Reason(Rule.AWAY, f"{since}, handed over by {held.worker}. {rest}", f"{since}. {rest}")
+
+
+def _how_far(task: ScheduleTask) -> str:
+    said = progress_of([task.id]).get(task.id)
+    if said is None or task.start_time is None or said.at < task.start_time:
+        return ""
+    return f" It said at {_instant(said.at)}: {said}."
 
 
 def _failed_before(task: ScheduleTask) -> str:

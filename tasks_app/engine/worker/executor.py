@@ -10,6 +10,7 @@ from uuid import UUID, uuid4
 from django.db import DatabaseError, InterfaceError
 
 from tasks_app.conf import conf
+from tasks_app.core.away import Away
 from tasks_app.core.callbacks import HTTP_CALLBACK
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.task import Returned, Task
@@ -23,6 +24,8 @@ from .callbacks import run_callbacks
 from .event_loop import awaited, event_loop, run_on_loop
 from .interruption import MainThreadInterrupter
 from .modes import run_each, run_in_one_call, run_in_threads
+from .results import returned
+from .runs import under_way
 from .transactional import EffectsRun
 from .watchdog import Watchdog
 
@@ -51,7 +54,7 @@ def run_batch(batch_no: UUID, *, guarded: bool = True) -> BatchReport:
         return _return_unknown(batch)
     run = BatchRun(batch, handler)
     try:
-        with nullcontext() if watchdog is None else watchdog.watching(run):
+        with under_way(batch), nullcontext() if watchdog is None else watchdog.watching(run):
             _execute(run, tools.interrupter)
     except BaseException:
         _give_back_untouched(run)
@@ -130,6 +133,9 @@ def _two_phases(run: BatchRun, interrupter: MainThreadInterrupter) -> None:
         answers.clear()
 
     def keep(task: Task, answer: object) -> None:
+        if isinstance(answer, Away):  # there is nothing to apply yet
+            run.end(task, returned(task, answer))
+            return
         answers[task.id] = (task, answer)
         if run.is_old():
             apply_all(finish=False)

@@ -200,7 +200,7 @@ def _as_page(status: SchedulerStatus) -> str:
         f"Last {late.window_seconds // 60} minutes: {late.succeeded:,} succeeded, {late.failed:,} failed; "
         f"started late by p50 {_ms(late.p50_ms)}, p95 {_ms(late.p95_ms)}, p99 {_ms(late.p99_ms)}",
         f"Tasks claimed: {_in_batches(status.claimed, status.batches_claimed)}; running: "
-        f"{_in_batches(status.running, status.batches_running)}; dead: {status.dead_shown}.",
+        f"{_in_batches(status.running, status.batches_running)}; away: {status.away_shown}; dead: {status.dead_shown}.",
         _moving(status.storage.moving),
         *_archive(status),
         "",
