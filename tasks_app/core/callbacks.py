@@ -2,10 +2,11 @@
 
 import json as json_text
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypedDict
 
+from .away import checked_lease
 from .errors import InvalidTask, nearest, shown
 from .receivers import Receiver, receiver_of
 
@@ -16,11 +17,13 @@ MOST_HEADERS = 50
 HEADER_LENGTH = 4_096
 NAME_LENGTH = 100
 PLACEHOLDERS = ("token", "key", "tenant", "job", "fire_time", "attempt", "task_id")
+ADDRESSES = ("complete_url", "fail_url", "progress_url")  # placeholders too, if the outcome may be reported later
 WITH_BODY = ("POST", "PUT", "PATCH")
 
 # What it sends itself: nobody may pretend to be it, and nothing may come twice.
 TOKEN, JOB, KEY = "Idempotency-Key", "Punctual-Job", "Punctual-Key"
 FIRE_TIME, ATTEMPT, TASK, TENANT = "Punctual-Fire-Time", "Punctual-Attempt", "Punctual-Task", "Punctual-Tenant"
+COMPLETE_URL, FAIL_URL, PROGRESS_URL = "Punctual-Complete-Url", "Punctual-Fail-Url", "Punctual-Progress-Url"
 _OURS = {TOKEN.lower()}
 _OUR_PREFIXES = ("punctual-", "webhook-")
 # What the connection says itself, in outgoing.
@@ -54,6 +57,7 @@ class Callback:
     timeout: float = TIMEOUT_SECONDS  # seconds, for the whole call
     success: list[int] | None = None  # the answers that are a success; None: any 2xx
     sign: str = SIGNED_WITH  # the name of the secret that signs; empty: nothing does
+    later: float | None = None  # seconds: after a 202 the outcome is reported, and within this time something is heard
 
     @property
     def secrets(self) -> dict[str, SecretHeader]:
@@ -88,9 +92,12 @@ def checked_callback(callback: Callback) -> Receiver:
         raise InvalidTask("success is empty, so no answer could be a success. Leave it out for any 2xx.")
     if callback.sign:
         checked_secret_name(callback.sign)
+    if callback.later is not None:
+        checked_lease(callback.later, "later: ")
     _refuse_bad_headers(callback)
+    known = PLACEHOLDERS if callback.later is None else (*PLACEHOLDERS, *ADDRESSES)
     for text in _texts_of(callback):
-        _refuse_unknown_placeholder(text)
+        _refuse_unknown_placeholder(text, known)
     return receiver
 
 
@@ -191,10 +198,15 @@ def _texts_of(callback: Callback) -> Iterator[str]:
             level += one
 
 
-def _refuse_unknown_placeholder(text: str) -> None:
+def _refuse_unknown_placeholder(text: str, known: Sequence[str]) -> None:
     for found in _PLACEHOLDER.finditer(text):
-        if found[1] not in PLACEHOLDERS:
+        if found[1] in ADDRESSES and found[1] not in known:
             raise InvalidTask(
-                f"the placeholder {shown(found[0])} is unknown.{nearest(found[1], PLACEHOLDERS)} There are "
-                f"{', '.join(f'{{{{{name}}}}}' for name in PLACEHOLDERS)}."
+                f"the placeholder {found[0]} is an address to report to, and there is none without `later`. Say within "
+                "how many seconds something is heard of the work, such as later=3600."
+            )
+        if found[1] not in known:
+            raise InvalidTask(
+                f"the placeholder {shown(found[0])} is unknown.{nearest(found[1], known)} There are "
+                f"{', '.join(f'{{{{{name}}}}}' for name in known)}."
             )

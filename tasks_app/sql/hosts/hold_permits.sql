@@ -19,11 +19,11 @@ WITH asked AS MATERIALIZED (
     GROUP BY p.host
 ), room AS MATERIALIZED (
     SELECT a.*, coalesce(u.held, 0) AS held,
-           CASE WHEN a.max_running IS NULL THEN %(most)s ELSE greatest(0, a.max_running - coalesce(u.held, 0)) END AS places,
+           CASE WHEN a.max_running IS NULL THEN %(most)s::int ELSE greatest(0, a.max_running - coalesce(u.held, 0)) END AS places,
            CASE WHEN a.rate IS NULL THEN a.tasks ELSE least(a.tasks, floor(a.filled)::int) END AS permits
     FROM asked a LEFT JOIN used u ON u.host = a.host
 ), granted AS MATERIALIZED (
-    SELECT host, least(places, permits, %(most)s)::int AS places, CASE WHEN places > 0 THEN permits ELSE 0 END AS permits,
+    SELECT host, least(places, permits, %(most)s::int) AS places, CASE WHEN places > 0 THEN permits ELSE 0 END AS permits,
            max_running, rate, filled, held
     FROM room
 ), spent AS (
@@ -32,7 +32,7 @@ WITH asked AS MATERIALIZED (
     WHERE l.host = g.host AND g.rate IS NOT NULL
 ), taken AS (
     INSERT INTO punctual_host_permit (host, batch_no, held)
-    SELECT host, %(batch_no)s, places FROM granted WHERE max_running IS NOT NULL AND places > 0
+    SELECT host, %(batch_no)s::uuid, places FROM granted WHERE max_running IS NOT NULL AND places > 0
     ON CONFLICT (host, batch_no) DO UPDATE SET held = excluded.held
 )
 SELECT host, places, permits, max_running, rate, filled, held FROM granted

@@ -9,7 +9,7 @@ WITH given AS MATERIALIZED (
     ORDER BY g.tenant, g.host
 ), noted AS (
     INSERT INTO punctual_host_health AS e (tenant, host, tasks, error, unwell_since, try_at)
-    SELECT g.tenant, g.host, g.failed[1:%(most)s], g.error,
+    SELECT g.tenant, g.host, g.failed[1:%(most)s::int], g.error,
            CASE WHEN cardinality(g.failed) >= %(most)s THEN clock_timestamp() END,
            CASE WHEN cardinality(g.failed) >= %(most)s
                 THEN clock_timestamp() + make_interval(secs => greatest(%(first)s::float8, g.least)) END

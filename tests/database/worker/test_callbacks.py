@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.test import Client
 from standardwebhooks import Webhook
 
 from tasks_app import outgoing
@@ -401,3 +402,41 @@ def test_many_calls_are_made_at_once_and_each_once(there):
 
         assert (report.tasks, report.settled) == (90, 90)
         assert [len({call.id for call in one.calls}) for one in (there, *others)] == [30, 30, 30]
+
+
+# ---- work that takes longer ----
+
+
+def test_a_202_hands_the_task_over_if_the_payload_says_so_and_the_outcome_is_reported(there, settings, secret):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"API_URL": "https://scheduler.example.com/api/v1"}
+    there.reply = lambda call: Reply(202)
+    task_id = called(there.url, later=1800, json={"done": "{{complete_url}}", "n": "{{attempt}}"})
+
+    assert ended(task_id)[0] == "AWAY"
+
+    [call] = there.calls
+    address = call.headers["punctual-complete-url"]
+    assert address.startswith("https://scheduler.example.com/api/v1/tasks/")
+    assert call.verified(secret) == {"done": address, "n": 1}
+    assert {"punctual-fail-url", "punctual-progress-url"} <= call.headers.keys()
+    reported = Client().post(
+        "/api/v1" + address.partition("/api/v1")[2], {"result": {"pages": 3}}, content_type="application/json"
+    )
+    assert (reported.status_code, row(task_id).status, row(task_id).result) == (200, "SUCCESS", {"pages": 3})
+
+
+@pytest.mark.parametrize(("status", "outcome"), [(200, "SUCCESS"), (503, "FAIL"), (404, "DEAD")])
+def test_any_other_answer_means_what_it_always_does(there, settings, status, outcome):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"API_URL": "https://scheduler.example.com/api/v1"}
+    there.reply = lambda call: Reply(status)
+
+    assert ended(called(there.url, later=60))[0] == outcome
+
+
+def test_without_an_address_to_report_to_nothing_can_be_reported_later(there, settings):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"API_URL": ""}
+
+    with pytest.raises(InvalidTask, match="API_URL"):
+        called(there.url, later=60)
+    with pytest.raises(InvalidTask, match="there is none without `later`"):
+        called(there.url, json={"to": "{{fail_url}}"})

@@ -36,6 +36,8 @@ FACTS = {"token": "t-1", "key": 'a "b"', "job": None, "attempt": 2, "fire_time":
         ({"headers": {f"X-{n}": "" for n in range(51)}}, "51 headers are too many"),
         ({"json": {"a": ["{{atempt}}"]}}, "'{{atempt}}' is unknown. Did you mean 'attempt'?"),
         ({"text": "{{ }}"}, "is unknown"),
+        ({"later": 0}, "later: lease=0 must be"),
+        ({"later": 10.0**9}, "at most 30 days"),
     ],
 )
 def test_what_could_not_be_called_is_refused(given, words):

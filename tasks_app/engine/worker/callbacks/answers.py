@@ -2,6 +2,7 @@
 
 import json
 
+from tasks_app.core.away import Away
 from tasks_app.core.callbacks import Callback
 from tasks_app.core.errors import RetryableError, UnrecoverableError
 from tasks_app.core.receivers import Receiver
@@ -10,7 +11,7 @@ from tasks_app.core.text import visible
 from tasks_app.outgoing import Answer
 
 NO_ANSWER, REFUSED = "NO_ANSWER", "REFUSED"
-TOO_EARLY = 425
+ACCEPTED, TOO_EARLY = 202, 425
 PASSING = (408, TOO_EARLY, 429)  # of 4xx: another try may help
 LEAST_PAUSE, LONGEST_PAUSE = 1.0, 3_600.0  # seconds that a receiver may ask for
 SHOWN = 500  # characters of an answer in an error
@@ -33,7 +34,9 @@ class Declined(UnrecoverableError):
 
 
 def result_of(callback: Callback, receiver: Receiver, answer: Answer, hidden: tuple[str, ...]) -> object:
-    """What the task's result is; raises if the answer is no success."""
+    """What the task's result is, or that somebody else does the work now; raises if the answer is no success."""
+    if answer.status == ACCEPTED and callback.later is not None:
+        return Away(callback.later)
     if callback.succeeds_with(answer.status):
         return _json(answer, hidden)
     words = f"{callback.method} {receiver} answered {answer.status}{_start(answer, hidden)}"

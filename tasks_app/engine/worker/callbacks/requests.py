@@ -10,10 +10,14 @@ from urllib.parse import quote
 from standardwebhooks import Webhook
 
 from tasks_app.core.callbacks import (
+    ADDRESSES,
     ATTEMPT,
+    COMPLETE_URL,
+    FAIL_URL,
     FIRE_TIME,
     JOB,
     KEY,
+    PROGRESS_URL,
     TASK,
     TENANT,
     TOKEN,
@@ -63,6 +67,8 @@ def request_of(task: Task, one: Prepared, secrets: Secrets) -> Request:
         "attempt": task.attempt,
         "task_id": task.id,
     }
+    if callback.later is not None:
+        facts |= dict(zip(ADDRESSES, task.addresses, strict=True))
     body, kind = _body(callback, facts)
     headers = {"Content-Type": kind} if kind else {}
     hidden = []
@@ -83,6 +89,8 @@ def request_of(task: Task, one: Prepared, secrets: Secrets) -> Request:
         FIRE_TIME: facts["fire_time"],
         ATTEMPT: str(task.attempt),
     }
+    if callback.later is not None:
+        headers |= dict(zip((COMPLETE_URL, FAIL_URL, PROGRESS_URL), task.addresses, strict=True))
     if one.job is not None:
         headers[JOB] = quote(one.job, safe=_PLAIN)
     if callback.sign:
