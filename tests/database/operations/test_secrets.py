@@ -150,8 +150,8 @@ def test_every_column_that_is_sealed_is_found_by_a_rotation():
     folder = Path(tasks_app.__file__).parent
     sealing = {path.stem for path in folder.rglob("*.py") if re.search(r"\bseal\(", path.read_text())}
 
-    assert sealing == {"keyring", "sealing", "signing_secrets", "channels"}
-    assert [place.model for place in secrets.PLACES] == [Subscription, AlarmChannel]
+    assert sealing == {"keyring", "sealing", "signing_secrets", "channels", "secret_verbs"}
+    assert [place.model for place in secrets.PLACES] == [Subscription, AlarmChannel, Secret]
 
 
 def test_a_new_key_can_be_used_as_it_is_printed(settings):

@@ -38,7 +38,7 @@ def there(settings) -> Iterator[str]:
     finally:
         outgoing.client._client("").close()
         process.kill()
-        process.wait()
+        process.communicate()
 
 
 def test_it_verifies_the_signature_works_once_for_a_token_and_answers_with_a_result(there):
