@@ -231,6 +231,13 @@ class ErrorOut(Schema):
     message: str
 
 
+class AwayOut(Schema):
+    """A task that somebody else has, who reports its outcome."""
+
+    since: datetime
+    until: datetime = Field(description="Lost, if nothing is heard of it by then")
+
+
 class TaskOut(Schema):
     """A task as it stood when it was read. Durations are in seconds."""
 
@@ -262,6 +269,7 @@ class TaskOut(Schema):
     retry_for: float | None = Field(
         description="It is retried until this long after execute_time, however often; null: max_retry times"
     )
+    away: AwayOut | None = Field(description="If somebody else has it: since when, and until when")
     deferred_from: int | None = Field(description="The task that handed this effect on")
     deferred: list[int] = Field(description="The tasks that its own effects were handed on to")
     worker: str | None = Field(description="Who runs it, or ran it last; null: nobody, or no longer known")
@@ -289,6 +297,7 @@ class TaskOut(Schema):
         told |= {"worker": run.worker or None, "batch": run.batch, "attempts": tries_of(task)}
         told |= {"repeat_after": _seconds(task.repeat_after), "expires_after": _seconds(task.expires_after)}
         told |= {"retry_for": _seconds(task.retry_for), "deferred": task.deferred or []}
+        told["away"] = task.away and {"since": task.away.since, "until": task.away.until}
         told["last_error"] = last and {"code": last.code, "message": for_outsiders(last.message)}
         return cls(**plain | told)
 

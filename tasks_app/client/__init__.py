@@ -7,6 +7,7 @@ own rows compared with what is scheduled for them). Admin pages are built with `
 
 from collections.abc import Iterable, Sequence
 
+from tasks_app.core.away import Addresses, Away
 from tasks_app.core.errors import (
     InvalidTask,
     PunctualError,
@@ -49,9 +50,11 @@ from .subscriptions import Event, ToFunction, ToQueue, ToStream, ToWebhook, subs
 
 __all__ = [
     "INTERNAL_TENANT",
+    "Addresses",
     "Answer",
     "Arguments",
     "AttemptInfo",
+    "Away",
     "Backoff",
     "BaseHandler",
     "BatchHandler",

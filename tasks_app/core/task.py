@@ -7,7 +7,9 @@ from typing import Any
 from uuid import UUID
 
 from . import deferral
+from .away import Addresses, Away, addresses_of
 from .deferral import Deferral
+from .errors import InvalidTask
 from .lanes import DEFERRED_LANE
 from .retry import RetryPolicy
 
@@ -24,7 +26,7 @@ class Task:
     """One task to do. What a handler rarely reads is made only when it is read."""
 
     __slots__ = ("_execute_time", "_payload", "_payload_text", "_token", "attempt", "deadline", "due", "id", "key")
-    __slots__ += ("_deferred", "_own", "job", "lane", "tenant", "type")
+    __slots__ += ("_addresses", "_deferred", "_own", "job", "lane", "tenant", "type")
 
     def __init__(
         self,
@@ -109,6 +111,24 @@ class Task:
     def deferred(self, value: tuple[Deferral, ...]) -> None:
         self._deferred = value
 
+    def away(self, lease: timedelta | float) -> Away:
+        """To be returned: somebody else does the work now, and reports to `addresses` what became of it.
+
+        A handler that returns this keeps its effects; `raise Away(lease)` undoes those of a transaction.
+        """
+        if self.deferred:
+            raise InvalidTask(
+                f"task {self.id} has deferred {len(self.deferred)} of its effects, which are written when it succeeds, "
+                "so it can't be away. Hand those effects over too, or schedule() them."
+            )
+        return Away(lease)
+
+    @property
+    def addresses(self) -> Addresses:
+        """Where the outcome and the progress of this run can be reported, by whoever is given them."""
+        found = getattr(self, "_addresses", None)
+        return addresses_of(self) if found is None else found
+
     def __repr__(self) -> str:
         return f"<Task {self.id} {self.type} {self.key!r} attempt {self.attempt}>"
 
@@ -146,6 +166,13 @@ class Returned:
 
 
 @dataclass(frozen=True, slots=True)
+class GoneAway:
+    """Somebody else has it now."""
+
+    lease: float  # seconds within which something must be heard of it
+
+
+@dataclass(frozen=True, slots=True)
 class Succeeded:
     """SUCCEEDED, with what the handler returned."""
 
@@ -153,6 +180,6 @@ class Succeeded:
 
 
 SUCCEEDED = None  # the outcome that needs no words; a batch of successes then costs no objects
-Outcome = Succeeded | Failure | NotYet | Skipped | Returned | None
+Outcome = Succeeded | Failure | NotYet | Skipped | Returned | GoneAway | None
 
 _UNREAD = object()

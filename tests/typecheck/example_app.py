@@ -12,9 +12,11 @@ from uuid import UUID
 
 from tasks_app.client import (
     INTERNAL_TENANT,
+    Addresses,
     Answer,
     Arguments,
     AttemptInfo,
+    Away,
     Backoff,
     BaseHandler,
     BatchHandler,
@@ -163,6 +165,15 @@ def ship(task: Task, parcel: Parcel) -> None:
 def expire(task: Task) -> None:
     task.defer("EXPIRE_TELL", task.key, {"n": 1}, delay=5, for_=timedelta(days=2), lane="low")
     raise Snooze(task.execute_time + TOMORROW)
+
+
+@handler("EXAMPLE_CONVERT")
+def convert(task: Task, film: str) -> Away:
+    where: Addresses = task.addresses
+    if film == "":
+        raise Away(timedelta(minutes=5))
+    remind(len(where.complete))
+    return task.away(lease=timedelta(hours=2))
 
 
 @handler("EXAMPLE_INDEX", batch=True)
