@@ -14,6 +14,7 @@ from tasks_app.core.errors import (
     ScheduleConflict,
     Skip,
     Snooze,
+    TaskCancelled,
     UnrecoverableError,
 )
 from tasks_app.core.links import LINKS, Link, MakeLink
@@ -71,6 +72,7 @@ __all__ = [
     "Snooze",
     "Status",
     "Task",
+    "TaskCancelled",
     "TaskHandler",
     "TaskInfo",
     "ToFunction",

@@ -13,6 +13,8 @@ from tasks_app.models import TaskBatch
 from tasks_app.models.schedule_task import TaskFields
 from tasks_app.sql import array, run
 
+from .progress import Progress, progress_of
+
 T = TypeVar("T", bound=TaskFields)
 LOST = "LOST"  # the error code of a try whose worker died; reap.sql writes it
 _FAILED = (Status.FAIL, Status.DEAD)
@@ -48,14 +50,23 @@ def with_tries(rows: Iterable[T]) -> list[T]:
         workers |= dict(run("past_workers", {"batches": list(unknown)}))
     failed = [row.id for row in rows if row.status in _FAILED or row.error_code == LOST]
     attempts = {task_id: rest for task_id, *rest in run("last_attempts", {"ids": array(failed)})} if failed else {}
+    progress = progress_of([row.id for row in rows if row.status == Status.RUNNING])
     for row in rows:
         row.batch = batches.get(row.batch_no)
+        row.progress = _of_this_run(progress.get(row.id), row.batch)
         row.last_worker = own[row.id] or workers.get(row.ran_in)
         began, worker = attempts.get(row.id, (None, None))
         # reap leaves start_time alone: by it one sees when a canary last came back.
         row.lost_started = began if row.error_code == LOST else None
         row.failed_worker = worker if row.status in _FAILED else None
     return rows
+
+
+def _of_this_run(progress: Progress | None, batch: TaskBatch | None) -> Progress | None:
+    """What a run before it has left behind says nothing of the one that is under way."""
+    if progress is None or batch is None or batch.started_at is None or progress.at < batch.started_at:
+        return None
+    return progress
 
 
 def _batches(rows: Iterable[TaskFields]) -> dict[UUID, TaskBatch]:

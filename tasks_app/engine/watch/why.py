@@ -11,6 +11,7 @@ from tasks_app.core.sharding import home_of
 from tasks_app.core.states import Status
 from tasks_app.engine.canary import canaries
 from tasks_app.lifecycle.jobs.view import known_zone, state_of
+from tasks_app.lifecycle.progress import progress_of
 from tasks_app.models import AnyTask, JobDefinition, ScheduleTask, TaskAttempt, TaskBatch
 from tasks_app.sql import run
 
@@ -92,11 +93,20 @@ def _started(task: ScheduleTask, batch: TaskBatch) -> Reason:
         return Reason(
             Rule.WORKER_SILENT, f"It ran {there}, {silent} beat looks.", f"It ran {since}, {silent} beat looks."
         )
-    before = _failed_before(task)
+    before = _how_far(task, batch) + _failed_before(task)
     if len(batch.ids) == 1:
         return Reason(Rule.RUNNING, f"It has been running {there}.{before}", f"It has been running {since}.{before}")
     many, turn = f"Its batch of {len(batch.ids):,} has been running", f"it runs now, or its turn is coming.{before}"
     return Reason(Rule.RUNNING, f"{many} {there}: {turn}", f"{many} {since}: {turn}")
+
+
+def _how_far(task: ScheduleTask, batch: TaskBatch) -> str:
+    """What its handler says, if it says anything."""
+    told = progress_of([task.id]).get(task.id)
+    if told is None or told.at < batch.started_at:
+        return ""
+    ago = span(run("clock", {})[0][0] - told.at)
+    return f" It said {ago} ago how far it is: {str(told).rstrip('.')}."
 
 
 def _failed_before(task: ScheduleTask) -> str:
