@@ -59,6 +59,7 @@ _TASK = {
     "allowed_at": None,
     "start_time": "2027-03-01T08:00:00.012000Z",
     "finish_time": "2027-03-01T08:00:00.250000Z",
+    "progress": None,
     "late_seconds": 0.012,
     "waited_seconds": None,
     "lane": "default",
@@ -448,6 +449,24 @@ EXAMPLES = {
                     "finished_at": "2027-03-01T08:00:00.250000Z",
                     "error_code": "MAIL_DOWN",
                     "error_msg": "the mail server does not answer",
+                }
+            ],
+            "next": None,
+        }
+    ],
+    "LogPage": [
+        {
+            "items": [
+                {
+                    "id": 12,
+                    "attempt": 1,
+                    "worker": "worker@app-1",
+                    "started_at": "2027-03-01T08:00:00.012000Z",
+                    "dropped": 0,
+                    "lines": [
+                        {"at": "2027-03-01T08:00:00.150000Z", "level": "", "text": "page 1 has no title"},
+                        {"at": "2027-03-01T08:00:00.250000Z", "level": "WARNING", "text": "shop.mail: no answer"},
+                    ],
                 }
             ],
             "next": None,

@@ -238,6 +238,14 @@ class AwayOut(Schema):
     until: datetime = Field(description="Lost, if nothing is heard of it by then")
 
 
+class ProgressOut(Schema):
+    """How far the run under way says it is."""
+
+    fraction: float | None = Field(description="From 0 to 1; null: it doesn't know")
+    note: str
+    at: datetime = Field(description="When it said so")
+
+
 class TaskOut(Schema):
     """A task as it stood when it was read. Durations are in seconds."""
 
@@ -257,6 +265,7 @@ class TaskOut(Schema):
     )
     start_time: datetime | None = Field(description="Of the run under way, else of the last one")
     finish_time: datetime | None
+    progress: ProgressOut | None = Field(description="Null: nothing runs, or its handler doesn't tell")
     late_seconds: float | None
     waited_seconds: float | None
     lane: Lane
@@ -298,6 +307,7 @@ class TaskOut(Schema):
         told |= {"repeat_after": _seconds(task.repeat_after), "expires_after": _seconds(task.expires_after)}
         told |= {"retry_for": _seconds(task.retry_for), "deferred": task.deferred or []}
         told["away"] = task.away and {"since": task.away.since, "until": task.away.until}
+        told["progress"] = task.progress and task.progress._asdict()
         told["last_error"] = last and {"code": last.code, "message": for_outsiders(last.message)}
         return cls(**plain | told)
 

@@ -36,6 +36,7 @@ from tasks_app.client import (
     Snooze,
     Status,
     Task,
+    TaskCancelled,
     TaskHandler,
     TaskInfo,
     ToFunction,
@@ -186,6 +187,18 @@ async def fetch(url: str, *, tries: int = 3) -> int:
     return tries
 
 
+@handler("EXAMPLE_EXPORT", timeout=3600, logs=True)
+def export(task: Task, pages: int) -> int:
+    for page in range(pages):
+        if task.cancelled:
+            raise TaskCancelled("nobody waits for it")
+        task.progress(page / pages, f"page {page}")
+        task.log(f"page {page}", level="INFO")
+        task.check_cancelled()
+    task.progress(None)
+    return pages
+
+
 class Mail(BaseHandler):
     type = "EXAMPLE_MAIL"
     timeout = 5
@@ -231,6 +244,7 @@ def plan(at: datetime) -> list[Scheduled]:
 
 
 def direct() -> str:
+    export(fake_task(cancelled=False), 3)
     expire(fake_task(payload={"order": 5}))
     index([fake_task(key=1), fake_task(key=UUID(int=2))])
     ship(fake_task(), Parcel(5, Decimal(1)))

@@ -75,6 +75,7 @@ from .api.tasks import create_task as _create_task
 from .api.tasks import create_tasks as _create_tasks
 from .api.tasks import explain_task as _explain_task
 from .api.tasks import list_attempts as _list_attempts
+from .api.tasks import list_logs as _list_logs
 from .api.tasks import list_tasks as _list_tasks
 from .api.tasks import read_task as _read_task
 from .api.tasks import reschedule_task as _reschedule_task
@@ -130,6 +131,8 @@ from .models.list_alarm_channels_scope import ListAlarmChannelsScope
 from .models.list_alarm_rules_scope import ListAlarmRulesScope
 from .models.list_incidents_scope import ListIncidentsScope
 from .models.live_out import LiveOut
+from .models.log_out import LogOut
+from .models.log_page import LogPage
 from .models.new_alarm_channel_out import NewAlarmChannelOut
 from .models.operated_out import OperatedOut
 from .models.ordered_out import OrderedOut
@@ -633,6 +636,42 @@ class Operations:
         after: str | Unset = UNSET
         while True:
             page = self.list_attempts(
+                task_id=task_id,
+                after=after,
+                limit=limit,
+            )
+            for one in page.items:
+                yield one
+            if page.next_ is None:
+                return
+            after = page.next_
+
+    def list_logs(
+        self,
+        task_id: int,
+        *,
+        after: str | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> LogPage:
+        """List what the tries of a task have logged, latest try first"""
+        answer = _list_logs.sync_detailed(
+            client=self.client,
+            task_id=task_id,
+            after=after,
+            limit=limit,
+        )
+        return cast(LogPage, answer.parsed)
+
+    def iterate_logs(
+        self,
+        task_id: int,
+        *,
+        limit: int | Unset = 50,
+    ) -> Iterator[LogOut]:
+        """All that `list_logs` lists, page after page"""
+        after: str | Unset = UNSET
+        while True:
+            page = self.list_logs(
                 task_id=task_id,
                 after=after,
                 limit=limit,
@@ -2035,6 +2074,42 @@ class AsyncOperations:
         after: str | Unset = UNSET
         while True:
             page = await self.list_attempts(
+                task_id=task_id,
+                after=after,
+                limit=limit,
+            )
+            for one in page.items:
+                yield one
+            if page.next_ is None:
+                return
+            after = page.next_
+
+    async def list_logs(
+        self,
+        task_id: int,
+        *,
+        after: str | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> LogPage:
+        """List what the tries of a task have logged, latest try first"""
+        answer = await _list_logs.asyncio_detailed(
+            client=self.client,
+            task_id=task_id,
+            after=after,
+            limit=limit,
+        )
+        return cast(LogPage, answer.parsed)
+
+    async def iterate_logs(
+        self,
+        task_id: int,
+        *,
+        limit: int | Unset = 50,
+    ) -> AsyncIterator[LogOut]:
+        """All that `list_logs` lists, page after page"""
+        after: str | Unset = UNSET
+        while True:
+            page = await self.list_logs(
                 task_id=task_id,
                 after=after,
                 limit=limit,

@@ -1353,6 +1353,52 @@ export type LiveOut = {
 };
 
 /**
+ * LogLineOut
+ */
+export type LogLineOut = {
+    at: string;
+    /**
+     * Of a record of Python's logging; empty: the handler's own line
+     */
+    level: string;
+    text: string;
+};
+
+/**
+ * LogOut
+ *
+ * What one try has logged: the one under way, or any before it, whatever became of it.
+ */
+export type LogOut = {
+    id: number;
+    /**
+     * 1 for the first try since the last success, roll or replay
+     */
+    attempt: number;
+    worker: string;
+    /**
+     * When its batch began
+     */
+    started_at: string;
+    /**
+     * Lines before these, which are not kept
+     */
+    dropped: number;
+    lines: Array<LogLineOut>;
+};
+
+/**
+ * LogPage
+ */
+export type LogPage = {
+    items: Array<LogOut>;
+    /**
+     * `after` of the next page; null on the last. A page may be short, or even empty, and still have a next one
+     */
+    next: string | null;
+};
+
+/**
  * MatchingIn
  *
  * Which tasks: all that match every one of these.
@@ -1604,6 +1650,23 @@ export type ProductPage = {
      * `after` of the next page; null on the last. A page may be short, or even empty, and still have a next one
      */
     next: string | null;
+};
+
+/**
+ * ProgressOut
+ *
+ * How far the run under way says it is.
+ */
+export type ProgressOut = {
+    /**
+     * From 0 to 1; null: it doesn't know
+     */
+    fraction: number | null;
+    note: string;
+    /**
+     * When it said so
+     */
+    at: string;
 };
 
 /**
@@ -2095,6 +2158,10 @@ export type TaskOut = {
      */
     start_time: string | null;
     finish_time: string | null;
+    /**
+     * Null: nothing runs, or its handler doesn't tell
+     */
+    progress: ProgressOut | null;
     late_seconds: number | null;
     waited_seconds: number | null;
     lane: Lane;
@@ -3744,6 +3811,62 @@ export type ListAttemptsResponses = {
 };
 
 export type ListAttemptsResponse = ListAttemptsResponses[keyof ListAttemptsResponses];
+
+export type ListLogsData = {
+    body?: never;
+    path: {
+        task_id: number;
+    };
+    query?: {
+        /**
+         * `next` of the previous page, unchanged; left out: the first page
+         */
+        after?: string;
+        /**
+         * At most this many items
+         */
+        limit?: number;
+    };
+    url: '/tasks/{task_id}/logs';
+};
+
+export type ListLogsErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ListLogsError = ListLogsErrors[keyof ListLogsErrors];
+
+export type ListLogsResponses = {
+    /**
+     * OK
+     */
+    200: LogPage;
+};
+
+export type ListLogsResponse = ListLogsResponses[keyof ListLogsResponses];
 
 export type ListCampaignsData = {
     body?: never;

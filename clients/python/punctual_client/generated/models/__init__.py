@@ -75,6 +75,9 @@ from .list_alarm_channels_scope import ListAlarmChannelsScope
 from .list_alarm_rules_scope import ListAlarmRulesScope
 from .list_incidents_scope import ListIncidentsScope
 from .live_out import LiveOut
+from .log_line_out import LogLineOut
+from .log_out import LogOut
+from .log_page import LogPage
 from .matching_in import MatchingIn
 from .mode import Mode
 from .new_alarm_channel_out import NewAlarmChannelOut
@@ -90,6 +93,7 @@ from .problem import Problem
 from .problem_code import ProblemCode
 from .product_out import ProductOut
 from .product_page import ProductPage
+from .progress_out import ProgressOut
 from .reason_in import ReasonIn
 from .refusal_out import RefusalOut
 from .release_lane import ReleaseLane
@@ -207,6 +211,9 @@ __all__ = (
     "ListAlarmRulesScope",
     "ListIncidentsScope",
     "LiveOut",
+    "LogLineOut",
+    "LogOut",
+    "LogPage",
     "MatchingIn",
     "Mode",
     "NewAlarmChannelOut",
@@ -222,6 +229,7 @@ __all__ = (
     "ProblemCode",
     "ProductOut",
     "ProductPage",
+    "ProgressOut",
     "ReasonIn",
     "RefusalOut",
     "ReleaseLane",
