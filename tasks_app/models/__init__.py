@@ -8,6 +8,7 @@ from .alarm_rule import AlarmRule
 from .api_token import ApiToken
 from .audit_entry import AuditEntry
 from .campaign import Campaign, CampaignChunk
+from .declared_job import DeclaredJob
 from .delivery import Delivery
 from .dlq_entry import DlqEntry
 from .idempotency_record import IdempotencyRecord
@@ -42,6 +43,7 @@ __all__ = [
     "AuditEntry",
     "Campaign",
     "CampaignChunk",
+    "DeclaredJob",
     "Delivery",
     "DlqEntry",
     "IdempotencyRecord",
