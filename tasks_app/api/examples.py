@@ -35,6 +35,7 @@ _JOB = _JOB_IN | {
     "paused_by": "",
     "paused_until": None,
     "on_resume": "skip",
+    "declared": {"source": "jobs.yaml", "applied_at": "2027-02-26T14:03:11.120000Z", "drift": ["cron"]},
     "created_at": "2027-02-26T14:03:11.120000Z",
     "updated_at": "2027-02-26T14:03:11.120000Z",
 }

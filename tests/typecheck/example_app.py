@@ -86,6 +86,7 @@ from tasks_app.client.compensation import (
 )
 from tasks_app.client.events import Kind, declare_kind
 from tasks_app.client.jobs import (
+    Declaration,
     JobRequest,
     NameTaken,
     StaleRevision,
@@ -339,6 +340,12 @@ def jobs(until: datetime) -> int:
     except (NameTaken, StaleRevision, UnknownJob):
         return 0
     return triggered.task_id
+
+
+def declared() -> Iterator[JobRequest | Declaration]:
+    """As the `jobs()` of a file of jobs."""
+    yield JobRequest(name="nightly", task_type=send.name, cron="0 2 * * *", timeout=90, backoff=[1, 5.5])
+    yield Declaration(JobRequest(name="hourly", task_type=send.name, every=3600), tenant="acme", renamed_from="often")
 
 
 def rolling() -> tuple[datetime, int, Timer | None]:

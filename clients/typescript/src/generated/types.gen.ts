@@ -643,6 +643,23 @@ export type ChannelKind = 'webhook' | 'email' | 'chat';
 export type Condition = 'dead' | 'late' | 'running' | 'missed' | 'suspended' | 'trouble';
 
 /**
+ * DeclaredOut
+ *
+ * The file that declares a job.
+ */
+export type DeclaredOut = {
+    /**
+     * What the file is called
+     */
+    source: string;
+    applied_at: string;
+    /**
+     * The fields that were changed by hand since
+     */
+    drift: Array<string>;
+};
+
+/**
  * DeliveryOut
  *
  * One call to a receiver.
@@ -978,6 +995,10 @@ export type JobOut = {
     paused_by: string;
     paused_until: string | null;
     on_resume: OnResume;
+    /**
+     * The file that declares it; null: none does
+     */
+    declared: DeclaredOut | null;
     created_at: string;
     updated_at: string;
 };

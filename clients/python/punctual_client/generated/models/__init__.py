@@ -38,6 +38,7 @@ from .cause_out import CauseOut
 from .causes_out import CausesOut
 from .channel_kind import ChannelKind
 from .condition import Condition
+from .declared_out import DeclaredOut
 from .delivery_out import DeliveryOut
 from .delivery_page import DeliveryPage
 from .dst_gap import DstGap
@@ -174,6 +175,7 @@ __all__ = (
     "CausesOut",
     "ChannelKind",
     "Condition",
+    "DeclaredOut",
     "DeliveryOut",
     "DeliveryPage",
     "DstGap",
