@@ -74,6 +74,11 @@ def doing(task: ScheduleTask, now: datetime) -> str:
             )
         case Status.BLOCKED if task.execute_time > now:
             return f"Its time comes in {span(task.execute_time - now)}; then it runs when it is its turn."
+        case Status.AWAY:
+            until = (
+                f", and must report within {span(task.away.until - now)}" if task.away and task.away.until > now else ""
+            )
+            return f"Somebody else has it{until}."
         case Status.BLOCKED:
             return "It is waiting for others to finish."
         case Status.DEAD if task.current:

@@ -20,7 +20,7 @@ FROM punctual_turn w WHERE w.task = t.id AND t.status = 'BLOCKED'
 
 class Migration(migrations.Migration):
     atomic = False
-    dependencies = [("tasks_app", "0035_operate_subscriptions")]
+    dependencies = [("tasks_app", "0043_declared_jobs")]
 
     operations = [
         migrations.AddField(

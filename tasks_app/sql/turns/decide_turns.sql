@@ -58,7 +58,7 @@ WITH clock AS MATERIALIZED (
     FROM holders h JOIN chosen c USING (job)
     WHERE h.under_way AND c.replaces
 ), locked AS MATERIALIZED (
-    SELECT t.id FROM punctual_task t
+    SELECT t.id, t.status FROM punctual_task t
     WHERE t.id = ANY (ARRAY(SELECT task FROM fates WHERE fate <> 'queue')) AND
 --include live
     ORDER BY t.id
@@ -87,6 +87,8 @@ WITH clock AS MATERIALIZED (
     WHERE t.id = d.task AND d.fate IN ('overtaken', 'skip', 'queue_one') AND
 --include live
     RETURNING t.id, t.tenant, t.task_type, t.biz_key, t.job, t.fire_time, t.idem_key, t.error_code, t.error_msg
+), home AS (
+    DELETE FROM punctual_away a USING cancelled c JOIN locked k ON k.id = c.id WHERE k.status = 'AWAY' AND a.task = c.id
 ), queued AS (
     UPDATE punctual_turn w SET state = 'queued'
     FROM decided d
