@@ -9,7 +9,6 @@ from ninja import Field, Path, Query, Router, Schema, Status
 
 from tasks_app.core.away import LONGEST_LEASE, Run
 from tasks_app.core.errors import TAG_LENGTH
-from tasks_app.database import atomic
 from tasks_app.lifecycle.anywhere import task_by_id
 from tasks_app.lifecycle.reports import (
     Answer,
@@ -149,6 +148,5 @@ def _allowed(request: HttpRequest, token: UUID, task: int, run: UUID, tenant: st
 
 def _told(request: HttpRequest, about: Run, said: Completed | Failed) -> Status:
     by = None if isinstance(caller(request), Addressee) else operator(request)
-    with atomic():
-        answer: Answer = report(about, said, by)
+    answer: Answer = report(about, said, by)
     return Status(answer.status, answer.body)

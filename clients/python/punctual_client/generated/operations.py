@@ -71,11 +71,14 @@ from .api.task_types import read_task_type as _read_task_type
 from .api.task_types import read_task_types as _read_task_types
 from .api.tasks import cancel_task as _cancel_task
 from .api.tasks import cancel_tasks as _cancel_tasks
+from .api.tasks import complete_task as _complete_task
 from .api.tasks import create_task as _create_task
 from .api.tasks import create_tasks as _create_tasks
 from .api.tasks import explain_task as _explain_task
+from .api.tasks import fail_task as _fail_task
 from .api.tasks import list_attempts as _list_attempts
 from .api.tasks import list_tasks as _list_tasks
+from .api.tasks import progress_task as _progress_task
 from .api.tasks import read_task as _read_task
 from .api.tasks import reschedule_task as _reschedule_task
 from .api.tasks import reschedule_unit as _reschedule_unit
@@ -106,8 +109,10 @@ from .models.campaign_out import CampaignOut
 from .models.campaign_page import CampaignPage
 from .models.campaign_state import CampaignState
 from .models.causes_out import CausesOut
+from .models.complete_in import CompleteIn
 from .models.delivery_out import DeliveryOut
 from .models.delivery_page import DeliveryPage
+from .models.fail_in import FailIn
 from .models.health_out import HealthOut
 from .models.incident_detail_out import IncidentDetailOut
 from .models.incident_out import IncidentOut
@@ -138,8 +143,11 @@ from .models.planned_out import PlannedOut
 from .models.preview_out import PreviewOut
 from .models.product_out import ProductOut
 from .models.product_page import ProductPage
+from .models.progress_in import ProgressIn
+from .models.progress_out import ProgressOut
 from .models.reason_in import ReasonIn
 from .models.replay_in import ReplayIn
+from .models.report_out import ReportOut
 from .models.reschedule_in import RescheduleIn
 from .models.resume_in import ResumeIn
 from .models.secret_in import SecretIn
@@ -424,6 +432,72 @@ class Operations:
             idempotency_key=idempotency_key or new_key(),
         )
         return cast(BulkCancelOut, answer.parsed)
+
+    def complete_task(
+        self,
+        token: UUID,
+        body: CompleteIn | Unset = UNSET,
+        *,
+        task: int,
+        run: UUID,
+        tenant: str | Unset = UNSET,
+        signature: str | Unset = UNSET,
+    ) -> ReportOut | ReportOut:
+        """Report that a task is done"""
+        answer = _complete_task.sync_detailed(
+            client=self.client,
+            token=token,
+            body=body,
+            task=task,
+            run=run,
+            tenant=tenant,
+            signature=signature,
+        )
+        return cast(ReportOut | ReportOut, answer.parsed)
+
+    def fail_task(
+        self,
+        token: UUID,
+        body: FailIn | Unset = UNSET,
+        *,
+        task: int,
+        run: UUID,
+        tenant: str | Unset = UNSET,
+        signature: str | Unset = UNSET,
+    ) -> ReportOut | ReportOut:
+        """Report that a task has failed"""
+        answer = _fail_task.sync_detailed(
+            client=self.client,
+            token=token,
+            body=body,
+            task=task,
+            run=run,
+            tenant=tenant,
+            signature=signature,
+        )
+        return cast(ReportOut | ReportOut, answer.parsed)
+
+    def progress_task(
+        self,
+        token: UUID,
+        body: ProgressIn | Unset = UNSET,
+        *,
+        task: int,
+        run: UUID,
+        tenant: str | Unset = UNSET,
+        signature: str | Unset = UNSET,
+    ) -> ProgressOut:
+        """Report that a task is being worked on"""
+        answer = _progress_task.sync_detailed(
+            client=self.client,
+            token=token,
+            body=body,
+            task=task,
+            run=run,
+            tenant=tenant,
+            signature=signature,
+        )
+        return cast(ProgressOut, answer.parsed)
 
     def list_tasks(
         self,
@@ -1826,6 +1900,72 @@ class AsyncOperations:
             idempotency_key=idempotency_key or new_key(),
         )
         return cast(BulkCancelOut, answer.parsed)
+
+    async def complete_task(
+        self,
+        token: UUID,
+        body: CompleteIn | Unset = UNSET,
+        *,
+        task: int,
+        run: UUID,
+        tenant: str | Unset = UNSET,
+        signature: str | Unset = UNSET,
+    ) -> ReportOut | ReportOut:
+        """Report that a task is done"""
+        answer = await _complete_task.asyncio_detailed(
+            client=self.client,
+            token=token,
+            body=body,
+            task=task,
+            run=run,
+            tenant=tenant,
+            signature=signature,
+        )
+        return cast(ReportOut | ReportOut, answer.parsed)
+
+    async def fail_task(
+        self,
+        token: UUID,
+        body: FailIn | Unset = UNSET,
+        *,
+        task: int,
+        run: UUID,
+        tenant: str | Unset = UNSET,
+        signature: str | Unset = UNSET,
+    ) -> ReportOut | ReportOut:
+        """Report that a task has failed"""
+        answer = await _fail_task.asyncio_detailed(
+            client=self.client,
+            token=token,
+            body=body,
+            task=task,
+            run=run,
+            tenant=tenant,
+            signature=signature,
+        )
+        return cast(ReportOut | ReportOut, answer.parsed)
+
+    async def progress_task(
+        self,
+        token: UUID,
+        body: ProgressIn | Unset = UNSET,
+        *,
+        task: int,
+        run: UUID,
+        tenant: str | Unset = UNSET,
+        signature: str | Unset = UNSET,
+    ) -> ProgressOut:
+        """Report that a task is being worked on"""
+        answer = await _progress_task.asyncio_detailed(
+            client=self.client,
+            token=token,
+            body=body,
+            task=task,
+            run=run,
+            tenant=tenant,
+            signature=signature,
+        )
+        return cast(ProgressOut, answer.parsed)
 
     async def list_tasks(
         self,

@@ -368,6 +368,19 @@ export type AuditPage = {
 };
 
 /**
+ * AwayOut
+ *
+ * A task that somebody else has, who reports its outcome.
+ */
+export type AwayOut = {
+    since: string;
+    /**
+     * Lost, if nothing is heard of it by then
+     */
+    until: string;
+};
+
+/**
  * BulkCancelIn
  */
 export type BulkCancelIn = {
@@ -636,6 +649,18 @@ export type CausesOut = {
 export type ChannelKind = 'webhook' | 'email' | 'chat';
 
 /**
+ * CompleteIn
+ *
+ * Done. The body may be left out.
+ */
+export type CompleteIn = {
+    /**
+     * JSON of at most 4 kB, kept with the task
+     */
+    result?: unknown;
+};
+
+/**
  * Condition
  *
  * What a rule can be about.
@@ -716,6 +741,34 @@ export type ErrorOut = {
 export type EventScope = 'tenant' | 'all';
 
 /**
+ * FailIn
+ *
+ * It could not be done.
+ */
+export type FailIn = {
+    /**
+     * For programs; the first 50 characters count
+     */
+    code?: string;
+    /**
+     * For people
+     */
+    message?: string;
+    /**
+     * False: trying again can't help, the task gives up
+     */
+    retryable?: boolean;
+    /**
+     * Seconds until the next try, instead of the back-off
+     */
+    retry_after?: number | null;
+    /**
+     * For its dead letter
+     */
+    tags?: Array<string>;
+};
+
+/**
  * Firing
  *
  * One firing of a job.
@@ -747,6 +800,7 @@ export type HealthOut = {
     due: number;
     claimed: number;
     running: number;
+    away: number;
     deadLetters: number;
     waitingToMove: number;
     oldestToMoveSeconds: number | null;
@@ -1571,7 +1625,7 @@ export type Problem = {
  *
  * What went wrong, for programs; the number in it is the status of the answer.
  */
-export type ProblemCode = 'SCH_400_MALFORMED' | 'SCH_400_IDEMPOTENCY_KEY_MISSING' | 'SCH_401_UNAUTHENTICATED' | 'SCH_403_FORBIDDEN' | 'SCH_403_TYPE_CLOSED' | 'SCH_403_LANE_CLOSED' | 'SCH_404_NOT_FOUND' | 'SCH_405_METHOD_NOT_ALLOWED' | 'SCH_409_DUPLICATE' | 'SCH_409_IN_PROGRESS' | 'SCH_409_CONFLICT' | 'SCH_412_STALE' | 'SCH_413_TOO_LARGE' | 'SCH_422_INVALID' | 'SCH_422_KEY_REUSED' | 'SCH_428_IF_MATCH_MISSING' | 'SCH_429_RETRY_LIMITED' | 'SCH_429_TOO_MANY' | 'SCH_500_INTERNAL' | 'SCH_503_DISPATCHER_DOWN' | 'SCH_503_DATABASE_DOWN' | 'SCH_503_ARCHIVE_DOWN';
+export type ProblemCode = 'SCH_400_MALFORMED' | 'SCH_400_IDEMPOTENCY_KEY_MISSING' | 'SCH_401_UNAUTHENTICATED' | 'SCH_403_FORBIDDEN' | 'SCH_403_TYPE_CLOSED' | 'SCH_403_LANE_CLOSED' | 'SCH_404_NOT_FOUND' | 'SCH_405_METHOD_NOT_ALLOWED' | 'SCH_409_DUPLICATE' | 'SCH_409_IN_PROGRESS' | 'SCH_409_CONFLICT' | 'SCH_409_NOT_AWAY' | 'SCH_412_STALE' | 'SCH_413_TOO_LARGE' | 'SCH_422_INVALID' | 'SCH_422_KEY_REUSED' | 'SCH_428_IF_MATCH_MISSING' | 'SCH_429_RETRY_LIMITED' | 'SCH_429_TOO_MANY' | 'SCH_500_INTERNAL' | 'SCH_503_DISPATCHER_DOWN' | 'SCH_503_DATABASE_DOWN' | 'SCH_503_ARCHIVE_DOWN';
 
 /**
  * ProductOut
@@ -1604,6 +1658,37 @@ export type ProductPage = {
      * `after` of the next page; null on the last. A page may be short, or even empty, and still have a next one
      */
     next: string | null;
+};
+
+/**
+ * ProgressIn
+ *
+ * Still at work: the lease begins again. The body may be left out.
+ */
+export type ProgressIn = {
+    /**
+     * How much of the whole is done
+     */
+    fraction?: number | null;
+    /**
+     * For people; the first 200 characters are shown
+     */
+    note?: string;
+    /**
+     * Seconds, from now on; left out: as long as before
+     */
+    lease?: number | null;
+};
+
+/**
+ * ProgressOut
+ */
+export type ProgressOut = {
+    task: number;
+    /**
+     * Lost, if nothing is heard by then; null: its worker has not written yet that the task is away
+     */
+    until: string | null;
 };
 
 /**
@@ -1679,6 +1764,31 @@ export type ReplayIn = {
 };
 
 /**
+ * ReportOut
+ *
+ * What became of the task. The same report again has the same answer.
+ */
+export type ReportOut = {
+    task: number;
+    outcome: ReportOutcome;
+    /**
+     * RUNNING: its worker has not written yet that the task is away; when it has, the outcome counts
+     */
+    status: TaskStatus;
+    /**
+     * When it runs next, if it does
+     */
+    due_at: string | null;
+};
+
+/**
+ * ReportOutcome
+ *
+ * What was reported of a task.
+ */
+export type ReportOutcome = 'complete' | 'fail';
+
+/**
  * RescheduleIn
  *
  * The new time: exactly one of `at` and `delay`.
@@ -1718,7 +1828,7 @@ export type ResumeIn = {
 /**
  * Rule
  */
-export type Rule = 'job_paused' | 'ended' | 'schedule_unreadable' | 'done' | 'dead' | 'cancelled' | 'superseded' | 'running' | 'worker_silent' | 'lost' | 'blocked' | 'waits_for_retry' | 'waits_for_retry_budget' | 'not_due' | 'lane_paused' | 'no_dispatcher' | 'shard_without_dispatcher' | 'no_worker' | 'waits_for_slot' | 'limit_unknown' | 'over_rate' | 'worker_deaf' | 'unknown_handler' | 'about_to_run';
+export type Rule = 'job_paused' | 'ended' | 'schedule_unreadable' | 'done' | 'dead' | 'cancelled' | 'superseded' | 'running' | 'worker_silent' | 'lost' | 'away' | 'blocked' | 'waits_for_retry' | 'waits_for_retry_budget' | 'not_due' | 'lane_paused' | 'no_dispatcher' | 'shard_without_dispatcher' | 'no_worker' | 'waits_for_slot' | 'limit_unknown' | 'over_rate' | 'worker_deaf' | 'unknown_handler' | 'about_to_run';
 
 /**
  * SecretIn
@@ -2121,6 +2231,10 @@ export type TaskOut = {
      */
     retry_for: number | null;
     /**
+     * If somebody else has it: since when, and until when
+     */
+    away: AwayOut | null;
+    /**
      * The task that handed this effect on
      */
     deferred_from: number | null;
@@ -2184,9 +2298,9 @@ export type TaskRef = {
 /**
  * TaskStatus
  *
- * BLOCKED waits for other tasks, INIT for its time, FAIL for its next try. RUNNING is with a worker or on its way there. SUCCESS is done, DEAD gave up, CANCELLED was cancelled, skipped, expired or replaced.
+ * BLOCKED waits for other tasks, INIT for its time, FAIL for its next try. RUNNING is with a worker or on its way there, AWAY with somebody else, who reports its outcome. SUCCESS is done, DEAD gave up, CANCELLED was cancelled, skipped, expired or replaced.
  */
-export type TaskStatus = 'BLOCKED' | 'INIT' | 'RUNNING' | 'SUCCESS' | 'FAIL' | 'DEAD' | 'CANCELLED';
+export type TaskStatus = 'BLOCKED' | 'INIT' | 'RUNNING' | 'AWAY' | 'SUCCESS' | 'FAIL' | 'DEAD' | 'CANCELLED';
 
 /**
  * TaskTypeOut
@@ -3168,6 +3282,263 @@ export type CancelTasksResponses = {
 };
 
 export type CancelTasksResponse = CancelTasksResponses[keyof CancelTasksResponses];
+
+export type CompleteTaskData = {
+    body?: CompleteIn;
+    path: {
+        /**
+         * The token of the task
+         */
+        token: string;
+    };
+    query: {
+        /**
+         * The task
+         */
+        task: number;
+        /**
+         * The run that is reported about: `batch` of the task
+         */
+        run: string;
+        /**
+         * Whose task it is; left out: the caller's tenant
+         */
+        tenant?: string;
+        /**
+         * Of this address; instead of a token of the API
+         */
+        signature?: string;
+    };
+    url: '/tasks/{token}/complete';
+};
+
+export type CompleteTaskErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_NOT_AWAY`: The run that it is about is over
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type CompleteTaskError = CompleteTaskErrors[keyof CompleteTaskErrors];
+
+export type CompleteTaskResponses = {
+    /**
+     * OK
+     */
+    200: ReportOut;
+    /**
+     * Accepted
+     */
+    202: ReportOut;
+};
+
+export type CompleteTaskResponse = CompleteTaskResponses[keyof CompleteTaskResponses];
+
+export type FailTaskData = {
+    body?: FailIn;
+    path: {
+        /**
+         * The token of the task
+         */
+        token: string;
+    };
+    query: {
+        /**
+         * The task
+         */
+        task: number;
+        /**
+         * The run that is reported about: `batch` of the task
+         */
+        run: string;
+        /**
+         * Whose task it is; left out: the caller's tenant
+         */
+        tenant?: string;
+        /**
+         * Of this address; instead of a token of the API
+         */
+        signature?: string;
+    };
+    url: '/tasks/{token}/fail';
+};
+
+export type FailTaskErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_NOT_AWAY`: The run that it is about is over
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type FailTaskError = FailTaskErrors[keyof FailTaskErrors];
+
+export type FailTaskResponses = {
+    /**
+     * OK
+     */
+    200: ReportOut;
+    /**
+     * Accepted
+     */
+    202: ReportOut;
+};
+
+export type FailTaskResponse = FailTaskResponses[keyof FailTaskResponses];
+
+export type ProgressTaskData = {
+    body?: ProgressIn;
+    path: {
+        /**
+         * The token of the task
+         */
+        token: string;
+    };
+    query: {
+        /**
+         * The task
+         */
+        task: number;
+        /**
+         * The run that is reported about: `batch` of the task
+         */
+        run: string;
+        /**
+         * Whose task it is; left out: the caller's tenant
+         */
+        tenant?: string;
+        /**
+         * Of this address; instead of a token of the API
+         */
+        signature?: string;
+    };
+    url: '/tasks/{token}/progress';
+};
+
+export type ProgressTaskErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_NOT_AWAY`: The run that it is about is over
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ProgressTaskError = ProgressTaskErrors[keyof ProgressTaskErrors];
+
+export type ProgressTaskResponses = {
+    /**
+     * OK
+     */
+    200: ProgressOut;
+};
+
+export type ProgressTaskResponse = ProgressTaskResponses[keyof ProgressTaskResponses];
 
 export type ListTasksData = {
     body?: never;

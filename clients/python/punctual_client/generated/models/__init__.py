@@ -19,6 +19,7 @@ from .attempt_out import AttemptOut
 from .attempt_page import AttemptPage
 from .audit_out import AuditOut
 from .audit_page import AuditPage
+from .away_out import AwayOut
 from .bulk_cancel_in import BulkCancelIn
 from .bulk_cancel_out import BulkCancelOut
 from .bulk_cancelled_out import BulkCancelledOut
@@ -37,6 +38,7 @@ from .catch_up import CatchUp
 from .cause_out import CauseOut
 from .causes_out import CausesOut
 from .channel_kind import ChannelKind
+from .complete_in import CompleteIn
 from .condition import Condition
 from .delivery_out import DeliveryOut
 from .delivery_page import DeliveryPage
@@ -44,6 +46,7 @@ from .dst_gap import DstGap
 from .dst_repeat import DstRepeat
 from .error_out import ErrorOut
 from .event_scope import EventScope
+from .fail_in import FailIn
 from .firing import Firing
 from .health_out import HealthOut
 from .health_status import HealthStatus
@@ -90,10 +93,14 @@ from .problem import Problem
 from .problem_code import ProblemCode
 from .product_out import ProductOut
 from .product_page import ProductPage
+from .progress_in import ProgressIn
+from .progress_out import ProgressOut
 from .reason_in import ReasonIn
 from .refusal_out import RefusalOut
 from .release_lane import ReleaseLane
 from .replay_in import ReplayIn
+from .report_out import ReportOut
+from .report_outcome import ReportOutcome
 from .reschedule_in import RescheduleIn
 from .resume_in import ResumeIn
 from .rule import Rule
@@ -151,6 +158,7 @@ __all__ = (
     "AttemptPage",
     "AuditOut",
     "AuditPage",
+    "AwayOut",
     "BulkCancelIn",
     "BulkCancelledOut",
     "BulkCancelOut",
@@ -169,6 +177,7 @@ __all__ = (
     "CauseOut",
     "CausesOut",
     "ChannelKind",
+    "CompleteIn",
     "Condition",
     "DeliveryOut",
     "DeliveryPage",
@@ -176,6 +185,7 @@ __all__ = (
     "DstRepeat",
     "ErrorOut",
     "EventScope",
+    "FailIn",
     "Firing",
     "HealthOut",
     "HealthStatus",
@@ -222,10 +232,14 @@ __all__ = (
     "ProblemCode",
     "ProductOut",
     "ProductPage",
+    "ProgressIn",
+    "ProgressOut",
     "ReasonIn",
     "RefusalOut",
     "ReleaseLane",
     "ReplayIn",
+    "ReportOut",
+    "ReportOutcome",
     "RescheduleIn",
     "ResumeIn",
     "Rule",

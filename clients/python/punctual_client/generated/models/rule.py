@@ -4,6 +4,7 @@ from typing import Self
 
 class Rule(StrEnum):
     ABOUT_TO_RUN = "about_to_run"
+    AWAY = "away"
     BLOCKED = "blocked"
     CANCELLED = "cancelled"
     DEAD = "dead"
