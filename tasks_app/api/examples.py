@@ -35,6 +35,7 @@ _JOB = _JOB_IN | {
     "paused_by": "",
     "paused_until": None,
     "on_resume": "skip",
+    "declared": {"source": "jobs.yaml", "applied_at": "2027-02-26T14:03:11.120000Z", "drift": ["cron"]},
     "created_at": "2027-02-26T14:03:11.120000Z",
     "updated_at": "2027-02-26T14:03:11.120000Z",
 }
@@ -59,6 +60,7 @@ _TASK = {
     "allowed_at": None,
     "start_time": "2027-03-01T08:00:00.012000Z",
     "finish_time": "2027-03-01T08:00:00.250000Z",
+    "progress": None,
     "late_seconds": 0.012,
     "waited_seconds": None,
     "lane": "default",
@@ -96,6 +98,17 @@ _LANE = {
     "paused": None,
     "canarySeconds": 4.1,
 }
+_NAMED_SECRET = {
+    "id": 4,
+    "name": "billing-token",
+    "signs": False,
+    "hosts": ["api.example.com"],
+    "values": 1,
+    "created_by": "olga",
+    "created_at": "2027-02-26T14:03:11.120000Z",
+    "updated_at": "2027-02-26T14:03:11.120000Z",
+}
+_HOST_LIMIT = {"host": "api.example.com", "max_running": 5, "rate": 20.0, "burst": 20.0, "permits": 17.5, "running": 2}
 _SUBSCRIPTION_IN = {
     "name": "shop",
     "events": ["task.dead", "task.late"],
@@ -246,6 +259,32 @@ EXAMPLES = {
             "next": None,
         }
     ],
+    "NamedSecretIn": [
+        {"value": "sk_live_0123456789", "hosts": ["api.example.com"], "reason": "a new contract"},
+        {"keep_old": True, "reason": "once a year"},
+    ],
+    "NamedSecretOut": [_NAMED_SECRET],
+    "NamedSecretMade": [_NAMED_SECRET | {"made": None}],
+    "NamedSecretPage": [{"items": [_NAMED_SECRET], "next": None}],
+    "HostLimitIn": [{"max_running": 5, "rate": 20, "reason": "they asked us to"}],
+    "HostLimitOut": [_HOST_LIMIT],
+    "Hosts": [
+        {
+            "limits": [_HOST_LIMIT],
+            "unwell": [
+                {
+                    "tenant": "acme",
+                    "host": "hooks.example.com",
+                    "failures": 5,
+                    "tries": 1,
+                    "error": "POST: https://hooks.example.com did not answer within 5 s.",
+                    "unwell_seconds": 41.5,
+                    "try_in_seconds": 18.5,
+                }
+            ],
+        }
+    ],
+    "HostTriedOut": [{"host": "hooks.example.com", "changed": True}],
     "JobPatch": [{"cron": "0 8 * * MON-FRI", "reason": "an hour earlier"}],
     "PauseIn": [
         {"reason": "the mail server is being moved"},
@@ -294,7 +333,7 @@ EXAMPLES = {
         {"task": 1001, "outcome": "complete", "status": "SUCCESS", "due_at": None},
         {"task": 1001, "outcome": "fail", "status": "FAIL", "due_at": "2027-03-01T08:10:00Z"},
     ],
-    "ProgressOut": [{"task": 1001, "until": "2027-03-01T09:00:00Z"}],
+    "LeaseOut": [{"task": 1001, "until": "2027-03-01T09:00:00Z"}],
     "WhyOut": [{"rule": "lane_paused", "words": "Lane low is paused."}],
     "HealthOut": [
         {
@@ -411,6 +450,24 @@ EXAMPLES = {
                     "finished_at": "2027-03-01T08:00:00.250000Z",
                     "error_code": "MAIL_DOWN",
                     "error_msg": "the mail server does not answer",
+                }
+            ],
+            "next": None,
+        }
+    ],
+    "LogPage": [
+        {
+            "items": [
+                {
+                    "id": 12,
+                    "attempt": 1,
+                    "worker": "worker@app-1",
+                    "started_at": "2027-03-01T08:00:00.012000Z",
+                    "dropped": 0,
+                    "lines": [
+                        {"at": "2027-03-01T08:00:00.150000Z", "level": "", "text": "page 1 has no title"},
+                        {"at": "2027-03-01T08:00:00.250000Z", "level": "WARNING", "text": "shop.mail: no answer"},
+                    ],
                 }
             ],
             "next": None,

@@ -74,7 +74,7 @@ class ReportOut(Schema):
     due_at: datetime | None = Field(description="When it runs next, if it does")
 
 
-class ProgressOut(Schema):
+class LeaseOut(Schema):
     task: int
     until: datetime | None = Field(
         description="Lost, if nothing is heard by then; null: its worker has not written yet that the task is away"
@@ -116,7 +116,7 @@ def fail_task(
     return _told(request, about, failed)
 
 
-@router.post("/{uuid:token}/progress", response=ProgressOut, summary="Report that a task is being worked on")
+@router.post("/{uuid:token}/progress", response=LeaseOut, summary="Report that a task is being worked on")
 @may_answer(*SCOPE, "SCH_409_NOT_AWAY")
 def progress_task(
     request: HttpRequest,

@@ -25,6 +25,8 @@ class Rule(StrEnum):
     SHARD_WITHOUT_DISPATCHER = "shard_without_dispatcher"
     NO_WORKER = "no_worker"
     WAITS_FOR_SLOT = "waits_for_slot"
+    HOST_LIMIT = "host_limit"
+    HOST_UNWELL = "host_unwell"
     LIMIT_UNKNOWN = "limit_unknown"
     OVER_RATE = "over_rate"
     WORKER_DEAF = "worker_deaf"

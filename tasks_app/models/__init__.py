@@ -9,9 +9,11 @@ from .api_token import ApiToken
 from .audit_entry import AuditEntry
 from .away_task import AwayTask
 from .campaign import Campaign, CampaignChunk
+from .declared_job import DeclaredJob
 from .delivery import Delivery
 from .dlq_entry import DlqEntry
 from .early_report import EarlyReport
+from .host import Host, HostHealth, HostPermit
 from .idempotency_record import IdempotencyRecord
 from .imported_schedule import ImportedSchedule
 from .job_cursor import JobCursor
@@ -25,6 +27,7 @@ from .node import Node
 from .outbox_event import OutboxEvent
 from .outbox_window import OutboxWindow
 from .schedule_task import AnyTask, PastTask, ScheduleTask
+from .secret import Secret
 from .shard_lease import ShardLease
 from .subscription import Subscription
 from .task_attempt import TaskAttempt
@@ -47,9 +50,13 @@ __all__ = [
     "AwayTask",
     "Campaign",
     "CampaignChunk",
+    "DeclaredJob",
     "Delivery",
     "DlqEntry",
     "EarlyReport",
+    "Host",
+    "HostHealth",
+    "HostPermit",
     "IdempotencyRecord",
     "ImportedSchedule",
     "JobCursor",
@@ -65,6 +72,7 @@ __all__ = [
     "PastBatch",
     "PastTask",
     "ScheduleTask",
+    "Secret",
     "ShardLease",
     "Subscription",
     "TaskAttempt",

@@ -48,7 +48,7 @@ BODIES = {
     "/withdraw": {"reason": "x"},
 }
 # What has no id: the same for all tenants, or told apart by its name.
-NAMES = {"lane": "low", "name": "T_QUIET", "product_code": "secret-1", "token": NO_TOKEN}
+NAMES = {"lane": "low", "name": "T_QUIET", "product_code": "secret-1", "token": NO_TOKEN, "host": "api.example.com"}
 
 
 def address(path: str, **ids: object) -> str:

@@ -14,21 +14,24 @@ from django.test import override_settings
 
 from tasks_app.api.problems import CODES
 from tasks_app.client import ToWebhook, cancel, schedule, subscribe
+from tasks_app.core.callbacks import HTTP_CALLBACK
 from tasks_app.engine.operations import bulk
 from tasks_app.engine.operations.api_tokens import issue
 from tasks_app.engine.operations.campaigns import start_matching
 from tasks_app.engine.watch.browse import Filter
 from tasks_app.lifecycle import schedule as scheduling
+from tasks_app.lifecycle.hosts import limit
 from tasks_app.lifecycle.jobs import lock
 from tasks_app.lifecycle.operate import Verb
-from tasks_app.models import IdempotencyRecord
+from tasks_app.lifecycle.secret_verbs import set_secret
+from tasks_app.models import HostHealth, IdempotencyRecord
 from tests.support.alarms import alarm_ids, channel, rule
 from tests.support.api import Answer, Api
 from tests.support.jobs import make
 from tests.support.live import nobody_is_alive
 from tests.support.moves import RETRY, away, dead, ids_of, settled, started
 from tests.support.operators import operator as by
-from tests.support.ready import boss, letter_of
+from tests.support.ready import CALLBACKS, OPERATORS, boss, letter_of
 from tests.support.schema import OPERATIONS, Operation, examples_of, of_type
 
 pytestmark = pytest.mark.django_db
@@ -37,6 +40,7 @@ pytestmark = pytest.mark.django_db
 NOT_PROVOKED = {"SCH_500_INTERNAL", "SCH_503_DATABASE_DOWN", "SCH_405_METHOD_NOT_ALLOWED"}
 NOBODY = 987_654_321
 IDS = ("job_id", "task_id", "letter_id", "rule_id", "channel_id", "incident_id", "subscription_id", "campaign_id")
+NO_NAMES = {"name": "nobody", "host": "nobody.example.com"}
 UNIT = {"task_type": "T_QUIET", "key": "there"}
 
 
@@ -74,6 +78,13 @@ def world(api: Api, operation: Operation, *, task_type: str = "T_QUIET", lane: s
     if operation.path.startswith("/subscriptions"):
         told = subscribe("there", events=["*"], to=ToWebhook("https://hooks.example.com"), tenant="default")
         others = {"subscription_id": told.id}
+    if operation.path.startswith(CALLBACKS):
+        set_secret("there", by(), tenant="default")
+        limit("there.example.com", by(), max_running=5)
+        HostHealth.objects.create(tenant="default", host="there.example.com", tasks=[1])
+        others = {"name": "there", "host": "there.example.com"}
+        if task_type != "T_CLOSED":
+            api = boss() if operation.id in OPERATORS else scoped()
     if "{token}" in operation.path:
         gone = away("gone", task_type=task_type, lane=lane)
         task = task._replace(task_id=gone.tasks[0].id)
@@ -81,6 +92,11 @@ def world(api: Api, operation: Operation, *, task_type: str = "T_QUIET", lane: s
     if operation.path.startswith("/campaigns"):
         others = {"campaign_id": start_matching(Verb.CANCEL, Filter(tenant="default"), by()).id}
     return World(api, operation, job.id, task.task_id, of_type(body, task_type), taken, others)
+
+
+def scoped() -> Api:
+    """Of a token that may have callbacks made."""
+    return Api(token=issue("scoped", "default", by(), can_write=True, types=[HTTP_CALLBACK])[1])
 
 
 def forbidden(api: Api, operation: Operation) -> Answer:
@@ -185,7 +201,7 @@ PROVOKED: dict[str, Callable[[Api, Operation], Answer]] = {
     "SCH_403_FORBIDDEN": forbidden,
     "SCH_403_TYPE_CLOSED": closed_type,
     "SCH_403_LANE_CLOSED": closed_lane,
-    "SCH_404_NOT_FOUND": lambda api, one: world(api, one).call(ids=dict.fromkeys(IDS, NOBODY)),
+    "SCH_404_NOT_FOUND": lambda api, one: world(api, one).call(ids=dict.fromkeys(IDS, NOBODY) | NO_NAMES),
     "SCH_409_DUPLICATE": duplicate,
     "SCH_409_IN_PROGRESS": in_progress,
     "SCH_409_CONFLICT": conflict,

@@ -23,6 +23,7 @@ from .alarm_browse import FailingChannel, failing_channels
 from .campaign_browse import CampaignView, open_campaigns
 from .figures import Hour, Sample, last_hour, take_sample
 from .fleet_status import ArchiveView, ChoreView, LimitView, Pause, ShardView, Takeover
+from .host_status import UnwellHost, unwell_hosts
 from .relay_status import RelayStatus, read_relay
 from .storage import StorageStatus, read_storage_status
 from .verdict import OVERDUE_SECONDS, Problem, Severity, judge, lane_without_worker, nobody_dispatches
@@ -99,6 +100,7 @@ class SchedulerStatus:
     relay: RelayStatus
     campaigns: list[CampaignView]  # that are not over
     failing_channels: list[FailingChannel] = field(default_factory=list)  # of alarms, the longest first
+    unwell_hosts: list[UnwellHost] = field(default_factory=list)  # whose callbacks wait, the longest first
     found: tuple[Problem, ...] = ()  # what is wrong, trouble first
 
     def problems(self) -> list[str]:
@@ -193,6 +195,7 @@ def read_status(hour: Hour | None = None, sample: Callable[[], Sample] | None = 
         relay=read_relay(),
         campaigns=open_campaigns(),
         failing_channels=failing_channels(),
+        unwell_hosts=unwell_hosts(),
     )
     return replace(status, found=judge(status))
 

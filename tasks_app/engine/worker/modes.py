@@ -33,9 +33,9 @@ def run_each(run: BatchRun, interrupter: MainThreadInterrupter, keep=None) -> No
 
 def _call_in_turn(run: BatchRun, tasks, interrupter: MainThreadInterrupter, keep) -> None:
     # The loop every task goes through: what it needs is at hand, since a look-up costs as much as a small handler.
-    call, begun, gone, now = run.handler.call, run.begun, run.gone, time.monotonic
+    call, begun, gone, now, contact = run.handler.call, run.begun, run.gone, time.monotonic, run.contact
     for task in tasks:
-        if run.lost or shutdown.requested():
+        if contact.lost or shutdown.requested():
             return
         if task.id in gone:
             continue
@@ -64,9 +64,9 @@ def _call_in_turn(run: BatchRun, tasks, interrupter: MainThreadInterrupter, keep
             run.flush_if_old()
 
 
-def run_in_threads(run: BatchRun, keep=None) -> None:
+def run_in_threads(run: BatchRun, keep=None, shift: Shift | None = None) -> None:
     """The tasks of a batch side by side in `concurrency` threads; the main thread keeps the times."""
-    crew, shift = crew_of(run.handler.concurrency), Shift(run)
+    crew, shift = crew_of(run.handler.concurrency), shift or Shift(run)
     crew.begin(shift)
     stop_by = None
     while not shift.over:

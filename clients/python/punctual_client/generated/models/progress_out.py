@@ -12,32 +12,34 @@ T = TypeVar("T", bound="ProgressOut")
 
 @_attrs_define
 class ProgressOut:
-    """
+    """How far the run under way says it is.
+
     Attributes:
-        task (int):
-        until (datetime.datetime | None): Lost, if nothing is heard by then; null: its worker has not written yet that
-            the task is away
+        fraction (float | None): From 0 to 1; null: it doesn't know
+        note (str):
+        at (datetime.datetime): When it said so
     """
 
-    task: int
-    until: datetime.datetime | None
+    fraction: float | None
+    note: str
+    at: datetime.datetime
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        task = self.task
+        fraction: float | None
+        fraction = self.fraction
 
-        until: None | str
-        if isinstance(self.until, datetime.datetime):
-            until = self.until.isoformat()
-        else:
-            until = self.until
+        note = self.note
+
+        at = self.at.isoformat()
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
             {
-                "task": task,
-                "until": until,
+                "fraction": fraction,
+                "note": note,
+                "at": at,
             }
         )
 
@@ -46,26 +48,22 @@ class ProgressOut:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         d = dict(src_dict)
-        task = d.pop("task")
 
-        def _parse_until(data: object) -> datetime.datetime | None:
+        def _parse_fraction(data: object) -> float | None:
             if data is None:
                 return data
-            try:
-                if not isinstance(data, str):
-                    raise TypeError()
-                until_type_0 = datetime.datetime.fromisoformat(data)
+            return cast(float | None, data)
 
-                return until_type_0
-            except (TypeError, ValueError, AttributeError, KeyError):
-                pass
-            return cast(datetime.datetime | None, data)
+        fraction = _parse_fraction(d.pop("fraction"))
 
-        until = _parse_until(d.pop("until"))
+        note = d.pop("note")
+
+        at = datetime.datetime.fromisoformat(d.pop("at"))
 
         progress_out = cls(
-            task=task,
-            until=until,
+            fraction=fraction,
+            note=note,
+            at=at,
         )
 
         progress_out.additional_properties = d

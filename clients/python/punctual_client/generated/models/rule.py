@@ -10,6 +10,8 @@ class Rule(StrEnum):
     DEAD = "dead"
     DONE = "done"
     ENDED = "ended"
+    HOST_LIMIT = "host_limit"
+    HOST_UNWELL = "host_unwell"
     JOB_PAUSED = "job_paused"
     LANE_PAUSED = "lane_paused"
     LIMIT_UNKNOWN = "limit_unknown"

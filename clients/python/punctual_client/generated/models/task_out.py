@@ -14,6 +14,7 @@ from ..models.task_status import TaskStatus
 if TYPE_CHECKING:
     from ..models.away_out import AwayOut
     from ..models.error_out import ErrorOut
+    from ..models.progress_out import ProgressOut
 
 
 T = TypeVar("T", bound="TaskOut")
@@ -41,6 +42,7 @@ class TaskOut:
             or planned after its time
         start_time (datetime.datetime | None): Of the run under way, else of the last one
         finish_time (datetime.datetime | None):
+        progress (None | ProgressOut): Null: nothing runs, or its handler doesn't tell
         late_seconds (float | None):
         waited_seconds (float | None):
         lane (Lane): Priority classes, most urgent first.
@@ -81,6 +83,7 @@ class TaskOut:
     allowed_at: datetime.datetime | None
     start_time: datetime.datetime | None
     finish_time: datetime.datetime | None
+    progress: None | ProgressOut
     late_seconds: float | None
     waited_seconds: float | None
     lane: Lane
@@ -110,6 +113,7 @@ class TaskOut:
     def to_dict(self) -> dict[str, Any]:
         from ..models.away_out import AwayOut  # noqa: PLC0415
         from ..models.error_out import ErrorOut  # noqa: PLC0415
+        from ..models.progress_out import ProgressOut  # noqa: PLC0415
 
         id = self.id
 
@@ -163,6 +167,12 @@ class TaskOut:
             finish_time = self.finish_time.isoformat()
         else:
             finish_time = self.finish_time
+
+        progress: dict[str, Any] | None
+        if isinstance(self.progress, ProgressOut):
+            progress = self.progress.to_dict()
+        else:
+            progress = self.progress
 
         late_seconds: float | None
         late_seconds = self.late_seconds
@@ -250,6 +260,7 @@ class TaskOut:
                 "allowed_at": allowed_at,
                 "start_time": start_time,
                 "finish_time": finish_time,
+                "progress": progress,
                 "late_seconds": late_seconds,
                 "waited_seconds": waited_seconds,
                 "lane": lane,
@@ -283,6 +294,7 @@ class TaskOut:
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         from ..models.away_out import AwayOut  # noqa: PLC0415
         from ..models.error_out import ErrorOut  # noqa: PLC0415
+        from ..models.progress_out import ProgressOut  # noqa: PLC0415
 
         d = dict(src_dict)
         id = d.pop("id")
@@ -395,6 +407,21 @@ class TaskOut:
             return cast(datetime.datetime | None, data)
 
         finish_time = _parse_finish_time(d.pop("finish_time"))
+
+        def _parse_progress(data: object) -> None | ProgressOut:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                progress_type_0 = ProgressOut.from_dict(data)
+
+                return progress_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | ProgressOut, data)
+
+        progress = _parse_progress(d.pop("progress"))
 
         def _parse_late_seconds(data: object) -> float | None:
             if data is None:
@@ -538,6 +565,7 @@ class TaskOut:
             allowed_at=allowed_at,
             start_time=start_time,
             finish_time=finish_time,
+            progress=progress,
             late_seconds=late_seconds,
             waited_seconds=waited_seconds,
             lane=lane,
