@@ -119,6 +119,7 @@ def run(stack: Stack, rate: int = RATE, seconds: int = SECONDS) -> dict:
         f"live tables {long.live_growth:.2f}-fold, fed {long.fed_late_s:.1f} s late at worst",
         flush=True,
     )
+    print("  p95 in ms, part by part:", *(f"{part.p95:.0f}" for part in parts), flush=True)
 
     def holds_at(tried: int) -> bool:
         short = measure(stack, tried, min(seconds, SEARCH_SECONDS))

@@ -1,5 +1,6 @@
 """Handlers for the demo: each shows one thing a task can do."""
 
+import logging
 import time
 from datetime import timedelta
 
@@ -7,6 +8,8 @@ from tasks_app.client import Away, RetryableError, Task, UnrecoverableError, han
 
 from .payments import PaymentsAway, capture
 from .studio import convert
+
+log = logging.getLogger(__name__)
 
 
 @handler("DEMO_HELLO", api=True)
@@ -31,6 +34,18 @@ def broken(task: Task) -> None:
 def slow(task: Task) -> None:
     """Takes as long as the payload says."""
     time.sleep(task.payload["seconds"])
+
+
+@handler("DEMO_LONG", timeout=3600, logs=True)
+def long(task: Task) -> dict[str, int]:
+    """Goes through as many pages as the payload says, tells how far it is, and stops when it is cancelled."""
+    pages = task.payload.get("pages", 60)
+    for page in range(1, pages + 1):
+        task.check_cancelled()
+        task.progress((page - 1) / pages, f"page {page} of {pages}")
+        time.sleep(task.payload.get("seconds", 1))
+        log.info("page %d is done", page)
+    return {"pages": pages}
 
 
 @handler("DEMO_ORDER", timeout=10)

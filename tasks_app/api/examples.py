@@ -35,6 +35,7 @@ _JOB = _JOB_IN | {
     "paused_by": "",
     "paused_until": None,
     "on_resume": "skip",
+    "declared": {"source": "jobs.yaml", "applied_at": "2027-02-26T14:03:11.120000Z", "drift": ["cron"]},
     "created_at": "2027-02-26T14:03:11.120000Z",
     "updated_at": "2027-02-26T14:03:11.120000Z",
 }
@@ -59,6 +60,7 @@ _TASK = {
     "allowed_at": None,
     "start_time": "2027-03-01T08:00:00.012000Z",
     "finish_time": "2027-03-01T08:00:00.250000Z",
+    "progress": None,
     "late_seconds": 0.012,
     "waited_seconds": None,
     "lane": "default",
@@ -331,7 +333,7 @@ EXAMPLES = {
         {"task": 1001, "outcome": "complete", "status": "SUCCESS", "due_at": None},
         {"task": 1001, "outcome": "fail", "status": "FAIL", "due_at": "2027-03-01T08:10:00Z"},
     ],
-    "ProgressOut": [{"task": 1001, "until": "2027-03-01T09:00:00Z"}],
+    "LeaseOut": [{"task": 1001, "until": "2027-03-01T09:00:00Z"}],
     "WhyOut": [{"rule": "lane_paused", "words": "Lane low is paused."}],
     "HealthOut": [
         {
@@ -448,6 +450,24 @@ EXAMPLES = {
                     "finished_at": "2027-03-01T08:00:00.250000Z",
                     "error_code": "MAIL_DOWN",
                     "error_msg": "the mail server does not answer",
+                }
+            ],
+            "next": None,
+        }
+    ],
+    "LogPage": [
+        {
+            "items": [
+                {
+                    "id": 12,
+                    "attempt": 1,
+                    "worker": "worker@app-1",
+                    "started_at": "2027-03-01T08:00:00.012000Z",
+                    "dropped": 0,
+                    "lines": [
+                        {"at": "2027-03-01T08:00:00.150000Z", "level": "", "text": "page 1 has no title"},
+                        {"at": "2027-03-01T08:00:00.250000Z", "level": "WARNING", "text": "shop.mail: no answer"},
+                    ],
                 }
             ],
             "next": None,

@@ -15,6 +15,7 @@ from tasks_app.core.errors import (
     ScheduleConflict,
     Skip,
     Snooze,
+    TaskCancelled,
     UnrecoverableError,
 )
 from tasks_app.core.links import LINKS, Link, MakeLink
@@ -74,6 +75,7 @@ __all__ = [
     "Snooze",
     "Status",
     "Task",
+    "TaskCancelled",
     "TaskHandler",
     "TaskInfo",
     "ToFunction",

@@ -134,6 +134,10 @@ class Skip(PunctualError):
         self.code = code
 
 
+class TaskCancelled(PunctualError):
+    """Raised by `task.check_cancelled()`: what this run does counts no more, so it may as well end."""
+
+
 def checked_tags(tags: object, where: str = "") -> tuple[str, ...]:
     """The tags of a dead letter, each once, in the order given; InvalidTask if one won't do."""
     if isinstance(tags, str) or not isinstance(tags, Iterable):

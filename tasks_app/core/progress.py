@@ -4,6 +4,7 @@ from decimal import Decimal
 from numbers import Real
 
 from .errors import InvalidTask, shown
+from .phrases import percent
 from .text import visible
 
 NOTE_LENGTH = 200
@@ -27,3 +28,8 @@ def clean_note(note: object) -> str:
     """One line of a bounded length; control characters are shown instead of obeyed."""
     text = visible(str(note).encode("utf-8", "backslashreplace").decode())
     return text if len(text) <= NOTE_LENGTH else text[: NOTE_LENGTH - 1] + "…"
+
+
+def in_words(fraction: float | None, note: str) -> str:
+    """40 %, page 40 of 100"""
+    return ", ".join(filter(None, ("" if fraction is None else percent(fraction), note))) or "unknown"

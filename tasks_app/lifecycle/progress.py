@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from tasks_app.core.phrases import percent
+from tasks_app.core.progress import in_words
 from tasks_app.sql import array, run
 
 
@@ -25,9 +25,7 @@ class Progress(NamedTuple):
     at: datetime
 
     def __str__(self) -> str:
-        """40 %, page 40 of 100"""
-        done = "" if self.fraction is None else percent(self.fraction)
-        return ", ".join(filter(None, (done, self.note)))
+        return in_words(self.fraction, self.note)
 
 
 def tell_progress(batch_no: UUID, told: Sequence[Told]) -> set[int]:

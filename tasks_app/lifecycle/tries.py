@@ -13,6 +13,8 @@ from tasks_app.models import AwayTask, TaskBatch
 from tasks_app.models.schedule_task import TaskFields
 from tasks_app.sql import array, run
 
+from .progress import Progress, progress_of
+
 T = TypeVar("T", bound=TaskFields)
 LOST = "LOST"  # the error code of a try whose worker died; reap.sql writes it
 _FAILED = (Status.FAIL, Status.DEAD)
@@ -49,15 +51,25 @@ def with_tries(rows: Iterable[T]) -> list[T]:
     failed = [row.id for row in rows if row.status in _FAILED or row.error_code == LOST]
     attempts = {task_id: rest for task_id, *rest in run("last_attempts", {"ids": array(failed)})} if failed else {}
     away = _away(rows)
+    progress = progress_of([row.id for row in rows if row.status in UNDER_WAY])
     for row in rows:
         row.away = away.get(row.id)
         row.batch = batches.get(row.batch_no)
+        run_began = row.start_time if row.away else row.batch and row.batch.started_at
+        row.progress = _of_this_run(progress.get(row.id), run_began)
         row.last_worker = own[row.id] or workers.get(row.ran_in)
         began, worker = attempts.get(row.id, (None, None))
         # reap leaves start_time alone: by it one sees when a canary last came back.
         row.lost_started = began if _was_lost(row) else None
         row.failed_worker = worker if row.status in _FAILED else None
     return rows
+
+
+def _of_this_run(progress: Progress | None, began: datetime | None) -> Progress | None:
+    """What a run before it has left behind says nothing of the one that is under way."""
+    if progress is None or began is None or progress.at < began:
+        return None
+    return progress
 
 
 def _batches(rows: Iterable[TaskFields]) -> dict[UUID, TaskBatch]:

@@ -9,6 +9,7 @@ from .api_token import ApiToken
 from .audit_entry import AuditEntry
 from .away_task import AwayTask
 from .campaign import Campaign, CampaignChunk
+from .declared_job import DeclaredJob
 from .delivery import Delivery
 from .dlq_entry import DlqEntry
 from .early_report import EarlyReport
@@ -49,6 +50,7 @@ __all__ = [
     "AwayTask",
     "Campaign",
     "CampaignChunk",
+    "DeclaredJob",
     "Delivery",
     "DlqEntry",
     "EarlyReport",

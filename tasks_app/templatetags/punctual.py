@@ -55,6 +55,14 @@ def instant(value: datetime | None):
 
 
 @register.filter
+def clock(value: datetime):
+    """A moment among others of one run: to the millisecond in UTC, with its day for machines and when one points."""
+    utc = value.astimezone(UTC)
+    shown = f"{utc:%H:%M:%S}.{utc.microsecond // 1000:03}"
+    return format_html('<time datetime="{}" title="{}">{}</time>', utc.isoformat(), f"{utc:%Y-%m-%d}", shown)
+
+
+@register.filter
 def away(value: datetime | None) -> str:
     """How far off a moment is, from now."""
     if value is None:

@@ -78,6 +78,9 @@ def ready(api: Api, one: Operation, number: int = 0) -> Ready:
     elif one.id == "list_attempts":
         ids["task_id"] = schedule("T_QUIET", "fails", payload={"do": "retry", "after": 3600}).task_id
         run_due()
+    elif one.id == "list_logs":
+        ids["task_id"] = schedule("T_QUIET", "talks", payload={"log": ["hello"]}).task_id
+        run_due()
     elif one.id == "read_limits":
         declare_limits([REGISTRY.require("T_RATED")])
     elif one.path.startswith("/alarms"):

@@ -36,6 +36,7 @@ from tasks_app.client import (
     Snooze,
     Status,
     Task,
+    TaskCancelled,
     TaskHandler,
     TaskInfo,
     ToFunction,
@@ -85,6 +86,7 @@ from tasks_app.client.compensation import (
 )
 from tasks_app.client.events import Kind, declare_kind
 from tasks_app.client.jobs import (
+    Declaration,
     JobRequest,
     NameTaken,
     StaleRevision,
@@ -186,6 +188,18 @@ async def fetch(url: str, *, tries: int = 3) -> int:
     return tries
 
 
+@handler("EXAMPLE_EXPORT", timeout=3600, logs=True)
+def export(task: Task, pages: int) -> int:
+    for page in range(pages):
+        if task.cancelled:
+            raise TaskCancelled("nobody waits for it")
+        task.progress(page / pages, f"page {page}")
+        task.log(f"page {page}", level="INFO")
+        task.check_cancelled()
+    task.progress(None)
+    return pages
+
+
 class Mail(BaseHandler):
     type = "EXAMPLE_MAIL"
     timeout = 5
@@ -231,6 +245,7 @@ def plan(at: datetime) -> list[Scheduled]:
 
 
 def direct() -> str:
+    export(fake_task(cancelled=False), 3)
     expire(fake_task(payload={"order": 5}))
     index([fake_task(key=1), fake_task(key=UUID(int=2))])
     ship(fake_task(), Parcel(5, Decimal(1)))
@@ -325,6 +340,12 @@ def jobs(until: datetime) -> int:
     except (NameTaken, StaleRevision, UnknownJob):
         return 0
     return triggered.task_id
+
+
+def declared() -> Iterator[JobRequest | Declaration]:
+    """As the `jobs()` of a file of jobs."""
+    yield JobRequest(name="nightly", task_type=send.name, cron="0 2 * * *", timeout=90, backoff=[1, 5.5])
+    yield Declaration(JobRequest(name="hourly", task_type=send.name, every=3600), tenant="acme", renamed_from="often")
 
 
 def rolling() -> tuple[datetime, int, Timer | None]:

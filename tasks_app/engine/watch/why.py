@@ -101,7 +101,7 @@ def _started(task: ScheduleTask, batch: TaskBatch) -> Reason:
         return Reason(
             Rule.WORKER_SILENT, f"It ran {there}, {silent} beat looks.", f"It ran {since}, {silent} beat looks."
         )
-    before = _failed_before(task)
+    before = _how_far(task, batch.started_at) + _failed_before(task)
     if len(batch.ids) == 1:
         return Reason(Rule.RUNNING, f"It has been running {there}.{before}", f"It has been running {since}.{before}")
     many, turn = f"Its batch of {len(batch.ids):,} has been running", f"it runs now, or its turn is coming.{before}"
@@ -116,15 +116,17 @@ def _away(task: ScheduleTask) -> Reason:
         )
     since = f"It has been away since {_instant(held.since)}"
     heard = f"Whoever has it must report by {_instant(held.until)}, or it counts as lost."
-    rest = f"{heard}{_how_far(task)}{_failed_before(task)}"
+    rest = f"{heard}{_how_far(task, task.start_time)}{_failed_before(task)}"
     return Reason(Rule.AWAY, f"{since}, handed over by {held.worker}. {rest}", f"{since}. {rest}")
 
 
-def _how_far(task: ScheduleTask) -> str:
-    said = progress_of([task.id]).get(task.id)
-    if said is None or task.start_time is None or said.at < task.start_time:
+def _how_far(task: ScheduleTask, began: datetime | None) -> str:
+    """What this run says, if it says anything."""
+    told = progress_of([task.id]).get(task.id)
+    if told is None or began is None or told.at < began:
         return ""
-    return f" It said at {_instant(said.at)}: {said}."
+    ago = span(run("clock", {})[0][0] - told.at)
+    return f" It said {ago} ago how far it is: {str(told).rstrip('.')}."
 
 
 def _failed_before(task: ScheduleTask) -> str:

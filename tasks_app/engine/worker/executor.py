@@ -26,6 +26,7 @@ from .interruption import MainThreadInterrupter
 from .modes import run_each, run_in_one_call, run_in_threads
 from .results import returned
 from .runs import under_way
+from .telling import tell_rest
 from .transactional import EffectsRun
 from .watchdog import Watchdog
 
@@ -60,6 +61,8 @@ def run_batch(batch_no: UUID, *, guarded: bool = True) -> BatchReport:
         _give_back_untouched(run)
         raise
     finally:
+        if run.contact.reports:
+            tell_rest(batch_no, run.contact)
         leave_other_databases()
     if watchdog is None and handler.is_async:
         event_loop().close_connections()

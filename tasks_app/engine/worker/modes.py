@@ -33,9 +33,9 @@ def run_each(run: BatchRun, interrupter: MainThreadInterrupter, keep=None) -> No
 
 def _call_in_turn(run: BatchRun, tasks, interrupter: MainThreadInterrupter, keep) -> None:
     # The loop every task goes through: what it needs is at hand, since a look-up costs as much as a small handler.
-    call, begun, gone, now = run.handler.call, run.begun, run.gone, time.monotonic
+    call, begun, gone, now, contact = run.handler.call, run.begun, run.gone, time.monotonic, run.contact
     for task in tasks:
-        if run.lost or shutdown.requested():
+        if contact.lost or shutdown.requested():
             return
         if task.id in gone:
             continue

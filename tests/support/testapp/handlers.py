@@ -2,6 +2,7 @@
 
 import asyncio
 import ctypes
+import logging
 import os
 import signal
 import sys
@@ -20,6 +21,10 @@ def act(task) -> object:
     payload = task.payload
     for effect in payload.get("defer", ()):
         task.defer(**effect)
+    for line in payload.get("log", ()):
+        task.log(line)
+    if "progress" in payload:
+        task.progress(*payload["progress"])
     match payload.get("do", "ok"):
         case "ok":
             pass
@@ -46,6 +51,10 @@ def act(task) -> object:
             raise Skip(payload.get("reason", "not wanted any more"))
         case "sleep":
             time.sleep(payload["seconds"])
+        case "until_cancelled":
+            while True:
+                task.check_cancelled()
+                time.sleep(0.02)
         case "sleep_stubbornly":
             deadline = time.monotonic() + payload["seconds"]
             while time.monotonic() < deadline:
@@ -145,6 +154,13 @@ def plain(task):
 @handler("T_QUIET", timeout=2, api=True)
 def quiet(task):
     """Leaves no effect: for what only the scheduler's own rows are about."""
+    return act(task)
+
+
+@handler("T_LOGS", timeout=2, backoff=[0.1, 0.1, 0.1], logs=True)
+def logging_too(task):
+    leave_effect(task)
+    logging.getLogger("shop.mail").warning("sending to %s", task.key)
     return act(task)
 
 
