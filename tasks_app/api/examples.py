@@ -333,7 +333,7 @@ EXAMPLES = {
         {"task": 1001, "outcome": "complete", "status": "SUCCESS", "due_at": None},
         {"task": 1001, "outcome": "fail", "status": "FAIL", "due_at": "2027-03-01T08:10:00Z"},
     ],
-    "ProgressOut": [{"task": 1001, "until": "2027-03-01T09:00:00Z"}],
+    "LeaseOut": [{"task": 1001, "until": "2027-03-01T09:00:00Z"}],
     "WhyOut": [{"rule": "lane_paused", "words": "Lane low is paused."}],
     "HealthOut": [
         {

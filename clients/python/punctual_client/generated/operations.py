@@ -139,6 +139,7 @@ from .models.lane import Lane
 from .models.lane_changed_out import LaneChangedOut
 from .models.lane_reason_in import LaneReasonIn
 from .models.lanes import Lanes
+from .models.lease_out import LeaseOut
 from .models.letter_detail_out import LetterDetailOut
 from .models.letter_out import LetterOut
 from .models.letter_page_out import LetterPageOut
@@ -163,7 +164,6 @@ from .models.preview_out import PreviewOut
 from .models.product_out import ProductOut
 from .models.product_page import ProductPage
 from .models.progress_in import ProgressIn
-from .models.progress_out import ProgressOut
 from .models.reason_in import ReasonIn
 from .models.replay_in import ReplayIn
 from .models.report_out import ReportOut
@@ -505,7 +505,7 @@ class Operations:
         run: UUID,
         tenant: str | Unset = UNSET,
         signature: str | Unset = UNSET,
-    ) -> ProgressOut:
+    ) -> LeaseOut:
         """Report that a task is being worked on"""
         answer = _progress_task.sync_detailed(
             client=self.client,
@@ -516,7 +516,7 @@ class Operations:
             tenant=tenant,
             signature=signature,
         )
-        return cast(ProgressOut, answer.parsed)
+        return cast(LeaseOut, answer.parsed)
 
     def list_tasks(
         self,
@@ -2132,7 +2132,7 @@ class AsyncOperations:
         run: UUID,
         tenant: str | Unset = UNSET,
         signature: str | Unset = UNSET,
-    ) -> ProgressOut:
+    ) -> LeaseOut:
         """Report that a task is being worked on"""
         answer = await _progress_task.asyncio_detailed(
             client=self.client,
@@ -2143,7 +2143,7 @@ class AsyncOperations:
             tenant=tenant,
             signature=signature,
         )
-        return cast(ProgressOut, answer.parsed)
+        return cast(LeaseOut, answer.parsed)
 
     async def list_tasks(
         self,

@@ -1317,6 +1317,17 @@ export type Lanes = {
 };
 
 /**
+ * LeaseOut
+ */
+export type LeaseOut = {
+    task: number;
+    /**
+     * Lost, if nothing is heard by then; null: its worker has not written yet that the task is away
+     */
+    until: string | null;
+};
+
+/**
  * LetterDetailOut
  *
  * With what only one letter at a time tells.
@@ -3795,7 +3806,7 @@ export type ProgressTaskResponses = {
     /**
      * OK
      */
-    200: ProgressOut;
+    200: LeaseOut;
 };
 
 export type ProgressTaskResponse = ProgressTaskResponses[keyof ProgressTaskResponses];
