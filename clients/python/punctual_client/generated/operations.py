@@ -958,7 +958,7 @@ class Operations:
     def read_hosts(
         self,
     ) -> Hosts:
-        """List the hosts of callbacks that have a limit, or are unwell"""
+        """List the hosts that have a limit, or are unwell"""
         answer = _read_hosts.sync_detailed(
             client=self.client,
         )
@@ -997,7 +997,7 @@ class Operations:
         *,
         idempotency_key: str | None = None,
     ) -> HostTriedOut:
-        """Have a host that is unwell tried by the next task that comes"""
+        """Have a host that is unwell tried at once"""
         answer = _try_host.sync_detailed(
             client=self.client,
             host=host,
@@ -2585,7 +2585,7 @@ class AsyncOperations:
     async def read_hosts(
         self,
     ) -> Hosts:
-        """List the hosts of callbacks that have a limit, or are unwell"""
+        """List the hosts that have a limit, or are unwell"""
         answer = await _read_hosts.asyncio_detailed(
             client=self.client,
         )
@@ -2624,7 +2624,7 @@ class AsyncOperations:
         *,
         idempotency_key: str | None = None,
     ) -> HostTriedOut:
-        """Have a host that is unwell tried by the next task that comes"""
+        """Have a host that is unwell tried at once"""
         answer = await _try_host.asyncio_detailed(
             client=self.client,
             host=host,

@@ -5247,10 +5247,6 @@ export type LimitHostErrors = {
      */
     403: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: It does not exist
-     */
-    404: Problem;
-    /**
      * `SCH_413_TOO_LARGE`: The request is too large
      */
     413: Problem;
@@ -5489,10 +5485,6 @@ export type SetSecretErrors = {
      * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token
      */
     403: Problem;
-    /**
-     * `SCH_404_NOT_FOUND`: It does not exist
-     */
-    404: Problem;
     /**
      * `SCH_413_TOO_LARGE`: The request is too large
      */
