@@ -31,6 +31,7 @@ STATE_WORDS = {
     DUE: "Due now",
     Status.INIT: "Scheduled",
     Status.RUNNING: "Claimed or running",
+    Status.AWAY: "Away, with somebody else",
     Status.FAIL: "Failed, to be tried again",
     Status.DEAD: "Dead",
     Status.SUCCESS: "Succeeded",

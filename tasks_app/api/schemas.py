@@ -259,6 +259,21 @@ class ErrorOut(Schema):
     message: str
 
 
+class AwayOut(Schema):
+    """A task that somebody else has, who reports its outcome."""
+
+    since: datetime
+    until: datetime = Field(description="Lost, if nothing is heard of it by then")
+
+
+class ProgressOut(Schema):
+    """How far the run under way says it is."""
+
+    fraction: float | None = Field(description="From 0 to 1; null: it doesn't know")
+    note: str
+    at: datetime = Field(description="When it said so")
+
+
 class TaskOut(Schema):
     """A task as it stood when it was read. Durations are in seconds."""
 
@@ -278,6 +293,7 @@ class TaskOut(Schema):
     )
     start_time: datetime | None = Field(description="Of the run under way, else of the last one")
     finish_time: datetime | None
+    progress: ProgressOut | None = Field(description="Null: nothing runs, or its handler doesn't tell")
     late_seconds: float | None
     waited_seconds: float | None
     lane: Lane
@@ -290,6 +306,7 @@ class TaskOut(Schema):
     retry_for: float | None = Field(
         description="It is retried until this long after execute_time, however often; null: max_retry times"
     )
+    away: AwayOut | None = Field(description="If somebody else has it: since when, and until when")
     deferred_from: int | None = Field(description="The task that handed this effect on")
     deferred: list[int] = Field(description="The tasks that its own effects were handed on to")
     worker: str | None = Field(description="Who runs it, or ran it last; null: nobody, or no longer known")
@@ -317,6 +334,8 @@ class TaskOut(Schema):
         told |= {"worker": run.worker or None, "batch": run.batch, "attempts": tries_of(task)}
         told |= {"repeat_after": _seconds(task.repeat_after), "expires_after": _seconds(task.expires_after)}
         told |= {"retry_for": _seconds(task.retry_for), "deferred": task.deferred or []}
+        told["away"] = task.away and {"since": task.away.since, "until": task.away.until}
+        told["progress"] = task.progress and task.progress._asdict()
         told["last_error"] = last and {"code": last.code, "message": for_outsiders(last.message)}
         return cls(**plain | told)
 

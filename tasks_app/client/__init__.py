@@ -7,6 +7,7 @@ own rows compared with what is scheduled for them). Admin pages are built with `
 
 from collections.abc import Iterable, Sequence
 
+from tasks_app.core.away import Addresses, Away
 from tasks_app.core.errors import (
     InvalidTask,
     PunctualError,
@@ -14,6 +15,7 @@ from tasks_app.core.errors import (
     ScheduleConflict,
     Skip,
     Snooze,
+    TaskCancelled,
     UnrecoverableError,
 )
 from tasks_app.core.links import LINKS, Link, MakeLink
@@ -49,9 +51,11 @@ from .subscriptions import Event, ToFunction, ToQueue, ToStream, ToWebhook, subs
 
 __all__ = [
     "INTERNAL_TENANT",
+    "Addresses",
     "Answer",
     "Arguments",
     "AttemptInfo",
+    "Away",
     "Backoff",
     "BaseHandler",
     "BatchHandler",
@@ -71,6 +75,7 @@ __all__ = [
     "Snooze",
     "Status",
     "Task",
+    "TaskCancelled",
     "TaskHandler",
     "TaskInfo",
     "ToFunction",

@@ -19,6 +19,7 @@ from .attempt_out import AttemptOut
 from .attempt_page import AttemptPage
 from .audit_out import AuditOut
 from .audit_page import AuditPage
+from .away_out import AwayOut
 from .bulk_cancel_in import BulkCancelIn
 from .bulk_cancel_out import BulkCancelOut
 from .bulk_cancelled_out import BulkCancelledOut
@@ -37,6 +38,7 @@ from .catch_up import CatchUp
 from .cause_out import CauseOut
 from .causes_out import CausesOut
 from .channel_kind import ChannelKind
+from .complete_in import CompleteIn
 from .condition import Condition
 from .declared_out import DeclaredOut
 from .delivery_out import DeliveryOut
@@ -45,9 +47,14 @@ from .dst_gap import DstGap
 from .dst_repeat import DstRepeat
 from .error_out import ErrorOut
 from .event_scope import EventScope
+from .fail_in import FailIn
 from .firing import Firing
 from .health_out import HealthOut
 from .health_status import HealthStatus
+from .host_limit_in import HostLimitIn
+from .host_limit_out import HostLimitOut
+from .host_tried_out import HostTriedOut
+from .hosts import Hosts
 from .incident_detail_out import IncidentDetailOut
 from .incident_out import IncidentOut
 from .incident_page import IncidentPage
@@ -64,6 +71,7 @@ from .lane_out import LaneOut
 from .lane_pause_out import LanePauseOut
 from .lane_reason_in import LaneReasonIn
 from .lanes import Lanes
+from .lease_out import LeaseOut
 from .letter_detail_out import LetterDetailOut
 from .letter_out import LetterOut
 from .letter_page_out import LetterPageOut
@@ -76,8 +84,15 @@ from .list_alarm_channels_scope import ListAlarmChannelsScope
 from .list_alarm_rules_scope import ListAlarmRulesScope
 from .list_incidents_scope import ListIncidentsScope
 from .live_out import LiveOut
+from .log_line_out import LogLineOut
+from .log_out import LogOut
+from .log_page import LogPage
 from .matching_in import MatchingIn
 from .mode import Mode
+from .named_secret_in import NamedSecretIn
+from .named_secret_made import NamedSecretMade
+from .named_secret_out import NamedSecretOut
+from .named_secret_page import NamedSecretPage
 from .new_alarm_channel_out import NewAlarmChannelOut
 from .on_resume import OnResume
 from .operated_out import OperatedOut
@@ -91,10 +106,14 @@ from .problem import Problem
 from .problem_code import ProblemCode
 from .product_out import ProductOut
 from .product_page import ProductPage
+from .progress_in import ProgressIn
+from .progress_out import ProgressOut
 from .reason_in import ReasonIn
 from .refusal_out import RefusalOut
 from .release_lane import ReleaseLane
 from .replay_in import ReplayIn
+from .report_out import ReportOut
+from .report_outcome import ReportOutcome
 from .reschedule_in import RescheduleIn
 from .resume_in import ResumeIn
 from .rule import Rule
@@ -127,6 +146,7 @@ from .tested_out import TestedOut
 from .trigger_in import TriggerIn
 from .trigger_out import TriggerOut
 from .unit_reschedule_in import UnitRescheduleIn
+from .unwell_host_out import UnwellHostOut
 from .version_out import VersionOut
 from .why_out import WhyOut
 from .window_out import WindowOut
@@ -152,6 +172,7 @@ __all__ = (
     "AttemptPage",
     "AuditOut",
     "AuditPage",
+    "AwayOut",
     "BulkCancelIn",
     "BulkCancelledOut",
     "BulkCancelOut",
@@ -170,6 +191,7 @@ __all__ = (
     "CauseOut",
     "CausesOut",
     "ChannelKind",
+    "CompleteIn",
     "Condition",
     "DeclaredOut",
     "DeliveryOut",
@@ -178,9 +200,14 @@ __all__ = (
     "DstRepeat",
     "ErrorOut",
     "EventScope",
+    "FailIn",
     "Firing",
     "HealthOut",
     "HealthStatus",
+    "HostLimitIn",
+    "HostLimitOut",
+    "Hosts",
+    "HostTriedOut",
     "IncidentDetailOut",
     "IncidentOut",
     "IncidentPage",
@@ -197,6 +224,7 @@ __all__ = (
     "LanePauseOut",
     "LaneReasonIn",
     "Lanes",
+    "LeaseOut",
     "LetterDetailOut",
     "LetterOut",
     "LetterPageOut",
@@ -209,8 +237,15 @@ __all__ = (
     "ListAlarmRulesScope",
     "ListIncidentsScope",
     "LiveOut",
+    "LogLineOut",
+    "LogOut",
+    "LogPage",
     "MatchingIn",
     "Mode",
+    "NamedSecretIn",
+    "NamedSecretMade",
+    "NamedSecretOut",
+    "NamedSecretPage",
     "NewAlarmChannelOut",
     "OnResume",
     "OperatedOut",
@@ -224,10 +259,14 @@ __all__ = (
     "ProblemCode",
     "ProductOut",
     "ProductPage",
+    "ProgressIn",
+    "ProgressOut",
     "ReasonIn",
     "RefusalOut",
     "ReleaseLane",
     "ReplayIn",
+    "ReportOut",
+    "ReportOutcome",
     "RescheduleIn",
     "ResumeIn",
     "Rule",
@@ -260,6 +299,7 @@ __all__ = (
     "TriggerIn",
     "TriggerOut",
     "UnitRescheduleIn",
+    "UnwellHostOut",
     "VersionOut",
     "WhyOut",
     "WindowOut",
