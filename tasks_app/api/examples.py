@@ -35,10 +35,11 @@ _JOB = _JOB_IN | {
     "paused_by": "",
     "paused_until": None,
     "on_resume": "skip",
-    "declared": {"source": "jobs.yaml", "applied_at": "2027-02-26T14:03:11.120000Z", "drift": ["cron"]},
+    "declared": None,
     "created_at": "2027-02-26T14:03:11.120000Z",
     "updated_at": "2027-02-26T14:03:11.120000Z",
 }
+_DECLARED = {"source": "jobs.yaml", "applied_at": "2027-02-26T14:03:11.120000Z", "drift": ["cron"]}
 _TASK_IN = {
     "task_type": "INVOICE_SEND",
     "key": "order 4711/a",
@@ -303,7 +304,7 @@ EXAMPLES = {
         {"task_type": "INVOICE_SEND", "key": "order 4711/a", "at": "2027-03-02T09:00:00+01:00", "revision": 3},
         {"task_type": "INVOICE_SEND", "key": 4712, "delay": 0},
     ],
-    "JobOut": [_JOB],
+    "JobOut": [_JOB, _JOB | {"declared": _DECLARED}],
     "JobPage": [{"items": [_JOB], "next": "daily report"}],
     "TaskOut": [_TASK],
     "TaskPage": [{"items": [_TASK], "next": "1001"}],
