@@ -24,7 +24,7 @@ class Task:
     """One task to do. What a handler rarely reads is made only when it is read."""
 
     __slots__ = ("_execute_time", "_payload", "_payload_text", "_token", "attempt", "deadline", "due", "id", "key")
-    __slots__ += ("_deferred", "_own", "job", "lane", "tenant", "type")
+    __slots__ += ("_deferred", "_fire_time", "_own", "job", "lane", "tenant", "type")
 
     def __init__(
         self,
@@ -40,6 +40,7 @@ class Task:
         job: int | None,
         type: str,
         lane: str,
+        fire_time: float | None = None,
     ) -> None:
         self.id = id
         self.tenant = tenant
@@ -51,6 +52,7 @@ class Task:
         self.due = due  # from when on this try is late: when it could start, epoch seconds
         self.deadline = deadline  # not run after this, epoch seconds
         self._execute_time = execute_time
+        self._fire_time = fire_time
         self._token = token
         self._payload_text = payload_text
         self._payload = _UNREAD
@@ -59,6 +61,11 @@ class Task:
     def execute_time(self) -> datetime:
         """What the user asked for."""
         return datetime.fromtimestamp(self._execute_time, UTC)
+
+    @property
+    def fire_time(self) -> datetime | None:
+        """The firing of its job that it stands for, whenever it runs; None: it is no instance of a job."""
+        return None if self._fire_time is None else datetime.fromtimestamp(self._fire_time, UTC)
 
     @property
     def payload(self):

@@ -47,8 +47,8 @@ def start(batch_no: UUID, worker: str, ticket: UUID | None = None, *, again: boo
     task_type, lane, started, *_ = rows[0]
     clock.learn(started, asked, time.monotonic())
     tasks = [
-        Task(id_, tenant, key, attempt + 1, execute_time, due, deadline, token, payload, job, task_type, lane)
-        for _, _, _, id_, tenant, key, attempt, execute_time, due, deadline, token, payload, job in rows
+        Task(id_, tenant, key, attempt + 1, execute_time, due, deadline, token, payload, job, task_type, lane, fire)
+        for _, _, _, id_, tenant, key, attempt, execute_time, due, deadline, token, payload, job, fire in rows
         if id_ is not None
     ]
     if not tasks:

@@ -7,6 +7,7 @@ from .alarm_reader import AlarmReader
 from .alarm_rule import AlarmRule
 from .api_token import ApiToken
 from .audit_entry import AuditEntry
+from .backfill import Backfill
 from .campaign import Campaign, CampaignChunk
 from .delivery import Delivery
 from .dlq_entry import DlqEntry
@@ -40,6 +41,7 @@ __all__ = [
     "AnyTask",
     "ApiToken",
     "AuditEntry",
+    "Backfill",
     "Campaign",
     "CampaignChunk",
     "Delivery",

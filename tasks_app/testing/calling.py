@@ -31,6 +31,7 @@ def fake_task(
     tenant: str = DEFAULT_TENANT,
     lane: str = "default",
     job: int | None = None,
+    fire_time: datetime | None = None,
     id: int = 1,
 ) -> Task:
     """A task as a handler gets it, that is in no database."""
@@ -38,7 +39,8 @@ def fake_task(
     text = json.dumps({} if payload is None else payload)
     ends = None if deadline is None else deadline.timestamp()
     kind = name_of(what)
-    return Task(id, tenant, str(key), attempt, at, at, ends, str(token or uuid4()), text, job, kind, lane)
+    fire = None if fire_time is None else fire_time.timestamp()
+    return Task(id, tenant, str(key), attempt, at, at, ends, str(token or uuid4()), text, job, kind, lane, fire)
 
 
 def call(what: AnyType, /, *args: Any, **kwargs: Any) -> Any:

@@ -36,6 +36,7 @@ pytestmark = pytest.mark.django_db
 # Whatever asks the database or runs code may find it down or broken; and 405 is the answer of no operation.
 NOT_PROVOKED = {"SCH_500_INTERNAL", "SCH_503_DATABASE_DOWN", "SCH_405_METHOD_NOT_ALLOWED"}
 NOBODY = 987_654_321
+BACKFILLS = ("backfill_job", "backfill_jobs")
 IDS = ("job_id", "task_id", "letter_id", "rule_id", "channel_id", "incident_id", "subscription_id", "campaign_id")
 UNIT = {"task_type": "T_QUIET", "key": "there"}
 
@@ -74,6 +75,8 @@ def world(api: Api, operation: Operation, *, task_type: str = "T_QUIET", lane: s
         others = {"subscription_id": told.id}
     if operation.path.startswith("/campaigns"):
         others = {"campaign_id": start_matching(Verb.CANCEL, Filter(tenant="default"), by()).id}
+    if operation.id in BACKFILLS:
+        body = body | {"dry_run": False} | ({"jobs": [job.id]} if "jobs" in body else {})
     return World(api, operation, job.id, task.task_id, of_type(body, task_type), taken, others)
 
 
@@ -146,7 +149,9 @@ def conflict(api: Api, operation: Operation) -> Answer:
 
 def too_often(api: Api, operation: Operation) -> Answer:
     there = world(api, operation)
-    return [there.call(headers={"Idempotency_Key": None}) for _ in range(11)][-1]
+    if operation.id in BACKFILLS:  # else the second finds nothing missing
+        there = there._replace(body=there.body | {"which": "all"})
+    return [there.call(headers={"Idempotency_Key": f"k{number}"}) for number in range(11)][-1]
 
 
 def reused_key(api: Api, operation: Operation) -> Answer:
@@ -163,7 +168,15 @@ def without_dispatcher(api: Api, operation: Operation) -> Answer:
 def without_archive(api: Api, operation: Operation) -> Answer:
     there = world(api, operation)
     with override_settings(PUNCTUAL=settings.PUNCTUAL | {"ARCHIVE_URL": "/nobody/has/this/folder"}):
+        if operation.id in BACKFILLS:
+            return there.call(body=there.body | {"which": "missing"})
         return there.call(query="?cold=true&key=a&after=cold%7C")
+
+
+def nobody_s(api: Api, operation: Operation) -> Answer:
+    there = world(api, operation)
+    body = {"body": there.body | {"jobs": [NOBODY]}} if operation.id == "backfill_jobs" else {}
+    return there.call(ids=dict.fromkeys(IDS, NOBODY), **body)
 
 
 PROVOKED: dict[str, Callable[[Api, Operation], Answer]] = {
@@ -173,7 +186,7 @@ PROVOKED: dict[str, Callable[[Api, Operation], Answer]] = {
     "SCH_403_FORBIDDEN": forbidden,
     "SCH_403_TYPE_CLOSED": closed_type,
     "SCH_403_LANE_CLOSED": closed_lane,
-    "SCH_404_NOT_FOUND": lambda api, one: world(api, one).call(ids=dict.fromkeys(IDS, NOBODY)),
+    "SCH_404_NOT_FOUND": nobody_s,
     "SCH_409_DUPLICATE": duplicate,
     "SCH_409_IN_PROGRESS": in_progress,
     "SCH_409_CONFLICT": conflict,
