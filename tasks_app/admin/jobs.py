@@ -25,6 +25,7 @@ from tasks_app.engine.watch.status import somebody_dispatches
 from tasks_app.engine.watch.why import why_job
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.campaigns.begin import Slot
+from tasks_app.lifecycle.jobs.declared import drift, records_of
 from tasks_app.lifecycle.jobs.view import coming, in_words, preview, schedule_in_words, state_of
 from tasks_app.lifecycle.tries import try_of
 from tasks_app.models import JobDefinition
@@ -118,7 +119,7 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
             status = 400
         button, will, _ = VERBS[verb]
         context = self.page(request) | {"title": f"{button}: {job.name}", "job": job, "form": form, "verb": verb}
-        context |= {"button": button, "will": will}
+        context |= {"button": button, "will": will} | (_declared(job) if verb == "delete" else {})
         return TemplateResponse(request, "tasks_app/job_order.html", context, status=status)
 
     @requires(may_operate_jobs)
@@ -166,6 +167,7 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
                     return HttpResponseRedirect(console_url(ONE, saved.id) if known else console_url(LIST))
         title = "New job" if job is None else f"Edit: {job.name}"
         context = self.page(request) | {"title": title, "form": form, "job": job, "times": times}
+        context |= _declared(job) if job is not None else {}
         return TemplateResponse(request, "tasks_app/job_form.html", context, status=status)
 
     def page(self, request: HttpRequest) -> dict:
@@ -227,7 +229,13 @@ def _told(job: JobDefinition, after: Bookmark | None) -> dict:
         "entries": entries_of(job.id, HISTORY),
         "verbs": [(verb, VERBS[verb][0]) for verb in _offered(job)],
         "backfills": backfills_of(job.id, BACKFILLS),
-    }
+    } | _declared(job)
+
+
+def _declared(job: JobDefinition) -> dict:
+    """Which file declares it, and what was changed by hand since."""
+    record = records_of([job]).get(job.id)
+    return {"declared": record, "drift": [one.field for one in drift(record, job)] if record else []}
 
 
 def _times(job: JobDefinition) -> list[str]:

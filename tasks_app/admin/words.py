@@ -78,6 +78,11 @@ def doing(task: ScheduleTask, now: datetime) -> str:
                 if run.started_at is None
                 else f"It is running on {run.worker}."
             )
+        case Status.AWAY:
+            until = (
+                f", and must report within {span(task.away.until - now)}" if task.away and task.away.until > now else ""
+            )
+            return f"Somebody else has it{until}."
         case Status.BLOCKED:
             return "It is waiting for others to finish."
         case Status.DEAD if task.current:

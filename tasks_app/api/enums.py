@@ -32,8 +32,10 @@ TaskStatus = _listed(
     "TaskStatus",
     _same(Status),
     "BLOCKED waits for other tasks, INIT for its time, FAIL for its next try. RUNNING is with a worker or on its way "
-    "there. SUCCESS is done, DEAD gave up, CANCELLED was cancelled, skipped, expired or replaced.",
+    "there, AWAY with somebody else, who reports its outcome. "
+    "SUCCESS is done, DEAD gave up, CANCELLED was cancelled, skipped, expired or replaced.",
 )
+ReportOutcome = _listed("ReportOutcome", {"COMPLETE": "complete", "FAIL": "fail"}, "What was reported of a task.")
 Lane = _listed("Lane", {lane.upper(): lane for lane in LANES}, "Priority classes, most urgent first.")
 DstGap = _listed("DstGap", _same(Gap), "A time that the clock skips in spring: left out, or moved past the gap.")
 DstRepeat = _listed("DstRepeat", _same(Repeat), "A time that comes twice in autumn: fires once, or both times.")

@@ -35,6 +35,7 @@ _JOB = _JOB_IN | {
     "paused_by": "",
     "paused_until": None,
     "on_resume": "skip",
+    "declared": {"source": "jobs.yaml", "applied_at": "2027-02-26T14:03:11.120000Z", "drift": ["cron"]},
     "created_at": "2027-02-26T14:03:11.120000Z",
     "updated_at": "2027-02-26T14:03:11.120000Z",
 }
@@ -59,6 +60,7 @@ _TASK = {
     "allowed_at": None,
     "start_time": "2027-03-01T08:00:00.012000Z",
     "finish_time": "2027-03-01T08:00:00.250000Z",
+    "progress": None,
     "late_seconds": 0.012,
     "waited_seconds": None,
     "lane": "default",
@@ -69,6 +71,7 @@ _TASK = {
     "repeat_after": None,
     "expires_after": None,
     "retry_for": None,
+    "away": None,
     "deferred_from": None,
     "deferred": [],
     "worker": "worker@app-1",
@@ -95,6 +98,17 @@ _LANE = {
     "paused": None,
     "canarySeconds": 4.1,
 }
+_NAMED_SECRET = {
+    "id": 4,
+    "name": "billing-token",
+    "signs": False,
+    "hosts": ["api.example.com"],
+    "values": 1,
+    "created_by": "olga",
+    "created_at": "2027-02-26T14:03:11.120000Z",
+    "updated_at": "2027-02-26T14:03:11.120000Z",
+}
+_HOST_LIMIT = {"host": "api.example.com", "max_running": 5, "rate": 20.0, "burst": 20.0, "permits": 17.5, "running": 2}
 _SUBSCRIPTION_IN = {
     "name": "shop",
     "events": ["task.dead", "task.late"],
@@ -247,6 +261,32 @@ EXAMPLES = {
             "next": None,
         }
     ],
+    "NamedSecretIn": [
+        {"value": "sk_live_0123456789", "hosts": ["api.example.com"], "reason": "a new contract"},
+        {"keep_old": True, "reason": "once a year"},
+    ],
+    "NamedSecretOut": [_NAMED_SECRET],
+    "NamedSecretMade": [_NAMED_SECRET | {"made": None}],
+    "NamedSecretPage": [{"items": [_NAMED_SECRET], "next": None}],
+    "HostLimitIn": [{"max_running": 5, "rate": 20, "reason": "they asked us to"}],
+    "HostLimitOut": [_HOST_LIMIT],
+    "Hosts": [
+        {
+            "limits": [_HOST_LIMIT],
+            "unwell": [
+                {
+                    "tenant": "acme",
+                    "host": "hooks.example.com",
+                    "failures": 5,
+                    "tries": 1,
+                    "error": "POST: https://hooks.example.com did not answer within 5 s.",
+                    "unwell_seconds": 41.5,
+                    "try_in_seconds": 18.5,
+                }
+            ],
+        }
+    ],
+    "HostTriedOut": [{"host": "hooks.example.com", "changed": True}],
     "JobPatch": [{"cron": "0 8 * * MON-FRI", "reason": "an hour earlier"}],
     "PauseIn": [
         {"reason": "the mail server is being moved"},
@@ -285,6 +325,17 @@ EXAMPLES = {
         {"answer": "cancelled", "acted": True, "task_id": 1001, "status": "CANCELLED"},
         {"answer": "finished", "acted": False, "task_id": 1001, "status": "SUCCESS"},
     ],
+    "CompleteIn": [{"result": {"pages": 40}}, {}],
+    "FailIn": [
+        {"code": "NO_SUCH_FILE", "message": "film-7.mov is not there", "retryable": False, "tags": ["films"]},
+        {"code": "BUSY", "message": "all machines are taken", "retry_after": 600},
+    ],
+    "ProgressIn": [{"fraction": 0.4, "note": "reel 2 of 5"}, {"lease": 3600}, {}],
+    "ReportOut": [
+        {"task": 1001, "outcome": "complete", "status": "SUCCESS", "due_at": None},
+        {"task": 1001, "outcome": "fail", "status": "FAIL", "due_at": "2027-03-01T08:10:00Z"},
+    ],
+    "ProgressOut": [{"task": 1001, "until": "2027-03-01T09:00:00Z"}],
     "WhyOut": [{"rule": "lane_paused", "words": "Lane low is paused."}],
     "HealthOut": [
         {
@@ -303,6 +354,7 @@ EXAMPLES = {
             "due": 3,
             "claimed": 0,
             "running": 20,
+            "away": 2,
             "deadLetters": 1,
             "waitingToMove": 0,
             "oldestToMoveSeconds": None,
@@ -433,6 +485,24 @@ EXAMPLES = {
             "next": None,
         }
     ],
+    "LogPage": [
+        {
+            "items": [
+                {
+                    "id": 12,
+                    "attempt": 1,
+                    "worker": "worker@app-1",
+                    "started_at": "2027-03-01T08:00:00.012000Z",
+                    "dropped": 0,
+                    "lines": [
+                        {"at": "2027-03-01T08:00:00.150000Z", "level": "", "text": "page 1 has no title"},
+                        {"at": "2027-03-01T08:00:00.250000Z", "level": "WARNING", "text": "shop.mail: no answer"},
+                    ],
+                }
+            ],
+            "next": None,
+        }
+    ],
     "TaskTypeOut": [_TYPE, _TYPE | {"name": "STOCK_SYNC", "payload_schema": None}],
     "TaskTypes": [{"items": [_TYPE]}],
     "Lanes": [
@@ -524,6 +594,11 @@ PROBLEMS = {
         ("SCH_405_METHOD_NOT_ALLOWED", "PUT is not allowed here; use GET, HEAD, POST.", None),
         ("SCH_409_DUPLICATE", "INVOICE_SEND 'order 4711/a' is already scheduled: task 1001, INIT.", _TASK_THERE),
         ("SCH_409_IN_PROGRESS", "The first request with Idempotency-Key 'a1' is still running.", None),
+        (
+            "SCH_409_NOT_AWAY",
+            "Task 998 was cancelled by olga: the order was withdrawn. Nothing was changed.",
+            {"task": {"id": 998, "status": "CANCELLED", "live": False}},
+        ),
         ("SCH_409_CONFLICT", "job 12 was changed by others 10 times in the meantime. Try again.", _JOB_THERE),
         ("SCH_412_STALE", "job 12 is at revision 4, not 3: somebody changed it. Read it again.", _JOB_THERE),
         ("SCH_413_TOO_LARGE", "The body has more than 212,992 bytes. Send ids instead of data.", None),

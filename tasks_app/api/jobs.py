@@ -85,7 +85,7 @@ def list_jobs(
     asked = caller(request)
     wanted = JobFilter(asked.tenant, status, task_type, name, types=asked.types)
     found, more = page_of_jobs(wanted, after, limit)
-    return {"items": [JobOut.of(job) for job in found], "next": more}
+    return {"items": JobOut.several(found), "next": more}
 
 
 @router.get("/{job_id}", response=JobOut, summary="Read a job")

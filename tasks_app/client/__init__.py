@@ -8,6 +8,7 @@ pages are built with `tasks_app.pages`.
 
 from collections.abc import Iterable, Sequence
 
+from tasks_app.core.away import Addresses, Away
 from tasks_app.core.errors import (
     InvalidTask,
     PunctualError,
@@ -15,6 +16,7 @@ from tasks_app.core.errors import (
     ScheduleConflict,
     Skip,
     Snooze,
+    TaskCancelled,
     UnrecoverableError,
 )
 from tasks_app.core.links import LINKS, Link, MakeLink
@@ -50,9 +52,11 @@ from .subscriptions import Event, ToFunction, ToQueue, ToStream, ToWebhook, subs
 
 __all__ = [
     "INTERNAL_TENANT",
+    "Addresses",
     "Answer",
     "Arguments",
     "AttemptInfo",
+    "Away",
     "Backoff",
     "BaseHandler",
     "BatchHandler",
@@ -72,6 +76,7 @@ __all__ = [
     "Snooze",
     "Status",
     "Task",
+    "TaskCancelled",
     "TaskHandler",
     "TaskInfo",
     "ToFunction",

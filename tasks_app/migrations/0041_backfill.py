@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tasks_app", "0035_operate_subscriptions")]
+    dependencies = [("tasks_app", "0043_declared_jobs")]
 
     operations = [
         migrations.AddField(

@@ -34,7 +34,7 @@ from tests.support.clients import client_of
 from tests.support.jobs import by, make
 from tests.support.moves import dead, settled, started
 from tests.support.ready import letter_of
-from tests.support.schema import OPERATIONS
+from tests.support.schema import NO_TOKEN, OPERATIONS
 
 pytestmark = pytest.mark.django_db
 
@@ -49,12 +49,13 @@ BODIES = {
     "/backfill": {"since": "2026-03-01T00:00:00Z", "until": "2026-03-01T01:00:00Z"},
 }
 # What has no id: the same for all tenants, or told apart by its name.
-NAMES = {"lane": "low", "name": "T_QUIET", "product_code": "secret-1"}
+NAMES = {"lane": "low", "name": "T_QUIET", "product_code": "secret-1", "token": NO_TOKEN, "host": "api.example.com"}
 
 
 def address(path: str, **ids: object) -> str:
     """The path, with these ids in it."""
-    return re.sub(r"\{(\w+)\}", lambda found: str((NAMES | ids)[found[1]]), path)
+    found = re.sub(r"\{(\w+)\}", lambda found: str((NAMES | ids)[found[1]]), path)
+    return f"{found}?task=1&run={NO_TOKEN}" if "{token}" in path else found
 
 
 def everything() -> list:

@@ -20,6 +20,7 @@ GROWING = (
     "punctual_batch",
     "punctual_past_batch",
     "punctual_attempt",
+    "punctual_log",
     "punctual_outbox",
     "punctual_minute_figures",
     "punctual_audit_entry",
@@ -170,6 +171,9 @@ class History:
         }
         part.insert("punctual_attempt", 5, failure)
         part.insert("punctual_attempt", 200, failure | {"task_id": "1000000000 + 100 * (n - 1) + 3"})
+        logged = {"dropped": "0", "lines": """'[[1.5, "", "a line"]]'""", "started_at": SOME_DAY}
+        logged |= {name: failure[name] for name in ("task_id", "attempt", "batch_no", "worker")}
+        part.insert("punctual_log", 5, logged)
         part.insert(
             "punctual_outbox",
             1,

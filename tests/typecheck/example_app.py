@@ -12,9 +12,11 @@ from uuid import UUID
 
 from tasks_app.client import (
     INTERNAL_TENANT,
+    Addresses,
     Answer,
     Arguments,
     AttemptInfo,
+    Away,
     Backoff,
     BaseHandler,
     BatchHandler,
@@ -34,6 +36,7 @@ from tasks_app.client import (
     Snooze,
     Status,
     Task,
+    TaskCancelled,
     TaskHandler,
     TaskInfo,
     ToFunction,
@@ -100,6 +103,7 @@ from tasks_app.client.compensation import (
 )
 from tasks_app.client.events import Kind, declare_kind
 from tasks_app.client.jobs import (
+    Declaration,
     JobRequest,
     NameTaken,
     StaleRevision,
@@ -182,6 +186,15 @@ def expire(task: Task) -> None:
     raise Snooze(task.execute_time + TOMORROW)
 
 
+@handler("EXAMPLE_CONVERT")
+def convert(task: Task, film: str) -> Away:
+    where: Addresses = task.addresses
+    if film == "":
+        raise Away(timedelta(minutes=5))
+    remind(len(where.complete))
+    return task.away(lease=timedelta(hours=2))
+
+
 @handler("EXAMPLE_INDEX", batch=True)
 def index(tasks: list[Task]) -> dict[int, Exception | Result] | None:
     return {task.id: Result(len(task.key)) if task.payload else ValueError(task.key) for task in tasks}
@@ -190,6 +203,18 @@ def index(tasks: list[Task]) -> dict[int, Exception | Result] | None:
 @handler("EXAMPLE_FETCH", concurrency=4)
 async def fetch(url: str, *, tries: int = 3) -> int:
     return tries
+
+
+@handler("EXAMPLE_EXPORT", timeout=3600, logs=True)
+def export(task: Task, pages: int) -> int:
+    for page in range(pages):
+        if task.cancelled:
+            raise TaskCancelled("nobody waits for it")
+        task.progress(page / pages, f"page {page}")
+        task.log(f"page {page}", level="INFO")
+        task.check_cancelled()
+    task.progress(None)
+    return pages
 
 
 class Mail(BaseHandler):
@@ -237,6 +262,7 @@ def plan(at: datetime) -> list[Scheduled]:
 
 
 def direct() -> str:
+    export(fake_task(cancelled=False), 3)
     expire(fake_task(payload={"order": 5}))
     index([fake_task(key=1), fake_task(key=UUID(int=2))])
     ship(fake_task(), Parcel(5, Decimal(1)))
@@ -348,6 +374,12 @@ def many(job_id: int, since: datetime) -> int:
     resume_campaign(campaign.id, operator)
     cancel_campaign(campaign.id, operator)
     return foreseen.instances if changed and find_campaign(campaign.id) is not None else 0
+
+
+def declared() -> Iterator[JobRequest | Declaration]:
+    """As the `jobs()` of a file of jobs."""
+    yield JobRequest(name="nightly", task_type=send.name, cron="0 2 * * *", timeout=90, backoff=[1, 5.5])
+    yield Declaration(JobRequest(name="hourly", task_type=send.name, every=3600), tenant="acme", renamed_from="often")
 
 
 def rolling() -> tuple[datetime, int, Timer | None]:

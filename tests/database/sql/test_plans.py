@@ -41,9 +41,12 @@ from tasks_app.lifecycle.campaigns import steps
 from tasks_app.lifecycle.claim import ClaimedBatch, LaneShare, claim, peek
 from tasks_app.lifecycle.jobs.planning import plan_due
 from tasks_app.lifecycle.jobs.verbs import edit
+from tasks_app.lifecycle.logs import Lines, keep_logs
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.past import move_batches, move_strays
+from tasks_app.lifecycle.progress import Told, forget_progress, tell_progress
 from tasks_app.lifecycle.reap import reap, rescue_stranded
+from tasks_app.lifecycle.start import start
 from tasks_app.lifecycle.view import history
 from tasks_app.models import AnyTask, Campaign, DlqEntry, JobDefinition, OutboxWindow, ScheduleTask, TaskBatch
 from tests.support.engine import anybodys
@@ -120,6 +123,15 @@ def read_windows() -> None:
     assert read(Cursor(0), lambda tenant, event, task_type: True, most=100).events
 
 
+def tell_of_a_run() -> None:
+    [claimed] = claim_new(5)
+    batch = start(UUID(claimed.batch_no), "test")
+    assert len(tell_progress(batch.batch_no, [Told(task.id, 0.5, "") for task in batch.tasks])) == 5
+    keep_logs(batch.batch_no, [Lines(task.id, 1, 0, [(1.5, "", "a line")]) for task in batch.tasks])
+    assert find(TYPE, "new 1").progress.fraction == 0.5
+    forget_progress([task.id for task in batch.tasks])
+
+
 def look_for_alarms() -> None:
     for step in (read_events, read_events, look_around, calm_due, tell_due):
         step()
@@ -185,6 +197,8 @@ DOES = {
     "prune incidents": lambda: sql.run("prune_incidents", {"keep": 10 * DAY, "step": 100}),
     "look for alarms": look_for_alarms,
     "send alerts": send_waiting,
+    "tell of a run": tell_of_a_run,
+    "prune progress": lambda: sql.run("prune_progress", {"after": 0, "keep": 3600.0, "step": 100}),
     "prune revisions": lambda: sql.run("prune_revisions", {"after": 0, "keep": DAY, "step": 100}),
     "cut a window": cut_a_window,
     "read events": read_windows,
