@@ -62,7 +62,7 @@ def gather(
         in_the_past=_query("SELECT count(*) FROM punctual_past")[0][0],
         moves=scenario.moves,
         replays=_replays() if scenario.replays else None,
-        campaign=_campaign() if scenario.replays else "",
+        campaign=_campaign("replayed") if scenario.replays else _campaign("created") if scenario.backfills else None,
         events_told=min((len(set(ids)) for ids in events.told.values()), default=0) if events else 0,
         wrong_events=list(wrong_events(events)) if events else [],
         wrong_answers=_wrong_answers(again),
@@ -205,10 +205,10 @@ def _replays() -> Counter:
     return found
 
 
-def _campaign() -> str:
-    """DONE, or where it got stuck."""
+def _campaign(answer: str) -> str:
+    """DONE, with this answer for each of its tasks; or where it got stuck."""
     one = Campaign.objects.get()
-    whole = one.state == "DONE" and one.done == one.total and one.counts == {"replayed": one.total}
+    whole = one.state == "DONE" and one.done == one.total and one.counts == {answer: one.total}
     return "DONE" if whole else f"{one.state} after {one.done} of {one.total}: {one.counts}"
 
 

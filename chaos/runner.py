@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import psycopg
 from django.db import connection
@@ -25,7 +25,7 @@ from .oracle import FINAL, Verdict, judge
 from .receiver import WEBHOOK, Receiver
 from .recovery import Recovery, recoveries
 from .scenarios import RUN_LEASE_SECONDS, Fault, Scenario
-from .workload import MENDED, POISON_MAX_RETRY, Wish, hopeless, innocents, poisonous
+from .workload import BACKFILLED_TYPE, MENDED, POISON_MAX_RETRY, Wish, hopeless, innocents, instances, poisonous
 
 TICK_SECONDS = 0.05
 LOOK_SECONDS = 0.25
@@ -98,6 +98,8 @@ class _Run:
         if dead:
             self._replay(len(dead))
             wishes += dead
+        if self.scenario.backfills:
+            wishes += self._backfill()
         self._wait(lambda: time.time() >= self.start)
         client = self._start_client(ending)
         self._under_fire()
@@ -141,6 +143,24 @@ class _Run:
 
         pace = Pace(cap=tasks, rate=tasks / (0.7 * self.scenario.seconds), lane="low")
         start_matching(Verb.REPLAY, Filter(state="DEAD"), Operator("chaos", "it is mended"), pace)
+
+    def _backfill(self) -> list[Wish]:
+        """Two weeks of a job that fires every five minutes, at a rate at which it takes most of the run."""
+        from tasks_app.client import Operator
+        from tasks_app.client.campaigns import BackfillRequest, Pace, start_backfill
+        from tasks_app.client.jobs import JobRequest, create_job, pause_job
+
+        def operator() -> Operator:
+            return Operator("chaos", "it was not there then")
+
+        job = create_job(JobRequest(name="backfilled", task_type=BACKFILLED_TYPE, every=300), operator())
+        pause_job(job.id, operator())  # what its schedule fires meanwhile would be in nobody's list
+        until = datetime.now(UTC) - timedelta(hours=1)
+        firings = job.schedule.until(until - timedelta(days=14), until, 10_000)
+        request = BackfillRequest([job.id], firings[0], firings[-1])
+        pace = Pace(rate=len(firings) / (0.7 * self.scenario.seconds), lane="low")
+        start_backfill(request, operator(), pace)
+        return instances(job.id, firings)
 
     def _under_fire(self) -> None:
         """Begin and end every fault at its moment; the load goes on for a while after the last."""

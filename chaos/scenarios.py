@@ -45,6 +45,7 @@ class Scenario:
     poison_each: int = 0
     longest_schedule_ms: float | None = None
     replays: bool = False  # a quarter as many tasks have died before, and a campaign replays them meanwhile
+    backfills: bool = False  # a campaign makes up for two weeks of a job meanwhile
     events: bool = False  # all are kept and told to subscribers, and each must be matched by a change
     webhooks: bool = False  # and one of the subscribers is a receiver of webhooks
     moves: bool = False  # what is over goes to the past at once, and what is of BRIEF_TYPE goes for good soon after
@@ -199,6 +200,14 @@ ALL = {
             54,
             _replay,
             replays=True,
+        ),
+        Scenario(
+            "backfill",
+            "two weeks of a job are backfilled, 4,032 instances; beats and workers killed, PostgreSQL stopped, "
+            "connections cut",
+            54,
+            _replay,
+            backfills=True,
         ),
         Scenario(
             "relay",

@@ -49,6 +49,7 @@ BODIES = {
     "/reschedule": {"at": "2090-01-01T00:00:00Z"},
     "/replay": {"reason": "x", "since": "2026-11-01T00:00:00Z"},
     "/withdraw": {"reason": "x"},
+    "/backfill": {"since": "2026-03-01T00:00:00Z", "until": "2026-03-01T01:00:00Z"},
 }
 # What has no id: the same for all tenants, or told apart by its name.
 NAMES = {"lane": "low", "name": "T_QUIET", "product_code": "secret-1", "token": NO_TOKEN, "host": "api.example.com"}

@@ -39,6 +39,7 @@ pytestmark = pytest.mark.django_db
 # Whatever asks the database or runs code may find it down or broken; and 405 is the answer of no operation.
 NOT_PROVOKED = {"SCH_500_INTERNAL", "SCH_503_DATABASE_DOWN", "SCH_405_METHOD_NOT_ALLOWED"}
 NOBODY = 987_654_321
+BACKFILLS = ("backfill_job", "backfill_jobs")
 IDS = ("job_id", "task_id", "letter_id", "rule_id", "channel_id", "incident_id", "subscription_id", "campaign_id")
 NO_NAMES = {"name": "nobody", "host": "nobody.example.com"}
 UNIT = {"task_type": "T_QUIET", "key": "there"}
@@ -91,6 +92,8 @@ def world(api: Api, operation: Operation, *, task_type: str = "T_QUIET", lane: s
         others = {"token": gone.tasks[0].token, "run": gone.batch_no}
     if operation.path.startswith("/campaigns"):
         others = {"campaign_id": start_matching(Verb.CANCEL, Filter(tenant="default"), by()).id}
+    if operation.id in BACKFILLS:
+        body = body | {"dry_run": False} | ({"jobs": [job.id]} if "jobs" in body else {})
     return World(api, operation, job.id, task.task_id, of_type(body, task_type), taken, others)
 
 
@@ -169,7 +172,9 @@ def not_away(api: Api, operation: Operation) -> Answer:
 
 def too_often(api: Api, operation: Operation) -> Answer:
     there = world(api, operation)
-    return [there.call(headers={"Idempotency_Key": None}) for _ in range(11)][-1]
+    if operation.id in BACKFILLS:  # else the second finds nothing missing
+        there = there._replace(body=there.body | {"which": "all"})
+    return [there.call(headers={"Idempotency_Key": f"k{number}"}) for number in range(11)][-1]
 
 
 def reused_key(api: Api, operation: Operation) -> Answer:
@@ -186,13 +191,16 @@ def without_dispatcher(api: Api, operation: Operation) -> Answer:
 def without_archive(api: Api, operation: Operation) -> Answer:
     there = world(api, operation)
     with override_settings(PUNCTUAL=settings.PUNCTUAL | {"ARCHIVE_URL": "/nobody/has/this/folder"}):
+        if operation.id in BACKFILLS:
+            return there.call(body=there.body | {"which": "missing"})
         return there.call(query="?cold=true&key=a&after=cold%7C")
 
 
 def not_there(api: Api, operation: Operation) -> Answer:
     there = world(api, operation)
     asked = boss() if operation.id == "lift_host" else there.api
-    return there.call(api=asked, ids=dict.fromkeys(IDS, NOBODY) | NO_NAMES)
+    body = {"body": there.body | {"jobs": [NOBODY]}} if operation.id == "backfill_jobs" else {}
+    return there.call(api=asked, ids=dict.fromkeys(IDS, NOBODY) | NO_NAMES, **body)
 
 
 PROVOKED: dict[str, Callable[[Api, Operation], Answer]] = {
