@@ -31,7 +31,7 @@ class Task:
         "_addresses",
         "_contact",
         "_deferred",
-        "_fire_time",
+        "_fire",
         "_own",
         "_report",
         "job",
