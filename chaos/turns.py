@@ -63,13 +63,16 @@ def end() -> None:
     from tasks_app.models import JobDefinition
 
     connection.close()  # ours was cut with the others
-    for job in JobDefinition.objects.all():
+    for job in JobDefinition.objects.filter(overlap__in=POLICIES):
         pause_job(job.id, Operator("chaos", "the load has ended"))
 
 
 def witnessed() -> list[Seen]:
     with connection.cursor() as cursor:
-        cursor.execute("SELECT job, task, under_way, xid::text::bigint FROM chaos_turn ORDER BY at")
+        cursor.execute(
+            "SELECT w.job, w.task, w.under_way, w.xid::text::bigint FROM chaos_turn w"
+            " JOIN punctual_job d ON d.id = w.job WHERE d.overlap <> 'allow' ORDER BY w.at"
+        )
         return [Seen(*row) for row in cursor.fetchall()]
 
 
@@ -79,6 +82,7 @@ def results() -> dict[str, Counter]:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT d.name, t.status, t.error_code FROM punctual_job d JOIN punctual_any_task t ON t.job = d.id"
+            " WHERE d.overlap <> 'allow'"
         )
         for name, status, code in cursor.fetchall():
             found[name][code if status == "CANCELLED" else status] += 1

@@ -25,7 +25,7 @@ from tasks_app.lifecycle.outbox import tell
 from tasks_app.lifecycle.request import checked_instant, checked_json, checked_name, fitting_payload
 from tasks_app.lifecycle.shards import shards_of
 from tasks_app.lifecycle.turns import cancel_waiting, hold_turns, leave_turns
-from tasks_app.models import JobDefinition, Turn
+from tasks_app.models import Backfill, JobDefinition, Turn
 from tasks_app.models.schedule_task import DEFAULT_TENANT, TENANT_LENGTH
 from tasks_app.sql import run
 
@@ -253,6 +253,7 @@ def delete(
         take_back(job, operator.name)
         if job.overlap != Overlap.ALLOW or Turn.objects.filter(job=job.id).exists():
             cancel_waiting(job.id, operator.name)
+        Backfill.objects.filter(job=job.id).delete()
         JobDefinition.objects.filter(id=job.id).delete()
         _audit(operator, "delete", job, {"before": before})
         _tell("job.deleted", job, operator)

@@ -9,26 +9,29 @@
 -- Tokens are made from one random salt: PostgreSQL's own opens a random device for each.
 -- An instance of a job that cares about overlap waits for its turn, which is decided when its time comes. What was missed, or
 -- is wanted though its time has passed, queues whatever the policy; and what is wanted stands behind those who wait already.
+-- `backfill`: its instances are due now, in the order in which they are given, and don't expire: somebody wants
+-- them, however late. `lane`: instead of the job's.
 WITH created AS (
     INSERT INTO punctual_task (tenant, task_type, biz_key, idem_key, token, job, fire_time, status, execute_time, due_at,
                                allowed_at, lane, shard, limited, max_retry, expires_after, payload)
     SELECT j.tenant, j.task_type, j.id || ':' || f.label, j.id || ':' || f.label,
            md5(%(salt)s::text || j.id || ':' || f.label)::uuid, j.id, f.fire,
            CASE j.overlap WHEN 'allow' THEN 'INIT' ELSE 'BLOCKED' END, f.fire,
-           CASE j.overlap WHEN 'allow' THEN f.fire + make_interval(secs => j.jitter_offset) END,
-           CASE WHEN f.wanted AND f.fire + make_interval(secs => j.jitter_offset) < clock.now THEN clock.now END,
-           j.lane, coalesce(l.home, j.shard), l.home IS NOT NULL,
-           j.max_retry, j.expires_after + make_interval(secs => j.jitter_offset), j.payload
+           CASE WHEN j.overlap <> 'allow' THEN NULL
+                WHEN %(backfill)s THEN clock.now + make_interval(secs => f.place / 1e6)
+                ELSE f.fire + make_interval(secs => j.jitter_offset) END,
+           CASE WHEN f.wanted AND f.fire + make_interval(secs => j.jitter_offset) < clock.now
+                THEN clock.now + make_interval(secs => CASE WHEN %(backfill)s THEN f.place / 1e6 ELSE 0 END) END,
+           coalesce(%(lane)s::text, j.lane), coalesce(l.home, j.shard), l.home IS NOT NULL,
+           j.max_retry, CASE WHEN NOT %(backfill)s THEN j.expires_after + make_interval(secs => j.jitter_offset) END, j.payload
     FROM (SELECT clock_timestamp() AS now) AS clock,
          unnest(%(cursors)s::bigint[], %(fires)s::timestamptz[], %(labels)s::text[], %(missed)s::int[],
-                %(wanted)s::bool[], %(lows)s::bigint[], %(highs)s::bigint[])
-         AS f(cursor, fire, label, missed, wanted, low, high)
+                %(wanted)s::bool[], %(lows)s::bigint[], %(highs)s::bigint[]) WITH ORDINALITY
+         AS f(cursor, fire, label, missed, wanted, low, high, place)
     CROSS JOIN LATERAL (
         SELECT * FROM punctual_job d
         WHERE
 --rows
-          AND d.status = 'ACTIVE' AND (d.plan_from < f.fire OR f.wanted) AND (d.end_at IS NULL OR f.fire <= d.end_at)
-          AND (d.max_runs IS NULL OR d.runs < d.max_runs)
         ORDER BY d.id
         LIMIT %(page)s
     ) AS j
@@ -42,7 +45,8 @@ WITH created AS (
                                 AND p.biz_key = j.id || ':' || f.label) ELSE TRUE END
     ORDER BY (j.id || ':' || f.label) COLLATE "C"
     ON CONFLICT DO NOTHING
-    RETURNING tenant, task_type, biz_key, id, coalesce(due_at, execute_time) AS due_at, replaces, job, fire_time, idem_key, shard
+    RETURNING tenant, task_type, biz_key, id, coalesce(due_at, allowed_at, execute_time) AS due_at, replaces, job, fire_time,
+              idem_key, shard, allowed_at
 ), counted AS (
     UPDATE punctual_job d
     SET runs = d.runs + 1, cursor = CASE WHEN d.runs + 1 < d.max_runs THEN d.cursor END
@@ -50,14 +54,16 @@ WITH created AS (
 ), turns AS (
     INSERT INTO punctual_turn (task, job, shard, at, policy)
     SELECT c.id, c.job, d.shard,
-           greatest(c.fire_time + make_interval(secs => d.jitter_offset),
-                    CASE WHEN c.fire_time = ANY (%(asked)s::timestamptz[]) THEN clock.now END),
-           CASE WHEN c.fire_time = ANY (%(queueing)s::timestamptz[]) AND c.fire_time < clock.now THEN 'queue_all'
+           greatest(c.fire_time + make_interval(secs => d.jitter_offset), c.allowed_at),
+           CASE WHEN c.allowed_at IS NOT NULL OR c.fire_time = ANY (%(caught_up)s::timestamptz[]) THEN 'queue_all'
                 ELSE d.overlap END
-    FROM (SELECT clock_timestamp() AS now) AS clock, created c
+    FROM created c
     CROSS JOIN LATERAL (
         SELECT d.shard, d.jitter_offset, d.overlap FROM punctual_job d WHERE d.id = c.job AND d.overlap <> 'allow' LIMIT 1
     ) AS d
     WHERE %(turns)s
 --include created
-SELECT shard, count(*), date_part('epoch', min(due_at)) FROM created GROUP BY shard
+SELECT shard, count(*), date_part('epoch', min(due_at)), array_agg(id) FILTER (WHERE %(backfill)s),
+       array_agg(biz_key::text) FILTER (WHERE %(backfill)s)
+FROM created
+GROUP BY shard

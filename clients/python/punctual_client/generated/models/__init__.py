@@ -15,11 +15,16 @@ from .alert_out import AlertOut
 from .alert_outcome import AlertOutcome
 from .alert_page import AlertPage
 from .answer import Answer
+from .any_campaign_kind import AnyCampaignKind
 from .attempt_out import AttemptOut
 from .attempt_page import AttemptPage
 from .audit_out import AuditOut
 from .audit_page import AuditPage
 from .away_out import AwayOut
+from .backfill_in import BackfillIn
+from .backfill_out import BackfillOut
+from .backfill_which import BackfillWhich
+from .backfills_in import BackfillsIn
 from .bulk_cancel_in import BulkCancelIn
 from .bulk_cancel_out import BulkCancelOut
 from .bulk_cancelled_out import BulkCancelledOut
@@ -71,6 +76,7 @@ from .lane_out import LaneOut
 from .lane_pause_out import LanePauseOut
 from .lane_reason_in import LaneReasonIn
 from .lanes import Lanes
+from .lease_out import LeaseOut
 from .letter_detail_out import LetterDetailOut
 from .letter_out import LetterOut
 from .letter_page_out import LetterPageOut
@@ -97,6 +103,7 @@ from .on_resume import OnResume
 from .operated_out import OperatedOut
 from .ordered_out import OrderedOut
 from .overlap import Overlap
+from .pace_in import PaceIn
 from .pause_in import PauseIn
 from .payload_schema import PayloadSchema
 from .plan_outcome import PlanOutcome
@@ -120,6 +127,7 @@ from .rule import Rule
 from .secret_in import SecretIn
 from .secret_out import SecretOut
 from .sink_kind import SinkKind
+from .slot_out import SlotOut
 from .subscription_in import SubscriptionIn
 from .subscription_in_target import SubscriptionInTarget
 from .subscription_made import SubscriptionMade
@@ -168,11 +176,16 @@ __all__ = (
     "AlertOutcome",
     "AlertPage",
     "Answer",
+    "AnyCampaignKind",
     "AttemptOut",
     "AttemptPage",
     "AuditOut",
     "AuditPage",
     "AwayOut",
+    "BackfillIn",
+    "BackfillOut",
+    "BackfillsIn",
+    "BackfillWhich",
     "BulkCancelIn",
     "BulkCancelledOut",
     "BulkCancelOut",
@@ -224,6 +237,7 @@ __all__ = (
     "LanePauseOut",
     "LaneReasonIn",
     "Lanes",
+    "LeaseOut",
     "LetterDetailOut",
     "LetterOut",
     "LetterPageOut",
@@ -250,6 +264,7 @@ __all__ = (
     "OperatedOut",
     "OrderedOut",
     "Overlap",
+    "PaceIn",
     "PauseIn",
     "PayloadSchema",
     "PlannedOut",
@@ -273,6 +288,7 @@ __all__ = (
     "SecretIn",
     "SecretOut",
     "SinkKind",
+    "SlotOut",
     "SubscriptionIn",
     "SubscriptionInTarget",
     "SubscriptionMade",
