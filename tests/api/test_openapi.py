@@ -23,7 +23,7 @@ LISTED = {"status", "lane", "outcome", "answer", "rule", "code", "dst_gap", "dst
 # A handler makes up its own codes; what became of a job or lane is written as it is said; a product has a code; what a
 # receiver answers is its own business.
 FREE = {("ErrorOut", "code"), ("AuditOut", "outcome"), ("ProductOut", "code"), ("DeliveryOut", "answer")}
-FREE |= {("TestedOut", "answer")}
+FREE |= {("TestedOut", "answer"), ("FailIn", "code")}
 
 
 def inside(schema: object) -> list[dict]:
