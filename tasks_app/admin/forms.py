@@ -9,7 +9,7 @@ from django import forms
 from django.http import QueryDict
 
 from tasks_app.conf import conf
-from tasks_app.core.campaigns import CAP, MOST, RATES
+from tasks_app.core.campaigns import CAP, MOST, MOST_RUNNING, RATES
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lanes import LANES
@@ -83,6 +83,15 @@ def rate_field() -> forms.FloatField:
     )
 
 
+def most_running_field() -> forms.IntegerField:
+    return forms.IntegerField(
+        label="At most so many under way at once (empty: no limit)",
+        min_value=1,
+        max_value=MOST_RUNNING,
+        required=False,
+    )
+
+
 def lane_field() -> forms.ChoiceField:
     """Where tasks wait that are to run again."""
     own = (OWN_LANE, "each in its own lane")
@@ -92,8 +101,8 @@ def lane_field() -> forms.ChoiceField:
 
 
 def pace_of(given: dict) -> Pace:
-    """Of a form with the three fields above."""
-    return Pace(given.get("cap") or CAP, given.get("rate"), given.get("lane") or LANE)
+    """Of a form with some of the fields above."""
+    return Pace(given.get("cap") or CAP, given.get("rate"), given.get("lane") or LANE, given.get("most_running"))
 
 
 class FilterForm(forms.Form):

@@ -19,6 +19,7 @@ from . import (
     alarms,
     attempts,
     audit,
+    backfills,
     bulk,
     campaigns,
     dead_letters,
@@ -87,6 +88,8 @@ handle_all(api)
 api.add_exception_handler(AuthenticationError, limits.unauthenticated)
 OWN = (
     ("/jobs", jobs.router),
+    ("/jobs", backfills.of_job),
+    ("/backfills", backfills.router),
     ("/tasks", bulk.router),  # before an id, which its address could be
     ("/tasks", reports.router),
     ("/tasks", tasks.router),

@@ -35,10 +35,11 @@ _JOB = _JOB_IN | {
     "paused_by": "",
     "paused_until": None,
     "on_resume": "skip",
-    "declared": {"source": "jobs.yaml", "applied_at": "2027-02-26T14:03:11.120000Z", "drift": ["cron"]},
+    "declared": None,
     "created_at": "2027-02-26T14:03:11.120000Z",
     "updated_at": "2027-02-26T14:03:11.120000Z",
 }
+_DECLARED = {"source": "jobs.yaml", "applied_at": "2027-02-26T14:03:11.120000Z", "drift": ["cron"]}
 _TASK_IN = {
     "task_type": "INVOICE_SEND",
     "key": "order 4711/a",
@@ -195,8 +196,10 @@ _CAMPAIGN = {
     "task_type": "INVOICE_SEND",
     "cap": 20000,
     "rate": 500.0,
+    "most_running": None,
     "lane": "backfill",
     "at": None,
+    "which": None,
     "total": 18250,
     "more": False,
     "done": 6100,
@@ -303,7 +306,7 @@ EXAMPLES = {
         {"task_type": "INVOICE_SEND", "key": "order 4711/a", "at": "2027-03-02T09:00:00+01:00", "revision": 3},
         {"task_type": "INVOICE_SEND", "key": 4712, "delay": 0},
     ],
-    "JobOut": [_JOB],
+    "JobOut": [_JOB, _JOB | {"declared": _DECLARED}],
     "JobPage": [{"items": [_JOB], "next": "daily report"}],
     "TaskOut": [_TASK],
     "TaskPage": [{"items": [_TASK], "next": "1001"}],
@@ -439,6 +442,34 @@ EXAMPLES = {
     ],
     "LettersIn": [{"task_type": "INVOICE_SEND", "tag": "gateway", "reason": "nobody needs them any more"}],
     "OrderedOut": [{"letters": 4711, "complete": True, "taken": 4711, "campaign": 9, "state": "RUNNING"}],
+    "BackfillIn": [
+        {"since": "2026-03-01T00:00:00Z", "until": "2026-03-01T12:00:00Z", "rate": 5, "dry_run": True},
+        {"since": "2026-03-01T00:00:00Z", "which": "failed", "most_running": 4, "reason": "the source is back"},
+    ],
+    "BackfillsIn": [
+        {
+            "jobs": [12, 13],
+            "since": "2026-03-01T00:00:00Z",
+            "until": "2026-03-01T12:00:00Z",
+            "which": "all",
+            "newest_first": True,
+        }
+    ],
+    "BackfillOut": [
+        {
+            "instances": 4032,
+            "first": [{"job": 12, "fire_time": "2027-03-01T00:00:00Z", "task_id": None}],
+            "last": [{"job": 12, "fire_time": "2027-03-14T23:55:00Z", "task_id": None}],
+            "per_second": 5.0,
+            "seconds": 806.4,
+            "done_at": "2027-03-15T09:13:26.400000Z",
+            "forecast": "About 13 min, until Mon 15 Mar 09:13 UTC, at the rate of 5 a second.",
+            "selection": "missing firings of 'report' from 2027-03-01 00:00 to 2027-03-14 23:59 UTC, oldest first",
+            "campaign": None,
+            "state": None,
+        }
+    ],
+    "PaceIn": [{"rate": 50, "reason": "the mail server can take more"}, {"rate": None, "most_running": 8}],
     "AttemptPage": [
         {
             "items": [

@@ -1,8 +1,9 @@
 """The door for other apps: what they need every day.
 
 Beside it are `client.events` (what an app tells others), `client.subscriptions` (who hears of it), `client.jobs` (rules
-that fire by a schedule), `client.rolling` (all repeating tasks of a type at once) and `client.compensation` (an app's
-own rows compared with what is scheduled for them). Admin pages are built with `tasks_app.pages`.
+that fire by a schedule), `client.campaigns` (one order for many tasks, and backfills), `client.rolling` (all repeating
+tasks of a type at once) and `client.compensation` (an app's own rows compared with what is scheduled for them). Admin
+pages are built with `tasks_app.pages`.
 """
 
 from collections.abc import Iterable, Sequence

@@ -27,7 +27,18 @@ class Task:
     """One task to do. What a handler rarely reads is made only when it is read."""
 
     __slots__ = ("_execute_time", "_payload", "_payload_text", "_token", "attempt", "deadline", "due", "id", "key")
-    __slots__ += ("_addresses", "_contact", "_deferred", "_own", "_report", "job", "lane", "tenant", "type")
+    __slots__ += (
+        "_addresses",
+        "_contact",
+        "_deferred",
+        "_fire",
+        "_own",
+        "_report",
+        "job",
+        "lane",
+        "tenant",
+        "type",
+    )
 
     def __init__(
         self,
@@ -44,6 +55,7 @@ class Task:
         type: str,
         lane: str,
         contact: Contact | None = None,
+        fire_time: float | None = None,
     ) -> None:
         self.id = id
         self.tenant = tenant
@@ -55,6 +67,7 @@ class Task:
         self.due = due  # from when on this try is late: when it could start, epoch seconds
         self.deadline = deadline  # not run after this, epoch seconds
         self._execute_time = execute_time
+        self._fire = fire_time
         self._token = token
         self._payload_text = payload_text
         self._contact = contact  # with the thread that keeps the lease of its batch
@@ -63,6 +76,11 @@ class Task:
     def execute_time(self) -> datetime:
         """What the user asked for."""
         return datetime.fromtimestamp(self._execute_time, UTC)
+
+    @property
+    def fire_time(self) -> datetime | None:
+        """The firing of its job that it stands for, whenever it runs; None: it is no instance of a job."""
+        return None if self._fire is None else datetime.fromtimestamp(self._fire, UTC)
 
     @property
     def payload(self):

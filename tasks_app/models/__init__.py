@@ -8,6 +8,7 @@ from .alarm_rule import AlarmRule
 from .api_token import ApiToken
 from .audit_entry import AuditEntry
 from .away_task import AwayTask
+from .backfill import Backfill
 from .campaign import Campaign, CampaignChunk
 from .declared_job import DeclaredJob
 from .delivery import Delivery
@@ -48,6 +49,7 @@ __all__ = [
     "ApiToken",
     "AuditEntry",
     "AwayTask",
+    "Backfill",
     "Campaign",
     "CampaignChunk",
     "DeclaredJob",

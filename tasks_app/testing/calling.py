@@ -33,6 +33,7 @@ def fake_task(
     tenant: str = DEFAULT_TENANT,
     lane: str = "default",
     job: int | None = None,
+    fire_time: datetime | None = None,
     id: int = 1,
     cancelled: bool = False,
 ) -> Task:
@@ -40,9 +41,12 @@ def fake_task(
     at = (execute_time or timezone.now()).timestamp()
     text = json.dumps({} if payload is None else payload)
     ends = None if deadline is None else deadline.timestamp()
+    fire = None if fire_time is None else fire_time.timestamp()
     kind, contact = name_of(what), Contact()
     contact.lost = cancelled
-    task = Task(id, tenant, str(key), attempt, at, at, ends, str(token or uuid4()), text, job, kind, lane, contact)
+    task = Task(
+        id, tenant, str(key), attempt, at, at, ends, str(token or uuid4()), text, job, kind, lane, contact, fire
+    )
     task.addresses = Addresses(*(f"https://punctual.invalid/tasks/{task.token}/{one}" for one in Addresses._fields))
     return task
 

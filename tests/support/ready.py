@@ -18,7 +18,7 @@ from tasks_app.lifecycle.hosts import limit
 from tasks_app.lifecycle.limited import declare_limits
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.secret_verbs import set_secret
-from tasks_app.models import DlqEntry, HostHealth
+from tasks_app.models import DlqEntry, HostHealth, JobDefinition
 from tests.support.alarms import alarm_ids
 from tests.support.api import Api
 from tests.support.engine import run_due
@@ -70,9 +70,13 @@ def ready(api: Api, one: Operation, number: int = 0) -> Ready:
         ids["subscription_id"] = told.id
         note_deliveries(told.id, [Attempt([], True, "200", 12.5)])
     if "{campaign_id}" in one.path or one.id == "list_campaigns":
-        ids["campaign_id"] = start_matching(Verb.CANCEL, Filter(tenant="default"), operator()).id
+        kind, _ = (Verb.REPLAY, dead("dead")) if one.id == "change_campaign" else (Verb.CANCEL, None)
+        ids["campaign_id"] = start_matching(kind, Filter(tenant="default"), operator()).id
         if one.id == "resume_campaign":
             verbs.pause(ids["campaign_id"], operator())
+    elif one.id == "backfill_jobs":
+        for number_, name in ((12, "one"), (13, "two")):  # as its example names them
+            JobDefinition.objects.filter(id=make(name).id).update(id=number_)
     elif one.id == "start_campaign":
         dead(f"dead {number}")
     elif "{token}" in one.path:

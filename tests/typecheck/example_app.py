@@ -72,6 +72,23 @@ from tasks_app.client import (
     who_is_missing,
     write,
 )
+from tasks_app.client.campaigns import (
+    BackfillRequest,
+    Filter,
+    NothingToDo,
+    Pace,
+    RetryLimited,
+    Verb,
+    Which,
+    cancel_campaign,
+    change_pace,
+    find_campaign,
+    foresee_backfill,
+    pause_campaign,
+    resume_campaign,
+    start_backfill,
+    start_campaign,
+)
 from tasks_app.client.compensation import (
     Compared,
     Difference,
@@ -340,6 +357,23 @@ def jobs(until: datetime) -> int:
     except (NameTaken, StaleRevision, UnknownJob):
         return 0
     return triggered.task_id
+
+
+def many(job_id: int, since: datetime) -> int:
+    operator, pace = Operator("olga", "the source was down"), Pace(cap=500, rate=5.0, most_running=4)
+    request = BackfillRequest([job_id], since, which=Which.FAILED, newest_first=True)
+    foreseen = foresee_backfill(request, pace)
+    first = [slot.at for slot in foreseen.first]
+    try:
+        campaign = start_backfill(request, operator, pace)
+        start_campaign(Verb.REPLAY, Filter(state="DEAD"), operator, pace)
+    except (NothingToDo, RetryLimited):
+        return len(first)
+    changed: bool = change_pace(campaign.id, {"rate": None}, operator).changed
+    pause_campaign(campaign.id, operator)
+    resume_campaign(campaign.id, operator)
+    cancel_campaign(campaign.id, operator)
+    return foreseen.instances if changed and find_campaign(campaign.id) is not None else 0
 
 
 def declared() -> Iterator[JobRequest | Declaration]:

@@ -24,7 +24,7 @@ from tasks_app.lifecycle.callbacks import refuse_bad_callback
 from tasks_app.lifecycle.outbox import tell
 from tasks_app.lifecycle.request import checked_instant, checked_json, checked_name, fitting_payload
 from tasks_app.lifecycle.shards import shards_of
-from tasks_app.models import JobDefinition
+from tasks_app.models import Backfill, JobDefinition
 from tasks_app.models.schedule_task import DEFAULT_TENANT, TENANT_LENGTH
 from tasks_app.sql import run
 
@@ -221,6 +221,7 @@ def delete(
         job, _ = lock_job(tenant, job_id, revision)
         before = shown_fields(job)
         take_back(job, operator.name)
+        Backfill.objects.filter(job=job.id).delete()
         JobDefinition.objects.filter(id=job.id).delete()
         _audit(operator, "delete", job, {"before": before})
         _tell("job.deleted", job, operator)

@@ -20,7 +20,9 @@ from .api.alarms import read_channel_alerts as _read_channel_alerts
 from .api.alarms import read_incident as _read_incident
 from .api.alarms import test_alarm_channel as _test_alarm_channel
 from .api.audit import list_audit as _list_audit
+from .api.campaigns import backfill_jobs as _backfill_jobs
 from .api.campaigns import cancel_campaign as _cancel_campaign
+from .api.campaigns import change_campaign as _change_campaign
 from .api.campaigns import list_campaigns as _list_campaigns
 from .api.campaigns import pause_campaign as _pause_campaign
 from .api.campaigns import read_campaign as _read_campaign
@@ -36,6 +38,7 @@ from .api.hosts import lift_host as _lift_host
 from .api.hosts import limit_host as _limit_host
 from .api.hosts import read_hosts as _read_hosts
 from .api.hosts import try_host as _try_host
+from .api.jobs import backfill_job as _backfill_job
 from .api.jobs import create_job as _create_job
 from .api.jobs import delete_job as _delete_job
 from .api.jobs import edit_job as _edit_job
@@ -103,17 +106,20 @@ from .models.alarm_rule_out import AlarmRuleOut
 from .models.alarm_rule_page import AlarmRulePage
 from .models.alarm_rule_patch import AlarmRulePatch
 from .models.alert_page import AlertPage
+from .models.any_campaign_kind import AnyCampaignKind
 from .models.attempt_out import AttemptOut
 from .models.attempt_page import AttemptPage
 from .models.audit_out import AuditOut
 from .models.audit_page import AuditPage
+from .models.backfill_in import BackfillIn
+from .models.backfill_out import BackfillOut
+from .models.backfills_in import BackfillsIn
 from .models.bulk_cancel_in import BulkCancelIn
 from .models.bulk_cancel_out import BulkCancelOut
 from .models.bulk_create_in import BulkCreateIn
 from .models.bulk_create_out import BulkCreateOut
 from .models.campaign_changed_out import CampaignChangedOut
 from .models.campaign_in import CampaignIn
-from .models.campaign_kind import CampaignKind
 from .models.campaign_out import CampaignOut
 from .models.campaign_page import CampaignPage
 from .models.campaign_state import CampaignState
@@ -158,6 +164,7 @@ from .models.named_secret_page import NamedSecretPage
 from .models.new_alarm_channel_out import NewAlarmChannelOut
 from .models.operated_out import OperatedOut
 from .models.ordered_out import OrderedOut
+from .models.pace_in import PaceIn
 from .models.pause_in import PauseIn
 from .models.planned_out import PlannedOut
 from .models.preview_out import PreviewOut
@@ -423,6 +430,165 @@ class Operations:
             job_id=job_id,
         )
         return cast(WhyOut, answer.parsed)
+
+    def backfill_job(
+        self,
+        job_id: int,
+        body: BackfillIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> BackfillOut:
+        """Backfill a job: make up for firings of the past"""
+        answer = _backfill_job.sync_detailed(
+            client=self.client,
+            job_id=job_id,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(BackfillOut, answer.parsed)
+
+    def backfill_jobs(
+        self,
+        body: BackfillsIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> BackfillOut:
+        """Backfill several jobs"""
+        answer = _backfill_jobs.sync_detailed(
+            client=self.client,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(BackfillOut, answer.parsed)
+
+    def list_campaigns(
+        self,
+        *,
+        state: CampaignState | Unset = UNSET,
+        kind: AnyCampaignKind | Unset = UNSET,
+        after: str | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> CampaignPage:
+        """List campaigns, latest first"""
+        answer = _list_campaigns.sync_detailed(
+            client=self.client,
+            state=state,
+            kind=kind,
+            after=after,
+            limit=limit,
+        )
+        return cast(CampaignPage, answer.parsed)
+
+    def iterate_campaigns(
+        self,
+        *,
+        state: CampaignState | Unset = UNSET,
+        kind: AnyCampaignKind | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> Iterator[CampaignOut]:
+        """All that `list_campaigns` lists, page after page"""
+        after: str | Unset = UNSET
+        while True:
+            page = self.list_campaigns(
+                state=state,
+                kind=kind,
+                after=after,
+                limit=limit,
+            )
+            for one in page.items:
+                yield one
+            if page.next_ is None:
+                return
+            after = page.next_
+
+    def start_campaign(
+        self,
+        body: CampaignIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> CampaignOut:
+        """Begin a campaign for all tasks that match"""
+        answer = _start_campaign.sync_detailed(
+            client=self.client,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(CampaignOut, answer.parsed)
+
+    def read_campaign(
+        self,
+        campaign_id: int,
+    ) -> CampaignOut:
+        """Read a campaign: how far it is, and what came of it"""
+        answer = _read_campaign.sync_detailed(
+            client=self.client,
+            campaign_id=campaign_id,
+        )
+        return cast(CampaignOut, answer.parsed)
+
+    def change_campaign(
+        self,
+        campaign_id: int,
+        body: PaceIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> CampaignOut:
+        """Change the pace of a campaign"""
+        answer = _change_campaign.sync_detailed(
+            client=self.client,
+            campaign_id=campaign_id,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(CampaignOut, answer.parsed)
+
+    def pause_campaign(
+        self,
+        campaign_id: int,
+        body: ReasonIn | Unset = UNSET,
+        *,
+        idempotency_key: str | None = None,
+    ) -> CampaignChangedOut:
+        """Pause a campaign"""
+        answer = _pause_campaign.sync_detailed(
+            client=self.client,
+            campaign_id=campaign_id,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(CampaignChangedOut, answer.parsed)
+
+    def resume_campaign(
+        self,
+        campaign_id: int,
+        body: ReasonIn | Unset = UNSET,
+        *,
+        idempotency_key: str | None = None,
+    ) -> CampaignChangedOut:
+        """Resume a campaign"""
+        answer = _resume_campaign.sync_detailed(
+            client=self.client,
+            campaign_id=campaign_id,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(CampaignChangedOut, answer.parsed)
+
+    def cancel_campaign(
+        self,
+        campaign_id: int,
+        body: ReasonIn | Unset = UNSET,
+        *,
+        idempotency_key: str | None = None,
+    ) -> CampaignChangedOut:
+        """Cancel the rest of a campaign"""
+        answer = _cancel_campaign.sync_detailed(
+            client=self.client,
+            campaign_id=campaign_id,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(CampaignChangedOut, answer.parsed)
 
     def create_tasks(
         self,
@@ -772,119 +938,6 @@ class Operations:
                 return
             after = page.next_
 
-    def list_campaigns(
-        self,
-        *,
-        state: CampaignState | Unset = UNSET,
-        kind: CampaignKind | Unset = UNSET,
-        after: str | Unset = UNSET,
-        limit: int | Unset = 50,
-    ) -> CampaignPage:
-        """List campaigns, latest first"""
-        answer = _list_campaigns.sync_detailed(
-            client=self.client,
-            state=state,
-            kind=kind,
-            after=after,
-            limit=limit,
-        )
-        return cast(CampaignPage, answer.parsed)
-
-    def iterate_campaigns(
-        self,
-        *,
-        state: CampaignState | Unset = UNSET,
-        kind: CampaignKind | Unset = UNSET,
-        limit: int | Unset = 50,
-    ) -> Iterator[CampaignOut]:
-        """All that `list_campaigns` lists, page after page"""
-        after: str | Unset = UNSET
-        while True:
-            page = self.list_campaigns(
-                state=state,
-                kind=kind,
-                after=after,
-                limit=limit,
-            )
-            for one in page.items:
-                yield one
-            if page.next_ is None:
-                return
-            after = page.next_
-
-    def start_campaign(
-        self,
-        body: CampaignIn,
-        *,
-        idempotency_key: str | None = None,
-    ) -> CampaignOut:
-        """Begin a campaign for all tasks that match"""
-        answer = _start_campaign.sync_detailed(
-            client=self.client,
-            body=body,
-            idempotency_key=idempotency_key or new_key(),
-        )
-        return cast(CampaignOut, answer.parsed)
-
-    def read_campaign(
-        self,
-        campaign_id: int,
-    ) -> CampaignOut:
-        """Read a campaign: how far it is, and what came of it"""
-        answer = _read_campaign.sync_detailed(
-            client=self.client,
-            campaign_id=campaign_id,
-        )
-        return cast(CampaignOut, answer.parsed)
-
-    def pause_campaign(
-        self,
-        campaign_id: int,
-        body: ReasonIn | Unset = UNSET,
-        *,
-        idempotency_key: str | None = None,
-    ) -> CampaignChangedOut:
-        """Pause a campaign"""
-        answer = _pause_campaign.sync_detailed(
-            client=self.client,
-            campaign_id=campaign_id,
-            body=body,
-            idempotency_key=idempotency_key or new_key(),
-        )
-        return cast(CampaignChangedOut, answer.parsed)
-
-    def resume_campaign(
-        self,
-        campaign_id: int,
-        body: ReasonIn | Unset = UNSET,
-        *,
-        idempotency_key: str | None = None,
-    ) -> CampaignChangedOut:
-        """Resume a campaign"""
-        answer = _resume_campaign.sync_detailed(
-            client=self.client,
-            campaign_id=campaign_id,
-            body=body,
-            idempotency_key=idempotency_key or new_key(),
-        )
-        return cast(CampaignChangedOut, answer.parsed)
-
-    def cancel_campaign(
-        self,
-        campaign_id: int,
-        body: ReasonIn | Unset = UNSET,
-        *,
-        idempotency_key: str | None = None,
-    ) -> CampaignChangedOut:
-        """Cancel the rest of a campaign"""
-        answer = _cancel_campaign.sync_detailed(
-            client=self.client,
-            campaign_id=campaign_id,
-            body=body,
-            idempotency_key=idempotency_key or new_key(),
-        )
-        return cast(CampaignChangedOut, answer.parsed)
-
     def read_task_types(
         self,
     ) -> TaskTypes:
@@ -958,7 +1011,7 @@ class Operations:
     def read_hosts(
         self,
     ) -> Hosts:
-        """List the hosts of callbacks that have a limit, or are unwell"""
+        """List the hosts that have a limit, or are unwell"""
         answer = _read_hosts.sync_detailed(
             client=self.client,
         )
@@ -997,7 +1050,7 @@ class Operations:
         *,
         idempotency_key: str | None = None,
     ) -> HostTriedOut:
-        """Have a host that is unwell tried by the next task that comes"""
+        """Have a host that is unwell tried at once"""
         answer = _try_host.sync_detailed(
             client=self.client,
             host=host,
@@ -2051,6 +2104,165 @@ class AsyncOperations:
         )
         return cast(WhyOut, answer.parsed)
 
+    async def backfill_job(
+        self,
+        job_id: int,
+        body: BackfillIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> BackfillOut:
+        """Backfill a job: make up for firings of the past"""
+        answer = await _backfill_job.asyncio_detailed(
+            client=self.client,
+            job_id=job_id,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(BackfillOut, answer.parsed)
+
+    async def backfill_jobs(
+        self,
+        body: BackfillsIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> BackfillOut:
+        """Backfill several jobs"""
+        answer = await _backfill_jobs.asyncio_detailed(
+            client=self.client,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(BackfillOut, answer.parsed)
+
+    async def list_campaigns(
+        self,
+        *,
+        state: CampaignState | Unset = UNSET,
+        kind: AnyCampaignKind | Unset = UNSET,
+        after: str | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> CampaignPage:
+        """List campaigns, latest first"""
+        answer = await _list_campaigns.asyncio_detailed(
+            client=self.client,
+            state=state,
+            kind=kind,
+            after=after,
+            limit=limit,
+        )
+        return cast(CampaignPage, answer.parsed)
+
+    async def iterate_campaigns(
+        self,
+        *,
+        state: CampaignState | Unset = UNSET,
+        kind: AnyCampaignKind | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> AsyncIterator[CampaignOut]:
+        """All that `list_campaigns` lists, page after page"""
+        after: str | Unset = UNSET
+        while True:
+            page = await self.list_campaigns(
+                state=state,
+                kind=kind,
+                after=after,
+                limit=limit,
+            )
+            for one in page.items:
+                yield one
+            if page.next_ is None:
+                return
+            after = page.next_
+
+    async def start_campaign(
+        self,
+        body: CampaignIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> CampaignOut:
+        """Begin a campaign for all tasks that match"""
+        answer = await _start_campaign.asyncio_detailed(
+            client=self.client,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(CampaignOut, answer.parsed)
+
+    async def read_campaign(
+        self,
+        campaign_id: int,
+    ) -> CampaignOut:
+        """Read a campaign: how far it is, and what came of it"""
+        answer = await _read_campaign.asyncio_detailed(
+            client=self.client,
+            campaign_id=campaign_id,
+        )
+        return cast(CampaignOut, answer.parsed)
+
+    async def change_campaign(
+        self,
+        campaign_id: int,
+        body: PaceIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> CampaignOut:
+        """Change the pace of a campaign"""
+        answer = await _change_campaign.asyncio_detailed(
+            client=self.client,
+            campaign_id=campaign_id,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(CampaignOut, answer.parsed)
+
+    async def pause_campaign(
+        self,
+        campaign_id: int,
+        body: ReasonIn | Unset = UNSET,
+        *,
+        idempotency_key: str | None = None,
+    ) -> CampaignChangedOut:
+        """Pause a campaign"""
+        answer = await _pause_campaign.asyncio_detailed(
+            client=self.client,
+            campaign_id=campaign_id,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(CampaignChangedOut, answer.parsed)
+
+    async def resume_campaign(
+        self,
+        campaign_id: int,
+        body: ReasonIn | Unset = UNSET,
+        *,
+        idempotency_key: str | None = None,
+    ) -> CampaignChangedOut:
+        """Resume a campaign"""
+        answer = await _resume_campaign.asyncio_detailed(
+            client=self.client,
+            campaign_id=campaign_id,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(CampaignChangedOut, answer.parsed)
+
+    async def cancel_campaign(
+        self,
+        campaign_id: int,
+        body: ReasonIn | Unset = UNSET,
+        *,
+        idempotency_key: str | None = None,
+    ) -> CampaignChangedOut:
+        """Cancel the rest of a campaign"""
+        answer = await _cancel_campaign.asyncio_detailed(
+            client=self.client,
+            campaign_id=campaign_id,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(CampaignChangedOut, answer.parsed)
+
     async def create_tasks(
         self,
         body: BulkCreateIn,
@@ -2399,119 +2611,6 @@ class AsyncOperations:
                 return
             after = page.next_
 
-    async def list_campaigns(
-        self,
-        *,
-        state: CampaignState | Unset = UNSET,
-        kind: CampaignKind | Unset = UNSET,
-        after: str | Unset = UNSET,
-        limit: int | Unset = 50,
-    ) -> CampaignPage:
-        """List campaigns, latest first"""
-        answer = await _list_campaigns.asyncio_detailed(
-            client=self.client,
-            state=state,
-            kind=kind,
-            after=after,
-            limit=limit,
-        )
-        return cast(CampaignPage, answer.parsed)
-
-    async def iterate_campaigns(
-        self,
-        *,
-        state: CampaignState | Unset = UNSET,
-        kind: CampaignKind | Unset = UNSET,
-        limit: int | Unset = 50,
-    ) -> AsyncIterator[CampaignOut]:
-        """All that `list_campaigns` lists, page after page"""
-        after: str | Unset = UNSET
-        while True:
-            page = await self.list_campaigns(
-                state=state,
-                kind=kind,
-                after=after,
-                limit=limit,
-            )
-            for one in page.items:
-                yield one
-            if page.next_ is None:
-                return
-            after = page.next_
-
-    async def start_campaign(
-        self,
-        body: CampaignIn,
-        *,
-        idempotency_key: str | None = None,
-    ) -> CampaignOut:
-        """Begin a campaign for all tasks that match"""
-        answer = await _start_campaign.asyncio_detailed(
-            client=self.client,
-            body=body,
-            idempotency_key=idempotency_key or new_key(),
-        )
-        return cast(CampaignOut, answer.parsed)
-
-    async def read_campaign(
-        self,
-        campaign_id: int,
-    ) -> CampaignOut:
-        """Read a campaign: how far it is, and what came of it"""
-        answer = await _read_campaign.asyncio_detailed(
-            client=self.client,
-            campaign_id=campaign_id,
-        )
-        return cast(CampaignOut, answer.parsed)
-
-    async def pause_campaign(
-        self,
-        campaign_id: int,
-        body: ReasonIn | Unset = UNSET,
-        *,
-        idempotency_key: str | None = None,
-    ) -> CampaignChangedOut:
-        """Pause a campaign"""
-        answer = await _pause_campaign.asyncio_detailed(
-            client=self.client,
-            campaign_id=campaign_id,
-            body=body,
-            idempotency_key=idempotency_key or new_key(),
-        )
-        return cast(CampaignChangedOut, answer.parsed)
-
-    async def resume_campaign(
-        self,
-        campaign_id: int,
-        body: ReasonIn | Unset = UNSET,
-        *,
-        idempotency_key: str | None = None,
-    ) -> CampaignChangedOut:
-        """Resume a campaign"""
-        answer = await _resume_campaign.asyncio_detailed(
-            client=self.client,
-            campaign_id=campaign_id,
-            body=body,
-            idempotency_key=idempotency_key or new_key(),
-        )
-        return cast(CampaignChangedOut, answer.parsed)
-
-    async def cancel_campaign(
-        self,
-        campaign_id: int,
-        body: ReasonIn | Unset = UNSET,
-        *,
-        idempotency_key: str | None = None,
-    ) -> CampaignChangedOut:
-        """Cancel the rest of a campaign"""
-        answer = await _cancel_campaign.asyncio_detailed(
-            client=self.client,
-            campaign_id=campaign_id,
-            body=body,
-            idempotency_key=idempotency_key or new_key(),
-        )
-        return cast(CampaignChangedOut, answer.parsed)
-
     async def read_task_types(
         self,
     ) -> TaskTypes:
@@ -2585,7 +2684,7 @@ class AsyncOperations:
     async def read_hosts(
         self,
     ) -> Hosts:
-        """List the hosts of callbacks that have a limit, or are unwell"""
+        """List the hosts that have a limit, or are unwell"""
         answer = await _read_hosts.asyncio_detailed(
             client=self.client,
         )
@@ -2624,7 +2723,7 @@ class AsyncOperations:
         *,
         idempotency_key: str | None = None,
     ) -> HostTriedOut:
-        """Have a host that is unwell tried by the next task that comes"""
+        """Have a host that is unwell tried at once"""
         answer = await _try_host.asyncio_detailed(
             client=self.client,
             host=host,

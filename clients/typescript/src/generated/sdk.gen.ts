@@ -2,7 +2,7 @@
 
 import { client } from './client.gen.js';
 import type { Client, ClientMeta, Options as Options2, RequestResult, TDataShape } from './client/index.js';
-import type { AddSubscriptionSecretData, AddSubscriptionSecretErrors, AddSubscriptionSecretResponses, CancelCampaignData, CancelCampaignErrors, CancelCampaignResponses, CancelTaskData, CancelTaskErrors, CancelTaskResponses, CancelTasksData, CancelTasksErrors, CancelTasksResponses, ChangeSubscriptionData, ChangeSubscriptionErrors, ChangeSubscriptionResponses, CompleteTaskData, CompleteTaskErrors, CompleteTaskResponses, CreateAlarmChannelData, CreateAlarmChannelErrors, CreateAlarmChannelResponses, CreateAlarmRuleData, CreateAlarmRuleErrors, CreateAlarmRuleResponses, CreateJobData, CreateJobErrors, CreateJobResponses, CreateSubscriptionData, CreateSubscriptionErrors, CreateSubscriptionResponses, CreateTaskData, CreateTaskErrors, CreateTaskResponses, CreateTasksData, CreateTasksErrors, CreateTasksResponses, DeleteAlarmChannelData, DeleteAlarmChannelErrors, DeleteAlarmChannelResponses, DeleteAlarmRuleData, DeleteAlarmRuleErrors, DeleteAlarmRuleResponses, DeleteJobData, DeleteJobErrors, DeleteJobResponses, DeleteSecretData, DeleteSecretErrors, DeleteSecretResponses, DeleteSubscriptionData, DeleteSubscriptionErrors, DeleteSubscriptionResponses, DiscardDeadLettersData, DiscardDeadLettersErrors, DiscardDeadLettersResponses, EditAlarmChannelData, EditAlarmChannelErrors, EditAlarmChannelResponses, EditAlarmRuleData, EditAlarmRuleErrors, EditAlarmRuleResponses, EditJobData, EditJobErrors, EditJobResponses, ExplainJobData, ExplainJobErrors, ExplainJobResponses, ExplainTaskData, ExplainTaskErrors, ExplainTaskResponses, FailTaskData, FailTaskErrors, FailTaskResponses, GroupDeadLettersData, GroupDeadLettersErrors, GroupDeadLettersResponses, LiftHostData, LiftHostErrors, LiftHostResponses, LimitHostData, LimitHostErrors, LimitHostResponses, ListAlarmChannelsData, ListAlarmChannelsErrors, ListAlarmChannelsResponses, ListAlarmRulesData, ListAlarmRulesErrors, ListAlarmRulesResponses, ListAttemptsData, ListAttemptsErrors, ListAttemptsResponses, ListAuditData, ListAuditErrors, ListAuditResponses, ListCampaignsData, ListCampaignsErrors, ListCampaignsResponses, ListDeadLettersData, ListDeadLettersErrors, ListDeadLettersResponses, ListDeliveriesData, ListDeliveriesErrors, ListDeliveriesResponses, ListIncidentsData, ListIncidentsErrors, ListIncidentsResponses, ListInstancesData, ListInstancesErrors, ListInstancesResponses, ListJobsData, ListJobsErrors, ListJobsResponses, ListLogsData, ListLogsErrors, ListLogsResponses, ListProductsData, ListProductsErrors, ListProductsResponses, ListSecretsData, ListSecretsErrors, ListSecretsResponses, ListSubscriptionsData, ListSubscriptionsErrors, ListSubscriptionsResponses, ListTasksData, ListTasksErrors, ListTasksResponses, PauseCampaignData, PauseCampaignErrors, PauseCampaignResponses, PauseJobData, PauseJobErrors, PauseJobResponses, PauseLaneData, PauseLaneErrors, PauseLaneResponses, PauseSubscriptionData, PauseSubscriptionErrors, PauseSubscriptionResponses, PreviewJobData, PreviewJobErrors, PreviewJobResponses, ProgressTaskData, ProgressTaskErrors, ProgressTaskResponses, ReadAlarmChannelData, ReadAlarmChannelErrors, ReadAlarmChannelResponses, ReadAlarmRuleData, ReadAlarmRuleErrors, ReadAlarmRuleResponses, ReadCampaignData, ReadCampaignErrors, ReadCampaignResponses, ReadChannelAlertsData, ReadChannelAlertsErrors, ReadChannelAlertsResponses, ReadDeadLetterData, ReadDeadLetterErrors, ReadDeadLetterResponses, ReadHealthData, ReadHealthErrors, ReadHealthResponses, ReadHostsData, ReadHostsErrors, ReadHostsResponses, ReadIncidentData, ReadIncidentErrors, ReadIncidentResponses, ReadJobData, ReadJobErrors, ReadJobResponses, ReadLanesData, ReadLanesErrors, ReadLanesResponses, ReadLimitsData, ReadLimitsErrors, ReadLimitsResponses, ReadLivenessData, ReadLivenessErrors, ReadLivenessResponses, ReadProductData, ReadProductErrors, ReadProductResponses, ReadSubscriptionData, ReadSubscriptionErrors, ReadSubscriptionResponses, ReadTaskData, ReadTaskErrors, ReadTaskResponses, ReadTaskTypeData, ReadTaskTypeErrors, ReadTaskTypeResponses, ReadTaskTypesData, ReadTaskTypesErrors, ReadTaskTypesResponses, ReadVersionData, ReadVersionErrors, ReadVersionResponses, ReadWindowData, ReadWindowErrors, ReadWindowResponses, ReplayDeadLettersData, ReplayDeadLettersErrors, ReplayDeadLettersResponses, ReplaySubscriptionData, ReplaySubscriptionErrors, ReplaySubscriptionResponses, RescheduleTaskData, RescheduleTaskErrors, RescheduleTaskResponses, RescheduleUnitData, RescheduleUnitErrors, RescheduleUnitResponses, ResumeCampaignData, ResumeCampaignErrors, ResumeCampaignResponses, ResumeJobData, ResumeJobErrors, ResumeJobResponses, ResumeLaneData, ResumeLaneErrors, ResumeLaneResponses, ResumeSubscriptionData, ResumeSubscriptionErrors, ResumeSubscriptionResponses, RetryTaskData, RetryTaskErrors, RetryTaskResponses, SetSecretData, SetSecretErrors, SetSecretResponses, StartCampaignData, StartCampaignErrors, StartCampaignResponses, TagDeadLetterData, TagDeadLetterErrors, TagDeadLetterResponses, TestAlarmChannelData, TestAlarmChannelErrors, TestAlarmChannelResponses, TestSubscriptionData, TestSubscriptionErrors, TestSubscriptionResponses, TriggerJobData, TriggerJobErrors, TriggerJobResponses, TryHostData, TryHostErrors, TryHostResponses, WithdrawSecretData, WithdrawSecretErrors, WithdrawSecretResponses, WithdrawSubscriptionSecretsData, WithdrawSubscriptionSecretsErrors, WithdrawSubscriptionSecretsResponses } from './types.gen.js';
+import type { AddSubscriptionSecretData, AddSubscriptionSecretErrors, AddSubscriptionSecretResponses, BackfillJobData, BackfillJobErrors, BackfillJobResponses, BackfillJobsData, BackfillJobsErrors, BackfillJobsResponses, CancelCampaignData, CancelCampaignErrors, CancelCampaignResponses, CancelTaskData, CancelTaskErrors, CancelTaskResponses, CancelTasksData, CancelTasksErrors, CancelTasksResponses, ChangeCampaignData, ChangeCampaignErrors, ChangeCampaignResponses, ChangeSubscriptionData, ChangeSubscriptionErrors, ChangeSubscriptionResponses, CompleteTaskData, CompleteTaskErrors, CompleteTaskResponses, CreateAlarmChannelData, CreateAlarmChannelErrors, CreateAlarmChannelResponses, CreateAlarmRuleData, CreateAlarmRuleErrors, CreateAlarmRuleResponses, CreateJobData, CreateJobErrors, CreateJobResponses, CreateSubscriptionData, CreateSubscriptionErrors, CreateSubscriptionResponses, CreateTaskData, CreateTaskErrors, CreateTaskResponses, CreateTasksData, CreateTasksErrors, CreateTasksResponses, DeleteAlarmChannelData, DeleteAlarmChannelErrors, DeleteAlarmChannelResponses, DeleteAlarmRuleData, DeleteAlarmRuleErrors, DeleteAlarmRuleResponses, DeleteJobData, DeleteJobErrors, DeleteJobResponses, DeleteSecretData, DeleteSecretErrors, DeleteSecretResponses, DeleteSubscriptionData, DeleteSubscriptionErrors, DeleteSubscriptionResponses, DiscardDeadLettersData, DiscardDeadLettersErrors, DiscardDeadLettersResponses, EditAlarmChannelData, EditAlarmChannelErrors, EditAlarmChannelResponses, EditAlarmRuleData, EditAlarmRuleErrors, EditAlarmRuleResponses, EditJobData, EditJobErrors, EditJobResponses, ExplainJobData, ExplainJobErrors, ExplainJobResponses, ExplainTaskData, ExplainTaskErrors, ExplainTaskResponses, FailTaskData, FailTaskErrors, FailTaskResponses, GroupDeadLettersData, GroupDeadLettersErrors, GroupDeadLettersResponses, LiftHostData, LiftHostErrors, LiftHostResponses, LimitHostData, LimitHostErrors, LimitHostResponses, ListAlarmChannelsData, ListAlarmChannelsErrors, ListAlarmChannelsResponses, ListAlarmRulesData, ListAlarmRulesErrors, ListAlarmRulesResponses, ListAttemptsData, ListAttemptsErrors, ListAttemptsResponses, ListAuditData, ListAuditErrors, ListAuditResponses, ListCampaignsData, ListCampaignsErrors, ListCampaignsResponses, ListDeadLettersData, ListDeadLettersErrors, ListDeadLettersResponses, ListDeliveriesData, ListDeliveriesErrors, ListDeliveriesResponses, ListIncidentsData, ListIncidentsErrors, ListIncidentsResponses, ListInstancesData, ListInstancesErrors, ListInstancesResponses, ListJobsData, ListJobsErrors, ListJobsResponses, ListLogsData, ListLogsErrors, ListLogsResponses, ListProductsData, ListProductsErrors, ListProductsResponses, ListSecretsData, ListSecretsErrors, ListSecretsResponses, ListSubscriptionsData, ListSubscriptionsErrors, ListSubscriptionsResponses, ListTasksData, ListTasksErrors, ListTasksResponses, PauseCampaignData, PauseCampaignErrors, PauseCampaignResponses, PauseJobData, PauseJobErrors, PauseJobResponses, PauseLaneData, PauseLaneErrors, PauseLaneResponses, PauseSubscriptionData, PauseSubscriptionErrors, PauseSubscriptionResponses, PreviewJobData, PreviewJobErrors, PreviewJobResponses, ProgressTaskData, ProgressTaskErrors, ProgressTaskResponses, ReadAlarmChannelData, ReadAlarmChannelErrors, ReadAlarmChannelResponses, ReadAlarmRuleData, ReadAlarmRuleErrors, ReadAlarmRuleResponses, ReadCampaignData, ReadCampaignErrors, ReadCampaignResponses, ReadChannelAlertsData, ReadChannelAlertsErrors, ReadChannelAlertsResponses, ReadDeadLetterData, ReadDeadLetterErrors, ReadDeadLetterResponses, ReadHealthData, ReadHealthErrors, ReadHealthResponses, ReadHostsData, ReadHostsErrors, ReadHostsResponses, ReadIncidentData, ReadIncidentErrors, ReadIncidentResponses, ReadJobData, ReadJobErrors, ReadJobResponses, ReadLanesData, ReadLanesErrors, ReadLanesResponses, ReadLimitsData, ReadLimitsErrors, ReadLimitsResponses, ReadLivenessData, ReadLivenessErrors, ReadLivenessResponses, ReadProductData, ReadProductErrors, ReadProductResponses, ReadSubscriptionData, ReadSubscriptionErrors, ReadSubscriptionResponses, ReadTaskData, ReadTaskErrors, ReadTaskResponses, ReadTaskTypeData, ReadTaskTypeErrors, ReadTaskTypeResponses, ReadTaskTypesData, ReadTaskTypesErrors, ReadTaskTypesResponses, ReadVersionData, ReadVersionErrors, ReadVersionResponses, ReadWindowData, ReadWindowErrors, ReadWindowResponses, ReplayDeadLettersData, ReplayDeadLettersErrors, ReplayDeadLettersResponses, ReplaySubscriptionData, ReplaySubscriptionErrors, ReplaySubscriptionResponses, RescheduleTaskData, RescheduleTaskErrors, RescheduleTaskResponses, RescheduleUnitData, RescheduleUnitErrors, RescheduleUnitResponses, ResumeCampaignData, ResumeCampaignErrors, ResumeCampaignResponses, ResumeJobData, ResumeJobErrors, ResumeJobResponses, ResumeLaneData, ResumeLaneErrors, ResumeLaneResponses, ResumeSubscriptionData, ResumeSubscriptionErrors, ResumeSubscriptionResponses, RetryTaskData, RetryTaskErrors, RetryTaskResponses, SetSecretData, SetSecretErrors, SetSecretResponses, StartCampaignData, StartCampaignErrors, StartCampaignResponses, TagDeadLetterData, TagDeadLetterErrors, TagDeadLetterResponses, TestAlarmChannelData, TestAlarmChannelErrors, TestAlarmChannelResponses, TestSubscriptionData, TestSubscriptionErrors, TestSubscriptionResponses, TriggerJobData, TriggerJobErrors, TriggerJobResponses, TryHostData, TryHostErrors, TryHostResponses, WithdrawSecretData, WithdrawSecretErrors, WithdrawSecretResponses, WithdrawSubscriptionSecretsData, WithdrawSubscriptionSecretsErrors, WithdrawSubscriptionSecretsResponses } from './types.gen.js';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -265,6 +265,50 @@ export class Operations extends HeyApiClient {
                 }],
             url: '/jobs/{job_id}/why',
             ...options
+        });
+    }
+    
+    /**
+     * Backfill a job: make up for firings of the past
+     *
+     * As a campaign: answered at once, carried out at your pace. `dry_run` first says what it would do.
+     */
+    public backfillJob<ThrowOnError extends boolean = true>(options: Options<BackfillJobData, ThrowOnError>): RequestResult<BackfillJobResponses, BackfillJobErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<BackfillJobResponses, BackfillJobErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/jobs/{job_id}/backfill',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Backfill several jobs
+     *
+     * In one campaign, in the order of their firings. `dry_run` first says what it would do.
+     */
+    public backfillJobs<ThrowOnError extends boolean = true>(options: Options<BackfillJobsData, ThrowOnError>): RequestResult<BackfillJobsResponses, BackfillJobsErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<BackfillJobsResponses, BackfillJobsErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/backfills',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
         });
     }
     
@@ -649,6 +693,28 @@ export class Operations extends HeyApiClient {
     }
     
     /**
+     * Change the pace of a campaign
+     *
+     * From its next step on. One that is over stays as it is.
+     */
+    public changeCampaign<ThrowOnError extends boolean = true>(options: Options<ChangeCampaignData, ThrowOnError>): RequestResult<ChangeCampaignResponses, ChangeCampaignErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).patch<ChangeCampaignResponses, ChangeCampaignErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/campaigns/{campaign_id}',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
      * Pause a campaign
      *
      * It takes no further step until it is resumed; what it has released runs on.
@@ -817,7 +883,7 @@ export class Operations extends HeyApiClient {
     }
     
     /**
-     * List the hosts of callbacks that have a limit, or are unwell
+     * List the hosts that have a limit, or are unwell
      */
     public readHosts<ThrowOnError extends boolean = true>(options?: Options<ReadHostsData, ThrowOnError>): RequestResult<ReadHostsResponses, ReadHostsErrors, ThrowOnError, 'data'> {
         return (options?.client ?? this.client).get<ReadHostsResponses, ReadHostsErrors, ThrowOnError, 'data'>({
@@ -871,7 +937,7 @@ export class Operations extends HeyApiClient {
     }
     
     /**
-     * Have a host that is unwell tried by the next task that comes
+     * Have a host that is unwell tried at once
      */
     public tryHost<ThrowOnError extends boolean = true>(options: Options<TryHostData, ThrowOnError>): RequestResult<TryHostResponses, TryHostErrors, ThrowOnError, 'data'> {
         return (options.client ?? this.client).post<TryHostResponses, TryHostErrors, ThrowOnError, 'data'>({

@@ -300,6 +300,13 @@ export type AlertPage = {
 export type Answer = 'replayed' | 'due now' | 'cancelled' | 'discarded' | 'moved' | 'replaced' | 'running' | 'planned' | 'finished' | 'superseded' | 'not dead' | 'limited';
 
 /**
+ * AnyCampaignKind
+ *
+ * What a campaign does: to each task, or, a `backfill`, for each firing of its jobs.
+ */
+export type AnyCampaignKind = 'retry' | 'replay' | 'cancel' | 'move' | 'discard' | 'backfill';
+
+/**
  * AttemptOut
  */
 export type AttemptOut = {
@@ -378,6 +385,150 @@ export type AwayOut = {
      * Lost, if nothing is heard of it by then
      */
     until: string;
+};
+
+/**
+ * BackfillIn
+ *
+ * Which firings, by the present rule of the job, and at what pace.
+ */
+export type BackfillIn = {
+    /**
+     * The first firing is at this instant, or after it
+     */
+    since: string;
+    /**
+     * The last one is at this instant, or before it; null: now
+     */
+    until?: string | null;
+    /**
+     * Of these firings, those that are run
+     */
+    which?: BackfillWhich;
+    /**
+     * In this order, instead of the oldest first
+     */
+    newest_first?: boolean;
+    /**
+     * If there are more than this, nothing is begun
+     */
+    cap?: number;
+    /**
+     * Instances a second; null: no limit
+     */
+    rate?: number | null;
+    /**
+     * So many may not be over yet; null: no limit
+     */
+    most_running?: number | null;
+    /**
+     * Where they wait; `own`: in the lane of their job
+     */
+    lane?: ReleaseLane;
+    /**
+     * Only say what would be done
+     */
+    dry_run?: boolean;
+    /**
+     * Why; kept in the audit
+     */
+    reason?: string | null;
+};
+
+/**
+ * BackfillOut
+ */
+export type BackfillOut = {
+    /**
+     * How many firings are run
+     */
+    instances: number;
+    /**
+     * The first few, in the order in which they are run
+     */
+    first: Array<SlotOut>;
+    /**
+     * The last few
+     */
+    last: Array<SlotOut>;
+    /**
+     * The pace that is expected, beside what ran within the last day
+     */
+    per_second: number | null;
+    /**
+     * How long it is expected to take; null: nobody can say
+     */
+    seconds: number | null;
+    done_at: string | null;
+    /**
+     * The same in a sentence, with what it depends on
+     */
+    forecast: string;
+    /**
+     * Which firings, in words
+     */
+    selection: string;
+    /**
+     * What carries it out; null: a dry run, or there was nothing to do
+     */
+    campaign: number | null;
+    state: CampaignState | null;
+};
+
+/**
+ * BackfillWhich
+ *
+ * `missing`: firings without an instance; each gets the identity of a scheduled one. `failed`: firings whose instance is dead; that is replayed. `all`: each of them once more, with an identity of its own.
+ */
+export type BackfillWhich = 'missing' | 'failed' | 'all';
+
+/**
+ * BackfillsIn
+ *
+ * The same, for several jobs.
+ */
+export type BackfillsIn = {
+    /**
+     * The first firing is at this instant, or after it
+     */
+    since: string;
+    /**
+     * The last one is at this instant, or before it; null: now
+     */
+    until?: string | null;
+    /**
+     * Of these firings, those that are run
+     */
+    which?: BackfillWhich;
+    /**
+     * In this order, instead of the oldest first
+     */
+    newest_first?: boolean;
+    /**
+     * If there are more than this, nothing is begun
+     */
+    cap?: number;
+    /**
+     * Instances a second; null: no limit
+     */
+    rate?: number | null;
+    /**
+     * So many may not be over yet; null: no limit
+     */
+    most_running?: number | null;
+    /**
+     * Where they wait; `own`: in the lane of their job
+     */
+    lane?: ReleaseLane;
+    /**
+     * Only say what would be done
+     */
+    dry_run?: boolean;
+    /**
+     * Why; kept in the audit
+     */
+    reason?: string | null;
+    jobs: Array<number>;
 };
 
 /**
@@ -503,6 +654,10 @@ export type CampaignIn = {
      */
     lane?: ReleaseLane;
     /**
+     * Of what it releases, so many may not be over yet; null: no limit
+     */
+    most_running?: number | null;
+    /**
      * Why; kept in the audit
      */
     reason?: string | null;
@@ -536,10 +691,18 @@ export type CampaignOut = {
     cap: number;
     rate: number | null;
     /**
+     * Of what it releases, so many may not be over yet
+     */
+    most_running: number | null;
+    /**
      * Where tasks wait that it released; null: nowhere else, or it releases none
      */
     lane: ReleaseLane | null;
     at: string | null;
+    /**
+     * Of a backfill: which firings
+     */
+    which: BackfillWhich | null;
     /**
      * Tasks that were chosen when it began
      */
@@ -1764,6 +1927,26 @@ export type OrderedOut = {
 };
 
 /**
+ * PaceIn
+ *
+ * What is given is changed, what is left out stays as it is; null: no limit.
+ */
+export type PaceIn = {
+    /**
+     * Tasks a second
+     */
+    rate?: number | null;
+    /**
+     * Tasks that may not be over yet
+     */
+    most_running?: number | null;
+    /**
+     * Why; kept in the audit
+     */
+    reason?: string | null;
+};
+
+/**
  * PauseIn
  *
  * Why, and for how long.
@@ -2103,6 +2286,20 @@ export type SecretOut = {
  * Where events go: the kind of receiver.
  */
 export type SinkKind = 'webhook' | 'stream' | 'queue' | 'python';
+
+/**
+ * SlotOut
+ *
+ * One firing.
+ */
+export type SlotOut = {
+    job: number;
+    fire_time: string;
+    /**
+     * The dead instance that is replayed; null: one is made
+     */
+    task_id: number | null;
+};
 
 /**
  * SubscriptionIn
@@ -3424,6 +3621,142 @@ export type ExplainJobResponses = {
 
 export type ExplainJobResponse = ExplainJobResponses[keyof ExplainJobResponses];
 
+export type BackfillJobData = {
+    body: BackfillIn;
+    headers: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key': string;
+    };
+    path: {
+        job_id: number;
+    };
+    query?: never;
+    url: '/jobs/{job_id}/backfill';
+};
+
+export type BackfillJobErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read; `SCH_400_IDEMPOTENCY_KEY_MISSING`: Idempotency-Key is missing
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_RETRY_LIMITED`: Retried too often; `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer; `SCH_503_ARCHIVE_DOWN`: The archive does not answer
+     */
+    503: Problem;
+};
+
+export type BackfillJobError = BackfillJobErrors[keyof BackfillJobErrors];
+
+export type BackfillJobResponses = {
+    /**
+     * OK
+     */
+    200: BackfillOut;
+};
+
+export type BackfillJobResponse = BackfillJobResponses[keyof BackfillJobResponses];
+
+export type BackfillJobsData = {
+    body: BackfillsIn;
+    headers: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key': string;
+    };
+    path?: never;
+    query?: never;
+    url: '/backfills';
+};
+
+export type BackfillJobsErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read; `SCH_400_IDEMPOTENCY_KEY_MISSING`: Idempotency-Key is missing
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_RETRY_LIMITED`: Retried too often; `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer; `SCH_503_ARCHIVE_DOWN`: The archive does not answer
+     */
+    503: Problem;
+};
+
+export type BackfillJobsError = BackfillJobsErrors[keyof BackfillJobsErrors];
+
+export type BackfillJobsResponses = {
+    /**
+     * OK
+     */
+    200: BackfillOut;
+};
+
+export type BackfillJobsResponse = BackfillJobsResponses[keyof BackfillJobsResponses];
+
 export type CreateTasksData = {
     body: BulkCreateIn;
     headers?: {
@@ -4448,7 +4781,7 @@ export type ListCampaignsData = {
     path?: never;
     query?: {
         state?: CampaignState;
-        kind?: CampaignKind;
+        kind?: AnyCampaignKind;
         /**
          * `next` of the previous page, unchanged; left out: the first page
          */
@@ -4604,6 +4937,75 @@ export type ReadCampaignResponses = {
 };
 
 export type ReadCampaignResponse = ReadCampaignResponses[keyof ReadCampaignResponses];
+
+export type ChangeCampaignData = {
+    body: PaceIn;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        campaign_id: number;
+    };
+    query?: never;
+    url: '/campaigns/{campaign_id}';
+};
+
+export type ChangeCampaignErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ChangeCampaignError = ChangeCampaignErrors[keyof ChangeCampaignErrors];
+
+export type ChangeCampaignResponses = {
+    /**
+     * OK
+     */
+    200: CampaignOut;
+};
+
+export type ChangeCampaignResponse = ChangeCampaignResponses[keyof ChangeCampaignResponses];
 
 export type PauseCampaignData = {
     body?: ReasonIn;
@@ -5247,10 +5649,6 @@ export type LimitHostErrors = {
      */
     403: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: It does not exist
-     */
-    404: Problem;
-    /**
      * `SCH_413_TOO_LARGE`: The request is too large
      */
     413: Problem;
@@ -5489,10 +5887,6 @@ export type SetSecretErrors = {
      * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token
      */
     403: Problem;
-    /**
-     * `SCH_404_NOT_FOUND`: It does not exist
-     */
-    404: Problem;
     /**
      * `SCH_413_TOO_LARGE`: The request is too large
      */

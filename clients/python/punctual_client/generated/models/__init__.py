@@ -15,11 +15,16 @@ from .alert_out import AlertOut
 from .alert_outcome import AlertOutcome
 from .alert_page import AlertPage
 from .answer import Answer
+from .any_campaign_kind import AnyCampaignKind
 from .attempt_out import AttemptOut
 from .attempt_page import AttemptPage
 from .audit_out import AuditOut
 from .audit_page import AuditPage
 from .away_out import AwayOut
+from .backfill_in import BackfillIn
+from .backfill_out import BackfillOut
+from .backfill_which import BackfillWhich
+from .backfills_in import BackfillsIn
 from .bulk_cancel_in import BulkCancelIn
 from .bulk_cancel_out import BulkCancelOut
 from .bulk_cancelled_out import BulkCancelledOut
@@ -97,6 +102,7 @@ from .new_alarm_channel_out import NewAlarmChannelOut
 from .on_resume import OnResume
 from .operated_out import OperatedOut
 from .ordered_out import OrderedOut
+from .pace_in import PaceIn
 from .pause_in import PauseIn
 from .payload_schema import PayloadSchema
 from .plan_outcome import PlanOutcome
@@ -120,6 +126,7 @@ from .rule import Rule
 from .secret_in import SecretIn
 from .secret_out import SecretOut
 from .sink_kind import SinkKind
+from .slot_out import SlotOut
 from .subscription_in import SubscriptionIn
 from .subscription_in_target import SubscriptionInTarget
 from .subscription_made import SubscriptionMade
@@ -168,11 +175,16 @@ __all__ = (
     "AlertOutcome",
     "AlertPage",
     "Answer",
+    "AnyCampaignKind",
     "AttemptOut",
     "AttemptPage",
     "AuditOut",
     "AuditPage",
     "AwayOut",
+    "BackfillIn",
+    "BackfillOut",
+    "BackfillsIn",
+    "BackfillWhich",
     "BulkCancelIn",
     "BulkCancelledOut",
     "BulkCancelOut",
@@ -250,6 +262,7 @@ __all__ = (
     "OnResume",
     "OperatedOut",
     "OrderedOut",
+    "PaceIn",
     "PauseIn",
     "PayloadSchema",
     "PlannedOut",
@@ -273,6 +286,7 @@ __all__ = (
     "SecretIn",
     "SecretOut",
     "SinkKind",
+    "SlotOut",
     "SubscriptionIn",
     "SubscriptionInTarget",
     "SubscriptionMade",
