@@ -4,9 +4,10 @@ import logging
 import time
 from datetime import timedelta
 
-from tasks_app.client import RetryableError, Task, UnrecoverableError, handler
+from tasks_app.client import Away, RetryableError, Task, UnrecoverableError, handler
 
 from .payments import PaymentsAway, capture
+from .studio import convert
 
 log = logging.getLogger(__name__)
 
@@ -66,3 +67,10 @@ def capture_later(task: Task) -> str:
     except PaymentsAway as error:
         raise RetryableError(str(error), code="PAYMENTS_AWAY") from None
     return "paid"
+
+
+@handler("DEMO_CONVERT", timeout=10)
+def hand_to_the_studio(task: Task) -> Away:
+    """Somebody else converts the film, and reports what became of it."""
+    convert(task.key, str(task.token), task.addresses)
+    return task.away(lease=timedelta(minutes=2))

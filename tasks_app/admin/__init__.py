@@ -1,5 +1,5 @@
 """The operator's pages: overview, tasks, jobs, campaigns, what was done by whom, batches, the fleet, tokens, who is
-told of what, and alarms.
+told of what, alarms, and the hosts and secrets of callbacks.
 
 They belong to the console and never to the project's own site; without django-unfold there are none.
 """
@@ -15,16 +15,18 @@ if missing_for_console() is None:
         batches,
         campaigns,
         fleet,
+        hosts,
         jobs,
         letters,
         lookups,
         overview,
+        secrets,
         subscriptions,
         tasks,
         tokens,
     )
 
-    __all__ = ["alarms", "audit", "batches", "campaigns", "fleet", "jobs", "letters", "lookups", "overview"]
-    __all__ += ["subscriptions", "tasks", "tokens"]
+    __all__ = ["alarms", "audit", "batches", "campaigns", "fleet", "hosts", "jobs", "letters", "lookups", "overview"]
+    __all__ += ["secrets", "subscriptions", "tasks", "tokens"]
 
     console().overview = overview.first_page

@@ -68,6 +68,10 @@ class NameTaken(Conflicting):
     """Another job of the tenant has this name; nothing was written."""
 
 
+class NotAway(Conflicting):
+    """What was reported is about a run that is over, or has another outcome; nothing was written."""
+
+
 class RetryLimited(PunctualError):
     """The task was retried too often of late; nothing was written. Ask again after `retry_after` seconds."""
 

@@ -50,6 +50,7 @@ class Handler:
     is_async: bool = False
     parameters: Parameters | None = None  # of a typed handler; None: it takes the task
     retention: str | None = None  # the class in which its tasks are kept when they are over; None: that of their tenant
+    named_only: bool = False  # open to those tokens only whose scope names it
     logs: bool = False  # what it says to Python's logging is kept with its tries
     declared_at: str = field(compare=False, default="")
 
@@ -189,12 +190,13 @@ def handler(
     retention: str | None = None,
     logs: bool = False,
     typed: bool = False,
+    named_only: bool = False,
     depth: int = 1,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Declare the decorated function as the handler of task type `name`; returns it unchanged.
 
-    `typed`: even if it takes nothing but the task. `depth`: how many callers away the declaration is, for what has no
-    name of its own.
+    `typed`: even if it takes nothing but the task. `named_only`: of the tokens that `api` opens it to, only those whose
+    scope names it may use it. `depth`: how many callers away the declaration is, for what has no name of its own.
     """
     policy = policy_from(backoff)
     if max_retry is None:
@@ -252,6 +254,7 @@ def handler(
                 is_async=awaited,
                 parameters=parameters,
                 retention=retention,
+                named_only=named_only,
                 logs=logs,
                 declared_at=place_of(call, depth=depth),
             )

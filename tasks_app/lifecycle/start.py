@@ -50,8 +50,23 @@ def start(batch_no: UUID, worker: str, ticket: UUID | None = None, *, again: boo
     clock.learn(started, asked, time.monotonic())
     contact = Contact(clock)
     tasks = [
-        Task(id_, tenant, key, attempt + 1, execute_time, due, deadline, token, payload, job, task_type, lane, contact)
-        for _, _, _, id_, tenant, key, attempt, execute_time, due, deadline, token, payload, job in rows
+        Task(
+            id_,
+            tenant,
+            key,
+            attempt + 1,
+            execute_time,
+            due,
+            deadline,
+            token,
+            payload,
+            job,
+            task_type,
+            lane,
+            contact,
+            fire,
+        )
+        for _, _, _, id_, tenant, key, attempt, execute_time, due, deadline, token, payload, job, fire in rows
         if id_ is not None
     ]
     if not tasks:

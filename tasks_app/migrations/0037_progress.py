@@ -29,7 +29,7 @@ CREATE INDEX punctual_log_default_key ON punctual_log_default (started_at);
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tasks_app", "0035_operate_subscriptions")]
+    dependencies = [("tasks_app", "0036_callbacks")]
 
     operations = [
         migrations.CreateModel(

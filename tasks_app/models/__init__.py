@@ -7,9 +7,14 @@ from .alarm_reader import AlarmReader
 from .alarm_rule import AlarmRule
 from .api_token import ApiToken
 from .audit_entry import AuditEntry
+from .away_task import AwayTask
+from .backfill import Backfill
 from .campaign import Campaign, CampaignChunk
+from .declared_job import DeclaredJob
 from .delivery import Delivery
 from .dlq_entry import DlqEntry
+from .early_report import EarlyReport
+from .host import Host, HostHealth, HostPermit
 from .idempotency_record import IdempotencyRecord
 from .imported_schedule import ImportedSchedule
 from .job_cursor import JobCursor
@@ -23,6 +28,7 @@ from .node import Node
 from .outbox_event import OutboxEvent
 from .outbox_window import OutboxWindow
 from .schedule_task import AnyTask, PastTask, ScheduleTask
+from .secret import Secret
 from .shard_lease import ShardLease
 from .subscription import Subscription
 from .task_attempt import TaskAttempt
@@ -42,10 +48,17 @@ __all__ = [
     "AnyTask",
     "ApiToken",
     "AuditEntry",
+    "AwayTask",
+    "Backfill",
     "Campaign",
     "CampaignChunk",
+    "DeclaredJob",
     "Delivery",
     "DlqEntry",
+    "EarlyReport",
+    "Host",
+    "HostHealth",
+    "HostPermit",
     "IdempotencyRecord",
     "ImportedSchedule",
     "JobCursor",
@@ -61,6 +74,7 @@ __all__ = [
     "PastBatch",
     "PastTask",
     "ScheduleTask",
+    "Secret",
     "ShardLease",
     "Subscription",
     "TaskAttempt",

@@ -23,6 +23,7 @@ LABELS = {
     Status.FAIL: "warning",
     Status.DEAD: "danger",
     Status.RUNNING: "info",
+    Status.AWAY: "info",
     Status.INIT: "primary",
     JobStatus.ACTIVE: "success",
     JobStatus.PAUSED: "warning",  # a campaign that is paused, too
@@ -36,6 +37,7 @@ RUN_WORDS = {
     Status.DEAD: "gave up",
     Status.CANCELLED: "cancelled",
     Status.RUNNING: "running",
+    Status.AWAY: "away",
     Status.INIT: "waiting",
     Status.BLOCKED: "waiting",
 }

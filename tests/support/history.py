@@ -31,6 +31,7 @@ GROWING = (
     "punctual_job_cursor",
     "punctual_campaign",
     "punctual_campaign_chunk",
+    "punctual_backfill",
     "punctual_alarm_incident",
     "punctual_alarm_alert",
 )
@@ -277,6 +278,11 @@ class History:
                 "ids": "ARRAY(SELECT n * 10 + i FROM generate_series(1, 10) AS i)",
                 "waiting": "CASE WHEN n % 50 = 0 THEN 1 ELSE 0 END",
             },
+        )
+        part.insert(
+            "punctual_backfill",
+            50,
+            {"campaign_id": "n", "job": "n / 5", "since": SOME_DAY, "until": SOME_DAY, "created_at": SOME_DAY},
         )
         incident = {
             "rule": "n % 100",

@@ -12,9 +12,11 @@ from uuid import UUID
 
 from tasks_app.client import (
     INTERNAL_TENANT,
+    Addresses,
     Answer,
     Arguments,
     AttemptInfo,
+    Away,
     Backoff,
     BaseHandler,
     BatchHandler,
@@ -70,6 +72,23 @@ from tasks_app.client import (
     who_is_missing,
     write,
 )
+from tasks_app.client.campaigns import (
+    BackfillRequest,
+    Filter,
+    NothingToDo,
+    Pace,
+    RetryLimited,
+    Verb,
+    Which,
+    cancel_campaign,
+    change_pace,
+    find_campaign,
+    foresee_backfill,
+    pause_campaign,
+    resume_campaign,
+    start_backfill,
+    start_campaign,
+)
 from tasks_app.client.compensation import (
     Compared,
     Difference,
@@ -84,6 +103,7 @@ from tasks_app.client.compensation import (
 )
 from tasks_app.client.events import Kind, declare_kind
 from tasks_app.client.jobs import (
+    Declaration,
     JobRequest,
     NameTaken,
     StaleRevision,
@@ -164,6 +184,15 @@ def ship(task: Task, parcel: Parcel) -> None:
 def expire(task: Task) -> None:
     task.defer("EXPIRE_TELL", task.key, {"n": 1}, delay=5, for_=timedelta(days=2), lane="low")
     raise Snooze(task.execute_time + TOMORROW)
+
+
+@handler("EXAMPLE_CONVERT")
+def convert(task: Task, film: str) -> Away:
+    where: Addresses = task.addresses
+    if film == "":
+        raise Away(timedelta(minutes=5))
+    remind(len(where.complete))
+    return task.away(lease=timedelta(hours=2))
 
 
 @handler("EXAMPLE_INDEX", batch=True)
@@ -328,6 +357,29 @@ def jobs(until: datetime) -> int:
     except (NameTaken, StaleRevision, UnknownJob):
         return 0
     return triggered.task_id
+
+
+def many(job_id: int, since: datetime) -> int:
+    operator, pace = Operator("olga", "the source was down"), Pace(cap=500, rate=5.0, most_running=4)
+    request = BackfillRequest([job_id], since, which=Which.FAILED, newest_first=True)
+    foreseen = foresee_backfill(request, pace)
+    first = [slot.at for slot in foreseen.first]
+    try:
+        campaign = start_backfill(request, operator, pace)
+        start_campaign(Verb.REPLAY, Filter(state="DEAD"), operator, pace)
+    except (NothingToDo, RetryLimited):
+        return len(first)
+    changed: bool = change_pace(campaign.id, {"rate": None}, operator).changed
+    pause_campaign(campaign.id, operator)
+    resume_campaign(campaign.id, operator)
+    cancel_campaign(campaign.id, operator)
+    return foreseen.instances if changed and find_campaign(campaign.id) is not None else 0
+
+
+def declared() -> Iterator[JobRequest | Declaration]:
+    """As the `jobs()` of a file of jobs."""
+    yield JobRequest(name="nightly", task_type=send.name, cron="0 2 * * *", timeout=90, backoff=[1, 5.5])
+    yield Declaration(JobRequest(name="hourly", task_type=send.name, every=3600), tenant="acme", renamed_from="often")
 
 
 def rolling() -> tuple[datetime, int, Timer | None]:

@@ -10,6 +10,7 @@ from .relay.windows import merge_windows
 DAY = 86_400
 KEEP_NODES_SECONDS = 3_600
 KEEP_ANSWERS_DAYS = 1  # of keyed requests to the API
+KEEP_HOSTS_DAYS = 7  # that failed and were not called again
 KEEP_PROGRESS_DAYS = 1 / 24  # of runs that are over
 CAMPAIGNS = 10  # in one step: a large one has a thousand chunks
 
@@ -24,6 +25,8 @@ class Pruned:
     campaigns: int
     incidents: int
     alerts: int
+    hosts: int
+    reports: int
     progress: int
 
 
@@ -38,6 +41,8 @@ def prune(steps: int = 20) -> Pruned:
         campaigns=len(run("prune_campaigns", {"keep": conf().KEEP_CAMPAIGNS_DAYS * DAY, "step": CAMPAIGNS})),
         incidents=_prune("prune_incidents", conf().KEEP_INCIDENTS_DAYS, steps),
         alerts=_prune("prune_alerts", conf().KEEP_INCIDENTS_DAYS, steps),
+        hosts=_prune("prune_hosts", KEEP_HOSTS_DAYS, steps),
+        reports=_prune("prune_reports", KEEP_ANSWERS_DAYS, steps),
         progress=_walk("prune_progress", KEEP_PROGRESS_DAYS, steps),
     )
 

@@ -7,10 +7,11 @@ from types import AsyncGeneratorType
 from django.db import InterfaceError, OperationalError
 
 from tasks_app.core import tags
+from tasks_app.core.away import Away
 from tasks_app.core.celery_call import UNKNOWN_CELERY_TASK
 from tasks_app.core.errors import RetryableError, Skip, Snooze, TaskCancelled, UnrecoverableError
 from tasks_app.core.parameters import BAD_PAYLOAD
-from tasks_app.core.task import Failure, NotYet, Outcome, Returned, Skipped
+from tasks_app.core.task import Failure, GoneAway, NotYet, Outcome, Returned, Skipped
 
 from .causes import frame_of, trace_of
 from .faults import put_back_after
@@ -30,6 +31,8 @@ _BY_CODE = {
 
 def outcome_of(error: BaseException) -> Outcome:
     match error:
+        case Away():
+            return GoneAway(error.lease)
         case Snooze():
             return NotYet(error.until)
         case Skip():
@@ -89,7 +92,7 @@ def as_fault(error: BaseException) -> BaseException:
 
 def is_declared(error: BaseException) -> bool:
     """Whether the handler said on purpose what should happen."""
-    return isinstance(error, Snooze | Skip | UnrecoverableError | RetryableError)
+    return isinstance(error, Away | Snooze | Skip | UnrecoverableError | RetryableError)
 
 
 def _with_trace(error: BaseException) -> str:

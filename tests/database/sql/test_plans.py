@@ -24,6 +24,8 @@ from tasks_app.engine.beat.alarms.sending import send_waiting
 from tasks_app.engine.beat.relay.reader import Cursor, read
 from tasks_app.engine.beat.relay.windows import merge_windows
 from tasks_app.engine.beat.roll_up import roll_up
+from tasks_app.engine.operations.backfill import BackfillRequest, foresee_backfill
+from tasks_app.engine.operations.backfill import start as start_backfill
 from tasks_app.engine.operations.campaigns import Pace, start_matching
 from tasks_app.engine.watch.audit_browse import AuditFilter, page_of_entries
 from tasks_app.engine.watch.browse import Filter, browse
@@ -38,6 +40,7 @@ from tasks_app.lifecycle.alarms.incidents import calm_due, tell_due
 from tasks_app.lifecycle.campaigns import steps
 from tasks_app.lifecycle.claim import ClaimedBatch, LaneShare, claim, peek
 from tasks_app.lifecycle.jobs.planning import plan_due
+from tasks_app.lifecycle.jobs.verbs import edit
 from tasks_app.lifecycle.logs import Lines, keep_logs
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.past import move_batches, move_strays
@@ -72,6 +75,7 @@ EXPECTED_TO_GROW = {
     "ended_pauses": "jobs whose pause has ended, in an index of those whose pause ends; run below",
     "outlook": "it counts what is scheduled, step by step, in an index alone",
     "pace_before": "the minutes of a day",
+    "day_load": "the same",
     "roll_up": "the minutes since the last one that is there; run below",
     "status_minutes": "the last hour; run below",
     "status_sample": "a share of the pages that gets smaller with the table",
@@ -152,6 +156,16 @@ def replay_some() -> None:
     assert page_of_campaigns(CampaignFilter("default"), None, 20)[0]
 
 
+def backfill_some() -> None:
+    """Its choice among what is there, the step that makes the instances, and an edit that leaves them alone."""
+    job = JobDefinition.objects.get(name="job-77")
+    until = timezone.now() - timedelta(hours=1)
+    start_backfill(BackfillRequest([job.id], until - timedelta(days=1), until), operator())
+    assert steps.step("test").tasks == 24
+    assert foresee_backfill(BackfillRequest([job.id], until - timedelta(days=1), until, "failed")).instances == 0
+    edit(job.id, {"max_retry": 1}, operator())
+
+
 def a_cause() -> str:
     return DlqEntry.objects.filter(replay_status=DlqEntry.OPEN).values_list("fingerprint", flat=True)[0]
 
@@ -191,6 +205,7 @@ DOES = {
     "merge windows": merge_windows,
     "take chores": take_chores,
     "replay": replay_some,
+    "backfill": backfill_some,
     "prune campaigns": lambda: sql.run("prune_campaigns", {"keep": 2 * DAY, "step": 1}),
     "status": read_status,
     "next hour": next_hour,

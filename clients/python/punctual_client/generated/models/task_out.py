@@ -12,6 +12,7 @@ from ..models.lane import Lane
 from ..models.task_status import TaskStatus
 
 if TYPE_CHECKING:
+    from ..models.away_out import AwayOut
     from ..models.error_out import ErrorOut
     from ..models.progress_out import ProgressOut
 
@@ -31,8 +32,8 @@ class TaskOut:
         fire_time (datetime.datetime | None): The firing of the job that it is for
         manual (bool): Somebody triggered it; the schedule of the job did not
         status (TaskStatus): BLOCKED waits for other tasks, INIT for its time, FAIL for its next try. RUNNING is with a
-            worker or on its way there. SUCCESS is done, DEAD gave up, CANCELLED was cancelled, skipped, expired or
-            replaced.
+            worker or on its way there, AWAY with somebody else, who reports its outcome. SUCCESS is done, DEAD gave up,
+            CANCELLED was cancelled, skipped, expired or replaced.
         live (bool): It still has something to do
         execute_time (datetime.datetime): The time it was planned for
         due_at (datetime.datetime | None): When it runs next; null: it waits for nothing, or runs now
@@ -52,6 +53,7 @@ class TaskOut:
         repeat_after (float | None): It runs again this long after each run finishes
         expires_after (float | None):
         retry_for (float | None): It is retried until this long after execute_time, however often; null: max_retry times
+        away (AwayOut | None): If somebody else has it: since when, and until when
         deferred_from (int | None): The task that handed this effect on
         deferred (list[int]): The tasks that its own effects were handed on to
         worker (None | str): Who runs it, or ran it last; null: nobody, or no longer known
@@ -92,6 +94,7 @@ class TaskOut:
     repeat_after: float | None
     expires_after: float | None
     retry_for: float | None
+    away: AwayOut | None
     deferred_from: int | None
     deferred: list[int]
     worker: None | str
@@ -108,6 +111,7 @@ class TaskOut:
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.away_out import AwayOut  # noqa: PLC0415
         from ..models.error_out import ErrorOut  # noqa: PLC0415
         from ..models.progress_out import ProgressOut  # noqa: PLC0415
 
@@ -195,6 +199,12 @@ class TaskOut:
         retry_for: float | None
         retry_for = self.retry_for
 
+        away: dict[str, Any] | None
+        if isinstance(self.away, AwayOut):
+            away = self.away.to_dict()
+        else:
+            away = self.away
+
         deferred_from: int | None
         deferred_from = self.deferred_from
 
@@ -261,6 +271,7 @@ class TaskOut:
                 "repeat_after": repeat_after,
                 "expires_after": expires_after,
                 "retry_for": retry_for,
+                "away": away,
                 "deferred_from": deferred_from,
                 "deferred": deferred,
                 "worker": worker,
@@ -281,6 +292,7 @@ class TaskOut:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.away_out import AwayOut  # noqa: PLC0415
         from ..models.error_out import ErrorOut  # noqa: PLC0415
         from ..models.progress_out import ProgressOut  # noqa: PLC0415
 
@@ -456,6 +468,21 @@ class TaskOut:
 
         retry_for = _parse_retry_for(d.pop("retry_for"))
 
+        def _parse_away(data: object) -> AwayOut | None:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                away_type_0 = AwayOut.from_dict(data)
+
+                return away_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(AwayOut | None, data)
+
+        away = _parse_away(d.pop("away"))
+
         def _parse_deferred_from(data: object) -> int | None:
             if data is None:
                 return data
@@ -549,6 +576,7 @@ class TaskOut:
             repeat_after=repeat_after,
             expires_after=expires_after,
             retry_for=retry_for,
+            away=away,
             deferred_from=deferred_from,
             deferred=deferred,
             worker=worker,
