@@ -1,5 +1,5 @@
-"""The operator's pages: overview, tasks, jobs, campaigns, what was done by whom, batches, the fleet, tokens, who is
-told of what, and alarms.
+"""The operator's pages: overview, tasks, jobs, calendars, campaigns, what was done by whom, batches, the fleet, tokens,
+who is told of what, and alarms.
 
 They belong to the console and never to the project's own site; without django-unfold there are none.
 """
@@ -13,6 +13,7 @@ if missing_for_console() is None:
         alarms,
         audit,
         batches,
+        calendars,
         campaigns,
         fleet,
         jobs,
@@ -24,7 +25,18 @@ if missing_for_console() is None:
         tokens,
     )
 
-    __all__ = ["alarms", "audit", "batches", "campaigns", "fleet", "jobs", "letters", "lookups", "overview"]
+    __all__ = [
+        "alarms",
+        "audit",
+        "batches",
+        "calendars",
+        "campaigns",
+        "fleet",
+        "jobs",
+        "letters",
+        "lookups",
+        "overview",
+    ]
     __all__ += ["subscriptions", "tasks", "tokens"]
 
     console().overview = overview.first_page

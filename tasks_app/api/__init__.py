@@ -20,6 +20,7 @@ from . import (
     attempts,
     audit,
     bulk,
+    calendars,
     campaigns,
     dead_letters,
     health,
@@ -86,6 +87,7 @@ OWN = (
     ("/tasks", bulk.router),  # before an id, which its address could be
     ("/tasks", tasks.router),
     ("/tasks", attempts.router),
+    ("/calendars", calendars.router),
     ("/campaigns", campaigns.router),
     ("/task-types", task_types.router),
     ("/lanes", lanes.router),

@@ -68,6 +68,10 @@ class NameTaken(Conflicting):
     """Another job of the tenant has this name; nothing was written."""
 
 
+class FiringClaimed(Conflicting):
+    """The instance of the firing was claimed already: it runs, or has run. Nothing was written."""
+
+
 class RetryLimited(PunctualError):
     """The task was retried too often of late; nothing was written. Ask again after `retry_after` seconds."""
 

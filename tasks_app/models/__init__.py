@@ -7,9 +7,11 @@ from .alarm_reader import AlarmReader
 from .alarm_rule import AlarmRule
 from .api_token import ApiToken
 from .audit_entry import AuditEntry
+from .calendar import Calendar
 from .campaign import Campaign, CampaignChunk
 from .delivery import Delivery
 from .dlq_entry import DlqEntry
+from .firing_override import FiringOverride
 from .idempotency_record import IdempotencyRecord
 from .imported_schedule import ImportedSchedule
 from .job_cursor import JobCursor
@@ -40,10 +42,12 @@ __all__ = [
     "AnyTask",
     "ApiToken",
     "AuditEntry",
+    "Calendar",
     "Campaign",
     "CampaignChunk",
     "Delivery",
     "DlqEntry",
+    "FiringOverride",
     "IdempotencyRecord",
     "ImportedSchedule",
     "JobCursor",

@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 from inventory_app.lifecycle import add
 from tasks_app.client import ToWebhook, schedule, subscribe
+from tasks_app.client.calendars import CalendarRequest, create_calendar
+from tasks_app.client.jobs import skip_firing
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.engine.beat.relay.deliveries import note_deliveries
 from tasks_app.engine.beat.relay.sink import Attempt
@@ -42,6 +44,11 @@ def letter_of(task_id: int) -> int:
 def ready(api: Api, one: Operation, number: int = 0) -> Ready:
     job, task = make(f"job {number}"), schedule("T_QUIET", f"task {number}", delay=3600)
     ids = {"job_id": job.id, "task_id": task.task_id, "lane": "low", "name": "T_QUIET", "product_code": "SKU 1"}
+    ids["fire_time"] = "next"
+    if one.id == "restore_firing":
+        ids["fire_time"] = skip_firing(job.id, operator()).fire_time.isoformat()
+    if one.path.startswith("/calendars"):
+        ids["calendar_id"] = create_calendar(CalendarRequest(f"calendar {number}"), operator()).id
     if one.path.startswith("/subscriptions"):
         told = subscribe(f"of {number}", events=["*"], to=ToWebhook("https://hooks.example.com"), tenant="default")
         ids["subscription_id"] = told.id

@@ -6,20 +6,22 @@
 -- In the order of their keys: an index takes neighbours a fifth cheaper. Runs are counted only where somebody counts.
 -- A type with a limit has a shard of its own, and its rows say that they are limited, as everywhere.
 -- What a person wants after a pause or an edit is late from now on. What nobody planned in time is late from its firing.
+-- `moved` is when a firing runs that somebody has moved: then exactly, without jitter. Of firings that somebody has skipped or
+-- moved the planner makes nothing; only jobs that have such are asked for them.
 -- Tokens are made from one random salt: PostgreSQL's own opens a random device for each.
 WITH created AS (
     INSERT INTO punctual_task (tenant, task_type, biz_key, idem_key, token, job, fire_time, status, execute_time, due_at,
                                allowed_at, lane, shard, limited, max_retry, expires_after, payload)
     SELECT j.tenant, j.task_type, j.id || ':' || f.label, j.id || ':' || f.label,
-           md5(%(salt)s::text || j.id || ':' || f.label)::uuid, j.id, f.fire, 'INIT', f.fire,
-           f.fire + make_interval(secs => j.jitter_offset),
-           CASE WHEN f.wanted AND f.fire + make_interval(secs => j.jitter_offset) < clock.now THEN clock.now END,
+           md5(%(salt)s::text || j.id || ':' || f.label)::uuid, j.id, f.fire, 'INIT', coalesce(f.moved, f.fire),
+           coalesce(f.moved, f.fire + make_interval(secs => j.jitter_offset)),
+           CASE WHEN f.wanted AND coalesce(f.moved, f.fire + make_interval(secs => j.jitter_offset)) < clock.now THEN clock.now END,
            j.lane, coalesce(l.home, j.shard), l.home IS NOT NULL,
-           j.max_retry, j.expires_after + make_interval(secs => j.jitter_offset), j.payload
+           j.max_retry, j.expires_after + make_interval(secs => CASE WHEN f.moved IS NULL THEN j.jitter_offset ELSE 0 END), j.payload
     FROM (SELECT clock_timestamp() AS now) AS clock,
          unnest(%(cursors)s::bigint[], %(fires)s::timestamptz[], %(labels)s::text[], %(missed)s::int[],
-                %(wanted)s::bool[], %(lows)s::bigint[], %(highs)s::bigint[])
-         AS f(cursor, fire, label, missed, wanted, low, high)
+                %(wanted)s::bool[], %(lows)s::bigint[], %(highs)s::bigint[], %(moved)s::timestamptz[])
+         AS f(cursor, fire, label, missed, wanted, low, high, moved)
     CROSS JOIN LATERAL (
         SELECT * FROM punctual_job d
         WHERE
@@ -33,8 +35,10 @@ WITH created AS (
     WHERE (f.wanted OR f.missed = 0
            OR CASE j.catch_up WHEN 'latest' THEN f.missed = 1 WHEN 'all' THEN f.missed <= j.catch_up_most ELSE FALSE END
               AND f.fire >= clock_timestamp() - make_interval(secs => j.catch_up_window))
-      -- Only what should have fired already can be over.
-      AND CASE WHEN f.fire < clock.now
+      AND CASE WHEN j.overridden AND f.moved IS NULL
+               THEN NOT EXISTS (SELECT FROM punctual_firing_override o WHERE o.job = j.id AND o.fire_time = f.fire) ELSE TRUE END
+      -- Only what should have fired already can be over, and what was moved to an earlier time.
+      AND CASE WHEN f.fire < clock.now OR f.moved IS NOT NULL
                THEN NOT EXISTS (SELECT FROM punctual_past p WHERE p.job = j.id AND p.fire_time = f.fire
                                 AND p.biz_key = j.id || ':' || f.label) ELSE TRUE END
     ORDER BY (j.id || ':' || f.label) COLLATE "C"

@@ -26,6 +26,16 @@ from .bulk_create_in import BulkCreateIn
 from .bulk_create_out import BulkCreateOut
 from .bulk_created_out import BulkCreatedOut
 from .bulk_outcome import BulkOutcome
+from .calendar_in import CalendarIn
+from .calendar_in_days_off_type_0 import CalendarInDaysOffType0
+from .calendar_in_working_days_type_0 import CalendarInWorkingDaysType0
+from .calendar_out import CalendarOut
+from .calendar_out_days_off import CalendarOutDaysOff
+from .calendar_out_working_days import CalendarOutWorkingDays
+from .calendar_page import CalendarPage
+from .calendar_patch import CalendarPatch
+from .calendar_patch_days_off_type_0 import CalendarPatchDaysOffType0
+from .calendar_patch_working_days_type_0 import CalendarPatchWorkingDaysType0
 from .campaign_changed_out import CampaignChangedOut
 from .campaign_in import CampaignIn
 from .campaign_kind import CampaignKind
@@ -44,7 +54,10 @@ from .dst_gap import DstGap
 from .dst_repeat import DstRepeat
 from .error_out import ErrorOut
 from .event_scope import EventScope
+from .falls_out import FallsOut
 from .firing import Firing
+from .firing_changed_out import FiringChangedOut
+from .firing_outcome import FiringOutcome
 from .health_out import HealthOut
 from .health_status import HealthStatus
 from .incident_detail_out import IncidentDetailOut
@@ -77,7 +90,9 @@ from .list_incidents_scope import ListIncidentsScope
 from .live_out import LiveOut
 from .matching_in import MatchingIn
 from .mode import Mode
+from .move_firing_in import MoveFiringIn
 from .new_alarm_channel_out import NewAlarmChannelOut
+from .on_day_off import OnDayOff
 from .on_resume import OnResume
 from .operated_out import OperatedOut
 from .ordered_out import OrderedOut
@@ -158,6 +173,16 @@ __all__ = (
     "BulkCreateIn",
     "BulkCreateOut",
     "BulkOutcome",
+    "CalendarIn",
+    "CalendarInDaysOffType0",
+    "CalendarInWorkingDaysType0",
+    "CalendarOut",
+    "CalendarOutDaysOff",
+    "CalendarOutWorkingDays",
+    "CalendarPage",
+    "CalendarPatch",
+    "CalendarPatchDaysOffType0",
+    "CalendarPatchWorkingDaysType0",
     "CampaignChangedOut",
     "CampaignIn",
     "CampaignKind",
@@ -176,7 +201,10 @@ __all__ = (
     "DstRepeat",
     "ErrorOut",
     "EventScope",
+    "FallsOut",
     "Firing",
+    "FiringChangedOut",
+    "FiringOutcome",
     "HealthOut",
     "HealthStatus",
     "IncidentDetailOut",
@@ -209,7 +237,9 @@ __all__ = (
     "LiveOut",
     "MatchingIn",
     "Mode",
+    "MoveFiringIn",
     "NewAlarmChannelOut",
+    "OnDayOff",
     "OnResume",
     "OperatedOut",
     "OrderedOut",

@@ -1,0 +1,17 @@
+-- take_back_days_off: instances that nobody has claimed of firings that a changed calendar leaves out are gone.
+-- The guard is that of take_back. Of what a person has moved or triggered the caller names nothing.
+WITH gone AS (
+    DELETE FROM punctual_task t
+    USING unnest(%(jobs)s::bigint[], %(fires)s::timestamptz[], %(keys)s::text[]) AS u(job, fire_time, key)
+    WHERE t.job = u.job AND t.fire_time = u.fire_time AND t.biz_key = u.key AND t.due_at IS NOT NULL AND t.status = 'INIT'
+      AND NOT t.solo AND (t.claimed_due IS NULL OR t.execute_time = t.fire_time)
+    RETURNING t.id, t.tenant, t.task_type, t.biz_key, t.job, t.fire_time, t.idem_key
+), news AS NOT MATERIALIZED (
+    SELECT 'task.cancelled' AS event, g.id, g.tenant, g.task_type, g.biz_key AS key, g.job, g.fire_time, g.idem_key,
+           NULL::text AS worker, NULL::uuid AS batch_no, NULL::int AS attempt, NULL::text AS state,
+           jsonb_build_object('code', 'TAKEN_BACK', 'reason', 'the calendar of its job was changed', 'by', 'planner') AS data,
+           TRUE AS with_data
+    FROM gone g
+),
+--include tell
+SELECT id FROM gone
