@@ -27,7 +27,7 @@ from .lock import database_now, join, leave, lock_job
 from .planning import DueCursor, next_look
 
 CURSORS = 500  # schedules in one step
-PAGE = 5_000  # jobs in one step
+PAGE = 2_000  # jobs in one step
 CALENDARS = 20  # in one look
 BY = "planner"
 
