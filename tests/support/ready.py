@@ -45,7 +45,7 @@ def ready(api: Api, one: Operation, number: int = 0) -> Ready:
     job, task = make(f"job {number}"), schedule("T_QUIET", f"task {number}", delay=3600)
     ids = {"job_id": job.id, "task_id": task.task_id, "lane": "low", "name": "T_QUIET", "product_code": "SKU 1"}
     ids["fire_time"] = "next"
-    if one.id == "restore_firing":
+    if one.id in ("preview_job", "restore_firing"):
         ids["fire_time"] = skip_firing(job.id, operator()).fire_time.isoformat()
     if one.path.startswith("/calendars"):
         ids["calendar_id"] = create_calendar(CalendarRequest(f"calendar {number}"), operator()).id

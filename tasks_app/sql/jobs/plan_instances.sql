@@ -37,8 +37,8 @@ WITH created AS (
               AND f.fire >= clock_timestamp() - make_interval(secs => j.catch_up_window))
       AND CASE WHEN j.overridden AND f.moved IS NULL
                THEN NOT EXISTS (SELECT FROM punctual_firing_override o WHERE o.job = j.id AND o.fire_time = f.fire) ELSE TRUE END
-      -- Only what should have fired already can be over, and what was moved to an earlier time.
-      AND CASE WHEN f.fire < clock.now OR f.moved IS NOT NULL
+      -- Only what should have fired already can be over.
+      AND CASE WHEN f.fire < clock.now
                THEN NOT EXISTS (SELECT FROM punctual_past p WHERE p.job = j.id AND p.fire_time = f.fire
                                 AND p.biz_key = j.id || ':' || f.label) ELSE TRUE END
     ORDER BY (j.id || ':' || f.label) COLLATE "C"

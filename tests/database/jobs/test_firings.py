@@ -1,6 +1,7 @@
 """Single firings of a job, skipped, moved and restored: before they are planned and after, and beside other changes."""
 
 from datetime import UTC, datetime, timedelta
+from uuid import UUID
 
 import pytest
 
@@ -10,10 +11,21 @@ from tasks_app.engine.beat.job_planner import plan_once
 from tasks_app.engine.beat.mover import move as take_to_the_past
 from tasks_app.lifecycle.jobs import overrides, verbs
 from tasks_app.lifecycle.jobs.view import coming, lines_of, previewed, state_of
-from tasks_app.models import AnyTask, AuditEntry, FiringOverride, JobCursor, JobDefinition, PastTask, ScheduleTask
+from tasks_app.lifecycle.start import start
+from tasks_app.models import (
+    AnyTask,
+    AuditEntry,
+    FiringOverride,
+    JobCursor,
+    JobDefinition,
+    OutboxEvent,
+    PastTask,
+    ScheduleTask,
+)
 from tests.support.engine import claim_due, make_due, run_due
 from tests.support.jobs import by, fire_times, instances, make, now, was_down
 from tests.support.marks import commits
+from tests.support.moves import RETURN, settled
 
 pytestmark = commits
 
@@ -281,6 +293,17 @@ def test_what_was_moved_into_a_pause_follows_on_resume(three, on_resume, runs):
     assert (second in times(job)) is runs
 
 
+def test_a_moved_firing_that_was_claimed_and_given_back_counts_as_not_claimed(three):
+    job, _, second, _ = three
+    make_due(*(task.id for task in instances(job) if task.fire_time == second))
+    [batch] = claim_due()
+    settled(start(UUID(batch.batch_no), "worker"), RETURN)
+
+    verbs.pause(job.id, by())
+
+    assert times(job) == {}
+
+
 def test_a_firing_of_a_paused_job_is_moved_for_when_it_is_resumed():
     job, [first, *_] = far()
     verbs.pause(job.id, by())
@@ -312,6 +335,19 @@ def test_what_was_skipped_is_not_made_up_for_after_a_downtime(catch_up):
 
     made = [at for at in fire_times(job) if at <= missed[-1]]
     assert made == (missed[:-1] if catch_up == "all" else [])
+
+
+def test_what_was_skipped_is_not_told_as_missed():
+    job = make(every=600)
+    was_down(job, 2 * HOUR)
+    missed = job.schedule.until(now() - 2 * HOUR, now() - MINUTE, 100)
+    FiringOverride.objects.create(job=job.id, fire_time=missed[3], decided_by="alice", reason="a test")
+    JobDefinition.objects.update(overridden=True)
+
+    plan_once()
+
+    [told] = OutboxEvent.objects.filter(event="job.missed")
+    assert told.payloads[0]["count"] == len(missed) - 1
 
 
 def test_a_moved_firing_whose_time_passed_while_nobody_was_there_runs_late():
