@@ -194,6 +194,15 @@ def test_what_was_claimed_already_is_not_changed_and_the_answer_says_so(verb):
     assert ScheduleTask.objects.get(id=task).status == "RUNNING"
 
 
+def test_what_waits_for_a_retry_was_claimed_too():
+    job, fires = planned(payload={"do": "retry", "after": 3600})
+    make_due(instances(job)[0].id)
+    run_due()
+
+    with pytest.raises(FiringClaimed, match="is FAIL"):
+        skip_firing(job.id, by(), fire_time=fires[0])
+
+
 def test_each_is_audited_with_what_was_before():
     job, [first, *_] = far()
     move_firing(job.id, first + HOUR, by("the room is taken"), fire_time=first)
