@@ -12,9 +12,11 @@ from tasks_app.engine.operations.jobs import (
     skip_firing,
     trigger_job,
 )
+from tasks_app.lifecycle.jobs.declared import Declaration
 from tasks_app.lifecycle.jobs.request import JobRequest
 
 __all__ = [
+    "Declaration",
     "FiringClaimed",
     "JobRequest",
     "NameTaken",

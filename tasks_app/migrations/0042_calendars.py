@@ -10,7 +10,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('tasks_app', '0035_operate_subscriptions'),
+        ('tasks_app', '0043_declared_jobs'),
     ]
 
     operations = [

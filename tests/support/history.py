@@ -20,6 +20,7 @@ GROWING = (
     "punctual_batch",
     "punctual_past_batch",
     "punctual_attempt",
+    "punctual_log",
     "punctual_outbox",
     "punctual_minute_figures",
     "punctual_audit_entry",
@@ -30,6 +31,7 @@ GROWING = (
     "punctual_job_cursor",
     "punctual_campaign",
     "punctual_campaign_chunk",
+    "punctual_backfill",
     "punctual_alarm_incident",
     "punctual_alarm_alert",
 )
@@ -169,6 +171,9 @@ class History:
         }
         part.insert("punctual_attempt", 5, failure)
         part.insert("punctual_attempt", 200, failure | {"task_id": "1000000000 + 100 * (n - 1) + 3"})
+        logged = {"dropped": "0", "lines": """'[[1.5, "", "a line"]]'""", "started_at": SOME_DAY}
+        logged |= {name: failure[name] for name in ("task_id", "attempt", "batch_no", "worker")}
+        part.insert("punctual_log", 5, logged)
         part.insert(
             "punctual_outbox",
             1,
@@ -273,6 +278,11 @@ class History:
                 "ids": "ARRAY(SELECT n * 10 + i FROM generate_series(1, 10) AS i)",
                 "waiting": "CASE WHEN n % 50 = 0 THEN 1 ELSE 0 END",
             },
+        )
+        part.insert(
+            "punctual_backfill",
+            50,
+            {"campaign_id": "n", "job": "n / 5", "since": SOME_DAY, "until": SOME_DAY, "created_at": SOME_DAY},
         )
         incident = {
             "rule": "n % 100",

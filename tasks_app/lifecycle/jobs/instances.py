@@ -8,7 +8,7 @@ from typing import NamedTuple
 from tasks_app.conf import conf
 from tasks_app.core.firings import INSTANT, Firing, firings
 from tasks_app.core.handlers import REGISTRY
-from tasks_app.core.jobs import manual_key
+from tasks_app.core.jobs import again_key, manual_key
 from tasks_app.core.sharding import home_of
 from tasks_app.database import atomic
 from tasks_app.lifecycle.past import past_idem
@@ -19,8 +19,14 @@ from tasks_app.sql import array, run, run_on, text_array
 MISSED_SECONDS = 60
 INSTANCES = 2_000  # in one step, about: what a long step has seen as live is not cleaned away meanwhile
 
-OF_CURSOR = "d.cursor = f.cursor AND d.id > f.low AND d.id <= f.high"
-OF_JOB = "d.id = f.high"
+# Which jobs a firing is planned for: those of a schedule, or one, as far as they fire then; or one that is asked for.
+_FIRES = (
+    "d.status = 'ACTIVE' AND (d.plan_from < f.fire OR f.wanted) AND (d.end_at IS NULL OR f.fire <= d.end_at)"
+    " AND (d.max_runs IS NULL OR d.runs < d.max_runs)"
+)
+OF_CURSOR = f"d.cursor = f.cursor AND d.id > f.low AND d.id <= f.high AND {_FIRES}"
+OF_JOB = f"d.id = f.high AND {_FIRES}"
+ASKED_FOR = "d.id = f.high"
 
 
 Dues = Mapping[int, float]  # shard -> the earliest moment at which something is due in it, epoch seconds
@@ -52,6 +58,8 @@ class InShard(NamedTuple):
     shard: int
     instances: int
     due: float  # the earliest of them, epoch seconds
+    ids: Sequence[int] | None = None  # of the instances, and their keys; only of those that somebody asked for
+    keys: Sequence[str] | None = None
 
 
 def top_up(
@@ -81,8 +89,11 @@ def top_up(
     return dues
 
 
-def insert(fired: Sequence[Fired], of: str, *, counted: bool, page: int = 1) -> list[InShard]:
-    """A task for each firing and each job of it, at most `page` jobs; those that are there already are left alone."""
+def insert(fired: Sequence[Fired], of: str, *, counted: bool, page: int = 1, lane: str | None = None) -> list[InShard]:
+    """A task for each firing and each job of it, at most `page` jobs; those that are there already are left alone.
+
+    What somebody asked for is due now. `lane`: instead of that of each job.
+    """
     if not fired:
         return []
     params = {
@@ -97,6 +108,8 @@ def insert(fired: Sequence[Fired], of: str, *, counted: bool, page: int = 1) -> 
         "page": page,
         "salt": secrets.token_hex(16),
         "counted": counted,
+        "backfill": of is ASKED_FOR,
+        "lane": lane,
         "kept": conf().kept_kinds,
     } | _homes()
     return [InShard(*row) for row in run_on("plan_instances", of, params)]
@@ -117,7 +130,8 @@ def take_back(job: JobDefinition, by: str) -> list[datetime]:
 
     Those that somebody has moved are not among them: they have times of their own, and wait to be placed again.
     """
-    params = {"job": job.id, "manual": manual_key(job.id), "by": by, "kept": conf().kept_kinds}
+    params = {"job": job.id, "manual": manual_key(job.id), "again": again_key(job.id)}
+    params |= {"by": by, "kept": conf().kept_kinds}
     taken = [fire_time for (fire_time,) in run("take_back", params)]
     if job.max_runs is not None:
         job.runs -= len(taken)
@@ -144,7 +158,8 @@ def place_moved(job: JobDefinition) -> Dues:
 
 def last_claimed(job_id: int) -> datetime | None:
     """The latest of its firings that somebody has claimed, and that was not taken back."""
-    return run("last_claimed", {"job": job_id, "manual": manual_key(job_id)})[0][0]
+    asked = {"job": job_id, "manual": manual_key(job_id), "again": again_key(job_id)}
+    return run("last_claimed", asked)[0][0]
 
 
 class Triggered(NamedTuple):

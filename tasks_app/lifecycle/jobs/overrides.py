@@ -159,7 +159,7 @@ def _claimed(job: JobDefinition, fire_time: datetime, instance: AnyTask | None) 
     which = f"the firing of {in_zone(fire_time, known_zone(job))} of job {job.id}"
     if instance is None:
         return FiringClaimed(f"{which} has run already, and its task is no longer kept. Nothing was changed.")
-    was = "was cancelled" if instance.status == Status.CANCELLED else "was claimed already"
+    was = _HOW.get(instance.status, "was claimed already")
     return FiringClaimed(
         f"{which} {was}: its task {instance.id} is {instance.status}. Nothing was changed; only a firing that nobody "
         "has claimed yet can be moved, skipped or restored.",
@@ -220,4 +220,5 @@ def _tell(
     tell("job.firing_changed", data, tenant=job.tenant, task_type=job.task_type, job=job.id)
 
 
+_HOW = {Status.CANCELLED: "was cancelled", Status.INIT: "is being made up for by a backfill"}
 _VERBS = {"skipped": "skip", "moved": "move", "restored": "restore"}

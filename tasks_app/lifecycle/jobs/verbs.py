@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from django.db import IntegrityError
 
+from tasks_app.core.callbacks import HTTP_CALLBACK
 from tasks_app.core.celery_call import CELERY_TASK, celery_call
 from tasks_app.core.errors import InvalidTask, NameTaken, PunctualError, UnknownJob, shown
 from tasks_app.core.firings import INSTANT, newest
@@ -19,10 +20,11 @@ from tasks_app.core.handlers import REGISTRY, refuse_other_tenant
 from tasks_app.core.jobs import JobStatus, OnResume
 from tasks_app.database import atomic
 from tasks_app.lifecycle.audit import Entry, Operator, audit
+from tasks_app.lifecycle.callbacks import refuse_bad_callback
 from tasks_app.lifecycle.outbox import tell
 from tasks_app.lifecycle.request import checked_instant, checked_json, checked_name, fitting_payload
 from tasks_app.lifecycle.shards import shards_of
-from tasks_app.models import FiringOverride, JobDefinition
+from tasks_app.models import Backfill, FiringOverride, JobDefinition
 from tasks_app.models.schedule_task import DEFAULT_TENANT, TENANT_LENGTH
 from tasks_app.sql import run
 
@@ -53,6 +55,7 @@ def create(request: JobRequest, operator: Operator, tenant: str | None = None) -
     with atomic(savepoint=False):
         now = database_now()
         values = columns(request, now, tenant=tenant)
+        _refuse_bad_payload(values["task_type"], tenant, values["payload"])
         values |= {
             "plan_from": _start(values["run_at"], values["start_at"], now),
             "created_by": operator.name,
@@ -86,6 +89,7 @@ def edit(
         before, now = shown_fields(job), database_now()
         values = columns(changed(job, changes), now, was=job)
         refuse_other_tenant(REGISTRY.require(values["task_type"]), job.tenant)
+        _refuse_bad_payload(values["task_type"], job.tenant, values["payload"])
         left, new_times = (
             leave(job, cursor, now, operator.name),
             {name for name in _TIMES if values[name] != getattr(job, name)},
@@ -203,6 +207,7 @@ def trigger(
         handler = REGISTRY.get(job.task_type)
         if payload is not None and handler is not None:
             payload = fitting_payload(handler, payload)
+            _refuse_bad_payload(job.task_type, job.tenant, payload)
         done = _trigger(job, key, None if payload is None else checked_json("payload", payload))
         if done.new:
             about = (job.tenant, job.task_type)
@@ -219,12 +224,18 @@ def delete(
         job, _ = lock_job(tenant, job_id, revision)
         before = shown_fields(job)
         take_back(job, operator.name)
+        Backfill.objects.filter(job=job.id).delete()
         JobDefinition.objects.filter(id=job.id).delete()
         if job.overridden:
             FiringOverride.objects.filter(job=job.id).delete()
         _audit(operator, "delete", job, {"before": before})
         _tell("job.deleted", job, operator)
     return job
+
+
+def _refuse_bad_payload(task_type: str, tenant: str, payload: object) -> None:
+    if task_type == HTTP_CALLBACK:
+        refuse_bad_callback(tenant, payload)
 
 
 def _resume(job: JobDefinition, operator: Operator, how: OnResume) -> Changed:

@@ -5,6 +5,9 @@ WITH gone AS (
     USING unnest(%(jobs)s::bigint[], %(fires)s::timestamptz[], %(keys)s::text[]) AS u(job, fire_time, key)
     WHERE t.job = u.job AND t.fire_time = u.fire_time AND t.biz_key = u.key AND t.due_at IS NOT NULL AND t.status = 'INIT'
       AND NOT t.solo AND (t.claimed_due IS NULL OR t.execute_time = t.fire_time)
+      AND NOT EXISTS (SELECT FROM punctual_backfill b
+                      JOIN punctual_campaign_chunk c ON c.campaign_id = b.campaign_id AND c.waiting > 0
+                      WHERE b.job = t.job AND t.id = ANY (c.released))
     RETURNING t.id, t.tenant, t.task_type, t.biz_key, t.job, t.fire_time, t.idem_key
 ), news AS NOT MATERIALIZED (
     SELECT 'task.cancelled' AS event, g.id, g.tenant, g.task_type, g.biz_key AS key, g.job, g.fire_time, g.idem_key,

@@ -300,6 +300,13 @@ export type AlertPage = {
 export type Answer = 'replayed' | 'due now' | 'cancelled' | 'discarded' | 'moved' | 'replaced' | 'running' | 'planned' | 'finished' | 'superseded' | 'not dead' | 'limited';
 
 /**
+ * AnyCampaignKind
+ *
+ * What a campaign does: to each task, or, a `backfill`, for each firing of its jobs.
+ */
+export type AnyCampaignKind = 'retry' | 'replay' | 'cancel' | 'move' | 'discard' | 'backfill';
+
+/**
  * AttemptOut
  */
 export type AttemptOut = {
@@ -365,6 +372,163 @@ export type AuditPage = {
      * `after` of the next page; null on the last. A page may be short, or even empty, and still have a next one
      */
     next: string | null;
+};
+
+/**
+ * AwayOut
+ *
+ * A task that somebody else has, who reports its outcome.
+ */
+export type AwayOut = {
+    since: string;
+    /**
+     * Lost, if nothing is heard of it by then
+     */
+    until: string;
+};
+
+/**
+ * BackfillIn
+ *
+ * Which firings, by the present rule of the job, and at what pace.
+ */
+export type BackfillIn = {
+    /**
+     * The first firing is at this instant, or after it
+     */
+    since: string;
+    /**
+     * The last one is at this instant, or before it; null: now
+     */
+    until?: string | null;
+    /**
+     * Of these firings, those that are run
+     */
+    which?: BackfillWhich;
+    /**
+     * In this order, instead of the oldest first
+     */
+    newest_first?: boolean;
+    /**
+     * If there are more than this, nothing is begun
+     */
+    cap?: number;
+    /**
+     * Instances a second; null: no limit
+     */
+    rate?: number | null;
+    /**
+     * So many may not be over yet; null: no limit
+     */
+    most_running?: number | null;
+    /**
+     * Where they wait; `own`: in the lane of their job
+     */
+    lane?: ReleaseLane;
+    /**
+     * Only say what would be done
+     */
+    dry_run?: boolean;
+    /**
+     * Why; kept in the audit
+     */
+    reason?: string | null;
+};
+
+/**
+ * BackfillOut
+ */
+export type BackfillOut = {
+    /**
+     * How many firings are run
+     */
+    instances: number;
+    /**
+     * The first few, in the order in which they are run
+     */
+    first: Array<SlotOut>;
+    /**
+     * The last few
+     */
+    last: Array<SlotOut>;
+    /**
+     * The pace that is expected, beside what ran within the last day
+     */
+    per_second: number | null;
+    /**
+     * How long it is expected to take; null: nobody can say
+     */
+    seconds: number | null;
+    done_at: string | null;
+    /**
+     * The same in a sentence, with what it depends on
+     */
+    forecast: string;
+    /**
+     * Which firings, in words
+     */
+    selection: string;
+    /**
+     * What carries it out; null: a dry run, or there was nothing to do
+     */
+    campaign: number | null;
+    state: CampaignState | null;
+};
+
+/**
+ * BackfillWhich
+ *
+ * `missing`: firings without an instance; each gets the identity of a scheduled one. `failed`: firings whose instance is dead; that is replayed. `all`: each of them once more, with an identity of its own.
+ */
+export type BackfillWhich = 'missing' | 'failed' | 'all';
+
+/**
+ * BackfillsIn
+ *
+ * The same, for several jobs.
+ */
+export type BackfillsIn = {
+    /**
+     * The first firing is at this instant, or after it
+     */
+    since: string;
+    /**
+     * The last one is at this instant, or before it; null: now
+     */
+    until?: string | null;
+    /**
+     * Of these firings, those that are run
+     */
+    which?: BackfillWhich;
+    /**
+     * In this order, instead of the oldest first
+     */
+    newest_first?: boolean;
+    /**
+     * If there are more than this, nothing is begun
+     */
+    cap?: number;
+    /**
+     * Instances a second; null: no limit
+     */
+    rate?: number | null;
+    /**
+     * So many may not be over yet; null: no limit
+     */
+    most_running?: number | null;
+    /**
+     * Where they wait; `own`: in the lane of their job
+     */
+    lane?: ReleaseLane;
+    /**
+     * Only say what would be done
+     */
+    dry_run?: boolean;
+    /**
+     * Why; kept in the audit
+     */
+    reason?: string | null;
+    jobs: Array<number>;
 };
 
 /**
@@ -456,98 +620,6 @@ export type BulkCreatedOut = {
 export type BulkOutcome = 'CREATED' | 'EXISTS';
 
 /**
- * CalendarIn
- *
- * A new calendar.
- */
-export type CalendarIn = {
-    name: string;
-    /**
-     * Off in every week; 1 is Monday, 7 is Sunday
-     */
-    weekdays?: Array<number> | null;
-    /**
-     * Each day, such as 2026-12-25, with what it is called; that may be empty
-     */
-    days_off?: {
-        [key: string]: string;
-    } | null;
-    /**
-     * Days on which people work though their weekday is off, in the same way
-     */
-    working_days?: {
-        [key: string]: string;
-    } | null;
-    /**
-     * Why; kept in the audit
-     */
-    reason?: string | null;
-};
-
-/**
- * CalendarOut
- *
- * A calendar as it stands.
- */
-export type CalendarOut = {
-    id: number;
-    name: string;
-    /**
-     * Grows with every change; also in `ETag`
-     */
-    revision: number;
-    weekdays: Array<number>;
-    days_off: {
-        [key: string]: string;
-    };
-    working_days: {
-        [key: string]: string;
-    };
-    created_at: string;
-    updated_at: string;
-};
-
-/**
- * CalendarPage
- */
-export type CalendarPage = {
-    /**
-     * `after` of the next page; null on the last. A page may be short, or even empty, and still have a next one
-     */
-    next: string | null;
-    items: Array<CalendarOut>;
-};
-
-/**
- * CalendarPatch
- *
- * The fields to change. A list replaces the old one as a whole.
- */
-export type CalendarPatch = {
-    name?: string | null;
-    /**
-     * Off in every week; 1 is Monday, 7 is Sunday
-     */
-    weekdays?: Array<number> | null;
-    /**
-     * Each day, such as 2026-12-25, with what it is called; that may be empty
-     */
-    days_off?: {
-        [key: string]: string;
-    } | null;
-    /**
-     * Days on which people work though their weekday is off, in the same way
-     */
-    working_days?: {
-        [key: string]: string;
-    } | null;
-    /**
-     * Why; kept in the audit
-     */
-    reason?: string | null;
-};
-
-/**
  * CampaignChangedOut
  */
 export type CampaignChangedOut = {
@@ -582,6 +654,10 @@ export type CampaignIn = {
      */
     lane?: ReleaseLane;
     /**
+     * Of what it releases, so many may not be over yet; null: no limit
+     */
+    most_running?: number | null;
+    /**
      * Why; kept in the audit
      */
     reason?: string | null;
@@ -615,10 +691,18 @@ export type CampaignOut = {
     cap: number;
     rate: number | null;
     /**
+     * Of what it releases, so many may not be over yet
+     */
+    most_running: number | null;
+    /**
      * Where tasks wait that it released; null: nowhere else, or it releases none
      */
     lane: ReleaseLane | null;
     at: string | null;
+    /**
+     * Of a backfill: which firings
+     */
+    which: BackfillWhich | null;
     /**
      * Tasks that were chosen when it began
      */
@@ -728,11 +812,40 @@ export type CausesOut = {
 export type ChannelKind = 'webhook' | 'email' | 'chat';
 
 /**
+ * CompleteIn
+ *
+ * Done. The body may be left out.
+ */
+export type CompleteIn = {
+    /**
+     * JSON of at most 4 kB, kept with the task
+     */
+    result?: unknown;
+};
+
+/**
  * Condition
  *
  * What a rule can be about.
  */
 export type Condition = 'dead' | 'late' | 'running' | 'missed' | 'suspended' | 'trouble';
+
+/**
+ * DeclaredOut
+ *
+ * The file that declares a job.
+ */
+export type DeclaredOut = {
+    /**
+     * What the file is called
+     */
+    source: string;
+    applied_at: string;
+    /**
+     * The fields that were changed by hand since
+     */
+    drift: Array<string>;
+};
 
 /**
  * DeliveryOut
@@ -808,23 +921,31 @@ export type ErrorOut = {
 export type EventScope = 'tenant' | 'all';
 
 /**
- * FallsOut
+ * FailIn
  *
- * What the schedule has and does not come then, because of the calendar or because somebody skipped it.
+ * It could not be done.
  */
-export type FallsOut = {
+export type FailIn = {
     /**
-     * Of a day off, the first firing of that day
+     * For programs; the first 50 characters count
      */
-    fire_time: string;
+    code?: string;
     /**
-     * Somebody skipped this firing, and it can be restored; else it is a day off
+     * For people
      */
-    skipped: boolean;
+    message?: string;
     /**
-     * When and why, in the zone of the job
+     * False: trying again can't help, the task gives up
      */
-    words: string;
+    retryable?: boolean;
+    /**
+     * Seconds until the next try, instead of the back-off
+     */
+    retry_after?: number | null;
+    /**
+     * For its dead letter
+     */
+    tags?: Array<string>;
 };
 
 /**
@@ -833,44 +954,12 @@ export type FallsOut = {
  * One firing of a job.
  */
 export type Firing = {
-    /**
-     * When it runs
-     */
     at: string;
-    /**
-     * When it would by the schedule; it is known by this, also if it was moved
-     */
-    fire_time: string;
     /**
      * In the zone of the job
      */
     words: string;
 };
-
-/**
- * FiringChangedOut
- *
- * What was decided for one firing of a job.
- */
-export type FiringChangedOut = {
-    job: number;
-    /**
-     * When it would run by the schedule
-     */
-    fire_time: string;
-    outcome: FiringOutcome;
-    /**
-     * When it runs instead
-     */
-    moved_to: string | null;
-};
-
-/**
- * FiringOutcome
- *
- * What was decided for one firing of a job. RESTORED: it comes by the schedule again.
- */
-export type FiringOutcome = 'skipped' | 'moved' | 'restored';
 
 /**
  * HealthOut
@@ -891,6 +980,7 @@ export type HealthOut = {
     due: number;
     claimed: number;
     running: number;
+    away: number;
     deadLetters: number;
     waitingToMove: number;
     oldestToMoveSeconds: number | null;
@@ -914,6 +1004,76 @@ export type HealthOut = {
  * `notice` can wait; `trouble` needs somebody now.
  */
 export type HealthStatus = 'ok' | 'trouble' | 'notice';
+
+/**
+ * HostLimitIn
+ *
+ * What it may be asked for, by all workers together; at least one of `max_running` and `rate`.
+ */
+export type HostLimitIn = {
+    /**
+     * Calls at the same time
+     */
+    max_running?: number | null;
+    /**
+     * Calls a second
+     */
+    rate?: number | null;
+    /**
+     * Calls that may begin at once after a pause; left out: a second's worth
+     */
+    burst?: number | null;
+    /**
+     * Why; kept in the audit
+     */
+    reason?: string | null;
+};
+
+/**
+ * HostLimitOut
+ */
+export type HostLimitOut = {
+    host: string;
+    max_running: number | null;
+    /**
+     * Calls a second
+     */
+    rate: number | null;
+    burst: number | null;
+    /**
+     * Calls that could begin now
+     */
+    permits: number | null;
+    /**
+     * Calls that batches may be making now
+     */
+    running: number;
+};
+
+/**
+ * HostTriedOut
+ */
+export type HostTriedOut = {
+    host: string;
+    /**
+     * False: it is not unwell, and nothing was written
+     */
+    changed: boolean;
+};
+
+/**
+ * Hosts
+ */
+export type Hosts = {
+    /**
+     * Of all tenants together; empty for a tenant's token
+     */
+    limits: Array<HostLimitOut>;
+    /**
+     * As the caller's tenant sees them; for an operator, of all tenants
+     */
+    unwell: Array<UnwellHostOut>;
+};
 
 /**
  * IncidentDetailOut
@@ -1039,14 +1199,6 @@ export type JobIn = {
     dst_gap?: DstGap | null;
     dst_repeat?: DstRepeat | null;
     /**
-     * The name of a calendar whose days off the job keeps
-     */
-    calendar?: string | null;
-    /**
-     * What becomes of a firing on a day off
-     */
-    on_day_off?: OnDayOff | null;
-    /**
      * Left out: the handler's
      */
     lane?: Lane | null;
@@ -1113,11 +1265,6 @@ export type JobOut = {
     timezone: string;
     dst_gap: DstGap;
     dst_repeat: DstRepeat;
-    /**
-     * The calendar whose days off it keeps
-     */
-    calendar: string | null;
-    on_day_off: OnDayOff;
     lane: Lane;
     max_retry: number;
     backoff: Array<number> | null;
@@ -1135,6 +1282,10 @@ export type JobOut = {
     paused_by: string;
     paused_until: string | null;
     on_resume: OnResume;
+    /**
+     * The file that declares it; null: none does
+     */
+    declared: DeclaredOut | null;
     created_at: string;
     updated_at: string;
 };
@@ -1177,14 +1328,6 @@ export type JobPatch = {
     timezone?: string | null;
     dst_gap?: DstGap | null;
     dst_repeat?: DstRepeat | null;
-    /**
-     * The name of a calendar whose days off the job keeps
-     */
-    calendar?: string | null;
-    /**
-     * What becomes of a firing on a day off
-     */
-    on_day_off?: OnDayOff | null;
     /**
      * Left out: the handler's
      */
@@ -1334,6 +1477,17 @@ export type LaneReasonIn = {
  */
 export type Lanes = {
     items: Array<LaneOut>;
+};
+
+/**
+ * LeaseOut
+ */
+export type LeaseOut = {
+    task: number;
+    /**
+     * Lost, if nothing is heard by then; null: its worker has not written yet that the task is away
+     */
+    until: string | null;
 };
 
 /**
@@ -1518,6 +1672,52 @@ export type LiveOut = {
 };
 
 /**
+ * LogLineOut
+ */
+export type LogLineOut = {
+    at: string;
+    /**
+     * Of a record of Python's logging; empty: the handler's own line
+     */
+    level: string;
+    text: string;
+};
+
+/**
+ * LogOut
+ *
+ * What one try has logged: the one under way, or any before it, whatever became of it.
+ */
+export type LogOut = {
+    id: number;
+    /**
+     * 1 for the first try since the last success, roll or replay
+     */
+    attempt: number;
+    worker: string;
+    /**
+     * When its batch began
+     */
+    started_at: string;
+    /**
+     * Lines before these, which are not kept
+     */
+    dropped: number;
+    lines: Array<LogLineOut>;
+};
+
+/**
+ * LogPage
+ */
+export type LogPage = {
+    items: Array<LogOut>;
+    /**
+     * `after` of the next page; null on the last. A page may be short, or even empty, and still have a next one
+     */
+    next: string | null;
+};
+
+/**
  * MatchingIn
  *
  * Which tasks: all that match every one of these.
@@ -1551,16 +1751,92 @@ export type MatchingIn = {
 export type Mode = 'plain' | 'async' | 'batch' | 'transactional';
 
 /**
- * MoveFiringIn
+ * NamedSecretIn
  *
- * When the firing is to run.
+ * What it is from now on.
  */
-export type MoveFiringIn = {
-    to: string;
+export type NamedSecretIn = {
+    /**
+     * Left out: one that signs is made, and told in this answer alone
+     */
+    value?: string | null;
+    /**
+     * The only hosts it may be sent to; left out: as it is, or anywhere
+     */
+    hosts?: Array<string> | null;
+    /**
+     * The old value signs, too, until it is withdrawn
+     */
+    keep_old?: boolean;
     /**
      * Why; kept in the audit
      */
     reason?: string | null;
+};
+
+/**
+ * NamedSecretMade
+ *
+ * A secret, and its value if it was made here.
+ */
+export type NamedSecretMade = {
+    id: number;
+    name: string;
+    /**
+     * It signs callbacks; otherwise it is sent in a header
+     */
+    signs: boolean;
+    /**
+     * The only hosts it may be sent to; empty: any
+     */
+    hosts: Array<string>;
+    /**
+     * More than one while the old one is kept
+     */
+    values: number;
+    created_by: string;
+    created_at: string;
+    updated_at: string;
+    /**
+     * Shown this once; null if a value was given
+     */
+    made: string | null;
+};
+
+/**
+ * NamedSecretOut
+ *
+ * A secret, without its value.
+ */
+export type NamedSecretOut = {
+    id: number;
+    name: string;
+    /**
+     * It signs callbacks; otherwise it is sent in a header
+     */
+    signs: boolean;
+    /**
+     * The only hosts it may be sent to; empty: any
+     */
+    hosts: Array<string>;
+    /**
+     * More than one while the old one is kept
+     */
+    values: number;
+    created_by: string;
+    created_at: string;
+    updated_at: string;
+};
+
+/**
+ * NamedSecretPage
+ */
+export type NamedSecretPage = {
+    /**
+     * `after` of the next page; null on the last. A page may be short, or even empty, and still have a next one
+     */
+    next: string | null;
+    items: Array<NamedSecretOut>;
 };
 
 /**
@@ -1599,13 +1875,6 @@ export type NewAlarmChannelOut = {
      */
     secret: string | null;
 };
-
-/**
- * OnDayOff
- *
- * A firing on a day off: it falls out, or comes on the next working day at the same time of day.
- */
-export type OnDayOff = 'skip' | 'shift';
 
 /**
  * OnResume
@@ -1655,6 +1924,26 @@ export type OrderedOut = {
      * Of the campaign
      */
     state: CampaignState | null;
+};
+
+/**
+ * PaceIn
+ *
+ * What is given is changed, what is left out stays as it is; null: no limit.
+ */
+export type PaceIn = {
+    /**
+     * Tasks a second
+     */
+    rate?: number | null;
+    /**
+     * Tasks that may not be over yet
+     */
+    most_running?: number | null;
+    /**
+     * Why; kept in the audit
+     */
+    reason?: string | null;
 };
 
 /**
@@ -1725,10 +2014,6 @@ export type PreviewOut = {
      */
     state: string;
     times: Array<Firing>;
-    /**
-     * What falls out before the last of those times, or is shifted
-     */
-    falls_out: Array<FallsOut>;
 };
 
 /**
@@ -1760,7 +2045,7 @@ export type Problem = {
  *
  * What went wrong, for programs; the number in it is the status of the answer.
  */
-export type ProblemCode = 'SCH_400_MALFORMED' | 'SCH_400_IDEMPOTENCY_KEY_MISSING' | 'SCH_401_UNAUTHENTICATED' | 'SCH_403_FORBIDDEN' | 'SCH_403_TYPE_CLOSED' | 'SCH_403_LANE_CLOSED' | 'SCH_404_NOT_FOUND' | 'SCH_405_METHOD_NOT_ALLOWED' | 'SCH_409_DUPLICATE' | 'SCH_409_CLAIMED' | 'SCH_409_IN_PROGRESS' | 'SCH_409_CONFLICT' | 'SCH_412_STALE' | 'SCH_413_TOO_LARGE' | 'SCH_422_INVALID' | 'SCH_422_KEY_REUSED' | 'SCH_428_IF_MATCH_MISSING' | 'SCH_429_RETRY_LIMITED' | 'SCH_429_TOO_MANY' | 'SCH_500_INTERNAL' | 'SCH_503_DISPATCHER_DOWN' | 'SCH_503_DATABASE_DOWN' | 'SCH_503_ARCHIVE_DOWN';
+export type ProblemCode = 'SCH_400_MALFORMED' | 'SCH_400_IDEMPOTENCY_KEY_MISSING' | 'SCH_401_UNAUTHENTICATED' | 'SCH_403_FORBIDDEN' | 'SCH_403_TYPE_CLOSED' | 'SCH_403_LANE_CLOSED' | 'SCH_404_NOT_FOUND' | 'SCH_405_METHOD_NOT_ALLOWED' | 'SCH_409_DUPLICATE' | 'SCH_409_IN_PROGRESS' | 'SCH_409_CONFLICT' | 'SCH_409_NOT_AWAY' | 'SCH_412_STALE' | 'SCH_413_TOO_LARGE' | 'SCH_422_INVALID' | 'SCH_422_KEY_REUSED' | 'SCH_428_IF_MATCH_MISSING' | 'SCH_429_RETRY_LIMITED' | 'SCH_429_TOO_MANY' | 'SCH_500_INTERNAL' | 'SCH_503_DISPATCHER_DOWN' | 'SCH_503_DATABASE_DOWN' | 'SCH_503_ARCHIVE_DOWN';
 
 /**
  * ProductOut
@@ -1793,6 +2078,43 @@ export type ProductPage = {
      * `after` of the next page; null on the last. A page may be short, or even empty, and still have a next one
      */
     next: string | null;
+};
+
+/**
+ * ProgressIn
+ *
+ * Still at work: the lease begins again. The body may be left out.
+ */
+export type ProgressIn = {
+    /**
+     * How much of the whole is done
+     */
+    fraction?: number | null;
+    /**
+     * For people; the first 200 characters are shown
+     */
+    note?: string;
+    /**
+     * Seconds, from now on; left out: as long as before
+     */
+    lease?: number | null;
+};
+
+/**
+ * ProgressOut
+ *
+ * How far the run under way says it is.
+ */
+export type ProgressOut = {
+    /**
+     * From 0 to 1; null: it doesn't know
+     */
+    fraction: number | null;
+    note: string;
+    /**
+     * When it said so
+     */
+    at: string;
 };
 
 /**
@@ -1868,6 +2190,31 @@ export type ReplayIn = {
 };
 
 /**
+ * ReportOut
+ *
+ * What became of the task. The same report again has the same answer.
+ */
+export type ReportOut = {
+    task: number;
+    outcome: ReportOutcome;
+    /**
+     * RUNNING: its worker has not written yet that the task is away; when it has, the outcome counts
+     */
+    status: TaskStatus;
+    /**
+     * When it runs next, if it does
+     */
+    due_at: string | null;
+};
+
+/**
+ * ReportOutcome
+ *
+ * What was reported of a task.
+ */
+export type ReportOutcome = 'complete' | 'fail';
+
+/**
  * RescheduleIn
  *
  * The new time: exactly one of `at` and `delay`.
@@ -1907,7 +2254,7 @@ export type ResumeIn = {
 /**
  * Rule
  */
-export type Rule = 'job_paused' | 'ended' | 'schedule_unreadable' | 'done' | 'dead' | 'cancelled' | 'superseded' | 'running' | 'worker_silent' | 'lost' | 'blocked' | 'waits_for_retry' | 'waits_for_retry_budget' | 'not_due' | 'lane_paused' | 'no_dispatcher' | 'shard_without_dispatcher' | 'no_worker' | 'waits_for_slot' | 'limit_unknown' | 'over_rate' | 'worker_deaf' | 'unknown_handler' | 'about_to_run';
+export type Rule = 'job_paused' | 'ended' | 'schedule_unreadable' | 'done' | 'dead' | 'cancelled' | 'superseded' | 'running' | 'worker_silent' | 'lost' | 'away' | 'blocked' | 'waits_for_retry' | 'waits_for_retry_budget' | 'not_due' | 'lane_paused' | 'no_dispatcher' | 'shard_without_dispatcher' | 'no_worker' | 'waits_for_slot' | 'host_limit' | 'host_unwell' | 'limit_unknown' | 'over_rate' | 'worker_deaf' | 'unknown_handler' | 'about_to_run';
 
 /**
  * SecretIn
@@ -1939,6 +2286,20 @@ export type SecretOut = {
  * Where events go: the kind of receiver.
  */
 export type SinkKind = 'webhook' | 'stream' | 'queue' | 'python';
+
+/**
+ * SlotOut
+ *
+ * One firing.
+ */
+export type SlotOut = {
+    job: number;
+    fire_time: string;
+    /**
+     * The dead instance that is replayed; null: one is made
+     */
+    task_id: number | null;
+};
 
 /**
  * SubscriptionIn
@@ -2284,6 +2645,10 @@ export type TaskOut = {
      */
     start_time: string | null;
     finish_time: string | null;
+    /**
+     * Null: nothing runs, or its handler doesn't tell
+     */
+    progress: ProgressOut | null;
     late_seconds: number | null;
     waited_seconds: number | null;
     lane: Lane;
@@ -2309,6 +2674,10 @@ export type TaskOut = {
      * It is retried until this long after execute_time, however often; null: max_retry times
      */
     retry_for: number | null;
+    /**
+     * If somebody else has it: since when, and until when
+     */
+    away: AwayOut | null;
     /**
      * The task that handed this effect on
      */
@@ -2373,9 +2742,9 @@ export type TaskRef = {
 /**
  * TaskStatus
  *
- * BLOCKED waits for other tasks, INIT for its time, FAIL for its next try. RUNNING is with a worker or on its way there. SUCCESS is done, DEAD gave up, CANCELLED was cancelled, skipped, expired or replaced.
+ * BLOCKED waits for other tasks, INIT for its time, FAIL for its next try. RUNNING is with a worker or on its way there, AWAY with somebody else, who reports its outcome. SUCCESS is done, DEAD gave up, CANCELLED was cancelled, skipped, expired or replaced.
  */
-export type TaskStatus = 'BLOCKED' | 'INIT' | 'RUNNING' | 'SUCCESS' | 'FAIL' | 'DEAD' | 'CANCELLED';
+export type TaskStatus = 'BLOCKED' | 'INIT' | 'RUNNING' | 'AWAY' | 'SUCCESS' | 'FAIL' | 'DEAD' | 'CANCELLED';
 
 /**
  * TaskTypeOut
@@ -2485,6 +2854,30 @@ export type UnitRescheduleIn = {
     reason?: string | null;
     task_type: string;
     key: string | number;
+};
+
+/**
+ * UnwellHostOut
+ *
+ * A host to which so many calls in a row failed that its callbacks wait.
+ */
+export type UnwellHostOut = {
+    tenant: string;
+    host: string;
+    failures: number;
+    /**
+     * In vain, since they wait
+     */
+    tries: number;
+    /**
+     * Of the last call
+     */
+    error: string;
+    unwell_seconds: number;
+    /**
+     * Until one of them may try it; less than 0: the next that comes does
+     */
+    try_in_seconds: number;
 };
 
 /**
@@ -3181,225 +3574,6 @@ export type PreviewJobResponses = {
 
 export type PreviewJobResponse = PreviewJobResponses[keyof PreviewJobResponses];
 
-export type SkipFiringData = {
-    body?: ReasonIn;
-    headers?: {
-        /**
-         * Makes it safe to send this again: the same request with the same key is carried out once.
-         */
-        'Idempotency-Key'?: string;
-    };
-    path: {
-        job_id: number;
-        /**
-         * `fire_time` of the preview, such as 2027-03-01T08:00:00Z; or `next`
-         */
-        fire_time: string;
-    };
-    query?: never;
-    url: '/jobs/{job_id}/firings/{fire_time}/skip';
-};
-
-export type SkipFiringErrors = {
-    /**
-     * `SCH_400_MALFORMED`: The request can't be read
-     */
-    400: Problem;
-    /**
-     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
-     */
-    401: Problem;
-    /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
-     */
-    403: Problem;
-    /**
-     * `SCH_404_NOT_FOUND`: It does not exist
-     */
-    404: Problem;
-    /**
-     * `SCH_409_CLAIMED`: It was claimed already; `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running; `SCH_409_CONFLICT`: Others keep changing it
-     */
-    409: Problem;
-    /**
-     * `SCH_413_TOO_LARGE`: The request is too large
-     */
-    413: Problem;
-    /**
-     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
-     */
-    422: Problem;
-    /**
-     * `SCH_429_TOO_MANY`: Too many calls
-     */
-    429: Problem;
-    /**
-     * `SCH_500_INTERNAL`: Something is broken here
-     */
-    500: Problem;
-    /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
-     */
-    503: Problem;
-};
-
-export type SkipFiringError = SkipFiringErrors[keyof SkipFiringErrors];
-
-export type SkipFiringResponses = {
-    /**
-     * OK
-     */
-    200: FiringChangedOut;
-};
-
-export type SkipFiringResponse = SkipFiringResponses[keyof SkipFiringResponses];
-
-export type MoveFiringData = {
-    body: MoveFiringIn;
-    headers?: {
-        /**
-         * Makes it safe to send this again: the same request with the same key is carried out once.
-         */
-        'Idempotency-Key'?: string;
-    };
-    path: {
-        job_id: number;
-        /**
-         * `fire_time` of the preview, such as 2027-03-01T08:00:00Z; or `next`
-         */
-        fire_time: string;
-    };
-    query?: never;
-    url: '/jobs/{job_id}/firings/{fire_time}/move';
-};
-
-export type MoveFiringErrors = {
-    /**
-     * `SCH_400_MALFORMED`: The request can't be read
-     */
-    400: Problem;
-    /**
-     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
-     */
-    401: Problem;
-    /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
-     */
-    403: Problem;
-    /**
-     * `SCH_404_NOT_FOUND`: It does not exist
-     */
-    404: Problem;
-    /**
-     * `SCH_409_CLAIMED`: It was claimed already; `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running; `SCH_409_CONFLICT`: Others keep changing it
-     */
-    409: Problem;
-    /**
-     * `SCH_413_TOO_LARGE`: The request is too large
-     */
-    413: Problem;
-    /**
-     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
-     */
-    422: Problem;
-    /**
-     * `SCH_429_TOO_MANY`: Too many calls
-     */
-    429: Problem;
-    /**
-     * `SCH_500_INTERNAL`: Something is broken here
-     */
-    500: Problem;
-    /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
-     */
-    503: Problem;
-};
-
-export type MoveFiringError = MoveFiringErrors[keyof MoveFiringErrors];
-
-export type MoveFiringResponses = {
-    /**
-     * OK
-     */
-    200: FiringChangedOut;
-};
-
-export type MoveFiringResponse = MoveFiringResponses[keyof MoveFiringResponses];
-
-export type RestoreFiringData = {
-    body?: ReasonIn;
-    headers?: {
-        /**
-         * Makes it safe to send this again: the same request with the same key is carried out once.
-         */
-        'Idempotency-Key'?: string;
-    };
-    path: {
-        job_id: number;
-        /**
-         * `fire_time` of the preview, such as 2027-03-01T08:00:00Z; or `next`
-         */
-        fire_time: string;
-    };
-    query?: never;
-    url: '/jobs/{job_id}/firings/{fire_time}/restore';
-};
-
-export type RestoreFiringErrors = {
-    /**
-     * `SCH_400_MALFORMED`: The request can't be read
-     */
-    400: Problem;
-    /**
-     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
-     */
-    401: Problem;
-    /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
-     */
-    403: Problem;
-    /**
-     * `SCH_404_NOT_FOUND`: It does not exist
-     */
-    404: Problem;
-    /**
-     * `SCH_409_CLAIMED`: It was claimed already; `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running; `SCH_409_CONFLICT`: Others keep changing it
-     */
-    409: Problem;
-    /**
-     * `SCH_413_TOO_LARGE`: The request is too large
-     */
-    413: Problem;
-    /**
-     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
-     */
-    422: Problem;
-    /**
-     * `SCH_429_TOO_MANY`: Too many calls
-     */
-    429: Problem;
-    /**
-     * `SCH_500_INTERNAL`: Something is broken here
-     */
-    500: Problem;
-    /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
-     */
-    503: Problem;
-};
-
-export type RestoreFiringError = RestoreFiringErrors[keyof RestoreFiringErrors];
-
-export type RestoreFiringResponses = {
-    /**
-     * OK
-     */
-    200: FiringChangedOut;
-};
-
-export type RestoreFiringResponse = RestoreFiringResponses[keyof RestoreFiringResponses];
-
 export type ExplainJobData = {
     body?: never;
     path: {
@@ -3446,6 +3620,142 @@ export type ExplainJobResponses = {
 };
 
 export type ExplainJobResponse = ExplainJobResponses[keyof ExplainJobResponses];
+
+export type BackfillJobData = {
+    body: BackfillIn;
+    headers: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key': string;
+    };
+    path: {
+        job_id: number;
+    };
+    query?: never;
+    url: '/jobs/{job_id}/backfill';
+};
+
+export type BackfillJobErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read; `SCH_400_IDEMPOTENCY_KEY_MISSING`: Idempotency-Key is missing
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_RETRY_LIMITED`: Retried too often; `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer; `SCH_503_ARCHIVE_DOWN`: The archive does not answer
+     */
+    503: Problem;
+};
+
+export type BackfillJobError = BackfillJobErrors[keyof BackfillJobErrors];
+
+export type BackfillJobResponses = {
+    /**
+     * OK
+     */
+    200: BackfillOut;
+};
+
+export type BackfillJobResponse = BackfillJobResponses[keyof BackfillJobResponses];
+
+export type BackfillJobsData = {
+    body: BackfillsIn;
+    headers: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key': string;
+    };
+    path?: never;
+    query?: never;
+    url: '/backfills';
+};
+
+export type BackfillJobsErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read; `SCH_400_IDEMPOTENCY_KEY_MISSING`: Idempotency-Key is missing
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_RETRY_LIMITED`: Retried too often; `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer; `SCH_503_ARCHIVE_DOWN`: The archive does not answer
+     */
+    503: Problem;
+};
+
+export type BackfillJobsError = BackfillJobsErrors[keyof BackfillJobsErrors];
+
+export type BackfillJobsResponses = {
+    /**
+     * OK
+     */
+    200: BackfillOut;
+};
+
+export type BackfillJobsResponse = BackfillJobsResponses[keyof BackfillJobsResponses];
 
 export type CreateTasksData = {
     body: BulkCreateIn;
@@ -3576,6 +3886,263 @@ export type CancelTasksResponses = {
 };
 
 export type CancelTasksResponse = CancelTasksResponses[keyof CancelTasksResponses];
+
+export type CompleteTaskData = {
+    body?: CompleteIn;
+    path: {
+        /**
+         * The token of the task
+         */
+        token: string;
+    };
+    query: {
+        /**
+         * The task
+         */
+        task: number;
+        /**
+         * The run that is reported about: `batch` of the task
+         */
+        run: string;
+        /**
+         * Whose task it is; left out: the caller's tenant
+         */
+        tenant?: string;
+        /**
+         * Of this address; instead of a token of the API
+         */
+        signature?: string;
+    };
+    url: '/tasks/{token}/complete';
+};
+
+export type CompleteTaskErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_NOT_AWAY`: The run that it is about is over
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type CompleteTaskError = CompleteTaskErrors[keyof CompleteTaskErrors];
+
+export type CompleteTaskResponses = {
+    /**
+     * OK
+     */
+    200: ReportOut;
+    /**
+     * Accepted
+     */
+    202: ReportOut;
+};
+
+export type CompleteTaskResponse = CompleteTaskResponses[keyof CompleteTaskResponses];
+
+export type FailTaskData = {
+    body?: FailIn;
+    path: {
+        /**
+         * The token of the task
+         */
+        token: string;
+    };
+    query: {
+        /**
+         * The task
+         */
+        task: number;
+        /**
+         * The run that is reported about: `batch` of the task
+         */
+        run: string;
+        /**
+         * Whose task it is; left out: the caller's tenant
+         */
+        tenant?: string;
+        /**
+         * Of this address; instead of a token of the API
+         */
+        signature?: string;
+    };
+    url: '/tasks/{token}/fail';
+};
+
+export type FailTaskErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_NOT_AWAY`: The run that it is about is over
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type FailTaskError = FailTaskErrors[keyof FailTaskErrors];
+
+export type FailTaskResponses = {
+    /**
+     * OK
+     */
+    200: ReportOut;
+    /**
+     * Accepted
+     */
+    202: ReportOut;
+};
+
+export type FailTaskResponse = FailTaskResponses[keyof FailTaskResponses];
+
+export type ProgressTaskData = {
+    body?: ProgressIn;
+    path: {
+        /**
+         * The token of the task
+         */
+        token: string;
+    };
+    query: {
+        /**
+         * The task
+         */
+        task: number;
+        /**
+         * The run that is reported about: `batch` of the task
+         */
+        run: string;
+        /**
+         * Whose task it is; left out: the caller's tenant
+         */
+        tenant?: string;
+        /**
+         * Of this address; instead of a token of the API
+         */
+        signature?: string;
+    };
+    url: '/tasks/{token}/progress';
+};
+
+export type ProgressTaskErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_NOT_AWAY`: The run that it is about is over
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ProgressTaskError = ProgressTaskErrors[keyof ProgressTaskErrors];
+
+export type ProgressTaskResponses = {
+    /**
+     * OK
+     */
+    200: LeaseOut;
+};
+
+export type ProgressTaskResponse = ProgressTaskResponses[keyof ProgressTaskResponses];
 
 export type ListTasksData = {
     body?: never;
@@ -4153,9 +4720,11 @@ export type ListAttemptsResponses = {
 
 export type ListAttemptsResponse = ListAttemptsResponses[keyof ListAttemptsResponses];
 
-export type ListCalendarsData = {
+export type ListLogsData = {
     body?: never;
-    path?: never;
+    path: {
+        task_id: number;
+    };
     query?: {
         /**
          * `next` of the previous page, unchanged; left out: the first page
@@ -4166,189 +4735,10 @@ export type ListCalendarsData = {
          */
         limit?: number;
     };
-    url: '/calendars';
+    url: '/tasks/{task_id}/logs';
 };
 
-export type ListCalendarsErrors = {
-    /**
-     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
-     */
-    401: Problem;
-    /**
-     * `SCH_422_INVALID`: The request makes no sense
-     */
-    422: Problem;
-    /**
-     * `SCH_429_TOO_MANY`: Too many calls
-     */
-    429: Problem;
-    /**
-     * `SCH_500_INTERNAL`: Something is broken here
-     */
-    500: Problem;
-    /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
-     */
-    503: Problem;
-};
-
-export type ListCalendarsError = ListCalendarsErrors[keyof ListCalendarsErrors];
-
-export type ListCalendarsResponses = {
-    /**
-     * OK
-     */
-    200: CalendarPage;
-};
-
-export type ListCalendarsResponse = ListCalendarsResponses[keyof ListCalendarsResponses];
-
-export type CreateCalendarData = {
-    body: CalendarIn;
-    headers?: {
-        /**
-         * Makes it safe to send this again: the same request with the same key is carried out once.
-         */
-        'Idempotency-Key'?: string;
-    };
-    path?: never;
-    query?: never;
-    url: '/calendars';
-};
-
-export type CreateCalendarErrors = {
-    /**
-     * `SCH_400_MALFORMED`: The request can't be read
-     */
-    400: Problem;
-    /**
-     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
-     */
-    401: Problem;
-    /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this
-     */
-    403: Problem;
-    /**
-     * `SCH_409_DUPLICATE`: The name or the unit is taken; `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
-     */
-    409: Problem;
-    /**
-     * `SCH_413_TOO_LARGE`: The request is too large
-     */
-    413: Problem;
-    /**
-     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
-     */
-    422: Problem;
-    /**
-     * `SCH_429_TOO_MANY`: Too many calls
-     */
-    429: Problem;
-    /**
-     * `SCH_500_INTERNAL`: Something is broken here
-     */
-    500: Problem;
-    /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
-     */
-    503: Problem;
-};
-
-export type CreateCalendarError = CreateCalendarErrors[keyof CreateCalendarErrors];
-
-export type CreateCalendarResponses = {
-    /**
-     * Created
-     */
-    201: CalendarOut;
-};
-
-export type CreateCalendarResponse = CreateCalendarResponses[keyof CreateCalendarResponses];
-
-export type DeleteCalendarData = {
-    body?: never;
-    headers?: {
-        /**
-         * The revision that you have read: its `ETag`, or the bare number. If there is a newer one, nothing is done.
-         */
-        'If-Match'?: string;
-        /**
-         * Makes it safe to send this again: the same request with the same key is carried out once.
-         */
-        'Idempotency-Key'?: string;
-    };
-    path: {
-        calendar_id: number;
-    };
-    query?: never;
-    url: '/calendars/{calendar_id}';
-};
-
-export type DeleteCalendarErrors = {
-    /**
-     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
-     */
-    401: Problem;
-    /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this
-     */
-    403: Problem;
-    /**
-     * `SCH_404_NOT_FOUND`: It does not exist
-     */
-    404: Problem;
-    /**
-     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
-     */
-    409: Problem;
-    /**
-     * `SCH_412_STALE`: It was changed since it was read
-     */
-    412: Problem;
-    /**
-     * `SCH_413_TOO_LARGE`: The request is too large
-     */
-    413: Problem;
-    /**
-     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
-     */
-    422: Problem;
-    /**
-     * `SCH_429_TOO_MANY`: Too many calls
-     */
-    429: Problem;
-    /**
-     * `SCH_500_INTERNAL`: Something is broken here
-     */
-    500: Problem;
-    /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
-     */
-    503: Problem;
-};
-
-export type DeleteCalendarError = DeleteCalendarErrors[keyof DeleteCalendarErrors];
-
-export type DeleteCalendarResponses = {
-    /**
-     * No Content
-     */
-    204: void;
-};
-
-export type DeleteCalendarResponse = DeleteCalendarResponses[keyof DeleteCalendarResponses];
-
-export type ReadCalendarData = {
-    body?: never;
-    path: {
-        calendar_id: number;
-    };
-    query?: never;
-    url: '/calendars/{calendar_id}';
-};
-
-export type ReadCalendarErrors = {
+export type ListLogsErrors = {
     /**
      * `SCH_401_UNAUTHENTICATED`: A valid token is missing
      */
@@ -4375,104 +4765,23 @@ export type ReadCalendarErrors = {
     503: Problem;
 };
 
-export type ReadCalendarError = ReadCalendarErrors[keyof ReadCalendarErrors];
+export type ListLogsError = ListLogsErrors[keyof ListLogsErrors];
 
-export type ReadCalendarResponses = {
+export type ListLogsResponses = {
     /**
      * OK
      */
-    200: CalendarOut;
+    200: LogPage;
 };
 
-export type ReadCalendarResponse = ReadCalendarResponses[keyof ReadCalendarResponses];
-
-export type EditCalendarData = {
-    body: CalendarPatch;
-    headers: {
-        /**
-         * The revision that you have read: its `ETag`, or the bare number. If there is a newer one, nothing is done.
-         */
-        'If-Match': string;
-        /**
-         * Makes it safe to send this again: the same request with the same key is carried out once.
-         */
-        'Idempotency-Key'?: string;
-    };
-    path: {
-        calendar_id: number;
-    };
-    query?: never;
-    url: '/calendars/{calendar_id}';
-};
-
-export type EditCalendarErrors = {
-    /**
-     * `SCH_400_MALFORMED`: The request can't be read
-     */
-    400: Problem;
-    /**
-     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
-     */
-    401: Problem;
-    /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this
-     */
-    403: Problem;
-    /**
-     * `SCH_404_NOT_FOUND`: It does not exist
-     */
-    404: Problem;
-    /**
-     * `SCH_409_DUPLICATE`: The name or the unit is taken; `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
-     */
-    409: Problem;
-    /**
-     * `SCH_412_STALE`: It was changed since it was read
-     */
-    412: Problem;
-    /**
-     * `SCH_413_TOO_LARGE`: The request is too large
-     */
-    413: Problem;
-    /**
-     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
-     */
-    422: Problem;
-    /**
-     * `SCH_428_IF_MATCH_MISSING`: If-Match is missing
-     */
-    428: Problem;
-    /**
-     * `SCH_429_TOO_MANY`: Too many calls
-     */
-    429: Problem;
-    /**
-     * `SCH_500_INTERNAL`: Something is broken here
-     */
-    500: Problem;
-    /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
-     */
-    503: Problem;
-};
-
-export type EditCalendarError = EditCalendarErrors[keyof EditCalendarErrors];
-
-export type EditCalendarResponses = {
-    /**
-     * OK
-     */
-    200: CalendarOut;
-};
-
-export type EditCalendarResponse = EditCalendarResponses[keyof EditCalendarResponses];
+export type ListLogsResponse = ListLogsResponses[keyof ListLogsResponses];
 
 export type ListCampaignsData = {
     body?: never;
     path?: never;
     query?: {
         state?: CampaignState;
-        kind?: CampaignKind;
+        kind?: AnyCampaignKind;
         /**
          * `next` of the previous page, unchanged; left out: the first page
          */
@@ -4628,6 +4937,75 @@ export type ReadCampaignResponses = {
 };
 
 export type ReadCampaignResponse = ReadCampaignResponses[keyof ReadCampaignResponses];
+
+export type ChangeCampaignData = {
+    body: PaceIn;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        campaign_id: number;
+    };
+    query?: never;
+    url: '/campaigns/{campaign_id}';
+};
+
+export type ChangeCampaignErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ChangeCampaignError = ChangeCampaignErrors[keyof ChangeCampaignErrors];
+
+export type ChangeCampaignResponses = {
+    /**
+     * OK
+     */
+    200: CampaignOut;
+};
+
+export type ChangeCampaignResponse = ChangeCampaignResponses[keyof ChangeCampaignResponses];
 
 export type PauseCampaignData = {
     body?: ReasonIn;
@@ -5141,6 +5519,471 @@ export type ReadLimitsResponses = {
 };
 
 export type ReadLimitsResponse = ReadLimitsResponses[keyof ReadLimitsResponses];
+
+export type ReadHostsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/hosts';
+};
+
+export type ReadHostsErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ReadHostsError = ReadHostsErrors[keyof ReadHostsErrors];
+
+export type ReadHostsResponses = {
+    /**
+     * OK
+     */
+    200: Hosts;
+};
+
+export type ReadHostsResponse = ReadHostsResponses[keyof ReadHostsResponses];
+
+export type LiftHostData = {
+    body?: never;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        host: string;
+    };
+    query?: never;
+    url: '/hosts/{host}';
+};
+
+export type LiftHostErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type LiftHostError = LiftHostErrors[keyof LiftHostErrors];
+
+export type LiftHostResponses = {
+    /**
+     * No Content
+     */
+    204: void;
+};
+
+export type LiftHostResponse = LiftHostResponses[keyof LiftHostResponses];
+
+export type LimitHostData = {
+    body: HostLimitIn;
+    path: {
+        host: string;
+    };
+    query?: never;
+    url: '/hosts/{host}';
+};
+
+export type LimitHostErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this
+     */
+    403: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type LimitHostError = LimitHostErrors[keyof LimitHostErrors];
+
+export type LimitHostResponses = {
+    /**
+     * OK
+     */
+    200: HostLimitOut;
+};
+
+export type LimitHostResponse = LimitHostResponses[keyof LimitHostResponses];
+
+export type TryHostData = {
+    body?: never;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        host: string;
+    };
+    query?: never;
+    url: '/hosts/{host}/try';
+};
+
+export type TryHostErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type TryHostError = TryHostErrors[keyof TryHostErrors];
+
+export type TryHostResponses = {
+    /**
+     * OK
+     */
+    200: HostTriedOut;
+};
+
+export type TryHostResponse = TryHostResponses[keyof TryHostResponses];
+
+export type ListSecretsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * `next` of the previous page, unchanged; left out: the first page
+         */
+        after?: string;
+        /**
+         * At most this many items
+         */
+        limit?: number;
+    };
+    url: '/secrets';
+};
+
+export type ListSecretsErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_TYPE_CLOSED`: The task type is not open to this token
+     */
+    403: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ListSecretsError = ListSecretsErrors[keyof ListSecretsErrors];
+
+export type ListSecretsResponses = {
+    /**
+     * OK
+     */
+    200: NamedSecretPage;
+};
+
+export type ListSecretsResponse = ListSecretsResponses[keyof ListSecretsResponses];
+
+export type DeleteSecretData = {
+    body?: never;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        name: string;
+    };
+    query?: never;
+    url: '/secrets/{name}';
+};
+
+export type DeleteSecretErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type DeleteSecretError = DeleteSecretErrors[keyof DeleteSecretErrors];
+
+export type DeleteSecretResponses = {
+    /**
+     * No Content
+     */
+    204: void;
+};
+
+export type DeleteSecretResponse = DeleteSecretResponses[keyof DeleteSecretResponses];
+
+export type SetSecretData = {
+    body: NamedSecretIn;
+    path: {
+        name: string;
+    };
+    query?: never;
+    url: '/secrets/{name}';
+};
+
+export type SetSecretErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token
+     */
+    403: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type SetSecretError = SetSecretErrors[keyof SetSecretErrors];
+
+export type SetSecretResponses = {
+    /**
+     * OK
+     */
+    200: NamedSecretMade;
+};
+
+export type SetSecretResponse = SetSecretResponses[keyof SetSecretResponses];
+
+export type WithdrawSecretData = {
+    body?: never;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        name: string;
+    };
+    query?: never;
+    url: '/secrets/{name}/withdraw';
+};
+
+export type WithdrawSecretErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type WithdrawSecretError = WithdrawSecretErrors[keyof WithdrawSecretErrors];
+
+export type WithdrawSecretResponses = {
+    /**
+     * OK
+     */
+    200: NamedSecretOut;
+};
+
+export type WithdrawSecretResponse = WithdrawSecretResponses[keyof WithdrawSecretResponses];
 
 export type ListSubscriptionsData = {
     body?: never;
