@@ -17,6 +17,7 @@ from . import journal
 from .events import EventEvidence, wrong_events
 from .fleet import Fleet
 from .oracle import ACCEPTED, REFUSED, UNKNOWN, Asked, Evidence
+from .receiver import WEBHOOK
 from .scenarios import WORKERS, Fault, Scenario
 from .subscribers import BAD, GOOD
 from .workload import BRIEF_TYPE, POISON_MAX_RETRY, POISONS, Wish, is_transactional
@@ -40,7 +41,7 @@ def gather(
     batches = _query(f"SELECT ids, ok + failed, reaped FROM {BATCHES} WHERE started_at IS NOT NULL")
     keys = dict(_query(f"SELECT id, biz_key FROM {TASKS}"))
     unsettled = [ids for ids, settled, _ in batches if settled < len(ids)]
-    events = _events() if scenario.events else None
+    events = _events(scenario) if scenario.events else None
     return Evidence(
         asked=_asked_before(wishes, scenario) | _asked_by_client(calls, again, scenario),
         statuses=_statuses(),
@@ -68,7 +69,7 @@ def gather(
     )
 
 
-def _events() -> EventEvidence:
+def _events(scenario: Scenario) -> EventEvidence:
     units, said = {}, {"task.succeeded": Counter(), "task.failed": Counter(), "task.dead": Counter()}
     rows = _query(
         "SELECT id, event, tenant, task_type, count, keys, task_ids FROM punctual_outbox"
@@ -82,7 +83,7 @@ def _events() -> EventEvidence:
             said[event].update(tasks)
     return EventEvidence(
         units,
-        {name: list(journal.read(name)) for name in (GOOD, BAD)},
+        {name: list(journal.read(name)) for name in (GOOD, BAD, *([WEBHOOK] if scenario.webhooks else []))},
         succeeded=said["task.succeeded"],
         failed=said["task.failed"] + said["task.dead"],
         successes=_with_dropped(said["task.succeeded"]),

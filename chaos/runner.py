@@ -3,6 +3,7 @@
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -21,6 +22,7 @@ from scheduler_project.temporary import TemporaryStack, temporary_stack
 from .faults import Faults
 from .fleet import ROOT, Fleet
 from .oracle import FINAL, Verdict, judge
+from .receiver import WEBHOOK, Receiver
 from .recovery import Recovery, recoveries
 from .scenarios import RUN_LEASE_SECONDS, Fault, Scenario
 from .workload import BACKFILLED_TYPE, MENDED, POISON_MAX_RETRY, Wish, hopeless, innocents, instances, poisonous
@@ -88,6 +90,9 @@ class _Run:
         wishes = self._wishes(tasks)
         if self.scenario.events:
             _subscribe()
+        if self.scenario.webhooks:
+            self.faults.receiver = _receive()
+            ending.callback(self.faults.receiver.kill)
         self.start = self.calm = time.time() + 1 + tasks / SCHEDULED_PER_SECOND
         _schedule(wishes, self.start)
         if dead:
@@ -273,6 +278,17 @@ def _subscribe() -> None:
     subscribe(BAD, events=["*"], to=ToFunction(BAD))
     # Its stream is flushed with the broker; that may cost it entries, and nobody else anything.
     subscribe("chaos-stream", events=["*"], to=ToStream("chaos", maxlen=1_000))
+
+
+def _receive() -> Receiver:
+    from tasks_app.client import ToWebhook, subscribe
+
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    made = subscribe(WEBHOOK, events=["*"], to=ToWebhook(f"http://127.0.0.1:{port}/"))
+    receiver = Receiver(port, made.new_secret)
+    receiver.start()
+    return receiver
 
 
 def _schedule(wishes: Sequence[Wish], start: float) -> None:

@@ -35,10 +35,11 @@ _JOB = _JOB_IN | {
     "paused_by": "",
     "paused_until": None,
     "on_resume": "skip",
-    "declared": {"source": "jobs.yaml", "applied_at": "2027-02-26T14:03:11.120000Z", "drift": ["cron"]},
+    "declared": None,
     "created_at": "2027-02-26T14:03:11.120000Z",
     "updated_at": "2027-02-26T14:03:11.120000Z",
 }
+_DECLARED = {"source": "jobs.yaml", "applied_at": "2027-02-26T14:03:11.120000Z", "drift": ["cron"]}
 _TASK_IN = {
     "task_type": "INVOICE_SEND",
     "key": "order 4711/a",
@@ -305,7 +306,7 @@ EXAMPLES = {
         {"task_type": "INVOICE_SEND", "key": "order 4711/a", "at": "2027-03-02T09:00:00+01:00", "revision": 3},
         {"task_type": "INVOICE_SEND", "key": 4712, "delay": 0},
     ],
-    "JobOut": [_JOB],
+    "JobOut": [_JOB, _JOB | {"declared": _DECLARED}],
     "JobPage": [{"items": [_JOB], "next": "daily report"}],
     "TaskOut": [_TASK],
     "TaskPage": [{"items": [_TASK], "next": "1001"}],
@@ -335,7 +336,7 @@ EXAMPLES = {
         {"task": 1001, "outcome": "complete", "status": "SUCCESS", "due_at": None},
         {"task": 1001, "outcome": "fail", "status": "FAIL", "due_at": "2027-03-01T08:10:00Z"},
     ],
-    "ProgressOut": [{"task": 1001, "until": "2027-03-01T09:00:00Z"}],
+    "LeaseOut": [{"task": 1001, "until": "2027-03-01T09:00:00Z"}],
     "WhyOut": [{"rule": "lane_paused", "words": "Lane low is paused."}],
     "HealthOut": [
         {

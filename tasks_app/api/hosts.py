@@ -72,7 +72,7 @@ class HostTriedOut(Schema):
     changed: bool = Field(description="False: it is not unwell, and nothing was written")
 
 
-@router.get("", response=Hosts, summary="List the hosts of callbacks that have a limit, or are unwell")
+@router.get("", response=Hosts, summary="List the hosts that have a limit, or are unwell")
 def read_hosts(request: HttpRequest):
     asked = caller(request)
     seen = [one for one in unwell_hosts(MOST) if asked.is_operator or one.tenant == asked.tenant]
@@ -99,9 +99,7 @@ def lift_host(request: HttpRequest, host: Named, idempotency_key: Key = None):
     return 204, None
 
 
-@router.post(
-    "/{host}/try", response=HostTriedOut, summary="Have a host that is unwell tried by the next task that comes"
-)
+@router.post("/{host}/try", response=HostTriedOut, summary="Have a host that is unwell tried at once")
 @mutation
 def try_host(request: HttpRequest, host: Named, idempotency_key: Key = None):
     name = checked_host_name(host)

@@ -9,7 +9,6 @@ from ninja import Field, Path, Query, Router, Schema, Status
 
 from tasks_app.core.away import LONGEST_LEASE, Run
 from tasks_app.core.errors import TAG_LENGTH
-from tasks_app.database import atomic
 from tasks_app.lifecycle.anywhere import task_by_id
 from tasks_app.lifecycle.reports import (
     Answer,
@@ -75,7 +74,7 @@ class ReportOut(Schema):
     due_at: datetime | None = Field(description="When it runs next, if it does")
 
 
-class ProgressOut(Schema):
+class LeaseOut(Schema):
     task: int
     until: datetime | None = Field(
         description="Lost, if nothing is heard by then; null: its worker has not written yet that the task is away"
@@ -117,7 +116,7 @@ def fail_task(
     return _told(request, about, failed)
 
 
-@router.post("/{uuid:token}/progress", response=ProgressOut, summary="Report that a task is being worked on")
+@router.post("/{uuid:token}/progress", response=LeaseOut, summary="Report that a task is being worked on")
 @may_answer(*SCOPE, "SCH_409_NOT_AWAY")
 def progress_task(
     request: HttpRequest,
@@ -149,6 +148,5 @@ def _allowed(request: HttpRequest, token: UUID, task: int, run: UUID, tenant: st
 
 def _told(request: HttpRequest, about: Run, said: Completed | Failed) -> Status:
     by = None if isinstance(caller(request), Addressee) else operator(request)
-    with atomic():
-        answer: Answer = report(about, said, by)
+    answer: Answer = report(about, said, by)
     return Status(answer.status, answer.body)

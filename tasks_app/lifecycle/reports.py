@@ -68,7 +68,7 @@ def report(about: Run, said: Completed | Failed, operator: Operator | None = Non
     `operator`: not whoever has the task says so, but somebody else, which is written down.
     """
     outcome = COMPLETE if isinstance(said, Completed) else FAIL
-    with atomic(savepoint=False):
+    with atomic():
         row = _locked(about)
         record = {"tenant": about.tenant, "key": _key(about)}
         before = IdempotencyRecord.objects.filter(**record).first()
@@ -94,7 +94,7 @@ def report_progress(
     """
     seconds = None if lease is None else checked_lease(lease, "")
     told = {"fraction": checked_fraction(fraction), "note": clean_note(note)}
-    with atomic(savepoint=False):
+    with atomic():
         row = _locked(about)
         if row is None or not (_is_away(row, about) or _is_running(row, about)):
             raise _not_away(about)

@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tasks_app", "0043_declared_jobs")]
+    dependencies = [("tasks_app", "0038_away_checked")]
 
     operations = [
         migrations.AddField(

@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 from django.contrib.auth.models import Permission, User
 from django.core.management import CommandError, call_command
+from django.db.models.functions import Now
 from django.test import Client
 from django.utils import timezone
 
@@ -18,11 +19,13 @@ from tasks_app.engine.operations.campaigns import start_matching
 from tasks_app.engine.operations.lanes import pause
 from tasks_app.engine.watch.browse import Filter
 from tasks_app.lifecycle.operate import Verb
+from tasks_app.lifecycle.secret_verbs import set_secret
 from tasks_app.models import (
     AlarmChannel,
     AlarmIncident,
     AlarmRule,
     ApiToken,
+    HostHealth,
     JobDefinition,
     ScheduleTask,
     Subscription,
@@ -117,6 +120,11 @@ def test_a_list_has_nothing_of_another_tenant(api, path):
     for tenant in ("acme", None):
         subscribe("secret-name", events=["*"], to=ToWebhook("https://hooks.example.com"), tenant=tenant)
     settled(started("dead", tenant="acme"), Failure("secret-code", "secret message", final=True))
+
+    set_secret("secret-name", by(), tenant="acme")
+    HostHealth.objects.create(tenant="acme", host="secret.example.com", tasks=[1], unwell_since=Now(), try_at=Now())
+    if path == "/secrets":
+        api = Api(token=issue("caller", "default", by(), types=["HTTP_CALLBACK"])[1])
 
     answer = api.get(path)
 

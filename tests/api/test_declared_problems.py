@@ -31,7 +31,7 @@ from tests.support.jobs import make
 from tests.support.live import nobody_is_alive
 from tests.support.moves import RETRY, away, dead, ids_of, settled, started
 from tests.support.operators import operator as by
-from tests.support.ready import CALLBACKS, OPERATORS, boss, letter_of
+from tests.support.ready import CALLBACKS, boss, letter_of
 from tests.support.schema import OPERATIONS, Operation, examples_of, of_type
 
 pytestmark = pytest.mark.django_db
@@ -85,7 +85,7 @@ def world(api: Api, operation: Operation, *, task_type: str = "T_QUIET", lane: s
         HostHealth.objects.create(tenant="default", host="there.example.com", tasks=[1])
         others = {"name": "there", "host": "there.example.com"}
         if task_type != "T_CLOSED":
-            api = boss() if operation.id in OPERATORS else scoped()
+            api = Api(token=issue("scoped", "default", by(), can_write=True, types=[HTTP_CALLBACK])[1])
     if "{token}" in operation.path:
         gone = away("gone", task_type=task_type, lane=lane)
         task = task._replace(task_id=gone.tasks[0].id)
@@ -95,11 +95,6 @@ def world(api: Api, operation: Operation, *, task_type: str = "T_QUIET", lane: s
     if operation.id in BACKFILLS:
         body = body | {"dry_run": False} | ({"jobs": [job.id]} if "jobs" in body else {})
     return World(api, operation, job.id, task.task_id, of_type(body, task_type), taken, others)
-
-
-def scoped() -> Api:
-    """Of a token that may have callbacks made."""
-    return Api(token=issue("scoped", "default", by(), can_write=True, types=[HTTP_CALLBACK])[1])
 
 
 def forbidden(api: Api, operation: Operation) -> Answer:
@@ -201,10 +196,11 @@ def without_archive(api: Api, operation: Operation) -> Answer:
         return there.call(query="?cold=true&key=a&after=cold%7C")
 
 
-def nobody_s(api: Api, operation: Operation) -> Answer:
+def not_there(api: Api, operation: Operation) -> Answer:
     there = world(api, operation)
+    asked = boss() if operation.id == "lift_host" else there.api
     body = {"body": there.body | {"jobs": [NOBODY]}} if operation.id == "backfill_jobs" else {}
-    return there.call(ids=dict.fromkeys(IDS, NOBODY) | NO_NAMES, **body)
+    return there.call(api=asked, ids=dict.fromkeys(IDS, NOBODY) | NO_NAMES, **body)
 
 
 PROVOKED: dict[str, Callable[[Api, Operation], Answer]] = {
@@ -214,7 +210,7 @@ PROVOKED: dict[str, Callable[[Api, Operation], Answer]] = {
     "SCH_403_FORBIDDEN": forbidden,
     "SCH_403_TYPE_CLOSED": closed_type,
     "SCH_403_LANE_CLOSED": closed_lane,
-    "SCH_404_NOT_FOUND": nobody_s,
+    "SCH_404_NOT_FOUND": not_there,
     "SCH_409_DUPLICATE": duplicate,
     "SCH_409_IN_PROGRESS": in_progress,
     "SCH_409_CONFLICT": conflict,

@@ -191,7 +191,7 @@ def test_an_operator_cancels_what_is_handed_over_meanwhile():
 def test_a_report_about_what_is_just_replaced_is_refused(said):
     about = away_one()
 
-    moved, answer = overlap_results(lambda: ensure(TYPE, "a"), lambda: report(about, said))
+    moved, answer = overlap_results(lambda: ensure(TYPE, "a", delay=0), lambda: report(about, said))
 
     assert moved.value.outcome == Outcome.REPLACED and isinstance(answer.error, NotAway)
     assert (state(about.task), state(moved.value.task_id)) == (
@@ -203,7 +203,7 @@ def test_a_report_about_what_is_just_replaced_is_refused(said):
 def test_a_new_schedule_waits_for_a_report_and_decides_by_it():
     about = away_one()
 
-    _, moved = overlap(lambda: report(about, DONE), lambda: ensure(TYPE, "a"))
+    _, moved = overlap(lambda: report(about, DONE), lambda: ensure(TYPE, "a", delay=0))
 
     assert (moved.outcome, state(about.task).status) == (Outcome.CREATED, "SUCCESS")
 

@@ -41,7 +41,9 @@ def resolved(request: JobRequest, now: datetime, was: JobDefinition | None) -> d
     """The fields that the job would have; InvalidTask if it can't be. What is left to the handler is filled in."""
     values = columns(request, now, was=was)
     row, of_row = as_request(JobDefinition(**values)), values.keys() | {"at"}
-    return {name: _plain(getattr(row if name in of_row else request, name)) for name in FIELDS}
+    return {
+        name: _plain(getattr(row, name)) if name in of_row else _unordered(getattr(request, name)) for name in FIELDS
+    }
 
 
 def applied_fields(record: DeclaredJob) -> dict[str, object]:
@@ -68,6 +70,11 @@ def remember(record: DeclaredJob | None, job: JobDefinition, name: str, source: 
 
 def forget(records: Iterable[DeclaredJob]) -> None:
     DeclaredJob.objects.filter(id__in=[one.id for one in records]).delete()
+
+
+def _unordered(value: object) -> object:
+    """What is not in the row of a job is a set of names, such as its parents: they come back in order."""
+    return sorted(set(value)) if isinstance(value, list | tuple) else _plain(value)
 
 
 def _plain(value: object) -> object:

@@ -10,6 +10,7 @@ from tasks_app.client import cancel, ensure, find, handler
 from tasks_app.core.away import Run
 from tasks_app.core.errors import InvalidTask, NotAway, NotThere
 from tasks_app.core.handlers import REGISTRY
+from tasks_app.core.schedule import in_zone
 from tasks_app.engine.beat.chores import CHORES
 from tasks_app.engine.watch.browse import Filter, browse
 from tasks_app.engine.watch.status import read_status
@@ -212,7 +213,7 @@ def test_after_a_cancel_the_truth_is_told():
 
 def test_after_it_was_replaced_the_truth_is_told():
     about = away_one()
-    new = ensure(TYPE, "a")
+    new = ensure(TYPE, "a", delay=0)
 
     with pytest.raises(NotAway, match="rescheduled while this attempt was away"):
         report(about, DONE)
@@ -376,10 +377,10 @@ def test_it_is_found_counted_and_explained():
     reason = why_task(row(about.task))
     held = AwayTask.objects.get()
 
-    assert list(found.ids) == [about.task]
+    assert [one.id for one in found.tasks] == [about.task]
     assert (read_status().away, find(TYPE, "a").live) == (1, True)
     assert (reason.rule, "handed over by worker" in reason.words, "worker" in reason.outside) == ("away", True, False)
-    assert f"must report by {held.until:%a} {held.until.day} {held.until:%b %Y %H:%M} UTC" in reason.words
+    assert f"must report by {in_zone(held.until, 'UTC')}" in reason.words
 
 
 def test_early_reports_are_pruned():

@@ -76,9 +76,11 @@ def test_a_handler_that_fails_leaves_the_context_as_it_was(declare):
 
 
 def test_tasks_on_one_event_loop_keep_their_own(declare):
+    barrier = None
+
     async def run(task):
         for step in range(3):
-            await asyncio.sleep(0)
+            await barrier.wait()
             log.info("%s %d", task.key, step)
         await sync_to_async(log.info)("%s from a thread", task.key)
 
@@ -86,6 +88,8 @@ def test_tasks_on_one_event_loop_keep_their_own(declare):
     call = declare(run).call
 
     async def both():
+        nonlocal barrier
+        barrier = asyncio.Barrier(2)
         await asyncio.gather(*(call(task) for task in tasks))
 
     asyncio.run(both())

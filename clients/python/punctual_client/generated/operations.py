@@ -145,6 +145,7 @@ from .models.lane import Lane
 from .models.lane_changed_out import LaneChangedOut
 from .models.lane_reason_in import LaneReasonIn
 from .models.lanes import Lanes
+from .models.lease_out import LeaseOut
 from .models.letter_detail_out import LetterDetailOut
 from .models.letter_out import LetterOut
 from .models.letter_page_out import LetterPageOut
@@ -170,7 +171,6 @@ from .models.preview_out import PreviewOut
 from .models.product_out import ProductOut
 from .models.product_page import ProductPage
 from .models.progress_in import ProgressIn
-from .models.progress_out import ProgressOut
 from .models.reason_in import ReasonIn
 from .models.replay_in import ReplayIn
 from .models.report_out import ReportOut
@@ -671,7 +671,7 @@ class Operations:
         run: UUID,
         tenant: str | Unset = UNSET,
         signature: str | Unset = UNSET,
-    ) -> ProgressOut:
+    ) -> LeaseOut:
         """Report that a task is being worked on"""
         answer = _progress_task.sync_detailed(
             client=self.client,
@@ -682,7 +682,7 @@ class Operations:
             tenant=tenant,
             signature=signature,
         )
-        return cast(ProgressOut, answer.parsed)
+        return cast(LeaseOut, answer.parsed)
 
     def list_tasks(
         self,
@@ -1011,7 +1011,7 @@ class Operations:
     def read_hosts(
         self,
     ) -> Hosts:
-        """List the hosts of callbacks that have a limit, or are unwell"""
+        """List the hosts that have a limit, or are unwell"""
         answer = _read_hosts.sync_detailed(
             client=self.client,
         )
@@ -1050,7 +1050,7 @@ class Operations:
         *,
         idempotency_key: str | None = None,
     ) -> HostTriedOut:
-        """Have a host that is unwell tried by the next task that comes"""
+        """Have a host that is unwell tried at once"""
         answer = _try_host.sync_detailed(
             client=self.client,
             host=host,
@@ -2344,7 +2344,7 @@ class AsyncOperations:
         run: UUID,
         tenant: str | Unset = UNSET,
         signature: str | Unset = UNSET,
-    ) -> ProgressOut:
+    ) -> LeaseOut:
         """Report that a task is being worked on"""
         answer = await _progress_task.asyncio_detailed(
             client=self.client,
@@ -2355,7 +2355,7 @@ class AsyncOperations:
             tenant=tenant,
             signature=signature,
         )
-        return cast(ProgressOut, answer.parsed)
+        return cast(LeaseOut, answer.parsed)
 
     async def list_tasks(
         self,
@@ -2684,7 +2684,7 @@ class AsyncOperations:
     async def read_hosts(
         self,
     ) -> Hosts:
-        """List the hosts of callbacks that have a limit, or are unwell"""
+        """List the hosts that have a limit, or are unwell"""
         answer = await _read_hosts.asyncio_detailed(
             client=self.client,
         )
@@ -2723,7 +2723,7 @@ class AsyncOperations:
         *,
         idempotency_key: str | None = None,
     ) -> HostTriedOut:
-        """Have a host that is unwell tried by the next task that comes"""
+        """Have a host that is unwell tried at once"""
         answer = await _try_host.asyncio_detailed(
             client=self.client,
             host=host,

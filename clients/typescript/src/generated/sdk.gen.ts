@@ -883,7 +883,7 @@ export class Operations extends HeyApiClient {
     }
     
     /**
-     * List the hosts of callbacks that have a limit, or are unwell
+     * List the hosts that have a limit, or are unwell
      */
     public readHosts<ThrowOnError extends boolean = true>(options?: Options<ReadHostsData, ThrowOnError>): RequestResult<ReadHostsResponses, ReadHostsErrors, ThrowOnError, 'data'> {
         return (options?.client ?? this.client).get<ReadHostsResponses, ReadHostsErrors, ThrowOnError, 'data'>({
@@ -937,7 +937,7 @@ export class Operations extends HeyApiClient {
     }
     
     /**
-     * Have a host that is unwell tried by the next task that comes
+     * Have a host that is unwell tried at once
      */
     public tryHost<ThrowOnError extends boolean = true>(options: Options<TryHostData, ThrowOnError>): RequestResult<TryHostResponses, TryHostErrors, ThrowOnError, 'data'> {
         return (options.client ?? this.client).post<TryHostResponses, TryHostErrors, ThrowOnError, 'data'>({

@@ -1480,6 +1480,17 @@ export type Lanes = {
 };
 
 /**
+ * LeaseOut
+ */
+export type LeaseOut = {
+    task: number;
+    /**
+     * Lost, if nothing is heard by then; null: its worker has not written yet that the task is away
+     */
+    until: string | null;
+};
+
+/**
  * LetterDetailOut
  *
  * With what only one letter at a time tells.
@@ -4128,7 +4139,7 @@ export type ProgressTaskResponses = {
     /**
      * OK
      */
-    200: ProgressOut;
+    200: LeaseOut;
 };
 
 export type ProgressTaskResponse = ProgressTaskResponses[keyof ProgressTaskResponses];
@@ -5638,10 +5649,6 @@ export type LimitHostErrors = {
      */
     403: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: It does not exist
-     */
-    404: Problem;
-    /**
      * `SCH_413_TOO_LARGE`: The request is too large
      */
     413: Problem;
@@ -5880,10 +5887,6 @@ export type SetSecretErrors = {
      * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token
      */
     403: Problem;
-    /**
-     * `SCH_404_NOT_FOUND`: It does not exist
-     */
-    404: Problem;
     /**
      * `SCH_413_TOO_LARGE`: The request is too large
      */

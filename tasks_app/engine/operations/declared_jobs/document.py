@@ -1,24 +1,22 @@
-"""What a file may say of a job: each field by the type that JobRequest gives it, and what is wrong, with its place.
+"""What a file says: its jobs as declarations, and what is wrong with them, each with its place.
 
-Nothing here knows a field by its name, so a new field of JobRequest can be declared without further work.
+Fields are read by the types that JobRequest gives them, so a new one can be declared without further work.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
-from datetime import datetime
-from enum import Enum
 from functools import cache
-from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import NamedTuple, get_type_hints
 
-from tasks_app.core.durations import seconds_of
-from tasks_app.core.errors import InvalidTask, PunctualError, nearest, shown
+from tasks_app.core.errors import InvalidTask, PunctualError, nearest
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.lifecycle.jobs.declared import Declaration
-from tasks_app.lifecycle.jobs.request import FIELDS, SECONDS, WHEN, JobRequest
+from tasks_app.lifecycle.jobs.request import FIELDS, WHEN, JobRequest
 from tasks_app.lifecycle.request import checked_name
 from tasks_app.models.declared_job import SOURCE_LENGTH
 from tasks_app.models.schedule_task import TENANT_LENGTH
+
+from .fitting import fitting, kind_of, text_of
 
 MOST_JOBS = 5_000  # in one file: they are applied in one transaction
 _REQUIRED = tuple(field.name for field in fields(JobRequest) if field.default is MISSING)
@@ -85,14 +83,14 @@ def file_of(whole: Value, file: str, source: str | None) -> JobFile:
     """What a file says; BadFile tells all that is wrong with it."""
     given = whole.value
     if not isinstance(given, dict):
-        raise BadFile([f"{_place(file, whole.line)}: the file is {_kind(given)}; it must be like `jobs: [...]`."])
+        raise BadFile([f"{_place(file, whole.line)}: the file is {kind_of(given)}; it must be like `jobs: [...]`."])
     for name in given:
         if name not in _OF_FILE:
             words = f"a file has no {name!r}; it has {', '.join(_OF_FILE)}.{nearest(name, _OF_FILE)}"
             raise BadFile([f"{_place(file, given[name].line)}: {words}"])
     jobs = given.get("jobs")
     if jobs is None or not isinstance(jobs.value, list):
-        found = "has no `jobs:`" if jobs is None else f"has {_kind(jobs.value)} as its jobs"
+        found = "has no `jobs:`" if jobs is None else f"has {kind_of(jobs.value)} as its jobs"
         words = "it must have a list of jobs, `jobs: []` if it declares none."
         raise BadFile([f"{_place(file, jobs and jobs.line)}: the file {found}; {words}"])
     problems: list[str] = []
@@ -128,25 +126,6 @@ def placed(
     return Placed(declaration, checked_name("tenant", tenant, TENANT_LENGTH), file, line, lines or {})
 
 
-def fitting(hint: object, value: object) -> object:
-    """The value as a field of this type takes it; InvalidTask says why it can't."""
-    kind = get_origin(hint)
-    if kind is Annotated:
-        base, *marks = get_args(hint)
-        return fitting(base, seconds_of(value) if SECONDS in marks and isinstance(value, str) else value)
-    if kind in (Union, UnionType):
-        return _one_of(get_args(hint), value)
-    if kind is Literal:
-        return _chosen(get_args(hint), value)
-    if kind is not None:
-        return _collection(kind, get_args(hint), value)
-    if isinstance(hint, type) and issubclass(hint, Enum):
-        return hint(_chosen([one.value for one in hint], value))
-    if hint in _SCALARS:
-        return _SCALARS[hint](value)
-    return value
-
-
 @cache
 def _hints() -> dict[str, object]:
     return get_type_hints(JobRequest, include_extras=True)
@@ -157,7 +136,7 @@ def _job(
 ) -> Placed | None:
     given = one.value
     if not isinstance(given, dict):
-        problems.append(f"{_place(file, one.line)}: job {number} is {_kind(given)}; it must have fields.")
+        problems.append(f"{_place(file, one.line)}: job {number} is {kind_of(given)}; it must have fields.")
         return None
     name = given["name"].value if "name" in given else None
     who = f"job {name!r}" if isinstance(name, str) else f"job {number}"
@@ -204,7 +183,7 @@ def _defaults(problems: list[str], file: str, given: Value | None) -> dict[str, 
     if given is None or given.value is None:
         return {}
     if not isinstance(given.value, dict):
-        problems.append(f"{_place(file, given.line)}: defaults is {_kind(given.value)}; it must have fields of jobs.")
+        problems.append(f"{_place(file, given.line)}: defaults is {kind_of(given.value)}; it must have fields of jobs.")
         return {}
     good = {}
     for name, value in given.value.items():
@@ -221,7 +200,7 @@ def _told(problems: list[str], file: str, given: Mapping[str, Value], name: str)
     if name not in given or given[name].value is None:
         return None
     try:
-        return _text(given[name].plain)
+        return text_of(given[name].plain)
     except InvalidTask as error:
         problems.append(f"{_place(file, given[name].line)}: {name}: {error}")
         return None
@@ -261,93 +240,3 @@ def _line(one: Placed) -> str:
 
 def _place(file: str, line: int | None) -> str:
     return f"{file}:{line}" if line else file
-
-
-def _kind(value: object) -> str:
-    match value:
-        case None:
-            return "empty"
-        case bool():
-            return f"{str(value).lower()}"
-        case int() | float():
-            return f"the number {value}"
-        case str():
-            return f"the text {shown(value)}"
-        case list():
-            return "a list"
-        case dict():
-            return "an object"
-    return f"a {type(value).__name__}"
-
-
-def _one_of(hints: Sequence[object], value: object) -> object:
-    if value is None and NoneType in hints:
-        return None
-    refused: list[InvalidTask] = []
-    for hint in hints:
-        if hint is NoneType:
-            continue
-        try:
-            return fitting(hint, value)
-        except InvalidTask as error:
-            refused.append(error)
-    raise refused[0]
-
-
-def _chosen(choices: Iterable[object], value: object) -> object:
-    if value not in list(choices):
-        raise InvalidTask(f"{shown(value)} is unknown; use {', '.join(map(str, choices))}.")
-    return value
-
-
-def _collection(kind: type, hints: Sequence[object], value: object) -> object:
-    if issubclass(kind, Mapping):
-        if not isinstance(value, Mapping):
-            raise InvalidTask(f"it is {_kind(value)}, but must be an object, such as {{a: 1}}.")
-        of_name, of_value = hints or (Any, Any)
-        return {fitting(of_name, name): fitting(of_value, one) for name, one in value.items()}
-    if not issubclass(kind, Iterable):
-        return value
-    if not isinstance(value, list | tuple | set | frozenset):
-        raise InvalidTask(f"it is {_kind(value)}, but must be a list, such as [a, b].")
-    every = hints[0] if hints else Any
-    read = [fitting(every, one) for one in value]
-    return read if kind in (list, Sequence, Iterable) else kind(read)
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        hint = " Put it in quotes." if isinstance(value, bool | int | float) else ""
-        raise InvalidTask(f"it is {_kind(value)}, but must be a text.{hint}")
-    return value
-
-
-def _whole(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise InvalidTask(f"it is {_kind(value)}, but must be a whole number.")
-    return value
-
-
-def _number(value: object) -> int | float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InvalidTask(f"it is {_kind(value)}, but must be a number.")
-    return value
-
-
-def _flag(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise InvalidTask(f"it is {_kind(value)}, but must be true or false.")
-    return value
-
-
-def _instant(value: object) -> datetime:
-    try:
-        at = value if isinstance(value, datetime) else datetime.fromisoformat(_text(value))
-    except ValueError:  # InvalidTask is one
-        raise InvalidTask(f"it is {_kind(value)}, but must be a time like 2027-03-01T09:00:00+01:00.") from None
-    if at.utcoffset() is None:
-        raise InvalidTask(f"{shown(value)} has no offset from UTC; write it like 2027-03-01T09:00:00+01:00, or with Z.")
-    return at
-
-
-_SCALARS = {str: _text, int: _whole, float: _number, bool: _flag, datetime: _instant}

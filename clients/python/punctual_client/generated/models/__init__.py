@@ -76,6 +76,7 @@ from .lane_out import LaneOut
 from .lane_pause_out import LanePauseOut
 from .lane_reason_in import LaneReasonIn
 from .lanes import Lanes
+from .lease_out import LeaseOut
 from .letter_detail_out import LetterDetailOut
 from .letter_out import LetterOut
 from .letter_page_out import LetterPageOut
@@ -235,6 +236,7 @@ __all__ = (
     "LanePauseOut",
     "LaneReasonIn",
     "Lanes",
+    "LeaseOut",
     "LetterDetailOut",
     "LetterOut",
     "LetterPageOut",

@@ -70,7 +70,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[Hosts | Problem]:
-    """List the hosts of callbacks that have a limit, or are unwell
+    """List the hosts that have a limit, or are unwell
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -93,7 +93,7 @@ def sync(
     *,
     client: AuthenticatedClient,
 ) -> Hosts | Problem | None:
-    """List the hosts of callbacks that have a limit, or are unwell
+    """List the hosts that have a limit, or are unwell
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -112,7 +112,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[Hosts | Problem]:
-    """List the hosts of callbacks that have a limit, or are unwell
+    """List the hosts that have a limit, or are unwell
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -133,7 +133,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
 ) -> Hosts | Problem | None:
-    """List the hosts of callbacks that have a limit, or are unwell
+    """List the hosts that have a limit, or are unwell
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

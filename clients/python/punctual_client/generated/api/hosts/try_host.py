@@ -105,7 +105,7 @@ def sync_detailed(
     client: AuthenticatedClient,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[HostTriedOut | Problem]:
-    """Have a host that is unwell tried by the next task that comes
+    """Have a host that is unwell tried at once
 
     Args:
         host (str):
@@ -137,7 +137,7 @@ def sync(
     client: AuthenticatedClient,
     idempotency_key: str | Unset = UNSET,
 ) -> HostTriedOut | Problem | None:
-    """Have a host that is unwell tried by the next task that comes
+    """Have a host that is unwell tried at once
 
     Args:
         host (str):
@@ -164,7 +164,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[HostTriedOut | Problem]:
-    """Have a host that is unwell tried by the next task that comes
+    """Have a host that is unwell tried at once
 
     Args:
         host (str):
@@ -194,7 +194,7 @@ async def asyncio(
     client: AuthenticatedClient,
     idempotency_key: str | Unset = UNSET,
 ) -> HostTriedOut | Problem | None:
-    """Have a host that is unwell tried by the next task that comes
+    """Have a host that is unwell tried at once
 
     Args:
         host (str):

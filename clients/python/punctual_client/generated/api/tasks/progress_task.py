@@ -7,9 +7,9 @@ import httpx
 
 from ... import errors
 from ...client import AuthenticatedClient, Client
+from ...models.lease_out import LeaseOut
 from ...models.problem import Problem
 from ...models.progress_in import ProgressIn
-from ...models.progress_out import ProgressOut
 from ...types import UNSET, Response, Unset
 
 
@@ -54,9 +54,9 @@ def _get_kwargs(
     return _kwargs
 
 
-def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Problem | ProgressOut | None:
+def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> LeaseOut | Problem | None:
     if response.status_code == 200:
-        response_200 = ProgressOut.from_dict(response.json())
+        response_200 = LeaseOut.from_dict(response.json())
 
         return response_200
 
@@ -116,9 +116,7 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
         return None
 
 
-def _build_response(
-    *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[Problem | ProgressOut]:
+def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[LeaseOut | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -136,7 +134,7 @@ def sync_detailed(
     run: UUID,
     tenant: str | Unset = UNSET,
     signature: str | Unset = UNSET,
-) -> Response[Problem | ProgressOut]:
+) -> Response[LeaseOut | Problem]:
     """Report that a task is being worked on
 
      For a task that is AWAY: its lease begins again. Silence for longer than the lease counts as lost.
@@ -155,7 +153,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | ProgressOut]
+        Response[LeaseOut | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -183,7 +181,7 @@ def sync(
     run: UUID,
     tenant: str | Unset = UNSET,
     signature: str | Unset = UNSET,
-) -> Problem | ProgressOut | None:
+) -> LeaseOut | Problem | None:
     """Report that a task is being worked on
 
      For a task that is AWAY: its lease begins again. Silence for longer than the lease counts as lost.
@@ -202,7 +200,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | ProgressOut
+        LeaseOut | Problem
     """
 
     return sync_detailed(
@@ -225,7 +223,7 @@ async def asyncio_detailed(
     run: UUID,
     tenant: str | Unset = UNSET,
     signature: str | Unset = UNSET,
-) -> Response[Problem | ProgressOut]:
+) -> Response[LeaseOut | Problem]:
     """Report that a task is being worked on
 
      For a task that is AWAY: its lease begins again. Silence for longer than the lease counts as lost.
@@ -244,7 +242,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | ProgressOut]
+        Response[LeaseOut | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -270,7 +268,7 @@ async def asyncio(
     run: UUID,
     tenant: str | Unset = UNSET,
     signature: str | Unset = UNSET,
-) -> Problem | ProgressOut | None:
+) -> LeaseOut | Problem | None:
     """Report that a task is being worked on
 
      For a task that is AWAY: its lease begins again. Silence for longer than the lease counts as lost.
@@ -289,7 +287,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | ProgressOut
+        LeaseOut | Problem
     """
 
     return (
