@@ -27,7 +27,18 @@ class Task:
     """One task to do. What a handler rarely reads is made only when it is read."""
 
     __slots__ = ("_execute_time", "_payload", "_payload_text", "_token", "attempt", "deadline", "due", "id", "key")
-    __slots__ += ("_addresses", "_contact", "_deferred", "_fire", "_own", "_report", "job", "lane", "tenant", "type")
+    __slots__ += (
+        "_addresses",
+        "_contact",
+        "_deferred",
+        "_fire",
+        "_own",
+        "_report",
+        "job",
+        "lane",
+        "tenant",
+        "type",
+    )
 
     def __init__(
         self,

@@ -14,11 +14,11 @@ WITH created AS (
                                allowed_at, lane, shard, limited, max_retry, expires_after, payload)
     SELECT j.tenant, j.task_type, j.id || ':' || f.label, j.id || ':' || f.label,
            md5(%(salt)s::text || j.id || ':' || f.label)::uuid, j.id, f.fire, 'INIT', f.fire,
-           CASE WHEN %(backfill)s::bool THEN clock.now + make_interval(secs => f.place / 1e6)
+           CASE WHEN %(backfill)s THEN clock.now + make_interval(secs => f.place / 1e6)
                 ELSE f.fire + make_interval(secs => j.jitter_offset) END,
            CASE WHEN f.wanted AND f.fire + make_interval(secs => j.jitter_offset) < clock.now THEN clock.now END,
            coalesce(%(lane)s::text, j.lane), coalesce(l.home, j.shard), l.home IS NOT NULL,
-           j.max_retry, CASE WHEN NOT %(backfill)s::bool THEN j.expires_after + make_interval(secs => j.jitter_offset) END, j.payload
+           j.max_retry, CASE WHEN NOT %(backfill)s THEN j.expires_after + make_interval(secs => j.jitter_offset) END, j.payload
     FROM (SELECT clock_timestamp() AS now) AS clock,
          unnest(%(cursors)s::bigint[], %(fires)s::timestamptz[], %(labels)s::text[], %(missed)s::int[],
                 %(wanted)s::bool[], %(lows)s::bigint[], %(highs)s::bigint[]) WITH ORDINALITY
@@ -46,7 +46,7 @@ WITH created AS (
     SET runs = d.runs + 1, cursor = CASE WHEN d.runs + 1 < d.max_runs THEN d.cursor END
     FROM created WHERE %(counted)s AND d.id = created.job AND d.max_runs IS NOT NULL
 --include created
-SELECT shard, count(*), date_part('epoch', min(due_at)), array_agg(id) FILTER (WHERE %(backfill)s::bool),
-       array_agg(biz_key::text) FILTER (WHERE %(backfill)s::bool)
+SELECT shard, count(*), date_part('epoch', min(due_at)), array_agg(id) FILTER (WHERE %(backfill)s),
+       array_agg(biz_key::text) FILTER (WHERE %(backfill)s)
 FROM created
 GROUP BY shard
