@@ -34,6 +34,11 @@ class OnResume(StrEnum):
     ALL = "all"
 
 
+def firing_key(job_id: int, label: str) -> str:
+    """The key of the instance of one firing."""
+    return f"{job_id}:{label}"
+
+
 def manual_key(job_id: int, key: str = "") -> str:
     """The key of an instance that somebody triggered; without `key`, how all of this job's begin.
 

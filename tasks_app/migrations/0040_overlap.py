@@ -20,7 +20,7 @@ FROM punctual_turn w WHERE w.task = t.id AND t.status = 'BLOCKED'
 
 class Migration(migrations.Migration):
     atomic = False
-    dependencies = [("tasks_app", "0043_declared_jobs")]
+    dependencies = [("tasks_app", "0038_away_checked")]
 
     operations = [
         migrations.AddField(

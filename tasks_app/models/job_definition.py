@@ -5,11 +5,13 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from tasks_app.core.calendars import OnDayOff
 from tasks_app.core.jobs import CatchUp, JobStatus, OnResume, Overlap
 from tasks_app.core.lanes import DEFAULT_LANE, LANES
 from tasks_app.core.schedule import Gap, Repeat, Schedule
 
 from .base import OurModel
+from .calendar import days_of
 from .schedule_task import DEFAULT_TENANT, TENANT_LENGTH
 
 NAME_LENGTH = 150
@@ -39,6 +41,8 @@ class JobDefinition(OurModel):
     timezone = models.CharField(max_length=64, db_default="UTC")
     dst_gap = models.CharField(max_length=5, db_default=Gap.SHIFT)
     dst_repeat = models.CharField(max_length=5, db_default=Repeat.ONCE)
+    calendar = models.BigIntegerField(null=True, help_text="Whose days off it keeps; empty: it fires on any day.")
+    on_day_off = models.CharField(max_length=5, db_default=OnDayOff.SKIP)
     start_at = models.DateTimeField(null=True, help_text="No firing before this.")
     end_at = models.DateTimeField(null=True, help_text="No firing after this.")
     max_runs = models.IntegerField(null=True)
@@ -65,6 +69,10 @@ class JobDefinition(OurModel):
     plan_from = models.DateTimeField(help_text="Only firings after this are this job's.")
     owed = ArrayField(
         models.DateTimeField(), null=True, help_text="Firings from before plan_from that a pause took back."
+    )
+
+    overridden = models.BooleanField(
+        db_default=False, help_text="Somebody skipped or moved some of its firings: punctual_firing_override."
     )
 
     created_by = models.CharField(max_length=150, db_default="")
@@ -96,6 +104,7 @@ class JobDefinition(OurModel):
             # For lists: of a type, and of what is paused.
             models.Index(fields=["tenant", "task_type", "name"], name="punctual_job_type"),
             models.Index(fields=["tenant", "name"], name="punctual_job_paused", condition=Q(status=JobStatus.PAUSED)),
+            models.Index(fields=["calendar", "id"], name="punctual_job_calendar", condition=Q(calendar__isnull=False)),
             models.Index(fields=["paused_until"], name="punctual_job_resumes", condition=Q(paused_until__isnull=False)),
         ]
         constraints = [
@@ -125,4 +134,6 @@ class JobDefinition(OurModel):
             every=self.every,
             phase=self.phase,
             at=self.run_at,
+            days=None if self.calendar is None else days_of(self.calendar),
+            on_day_off=OnDayOff(self.on_day_off),
         )

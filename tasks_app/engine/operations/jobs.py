@@ -8,8 +8,9 @@ from tasks_app.database import atomic
 from tasks_app.engine.turns import give_turns_on_commit
 from tasks_app.engine.wakeup import wake_on_commit
 from tasks_app.lifecycle.audit import Operator
-from tasks_app.lifecycle.jobs import verbs
+from tasks_app.lifecycle.jobs import overrides, verbs
 from tasks_app.lifecycle.jobs.instances import Triggered
+from tasks_app.lifecycle.jobs.overrides import Overridden
 from tasks_app.lifecycle.jobs.request import JobRequest
 from tasks_app.lifecycle.jobs.verbs import Changed
 from tasks_app.models import AuditEntry, JobDefinition
@@ -82,6 +83,30 @@ def delete_job(
 ) -> JobDefinition:
     """It fires no more; its history stays."""
     return verbs.delete(job_id, operator, tenant=tenant, revision=revision)
+
+
+def skip_firing(
+    job_id: int, operator: Operator, *, fire_time: datetime | None = None, tenant: str = DEFAULT_TENANT
+) -> Overridden:
+    """This one firing, or without `fire_time` the next, does not run; FiringClaimed if it was claimed."""
+    return _placed(overrides.skip(job_id, fire_time, operator, tenant=tenant))
+
+
+def move_firing(
+    job_id: int, to: datetime, operator: Operator, *, fire_time: datetime | None = None, tenant: str = DEFAULT_TENANT
+) -> Overridden:
+    """This one firing, or without `fire_time` the next, runs at another time; FiringClaimed if it was claimed."""
+    return _placed(overrides.move(job_id, fire_time, to, operator, tenant=tenant))
+
+
+def restore_firing(job_id: int, fire_time: datetime, operator: Operator, *, tenant: str = DEFAULT_TENANT) -> Overridden:
+    """A firing that was skipped or moved comes by the schedule again."""
+    return _placed(overrides.restore(job_id, fire_time, operator, tenant=tenant))
+
+
+def _placed(done: Overridden) -> Overridden:
+    wake_on_commit(done.dues)
+    return done
 
 
 def _woken(done: Changed) -> JobDefinition:

@@ -12,7 +12,7 @@ from tasks_app.core.jobs import Overlap, again_key, manual_key
 from tasks_app.core.sharding import home_of
 from tasks_app.database import atomic
 from tasks_app.lifecycle.past import past_idem
-from tasks_app.models import JobDefinition, ScheduleTask
+from tasks_app.models import FiringOverride, JobDefinition, ScheduleTask
 from tasks_app.sql import array, run, run_on, text_array
 
 # A firing planned so late is a missed one: until then its planner was merely slow.
@@ -49,6 +49,7 @@ class Fired(NamedTuple):
     high: int
     low: int = 0
     cursor: int = 0
+    moved: datetime | None = None  # when it runs, if somebody has moved it
 
 
 class InShard(NamedTuple):
@@ -105,6 +106,7 @@ def insert(
         "wanted": [one.firing.wanted for one in fired],
         "lows": array(one.low for one in fired),
         "highs": array(one.high for one in fired),
+        "moved": [one.moved for one in fired],
         "page": page,
         "salt": secrets.token_hex(16),
         "counted": counted,
@@ -128,13 +130,34 @@ def _homes() -> dict[str, list]:
 
 
 def take_back(job: JobDefinition, by: str) -> list[datetime]:
-    """Undo the planning of what nobody has claimed; the firings of it, in order. Counted runs are given back."""
+    """Undo the planning of what nobody has claimed; the firings of it, in order. Counted runs are given back.
+
+    Those that somebody has moved are not among them: they have times of their own, and wait to be placed again.
+    """
     params = {"job": job.id, "manual": manual_key(job.id), "again": again_key(job.id)}
     params |= {"by": by, "kept": conf().kept_kinds}
     taken = [fire_time for (fire_time,) in run("take_back", params)]
     if job.max_runs is not None:
         job.runs -= len(taken)
+    if job.overridden and taken:
+        moved = FiringOverride.objects.filter(job=job.id, fire_time__in=taken, moved_to__isnull=False)
+        taken = [at for at in taken if at not in set(moved.values_list("fire_time", flat=True))]
+        moved.update(placed=False)
     return taken
+
+
+def place_moved(job: JobDefinition) -> Dues:
+    """Instances for those of its firings that were moved and have none. The caller has locked the job."""
+    if not job.overridden:
+        return {}
+    waiting = FiringOverride.objects.filter(job=job.id, moved_to__isnull=False, placed=False).order_by("fire_time")
+    dues: dict[int, float] = {}
+    for one in waiting:
+        fired = [Fired(Firing(one.fire_time, wanted=True), job.id, moved=one.moved_to)]
+        for shard, due in dues_of(insert(fired, OF_JOB, counted=job.max_runs is not None)).items():
+            dues[shard] = min(due, dues.get(shard, due))
+    waiting.update(placed=True)
+    return dues
 
 
 def last_claimed(job_id: int) -> datetime | None:

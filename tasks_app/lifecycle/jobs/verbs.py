@@ -25,18 +25,19 @@ from tasks_app.lifecycle.outbox import tell
 from tasks_app.lifecycle.request import checked_instant, checked_json, checked_name, fitting_payload
 from tasks_app.lifecycle.shards import shards_of
 from tasks_app.lifecycle.turns import cancel_waiting, hold_turns, leave_turns
-from tasks_app.models import Backfill, JobDefinition, Turn
+from tasks_app.models import Backfill, FiringOverride, JobDefinition, Turn
 from tasks_app.models.schedule_task import DEFAULT_TENANT, TENANT_LENGTH
 from tasks_app.sql import run
 
 from .instances import Dues, Triggered, take_back
 from .instances import trigger as _trigger
 from .lock import Left, database_now, join, leave, lock_job, number_of, unknown
+from .overrides import drop_overrides, skip_moved
 from .request import JobRequest, changed, checked_overlap, columns, shown_fields
 
 KEY_LENGTH = 150
 RESUMED = 100  # pauses that one look ends, at most
-_TIMES = ("cron", "every", "phase", "run_at", "timezone", "dst_gap", "dst_repeat")
+_TIMES = ("cron", "every", "phase", "run_at", "timezone", "dst_gap", "dst_repeat", "calendar", "on_day_off")
 
 log = logging.getLogger(__name__)
 
@@ -54,7 +55,7 @@ def create(request: JobRequest, operator: Operator, tenant: str | None = None) -
     refuse_other_tenant(REGISTRY.require(request.task_type), tenant)
     with atomic(savepoint=False):
         now = database_now()
-        values = columns(request, now)
+        values = columns(request, now, tenant=tenant)
         _refuse_bad_payload(values["task_type"], tenant, values["payload"])
         values |= {
             "plan_from": _start(values["run_at"], values["start_at"], now),
@@ -101,6 +102,7 @@ def edit(
             setattr(job, name, value)
         opened = _open_again(job, new_times, left, now)
         job.plan_from, job.owed = opened.plan_from, None if "run_at" in new_times else job.owed
+        dropped = drop_overrides(job, now) if new_times else []
         job.cursor, job.revision, job.updated_at = None, job.revision + 1, now
         try:
             with atomic():
@@ -111,7 +113,8 @@ def edit(
         dues = join(job, now, opened.again, opened.decided) if job.status == JobStatus.ACTIVE else {}
         dues = {shard: min(part[shard] for part in (dues, freed) if shard in part) for shard in {*dues, *freed}}
         after = shown_fields(job)
-        _audit(operator, "edit", job, {"before": before, "after": after})
+        detail = {"before": before, "after": after}
+        _audit(operator, "edit", job, detail | ({"overrides_dropped": dropped} if dropped else {}))
         changes = [name for name in after if after[name] != before.get(name) and name != "revision"]
         _tell("job.edited", job, operator, {"changed": changes})
     return Changed(_fresh(job), dues)
@@ -255,6 +258,8 @@ def delete(
             cancel_waiting(job.id, operator.name)
         Backfill.objects.filter(job=job.id).delete()
         JobDefinition.objects.filter(id=job.id).delete()
+        if job.overridden:
+            FiringOverride.objects.filter(job=job.id).delete()
         _audit(operator, "delete", job, {"before": before})
         _tell("job.deleted", job, operator)
     return job
@@ -276,6 +281,8 @@ def _resume(job: JobDefinition, operator: Operator, how: OnResume) -> Changed:
     job.pause_reason = job.paused_by = ""
     job.paused_at = job.paused_until = None
     job.save()
+    if how is OnResume.SKIP:
+        skip_moved(job, ended, operator)
     dues = join(job, now, again)
     detail = {"before": before, "after": _pause_of(job), "on_resume": str(how), "from": missed_from.isoformat()}
     _audit(operator, "resume", job, detail)

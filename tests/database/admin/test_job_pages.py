@@ -120,7 +120,7 @@ def test_a_page_tells_all_of_a_job(viewer, monkeypatch):
     answer = viewer.get(f"{LIST}{job.id}/change/")
     text = answer.content.decode()
 
-    assert len(answer.context["times"]) == 10
+    assert len(answer.context["preview"]) == 10
     for word in ("Every 10 seconds", "Fires next on", "for n", "bob", "after 1.0, 5.0 s", "20 s", "The last run: "):
         assert word in text
     assert "<code>payload</code>" in text
@@ -200,7 +200,7 @@ def test_the_next_times_can_be_seen_before_anything_is_saved(operator):
     answer = operator.post(f"{LIST}add/", form(preview="1", reason=""))
 
     assert answer.status_code == 200
-    assert len(answer.context["times"]) == 10
+    assert len(answer.context["preview"]) == 10
     assert "09:00 CE" in answer.context["times"][0]
     assert not JobDefinition.objects.exists()
     refused = operator.post(f"{LIST}add/", form(preview="1", cron="0 0 30 2 *"))

@@ -137,6 +137,16 @@ def test_only_what_the_file_declared_is_pruned_and_only_if_asked(apply):
     assert apply(None, "--prune") == (0, ["Nothing to do."])
 
 
+def test_a_job_of_the_same_name_that_another_file_declares_for_another_tenant_is_not_pruned(apply, tmp_path):
+    other = tmp_path / "other.yaml"
+    other.write_text(f"tenant: acme\n{FILE}")
+    apply(FILE)
+    assert run("apply", str(other))[0] == 0
+
+    assert apply(None, "--prune") == (0, ["Nothing to do."])
+    assert JobDefinition.objects.filter(tenant="acme").count() == 2
+
+
 def test_another_file_of_the_same_name_does_not_prune(apply):
     apply(FILE)
     for text in ("jobs: []", "jobs: [{name: other, task_type: T_QUIET, every: 1h}]"):

@@ -12,6 +12,7 @@ from ..models.dst_gap import DstGap
 from ..models.dst_repeat import DstRepeat
 from ..models.job_status import JobStatus
 from ..models.lane import Lane
+from ..models.on_day_off import OnDayOff
 from ..models.on_resume import OnResume
 from ..models.overlap import Overlap
 
@@ -39,6 +40,9 @@ class JobOut:
         timezone (str):
         dst_gap (DstGap): A time that the clock skips in spring: left out, or moved past the gap.
         dst_repeat (DstRepeat): A time that comes twice in autumn: fires once, or both times.
+        calendar (None | str): The calendar whose days off it keeps
+        on_day_off (OnDayOff): A firing on a day off: it falls out, or comes on the next working day at the same time of
+            day.
         lane (Lane): Priority classes, most urgent first.
         max_retry (int):
         backoff (list[float] | None):
@@ -74,6 +78,8 @@ class JobOut:
     timezone: str
     dst_gap: DstGap
     dst_repeat: DstRepeat
+    calendar: None | str
+    on_day_off: OnDayOff
     lane: Lane
     max_retry: int
     backoff: list[float] | None
@@ -129,6 +135,11 @@ class JobOut:
         dst_gap = self.dst_gap.value
 
         dst_repeat = self.dst_repeat.value
+
+        calendar: None | str
+        calendar = self.calendar
+
+        on_day_off = self.on_day_off.value
 
         lane = self.lane.value
 
@@ -212,6 +223,8 @@ class JobOut:
                 "timezone": timezone,
                 "dst_gap": dst_gap,
                 "dst_repeat": dst_repeat,
+                "calendar": calendar,
+                "on_day_off": on_day_off,
                 "lane": lane,
                 "max_retry": max_retry,
                 "backoff": backoff,
@@ -289,6 +302,15 @@ class JobOut:
         dst_gap = DstGap(d.pop("dst_gap"))
 
         dst_repeat = DstRepeat(d.pop("dst_repeat"))
+
+        def _parse_calendar(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        calendar = _parse_calendar(d.pop("calendar"))
+
+        on_day_off = OnDayOff(d.pop("on_day_off"))
 
         lane = Lane(d.pop("lane"))
 
@@ -425,6 +447,8 @@ class JobOut:
             timezone=timezone,
             dst_gap=dst_gap,
             dst_repeat=dst_repeat,
+            calendar=calendar,
+            on_day_off=on_day_off,
             lane=lane,
             max_retry=max_retry,
             backoff=backoff,
