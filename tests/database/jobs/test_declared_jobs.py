@@ -419,6 +419,7 @@ OTHERS = {
     "dst_repeat": "twice",
     "lane": "low",
     "catch_up": "all",
+    "overlap": "queue_one",
     "every": 5400,
     "max_retry": 7,
     "timeout": 1.5,
