@@ -425,6 +425,7 @@ OTHERS = {
     "jitter": 7,
     "catch_up_window": 3600,
     "catch_up_most": 5,
+    "overlap": "skip",
 }
 
 
