@@ -31,7 +31,7 @@ class Task:
         "_addresses",
         "_contact",
         "_deferred",
-        "_fire_time",
+        "_fire",
         "_own",
         "_report",
         "job",
@@ -150,6 +150,10 @@ class Task:
         """Where the outcome and the progress of this run can be reported, by whoever is given them."""
         found = getattr(self, "_addresses", None)
         return addresses_of(self) if found is None else found
+
+    @addresses.setter
+    def addresses(self, value: Addresses) -> None:
+        self._addresses = value
 
     def progress(self, fraction: float | None, note: object = "") -> None:
         """Tell people how far this run is: how much of the whole is done, from 0 to 1, or None; and a few words.
