@@ -35,7 +35,7 @@ def test_the_one_that_knows_of_more_lines_is_right_whoever_comes_first(turned, c
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_they_lock_in_the_same_order(turned):
-    """Both queue at the first row, which a third side has locked. Whoever had locked the last one would be in the way."""
+    """Both queue at the first row, which a third side has locked. Who had locked the last one would be in the way."""
     batch = started("a", "b", "c")
     ids = sorted(task.id for task in batch.tasks)
     told = [Told(task_id, 0.5, "") for task_id in reversed(ids)]
