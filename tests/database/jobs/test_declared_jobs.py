@@ -428,7 +428,6 @@ OTHERS = {
     "jitter": 7,
     "catch_up_window": 3600,
     "catch_up_most": 5,
-    "overlap": "skip",
     "calendar": "holidays",
     "on_day_off": "shift",
 }
