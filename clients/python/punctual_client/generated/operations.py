@@ -627,7 +627,7 @@ class Operations:
         run: UUID,
         tenant: str | Unset = UNSET,
         signature: str | Unset = UNSET,
-    ) -> ReportOut | ReportOut:
+    ) -> ReportOut:
         """Report that a task is done"""
         answer = _complete_task.sync_detailed(
             client=self.client,
@@ -638,7 +638,7 @@ class Operations:
             tenant=tenant,
             signature=signature,
         )
-        return cast(ReportOut | ReportOut, answer.parsed)
+        return cast(ReportOut, answer.parsed)
 
     def fail_task(
         self,
@@ -649,7 +649,7 @@ class Operations:
         run: UUID,
         tenant: str | Unset = UNSET,
         signature: str | Unset = UNSET,
-    ) -> ReportOut | ReportOut:
+    ) -> ReportOut:
         """Report that a task has failed"""
         answer = _fail_task.sync_detailed(
             client=self.client,
@@ -660,7 +660,7 @@ class Operations:
             tenant=tenant,
             signature=signature,
         )
-        return cast(ReportOut | ReportOut, answer.parsed)
+        return cast(ReportOut, answer.parsed)
 
     def progress_task(
         self,
@@ -2300,7 +2300,7 @@ class AsyncOperations:
         run: UUID,
         tenant: str | Unset = UNSET,
         signature: str | Unset = UNSET,
-    ) -> ReportOut | ReportOut:
+    ) -> ReportOut:
         """Report that a task is done"""
         answer = await _complete_task.asyncio_detailed(
             client=self.client,
@@ -2311,7 +2311,7 @@ class AsyncOperations:
             tenant=tenant,
             signature=signature,
         )
-        return cast(ReportOut | ReportOut, answer.parsed)
+        return cast(ReportOut, answer.parsed)
 
     async def fail_task(
         self,
@@ -2322,7 +2322,7 @@ class AsyncOperations:
         run: UUID,
         tenant: str | Unset = UNSET,
         signature: str | Unset = UNSET,
-    ) -> ReportOut | ReportOut:
+    ) -> ReportOut:
         """Report that a task has failed"""
         answer = await _fail_task.asyncio_detailed(
             client=self.client,
@@ -2333,7 +2333,7 @@ class AsyncOperations:
             tenant=tenant,
             signature=signature,
         )
-        return cast(ReportOut | ReportOut, answer.parsed)
+        return cast(ReportOut, answer.parsed)
 
     async def progress_task(
         self,

@@ -3966,10 +3966,6 @@ export type CompleteTaskResponses = {
      * OK
      */
     200: ReportOut;
-    /**
-     * Accepted
-     */
-    202: ReportOut;
 };
 
 export type CompleteTaskResponse = CompleteTaskResponses[keyof CompleteTaskResponses];
@@ -4053,10 +4049,6 @@ export type FailTaskResponses = {
      * OK
      */
     200: ReportOut;
-    /**
-     * Accepted
-     */
-    202: ReportOut;
 };
 
 export type FailTaskResponse = FailTaskResponses[keyof FailTaskResponses];
