@@ -68,6 +68,10 @@ class NameTaken(Conflicting):
     """Another job of the tenant has this name; nothing was written."""
 
 
+class FiringClaimed(Conflicting):
+    """The instance of the firing was claimed already: it runs, or has run. Nothing was written."""
+
+
 class NotAway(Conflicting):
     """What was reported is about a run that is over, or has another outcome; nothing was written."""
 

@@ -6,6 +6,8 @@ from django.db.models.functions import Now
 
 from inventory_app.lifecycle import add
 from tasks_app.client import ToWebhook, schedule, subscribe
+from tasks_app.client.calendars import CalendarRequest, create_calendar
+from tasks_app.client.jobs import skip_firing
 from tasks_app.core.callbacks import HTTP_CALLBACK
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.engine.beat.relay.deliveries import note_deliveries
@@ -58,6 +60,11 @@ def letter_of(task_id: int) -> int:
 def ready(api: Api, one: Operation, number: int = 0) -> Ready:
     job, task = make(f"job {number}"), schedule("T_QUIET", f"task {number}", delay=3600)
     ids = {"job_id": job.id, "task_id": task.task_id, "lane": "low", "name": "T_QUIET", "product_code": "SKU 1"}
+    ids["fire_time"] = "next"
+    if one.id in ("preview_job", "restore_firing"):
+        ids["fire_time"] = skip_firing(job.id, operator()).fire_time.isoformat()
+    if one.path.startswith("/calendars"):
+        ids["calendar_id"] = create_calendar(CalendarRequest(f"calendar {number}"), operator()).id
     ids["host"] = "api.example.com"
     if one.path.startswith(CALLBACKS):
         set_secret(ids["name"], operator(), tenant="default")

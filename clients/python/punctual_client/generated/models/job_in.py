@@ -10,6 +10,8 @@ from ..models.catch_up import CatchUp
 from ..models.dst_gap import DstGap
 from ..models.dst_repeat import DstRepeat
 from ..models.lane import Lane
+from ..models.on_day_off import OnDayOff
+from ..models.overlap import Overlap
 from ..types import UNSET, Unset
 
 T = TypeVar("T", bound="JobIn")
@@ -29,6 +31,8 @@ class JobIn:
         timezone (None | str | Unset): IANA name
         dst_gap (DstGap | None | Unset):
         dst_repeat (DstRepeat | None | Unset):
+        calendar (None | str | Unset): The name of a calendar whose days off the job keeps
+        on_day_off (None | OnDayOff | Unset): What becomes of a firing on a day off
         lane (Lane | None | Unset): Left out: the handler's
         max_retry (int | None | Unset): Tries after the first; left out: the handler's
         backoff (list[float] | None | Unset): Seconds before each retry; the last repeats
@@ -41,6 +45,7 @@ class JobIn:
         catch_up (CatchUp | None | Unset):
         catch_up_window (int | None | Unset): Seconds
         catch_up_most (int | None | Unset):
+        overlap (None | Overlap | Unset): What a firing does while an older instance is under way
         reason (None | str | Unset): Why; kept in the audit
         delay (float | None | Unset): Seconds from now, instead of `at`
     """
@@ -54,6 +59,8 @@ class JobIn:
     timezone: None | str | Unset = UNSET
     dst_gap: DstGap | None | Unset = UNSET
     dst_repeat: DstRepeat | None | Unset = UNSET
+    calendar: None | str | Unset = UNSET
+    on_day_off: None | OnDayOff | Unset = UNSET
     lane: Lane | None | Unset = UNSET
     max_retry: int | None | Unset = UNSET
     backoff: list[float] | None | Unset = UNSET
@@ -66,6 +73,7 @@ class JobIn:
     catch_up: CatchUp | None | Unset = UNSET
     catch_up_window: int | None | Unset = UNSET
     catch_up_most: int | None | Unset = UNSET
+    overlap: None | Overlap | Unset = UNSET
     reason: None | str | Unset = UNSET
     delay: float | None | Unset = UNSET
 
@@ -117,6 +125,20 @@ class JobIn:
             dst_repeat = self.dst_repeat.value
         else:
             dst_repeat = self.dst_repeat
+
+        calendar: None | str | Unset
+        if isinstance(self.calendar, Unset):
+            calendar = UNSET
+        else:
+            calendar = self.calendar
+
+        on_day_off: None | str | Unset
+        if isinstance(self.on_day_off, Unset):
+            on_day_off = UNSET
+        elif isinstance(self.on_day_off, OnDayOff):
+            on_day_off = self.on_day_off.value
+        else:
+            on_day_off = self.on_day_off
 
         lane: None | str | Unset
         if isinstance(self.lane, Unset):
@@ -201,6 +223,14 @@ class JobIn:
         else:
             catch_up_most = self.catch_up_most
 
+        overlap: None | str | Unset
+        if isinstance(self.overlap, Unset):
+            overlap = UNSET
+        elif isinstance(self.overlap, Overlap):
+            overlap = self.overlap.value
+        else:
+            overlap = self.overlap
+
         reason: None | str | Unset
         if isinstance(self.reason, Unset):
             reason = UNSET
@@ -235,6 +265,10 @@ class JobIn:
             field_dict["dst_gap"] = dst_gap
         if dst_repeat is not UNSET:
             field_dict["dst_repeat"] = dst_repeat
+        if calendar is not UNSET:
+            field_dict["calendar"] = calendar
+        if on_day_off is not UNSET:
+            field_dict["on_day_off"] = on_day_off
         if lane is not UNSET:
             field_dict["lane"] = lane
         if max_retry is not UNSET:
@@ -259,6 +293,8 @@ class JobIn:
             field_dict["catch_up_window"] = catch_up_window
         if catch_up_most is not UNSET:
             field_dict["catch_up_most"] = catch_up_most
+        if overlap is not UNSET:
+            field_dict["overlap"] = overlap
         if reason is not UNSET:
             field_dict["reason"] = reason
         if delay is not UNSET:
@@ -352,6 +388,32 @@ class JobIn:
             return cast(DstRepeat | None | Unset, data)
 
         dst_repeat = _parse_dst_repeat(d.pop("dst_repeat", UNSET))
+
+        def _parse_calendar(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        calendar = _parse_calendar(d.pop("calendar", UNSET))
+
+        def _parse_on_day_off(data: object) -> None | OnDayOff | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                on_day_off_type_0 = OnDayOff(data)
+
+                return on_day_off_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | OnDayOff | Unset, data)
+
+        on_day_off = _parse_on_day_off(d.pop("on_day_off", UNSET))
 
         def _parse_lane(data: object) -> Lane | None | Unset:
             if data is None:
@@ -501,6 +563,23 @@ class JobIn:
 
         catch_up_most = _parse_catch_up_most(d.pop("catch_up_most", UNSET))
 
+        def _parse_overlap(data: object) -> None | Overlap | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                overlap_type_0 = Overlap(data)
+
+                return overlap_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | Overlap | Unset, data)
+
+        overlap = _parse_overlap(d.pop("overlap", UNSET))
+
         def _parse_reason(data: object) -> None | str | Unset:
             if data is None:
                 return data
@@ -529,6 +608,8 @@ class JobIn:
             timezone=timezone,
             dst_gap=dst_gap,
             dst_repeat=dst_repeat,
+            calendar=calendar,
+            on_day_off=on_day_off,
             lane=lane,
             max_retry=max_retry,
             backoff=backoff,
@@ -541,6 +622,7 @@ class JobIn:
             catch_up=catch_up,
             catch_up_window=catch_up_window,
             catch_up_most=catch_up_most,
+            overlap=overlap,
             reason=reason,
             delay=delay,
         )

@@ -12,7 +12,9 @@ from ..models.dst_gap import DstGap
 from ..models.dst_repeat import DstRepeat
 from ..models.job_status import JobStatus
 from ..models.lane import Lane
+from ..models.on_day_off import OnDayOff
 from ..models.on_resume import OnResume
+from ..models.overlap import Overlap
 
 if TYPE_CHECKING:
     from ..models.declared_out import DeclaredOut
@@ -38,6 +40,9 @@ class JobOut:
         timezone (str):
         dst_gap (DstGap): A time that the clock skips in spring: left out, or moved past the gap.
         dst_repeat (DstRepeat): A time that comes twice in autumn: fires once, or both times.
+        calendar (None | str): The calendar whose days off it keeps
+        on_day_off (OnDayOff): A firing on a day off: it falls out, or comes on the next working day at the same time of
+            day.
         lane (Lane): Priority classes, most urgent first.
         max_retry (int):
         backoff (list[float] | None):
@@ -50,6 +55,7 @@ class JobOut:
         catch_up (CatchUp): Firings that nobody planned in time, say because no beat was alive.
         catch_up_window (int):
         catch_up_most (int):
+        overlap (Overlap): An instance whose time comes while an older one of its job is under way.
         status (JobStatus):
         pause_reason (str):
         paused_by (str):
@@ -72,6 +78,8 @@ class JobOut:
     timezone: str
     dst_gap: DstGap
     dst_repeat: DstRepeat
+    calendar: None | str
+    on_day_off: OnDayOff
     lane: Lane
     max_retry: int
     backoff: list[float] | None
@@ -84,6 +92,7 @@ class JobOut:
     catch_up: CatchUp
     catch_up_window: int
     catch_up_most: int
+    overlap: Overlap
     status: JobStatus
     pause_reason: str
     paused_by: str
@@ -127,6 +136,11 @@ class JobOut:
 
         dst_repeat = self.dst_repeat.value
 
+        calendar: None | str
+        calendar = self.calendar
+
+        on_day_off = self.on_day_off.value
+
         lane = self.lane.value
 
         max_retry = self.max_retry
@@ -166,6 +180,8 @@ class JobOut:
         catch_up_window = self.catch_up_window
 
         catch_up_most = self.catch_up_most
+
+        overlap = self.overlap.value
 
         status = self.status.value
 
@@ -207,6 +223,8 @@ class JobOut:
                 "timezone": timezone,
                 "dst_gap": dst_gap,
                 "dst_repeat": dst_repeat,
+                "calendar": calendar,
+                "on_day_off": on_day_off,
                 "lane": lane,
                 "max_retry": max_retry,
                 "backoff": backoff,
@@ -219,6 +237,7 @@ class JobOut:
                 "catch_up": catch_up,
                 "catch_up_window": catch_up_window,
                 "catch_up_most": catch_up_most,
+                "overlap": overlap,
                 "status": status,
                 "pause_reason": pause_reason,
                 "paused_by": paused_by,
@@ -283,6 +302,15 @@ class JobOut:
         dst_gap = DstGap(d.pop("dst_gap"))
 
         dst_repeat = DstRepeat(d.pop("dst_repeat"))
+
+        def _parse_calendar(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        calendar = _parse_calendar(d.pop("calendar"))
+
+        on_day_off = OnDayOff(d.pop("on_day_off"))
 
         lane = Lane(d.pop("lane"))
 
@@ -362,6 +390,8 @@ class JobOut:
 
         catch_up_most = d.pop("catch_up_most")
 
+        overlap = Overlap(d.pop("overlap"))
+
         status = JobStatus(d.pop("status"))
 
         pause_reason = d.pop("pause_reason")
@@ -417,6 +447,8 @@ class JobOut:
             timezone=timezone,
             dst_gap=dst_gap,
             dst_repeat=dst_repeat,
+            calendar=calendar,
+            on_day_off=on_day_off,
             lane=lane,
             max_retry=max_retry,
             backoff=backoff,
@@ -429,6 +461,7 @@ class JobOut:
             catch_up=catch_up,
             catch_up_window=catch_up_window,
             catch_up_most=catch_up_most,
+            overlap=overlap,
             status=status,
             pause_reason=pause_reason,
             paused_by=paused_by,
