@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
+from tasks_app.client.calendars import CalendarRequest, create_calendar
 from tasks_app.engine.operations.declared_jobs.document import BadFile, file_of
 from tasks_app.engine.operations.declared_jobs.export import file_of as written
 from tasks_app.engine.operations.declared_jobs.plan import Wanted, plan
@@ -415,7 +416,10 @@ OTHERS = {
     "jitter": 7,
     "catch_up_window": 3600,
     "catch_up_most": 5,
+    "calendar": "holidays",
+    "on_day_off": "shift",
 }
+BESIDE = {"on_day_off": {"calendar": "holidays", "every": 3600}}  # what a field needs of others
 
 
 @pytest.mark.parametrize(
@@ -424,7 +428,9 @@ OTHERS = {
 def test_every_field_of_a_job_goes_into_a_file_and_back(field):
     """A new field needs a line in OTHERS, and nothing else."""
     assert field.name in OTHERS, f"give {field.name} another value than its default in OTHERS"
+    create_calendar(CalendarRequest("holidays"), by())
     options = {"every": 60} if field.name not in ("cron", "every", "at") else {}
+    options |= BESIDE.get(field.name, {})
     made = make("one", **options | {field.name: OTHERS[field.name]})
     assert document(made)[field.name] != document(make("two", every=61))[field.name]
 
