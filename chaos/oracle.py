@@ -51,6 +51,7 @@ class Evidence:
     events_told: int = 0  # to the subscriber that got the fewest
     wrong_events: list[str] = field(default_factory=list)  # lost, invented, or out of turn
     wrong_answers: list[str] = field(default_factory=list)  # to somebody who asked again for what is over
+    wrong_turns: list[str] = field(default_factory=list)  # instances of a job that overlapped, or never ended
 
 
 @dataclass(frozen=True)
@@ -208,6 +209,8 @@ def _judge_run(evidence: Evidence, seen: _Findings) -> None:
         seen.add("idle", "nothing was moved to the past")
     if evidence.campaign is not None:
         _judge_campaign(evidence, seen)
+    for sentence in evidence.wrong_turns:
+        seen.add("turn", sentence)
     for sentence in evidence.wrong_answers:
         seen.add("wrong_answer", sentence)
     for sentence in evidence.wrong_events:

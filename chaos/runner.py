@@ -19,6 +19,7 @@ from django.db.models import Max
 
 from scheduler_project.temporary import TemporaryStack, temporary_stack
 
+from . import turns
 from .faults import Faults
 from .fleet import ROOT, Fleet
 from .oracle import FINAL, Verdict, judge
@@ -95,6 +96,8 @@ class _Run:
             ending.callback(self.faults.receiver.kill)
         self.start = self.calm = time.time() + 1 + tasks / SCHEDULED_PER_SECOND
         _schedule(wishes, self.start)
+        if self.scenario.turns:
+            turns.begin()
         if dead:
             self._replay(len(dead))
             wishes += dead
@@ -106,6 +109,8 @@ class _Run:
         self.end = time.time()
         client.send_signal(signal.SIGTERM)
         self._wait(lambda: client.poll() is not None)
+        if self.scenario.turns:
+            turns.end()
         drained_after = self._drain()
         if self.scenario.events:
             self._wait_told()

@@ -13,7 +13,7 @@ from tasks_app.core.calendars import OnDayOff
 from tasks_app.core.campaigns import CAP
 from tasks_app.core.errors import NameTaken, PunctualError
 from tasks_app.core.handlers import REGISTRY
-from tasks_app.core.jobs import CatchUp, JobStatus, OnResume
+from tasks_app.core.jobs import CatchUp, JobStatus, OnResume, Overlap
 from tasks_app.core.lanes import LANES
 from tasks_app.core.schedule import Gap, Repeat
 from tasks_app.core.zones import known_zones
@@ -36,6 +36,7 @@ _GROUPS = {
     "Limits": ("start_at", "end_at", "max_runs", "jitter"),
     "When it fails, or is late": ("timeout", "max_retry", "backoff", "expires_after"),
     "When firings were missed": ("catch_up", "catch_up_window", "catch_up_most"),
+    "When an older instance is still under way": ("overlap",),
     "Why": ("reason",),
 }
 _DAY_OFF_WORDS = {
@@ -46,6 +47,13 @@ _RESUME_WORDS = {
     OnResume.SKIP: "Skip the firings that the pause left out",
     OnResume.LATEST: "Run the latest of them",
     OnResume.ALL: "Run all of them",
+}
+OVERLAP_WORDS = {
+    Overlap.ALLOW: "Run beside it",
+    Overlap.SKIP: "Skip the firing",
+    Overlap.QUEUE_ONE: "Wait for it; skip the firings while one waits",
+    Overlap.QUEUE_ALL: "Wait for it, one after another",
+    Overlap.REPLACE: "Cancel the older one",
 }
 
 
@@ -139,6 +147,7 @@ class JobForm(forms.Form):
     catch_up = forms.ChoiceField(label="Missed firings", choices=[(str(one), str(one)) for one in CatchUp])
     catch_up_window = forms.IntegerField(label="Made up for within this many seconds", required=False)
     catch_up_most = forms.IntegerField(label="Made up for at most this many", required=False)
+    overlap = forms.ChoiceField(label="Then", choices=[(str(k), v) for k, v in OVERLAP_WORDS.items()])
     reason = reason_field()
     operation = forms.UUIDField(widget=forms.HiddenInput)
     revision = forms.IntegerField(required=False, widget=forms.HiddenInput)
@@ -217,14 +226,24 @@ class JobOrderForm(forms.Form):
     until = _utc("Resumes by itself at")
     on_resume = forms.ChoiceField(label="Then", required=False, choices=[(str(k), v) for k, v in _RESUME_WORDS.items()])
     payload = JsonField(label="Payload (JSON); empty: the job's own", required=False)
+    overlap = forms.ChoiceField(
+        label="If another instance is under way",
+        required=False,
+        choices=[("", "As the job says"), *((str(k), v) for k, v in OVERLAP_WORDS.items())],
+    )
     reason = reason_field()
     operation = forms.UUIDField(widget=forms.HiddenInput)
 
-    ASKED = {"pause": ("until", "on_resume"), "resume": ("on_resume",), "trigger": ("payload",), "delete": ()}
+    ASKED = {
+        "pause": ("until", "on_resume"),
+        "resume": ("on_resume",),
+        "trigger": ("payload", "overlap"),
+        "delete": (),
+    }
 
     def __init__(self, verb: str, job: JobDefinition, *args, **kwargs) -> None:
         super().__init__(*args, initial={"operation": uuid4(), "on_resume": job.on_resume}, **kwargs)
-        for name in {"until", "on_resume", "payload"} - set(self.ASKED[verb]):
+        for name in {"until", "on_resume", "payload", "overlap"} - set(self.ASKED[verb]):
             del self.fields[name]
 
 

@@ -16,7 +16,7 @@ from unfold.admin import ModelAdmin
 
 from tasks_app.console.site import console
 from tasks_app.core.errors import InvalidTask, PunctualError, RetryLimited, UnknownJob
-from tasks_app.core.jobs import JobStatus
+from tasks_app.core.jobs import JobStatus, Overlap
 from tasks_app.core.schedule import in_zone
 from tasks_app.engine.operations import jobs
 from tasks_app.engine.operations.backfill import Foreseen, backfills_of, foresee_backfill
@@ -46,7 +46,7 @@ from tasks_app.pages.lists import refuse_unknown
 from tasks_app.pages.typed import take_back
 
 from .forms import parse_bookmark, written_bookmark
-from .job_forms import BackfillForm, FiringForm, JobFilterForm, JobForm, JobOrderForm
+from .job_forms import OVERLAP_WORDS, BackfillForm, FiringForm, JobFilterForm, JobForm, JobOrderForm
 from .rights import LookOnly, may_operate_alarms, may_operate_jobs, may_view, may_view_jobs, requires
 
 PAGE = 50
@@ -62,10 +62,11 @@ VERBS = {
         "is paused",
     ),
     "resume": ("Resume", "It fires on its schedule again.", "fires again"),
-    "trigger": ("Run now", "One instance runs now, in addition to the schedule.", "runs now, once"),
+    "trigger": ("Run now", "One instance runs now, in addition to the schedule.", "was triggered"),
     "delete": (
         "Delete",
-        "It no longer fires. Planned instances that nobody has claimed are taken back; its history stays.",
+        "It no longer fires. Planned instances that nobody has claimed are taken back, and what waits for its turn is "
+        "cancelled; its history stays.",
         "is deleted",
     ),
 }
@@ -262,6 +263,7 @@ def _told(job: JobDefinition, after: Bookmark | None) -> dict:
         "job": job,
         "words": schedule_in_words(job),
         "state": state_of(job).words,
+        "overlap": OVERLAP_WORDS[Overlap(job.overlap)],
         "preview": _preview(job),
         "calendar": calendar_name(job),
         "runs": last_runs([job.id]).get(job.id),
@@ -339,7 +341,8 @@ def _act(verb: str, job: JobDefinition, given: dict, operator: Operator) -> obje
             if not somebody_dispatches():
                 raise PunctualError("no beat is dispatching, so nothing would run now. Start one and try again.")
             key = str(operator.operation)
-            return jobs.trigger_job(job.id, key, operator, tenant=job.tenant, payload=given["payload"])
+            options = {"payload": given["payload"], "overlap": given["overlap"] or None}
+            return jobs.trigger_job(job.id, key, operator, tenant=job.tenant, **options)
     return jobs.delete_job(job.id, operator, tenant=job.tenant)
 
 

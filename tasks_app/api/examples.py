@@ -32,6 +32,7 @@ _JOB = _JOB_IN | {
     "catch_up": "latest",
     "catch_up_window": 3600,
     "catch_up_most": 10,
+    "overlap": "allow",
     "status": "ACTIVE",
     "pause_reason": "",
     "paused_by": "",

@@ -181,6 +181,7 @@ def trigger_job(request: HttpRequest, job_id: Id, idempotency_key: NeededKey, bo
         operator(request, body.reason),
         tenant=caller(request).tenant,
         payload=body.payload,
+        overlap=body.overlap,
     )
     # Somebody may have edited the job since we looked: what counts is what was made of it.
     task = usable(request, task_by_id(done.task_id))

@@ -11,7 +11,7 @@ from pydantic import AwareDatetime, BeforeValidator, StringConstraints, Validati
 
 from tasks_app.client.endpoints import PAGE, Cursor, Limit, Next, Text  # noqa: F401  (lists of all apps have the same)
 from tasks_app.core.errors import LONGEST_SECONDS, InvalidTask, shown
-from tasks_app.core.jobs import CatchUp, JobStatus, OnResume
+from tasks_app.core.jobs import CatchUp, JobStatus, OnResume, Overlap
 from tasks_app.core.phrases import for_outsiders
 from tasks_app.core.rules import Reason, Rule
 from tasks_app.engine.operations.api_tokens import Caller
@@ -110,6 +110,7 @@ class JobPatch(Model):
     catch_up: CatchUp | None = None
     catch_up_window: int | None = Field(None, description="Seconds")
     catch_up_most: int | None = None
+    overlap: Overlap | None = Field(None, description="What a firing does while an older instance is under way")
     reason: Text | None = Field(None, description="Why; kept in the audit")
 
 
@@ -140,6 +141,9 @@ class TriggerIn(Model):
     """What this one run is to be given."""
 
     payload: Any = Field(None, description="Instead of the job's own")
+    overlap: Overlap | None = Field(
+        None, description="What it does while another instance is under way; left out: what the job says"
+    )
     reason: Text | None = Field(None, description="Why; kept in the audit")
 
 
@@ -220,6 +224,7 @@ class JobOut(Schema):
     catch_up: CatchUp
     catch_up_window: int
     catch_up_most: int
+    overlap: Overlap
     status: JobStatus
     pause_reason: str
     paused_by: str

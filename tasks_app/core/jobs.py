@@ -1,4 +1,4 @@
-"""The words of a job: its states, what it does about firings that were missed, and how it comes back from a pause."""
+"""The words of a job: its states, what it does about firings that were missed or come too soon, how it comes back."""
 
 from enum import StrEnum
 
@@ -14,6 +14,16 @@ class CatchUp(StrEnum):
     NONE = "none"
     LATEST = "latest"  # the last one of them
     ALL = "all"  # each of them, the newest up to a cap
+
+
+class Overlap(StrEnum):
+    """An instance whose time comes while an older one of its job is under way."""
+
+    ALLOW = "allow"  # it runs beside it
+    SKIP = "skip"  # it is cancelled
+    QUEUE_ONE = "queue_one"  # it waits for its turn; those that come while one waits are cancelled
+    QUEUE_ALL = "queue_all"  # it waits for its turn, however many do
+    REPLACE = "replace"  # the older one is cancelled
 
 
 class OnResume(StrEnum):

@@ -27,6 +27,7 @@ class StartedBatch:
     started: float  # epoch seconds, database clock
     clock: DatabaseClock
     contact: Contact  # between its handlers and whoever keeps its lease
+    turns: frozenset[int] = frozenset()  # jobs of it that care about overlap: others may wait for these tasks
 
 
 def start(batch_no: UUID, worker: str, ticket: UUID | None = None, *, again: bool = False) -> StartedBatch | None:
@@ -73,9 +74,8 @@ def start(batch_no: UUID, worker: str, ticket: UUID | None = None, *, again: boo
         # Everything in it was cancelled or rescheduled. Finished now, or it would wait for the reaper.
         finish_batch(batch_no)
     jobs = {task.job for task in tasks} - {None}
-    if jobs:
-        _hand_out_own(tasks, jobs)
-    return StartedBatch(batch_no, task_type, tasks, started, clock, contact)
+    turns = _hand_out_own(tasks, jobs) if jobs else frozenset()
+    return StartedBatch(batch_no, task_type, tasks, started, clock, contact, turns)
 
 
 def _run_again(params: dict[str, object]) -> list[tuple]:
@@ -85,13 +85,14 @@ def _run_again(params: dict[str, object]) -> list[tuple]:
         return run("start", params)
 
 
-def _hand_out_own(tasks: list[Task], jobs: set[int]) -> None:
-    """Time-outs and delays that jobs have of their own, as they are now."""
+def _hand_out_own(tasks: list[Task], jobs: set[int]) -> frozenset[int]:
+    """Time-outs and delays that jobs have of their own, as they are now. Returns the jobs that care about overlap."""
     rows = run("job_options", {"jobs": array(jobs)})
-    own = {job: Own(timeout, policy_from(backoff) if backoff else None) for job, timeout, backoff in rows}
+    own = {job: Own(timeout, policy_from(backoff) if backoff else None) for job, timeout, backoff, _ in rows}
     for task in tasks if own else ():
         if task.job in own:
             task.own = own[task.job]
+    return frozenset(job for job, *_, turns in rows if turns)
 
 
 def heartbeat(batch_no: UUID, ids: Sequence[int]) -> set[int] | None:

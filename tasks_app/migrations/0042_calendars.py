@@ -10,7 +10,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('tasks_app', '0043_declared_jobs'),
+        ('tasks_app', '0041_backfill'),
     ]
 
     operations = [

@@ -6,7 +6,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from tasks_app.core.calendars import OnDayOff
-from tasks_app.core.jobs import CatchUp, JobStatus, OnResume
+from tasks_app.core.jobs import CatchUp, JobStatus, OnResume, Overlap
 from tasks_app.core.lanes import DEFAULT_LANE, LANES
 from tasks_app.core.schedule import Gap, Repeat, Schedule
 
@@ -52,6 +52,9 @@ class JobDefinition(OurModel):
     catch_up = models.CharField(max_length=6, db_default=CatchUp.LATEST)
     catch_up_window = models.IntegerField(help_text="Seconds; what was missed longer ago stays missed.")
     catch_up_most = models.IntegerField(help_text="Missed firings that are made up for, at most.")
+    overlap = models.CharField(
+        max_length=9, db_default=Overlap.ALLOW, help_text="What a firing does while an older instance is under way."
+    )
 
     status = models.CharField(max_length=6, db_default=JobStatus.ACTIVE)
     pause_reason = models.TextField(db_default="")
@@ -86,6 +89,12 @@ class JobDefinition(OurModel):
                 name="punctual_job_counted",
                 condition=Q(status=JobStatus.ACTIVE, max_runs__isnull=False),
             ),
+            # Those whose instances wait for their turn.
+            models.Index(
+                fields=["cursor"],
+                name="punctual_job_turns",
+                condition=Q(status=JobStatus.ACTIVE) & ~Q(overlap=Overlap.ALLOW),
+            ),
             # What has had its last firing.
             models.Index(
                 fields=["cursor", "end_at"],
@@ -103,6 +112,7 @@ class JobDefinition(OurModel):
             models.CheckConstraint(condition=Q(lane__in=LANES), name="punctual_job_lane"),
             models.CheckConstraint(condition=Q(status__in=list(JobStatus)), name="punctual_job_status"),
             models.CheckConstraint(condition=Q(catch_up__in=list(CatchUp)), name="punctual_job_catch_up"),
+            models.CheckConstraint(condition=Q(overlap__in=list(Overlap)), name="punctual_job_overlap"),
             models.CheckConstraint(
                 condition=(Q(run_at__isnull=False) & Q(cursor__isnull=True)) | Q(run_at__isnull=True),
                 name="punctual_job_one_time_has_no_cursor",

@@ -25,7 +25,7 @@ from tests.support.alarms import alarm_ids
 from tests.support.api import Api
 from tests.support.engine import run_due
 from tests.support.jobs import make
-from tests.support.moves import dead
+from tests.support.moves import away, dead
 from tests.support.operators import operator
 from tests.support.schema import Operation
 
@@ -86,6 +86,9 @@ def ready(api: Api, one: Operation, number: int = 0) -> Ready:
             JobDefinition.objects.filter(id=make(name).id).update(id=number_)
     elif one.id == "start_campaign":
         dead(f"dead {number}")
+    elif "{token}" in one.path:
+        gone = away(f"gone {number}")
+        ids |= {"task_id": gone.tasks[0].id, "token": gone.tasks[0].token, "run": gone.batch_no}
     elif one.id == "list_attempts":
         ids["task_id"] = schedule("T_QUIET", "fails", payload={"do": "retry", "after": 3600}).task_id
         run_due()

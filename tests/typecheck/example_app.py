@@ -359,13 +359,15 @@ def alive() -> str:
 
 def jobs(until: datetime) -> int:
     operator = Operator("me", "a new rule")
-    request = JobRequest(name="nightly", task_type=send.name, cron="0 2 * * *", payload=send.args(5).payload)
+    request = JobRequest(
+        name="nightly", task_type=send.name, cron="0 2 * * *", payload=send.args(5).payload, overlap="skip"
+    )
     try:
         job = create_job(request, operator)
         edit_job(job.id, {"cron": "0 3 * * *"}, operator, revision=1)
         pause_job(job.id, operator, until=until)
         resume_job(job.id, operator)
-        triggered = trigger_job(job.id, "now", operator, payload={"order_id": 6})
+        triggered = trigger_job(job.id, "now", operator, payload={"order_id": 6}, overlap="queue_all")
         skipped = skip_firing(job.id, operator)
         moved: datetime | None = move_firing(job.id, until, operator, fire_time=skipped.fire_time).moved_to
         restore_firing(job.id, skipped.fire_time, operator)

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
-from tasks_app.core.jobs import OnResume
+from tasks_app.core.jobs import OnResume, Overlap
 from tasks_app.database import atomic
+from tasks_app.engine.turns import give_turns_on_commit
 from tasks_app.engine.wakeup import wake_on_commit
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.jobs import overrides, verbs
@@ -61,11 +62,19 @@ def resume_job(
 
 
 def trigger_job(
-    job_id: int, key: str, operator: Operator, *, tenant: str = DEFAULT_TENANT, payload: object = None
+    job_id: int,
+    key: str,
+    operator: Operator,
+    *,
+    tenant: str = DEFAULT_TENANT,
+    payload: object = None,
+    overlap: str | None = None,
 ) -> Triggered:
-    """One instance now; the same key is the same instance."""
-    done = verbs.trigger(job_id, key, operator, tenant=tenant, payload=payload)
+    """One instance now; the same key is the same instance. `overlap` instead of what the job says."""
+    done = verbs.trigger(job_id, key, operator, tenant=tenant, payload=payload, overlap=overlap)
     wake_on_commit(done.dues)
+    if done.waits:
+        give_turns_on_commit([job_id])
     return done
 
 
@@ -102,4 +111,6 @@ def _placed(done: Overridden) -> Overridden:
 
 def _woken(done: Changed) -> JobDefinition:
     wake_on_commit(done.dues)
+    if done.job.overlap != Overlap.ALLOW:
+        give_turns_on_commit([done.job.id])  # what a pause or an edit has put off may be due
     return done.job

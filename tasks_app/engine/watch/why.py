@@ -35,7 +35,7 @@ def why_task(task: ScheduleTask) -> Reason:
     if task.status == Status.AWAY:
         return _away(task)
     if task.status == Status.BLOCKED:
-        return Reason(Rule.BLOCKED, "It is waiting for the tasks before it.")
+        return _blocked(task)
     if task.due_at is None:
         return _finished(task)
     now = run("clock", {})[0][0]
@@ -47,7 +47,7 @@ def why_job(job: JobDefinition) -> Reason:
     if state.rule == Rule.JOB_PAUSED:
         return _paused(job, state)
     newest = list(AnyTask.objects.filter(job=job.id).order_by("-fire_time")[:INSTANCES])
-    open_ones = [task for task in reversed(newest) if task.due_at is not None or task.status in UNDER_WAY]
+    open_ones = [task for task in reversed(newest) if task.live]
     # What waits is asked about; what runs is a reason only if nothing does.
     held = next((task for task in open_ones if task.status not in UNDER_WAY), open_ones[0] if open_ones else None)
     if held is not None:
@@ -67,6 +67,21 @@ def _paused(job: JobDefinition, state: Reason) -> Reason:
     if job.paused_until is None or job.paused_until > run("clock", {})[0][0]:
         return Reason(state.rule, words)
     return _no_dispatcher() or Reason(state.rule, f"{words} That has passed: a beat resumes it within seconds.")
+
+
+def _blocked(task: ScheduleTask) -> Reason:
+    rows = run("waits_for", {"task": task.id, "most": COUNTED})
+    if not rows:
+        return Reason(Rule.BLOCKED, "It is waiting for the tasks before it.")
+    [(at, later, holder, fire_time, before)] = rows
+    if later:
+        return Reason(Rule.NOT_DUE, f"It is not due until {_instant(at)}.")
+    if holder is None:
+        words = "It is its turn: a beat lets it go within a second."
+        return _no_dispatcher() or Reason(Rule.WAITS_FOR_TURN, words)
+    line = f" {counted(before, 'other instance')} {'waits' if before == 1 else 'wait'} before it." if before else ""
+    older = f"Instance {holder} of its job, fired for {_instant(fire_time)}, is under way"
+    return Reason(Rule.WAITS_FOR_TURN, f"{older}, and the job lets no two overlap.{line}")
 
 
 def _finished(task: ScheduleTask) -> Reason:

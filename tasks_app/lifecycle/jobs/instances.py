@@ -8,7 +8,7 @@ from typing import NamedTuple
 from tasks_app.conf import conf
 from tasks_app.core.firings import INSTANT, Firing, firings
 from tasks_app.core.handlers import REGISTRY
-from tasks_app.core.jobs import again_key, manual_key
+from tasks_app.core.jobs import Overlap, again_key, manual_key
 from tasks_app.core.sharding import home_of
 from tasks_app.database import atomic
 from tasks_app.lifecycle.past import past_idem
@@ -84,15 +84,17 @@ def top_up(
     # A job that counts its runs gets them one by one, so that the count is looked at each time.
     for part in [ordered] if job.max_runs is None else [[one] for one in ordered]:
         fired = [Fired(firing, job.id) for firing in part]
-        planned = insert(fired, OF_JOB, counted=job.max_runs is not None)
+        planned = insert(fired, OF_JOB, counted=job.max_runs is not None, turns=job.overlap != Overlap.ALLOW)
         dues = dues or dues_of(planned)
     return dues
 
 
-def insert(fired: Sequence[Fired], of: str, *, counted: bool, page: int = 1, lane: str | None = None) -> list[InShard]:
+def insert(
+    fired: Sequence[Fired], of: str, *, counted: bool, page: int = 1, lane: str | None = None, turns: bool = True
+) -> list[InShard]:
     """A task for each firing and each job of it, at most `page` jobs; those that are there already are left alone.
 
-    What somebody asked for is due now. `lane`: instead of that of each job.
+    What somebody asked for is due now. `lane`: instead of that of each job. `turns`: one of them may mind overlap.
     """
     if not fired:
         return []
@@ -111,6 +113,8 @@ def insert(fired: Sequence[Fired], of: str, *, counted: bool, page: int = 1, lan
         "backfill": of is ASKED_FOR,
         "lane": lane,
         "kept": conf().kept_kinds,
+        "turns": turns,
+        "caught_up": [one.firing.at for one in fired if one.firing.missed] if turns else [],
     } | _homes()
     return [InShard(*row) for row in run_on("plan_instances", of, params)]
 
@@ -166,16 +170,18 @@ class Triggered(NamedTuple):
     task_id: int
     new: bool  # False: this key had already triggered it
     dues: Dues
+    waits: bool = False  # for its turn, which is decided after the commit
 
 
-def trigger(job: JobDefinition, key: str, payload: str | None) -> Triggered:
-    """An instance that is due now. The caller has locked the job."""
+def trigger(job: JobDefinition, key: str, payload: str | None, overlap: Overlap) -> Triggered:
+    """An instance that is due now, or when it is its turn. The caller has locked the job."""
     home = home_of(job.task_type, conf().SHARDS) if REGISTRY.limited([job.task_type]) else None
     instance = manual_key(job.id, key)
     held = (job.tenant, instance)
     try:
         with atomic():
             params = {"job": job.id, "key": instance, "payload": payload, "home": home, "kept": conf().kept_kinds}
+            params["overlap"] = str(overlap)
             rows = run("trigger_job", params)
             # First the insert, then the look: what is moved between the two is seen by one of them.
             over = past_idem([held])
@@ -185,7 +191,8 @@ def trigger(job: JobDefinition, key: str, payload: str | None) -> Triggered:
         return Triggered(over[held], False, {})
     if rows:
         [(task_id, shard)] = rows
-        return Triggered(task_id, True, {shard: 0.0})
+        waits = overlap != Overlap.ALLOW
+        return Triggered(task_id, True, {} if waits else {shard: 0.0}, waits)
     kept = ScheduleTask.objects.filter(tenant=job.tenant, idem_key=instance).values_list("id", flat=True)
     return Triggered(kept[0], False, {})
 

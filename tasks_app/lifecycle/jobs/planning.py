@@ -96,6 +96,7 @@ class _Page(NamedTuple):
     jobs: int
     last: int | None  # None: there are no more
     counted: bool  # one of them counts its runs
+    turns: bool  # one of them cares about overlap
     most_missed: int | None  # of missed firings, the most that one of them wants; None: not asked for
 
 
@@ -109,6 +110,7 @@ class _Step(NamedTuple):
     next_fire: datetime
     after_job: int
     counted: bool  # one of the jobs counts its runs
+    turns: bool  # one of the jobs cares about overlap
     missed: Sequence[datetime] = ()  # firings that passed before anybody planned them
 
 
@@ -144,6 +146,7 @@ def plan_due(shards: Iterable[int], ahead: float) -> Planning:
             OF_CURSOR,
             counted=any(step.counted for step in steps),
             page=PAGE,
+            turns=any(step.turns for step in steps),
         )
         _tell_missed(steps)
         run(
@@ -208,8 +211,9 @@ def _step(cursor: DueCursor, page: _Page, times: _Times) -> _Step:
     missed = newest(schedule, cursor.next_fire - INSTANT, min(after, times.missed_before), MISSED_TOLD)
     if planned_until and page.jobs == PAGE:
         # There may be more jobs: next comes the same firing, for those after the last one.
-        return _Step(cursor.id, found, low, high, planned_until, high, page.counted, missed)
-    return _Step(cursor.id, found, low, high, times.following(schedule, after), 0, page.counted, missed)
+        return _Step(cursor.id, found, low, high, planned_until, high, page.counted, page.turns, missed)
+    following = times.following(schedule, after)
+    return _Step(cursor.id, found, low, high, following, 0, page.counted, page.turns, missed)
 
 
 def _tell_missed(steps: Sequence[_Step]) -> None:

@@ -13,7 +13,7 @@ from tasks_app.core.celery_call import CELERY_TASK, celery_call
 from tasks_app.core.errors import InvalidTask, nearest, refuse_absurd_instant, shown
 from tasks_app.core.firings import INSTANT
 from tasks_app.core.handlers import REGISTRY, Handler, refuse_bad_lane, refuse_bad_max_retry
-from tasks_app.core.jobs import CatchUp
+from tasks_app.core.jobs import CatchUp, Overlap
 from tasks_app.core.schedule import Gap, Repeat, Schedule
 from tasks_app.lifecycle.request import checked_instant, checked_json, checked_name, fitting_payload
 from tasks_app.models import Calendar, JobDefinition
@@ -60,6 +60,7 @@ class JobRequest:
     catch_up: str = CatchUp.LATEST
     catch_up_window: WholeSeconds = 365 * DAY
     catch_up_most: int = 100
+    overlap: str = Overlap.ALLOW  # what a firing does while an older instance is under way
 
 
 FIELDS = tuple(field.name for field in fields(JobRequest))
@@ -138,8 +139,14 @@ def columns(request: JobRequest, now: datetime, was: JobDefinition | None = None
         "on_day_off": str(schedule.on_day_off),
         "jitter_offset": jitter_offset(name, request.jitter),
         **{name: getattr(request, name) for name in ("start_at", "end_at", "max_runs", "jitter")},
-        **{name: getattr(request, name) for name in ("catch_up", "catch_up_window", "catch_up_most")},
+        **{name: getattr(request, name) for name in ("catch_up", "catch_up_window", "catch_up_most", "overlap")},
     }
+
+
+def checked_overlap(value: object) -> Overlap:
+    if value not in list(Overlap):
+        raise InvalidTask(f"overlap={shown(value)} is unknown; use {', '.join(Overlap)}.")
+    return Overlap(value)
 
 
 def jitter_offset(name: str, jitter: int) -> int:
@@ -211,6 +218,7 @@ def _refuse_bad_limits(request: JobRequest) -> None:
         _whole("max_runs", request.max_runs, 1, 1_000_000_000)
     if request.catch_up not in list(CatchUp):
         raise InvalidTask(f"catch_up={shown(request.catch_up)} is unknown; use {', '.join(CatchUp)}.")
+    checked_overlap(request.overlap)
     seconds = request.expires_after
     if seconds is not None and not (_is_number(seconds) and 0 < seconds <= LONGEST_WINDOW):
         raise InvalidTask(f"expires_after={shown(seconds)} must be more than 0 seconds and at most a year.")

@@ -17,14 +17,15 @@ from tasks_app.core.celery_call import CELERY_TASK, celery_call
 from tasks_app.core.errors import InvalidTask, NameTaken, PunctualError, UnknownJob, shown
 from tasks_app.core.firings import INSTANT, newest
 from tasks_app.core.handlers import REGISTRY, refuse_other_tenant
-from tasks_app.core.jobs import JobStatus, OnResume
+from tasks_app.core.jobs import JobStatus, OnResume, Overlap
 from tasks_app.database import atomic
 from tasks_app.lifecycle.audit import Entry, Operator, audit
 from tasks_app.lifecycle.callbacks import refuse_bad_callback
 from tasks_app.lifecycle.outbox import tell
 from tasks_app.lifecycle.request import checked_instant, checked_json, checked_name, fitting_payload
 from tasks_app.lifecycle.shards import shards_of
-from tasks_app.models import Backfill, FiringOverride, JobDefinition
+from tasks_app.lifecycle.turns import cancel_waiting, hold_turns, leave_turns
+from tasks_app.models import Backfill, FiringOverride, JobDefinition, Turn
 from tasks_app.models.schedule_task import DEFAULT_TENANT, TENANT_LENGTH
 from tasks_app.sql import run
 
@@ -32,7 +33,7 @@ from .instances import Dues, Triggered, take_back
 from .instances import trigger as _trigger
 from .lock import Left, database_now, join, leave, lock_job, number_of, unknown
 from .overrides import drop_overrides, skip_moved
-from .request import JobRequest, changed, columns, shown_fields
+from .request import JobRequest, changed, checked_overlap, columns, shown_fields
 
 KEY_LENGTH = 150
 RESUMED = 100  # pauses that one look ends, at most
@@ -96,6 +97,7 @@ def edit(
         )
         if job.start_at is not None and job.start_at > now and job.run_at is None:
             left = left._replace(decided=now)  # it has not begun, and may begin earlier now
+        cared = job.overlap != Overlap.ALLOW
         for name, value in values.items():
             setattr(job, name, value)
         opened = _open_again(job, new_times, left, now)
@@ -107,13 +109,23 @@ def edit(
                 job.save()
         except IntegrityError as error:
             raise _name_taken(error, tenant, values["name"]) from None
+        freed = _change_turns(job, cared=cared)
         dues = join(job, now, opened.again, opened.decided) if job.status == JobStatus.ACTIVE else {}
+        dues = {shard: min(part[shard] for part in (dues, freed) if shard in part) for shard in {*dues, *freed}}
         after = shown_fields(job)
         detail = {"before": before, "after": after}
         _audit(operator, "edit", job, detail | ({"overrides_dropped": dropped} if dropped else {}))
         changes = [name for name in after if after[name] != before.get(name) and name != "revision"]
         _tell("job.edited", job, operator, {"changed": changes})
     return Changed(_fresh(job), dues)
+
+
+def _change_turns(job: JobDefinition, *, cared: bool) -> Dues:
+    """An edit may have changed whether its instances wait for each other; what it took back has no turn any more."""
+    cares = job.overlap != Overlap.ALLOW
+    if cares and not cared:
+        hold_turns(job.id)
+    return leave_turns(job.id) if cared and not cares else {}
 
 
 def pause(
@@ -192,10 +204,20 @@ def _resume_if_due(tenant: str, job_id: int, operator: Operator) -> bool:
 
 
 def trigger(
-    job_id: int, key: str, operator: Operator, *, tenant: str = DEFAULT_TENANT, payload: object = None
+    job_id: int,
+    key: str,
+    operator: Operator,
+    *,
+    tenant: str = DEFAULT_TENANT,
+    payload: object = None,
+    overlap: str | None = None,
 ) -> Triggered:
-    """One instance now, beside the schedule and whether or not it is paused; the same key is the same instance."""
+    """One instance now, beside the schedule and whether or not it is paused; the same key is the same instance.
+
+    `overlap` says what it does while another is under way; None: what the job says.
+    """
     key = checked_name("key", key, KEY_LENGTH)
+    given = None if overlap is None else checked_overlap(overlap)
     with atomic(savepoint=False):
         # Locked against a deletion and an edit, but not against a planner that counts its runs.
         locked = run("lock_job", {"tenant": tenant, "job": number_of(job_id)})
@@ -208,10 +230,15 @@ def trigger(
         if payload is not None and handler is not None:
             payload = fitting_payload(handler, payload)
             _refuse_bad_payload(job.task_type, job.tenant, payload)
-        done = _trigger(job, key, None if payload is None else checked_json("payload", payload))
+        if given not in (None, Overlap.ALLOW) and job.overlap == Overlap.ALLOW:
+            hold_turns(job.id)
+        policy = given or Overlap(job.overlap)
+        done = _trigger(job, key, None if payload is None else checked_json("payload", payload), policy)
         if done.new:
-            about = (job.tenant, job.task_type)
-            audit(operator, "trigger", [Entry(f"job {job.id}", "triggered", done.task_id, {"key": key}, *about)])
+            about, detail = (job.tenant, job.task_type), {"key": key}
+            if given or policy is not Overlap.ALLOW:
+                detail |= {"overlap": str(policy)}
+            audit(operator, "trigger", [Entry(f"job {job.id}", "triggered", done.task_id, detail, *about)])
             _tell("job.triggered", job, operator, {"task": done.task_id})
     return done
 
@@ -219,11 +246,16 @@ def trigger(
 def delete(
     job_id: int, operator: Operator, *, tenant: str = DEFAULT_TENANT, revision: int | None = None
 ) -> JobDefinition:
-    """The job is gone and fires no more; its instances that were claimed or triggered stay, as its history."""
+    """The job is gone and fires no more; its instances that were claimed or triggered stay, as its history.
+
+    Of those, the ones that still wait for their turn are cancelled.
+    """
     with atomic(savepoint=False):
         job, _ = lock_job(tenant, job_id, revision)
         before = shown_fields(job)
         take_back(job, operator.name)
+        if job.overlap != Overlap.ALLOW or Turn.objects.filter(job=job.id).exists():
+            cancel_waiting(job.id, operator.name)
         Backfill.objects.filter(job=job.id).delete()
         JobDefinition.objects.filter(id=job.id).delete()
         if job.overridden:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from .rules import Scope
 
-# Statuses of a task (BLOCKED is left out: a DAG adds one door in front of INIT).
+# Statuses of a task (BLOCKED is left out: it is a door in front of INIT; turns.py looks at who may pass).
 INIT, RUNNING, SUCCESS, FAIL, DEAD, CANCELLED = "INIT", "RUNNING", "SUCCESS", "FAIL", "DEAD", "CANCELLED"
 AWAY = "AWAY"
 

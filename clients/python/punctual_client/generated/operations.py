@@ -695,7 +695,7 @@ class Operations:
         run: UUID,
         tenant: str | Unset = UNSET,
         signature: str | Unset = UNSET,
-    ) -> ReportOut | ReportOut:
+    ) -> ReportOut:
         """Report that a task is done"""
         answer = _complete_task.sync_detailed(
             client=self.client,
@@ -706,7 +706,7 @@ class Operations:
             tenant=tenant,
             signature=signature,
         )
-        return cast(ReportOut | ReportOut, answer.parsed)
+        return cast(ReportOut, answer.parsed)
 
     def fail_task(
         self,
@@ -717,7 +717,7 @@ class Operations:
         run: UUID,
         tenant: str | Unset = UNSET,
         signature: str | Unset = UNSET,
-    ) -> ReportOut | ReportOut:
+    ) -> ReportOut:
         """Report that a task has failed"""
         answer = _fail_task.sync_detailed(
             client=self.client,
@@ -728,7 +728,7 @@ class Operations:
             tenant=tenant,
             signature=signature,
         )
-        return cast(ReportOut | ReportOut, answer.parsed)
+        return cast(ReportOut, answer.parsed)
 
     def progress_task(
         self,
@@ -2513,7 +2513,7 @@ class AsyncOperations:
         run: UUID,
         tenant: str | Unset = UNSET,
         signature: str | Unset = UNSET,
-    ) -> ReportOut | ReportOut:
+    ) -> ReportOut:
         """Report that a task is done"""
         answer = await _complete_task.asyncio_detailed(
             client=self.client,
@@ -2524,7 +2524,7 @@ class AsyncOperations:
             tenant=tenant,
             signature=signature,
         )
-        return cast(ReportOut | ReportOut, answer.parsed)
+        return cast(ReportOut, answer.parsed)
 
     async def fail_task(
         self,
@@ -2535,7 +2535,7 @@ class AsyncOperations:
         run: UUID,
         tenant: str | Unset = UNSET,
         signature: str | Unset = UNSET,
-    ) -> ReportOut | ReportOut:
+    ) -> ReportOut:
         """Report that a task has failed"""
         answer = await _fail_task.asyncio_detailed(
             client=self.client,
@@ -2546,7 +2546,7 @@ class AsyncOperations:
             tenant=tenant,
             signature=signature,
         )
-        return cast(ReportOut | ReportOut, answer.parsed)
+        return cast(ReportOut, answer.parsed)
 
     async def progress_task(
         self,

@@ -1384,6 +1384,10 @@ export type JobIn = {
     catch_up_window?: number | null;
     catch_up_most?: number | null;
     /**
+     * What a firing does while an older instance is under way
+     */
+    overlap?: Overlap | null;
+    /**
      * Why; kept in the audit
      */
     reason?: string | null;
@@ -1434,6 +1438,7 @@ export type JobOut = {
     catch_up: CatchUp;
     catch_up_window: number;
     catch_up_most: number;
+    overlap: Overlap;
     status: JobStatus;
     pause_reason: string;
     paused_by: string;
@@ -1526,6 +1531,10 @@ export type JobPatch = {
      */
     catch_up_window?: number | null;
     catch_up_most?: number | null;
+    /**
+     * What a firing does while an older instance is under way
+     */
+    overlap?: Overlap | null;
     /**
      * Why; kept in the audit
      */
@@ -2112,6 +2121,13 @@ export type OrderedOut = {
 };
 
 /**
+ * Overlap
+ *
+ * An instance whose time comes while an older one of its job is under way.
+ */
+export type Overlap = 'allow' | 'skip' | 'queue_one' | 'queue_all' | 'replace';
+
+/**
  * PaceIn
  *
  * What is given is changed, what is left out stays as it is; null: no limit.
@@ -2443,7 +2459,7 @@ export type ResumeIn = {
 /**
  * Rule
  */
-export type Rule = 'job_paused' | 'ended' | 'schedule_unreadable' | 'done' | 'dead' | 'cancelled' | 'superseded' | 'running' | 'worker_silent' | 'lost' | 'away' | 'blocked' | 'waits_for_retry' | 'waits_for_retry_budget' | 'not_due' | 'lane_paused' | 'no_dispatcher' | 'shard_without_dispatcher' | 'no_worker' | 'waits_for_slot' | 'host_limit' | 'host_unwell' | 'limit_unknown' | 'over_rate' | 'worker_deaf' | 'unknown_handler' | 'about_to_run';
+export type Rule = 'job_paused' | 'ended' | 'schedule_unreadable' | 'done' | 'dead' | 'cancelled' | 'superseded' | 'running' | 'worker_silent' | 'lost' | 'away' | 'blocked' | 'waits_for_turn' | 'waits_for_retry' | 'waits_for_retry_budget' | 'not_due' | 'lane_paused' | 'no_dispatcher' | 'shard_without_dispatcher' | 'no_worker' | 'waits_for_slot' | 'host_limit' | 'host_unwell' | 'limit_unknown' | 'over_rate' | 'worker_deaf' | 'unknown_handler' | 'about_to_run';
 
 /**
  * SecretIn
@@ -3002,6 +3018,10 @@ export type TriggerIn = {
      * Instead of the job's own
      */
     payload?: unknown;
+    /**
+     * What it does while another instance is under way; left out: what the job says
+     */
+    overlap?: Overlap | null;
     /**
      * Why; kept in the audit
      */
@@ -4374,10 +4394,6 @@ export type CompleteTaskResponses = {
      * OK
      */
     200: ReportOut;
-    /**
-     * Accepted
-     */
-    202: ReportOut;
 };
 
 export type CompleteTaskResponse = CompleteTaskResponses[keyof CompleteTaskResponses];
@@ -4461,10 +4477,6 @@ export type FailTaskResponses = {
      * OK
      */
     200: ReportOut;
-    /**
-     * Accepted
-     */
-    202: ReportOut;
 };
 
 export type FailTaskResponse = FailTaskResponses[keyof FailTaskResponses];

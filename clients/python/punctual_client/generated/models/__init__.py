@@ -117,6 +117,7 @@ from .on_day_off import OnDayOff
 from .on_resume import OnResume
 from .operated_out import OperatedOut
 from .ordered_out import OrderedOut
+from .overlap import Overlap
 from .pace_in import PaceIn
 from .pause_in import PauseIn
 from .payload_schema import PayloadSchema
@@ -292,6 +293,7 @@ __all__ = (
     "OnResume",
     "OperatedOut",
     "OrderedOut",
+    "Overlap",
     "PaceIn",
     "PauseIn",
     "PayloadSchema",

@@ -11,6 +11,7 @@ from ..models.dst_gap import DstGap
 from ..models.dst_repeat import DstRepeat
 from ..models.lane import Lane
 from ..models.on_day_off import OnDayOff
+from ..models.overlap import Overlap
 from ..types import UNSET, Unset
 
 T = TypeVar("T", bound="JobIn")
@@ -44,6 +45,7 @@ class JobIn:
         catch_up (CatchUp | None | Unset):
         catch_up_window (int | None | Unset): Seconds
         catch_up_most (int | None | Unset):
+        overlap (None | Overlap | Unset): What a firing does while an older instance is under way
         reason (None | str | Unset): Why; kept in the audit
         delay (float | None | Unset): Seconds from now, instead of `at`
     """
@@ -71,6 +73,7 @@ class JobIn:
     catch_up: CatchUp | None | Unset = UNSET
     catch_up_window: int | None | Unset = UNSET
     catch_up_most: int | None | Unset = UNSET
+    overlap: None | Overlap | Unset = UNSET
     reason: None | str | Unset = UNSET
     delay: float | None | Unset = UNSET
 
@@ -220,6 +223,14 @@ class JobIn:
         else:
             catch_up_most = self.catch_up_most
 
+        overlap: None | str | Unset
+        if isinstance(self.overlap, Unset):
+            overlap = UNSET
+        elif isinstance(self.overlap, Overlap):
+            overlap = self.overlap.value
+        else:
+            overlap = self.overlap
+
         reason: None | str | Unset
         if isinstance(self.reason, Unset):
             reason = UNSET
@@ -282,6 +293,8 @@ class JobIn:
             field_dict["catch_up_window"] = catch_up_window
         if catch_up_most is not UNSET:
             field_dict["catch_up_most"] = catch_up_most
+        if overlap is not UNSET:
+            field_dict["overlap"] = overlap
         if reason is not UNSET:
             field_dict["reason"] = reason
         if delay is not UNSET:
@@ -550,6 +563,23 @@ class JobIn:
 
         catch_up_most = _parse_catch_up_most(d.pop("catch_up_most", UNSET))
 
+        def _parse_overlap(data: object) -> None | Overlap | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                overlap_type_0 = Overlap(data)
+
+                return overlap_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | Overlap | Unset, data)
+
+        overlap = _parse_overlap(d.pop("overlap", UNSET))
+
         def _parse_reason(data: object) -> None | str | Unset:
             if data is None:
                 return data
@@ -592,6 +622,7 @@ class JobIn:
             catch_up=catch_up,
             catch_up_window=catch_up_window,
             catch_up_most=catch_up_most,
+            overlap=overlap,
             reason=reason,
             delay=delay,
         )

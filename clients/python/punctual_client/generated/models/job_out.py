@@ -14,6 +14,7 @@ from ..models.job_status import JobStatus
 from ..models.lane import Lane
 from ..models.on_day_off import OnDayOff
 from ..models.on_resume import OnResume
+from ..models.overlap import Overlap
 
 if TYPE_CHECKING:
     from ..models.declared_out import DeclaredOut
@@ -54,6 +55,7 @@ class JobOut:
         catch_up (CatchUp): Firings that nobody planned in time, say because no beat was alive.
         catch_up_window (int):
         catch_up_most (int):
+        overlap (Overlap): An instance whose time comes while an older one of its job is under way.
         status (JobStatus):
         pause_reason (str):
         paused_by (str):
@@ -90,6 +92,7 @@ class JobOut:
     catch_up: CatchUp
     catch_up_window: int
     catch_up_most: int
+    overlap: Overlap
     status: JobStatus
     pause_reason: str
     paused_by: str
@@ -178,6 +181,8 @@ class JobOut:
 
         catch_up_most = self.catch_up_most
 
+        overlap = self.overlap.value
+
         status = self.status.value
 
         pause_reason = self.pause_reason
@@ -232,6 +237,7 @@ class JobOut:
                 "catch_up": catch_up,
                 "catch_up_window": catch_up_window,
                 "catch_up_most": catch_up_most,
+                "overlap": overlap,
                 "status": status,
                 "pause_reason": pause_reason,
                 "paused_by": paused_by,
@@ -384,6 +390,8 @@ class JobOut:
 
         catch_up_most = d.pop("catch_up_most")
 
+        overlap = Overlap(d.pop("overlap"))
+
         status = JobStatus(d.pop("status"))
 
         pause_reason = d.pop("pause_reason")
@@ -453,6 +461,7 @@ class JobOut:
             catch_up=catch_up,
             catch_up_window=catch_up_window,
             catch_up_most=catch_up_most,
+            overlap=overlap,
             status=status,
             pause_reason=pause_reason,
             paused_by=paused_by,

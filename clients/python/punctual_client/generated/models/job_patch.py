@@ -11,6 +11,7 @@ from ..models.dst_gap import DstGap
 from ..models.dst_repeat import DstRepeat
 from ..models.lane import Lane
 from ..models.on_day_off import OnDayOff
+from ..models.overlap import Overlap
 from ..types import UNSET, Unset
 
 T = TypeVar("T", bound="JobPatch")
@@ -44,6 +45,7 @@ class JobPatch:
         catch_up (CatchUp | None | Unset):
         catch_up_window (int | None | Unset): Seconds
         catch_up_most (int | None | Unset):
+        overlap (None | Overlap | Unset): What a firing does while an older instance is under way
         reason (None | str | Unset): Why; kept in the audit
     """
 
@@ -70,6 +72,7 @@ class JobPatch:
     catch_up: CatchUp | None | Unset = UNSET
     catch_up_window: int | None | Unset = UNSET
     catch_up_most: int | None | Unset = UNSET
+    overlap: None | Overlap | Unset = UNSET
     reason: None | str | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
@@ -226,6 +229,14 @@ class JobPatch:
         else:
             catch_up_most = self.catch_up_most
 
+        overlap: None | str | Unset
+        if isinstance(self.overlap, Unset):
+            overlap = UNSET
+        elif isinstance(self.overlap, Overlap):
+            overlap = self.overlap.value
+        else:
+            overlap = self.overlap
+
         reason: None | str | Unset
         if isinstance(self.reason, Unset):
             reason = UNSET
@@ -281,6 +292,8 @@ class JobPatch:
             field_dict["catch_up_window"] = catch_up_window
         if catch_up_most is not UNSET:
             field_dict["catch_up_most"] = catch_up_most
+        if overlap is not UNSET:
+            field_dict["overlap"] = overlap
         if reason is not UNSET:
             field_dict["reason"] = reason
 
@@ -562,6 +575,23 @@ class JobPatch:
 
         catch_up_most = _parse_catch_up_most(d.pop("catch_up_most", UNSET))
 
+        def _parse_overlap(data: object) -> None | Overlap | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                overlap_type_0 = Overlap(data)
+
+                return overlap_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | Overlap | Unset, data)
+
+        overlap = _parse_overlap(d.pop("overlap", UNSET))
+
         def _parse_reason(data: object) -> None | str | Unset:
             if data is None:
                 return data
@@ -595,6 +625,7 @@ class JobPatch:
             catch_up=catch_up,
             catch_up_window=catch_up_window,
             catch_up_most=catch_up_most,
+            overlap=overlap,
             reason=reason,
         )
 
