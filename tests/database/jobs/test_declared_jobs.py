@@ -419,6 +419,7 @@ OTHERS = {
     "dst_repeat": "twice",
     "lane": "low",
     "catch_up": "all",
+    "overlap": "queue_one",
     "every": 5400,
     "max_retry": 7,
     "timeout": 1.5,
@@ -427,7 +428,6 @@ OTHERS = {
     "jitter": 7,
     "catch_up_window": 3600,
     "catch_up_most": 5,
-    "overlap": "skip",
     "calendar": "holidays",
     "on_day_off": "shift",
 }
