@@ -200,7 +200,7 @@ def test_the_next_times_can_be_seen_before_anything_is_saved(operator):
     answer = operator.post(f"{LIST}add/", form(preview="1", reason=""))
 
     assert answer.status_code == 200
-    assert len(answer.context["preview"]) == 10
+    assert len(answer.context["times"]) == 10
     assert "09:00 CE" in answer.context["times"][0]
     assert not JobDefinition.objects.exists()
     refused = operator.post(f"{LIST}add/", form(preview="1", cron="0 0 30 2 *"))

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
+from tasks_app.client import Operator
+from tasks_app.client.calendars import CalendarRequest, create_calendar
 from tasks_app.engine.operations.declared_jobs.document import BadFile, file_of
 from tasks_app.engine.operations.declared_jobs.export import file_of as written
 from tasks_app.engine.operations.declared_jobs.plan import Wanted, plan
@@ -417,6 +419,7 @@ OTHERS = {
     "dst_repeat": "twice",
     "lane": "low",
     "catch_up": "all",
+    "overlap": "queue_one",
     "every": 5400,
     "max_retry": 7,
     "timeout": 1.5,
@@ -425,7 +428,10 @@ OTHERS = {
     "jitter": 7,
     "catch_up_window": 3600,
     "catch_up_most": 5,
+    "calendar": "holidays",
+    "on_day_off": "shift",
 }
+ALONGSIDE = {"on_day_off": {"calendar": "holidays", "every": 3600}}  # what a field needs
 
 
 @pytest.mark.parametrize(
@@ -434,8 +440,9 @@ OTHERS = {
 def test_every_field_of_a_job_goes_into_a_file_and_back(field):
     """A new field needs a line in OTHERS, and nothing else."""
     assert field.name in OTHERS, f"give {field.name} another value than its default in OTHERS"
+    create_calendar(CalendarRequest("holidays", weekdays=["Sunday"]), Operator("olga", "for the test"))
     options = {"every": 60} if field.name not in ("cron", "every", "at") else {}
-    made = make("one", **options | {field.name: OTHERS[field.name]})
+    made = make("one", **options | ALONGSIDE.get(field.name, {}) | {field.name: OTHERS[field.name]})
     assert document(made)[field.name] != document(make("two", every=61))[field.name]
 
     text = write(written([made], None))

@@ -10,6 +10,7 @@ from tasks_app.core.errors import FiringClaimed, InvalidTask, UnknownJob
 from tasks_app.engine.beat.job_planner import plan_once
 from tasks_app.engine.beat.mover import move as take_to_the_past
 from tasks_app.lifecycle.jobs import overrides, verbs
+from tasks_app.lifecycle.jobs.instances import ASKED_FOR, Fired, Firing, insert
 from tasks_app.lifecycle.jobs.view import coming, lines_of, previewed, state_of
 from tasks_app.lifecycle.start import start
 from tasks_app.models import (
@@ -357,6 +358,20 @@ def test_what_was_skipped_is_not_told_as_missed():
 
     [told] = OutboxEvent.objects.filter(event="job.missed")
     assert told.payloads[0]["count"] == len(missed) - 1
+
+
+@pytest.mark.parametrize("again", [7, 0], ids=["all", "missing"])
+def test_a_backfill_leaves_out_what_was_skipped_or_moved(again):
+    job = make(every=600)
+    [one, two, three] = job.schedule.until(now() - 40 * MINUTE, now() - MINUTE, 3)
+    for at, to in ((one, None), (two, now() + HOUR)):
+        FiringOverride.objects.create(job=job.id, fire_time=at, moved_to=to, decided_by="alice", reason="a test")
+    JobDefinition.objects.update(overridden=True)
+
+    made = [Fired(Firing(at, wanted=True, again=again), job.id) for at in (one, two, three)]
+    insert(made, ASKED_FOR, counted=False)
+
+    assert [at for at in fire_times(job) if at < now()] == [three]
 
 
 def test_a_moved_firing_whose_time_passed_while_nobody_was_there_runs_late():
