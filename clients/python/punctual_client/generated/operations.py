@@ -3,6 +3,7 @@
 import datetime
 from collections.abc import AsyncIterator, Iterator
 from typing import cast
+from uuid import UUID
 
 from ..keys import new_key
 from .api.alarms import create_alarm_channel as _create_alarm_channel
