@@ -282,13 +282,14 @@ def test_a_bug_in_apply_undoes_its_effect_and_retries(task_type):
 
 
 def test_a_good_transactional_batch_uses_no_savepoints(django_assert_num_queries):
+    connection.close()  # in a session that ran a statement before, it is prepared, and its text is not noted
     mixed("T_EFFECT", *[{}] * 4)
     batches = claim_due()
 
     # The start; BEGIN, the first statement of the transaction, four effects, one settle, COMMIT.
     with django_assert_num_queries(9) as counted:
         run_batch(UUID(batches[0].batch_no), guarded=False)
-    assert not [q for q in counted.captured_queries if "SAVEPOINT" in (q["sql"] or "")]
+    assert not [q for q in counted.captured_queries if "SAVEPOINT" in q["sql"]]
 
 
 def test_the_token_stays_the_same_over_retries():
