@@ -1,10 +1,11 @@
 """Jobs: rules that fire by a schedule. All of it happens in the caller's transaction."""
 
-from tasks_app.core.errors import NameTaken, StaleRevision, UnknownJob
+from tasks_app.core.errors import HasChildren, NameTaken, StaleRevision, UnknownJob
 from tasks_app.engine.operations.jobs import create_job, delete_job, edit_job, pause_job, resume_job, trigger_job
 from tasks_app.lifecycle.jobs.request import JobRequest
 
 __all__ = [
+    "HasChildren",
     "JobRequest",
     "NameTaken",
     "StaleRevision",

@@ -68,6 +68,10 @@ class NameTaken(Conflicting):
     """Another job of the tenant has this name; nothing was written."""
 
 
+class HasChildren(Conflicting):
+    """Other jobs wait for this one, so it can't be deleted; nothing was written."""
+
+
 class RetryLimited(PunctualError):
     """The task was retried too often of late; nothing was written. Ask again after `retry_after` seconds."""
 

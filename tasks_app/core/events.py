@@ -20,7 +20,7 @@ _PATTERN = re.compile(r"!?(\*|[a-z*][a-z0-9_*]*(\.[a-z0-9_*]+)*)")
 
 # Of these Punctual itself tells; an app's own events are about something else.
 OWN_NOUNS = ("task", "job", "lane", "limit", "subscription", "campaign", "test")
-DEFAULT_EVENTS = ("*", "!task.created", "!task.succeeded")
+DEFAULT_EVENTS = ("*", "!task.created", "!task.released", "!task.succeeded")
 
 
 class Kind(NamedTuple):
@@ -199,6 +199,13 @@ _OWN = (
         Status.INIT,
     ),
     Kind(
+        "task.released",
+        "A task that waited for others is due: they ended as its job wants it.",
+        _object({"at": _time("When it is to run; that may have passed while it waited.")}),
+        {"at": _AT},
+        Status.INIT,
+    ),
+    Kind(
         "task.late",
         "A run began later than it could have by more than `LATE_SECONDS`.",
         _object({"due": _time("When it could have begun."), "late_seconds": _number("How much later it began.")}),
@@ -248,7 +255,8 @@ _OWN = (
         _object(
             {
                 "code": _text(
-                    "CANCELLED, SUPERSEDED, EXPIRED, TAKEN_BACK, DISCARDED, or the code that the handler gave."
+                    "CANCELLED, SUPERSEDED, EXPIRED, TAKEN_BACK, DISCARDED, PARENT_FAILED, NOT_NEEDED, or the code that"
+                    " the handler gave."
                 ),
                 "reason": _text("Why, in words."),
                 "by": _text("Who did it: a person, a token, `handler` or `system`."),

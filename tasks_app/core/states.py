@@ -48,6 +48,7 @@ MOVES = (
     Move("cancel", Status.RUNNING, Status.CANCELLED),
     Move("cancel", Status.SUCCESS, Status.CANCELLED, "rolling"),
     Move("release", Status.BLOCKED, Status.INIT),
+    Move("release", Status.BLOCKED, Status.CANCELLED, "a parent failed and its job says so, or nothing to do"),
     Move("replay", Status.DEAD, Status.INIT),
     Move("discard", Status.DEAD, Status.CANCELLED),
 )

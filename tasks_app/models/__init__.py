@@ -10,10 +10,12 @@ from .audit_entry import AuditEntry
 from .campaign import Campaign, CampaignChunk
 from .delivery import Delivery
 from .dlq_entry import DlqEntry
+from .graph_run import GraphRun
 from .idempotency_record import IdempotencyRecord
 from .imported_schedule import ImportedSchedule
 from .job_cursor import JobCursor
 from .job_definition import JobDefinition
+from .job_parent import JobParent
 from .lane_pause import LanePause
 from .lane_resume import LaneResume
 from .leaving_partition import LeavingPartition
@@ -27,6 +29,7 @@ from .shard_lease import ShardLease
 from .subscription import Subscription
 from .task_attempt import TaskAttempt
 from .task_batch import AnyBatch, PastBatch, TaskBatch
+from .task_wait import TaskWait
 from .type_limit import TypeLimit
 from .unit_revision import UnitRevision
 
@@ -44,10 +47,12 @@ __all__ = [
     "CampaignChunk",
     "Delivery",
     "DlqEntry",
+    "GraphRun",
     "IdempotencyRecord",
     "ImportedSchedule",
     "JobCursor",
     "JobDefinition",
+    "JobParent",
     "LanePause",
     "LaneResume",
     "LeavingPartition",
@@ -63,6 +68,7 @@ __all__ = [
     "Subscription",
     "TaskAttempt",
     "TaskBatch",
+    "TaskWait",
     "TypeLimit",
     "UnitRevision",
 ]

@@ -30,6 +30,9 @@ GROWING = (
     "punctual_job_cursor",
     "punctual_campaign",
     "punctual_campaign_chunk",
+    "punctual_run",
+    "punctual_wait",
+    "punctual_job_parent",
     "punctual_alarm_incident",
     "punctual_alarm_alert",
 )
@@ -274,6 +277,10 @@ class History:
                 "waiting": "CASE WHEN n % 50 = 0 THEN 1 ELSE 0 END",
             },
         )
+        run = {"tenant": "'default'", "job": "n % 1000", "label": "'label-' || n", "fire_time": SOME_DAY}
+        part.insert("punctual_run", 10, run | {"nodes": "'[]'", "created_at": SOME_DAY})
+        part.insert("punctual_job_parent", 10, {"job": "100000000 + n", "parent": "100000000 + n / 3"})
+        part.insert("punctual_wait", 10, {"task": "4000000000 + n", "parent": "4000000000 + n / 3"})
         incident = {
             "rule": "n % 100",
             "tenant": "'default'",

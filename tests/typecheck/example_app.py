@@ -83,6 +83,7 @@ from tasks_app.client.compensation import (
 )
 from tasks_app.client.events import Kind, declare_kind
 from tasks_app.client.jobs import (
+    HasChildren,
     JobRequest,
     NameTaken,
     StaleRevision,
@@ -306,12 +307,13 @@ def jobs(until: datetime) -> int:
     request = JobRequest(name="nightly", task_type=send.name, cron="0 2 * * *", payload=send.args(5).payload)
     try:
         job = create_job(request, operator)
+        create_job(JobRequest(name="after it", task_type=send.name, parents=["nightly"], when="all_done"), operator)
         edit_job(job.id, {"cron": "0 3 * * *"}, operator, revision=1)
         pause_job(job.id, operator, until=until)
         resume_job(job.id, operator)
         triggered = trigger_job(job.id, "now", operator, payload={"order_id": 6})
         delete_job(job.id, operator)
-    except (NameTaken, StaleRevision, UnknownJob):
+    except (HasChildren, NameTaken, StaleRevision, UnknownJob):
         return 0
     return triggered.task_id
 

@@ -24,6 +24,7 @@ from .campaigns import run_campaigns, stop_campaigns
 from .compensation import ScansFailed, compensate_and_tell
 from .mover import move
 from .partitions import keep_partitions
+from .releaser import release
 from .rescue import rescue
 from .retention import prune
 from .roll_up import roll_up
@@ -66,6 +67,7 @@ CHORES = (
     Chore("prune", prune),
     Chore("roll_up", roll_up),
     Chore("rescue", rescue),
+    Chore("release", release),
     Chore("canary", send_canaries),
     Chore("compensate", compensate_and_tell, aside=True),
     Chore("alarm", alarm, aside=True),

@@ -24,6 +24,10 @@ RULES = {
         LEFT JOIN punctual_batch b ON b.batch_no = t.batch_no AND b.finished_at IS NULL AND t.id = ANY (b.ids)
         WHERE (t.status = 'RUNNING') <> (b.batch_no IS NOT NULL)
            OR (t.status = 'RUNNING') <> (t.batch_no IS NOT NULL)""",
+    "an instance that is BLOCKED waits for another": """
+        SELECT t.id, t.biz_key FROM punctual_task t
+        WHERE t.status = 'BLOCKED' AND t.job IS NOT NULL
+          AND NOT EXISTS (SELECT FROM punctual_wait w WHERE w.task = t.id)""",
     "what is to be tried has a due moment": """
         SELECT id, status FROM punctual_task
         WHERE due_at IS NULL AND (status IN ('INIT', 'FAIL') OR (status = 'SUCCESS' AND repeat_after IS NOT NULL))""",

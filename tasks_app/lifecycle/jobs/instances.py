@@ -75,13 +75,16 @@ def top_up(
     # A job that counts its runs gets them one by one, so that the count is looked at each time.
     for part in [ordered] if job.max_runs is None else [[one] for one in ordered]:
         fired = [Fired(firing, job.id) for firing in part]
-        planned = insert(fired, OF_JOB, counted=job.max_runs is not None)
+        planned = insert(fired, OF_JOB, counted=job.max_runs is not None, rooted=job.has_children)
         dues = dues or dues_of(planned)
     return dues
 
 
-def insert(fired: Sequence[Fired], of: str, *, counted: bool, page: int = 1) -> list[InShard]:
-    """A task for each firing and each job of it, at most `page` jobs; those that are there already are left alone."""
+def insert(fired: Sequence[Fired], of: str, *, counted: bool, page: int = 1, rooted: bool = False) -> list[InShard]:
+    """A task for each firing and each job of it, at most `page` jobs; those that are there already are left alone.
+
+    `rooted`: one of the jobs may have children, and brings instances of all that are below it along.
+    """
     if not fired:
         return []
     params = {
@@ -95,9 +98,24 @@ def insert(fired: Sequence[Fired], of: str, *, counted: bool, page: int = 1) -> 
         "page": page,
         "salt": secrets.token_hex(16),
         "counted": counted,
+        "rooted": rooted,
         "kept": conf().kept_kinds,
     } | _homes()
-    return [InShard(*row) for row in run_on("plan_instances", of, params)]
+    rows = run_on("plan_instances", of, params)
+    if rooted:
+        insert_families([task for *_, tasks in rows for task in tasks or ()])
+    return [InShard(*row[:3]) for row in rows]
+
+
+def insert_families(firsts: Sequence[int]) -> list[int]:
+    """For each of these new instances, one of every job below it, which waits for those of its parents; their ids."""
+    if not firsts:
+        return []
+    asked = {"ids": array(firsts), "salt": secrets.token_hex(16), "kept": conf().kept_kinds} | _homes()
+    ((tasks,),) = run("plan_families", asked)
+    if tasks:
+        run("plan_waits", {"ids": array(tasks)})
+    return tasks
 
 
 def dues_of(planned: Iterable[InShard]) -> Dues:
@@ -113,10 +131,24 @@ def _homes() -> dict[str, list]:
 def take_back(job: JobDefinition, by: str) -> list[datetime]:
     """Undo the planning of what nobody has claimed; the firings of it, in order. Counted runs are given back."""
     params = {"job": job.id, "manual": manual_key(job.id), "by": by, "kept": conf().kept_kinds}
-    taken = [fire_time for (fire_time,) in run("take_back", params)]
+    rows = run("take_back", params)
+    taken = [fire_time for fire_time, _ in rows]
+    if rows and job.has_children:
+        labels = [key.partition(":")[2] for _, key in rows]
+        run("take_back_families", {"job": job.id, "labels": labels, "by": by, "kept": conf().kept_kinds})
     if job.max_runs is not None:
         job.runs -= len(taken)
     return taken
+
+
+def take_back_waiting(job: JobDefinition, by: str) -> int:
+    """Undo what was made of a job with parents and still waits for them; how many."""
+    return run("take_back_waiting", {"job": job.id, "by": by, "kept": conf().kept_kinds})[0][0]
+
+
+def amend_waiting(job: JobDefinition) -> None:
+    """What waits for its parents gets what an edit has changed."""
+    run("amend_waiting", {"job": job.id, "home": _home(job)})
 
 
 def last_claimed(job_id: int) -> datetime | None:
@@ -132,13 +164,14 @@ class Triggered(NamedTuple):
 
 def trigger(job: JobDefinition, key: str, payload: str | None) -> Triggered:
     """An instance that is due now. The caller has locked the job."""
-    home = home_of(job.task_type, conf().SHARDS) if REGISTRY.limited([job.task_type]) else None
-    instance = manual_key(job.id, key)
+    home, instance = _home(job), manual_key(job.id, key)
     held = (job.tenant, instance)
     try:
         with atomic():
             params = {"job": job.id, "key": instance, "payload": payload, "home": home, "kept": conf().kept_kinds}
             rows = run("trigger_job", params)
+            if rows and job.has_children:
+                insert_families([task_id for task_id, _ in rows])
             # First the insert, then the look: what is moved between the two is seen by one of them.
             over = past_idem([held])
             if over:
@@ -150,6 +183,11 @@ def trigger(job: JobDefinition, key: str, payload: str | None) -> Triggered:
         return Triggered(task_id, True, {shard: 0.0})
     kept = ScheduleTask.objects.filter(tenant=job.tenant, idem_key=instance).values_list("id", flat=True)
     return Triggered(kept[0], False, {})
+
+
+def _home(job: JobDefinition) -> int | None:
+    """The shard of its type, if that has a limit."""
+    return home_of(job.task_type, conf().SHARDS) if REGISTRY.limited([job.task_type]) else None
 
 
 class _TriggeredBefore(Exception):

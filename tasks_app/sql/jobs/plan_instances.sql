@@ -6,6 +6,7 @@
 -- In the order of their keys: an index takes neighbours a fifth cheaper. Runs are counted only where somebody counts.
 -- A type with a limit has a shard of its own, and its rows say that they are limited, as everywhere.
 -- What a person wants after a pause or an edit is late from now on. What nobody planned in time is late from its firing.
+-- If one of the jobs has children (`rooted`), the ids come too: their families are planned next, by plan_families.
 -- Tokens are made from one random salt: PostgreSQL's own opens a random device for each.
 WITH created AS (
     INSERT INTO punctual_task (tenant, task_type, biz_key, idem_key, token, job, fire_time, status, execute_time, due_at,
@@ -45,4 +46,4 @@ WITH created AS (
     SET runs = d.runs + 1, cursor = CASE WHEN d.runs + 1 < d.max_runs THEN d.cursor END
     FROM created WHERE %(counted)s AND d.id = created.job AND d.max_runs IS NOT NULL
 --include created
-SELECT shard, count(*), date_part('epoch', min(due_at)) FROM created GROUP BY shard
+SELECT shard, count(*), date_part('epoch', min(due_at)), array_agg(id) FILTER (WHERE %(rooted)s) FROM created GROUP BY shard

@@ -15,4 +15,4 @@ WITH gone AS (
     FROM gone g
 ),
 --include tell
-SELECT fire_time FROM gone ORDER BY fire_time
+SELECT fire_time, biz_key FROM gone ORDER BY fire_time

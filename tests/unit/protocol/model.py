@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from .rules import Scope
 
-# Statuses of a task (BLOCKED is left out: a DAG adds one door in front of INIT).
+# Statuses of a task. (BLOCKED is one door in front of INIT, and has a search of its own: release.py.)
 INIT, RUNNING, SUCCESS, FAIL, DEAD, CANCELLED = "INIT", "RUNNING", "SUCCESS", "FAIL", "DEAD", "CANCELLED"
 
 # Moments, as seen by the database's clock.

@@ -1,0 +1,202 @@
+"""What edit, pause, resume, trigger and delete of a job do to its graph: the table in docs/graphs.md, line by line."""
+
+import pytest
+
+from tasks_app.core.errors import HasChildren
+from tasks_app.engine.beat.job_planner import plan_once
+from tasks_app.engine.beat.releaser import release
+from tasks_app.lifecycle.jobs import verbs
+from tasks_app.models import GraphRun, JobDefinition, JobParent, ScheduleTask, TaskWait
+from tests.support.engine import run_due
+from tests.support.graphs import begun, child, family, job_named, run_all, states, tasks, waits
+from tests.support.invariants import assert_consistent
+from tests.support.jobs import by, instances, now
+from tests.support.marks import commits
+
+pytestmark = commits
+
+
+@pytest.fixture(autouse=True)
+def _rules_hold():
+    yield
+    assert_consistent()
+
+
+@pytest.fixture
+def planned() -> str:
+    """root → a → b, with a run of it that is planned and that nobody has claimed; its label."""
+    family(a=["root"], b=["a"], options={"root": {"every": 20}})
+    plan_once()
+    return GraphRun.objects.order_by("fire_time").values_list("label", flat=True)[0]
+
+
+class TestEdit:
+    def test_of_the_root_takes_back_what_nobody_has_begun_and_plans_it_by_the_new_rule(self, planned):
+        before = {row.id for row in tasks(planned).values()}
+        runs = GraphRun.objects.count()
+
+        verbs.edit(job_named("root").id, {"payload": {"new": 1}}, by())
+
+        after = tasks(planned)
+        assert before.isdisjoint(row.id for row in after.values())
+        assert {name: row.status for name, row in after.items()} == {"root": "INIT", "a": "BLOCKED", "b": "BLOCKED"}
+        assert GraphRun.objects.count() == runs
+        assert TaskWait.objects.count() == 2 * runs
+
+    def test_of_the_root_leaves_alone_what_has_begun(self, planned):
+        ScheduleTask.objects.filter(id=tasks(planned)["root"].id).update(due_at=now())
+        run_due()
+        before = {name: row.id for name, row in tasks(planned).items()}
+
+        verbs.edit(job_named("root").id, {"payload": {"new": 1}}, by())
+
+        assert {name: row.id for name, row in tasks(planned).items()} == before
+
+    def test_of_a_child_changes_what_waits_for_its_parents(self, planned):
+        before = tasks(planned)["b"].id
+
+        verbs.edit(job_named("b").id, {"payload": {"new": 1}, "lane": "low", "task_type": "T_RATED"}, by())
+
+        row = tasks(planned)["b"]
+        assert (row.id, row.payload, row.lane) == (before, {"new": 1}, "low")
+        assert (row.task_type, row.limited) == ("T_RATED", True)
+
+    def test_of_the_rule_counts_for_what_waits(self):
+        family(a=["root"])
+        JobDefinition.objects.filter(name="root").update(payload={"do": "die"})
+        begun()
+        run_all()
+        assert states()["a"] == "BLOCKED"
+
+        verbs.edit(job_named("a").id, {"when": "all_done"}, by())
+
+        assert states()["a"] == "INIT"
+
+    def test_of_the_parents_plans_what_nobody_has_begun_by_the_new_graph(self, planned):
+        verbs.edit(job_named("b").id, {"parents": ["root"]}, by())
+
+        made = tasks(planned)
+        assert TaskWait.objects.get(task=made["b"].id).parent == made["root"].id
+        assert not job_named("a").has_children
+
+    def test_of_the_parents_leaves_a_run_that_has_begun_as_it_is(self, planned):
+        ScheduleTask.objects.filter(id=tasks(planned)["root"].id).update(due_at=now())
+        run_due()
+        made = tasks(planned)
+
+        verbs.edit(job_named("b").id, {"parents": ["root"]}, by())
+
+        assert waits() >= {(made["b"].id, made["a"].id)}
+
+    def test_a_new_child_comes_along_at_once_even_with_a_job_that_runs_at_a_single_time(self):
+        later = now().replace(microsecond=0).replace(year=now().year + 1)
+        family(options={"root": {"every": 0, "at": later}})
+        child("a", "root")
+
+        assert [row.status for row in instances(job_named("a"))] == ["BLOCKED"]
+        assert [row.status for row in instances(job_named("root"))] == ["INIT"]
+
+    def test_a_job_with_a_schedule_becomes_a_child_and_back(self):
+        family(options={"root": {"every": 20}})
+        other = family("other", options={"other": {"every": 20}})
+        plan_once()
+
+        verbs.edit(other.id, {"parents": ["root"]}, by())
+        other.refresh_from_db()
+        assert (other.has_parents, other.every, other.cursor) == (True, 0, None)
+        assert {row.status for row in instances(other)} == {"BLOCKED"}
+        assert job_named("root").has_children
+
+        verbs.edit(other.id, {"parents": [], "every": 30}, by())
+        other.refresh_from_db()
+        assert (other.has_parents, other.every) == (False, 30)
+        assert not JobParent.objects.exists()
+        assert not job_named("root").has_children
+        plan_once()
+        assert {row.status for row in instances(other)} == {"INIT"}
+
+
+class TestPause:
+    def test_of_the_root_takes_back_what_nobody_has_begun(self, planned):
+        verbs.pause(job_named("root").id, by())
+
+        assert not ScheduleTask.objects.exists()
+        assert not GraphRun.objects.exists()
+        assert not TaskWait.objects.exists()
+
+    def test_of_the_root_lets_a_run_that_has_begun_go_on(self):
+        family(a=["root"])
+        begun()
+        run_due()
+
+        verbs.pause(job_named("root").id, by())
+        run_all()
+
+        assert set(states().values()) == {"SUCCESS"}
+
+    def test_of_a_child_holds_it_and_what_comes_after_it_until_it_is_resumed(self):
+        family(a=["root"], b=["a"])
+        begun()
+        verbs.pause(job_named("a").id, by())
+        run_all()
+        release()
+        assert states() == {"root": "SUCCESS", "a": "BLOCKED", "b": "BLOCKED"}
+
+        verbs.resume(job_named("a").id, by())
+
+        assert states()["a"] == "INIT"
+        run_all()
+        assert set(states().values()) == {"SUCCESS"}
+
+
+class TestTrigger:
+    def test_of_the_root_runs_the_whole_graph(self):
+        family(a=["root"], b=["a"])
+        begun()
+        run_all()
+
+        assert states() == dict.fromkeys(["root", "a", "b"], "SUCCESS")
+
+    def test_of_a_child_runs_it_at_once_and_what_comes_after_it(self):
+        family(a=["root"], b=["root"], c=["a", "b"])
+        begun("a")
+
+        assert states() == {"a": "INIT", "c": "BLOCKED"}
+        assert waits() == {(tasks()["c"].id, tasks()["a"].id)}  # b is not part of this run
+        run_all()
+        assert states() == {"a": "SUCCESS", "c": "SUCCESS"}
+
+    def test_of_a_leaf_runs_it_alone(self):
+        family(a=["root"])
+        verbs.trigger(job_named("a").id, "now", by())
+
+        assert states() == {"a": "INIT"}
+        assert not GraphRun.objects.exists()
+
+    def test_with_the_same_key_runs_nothing_twice(self):
+        family(a=["root"])
+        begun()
+        run_all()
+        verbs.trigger(job_named("root").id, "now", by())
+
+        assert states() == {"root": "SUCCESS", "a": "SUCCESS"}
+
+
+class TestDelete:
+    def test_of_a_job_that_others_wait_for_is_refused(self):
+        family(a=["root"])
+
+        with pytest.raises(HasChildren, match="job 'root' can't be deleted while 'a' comes after it"):
+            verbs.delete(job_named("root").id, by())
+
+    def test_of_a_leaf_takes_its_waiting_instances_along(self, planned):
+        family("r2", y=["r2"])
+        begun("r2", "x")
+
+        verbs.delete(job_named("b").id, by())
+        verbs.delete(job_named("y").id, by())
+
+        assert set(tasks(planned)) == {"root", "a"}
+        assert states("m:x") == {"r2": "INIT"}
+        assert not job_named("a").has_children
+        verbs.delete(job_named("r2").id, by())
