@@ -16,6 +16,7 @@ from tasks_app.models import Campaign
 from . import journal
 from .events import EventEvidence, wrong_events
 from .fleet import Fleet
+from .graphs import out_of_order
 from .oracle import ACCEPTED, REFUSED, UNKNOWN, Asked, Evidence
 from .scenarios import WORKERS, Fault, Scenario
 from .subscribers import BAD, GOOD
@@ -64,6 +65,7 @@ def gather(
         campaign=_campaign() if scenario.replays else "",
         events_told=min((len(set(ids)) for ids in events.told.values()), default=0) if events else 0,
         wrong_events=list(wrong_events(events)) if events else [],
+        out_of_order=out_of_order() if scenario.graphs else [],
         wrong_answers=_wrong_answers(again),
     )
 

@@ -50,6 +50,7 @@ class Evidence:
     campaign: str = ""  # how the campaign ended: its state, and how far it came
     events_told: int = 0  # to the subscriber that got the fewest
     wrong_events: list[str] = field(default_factory=list)  # lost, invented, or out of turn
+    out_of_order: list[str] = field(default_factory=list)  # tasks of graphs that ran before those they wait for
     wrong_answers: list[str] = field(default_factory=list)  # to somebody who asked again for what is over
 
 
@@ -208,6 +209,8 @@ def _judge_run(evidence: Evidence, seen: _Findings) -> None:
         seen.add("idle", "nothing was moved to the past")
     if evidence.replays is not None:
         _judge_campaign(evidence, seen)
+    for sentence in evidence.out_of_order:
+        seen.add("out_of_order", sentence)
     for sentence in evidence.wrong_answers:
         seen.add("wrong_answer", sentence)
     for sentence in evidence.wrong_events:

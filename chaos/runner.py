@@ -20,6 +20,7 @@ from scheduler_project.temporary import TemporaryStack, temporary_stack
 
 from .faults import Faults
 from .fleet import ROOT, Fleet
+from .graphs import BEFORE_SECONDS, make_graphs
 from .oracle import FINAL, Verdict, judge
 from .recovery import Recovery, recoveries
 from .scenarios import RUN_LEASE_SECONDS, Fault, Scenario
@@ -85,11 +86,13 @@ class _Run:
         ending.callback(self.fleet.stop)
         self._wait_for_fleet()
         dead = self._die(tasks // 4) if self.scenario.replays else []
-        wishes = self._wishes(tasks)
+        wishes = self._wishes(tasks // 10 if self.scenario.graphs else tasks)
         if self.scenario.events:
             _subscribe()
         self.start = self.calm = time.time() + 1 + tasks / SCHEDULED_PER_SECOND
+        graphs = self._graphs() if self.scenario.graphs else []
         _schedule(wishes, self.start)
+        wishes += graphs
         if dead:
             self._replay(len(dead))
             wishes += dead
@@ -118,6 +121,11 @@ class _Run:
         dice = random.Random(f"{self.seed}/workload")
         poison = poisonous(dice, self.scenario.poison_each, self.scenario.seconds)
         return innocents(dice, tasks, self.scenario.seconds) + poison
+
+    def _graphs(self) -> list[Wish]:
+        """The first of them fires when the load begins, which is put off until all are there."""
+        self.start = self.calm = time.time() + BEFORE_SECONDS
+        return make_graphs(random.Random(f"{self.seed}/graphs"), self.start, self.scenario.seconds)
 
     def _die(self, tasks: int) -> list[Wish]:
         """So many tasks are dead before the load begins, and what killed them is then mended."""

@@ -15,6 +15,7 @@ if missing_for_console() is None:
         batches,
         campaigns,
         fleet,
+        graph_runs,
         jobs,
         letters,
         lookups,
@@ -24,7 +25,7 @@ if missing_for_console() is None:
         tokens,
     )
 
-    __all__ = ["alarms", "audit", "batches", "campaigns", "fleet", "jobs", "letters", "lookups", "overview"]
-    __all__ += ["subscriptions", "tasks", "tokens"]
+    __all__ = ["alarms", "audit", "batches", "campaigns", "fleet", "graph_runs", "jobs", "letters", "lookups"]
+    __all__ += ["overview", "subscriptions", "tasks", "tokens"]
 
     console().overview = overview.first_page

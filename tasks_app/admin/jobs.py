@@ -21,9 +21,12 @@ from tasks_app.engine.watch.job_browse import entries_of, last_runs, page_of_ins
 from tasks_app.engine.watch.status import somebody_dispatches
 from tasks_app.engine.watch.why import why_job
 from tasks_app.lifecycle.audit import Operator
+from tasks_app.lifecycle.jobs.family import graph_of
+from tasks_app.lifecycle.jobs.parents import load_parents, names_of
 from tasks_app.lifecycle.jobs.view import coming, in_words, preview, schedule_in_words, state_of
 from tasks_app.lifecycle.tries import try_of
 from tasks_app.models import JobDefinition
+from tasks_app.pages.graph import Box, Picture, picture
 from tasks_app.pages.links import console_url
 from tasks_app.pages.lists import refuse_unknown
 from tasks_app.pages.typed import take_back
@@ -85,6 +88,7 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
         context = self.page(request) | _told(job, _bookmark(request)) | {"title": job.name, "original": job}
         context["why"] = why_job(job) if "why" in request.GET else None
         context["sees_tasks"] = may_view(request)
+        context["picture"] = _graph(job)
         context["may_alarm"] = may_operate_alarms(request)
         return TemplateResponse(request, "tasks_app/job.html", context)
 
@@ -149,6 +153,7 @@ def _listed(request: HttpRequest) -> dict:
     if after and "\0" in after:
         raise BadRequest(f"{after[:40]!r} is not the name of a job.")
     found, more = page_of_jobs(form.filter, after, PAGE)
+    load_parents(found)
     runs = last_runs([job.id for job in found])
     query = request.GET.copy()
     query["after"] = more or ""
@@ -173,6 +178,20 @@ def _told(job: JobDefinition, after: Bookmark | None) -> dict:
         "entries": entries_of(job.id, HISTORY),
         "verbs": [(verb, VERBS[verb][0]) for verb in _offered(job)],
     }
+
+
+def _graph(job: JobDefinition) -> Picture | None:
+    """The graph that it is part of, all below its root; None if it is part of none."""
+    if not job.has_parents and not job.has_children:
+        return None
+    parents = graph_of([job.id])
+    names = names_of(parents)
+    boxes = [
+        Box(one, names[one], above, url=console_url(ONE, one), this=one == job.id)
+        for one, above in sorted(parents.items())
+        if one in names
+    ]
+    return picture(boxes)
 
 
 def _times(job: JobDefinition) -> list[str]:

@@ -26,6 +26,7 @@ from . import (
     jobs,
     lanes,
     limits,
+    runs,
     subscriptions,
     task_types,
     tasks,
@@ -86,6 +87,7 @@ OWN = (
     ("/tasks", bulk.router),  # before an id, which its address could be
     ("/tasks", tasks.router),
     ("/tasks", attempts.router),
+    ("/runs", runs.router),
     ("/campaigns", campaigns.router),
     ("/task-types", task_types.router),
     ("/lanes", lanes.router),

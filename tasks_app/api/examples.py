@@ -30,6 +30,9 @@ _JOB = _JOB_IN | {
     "catch_up": "latest",
     "catch_up_window": 3600,
     "catch_up_most": 10,
+    "parents": [],
+    "when": "all_success",
+    "if_parent_fails": "wait",
     "status": "ACTIVE",
     "pause_reason": "",
     "paused_by": "",
@@ -196,7 +199,42 @@ _CAMPAIGN = {
     "finished_at": None,
 }
 
+_RUN = {
+    "id": 31,
+    "job": 12,
+    "fire_time": "2027-03-01T08:00:00Z",
+    "state": "stuck",
+    "critical_path": ["extract"],
+    "nodes": [
+        {
+            "job": 12,
+            "name": "extract",
+            "parents": [],
+            "task_id": 1001,
+            "status": "DEAD",
+            "waits_for": [],
+            "began": "2027-03-01T08:00:00.012000Z",
+            "ended": "2027-03-01T08:00:31.400000Z",
+        },
+        {
+            "job": 13,
+            "name": "report",
+            "parents": ["extract"],
+            "task_id": 1002,
+            "status": "BLOCKED",
+            "waits_for": ["extract"],
+            "began": None,
+            "ended": None,
+        },
+    ],
+    "created_at": "2027-03-01T07:59:10Z",
+}
+
 EXAMPLES = {
+    "RunOut": [_RUN],
+    "RunPage": [{"items": [_RUN], "next": "31"}],
+    "RerunIn": [{"reason": "the source is back"}, {"from_job": "extract"}],
+    "RerunOut": [{"started": ["extract"], "waiting": ["report"], "left": []}],
     "CampaignIn": [
         {
             "kind": "retry",
@@ -215,6 +253,7 @@ EXAMPLES = {
         _JOB_IN,
         {"name": "stock", "task_type": "STOCK_SYNC", "every": 600, "lane": "low"},
         {"name": "one more thing", "task_type": "REPORT_SEND", "delay": 3600, "reason": "asked for by phone"},
+        {"name": "after the report", "task_type": "REPORT_SEND", "parents": ["daily report"], "when": "all_done"},
     ],
     "SubscriptionIn": [_SUBSCRIPTION_IN],
     "SubscriptionPatch": [{"events": ["task.*"], "reason": "all of them"}],
@@ -495,6 +534,12 @@ PROBLEMS = {
         ("SCH_409_DUPLICATE", "INVOICE_SEND 'order 4711/a' is already scheduled: task 1001, INIT.", _TASK_THERE),
         ("SCH_409_IN_PROGRESS", "The first request with Idempotency-Key 'a1' is still running.", None),
         ("SCH_409_CONFLICT", "job 12 was changed by others 10 times in the meantime. Try again.", _JOB_THERE),
+        (
+            "SCH_409_HAS_CHILDREN",
+            "job 'extract' can't be deleted while 'report' comes after it. Delete those first, or take it out of their "
+            "parents.",
+            _JOB_THERE,
+        ),
         ("SCH_412_STALE", "job 12 is at revision 4, not 3: somebody changed it. Read it again.", _JOB_THERE),
         ("SCH_413_TOO_LARGE", "The body has more than 212,992 bytes. Send ids instead of data.", None),
         ("SCH_422_INVALID", "body.at: Value error, 5 is not a time; write it like 2027-03-01T09:00:00Z", None),

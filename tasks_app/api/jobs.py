@@ -9,7 +9,7 @@ from typing import Annotated, TypeVar
 from django.http import HttpRequest
 from ninja import Query, Router
 
-from tasks_app.core.errors import Conflicting
+from tasks_app.core.errors import Conflicting, InvalidTask, shown
 from tasks_app.core.jobs import JobStatus
 from tasks_app.engine.operations import jobs
 from tasks_app.engine.watch.browse import Bookmark, Filter
@@ -18,8 +18,9 @@ from tasks_app.engine.watch.status import somebody_dispatches
 from tasks_app.engine.watch.why import why_job
 from tasks_app.lifecycle.anywhere import task_by_id
 from tasks_app.lifecycle.audit import Operator
+from tasks_app.lifecycle.jobs.parents import load_parents
 from tasks_app.lifecycle.jobs.request import JobRequest
-from tasks_app.lifecycle.jobs.view import coming, in_words, state_of
+from tasks_app.lifecycle.jobs.view import coming, in_words, schedule_in_words, state_of
 from tasks_app.models import JobDefinition, ScheduleTask
 from tasks_app.sql import run
 
@@ -68,6 +69,7 @@ def create_job(request: HttpRequest, body: JobIn, idempotency_key: Key = None):
     given = _given(body)
     if given.pop("delay", None) is not None:
         given["at"] = instant_of(body)
+    _refuse_hidden_parents(request, body)
     with telling(request):
         made = jobs.create_job(JobRequest(**given), operator(request, body.reason), tenant=caller(request).tenant)
     return 201, JobOut.of(usable(request, made))
@@ -85,6 +87,7 @@ def list_jobs(
     asked = caller(request)
     wanted = JobFilter(asked.tenant, status, task_type, name, types=asked.types)
     found, more = page_of_jobs(wanted, after, limit)
+    load_parents(found)
     return {"items": [JobOut.of(job) for job in found], "next": more}
 
 
@@ -103,6 +106,7 @@ def edit_job(request: HttpRequest, job_id: Id, body: JobPatch, if_match: NeededR
     _own_job(request, job_id)
     if body.task_type is not None:
         caller(request).refuse_closed_type(body.task_type)
+    _refuse_hidden_parents(request, body)
     with telling(request):
         job = jobs.edit_job(
             job_id,
@@ -115,10 +119,10 @@ def edit_job(request: HttpRequest, job_id: Id, body: JobPatch, if_match: NeededR
 
 
 @router.delete("/{job_id}", response={204: None}, summary="Delete a job")
-@may_answer(*SCOPE, "SCH_409_CONFLICT")
+@may_answer(*SCOPE, "SCH_409_CONFLICT", "SCH_409_HAS_CHILDREN")
 @mutation
 def delete_job(request: HttpRequest, job_id: Id, if_match: Revision = None, idempotency_key: Key = None):
-    """It no longer fires. What it has fired stays, as tasks."""
+    """It no longer fires. What it has fired stays, as tasks. A job that others wait for can't be deleted."""
     _own_job(request, job_id)
     with telling(request):
         jobs.delete_job(job_id, operator(request), tenant=caller(request).tenant, revision=_revision(if_match))
@@ -202,7 +206,7 @@ def preview_job(request: HttpRequest, job_id: Id, count: Annotated[int, Query(ge
     times = coming(job, count)
     words = in_words(job, times)
     return PreviewOut(
-        words=job.schedule.words,
+        words=schedule_in_words(job),
         state=state_of(job).words,
         times=[Firing(at=at, words=one) for at, one in zip(times, words, strict=True)],
     )
@@ -246,6 +250,18 @@ def _job(request: HttpRequest, job_id: int) -> JobDefinition:
     if job is None or not caller(request).may_see(job.task_type):
         raise Problem("SCH_404_NOT_FOUND", f"There is no job {job_id}.")
     return job
+
+
+def _refuse_hidden_parents(request: HttpRequest, body: JobPatch) -> None:
+    """A job that the caller may not see can't be waited for, and is as good as none."""
+    asked = caller(request)
+    if not body.parents or asked.types is None:
+        return
+    rows = JobDefinition.objects.filter(tenant=asked.tenant, name__in=body.parents).values_list("name", "task_type")
+    seen = {name for name, task_type in rows if asked.may_see(task_type)}
+    for name in body.parents:
+        if name not in seen:
+            raise InvalidTask(f"parents has {shown(name)}, but there is no job of that name.")
 
 
 def _own_job(request: HttpRequest, job_id: int) -> JobDefinition:

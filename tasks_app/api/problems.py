@@ -11,6 +11,7 @@ from ninja.errors import AuthenticationError, HttpError, Throttled, ValidationEr
 from pydantic.json_schema import SkipJsonSchema
 
 from tasks_app.core.errors import (
+    HasChildren,
     InvalidTask,
     LaneClosed,
     NameTaken,
@@ -46,6 +47,7 @@ CODES = {
     "SCH_409_DUPLICATE": "The name or the unit is taken",
     "SCH_409_IN_PROGRESS": "The first request with this Idempotency-Key is still running",
     "SCH_409_CONFLICT": "Others keep changing it",
+    "SCH_409_HAS_CHILDREN": "Other jobs wait for it",
     "SCH_412_STALE": "It was changed since it was read",
     "SCH_413_TOO_LARGE": "The request is too large",
     "SCH_422_INVALID": "The request makes no sense",
@@ -156,6 +158,7 @@ _OURS = {
     UnknownJob: "SCH_404_NOT_FOUND",
     NameTaken: "SCH_409_DUPLICATE",
     ScheduleConflict: "SCH_409_CONFLICT",
+    HasChildren: "SCH_409_HAS_CHILDREN",
     StaleRevision: "SCH_412_STALE",
     InvalidTask: "SCH_422_INVALID",
     RetryLimited: "SCH_429_RETRY_LIMITED",

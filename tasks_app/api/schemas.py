@@ -10,10 +10,12 @@ from pydantic import AwareDatetime, BeforeValidator, StringConstraints, Validati
 
 from tasks_app.client.endpoints import PAGE, Cursor, Limit, Next, Text  # noqa: F401  (lists of all apps have the same)
 from tasks_app.core.errors import LONGEST_SECONDS, InvalidTask, shown
+from tasks_app.core.graphs import IfParentFails, When
 from tasks_app.core.jobs import CatchUp, JobStatus, OnResume
 from tasks_app.core.phrases import for_outsiders
 from tasks_app.core.rules import Reason, Rule
 from tasks_app.engine.operations.api_tokens import Caller
+from tasks_app.lifecycle.jobs.parents import parent_names
 from tasks_app.lifecycle.jobs.view import schedule_in_words
 from tasks_app.lifecycle.operate import Answer
 from tasks_app.lifecycle.tries import error_of, last_error, late_by, tries_of, try_of, waited
@@ -105,11 +107,18 @@ class JobPatch(Model):
     catch_up: CatchUp | None = None
     catch_up_window: int | None = Field(None, description="Seconds")
     catch_up_most: int | None = None
+    parents: list[Text] | None = Field(
+        None, description="Names of the jobs that it waits for; such a job has no schedule of its own"
+    )
+    when: When | None = Field(
+        None, description="What it waits for: that all parents succeeded, are over, or one failed"
+    )
+    if_parent_fails: IfParentFails | None = None
     reason: Text | None = Field(None, description="Why; kept in the audit")
 
 
 class JobIn(JobPatch):
-    """A new job: exactly one of `cron`, `every`, `at` and `delay`."""
+    """A new job: exactly one of `cron`, `every`, `at`, `delay` and `parents`."""
 
     name: Text
     task_type: Text
@@ -205,6 +214,9 @@ class JobOut(Schema):
     catch_up: CatchUp
     catch_up_window: int
     catch_up_most: int
+    parents: list[str] = Field(description="Names of the jobs that it waits for")
+    when: When
+    if_parent_fails: IfParentFails
     status: JobStatus
     pause_reason: str
     paused_by: str
@@ -220,7 +232,7 @@ class JobOut(Schema):
         return cls(
             **plain
             | {"cron": job.cron or None, "every": job.every or None, "at": job.run_at}
-            | {"expires_after": seconds, "words": schedule_in_words(job)}
+            | {"expires_after": seconds, "words": schedule_in_words(job), "parents": parent_names(job)}
         )
 
 

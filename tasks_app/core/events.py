@@ -174,7 +174,7 @@ _LATER = "2026-11-16T09:30:00+00:00"
 _OWN = (
     Kind(
         "task.created",
-        "A unit has a new task: it was scheduled, planned by a job or triggered.",
+        "A unit has a new task: it was scheduled, planned by a job or triggered. If it waits for others, it says so.",
         _object({"at": _time("When it is to run.")}, replaces=_integer("The finished task that it took over from.")),
         {"at": _AT},
         Status.INIT,

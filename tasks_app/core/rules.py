@@ -16,6 +16,7 @@ class Rule(StrEnum):
     WORKER_SILENT = "worker_silent"
     LOST = "lost"
     BLOCKED = "blocked"
+    PARENT_FAILED = "parent_failed"
     WAITS_FOR_RETRY = "waits_for_retry"
     WAITS_FOR_RETRY_BUDGET = "waits_for_retry_budget"
     NOT_DUE = "not_due"

@@ -148,10 +148,7 @@ class Migration(migrations.Migration):
             models.CheckConstraint(
                 condition=models.Q(
                     ("has_parents", False),
-                    models.Q(
-                        models.Q(("cron", ""), ("every", 0)),
-                        models.Q(("cursor__isnull", True), ("run_at__isnull", True)),
-                    ),
+                    models.Q(("cron", ""), ("cursor__isnull", True), ("every", 0), ("run_at__isnull", True)),
                     _connector="OR",
                 ),
                 name="punctual_job_child_has_no_schedule",

@@ -114,7 +114,7 @@ class JobDefinition(OurModel):
                 condition=Q(if_parent_fails__in=list(IfParentFails)), name="punctual_job_if_parent_fails"
             ),
             models.CheckConstraint(
-                condition=Q(has_parents=False) | (Q(cron="", every=0) & Q(run_at__isnull=True, cursor__isnull=True)),
+                condition=Q(has_parents=False) | Q(cron="", every=0, run_at__isnull=True, cursor__isnull=True),
                 name="punctual_job_child_has_no_schedule",
             ),
             models.CheckConstraint(

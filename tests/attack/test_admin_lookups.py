@@ -53,6 +53,7 @@ def _one_of_each() -> dict[str, object]:
     from inventory_app.lifecycle import add
     from tasks_app.client import Operator, ToStream, cancel_tasks, subscribe
     from tasks_app.lifecycle.operate import Verb
+    from tests.support import graphs
     from tests.support.alarms import alarm_ids
     from tests.support.articles import approved, draft, publish_task
     from tests.support.campaigns import begun
@@ -68,6 +69,8 @@ def _one_of_each() -> dict[str, object]:
     cancel_tasks([publish_task(approved()).id], Operator("olga", "for the list of entries"))
     begun(Verb.CANCEL, [1])
     make()
+    graphs.family(child=["root"])
+    graphs.begun()
     alarm_ids()
     subscribe("everything", events=["*"], to=ToStream("everything"))
     return {"boss": boss, "vera": vera}
@@ -151,6 +154,7 @@ def test_the_filters_that_a_list_offers_still_work(boss):
         "tasks_app/auditentry/?task=1&actor=a&verb=b&subject=c&tenant=d&reason=e&since=2026-01-01T00:00&after=1",
         "tasks_app/scheduletask/?state=DEAD&type=X&lane=high&when=ran&since=2026-01-01T00:00&until=2026-02-01T00:00",
         "tasks_app/campaign/?state=DONE&kind=retry&tenant=a&after=7",
+        "tasks_app/graphrun/?tenant=a&job=7&after=7",
         "tasks_app/jobdefinition/?tenant=a&name=b&status=ACTIVE&type=c&after=d",
     ):
         assert boss.get(f"/admin/{query}").status_code == 200, query

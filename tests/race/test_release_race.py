@@ -15,7 +15,7 @@ from tasks_app.lifecycle.release import Released, release_children, release_task
 from tasks_app.lifecycle.start import start
 from tasks_app.models import JobCursor, JobDefinition, JobParent, OutboxEvent, ScheduleTask
 from tests.support.engine import claim_due, run_due
-from tests.support.graphs import begun, family, job_named, states, tasks, waits
+from tests.support.graphs import begun, family, forget, job_named, states, tasks, waits
 from tests.support.jobs import by, instances, now
 from tests.support.marks import commits
 from tests.support.moves import MONDAY, settled
@@ -194,7 +194,7 @@ def test_two_changes_that_are_each_right_make_no_circle_together(commit):
 @pytest.mark.parametrize("commit", [True, False])
 def test_a_planner_passes_over_a_graph_that_is_being_changed(commit):
     root = family(a=["root"], b=["a"], options={"root": {"every": 10}})
-    ScheduleTask.objects.all().delete()
+    forget()
     JobCursor.objects.update(next_fire=root.schedule.next(now(), 1)[0])
     JobDefinition.objects.update(plan_from=now())
 

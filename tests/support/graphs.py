@@ -35,6 +35,12 @@ def begun(name: str = "root", key: str = "now") -> GraphRun:
     return GraphRun.objects.get(job=job_named(name).id, label=f"m:{key}")
 
 
+def forget() -> None:
+    """As if nothing had been planned yet."""
+    for model in (ScheduleTask, TaskWait, GraphRun):
+        model.objects.all().delete()
+
+
 def tasks(label: str = "m:now") -> dict[str, ScheduleTask]:
     """The current tasks of a run, by the names of their jobs."""
     names = dict(JobDefinition.objects.values_list("id", "name"))

@@ -23,6 +23,7 @@ class Pruned:
     campaigns: int
     incidents: int
     alerts: int
+    runs: int
 
 
 def prune(steps: int = 20) -> Pruned:
@@ -36,6 +37,7 @@ def prune(steps: int = 20) -> Pruned:
         campaigns=len(run("prune_campaigns", {"keep": conf().KEEP_CAMPAIGNS_DAYS * DAY, "step": CAMPAIGNS})),
         incidents=_prune("prune_incidents", conf().KEEP_INCIDENTS_DAYS, steps),
         alerts=_prune("prune_alerts", conf().KEEP_INCIDENTS_DAYS, steps),
+        runs=_prune("prune_runs", conf().KEEP_HOT_DAYS, steps),
     )
 
 

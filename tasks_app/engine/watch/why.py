@@ -3,15 +3,19 @@
 from datetime import datetime, timedelta
 
 from tasks_app.conf import conf
+from tasks_app.core.graphs import When
 from tasks_app.core.handlers import REGISTRY
+from tasks_app.core.jobs import JobStatus
 from tasks_app.core.phrases import counted, first_line, span
 from tasks_app.core.rules import Reason, Rule
 from tasks_app.core.schedule import in_zone
 from tasks_app.core.sharding import home_of
 from tasks_app.core.states import Status
 from tasks_app.engine.canary import canaries
-from tasks_app.lifecycle.jobs.view import known_zone, state_of
-from tasks_app.models import AnyTask, JobDefinition, ScheduleTask, TaskAttempt, TaskBatch
+from tasks_app.lifecycle.anywhere import tasks_by_id
+from tasks_app.lifecycle.jobs.parents import names_of
+from tasks_app.lifecycle.jobs.view import MOST_NAMED, known_zone, state_of
+from tasks_app.models import AnyTask, JobDefinition, ScheduleTask, TaskAttempt, TaskBatch, TaskWait
 from tasks_app.sql import run
 
 from . import fleet_status
@@ -26,7 +30,7 @@ def why_task(task: ScheduleTask) -> Reason:
     if task.status == Status.RUNNING:
         return _running(task)
     if task.status == Status.BLOCKED:
-        return Reason(Rule.BLOCKED, "It is waiting for the tasks before it.")
+        return _blocked(task)
     if task.due_at is None:
         return _finished(task)
     now = run("clock", {})[0][0]
@@ -38,7 +42,7 @@ def why_job(job: JobDefinition) -> Reason:
     if state.rule == Rule.JOB_PAUSED:
         return _paused(job, state)
     newest = list(AnyTask.objects.filter(job=job.id).order_by("-fire_time")[:INSTANCES])
-    open_ones = [task for task in reversed(newest) if task.due_at is not None or task.status == Status.RUNNING]
+    open_ones = [task for task in reversed(newest) if task.live]
     # What waits is asked about; what runs is a reason only if nothing does.
     held = next((task for task in open_ones if task.status != Status.RUNNING), open_ones[0] if open_ones else None)
     if held is not None:
@@ -51,6 +55,29 @@ def why_job(job: JobDefinition) -> Reason:
         words = f"There is no handler {job.task_type!r} here. Deploy the code that has it."
         return Reason(Rule.UNKNOWN_HANDLER, words)
     return _no_dispatcher() or _shard_without_dispatcher(job.shard) or state
+
+
+def _blocked(task: ScheduleTask) -> Reason:
+    """What a person has decided, then a parent that failed, then those that are not over."""
+    job = JobDefinition.objects.filter(id=task.job).first() if task.job else None
+    if job is not None and job.status == JobStatus.PAUSED:
+        return _paused(job, state_of(job))
+    parents = tasks_by_id(list(TaskWait.objects.filter(task=task.id).values_list("parent", flat=True))).values()
+    names = names_of({parent.job for parent in parents} - {None})
+    failed = [one for one in parents if one.status in (Status.DEAD, Status.CANCELLED)]
+    if failed and (job is None or job.when == When.ALL_SUCCESS):
+        first = min(failed, key=lambda one: one.id)
+        how = "gave up" if first.status == Status.DEAD else "was cancelled"
+        words = f"It waits for {names.get(first.job, 'a job')!r}, which {how} (task {first.id}: {first.error_code})"
+        more = f", and for {counted(len(failed) - 1, 'other')} that failed" if len(failed) > 1 else ""
+        remedy = f"Retry task {first.id}" if first.status == Status.DEAD else "Run the graph again from there"
+        return Reason(Rule.PARENT_FAILED, f"{words}{more}. {remedy}, or cancel this one.")
+    waited = sorted((one for one in parents if one.live), key=lambda one: one.id)
+    if not waited:
+        return Reason(Rule.BLOCKED, "All that it waited for is over; a beat looks at it within seconds.")
+    few = ", ".join(f"{names.get(one.job, 'a job')!r} (task {one.id}, {one.status})" for one in waited[:MOST_NAMED])
+    more = f" and {len(waited) - MOST_NAMED:,} more" if len(waited) > MOST_NAMED else ""
+    return Reason(Rule.BLOCKED, f"It waits for {few}{more}.")
 
 
 def _paused(job: JobDefinition, state: Reason) -> Reason:

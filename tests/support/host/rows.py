@@ -7,13 +7,19 @@ from tasks_app.engine.operations import api_tokens
 from tasks_app.engine.operations.campaigns import start_for
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.start import start
-from tasks_app.models import AuditEntry
+from tasks_app.models import AuditEntry, GraphRun
 from tests.support.alarms import alarm_ids
 from tests.support.browser import person
+from tests.support.graphs import begun, family
 from tests.support.jobs import make
 from tests.support.moves import MONDAY, claimed, dead, scheduled
 from tests.support.ready import letter_of
 from tests.support.testapp.models import Counter
+
+
+def a_run() -> GraphRun:
+    family(child=["root"])
+    return begun()
 
 
 def one_of_each() -> SimpleNamespace:
@@ -28,6 +34,7 @@ def one_of_each() -> SimpleNamespace:
         batch=batch,
         task=task,
         job=make().id,
+        run=a_run().id,
         alarms=alarm_ids(),
         campaign=campaign.id,
         letter=letter_of(*dead("given up")),

@@ -47,6 +47,7 @@ from .event_scope import EventScope
 from .firing import Firing
 from .health_out import HealthOut
 from .health_status import HealthStatus
+from .if_parent_fails import IfParentFails
 from .incident_detail_out import IncidentDetailOut
 from .incident_out import IncidentOut
 from .incident_page import IncidentPage
@@ -94,9 +95,15 @@ from .reason_in import ReasonIn
 from .refusal_out import RefusalOut
 from .release_lane import ReleaseLane
 from .replay_in import ReplayIn
+from .rerun_in import RerunIn
+from .rerun_out import RerunOut
 from .reschedule_in import RescheduleIn
 from .resume_in import ResumeIn
 from .rule import Rule
+from .run_node_out import RunNodeOut
+from .run_out import RunOut
+from .run_page import RunPage
+from .run_state import RunState
 from .secret_in import SecretIn
 from .secret_out import SecretOut
 from .sink_kind import SinkKind
@@ -127,6 +134,7 @@ from .trigger_in import TriggerIn
 from .trigger_out import TriggerOut
 from .unit_reschedule_in import UnitRescheduleIn
 from .version_out import VersionOut
+from .when import When
 from .why_out import WhyOut
 from .window_out import WindowOut
 from .withdrawn_out import WithdrawnOut
@@ -179,6 +187,7 @@ __all__ = (
     "Firing",
     "HealthOut",
     "HealthStatus",
+    "IfParentFails",
     "IncidentDetailOut",
     "IncidentOut",
     "IncidentPage",
@@ -226,9 +235,15 @@ __all__ = (
     "RefusalOut",
     "ReleaseLane",
     "ReplayIn",
+    "RerunIn",
+    "RerunOut",
     "RescheduleIn",
     "ResumeIn",
     "Rule",
+    "RunNodeOut",
+    "RunOut",
+    "RunPage",
+    "RunState",
     "SecretIn",
     "SecretOut",
     "SinkKind",
@@ -259,6 +274,7 @@ __all__ = (
     "TriggerOut",
     "UnitRescheduleIn",
     "VersionOut",
+    "When",
     "WhyOut",
     "WindowOut",
     "WithdrawnOut",

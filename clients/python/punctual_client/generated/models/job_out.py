@@ -10,9 +10,11 @@ from attrs import field as _attrs_field
 from ..models.catch_up import CatchUp
 from ..models.dst_gap import DstGap
 from ..models.dst_repeat import DstRepeat
+from ..models.if_parent_fails import IfParentFails
 from ..models.job_status import JobStatus
 from ..models.lane import Lane
 from ..models.on_resume import OnResume
+from ..models.when import When
 
 T = TypeVar("T", bound="JobOut")
 
@@ -46,6 +48,9 @@ class JobOut:
         catch_up (CatchUp): Firings that nobody planned in time, say because no beat was alive.
         catch_up_window (int):
         catch_up_most (int):
+        parents (list[str]): Names of the jobs that it waits for
+        when (When): What a job waits for.
+        if_parent_fails (IfParentFails): What becomes of an instance that waits for a success which did not come.
         status (JobStatus):
         pause_reason (str):
         paused_by (str):
@@ -79,6 +84,9 @@ class JobOut:
     catch_up: CatchUp
     catch_up_window: int
     catch_up_most: int
+    parents: list[str]
+    when: When
+    if_parent_fails: IfParentFails
     status: JobStatus
     pause_reason: str
     paused_by: str
@@ -159,6 +167,12 @@ class JobOut:
 
         catch_up_most = self.catch_up_most
 
+        parents = self.parents
+
+        when = self.when.value
+
+        if_parent_fails = self.if_parent_fails.value
+
         status = self.status.value
 
         pause_reason = self.pause_reason
@@ -205,6 +219,9 @@ class JobOut:
                 "catch_up": catch_up,
                 "catch_up_window": catch_up_window,
                 "catch_up_most": catch_up_most,
+                "parents": parents,
+                "when": when,
+                "if_parent_fails": if_parent_fails,
                 "status": status,
                 "pause_reason": pause_reason,
                 "paused_by": paused_by,
@@ -345,6 +362,12 @@ class JobOut:
 
         catch_up_most = d.pop("catch_up_most")
 
+        parents = cast(list[str], d.pop("parents"))
+
+        when = When(d.pop("when"))
+
+        if_parent_fails = IfParentFails(d.pop("if_parent_fails"))
+
         status = JobStatus(d.pop("status"))
 
         pause_reason = d.pop("pause_reason")
@@ -397,6 +420,9 @@ class JobOut:
             catch_up=catch_up,
             catch_up_window=catch_up_window,
             catch_up_most=catch_up_most,
+            parents=parents,
+            when=when,
+            if_parent_fails=if_parent_fails,
             status=status,
             pause_reason=pause_reason,
             paused_by=paused_by,
