@@ -27,7 +27,8 @@ def pytest_configure(config) -> None:
     if not (os.environ.get("DATABASE_URL") and os.environ.get("REDIS_URL")):
         _home = Path(tempfile.mkdtemp(prefix="punctual-tests-"))
         # Durability is for the chaos tests and benchmarks; here a crash of the machine ends the tests anyway.
-        options = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+        # Little memory for pages: whatever drops or empties a table looks through all of it.
+        options = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "shared_buffers": "128MB"}
         _services = embedded.start(_home, postgres_options=options)
         os.environ["DATABASE_URL"] = _services.database_url
         os.environ["REDIS_URL"] = _services.redis_url

@@ -18,6 +18,7 @@ from urllib.parse import quote
 from . import processes
 from .account import Account, named_account
 from .errors import EmbeddedError
+from .memory import shared_buffers
 from .places import open_private
 from .server import READY_SECONDS, Server
 
@@ -37,7 +38,6 @@ SETTINGS = {
     "timezone": "UTC",
     "log_timezone": "UTC",
     "max_connections": "200",
-    "shared_buffers": "256MB",
     "max_wal_size": "2GB",
     "checkpoint_timeout": "5min",
     "checkpoint_completion_target": "0.9",
@@ -70,7 +70,12 @@ class Postgres(Server):
         self.rules, self.names = servers / "pg_hba.conf", servers / "pg_ident.conf"
         files = {"hba_file": str(self.rules), "ident_file": str(self.names)}
         self.options = (
-            SETTINGS | self._preloaded() | files | {"unix_socket_directories": _quoted(sockets)} | (options or {})
+            SETTINGS
+            | {"shared_buffers": shared_buffers()}
+            | self._preloaded()
+            | files
+            | {"unix_socket_directories": _quoted(sockets)}
+            | (options or {})
         )
 
     @property

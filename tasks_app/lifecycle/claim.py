@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
+from types import MappingProxyType
 from typing import NamedTuple
 
 from tasks_app.conf import conf
@@ -34,6 +36,7 @@ class LaneShare:
     lane: str
     rows_per_shard: int
     batches: int
+    since: float = -inf  # epoch seconds: what is due from then on
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +58,18 @@ class _Peek(NamedTuple):
 
 
 def peek(
-    dispatcher: str, shards: Iterable[int], probe: Sequence[str] = LANES, limited_types: Sequence[str] = ()
+    dispatcher: str,
+    shards: Iterable[int],
+    probe: Sequence[str] = LANES,
+    limited_types: Sequence[str] = (),
+    since: Mapping[str, float] = MappingProxyType({}),
 ) -> Peeked:
-    """Every lane's capacity, and the earliest due moment of those in `probe` and of the limited types."""
+    """Every lane's capacity, and the earliest due moment of the limited types and of those in `probe`: of what is due
+    from the moment in `since` on, or of all that is due."""
     params = {
         "lanes": list(LANES),
         "probe": list(probe),
+        "since": [since.get(lane, -inf) for lane in LANES],
         "shards": array(shards),
         "types": list(limited_types),
         "dispatcher": dispatcher,
@@ -89,6 +98,7 @@ def claim(
         "lanes": [share.lane for share in shares],
         "rows": [share.rows_per_shard for share in shares],
         "allowed": [share.batches for share in shares],
+        "since": [share.since for share in shares],
     }
     return claim_with("claim", wanted | _held(shards), sizes, dispatcher)
 

@@ -17,7 +17,7 @@ from tasks_app.storage.partitions import make
 from .request import Unit
 
 BATCHES = 500  # in one step, at most
-TASKS = 5_000  # in one step, about: whoever wants one of them waits for less than a tenth of a second
+TASKS = 2_000  # in one step, about: whoever wants one of them waits for less than a tenth of a second
 STRETCH = 10_000  # ids that one step looks at for strays
 FAMILY = "punctual_past"
 

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
-from math import ceil
+from math import ceil, inf
+from types import MappingProxyType
 
 import redis
 from django.db import DatabaseError, InterfaceError
@@ -36,6 +37,8 @@ BUSY_POLL_SECONDS = 0.02
 BUSY_POLL_MOST_SECONDS = 0.1
 # Due, but the claim got nothing: somebody else has locked those rows right now.
 LOCKED_POLL_SECONDS = 0.01
+# A moment is told as a floating-point number, which is not quite what the row says.
+ROUNDING_SECONDS = 0.001
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,8 @@ class Dispatcher:
         self._rows_per_batch: dict[str, int] = {}
         self._empty_handed: set[str] = set()  # lanes that were due and gave nothing: their rows are locked
         self._backlog: set[str] = set()  # lanes that gave about all that was asked for: more is due in them
+        self._since: dict[str, float] = {}  # lanes, and the moment before which nothing was due in them
+        self._all_at = -inf  # when all that is due was last asked for, by the monotonic clock
         self._broken = BrokenLanes()  # lanes whose queue is no queue
         self._limited_first = False
         self._clock = DatabaseClock()
@@ -90,11 +95,12 @@ class Dispatcher:
         return Look(len(batches), sum(batch.size for batch in batches), wait)
 
     def wake(self) -> None:
-        """A signal came; every look of this dispatcher asks for all there is anyway."""
+        """A signal came: something may be due that the last look did not see."""
+        self._since = {}
 
     def _forget(self) -> None:
         """What was seen was seen in other shards."""
-        self._lanes, self._backlog = [], set()
+        self._lanes, self._backlog, self._since = [], set(), {}
 
     def _wait(self, now: float) -> float:
         wait = wait_seconds(self._lanes, now, self._empty_handed, self._part)
@@ -132,7 +138,7 @@ class Dispatcher:
         if not self._clock.known:
             return []
         views = [view for view in self._lanes if view.lane in lanes]
-        shares = lane_shares(views, self._clock.now(), self._rows_per_batch, len(self._shards), self._part)
+        shares = lane_shares(views, self._clock.now(), self._rows_per_batch, len(self._shards), self._part, self._since)
         if not shares:
             return []
         batches = claim(shares, self._batch_sizes.sizes, self._name, self._shards)
@@ -191,6 +197,7 @@ class Dispatcher:
 
     def _take_back(self, batches: Sequence[ClaimedBatch]) -> int | None:
         """Unknown which messages got through: returning fences them all, so a copy that did does nothing."""
+        self._since = {}
         try:
             return return_batches([batch.batch_no for batch in batches])
         except (DatabaseError, InterfaceError) as error:
@@ -212,20 +219,33 @@ class Dispatcher:
     def _look_ahead(self) -> None:
         if self._broken:
             self._look_for_broken(self._broken.look_again)
-        if self._clock.known:
-            # First the announcement, then the reading: a task committed in between sends a signal.
-            self._listener.take_signals(self._clock.now() + conf().LOOK_SECONDS)
+        # First the announcement, then the reading: a task committed in between sends a signal.
+        if not self._clock.known or self._listener.take_signals(self._clock.now() + conf().LOOK_SECONDS):
+            self._since = {}
         limited = self._gates.types(self._shards, self._total)
         asked = time.monotonic()
-        seen = peek(self._name, self._shards, [lane for lane in LANES if lane not in self._backlog], limited)
+        if asked - self._all_at >= conf().LOOK_SECONDS:
+            self._since, self._all_at = {}, asked
+        begun = self._clock.now() if self._clock.known else -inf
+        probe = [lane for lane in LANES if lane not in self._backlog]
+        seen = peek(self._name, self._shards, probe, limited, self._since)
         self._clock.learn(seen.clock, asked, time.monotonic())
+        for view in seen.lanes:
+            if view.lane in probe:
+                # What is written later and due before now sends a signal; a lost one costs LOOK_SECONDS, as ever.
+                self._since[view.lane] = min(begun, view.next_due or begun) - ROUNDING_SECONDS
         lanes = [replace(view, next_due=0.0) if view.lane in self._backlog else view for view in seen.lanes]
         self._lanes = self._without_broken(lanes) if self._broken else lanes
         self._gates.saw(seen.limited)
 
 
 def lane_shares(
-    lanes: Iterable[LaneView], now: float, rows_per_batch: dict[str, int], shards: int, part: float
+    lanes: Iterable[LaneView],
+    now: float,
+    rows_per_batch: Mapping[str, int],
+    shards: int,
+    part: float,
+    since: Mapping[str, float] = MappingProxyType({}),
 ) -> list[LaneShare]:
     """How much to claim: lanes that are due, up to what their workers will start within a moment."""
     shares = []
@@ -234,7 +254,7 @@ def lane_shares(
         if view.next_due is not None and view.next_due <= now and credit > 0:
             # One claim takes no more than a large batch: while it runs, no other lane is looked at.
             rows = min(credit * rows_per_batch.get(view.lane, conf().BATCH_UNSEEN), conf().BATCH_MAX)
-            shares.append(LaneShare(view.lane, ceil(rows / shards), credit))
+            shares.append(LaneShare(view.lane, ceil(rows / shards), credit, since.get(view.lane, -inf)))
     return shares
 
 

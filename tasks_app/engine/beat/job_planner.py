@@ -7,7 +7,8 @@ unique in the database.
 
 import logging
 import threading
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from django.db import DatabaseError, InterfaceError
@@ -26,6 +27,7 @@ from .leases import Leases
 log = logging.getLogger(__name__)
 
 STEPS = 50  # in one look; then somebody may ask it to stop
+REST = 2.0  # as many times as long as a step took, a planner that has time lets live work have its turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +39,9 @@ class PlanReport:
     done: bool  # False: there is more to plan at once
 
 
-def plan_once(shards: Iterable[int] = ()) -> PlanReport:
-    """Resume what was paused until now, and plan what fires soon in these shards, or in all; step by step."""
+def plan_once(shards: Iterable[int] = (), rest: Callable[[float], object] = lambda seconds: None) -> PlanReport:
+    """Resume what was paused until now, and plan what fires soon in these shards, or in all; step by step, with a rest
+    after each as long as no firing is near."""
     shards, ahead = list(shards) or all_shards(), conf().PLAN_AHEAD_SECONDS
     if not run("to_plan", {"shards": array(shards), "ahead": ahead})[0][0]:
         return PlanReport(0, 0, done=True)
@@ -46,11 +49,14 @@ def plan_once(shards: Iterable[int] = ()) -> PlanReport:
     if resumed:
         SENDER.wake_all()  # some of what fell into the pause may be due
     for _ in range(STEPS):
+        begun = time.monotonic()
         step = plan_due(shards, ahead)
         instances += step.instances
         SENDER.wake(step.dues)
         if not step.cursors:
             return PlanReport(instances, resumed, done=resumed < RESUMED)
+        if step.slack > ahead / 2:
+            rest(REST * (time.monotonic() - begun))
     return PlanReport(instances, resumed, done=False)
 
 
@@ -64,7 +70,7 @@ class JobPlanner(threading.Thread):
         while not self._stopped.is_set():
             wait = conf().PLAN_SECONDS
             try:
-                if not plan_once(self._leases.held).done:
+                if not plan_once(self._leases.held, self._stopped.wait).done:
                     wait = 0.0
             except Exception as error:
                 known = isinstance(error, DatabaseError | InterfaceError)

@@ -43,16 +43,18 @@ class Listener:
             # The pop outstanding waits for others. What it may have got is not lost: a look follows every change.
             self._drop_connection()
 
-    def take_signals(self, next_look: float) -> None:
-        """Before reading the earliest due moment: take what is pending, and say when the next look will be.
+    def take_signals(self, next_look: float) -> bool:
+        """Before reading the earliest due moment: take what is pending, and say when the next look will be. Returns
+        whether something may have been pending.
 
         Whoever commits after the reading finds no signal in the way, and the look announced: no wake-up falls between.
         """
         if self._more:
-            self._command(("DEL", *self._signals), self._announcement(next_look))
+            answers = self._command(("DEL", *self._signals), self._announcement(next_look))
             self._more = False
-        else:
-            self._command(self._announcement(next_look))
+            return answers is None or bool(answers[0])
+        self._command(self._announcement(next_look))
+        return False
 
     def announce(self, next_look: float) -> None:
         """The next look will be earlier than was said before."""
@@ -80,21 +82,22 @@ class Listener:
         moment = repr(next_look)
         return ("HSET", conf().redis_key(NEXT_LOOK), *(word for shard in self._shards for word in (shard, moment)))
 
-    def _command(self, *commands: tuple) -> None:
+    def _command(self, *commands: tuple) -> list | None:
+        """The answers; None if Redis was not asked, or gave none."""
         if self._breaker.open or not self._shards:
-            return
+            return None
         try:
             if self._client is None:
                 self._client = client(conf().WAKEUP_MS / 1000)
             if len(commands) == 1:
-                self._client.execute_command(*commands[0])
-                return
+                return [self._client.execute_command(*commands[0])]
             with self._client.pipeline(transaction=False) as pipeline:
                 for command in commands:
                     pipeline.execute_command(*command)
-                pipeline.execute()
+                return pipeline.execute()
         except Exception as error:
             self._give_up(error)
+            return None
 
     def _arm(self) -> int | None:
         """Have one blocking pop outstanding, so that waiting costs no command at all."""

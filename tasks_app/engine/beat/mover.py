@@ -25,10 +25,12 @@ def move(seconds: float = SECONDS, walk_seconds: float = WALK_SECONDS) -> MovedA
     deadline = time.monotonic() + seconds
     tasks = batches = 0
     while time.monotonic() < deadline:
+        begun = time.monotonic()
         step = move_batches()
         tasks, batches = tasks + step.tasks, batches + step.batches
         if not step.batches:
             break
+        time.sleep(time.monotonic() - begun)  # live work has its turn for as long again
     return MovedAll(tasks, batches, _walk(walk_seconds, deadline))
 
 

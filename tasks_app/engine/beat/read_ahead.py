@@ -22,6 +22,7 @@ class ReadAheadDispatcher(Dispatcher):
 
     def wake(self) -> None:
         """A signal: there is something due that was not read."""
+        super().wake()
         self._next_read = 0.0
 
     def _forget(self) -> None:

@@ -39,6 +39,7 @@ class Planning:
     cursors: int = 0
     instances: int = 0
     dues: Dues = field(default_factory=dict)
+    slack: float = 0.0  # seconds until the first of these firings
 
 
 class _Times:
@@ -137,7 +138,8 @@ def plan_due(shards: Iterable[int], ahead: float) -> Planning:
                 "empty": array(empty),
             },
         )
-    return Planning(len(cursors), sum(part.instances for part in planned), dues_of(planned))
+    slack = (min(cursor.next_fire for cursor in cursors) - now).total_seconds()
+    return Planning(len(cursors), sum(part.instances for part in planned), dues_of(planned), slack)
 
 
 def _steps(cursors: Sequence[_DueCursor], times: _Times) -> tuple[list[_Step], list[int]]:

@@ -4,10 +4,12 @@
 -- The locking sub-select is inside a materialised CTE, so LIMIT holds whatever plan the UPDATE gets.
 -- A shard whose fencing number has grown is somebody else's now, and gives nothing. That is for efficiency: without it,
 -- two dispatchers that think they hold the same shard are kept apart by the row locks.
+-- What is claimed leaves its entry in the index until nobody's snapshot needs it. `since` keeps a look from stepping over
+-- those: nothing earlier was due when the dispatcher looked last.
 -- A solo task is a batch of its own. A lane gets no more batches than it is allowed, the longest overdue first.
 WITH due AS MATERIALIZED (
     SELECT w.lane_no, d.spot, d.id, d.task_type, d.solo, d.due_at
-    FROM unnest(%(lanes)s::text[], %(rows)s::int[]) WITH ORDINALITY AS w(lane, rows, lane_no)
+    FROM unnest(%(lanes)s::text[], %(rows)s::int[], %(since)s::float8[]) WITH ORDINALITY AS w(lane, rows, since, lane_no)
     CROSS JOIN (
         SELECT held.shard FROM unnest(%(shards)s::smallint[], %(fences)s::bigint[]) AS held(shard, fence)
         WHERE NOT EXISTS (SELECT FROM punctual_shard_lease l WHERE l.shard = held.shard AND l.fence > held.fence)
@@ -16,7 +18,8 @@ WITH due AS MATERIALIZED (
         -- `spot` is where the row lies. We hold its lock, so it stays there, and the UPDATE needs no index to find it.
         SELECT t.ctid AS spot, t.id, t.task_type, t.solo, t.due_at
         FROM punctual_task t
-        WHERE t.shard = s.shard AND t.lane = w.lane AND NOT t.limited AND t.due_at <= (SELECT clock_timestamp())
+        WHERE t.shard = s.shard AND t.lane = w.lane AND NOT t.limited
+          AND t.due_at >= to_timestamp(w.since) AND t.due_at <= (SELECT clock_timestamp())
         ORDER BY t.due_at
         LIMIT w.rows
         FOR NO KEY UPDATE SKIP LOCKED

@@ -1,8 +1,8 @@
 -- peek: per lane the batches that this dispatcher claimed and nobody started, the live worker slots, and the earliest
 -- due moment. A paused lane has no slots. Then, for types with a limit, the earliest due moment by type and lane.
 -- Locked rows are included: a row that is being edited right now must not be slept over.
--- A lane known to have a backlog is not probed: under its head lie the entries of what was just claimed, dead but not
--- yet removable, and stepping over thousands of them many times a second once took half of a core.
+-- A lane known to have a backlog is not probed, and the others from `since` on: before it lie the entries of what was just
+-- claimed, dead but not yet removable, and stepping over thousands of them many times a second once took half of a core.
 SELECT NULL AS task_type, l.lane,
        CASE WHEN l.lane = ANY (%(probe)s::text[]) THEN date_part('epoch', (
            SELECT min(first.due_at)
@@ -10,7 +10,7 @@ SELECT NULL AS task_type, l.lane,
            CROSS JOIN LATERAL (
                SELECT t.due_at
                FROM punctual_task t
-               WHERE t.shard = s.shard AND t.lane = l.lane AND NOT t.limited AND t.due_at IS NOT NULL
+               WHERE t.shard = s.shard AND t.lane = l.lane AND NOT t.limited AND t.due_at >= to_timestamp(l.since)
                ORDER BY t.due_at
                LIMIT 1
            ) AS first
@@ -23,7 +23,7 @@ SELECT NULL AS task_type, l.lane,
           AND NOT EXISTS (SELECT FROM punctual_lane_pause p WHERE p.lane = l.lane)
           AND n.seen_at > clock_timestamp() - make_interval(secs => %(node_ttl)s)) AS slots,
        date_part('epoch', clock_timestamp()) AS clock
-FROM unnest(%(lanes)s::text[]) AS l(lane)
+FROM unnest(%(lanes)s::text[], %(since)s::float8[]) AS l(lane, since)
 UNION ALL
 SELECT g.task_type, l.lane, date_part('epoch', first.due_at), 0, 0, 0
 FROM unnest(%(types)s::text[]) AS g(task_type)

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+import psycopg
 import pytest
 from django.db import connection
 from django.db.models.functions import Now
@@ -16,7 +17,8 @@ from tasks_app.engine.beat.dispatcher import Dispatcher, PublishFailed
 from tasks_app.engine.beat.listener import Listener, Woken
 from tasks_app.lifecycle.claim import ClaimedBatch, return_unstarted
 from tasks_app.models import MinuteFigures, Node, ScheduleTask, TaskBatch
-from tests.support.engine import anybodys, batch_row, row, run_due
+from tests.support.engine import anybodys, batch_row, make_due, row, run_due
+from tests.support.wait import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -44,6 +46,9 @@ class Dispatching:
         self._listener = listener
 
     def run_once(self):
+        """As the beat does: a signal first, then the look."""
+        if self._listener.wait(0) is Woken.TASKS:
+            self._dispatcher.wake()
         return self._dispatcher.run_once(anybodys(), conf().SHARDS)
 
     def wait(self, seconds: float) -> bool:
@@ -66,6 +71,13 @@ def dispatcher(broker):
 def worker():
     """A live worker with two slots in every lane."""
     nodes.report_worker(nodes.new_node_id(), "w1", 2, ["critical", "high", "default", "low", "deferred", "backfill"])
+
+
+def read_of_the_due_index() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_stat_force_next_flush()")
+        cursor.execute("SELECT idx_tup_read FROM pg_stat_user_indexes WHERE indexrelname = 'punctual_task_due'")
+        return cursor.fetchone()[0]
 
 
 def look_until_idle(dispatcher, most: int = 50):
@@ -102,6 +114,33 @@ def test_a_batch_holds_one_lane_and_one_type(dispatcher, broker, worker):
         ("default", "T_QUIET", 4),
         ("low", "T_QUIET", 4),
     ]
+
+
+def test_a_look_does_not_step_over_what_the_looks_before_it_have_claimed(dispatcher, worker):
+    """As long as an older snapshot may need the claimed rows, their entries stay at the front of the index."""
+    schedule_many("T_QUIET", [{"key": n} for n in range(400)])
+    with psycopg.connect(connection.connection.info.dsn) as reader:
+        reader.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        reader.execute("SELECT count(*) FROM punctual_task")
+        while ScheduleTask.objects.filter(status="INIT").exists():
+            look_until_idle(dispatcher)
+            TaskBatch.objects.update(started_at=Now())  # there is room again
+        look_until_idle(dispatcher)
+        before = read_of_the_due_index()
+
+        look_until_idle(dispatcher)
+
+        assert read_of_the_due_index() - before < 100
+
+
+def test_what_is_due_before_the_last_look_is_found_without_a_signal_too(dispatcher, worker):
+    task = schedule("T_QUIET", "a", delay=3600)
+    look_until_idle(dispatcher)
+    while dispatcher.wait(0.1):  # signals of before
+        look_until_idle(dispatcher)
+    make_due(task.task_id)
+
+    wait_until(lambda: dispatcher.run_once() and row(task.task_id).status == "RUNNING")
 
 
 def test_without_a_live_worker_nothing_is_claimed(dispatcher, broker):

@@ -232,9 +232,10 @@ def test_every_look_takes_the_signals_of_all_its_shards(redis, listener):
         assert listener.wait(20) is Woken.TASKS
         assert pending(redis) > 1
 
-        listener.take_signals(time.time() + 60)
+        assert listener.take_signals(time.time() + 60) is True  # it has to read all
 
         assert pending(redis) == 0
+        assert listener.take_signals(time.time() + 60) is False
 
 
 def test_a_signal_sent_after_the_signals_were_taken_is_not_lost(listener):

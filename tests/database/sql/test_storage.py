@@ -128,6 +128,7 @@ def test_a_claim_reads_what_is_due_and_not_what_is_planned():
             {
                 "lanes": ["default"],
                 "rows": [50],
+                "since": [float("-inf")],
                 "allowed": [10],
                 "shards": list(range(16)),
                 "fences": [1] * 16,

@@ -2,7 +2,9 @@
 
 The dispatcher goes round: take the signal, announce the next look, read the earliest due_at, wait. A client
 commits a row and then signals, but only if the row is due before the announced look. An editor holds the lock of
-another row and lets go of it unchanged. (A client that dies before its signal is what the timer is for.)
+another row and lets go of it unchanged. Once, something that the dispatcher knew of comes due, and it goes round
+without a signal. Unless a signal tells it to read all, it reads on from where its last look ended, and does not see a
+row that is due before that. (A client that dies before its signal is what the timer is for.)
 """
 
 from __future__ import annotations
@@ -11,8 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-# Moments: the dispatcher is awake now, the rows are due soon, and the timer looks again late.
-NOW, SOON, LATE = range(3)
+# Moments: the dispatcher is awake now, the rows are due soon or should have run, and the timer looks again late.
+PAST, NOW, SOON, LATE = range(4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +22,7 @@ class WakeupRules:
     announce_comes_before_the_read: bool = True
     read_includes_locked_rows: bool = True
     signal_is_taken_before_the_look: bool = True
+    signal_makes_it_read_all: bool = True
 
 
 class Wakeup(NamedTuple):
@@ -28,8 +31,11 @@ class Wakeup(NamedTuple):
     earliest: int = LATE  # what it read
     signal: bool = False
     new_row: bool = False  # the client's row is committed
+    due: int = SOON  # the client's row
     client: str = "commit"
     editor: str = "absent"  # and so is the other row
+    reads_on: bool = False  # from where its last look ended
+    comes_due: bool = True  # something that it knows of, once
 
 
 def round_of(rules: WakeupRules) -> tuple[str, ...]:
@@ -42,7 +48,7 @@ def moves(state: Wakeup, rules: WakeupRules) -> Iterator[tuple[str, Wakeup]]:
     if state.client == "commit":
         yield "the client commits a row", state._replace(new_row=True, client="check")
     elif state.client == "check":
-        early = state.announced > SOON
+        early = state.announced > state.due
         answer = "due before the next look" if early else "the next look is early enough"
         yield f"the client checks: {answer}", state._replace(client="signal" if early else "done")
     elif state.client == "signal":
@@ -57,18 +63,24 @@ def _dispatcher(state: Wakeup, rules: WakeupRules) -> Iterator[tuple[str, Wakeup
     if not state.round:
         if state.signal:
             yield "the dispatcher wakes up", state._replace(round=round_of(rules), announced=NOW)
+        if state.comes_due:
+            again = state._replace(round=round_of(rules), announced=NOW, comes_due=False)
+            yield "something it knew of comes due", again
         return
     step, *rest = state.round
     after = state._replace(round=tuple(rest))
     if step == "take":
-        yield "the dispatcher takes the signal", after._replace(signal=False)
+        reads_on = state.reads_on and not (state.signal and rules.signal_makes_it_read_all)
+        yield "the dispatcher takes the signal", after._replace(signal=False, reads_on=reads_on)
     elif step == "announce":
         yield "the dispatcher announces its next look", after._replace(announced=LATE)
     else:
         locked = state.editor == "unlock" and not rules.read_includes_locked_rows
         other_row = state.editor != "absent" and not locked
-        earliest = SOON if state.new_row or other_row else LATE
-        yield "the dispatcher reads the earliest due_at", after._replace(earliest=earliest)
+        passed_over = state.reads_on and state.due == PAST and state.earliest == LATE
+        new_row = state.new_row and not passed_over
+        earliest = SOON if new_row or other_row else LATE
+        yield "the dispatcher reads the earliest due_at", after._replace(earliest=earliest, reads_on=True)
 
 
 def sleeps_too_long(state: Wakeup) -> bool:
@@ -80,7 +92,7 @@ def sleeps_too_long(state: Wakeup) -> bool:
 
 def search_wakeup(rules: WakeupRules) -> tuple[int, list[str]]:
     """How many states there are, and the shortest way to one where the dispatcher sleeps too long."""
-    first = [Wakeup(round_of(rules)), Wakeup(round_of(rules), editor="lock")]
+    first = [Wakeup(round_of(rules), due=due, editor=editor) for due in (SOON, PAST) for editor in ("absent", "lock")]
     ways: dict[Wakeup, list[str]] = {state: [] for state in first}
     queue = list(first)
     for state in queue:
