@@ -60,4 +60,5 @@ def test_every_statement_that_tells_is_given_what_is_kept():
         *("cancel", "cancel_tasks", "discard", "retire", "replay", "move"),
         *("insert_tasks", "insert_keyed_tasks", "insert_replacements"),
         *("plan_instances", "trigger_job", "take_back"),
+        *("plan_families", "take_back_families", "take_back_waiting", "release", "insert_again"),
     }

@@ -279,8 +279,8 @@ class History:
         )
         run = {"tenant": "'default'", "job": "n % 1000", "label": "'label-' || n", "fire_time": SOME_DAY}
         part.insert("punctual_run", 10, run | {"nodes": "'[]'", "created_at": SOME_DAY})
-        part.insert("punctual_job_parent", 10, {"job": "100000000 + n", "parent": "100000000 + n / 3"})
-        part.insert("punctual_wait", 10, {"task": "4000000000 + n", "parent": "4000000000 + n / 3"})
+        part.insert("punctual_job_parent", 10, {"job": "100000000 + n", "parent": "200000000 + n / 10"})
+        part.insert("punctual_wait", 10, {"task": "4000000000 + n", "parent": "5000000000 + n / 10"})
         incident = {
             "rule": "n % 100",
             "tenant": "'default'",
