@@ -4,19 +4,20 @@
 -- How a parent ended is read from its row, among what is live; in the past only if nobody has noted it in time: `noting`
 -- writes down what has been over for a while, since the mover takes it away, and forgets what a replay has undone. What has
 -- failed is noted by everybody: alarms look for that.
+-- Due from now on, not from its fire time, which has passed: a dispatcher reads on from where its last look ended.
 -- The waits of what is BLOCKED no more, since somebody cancelled it, are dropped.
 WITH child AS MATERIALIZED (
 --rows
-), blocked AS MATERIALIZED (
-    SELECT c.task, t.job
+), looked AS MATERIALIZED (
+    SELECT c.task, t.job, t.id IS NOT NULL AS blocked
     FROM child c
-    CROSS JOIN LATERAL (SELECT job FROM punctual_task WHERE id = c.task AND status = 'BLOCKED' LIMIT 1) AS t
+    LEFT JOIN LATERAL (SELECT id, job FROM punctual_task WHERE id = c.task AND status = 'BLOCKED' LIMIT 1) AS t ON TRUE
 ), state AS MATERIALIZED (
     SELECT b.task, b.job, w.parent, w.ended AS noted, p.since,
            coalesce(p.ended, w.ended, (
                SELECT CASE WHEN g.error_code = 'NOT_NEEDED' THEN g.error_code ELSE g.status END
                FROM punctual_past g WHERE g.id = w.parent LIMIT 1), 'CANCELLED') AS ended
-    FROM blocked b
+    FROM looked b
     CROSS JOIN LATERAL (SELECT parent, ended FROM punctual_wait WHERE task = b.task ORDER BY parent LIMIT 100000) AS w
     LEFT JOIN LATERAL (
         SELECT updated_at AS since,
@@ -25,6 +26,7 @@ WITH child AS MATERIALIZED (
                     ELSE '' END AS ended
         FROM punctual_task WHERE id = w.parent LIMIT 1
     ) AS p ON TRUE
+    WHERE b.blocked
 ), seen AS MATERIALIZED (
     SELECT task, min(job) AS job, bool_and(ended = 'SUCCESS') AS succeeded, bool_and(ended <> '') AS over,
            bool_or(ended IN ('DEAD', 'CANCELLED')) AS failed, bool_or(ended = 'NOT_NEEDED') AS idle
@@ -51,8 +53,7 @@ WITH child AS MATERIALIZED (
 ), moved AS (
     UPDATE punctual_task t
     SET status = CASE mine.code WHEN '' THEN 'INIT' ELSE 'CANCELLED' END,
-        due_at = CASE mine.code WHEN '' THEN t.execute_time END,
-        allowed_at = CASE WHEN mine.code = '' AND t.execute_time < clock.now THEN clock.now ELSE t.allowed_at END,
+        due_at = CASE mine.code WHEN '' THEN greatest(t.execute_time, clock.now) END,
         error_code = mine.code,
         error_msg = CASE mine.code WHEN 'PARENT_FAILED' THEN 'a job that it waits for did not succeed'
                                    WHEN 'NOT_NEEDED' THEN 'none of the jobs that it waits for gave it anything to do'
@@ -71,9 +72,9 @@ WITH child AS MATERIALIZED (
         ) AS w))
 ), dropped AS (
     DELETE FROM punctual_wait WHERE ctid = ANY (ARRAY(
-        SELECT w.spot FROM child c CROSS JOIN LATERAL (
-            SELECT ctid AS spot FROM punctual_wait WHERE task = c.task ORDER BY parent LIMIT 100000 FOR UPDATE SKIP LOCKED
-        ) AS w WHERE NOT EXISTS (SELECT FROM blocked b WHERE b.task = c.task)))
+        SELECT w.spot FROM looked b CROSS JOIN LATERAL (
+            SELECT ctid AS spot FROM punctual_wait WHERE task = b.task ORDER BY parent LIMIT 100000 FOR UPDATE SKIP LOCKED
+        ) AS w WHERE NOT b.blocked))
 ), noted AS (
     UPDATE punctual_wait w SET ended = nullif(s.ended, '')
     FROM (
