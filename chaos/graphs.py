@@ -1,57 +1,65 @@
 """Graphs of jobs under fire: 500 roots, each with 19 jobs below it, which fire once while the run lasts."""
 
 import random
+import time
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from .workload import Wish, innocent
 
 GRAPHS, NODES = 500, 20
+DAY = 86_400  # seconds between two firings: each fires once
 WIDEST = 5  # jobs in one layer
 MOST_PARENTS = 3
-BEFORE_SECONDS = 20.0  # from when the first is made until it fires
+BEFORE_SECONDS = 15.0  # until the first fires, once all are there but for their schedules
 LAST_SHARE = 0.75  # of the run, in which all have fired
 
 
-def make_graphs(dice: random.Random, start: float, seconds: float, graphs: int = GRAPHS) -> list[Wish]:
-    """Jobs and who waits for whom, written by SQL as saving them would: that is not what is under fire here. Returns a
-    wish for each instance that they must come to."""
-    from tasks_app.lifecycle.audit import Operator
-    from tasks_app.lifecycle.jobs import verbs
-    from tasks_app.lifecycle.jobs.request import JobRequest
-    from tasks_app.models import JobDefinition, JobParent
+def make_graphs(dice: random.Random, seconds: float, graphs: int = GRAPHS) -> tuple[float, list[Wish]]:
+    """Jobs, their schedules and who waits for whom, written in a few statements as saving them would: that is not what is
+    under fire here. Returns when the first of them fires, and a wish for each instance that they must come to."""
+    from tasks_app.models import JobCursor, JobDefinition, JobParent
 
+    nodes = [[_node(dice, f"graph-{number}-{place}") for place in range(NODES)] for number in range(graphs)]
+    jobs = [
+        [_job(wish, place, (7 * number + place) % 16) for place, wish in enumerate(one)]
+        for number, one in enumerate(nodes)
+    ]
+    JobDefinition.objects.bulk_create(job for one in jobs for job in one)
+    edges = [edge for one in jobs for edge in _edges(dice, [job.id for job in one])]
+    JobParent.objects.bulk_create(JobParent(job=child, parent=parent) for child, parent in edges)
+    JobDefinition.objects.filter(id__in={parent for _, parent in edges}).update(has_children=True)
+    start = time.time() + BEFORE_SECONDS
     wishes: list[Wish] = []
-    for number in range(graphs):
+    for number, (root, *_) in enumerate(jobs):
         fire = datetime.fromtimestamp(int(start + LAST_SHARE * seconds * number / graphs), UTC)
-        root, *below = [_node(dice, f"graph-{number}-{place}") for place in range(NODES)]
-        what = {"name": root.key, "task_type": root.task_type, "payload": root.payload, "lane": root.lane}
-        request = JobRequest(**what, every=86_400, start_at=fire + timedelta(days=30))
-        job = verbs.create(request, Operator("chaos", "a graph")).job
-        same = {"tenant": job.tenant, "max_retry": job.max_retry, "plan_from": job.plan_from, "has_parents": True}
-        same |= {"catch_up_window": job.catch_up_window, "catch_up_most": job.catch_up_most}
-        children = JobDefinition.objects.bulk_create(
-            JobDefinition(
-                name=wish.key,
-                task_type=wish.task_type,
-                payload=wish.payload,
-                lane=wish.lane,
-                shard=(job.shard + place) % 16,
-                **same,
-            )
-            for place, wish in enumerate(below)
-        )
-        edges = list(_edges(dice, [job.id, *(child.id for child in children)]))
-        JobParent.objects.bulk_create(JobParent(job=child, parent=parent) for child, parent in edges)
-        JobDefinition.objects.filter(id__in={parent for _, parent in edges}).update(has_children=True)
-        verbs.edit(job.id, {"start_at": fire}, Operator("chaos", "all of it is there"))
+        root.every, root.phase = DAY, int(fire.timestamp()) % DAY
+        cursor = JobCursor.objects.create(**JobCursor.key_of(root.schedule), shard=root.shard, next_fire=fire)
+        JobDefinition.objects.filter(id=root.id).update(every=DAY, phase=root.phase, cursor=cursor.id)
         label = fire.isoformat().replace("+00:00", "Z")
-        ids = [job.id, *(child.id for child in children)]
         wishes += [
-            Wish(f"{one}:{label}", wish.task_type, wish.lane, 0.0, wish.payload)
-            for one, wish in zip(ids, [root, *below], strict=True)
+            Wish(f"{job.id}:{label}", wish.task_type, wish.lane, 0.0, wish.payload)
+            for job, wish in zip(jobs[number], nodes[number], strict=True)
         ]
-    return wishes
+    return start, wishes
+
+
+def _job(wish: Wish, place: int, shard: int):
+    from tasks_app.models import JobDefinition
+
+    return JobDefinition(
+        tenant="default",
+        name=wish.key,
+        task_type=wish.task_type,
+        payload=wish.payload,
+        lane=wish.lane,
+        max_retry=5,
+        catch_up_window=DAY,
+        catch_up_most=100,
+        plan_from=datetime.now(UTC),
+        has_parents=place > 0,
+        shard=shard,
+    )
 
 
 def _node(dice: random.Random, name: str) -> Wish:

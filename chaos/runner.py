@@ -20,7 +20,7 @@ from scheduler_project.temporary import TemporaryStack, temporary_stack
 
 from .faults import Faults
 from .fleet import ROOT, Fleet
-from .graphs import BEFORE_SECONDS, make_graphs
+from .graphs import make_graphs
 from .oracle import FINAL, Verdict, judge
 from .recovery import Recovery, recoveries
 from .scenarios import RUN_LEASE_SECONDS, Fault, Scenario
@@ -124,8 +124,9 @@ class _Run:
 
     def _graphs(self) -> list[Wish]:
         """The first of them fires when the load begins, which is put off until all are there."""
-        self.start = self.calm = time.time() + BEFORE_SECONDS
-        return make_graphs(random.Random(f"{self.seed}/graphs"), self.start, self.scenario.seconds)
+        self.start, wishes = make_graphs(random.Random(f"{self.seed}/graphs"), self.scenario.seconds)
+        self.calm = self.start
+        return wishes
 
     def _die(self, tasks: int) -> list[Wish]:
         """So many tasks are dead before the load begins, and what killed them is then mended."""

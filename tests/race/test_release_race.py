@@ -174,10 +174,11 @@ def test_a_look_holds_up_nobody_who_takes_over_from_a_parent():
 
 @pytest.mark.parametrize("commit", [True, False])
 def test_two_changes_that_are_each_right_make_no_circle_together(commit):
-    family(a=["root"], b=["root"])
+    """Neither touches a row of the other: `a` is to come after `y`, which is after `b`, and `b` after `x`, after `a`."""
+    family(a=["root"], b=["root"], x=["a"], y=["b"])
     first, second = overlap_results(
-        lambda: verbs.edit(job_named("a").id, {"parents": ["root", "b"]}, by()),
-        lambda: verbs.edit(job_named("b").id, {"parents": ["root", "a"]}, by()),
+        lambda: verbs.edit(job_named("a").id, {"parents": ["root", "y"]}, by()),
+        lambda: verbs.edit(job_named("b").id, {"parents": ["root", "x"]}, by()),
         commit=commit,
     )
 
@@ -188,7 +189,7 @@ def test_two_changes_that_are_each_right_make_no_circle_together(commit):
         assert "wait for each other" in str(second.error)
     else:
         assert second.error is None
-    assert JobParent.objects.count() == 3
+    assert JobParent.objects.count() == 5
 
 
 @pytest.mark.parametrize("commit", [True, False])
