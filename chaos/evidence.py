@@ -18,6 +18,7 @@ from .events import EventEvidence, wrong_events
 from .fleet import Fleet
 from .graphs import out_of_order
 from .oracle import ACCEPTED, REFUSED, UNKNOWN, Asked, Evidence
+from .receiver import WEBHOOK
 from .scenarios import WORKERS, Fault, Scenario
 from .subscribers import BAD, GOOD
 from .workload import BRIEF_TYPE, POISON_MAX_RETRY, POISONS, Wish, is_transactional
@@ -41,7 +42,7 @@ def gather(
     batches = _query(f"SELECT ids, ok + failed, reaped FROM {BATCHES} WHERE started_at IS NOT NULL")
     keys = dict(_query(f"SELECT id, biz_key FROM {TASKS}"))
     unsettled = [ids for ids, settled, _ in batches if settled < len(ids)]
-    events = _events() if scenario.events else None
+    events = _events(scenario) if scenario.events else None
     return Evidence(
         asked=_asked_before(wishes, scenario) | _asked_by_client(calls, again, scenario),
         statuses=_statuses(),
@@ -62,7 +63,7 @@ def gather(
         in_the_past=_query("SELECT count(*) FROM punctual_past")[0][0],
         moves=scenario.moves,
         replays=_replays() if scenario.replays else None,
-        campaign=_campaign() if scenario.replays else "",
+        campaign=_campaign("replayed") if scenario.replays else _campaign("created") if scenario.backfills else None,
         events_told=min((len(set(ids)) for ids in events.told.values()), default=0) if events else 0,
         wrong_events=list(wrong_events(events)) if events else [],
         out_of_order=out_of_order() if scenario.graphs else [],
@@ -70,7 +71,7 @@ def gather(
     )
 
 
-def _events() -> EventEvidence:
+def _events(scenario: Scenario) -> EventEvidence:
     units, said = {}, {"task.succeeded": Counter(), "task.failed": Counter(), "task.dead": Counter()}
     rows = _query(
         "SELECT id, event, tenant, task_type, count, keys, task_ids FROM punctual_outbox"
@@ -84,7 +85,7 @@ def _events() -> EventEvidence:
             said[event].update(tasks)
     return EventEvidence(
         units,
-        {name: list(journal.read(name)) for name in (GOOD, BAD)},
+        {name: list(journal.read(name)) for name in (GOOD, BAD, *([WEBHOOK] if scenario.webhooks else []))},
         succeeded=said["task.succeeded"],
         failed=said["task.failed"] + said["task.dead"],
         successes=_with_dropped(said["task.succeeded"]),
@@ -206,10 +207,10 @@ def _replays() -> Counter:
     return found
 
 
-def _campaign() -> str:
-    """DONE, or where it got stuck."""
+def _campaign(answer: str) -> str:
+    """DONE, with this answer for each of its tasks; or where it got stuck."""
     one = Campaign.objects.get()
-    whole = one.state == "DONE" and one.done == one.total and one.counts == {"replayed": one.total}
+    whole = one.state == "DONE" and one.done == one.total and one.counts == {answer: one.total}
     return "DONE" if whole else f"{one.state} after {one.done} of {one.total}: {one.counts}"
 
 

@@ -9,6 +9,7 @@ import redis
 from tasks_app.embedded import Services
 
 from .fleet import Fleet
+from .receiver import Receiver
 from .rubbish import RUBBISH, forged
 from .scenarios import Fault
 
@@ -21,6 +22,7 @@ class Faults:
     def __init__(self, services: Services, fleet: Fleet) -> None:
         self._services = services
         self._fleet = fleet
+        self.receiver: Receiver | None = None  # of webhooks, if there is one
 
     def begin(self, fault: Fault) -> None:
         getattr(self, f"begin_{fault.kind}")(fault.target)
@@ -46,6 +48,12 @@ class Faults:
 
     def begin_terminate(self, name: str) -> None:
         self._fleet.terminate(name)
+
+    def begin_kill_receiver(self, _: str) -> None:
+        self.receiver.kill()
+
+    def end_kill_receiver(self, _: str) -> None:
+        self.receiver.start()
 
     # The broker.
 

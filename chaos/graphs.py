@@ -16,8 +16,8 @@ LAST_SHARE = 0.75  # of the run, in which all have fired
 
 
 def make_graphs(dice: random.Random, seconds: float, graphs: int = GRAPHS) -> tuple[float, list[Wish]]:
-    """Jobs, their schedules and who waits for whom, written in a few statements as saving them would: that is not what is
-    under fire here. Returns when the first of them fires, and a wish for each instance that they must come to."""
+    """Jobs, their schedules and who waits for whom, written in a few statements as saving them would: that is not what
+    is under fire here. Returns when the first of them fires, and a wish for each instance that they must come to."""
     from tasks_app.models import JobCursor, JobDefinition, JobParent
 
     nodes = [[_node(dice, f"graph-{number}-{place}") for place in range(NODES)] for number in range(graphs)]

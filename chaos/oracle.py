@@ -46,8 +46,8 @@ class Evidence:
     schedule_limit_ms: float | None = None
     in_the_past: int = 0  # rows that were moved there
     moves: bool = False  # and there must be some
-    replays: Counter | None = None  # by task: how often the campaign replayed it; None: there was no campaign
-    campaign: str = ""  # how the campaign ended: its state, and how far it came
+    replays: Counter | None = None  # by task: how often the campaign replayed it; None: it replayed none
+    campaign: str | None = None  # how the campaign ended: its state, and how far it came; None: there was none
     events_told: int = 0  # to the subscriber that got the fewest
     wrong_events: list[str] = field(default_factory=list)  # lost, invented, or out of turn
     out_of_order: list[str] = field(default_factory=list)  # tasks of graphs that ran before those they wait for
@@ -207,7 +207,7 @@ def _judge_run(evidence: Evidence, seen: _Findings) -> None:
         seen.add("failures", f"no fault may fail a task here, but there are failures {others}")
     if evidence.moves and not evidence.in_the_past:
         seen.add("idle", "nothing was moved to the past")
-    if evidence.replays is not None:
+    if evidence.campaign is not None:
         _judge_campaign(evidence, seen)
     for sentence in evidence.out_of_order:
         seen.add("out_of_order", sentence)
@@ -229,9 +229,9 @@ def _judge_run(evidence: Evidence, seen: _Findings) -> None:
 
 
 def _judge_campaign(evidence: Evidence, seen: _Findings) -> None:
-    """Each task that it was for was replayed exactly once, whoever was killed."""
+    """Each task that it was for was dealt with once, whoever was killed; what ran is judged like all other tasks."""
     if evidence.campaign != "DONE":
         seen.add("stuck", f"the campaign is {evidence.campaign or 'gone'}")
-    for task, times in evidence.replays.items():
+    for task, times in (evidence.replays or {}).items():
         if times != 1:
             seen.add("replayed", f"the campaign replayed task {task} {times} times")

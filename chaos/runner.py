@@ -3,6 +3,7 @@
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -10,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import psycopg
 from django.db import connection
@@ -22,9 +23,10 @@ from .faults import Faults
 from .fleet import ROOT, Fleet
 from .graphs import make_graphs
 from .oracle import FINAL, Verdict, judge
+from .receiver import WEBHOOK, Receiver
 from .recovery import Recovery, recoveries
 from .scenarios import RUN_LEASE_SECONDS, Fault, Scenario
-from .workload import MENDED, POISON_MAX_RETRY, Wish, hopeless, innocents, poisonous
+from .workload import BACKFILLED_TYPE, MENDED, POISON_MAX_RETRY, Wish, hopeless, innocents, instances, poisonous
 
 TICK_SECONDS = 0.05
 LOOK_SECONDS = 0.25
@@ -89,6 +91,9 @@ class _Run:
         wishes = self._wishes(tasks // 10 if self.scenario.graphs else tasks)
         if self.scenario.events:
             _subscribe()
+        if self.scenario.webhooks:
+            self.faults.receiver = _receive()
+            ending.callback(self.faults.receiver.kill)
         self.start = self.calm = time.time() + 1 + tasks / SCHEDULED_PER_SECOND
         graphs = self._graphs() if self.scenario.graphs else []
         _schedule(wishes, self.start)
@@ -96,6 +101,8 @@ class _Run:
         if dead:
             self._replay(len(dead))
             wishes += dead
+        if self.scenario.backfills:
+            wishes += self._backfill()
         self._wait(lambda: time.time() >= self.start)
         client = self._start_client(ending)
         self._under_fire()
@@ -145,6 +152,24 @@ class _Run:
 
         pace = Pace(cap=tasks, rate=tasks / (0.7 * self.scenario.seconds), lane="low")
         start_matching(Verb.REPLAY, Filter(state="DEAD"), Operator("chaos", "it is mended"), pace)
+
+    def _backfill(self) -> list[Wish]:
+        """Two weeks of a job that fires every five minutes, at a rate at which it takes most of the run."""
+        from tasks_app.client import Operator
+        from tasks_app.client.campaigns import BackfillRequest, Pace, start_backfill
+        from tasks_app.client.jobs import JobRequest, create_job, pause_job
+
+        def operator() -> Operator:
+            return Operator("chaos", "it was not there then")
+
+        job = create_job(JobRequest(name="backfilled", task_type=BACKFILLED_TYPE, every=300), operator())
+        pause_job(job.id, operator())  # what its schedule fires meanwhile would be in nobody's list
+        until = datetime.now(UTC) - timedelta(hours=1)
+        firings = job.schedule.until(until - timedelta(days=14), until, 10_000)
+        request = BackfillRequest([job.id], firings[0], firings[-1])
+        pace = Pace(rate=len(firings) / (0.7 * self.scenario.seconds), lane="low")
+        start_backfill(request, operator(), pace)
+        return instances(job.id, firings)
 
     def _under_fire(self) -> None:
         """Begin and end every fault at its moment; the load goes on for a while after the last."""
@@ -262,6 +287,17 @@ def _subscribe() -> None:
     subscribe(BAD, events=["*"], to=ToFunction(BAD))
     # Its stream is flushed with the broker; that may cost it entries, and nobody else anything.
     subscribe("chaos-stream", events=["*"], to=ToStream("chaos", maxlen=1_000))
+
+
+def _receive() -> Receiver:
+    from tasks_app.client import ToWebhook, subscribe
+
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    made = subscribe(WEBHOOK, events=["*"], to=ToWebhook(f"http://127.0.0.1:{port}/"))
+    receiver = Receiver(port, made.new_secret)
+    receiver.start()
+    return receiver
 
 
 def _schedule(wishes: Sequence[Wish], start: float) -> None:

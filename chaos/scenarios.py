@@ -46,8 +46,10 @@ class Scenario:
     poison_each: int = 0
     longest_schedule_ms: float | None = None
     replays: bool = False  # a quarter as many tasks have died before, and a campaign replays them meanwhile
+    backfills: bool = False  # a campaign makes up for two weeks of a job meanwhile
     events: bool = False  # all are kept and told to subscribers, and each must be matched by a change
     graphs: bool = False  # jobs that wait for each other run beside the tasks, of which there are a tenth as many
+    webhooks: bool = False  # and one of the subscribers is a receiver of webhooks
     moves: bool = False  # what is over goes to the past at once, and what is of BRIEF_TYPE goes for good soon after
     judges_recovery: bool = True  # False: how long each recovery took is told, not judged, since others use the machine
 
@@ -140,7 +142,7 @@ def _relay(dice: random.Random) -> Iterable[Fault]:
     """Whatever can come between two steps of a relay, in an order of the seed's own."""
     menu = [("kill", name, 0) for name in BEATS * 4 + WORKERS]
     menu += [("flush_broker", "broker", 0), ("cut_connections", "database", 0), ("stop_postgres", "database", 1)] * 2
-    menu += [("freeze", name, 5) for name in BEATS]
+    menu += [("freeze", name, 5) for name in BEATS] + [("kill_receiver", "receiver", 3)] * 2
     dice.shuffle(menu)
     for at, (kind, target, seconds) in zip(spread(dice, times=len(menu), until=66), menu, strict=True):
         yield Fault(at, kind, target, seconds)
@@ -209,13 +211,23 @@ ALL = {
             replays=True,
         ),
         Scenario(
+            "backfill",
+            "two weeks of a job are backfilled, 4,032 instances; beats and workers killed, PostgreSQL stopped, "
+            "connections cut",
+            54,
+            _replay,
+            backfills=True,
+        ),
+        Scenario(
             "relay",
-            "two subscribers to all events, one slow and failing at random; beats killed and stopped for more than a "
-            "lease, PostgreSQL stopped, connections cut, the broker flushed",
+            "three subscribers to all events, of which a function and a receiver of webhooks are slow and fail at "
+            "random; beats killed and stopped for more than a lease, the receiver killed, PostgreSQL stopped, "
+            "connections cut, the broker flushed",
             76,
             _relay,
             EVENTS,
             events=True,
+            webhooks=True,
         ),
         Scenario(
             "graph",

@@ -8,6 +8,7 @@ from scheduler_project.settings import DATABASES, INSTALLED_APPS, PUNCTUAL
 INSTALLED_APPS = [*INSTALLED_APPS, "chaos"]
 PUNCTUAL = PUNCTUAL | {
     "EVENTS": ["*"],  # the oracle compares what was told with what happened
+    "OUTGOING_ALLOW": ["127.0.0.1"],  # where receiver.py listens
     "CANARY_SECONDS": 0,
     "DISPATCH_LEASE_SECONDS": 3.0,
     "RUN_LEASE_SECONDS": 4.0,

@@ -1,12 +1,15 @@
 """The tasks of a run, made from the seed: three lanes, eight types, one in ten fails once, one in twenty is slow."""
 
 import random
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
 
 LANES = ("critical", "default", "low")
 ROW_TYPES = ("CHAOS_ROW", "CHAOS_ROW_BATCH", "CHAOS_ROW_TWO_PHASE", "CHAOS_ROW_ASYNC")
 LINE_TYPES = ("CHAOS_LINE", "CHAOS_LINE_BATCH", "CHAOS_LINE_THREADS", "CHAOS_LINE_ASYNC")
 BRIEF_TYPE = "CHAOS_ROW_BATCH"  # in a retention class of its own, which some scenarios drop while they run
+BACKFILLED_TYPE = "CHAOS_ROW"
 FAILS_ONCE, SLOW = 0.10, 0.05
 SLOW_SECONDS = (0.02, 0.1)
 MENDED = "mended"  # the file that is there once tasks that died can succeed
@@ -65,6 +68,11 @@ def hopeless(dice: random.Random, tasks: int) -> list[Wish]:
         Wish(f"hopeless-{n}", dice.choice(ROW_TYPES + LINE_TYPES), dice.choice(LANES), 0.0, {"hopeless": True})
         for n in range(tasks)
     ]
+
+
+def instances(job: int, firings: Iterable[datetime]) -> list[Wish]:
+    """What a backfill of a job is to run; each leaves its effect as a row."""
+    return [Wish(f"{job}:{at.isoformat().replace('+00:00', 'Z')}", BACKFILLED_TYPE, "low", 0.0) for at in firings]
 
 
 def poisonous(dice: random.Random, each: int, seconds: float) -> list[Wish]:

@@ -1,11 +1,15 @@
 """Handlers for the demo: each shows one thing a task can do."""
 
+import logging
 import time
 from datetime import timedelta
 
-from tasks_app.client import RetryableError, Task, UnrecoverableError, handler
+from tasks_app.client import Away, RetryableError, Task, UnrecoverableError, handler
 
 from .payments import PaymentsAway, capture
+from .studio import convert
+
+log = logging.getLogger(__name__)
 
 
 @handler("DEMO_HELLO", api=True)
@@ -32,6 +36,18 @@ def slow(task: Task) -> None:
     time.sleep(task.payload["seconds"])
 
 
+@handler("DEMO_LONG", timeout=3600, logs=True)
+def long(task: Task) -> dict[str, int]:
+    """Goes through as many pages as the payload says, tells how far it is, and stops when it is cancelled."""
+    pages = task.payload.get("pages", 60)
+    for page in range(1, pages + 1):
+        task.check_cancelled()
+        task.progress((page - 1) / pages, f"page {page} of {pages}")
+        time.sleep(task.payload.get("seconds", 1))
+        log.info("page %d is done", page)
+    return {"pages": pages}
+
+
 @handler("DEMO_ORDER", timeout=10)
 def place_order(task: Task) -> str:
     """Places an order, and hands its payment on if the payment service is away."""
@@ -51,3 +67,10 @@ def capture_later(task: Task) -> str:
     except PaymentsAway as error:
         raise RetryableError(str(error), code="PAYMENTS_AWAY") from None
     return "paid"
+
+
+@handler("DEMO_CONVERT", timeout=10)
+def hand_to_the_studio(task: Task) -> Away:
+    """Somebody else converts the film, and reports what became of it."""
+    convert(task.key, str(task.token), task.addresses)
+    return task.away(lease=timedelta(minutes=2))

@@ -108,7 +108,7 @@ def up(run: Run) -> None:
     _handle_signals(run)
     home, password = prepare_home(home_directory())
     with ExitStack() as ending:
-        env = start_databases(run, home, ending) | choose_examples()
+        env = start_databases(run, home, ending) | choose_examples() | own_address(run)
         manage("migrate", ["--noinput"], env)
         manage("seed_demo", [], env | {"PUNCTUAL_ADMIN_PASSWORD": password})
         run.supervisor = Supervisor(processes(run.port, env), servers=run.servers)
@@ -116,6 +116,12 @@ def up(run: Run) -> None:
         run.supervisor.start()
         _announce_when_ready(run, password)
         run.supervisor.run_until_stopped()
+
+
+def own_address(run: Run) -> dict[str, str]:
+    """Where the example services can report to, unless the environment names the address that others use."""
+    named = "PUNCTUAL_API_URL" in os.environ or "PUBLIC_URL" in os.environ
+    return {} if named else {"PUNCTUAL_API_URL": f"{run.url}api/v1"}
 
 
 def home_directory() -> Path:

@@ -82,6 +82,7 @@ class Conf(Section):
 
     # Limits of input.
     PAYLOAD_MAX_BYTES: int = 65_536
+    API_URL: str = ""  # where other systems find the API, to report what became of tasks; empty: none can be told
     API_CALLS_PER_MINUTE: int = 6_000  # of one token or user; 0: no limit
     API_ADDRESS_CALLS_PER_MINUTE: int = 30_000  # from one address; 0: no limit
 
@@ -94,6 +95,9 @@ class Conf(Section):
     OUTGOING_CA_FILE: str = ""  # certificates of authorities to trust beside the system's own
     WEBHOOK_TIMEOUT_SECONDS: float = 10.0  # a whole call, from the look-up of the name to the end of the answer
     WEBHOOK_CONNECTIONS: int = 8  # calls at the same time to one subscriber, at most
+    CALLBACK_CONNECTIONS: int = 32  # callbacks that one process of a worker makes at the same time
+    HOST_FAILURES: int = 5  # callbacks to a host that fail in a row, each of another task: then its tasks wait
+    HOST_TRY_SECONDS: float = 15.0  # until one of them tries it again; longer after each try, up to 5 minutes
     SECRET_KEYS: tuple[object, ...] = field(
         default=(), repr=False
     )  # the first seals, all unseal; empty: from SECRET_KEY
@@ -169,6 +173,11 @@ class Conf(Section):
             yield (
                 f'PUNCTUAL["CONSOLE_URL"] is {shown(self.CONSOLE_URL)}; it must be the address at which people open '
                 "the console, such as https://ops.example.com/admin/."
+            )
+        if self.API_URL and not re.fullmatch(r"https?://[^\s/?#]+(/[^\s?#]*)?", self.API_URL):
+            yield (
+                f'PUNCTUAL["API_URL"] is {shown(self.API_URL)}; it must be the address at which other systems find the '
+                "API, such as https://scheduler.example.com/api/v1."
             )
         if self.DATABASE not in (known := {*settings.DATABASES, DEFAULT_DB_ALIAS}):
             yield (
@@ -306,6 +315,8 @@ _RANGES = {
     "PAYLOAD_MAX_BYTES": Range(2, 100_000_000),
     "PRUNE_STEP": Range(1, 1_000_000),
     "WEBHOOK_CONNECTIONS": Range(1, 64),
+    "CALLBACK_CONNECTIONS": Range(1, 256),
+    "HOST_FAILURES": Range(1, 1_000),
     "API_CALLS_PER_MINUTE": Range(1, 1_000_000_000, or_zero=True),
     "API_ADDRESS_CALLS_PER_MINUTE": Range(1, 1_000_000_000, or_zero=True),
 }

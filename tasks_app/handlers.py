@@ -4,6 +4,8 @@ from celery import current_app
 from celery.exceptions import Ignore, Reject, Retry
 
 from .conf import conf
+from .core.callbacks import HTTP_CALLBACK, Callback
+from .core.callbacks import LONGEST_SECONDS as LONGEST_CALL
 from .core.celery_call import CELERY_TASK, UNKNOWN_CELERY_TASK, celery_call
 from .core.errors import InvalidTask, RetryableError, Skip, UnrecoverableError
 from .core.handlers import handler
@@ -46,3 +48,9 @@ def run_celery_task(task: Task) -> object:
         raise UnrecoverableError(str(error) or "the task rejected itself", code="REJECTED") from error
     finally:
         celery_task.pop_request()
+
+
+@handler(HTTP_CALLBACK, timeout=LONGEST_CALL + 10, concurrency=2, batch_max=500, api=True, named_only=True)
+def call_back(callback: Callback) -> object:
+    """Whatever answers HTTP. The worker makes the calls of a whole batch itself: see engine/worker/callbacks."""
+    raise NotImplementedError("a callback is made by the worker, with the others of its batch")

@@ -136,6 +136,8 @@ def why(task: TaskInfo, delayed: Callable[[], str], zone: ZoneInfo, now: datetim
     """Why it has not happened yet, as the end of a sentence; empty: nobody knows."""
     if task.status == Status.RUNNING:
         return delayed() or "it was handed to a worker and isn't done yet"
+    if task.status == Status.AWAY:
+        return "somebody else has it, and has not reported yet"
     if delayed():
         return delayed()
     if task.status == Status.FAIL:

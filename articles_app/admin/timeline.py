@@ -65,6 +65,8 @@ def _task(task: TaskInfo, zone: ZoneInfo, now: datetime) -> Entry:
     if task.status == Status.RUNNING:
         doing = "is claimed and waiting for a worker" if task.start_time is None else "is running"
         return Entry(task.start_time or task.updated_at, "task", f"{what} {doing}", "", task.id)
+    if task.status == Status.AWAY:
+        return Entry(task.start_time or task.updated_at, "task", f"{what} is being done elsewhere", "", task.id)
     due = task.due_at or task.execute_time
     again = f"is tried again on {spoken(due, zone, now)}" if task.status == Status.FAIL else ""
     return Entry(

@@ -44,7 +44,7 @@ def outcome(task: TaskInfo | None) -> tuple[str, str]:
             return "synced", "success"
         case Status.FAIL:
             return f"failed: {cause(task.error_code)}", "warning"
-        case Status.RUNNING:
+        case Status.RUNNING | Status.AWAY:
             return "being synced", "info"
         case Status.CANCELLED | Status.DEAD:
             return f"no longer synced: {task.status.lower()}", "danger"
@@ -54,6 +54,6 @@ def outcome(task: TaskInfo | None) -> tuple[str, str]:
 
 def next_sync(task: TaskInfo | None, now: datetime) -> str:
     if task is None or task.due_at is None:
-        return "now" if task is not None and task.status == Status.RUNNING else "–"
+        return "now" if task is not None and task.status in (Status.RUNNING, Status.AWAY) else "–"
     wait = task.due_at - now
     return f"in {span(wait)}" if wait > timedelta(0) else "due, waiting for its turn"

@@ -1,5 +1,5 @@
 """The operator's pages: overview, tasks, jobs, campaigns, what was done by whom, batches, the fleet, tokens, who is
-told of what, and alarms.
+told of what, alarms, and the hosts and secrets of callbacks.
 
 They belong to the console and never to the project's own site; without django-unfold there are none.
 """
@@ -16,16 +16,18 @@ if missing_for_console() is None:
         campaigns,
         fleet,
         graph_runs,
+        hosts,
         jobs,
         letters,
         lookups,
         overview,
+        secrets,
         subscriptions,
         tasks,
         tokens,
     )
 
-    __all__ = ["alarms", "audit", "batches", "campaigns", "fleet", "graph_runs", "jobs", "letters", "lookups"]
-    __all__ += ["overview", "subscriptions", "tasks", "tokens"]
+    __all__ = ["alarms", "audit", "batches", "campaigns", "fleet", "graph_runs", "hosts", "jobs", "letters"]
+    __all__ += ["lookups", "overview", "secrets", "subscriptions", "tasks", "tokens"]
 
     console().overview = overview.first_page

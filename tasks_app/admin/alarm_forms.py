@@ -54,7 +54,8 @@ class AlarmRuleForm(AlarmOrderForm):
     runbook = forms.CharField(label="Address of a page that says what to do", required=False, max_length=RUNBOOK_LENGTH)
 
     GROUPS = (
-        ("Whose tasks", ("name", "tenant", "task_types", "job", "enabled")),
+        ("The rule", ("name", "enabled")),
+        ("Whose tasks", ("tenant", "task_types", "job")),
         ("How long is too long", ("late_seconds", "running_seconds")),
         ("How often, and what to do", ("repeat_minutes", "quiet_minutes", "runbook")),
         ("Why", ("reason",)),

@@ -1,6 +1,7 @@
-"""The campaigns: a list, a page of each with its progress, and three orders: pause, resume and cancel."""
+"""The campaigns: a list, a page of each with its progress, and orders: pause, resume, cancel, another pace."""
 
 import re
+from collections.abc import Mapping
 from urllib.parse import urlencode
 
 from django import forms
@@ -25,9 +26,9 @@ from tasks_app.pages.links import console_url
 from tasks_app.pages.lists import refuse_unknown
 
 from . import overview
-from .forms import reason_field
+from .forms import most_running_field, rate_field, reason_field
 from .rights import LookOnly, may_operate, may_view, requires
-from .words import DONE, KINDS, LEFT, split
+from .words import DONE, FOUND, KINDS, LEFT, MADE, split
 
 PAGE = 50
 REFRESH_SECONDS = 2
@@ -44,8 +45,10 @@ ORDERS = {
         "Cancel",
         "The tasks that it has not come to stay as they are. What it has done stays done. It can't be resumed.",
     ),
+    "pace": (verbs.change_pace, "Change the pace", "It goes on at the new pace from its next step on."),
 }
-OFFERED = {CampaignState.RUNNING: ("pause", "cancel"), CampaignState.PAUSED: ("resume", "cancel")}
+PACE = "pace"
+OFFERED = {CampaignState.RUNNING: ("pause", PACE, "cancel"), CampaignState.PAUSED: ("resume", PACE, "cancel")}
 BECAME = {
     "succeeded": "succeeded",
     "died": "died again",
@@ -58,14 +61,23 @@ class FilterForm(forms.Form):
     state = forms.ChoiceField(
         label="State", required=False, choices=[("", "Any"), *((one.value, one.value.title()) for one in CampaignState)]
     )
-    kind = forms.ChoiceField(
-        label="Action", required=False, choices=[("", "Any"), *((one.value, words) for one, words in KINDS.items())]
-    )
+    kind = forms.ChoiceField(label="Action", required=False, choices=[("", "Any"), *KINDS.items()])
     tenant = forms.CharField(label="Tenant", required=False, max_length=TENANT_LENGTH)
 
 
 class ReasonForm(forms.Form):
     reason = reason_field()
+
+
+class PaceForm(forms.Form):
+    rate = rate_field()
+    most_running = most_running_field()
+    reason = reason_field()
+
+    def __init__(self, campaign: Campaign, *args, **kwargs) -> None:
+        super().__init__(*args, initial={"rate": campaign.rate, "most_running": campaign.most_running}, **kwargs)
+        if campaign.kind not in RELEASES:
+            del self.fields["most_running"]
 
 
 @admin.register(Campaign, site=console())
@@ -106,21 +118,23 @@ class CampaignAdmin(LookOnly, ModelAdmin):
     def order_view(self, request: HttpRequest, campaign: int, verb: str) -> HttpResponse:
         """GET says what it would do; POST does it."""
         if verb not in ORDERS:
-            raise Http404(f"A campaign can be {', '.join(ORDERS)}d; {verb[:20]!r} is nothing that can be done to it.")
-        row, form = _campaign(str(campaign)), ReasonForm(request.POST or None)
+            raise Http404(f"{verb[:20]!r} is nothing that can be done to a campaign; there are {', '.join(ORDERS)}.")
+        row = _campaign(str(campaign))
+        form = PaceForm(row, request.POST or None) if verb == PACE else ReasonForm(request.POST or None)
         act, words, effect = ORDERS[verb]
         if form.is_valid():
+            given = dict(form.cleaned_data)
+            operator = Operator(request.user.get_username(), given.pop("reason"))
             try:
-                row, changed = act(row.id, Operator(request.user.get_username(), form.cleaned_data["reason"]))
+                row, changed = act(row.id, given, operator) if verb == PACE else act(row.id, operator)
             except InvalidTask as error:
                 form.add_error("reason", str(error))
             else:
+                now = _pace(row) if verb == PACE and row.state in OFFERED else row.state.lower()
                 if changed:
-                    messages.success(request, f"Campaign {row.id} is {row.state.lower()}.")
+                    messages.success(request, f"Campaign {row.id} is {now}.")
                 else:
-                    messages.warning(
-                        request, f"Campaign {row.id} was {row.state.lower()} already; nothing was changed."
-                    )
+                    messages.warning(request, f"Campaign {row.id} was {now} already; nothing was changed.")
                 return HttpResponseRedirect(console_url("tasks_app_campaign_change", row.id))
         context = self._page(request) | {
             "title": f"{words} campaign {row.id}",
@@ -160,14 +174,24 @@ def _told(request: HttpRequest, campaign: Campaign) -> dict:
         "campaign": campaign,
         "kind": KINDS.get(campaign.kind, campaign.kind),
         "sentence": _sentence(campaign),
-        "acted": [(count, DONE[answer]) for answer, count in acted.items()],
+        "acted": [(count, DONE[answer]) for answer, count in acted.items()] + _counted(campaign, MADE),
         "left": [(count, LEFT[answer]) for answer, count in left.items()]
+        + _counted(campaign, FOUND)
         + ([(gone, "no longer there, or dealt with before")] if gone else []),
         "result": [(getattr(campaign, name), words) for name, words in BECAME.items() if getattr(campaign, name)]
         if campaign.kind in RELEASES
         else [],
         "verbs": [(verb, ORDERS[verb][1]) for verb in OFFERED.get(CampaignState(campaign.state), ())],
     }
+
+
+def _counted(campaign: Campaign, words: Mapping[str, str]) -> list[tuple[int, str]]:
+    return [(campaign.counts[answer], said) for answer, said in words.items() if campaign.counts.get(answer)]
+
+
+def _pace(campaign: Campaign) -> str:
+    rate = f"at {campaign.rate:g} a second" if campaign.rate else "as fast as it goes"
+    return rate + (f", with at most {campaign.most_running:,} under way" if campaign.most_running else "")
 
 
 def _sentence(campaign: Campaign) -> str:

@@ -9,7 +9,7 @@ from django import forms
 from django.http import QueryDict
 
 from tasks_app.conf import conf
-from tasks_app.core.campaigns import CAP, MOST, RATES
+from tasks_app.core.campaigns import CAP, MOST, MOST_RUNNING, RATES
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lanes import LANES
@@ -31,6 +31,7 @@ STATE_WORDS = {
     DUE: "Due now",
     Status.INIT: "Scheduled",
     Status.RUNNING: "Claimed or running",
+    Status.AWAY: "Away, with somebody else",
     Status.FAIL: "Failed, to be tried again",
     Status.DEAD: "Dead",
     Status.SUCCESS: "Succeeded",
@@ -82,6 +83,15 @@ def rate_field() -> forms.FloatField:
     )
 
 
+def most_running_field() -> forms.IntegerField:
+    return forms.IntegerField(
+        label="At most so many under way at once (empty: no limit)",
+        min_value=1,
+        max_value=MOST_RUNNING,
+        required=False,
+    )
+
+
 def lane_field() -> forms.ChoiceField:
     """Where tasks wait that are to run again."""
     own = (OWN_LANE, "each in its own lane")
@@ -91,8 +101,8 @@ def lane_field() -> forms.ChoiceField:
 
 
 def pace_of(given: dict) -> Pace:
-    """Of a form with the three fields above."""
-    return Pace(given.get("cap") or CAP, given.get("rate"), given.get("lane") or LANE)
+    """Of a form with some of the fields above."""
+    return Pace(given.get("cap") or CAP, given.get("rate"), given.get("lane") or LANE, given.get("most_running"))
 
 
 class FilterForm(forms.Form):
@@ -190,16 +200,20 @@ class AuditForm(forms.Form):
         return urlencode({name: self.data[name] for name in self.fields if self.data.get(name)})
 
 
-class OrderForm(forms.Form):
-    """What is to be done, and to which tasks: those chosen, or everything that the filter finds; neither by default."""
+class BulkForm(forms.Form):
+    """What is to be done, and to what of a list: those chosen, or everything that the filter finds; neither by default.
+
+    Whoever inherits it has a `verb`, and says what the list is of.
+    """
 
     CHOSEN, MATCHING = "chosen", "matching"
+    NOUN: str  # what the list is of
+    MOST: int  # of them that can be chosen one by one
+    FILTER: type[forms.Form]
 
-    verb = forms.ChoiceField(choices=[(verb.value, verb.value) for verb in VERBS], widget=forms.HiddenInput)
     scope = forms.ChoiceField(choices=[(CHOSEN, CHOSEN), (MATCHING, MATCHING)], widget=forms.HiddenInput)
     ids = forms.CharField(required=False, widget=forms.HiddenInput)
     filter = forms.CharField(required=False, widget=forms.HiddenInput)
-    newest = forms.IntegerField(required=False, min_value=0, max_value=2**63 - 1, widget=forms.HiddenInput)
     operation = forms.UUIDField(required=False, widget=forms.HiddenInput)
 
     def clean_verb(self) -> Verb:
@@ -207,20 +221,15 @@ class OrderForm(forms.Form):
 
     def clean_ids(self) -> list[int]:
         words = self.cleaned_data["ids"].split(",") if self.cleaned_data["ids"] else []
-        if len(words) > MOST_SELECTED:
-            raise forms.ValidationError(
-                f"{len(words):,} tasks are selected; at most {MOST_SELECTED:,} can be. Choose everything that matches."
-            )
-        try:
-            ids = sorted({int(word) for word in words})
-        except ValueError:
-            raise forms.ValidationError(f"{self.cleaned_data['ids'][:40]!r} is not a list of task ids.") from None
-        if ids and not 0 < ids[0] <= ids[-1] < 2**63:
-            raise forms.ValidationError("A task id is out of range.")
-        return ids
+        if len(words) > self.MOST:
+            selected = f"{len(words):,} {self.NOUN}s are selected; at most {self.MOST:,} can be"
+            raise forms.ValidationError(f"{selected}. Choose everything that matches.")
+        if not all(word.isascii() and word.isdecimal() and 0 < int(word[:20]) < 2**63 for word in words):
+            raise forms.ValidationError(f"{self.cleaned_data['ids'][:40]!r} is not a list of {self.NOUN}s.")
+        return sorted({int(word) for word in words})
 
-    def clean_filter(self) -> Filter:
-        self.filter_form = FilterForm(QueryDict(self.cleaned_data["filter"]))
+    def clean_filter(self) -> object:
+        self.filter_form = self.FILTER(QueryDict(self.cleaned_data["filter"]))
         if not self.filter_form.is_valid():
             raise forms.ValidationError(f"The filter is not valid: {self.filter_form.errors.as_text()}")
         return self.filter_form.filter
@@ -231,8 +240,17 @@ class OrderForm(forms.Form):
     def clean(self) -> dict:
         cleaned = super().clean()
         if cleaned.get("scope") == self.CHOSEN and not cleaned.get("ids") and "ids" not in self.errors:
-            self.add_error("ids", "No task is selected.")
+            self.add_error("ids", f"No {self.NOUN} is selected.")
         return cleaned
+
+
+class OrderForm(BulkForm):
+    """An order for tasks."""
+
+    NOUN, MOST, FILTER = "task", MOST_SELECTED, FilterForm
+
+    verb = forms.ChoiceField(choices=[(verb.value, verb.value) for verb in VERBS], widget=forms.HiddenInput)
+    newest = forms.IntegerField(required=False, min_value=0, max_value=2**63 - 1, widget=forms.HiddenInput)
 
 
 class ReasonForm(OrderForm):

@@ -7,6 +7,8 @@ from uuid import uuid4
 
 from django import forms
 
+from tasks_app.core.backfill import Which
+from tasks_app.core.campaigns import CAP
 from tasks_app.core.errors import NameTaken, PunctualError
 from tasks_app.core.graphs import IfParentFails, When
 from tasks_app.core.handlers import REGISTRY
@@ -14,13 +16,16 @@ from tasks_app.core.jobs import CatchUp, JobStatus, OnResume
 from tasks_app.core.lanes import LANES
 from tasks_app.core.schedule import Gap, Repeat
 from tasks_app.core.zones import known_zones
+from tasks_app.engine.operations.backfill import BackfillRequest
+from tasks_app.engine.operations.campaigns import Pace
 from tasks_app.engine.watch.job_browse import JobFilter
+from tasks_app.lifecycle.audit import REASON_LENGTH
 from tasks_app.lifecycle.jobs.request import JobRequest, as_request
 from tasks_app.models import JobDefinition
 from tasks_app.models.job_definition import NAME_LENGTH
 from tasks_app.models.schedule_task import DEFAULT_TENANT, TENANT_LENGTH
 
-from .forms import UtcField, reason_field
+from .forms import UtcField, cap_field, lane_field, most_running_field, pace_of, rate_field, reason_field
 
 _DEFAULTS = {field.name: field.default for field in fields(JobRequest) if field.default is not MISSING}
 _GROUPS = {
@@ -231,3 +236,70 @@ class JobOrderForm(forms.Form):
         super().__init__(*args, initial={"operation": uuid4(), "on_resume": job.on_resume}, **kwargs)
         for name in {"until", "on_resume", "payload"} - set(self.ASKED[verb]):
             del self.fields[name]
+
+
+class BackfillForm(forms.Form):
+    """Which firings of a job, and of others with it, at what pace; and why, which is needed to begin it."""
+
+    WHICH = {
+        Which.MISSING: "Firings without an instance",
+        Which.FAILED: "Firings whose instance is dead: it is replayed",
+        Which.ALL: "All firings, once more: each gets a second instance",
+    }
+
+    since = UtcField(label="From (UTC)")
+    until = UtcField(label="To (UTC; empty: now)", required=False)
+    which = forms.ChoiceField(label="Run", choices=[(str(one), words) for one, words in WHICH.items()])
+    order = forms.ChoiceField(label="Order", choices=[("oldest", "Oldest first"), ("newest", "Newest first")])
+    others = forms.CharField(label="Numbers of other jobs, with commas", required=False, max_length=2000)
+    rate = rate_field()
+    most_running = most_running_field()
+    lane = lane_field()
+    cap = cap_field()
+    reason = forms.CharField(
+        label="Reason", required=False, max_length=REASON_LENGTH, widget=forms.Textarea(attrs={"rows": 2})
+    )
+    operation = forms.UUIDField(widget=forms.HiddenInput)
+
+    def __init__(self, job: JobDefinition, *args, **kwargs) -> None:
+        super().__init__(*args, initial={"operation": uuid4(), "cap": CAP}, **kwargs)
+        self.job = job
+
+    @property
+    def selection(self) -> str:
+        """Which firings, as they were typed in."""
+        return "|".join(self.data.get(name, "") for name in ("since", "until", "which", "order", "others"))
+
+    @property
+    def begins(self) -> bool:
+        """The dry run that the page has shown was for the same firings; else there is another first."""
+        return "begin" in self.data and self.data.get("seen") == self.selection
+
+    @property
+    def request(self) -> BackfillRequest:
+        given = self.cleaned_data
+        return BackfillRequest(
+            [self.job.id, *given["others"]],
+            given["since"],
+            given["until"],
+            given["which"],
+            given["order"] == "newest",
+            self.job.tenant,
+        )
+
+    @property
+    def pace(self) -> Pace:
+        return pace_of(self.cleaned_data)
+
+    def clean_others(self) -> list[int]:
+        words = [word.strip() for word in self.cleaned_data["others"].split(",") if word.strip()]
+        wrong = [word for word in words if not re.fullmatch("[1-9][0-9]{0,17}", word)]
+        if wrong:
+            raise forms.ValidationError(f"{wrong[0][:40]!r} is not the number of a job; write them like 12, 13.")
+        return [int(word) for word in words]
+
+    def clean_reason(self) -> str:
+        reason = self.cleaned_data["reason"].strip()
+        if self.begins and not reason:
+            raise forms.ValidationError("Say briefly why, for whoever reads it later.")
+        return reason

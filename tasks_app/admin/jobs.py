@@ -13,14 +13,19 @@ from django.utils import timezone
 from unfold.admin import ModelAdmin
 
 from tasks_app.console.site import console
-from tasks_app.core.errors import InvalidTask, PunctualError, UnknownJob
+from tasks_app.core.errors import InvalidTask, PunctualError, RetryLimited, UnknownJob
 from tasks_app.core.jobs import JobStatus
 from tasks_app.engine.operations import jobs
+from tasks_app.engine.operations.backfill import Foreseen, backfills_of, foresee_backfill
+from tasks_app.engine.operations.backfill import start as start_backfill
 from tasks_app.engine.watch.browse import Bookmark, Filter
 from tasks_app.engine.watch.job_browse import entries_of, last_runs, page_of_instances, page_of_jobs
+from tasks_app.engine.watch.listing import ArchiveUnreachable
 from tasks_app.engine.watch.status import somebody_dispatches
 from tasks_app.engine.watch.why import why_job
 from tasks_app.lifecycle.audit import Operator
+from tasks_app.lifecycle.campaigns.begin import Slot
+from tasks_app.lifecycle.jobs.declared import drift, records_of
 from tasks_app.lifecycle.jobs.family import graph_of
 from tasks_app.lifecycle.jobs.parents import load_parents, names_of
 from tasks_app.lifecycle.jobs.view import coming, in_words, preview, schedule_in_words, state_of
@@ -32,11 +37,12 @@ from tasks_app.pages.lists import refuse_unknown
 from tasks_app.pages.typed import take_back
 
 from .forms import parse_bookmark, written_bookmark
-from .job_forms import JobFilterForm, JobForm, JobOrderForm
+from .job_forms import BackfillForm, JobFilterForm, JobForm, JobOrderForm
 from .rights import LookOnly, may_operate_alarms, may_operate_jobs, may_view, may_view_jobs, requires
 
 PAGE = 50
 HISTORY = 30
+BACKFILLS = 5
 LIST = "tasks_app_jobdefinition_changelist"
 ONE = "tasks_app_jobdefinition_change"
 # What the button says, what the page before it says will happen, and what is said afterwards.
@@ -70,6 +76,7 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
     def get_urls(self) -> list:
         pages = [
             ("<int:job_id>/edit/", self.edit_view, "edit"),
+            ("<int:job_id>/backfill/", self.backfill_view, "backfill"),
             ("<int:job_id>/order/<slug:verb>/", self.order_view, "order"),
         ]
         own = [
@@ -116,8 +123,39 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
             status = 400
         button, will, _ = VERBS[verb]
         context = self.page(request) | {"title": f"{button}: {job.name}", "job": job, "form": form, "verb": verb}
-        context |= {"button": button, "will": will}
+        context |= {"button": button, "will": will} | (_declared(job) if verb == "delete" else {})
         return TemplateResponse(request, "tasks_app/job_order.html", context, status=status)
+
+    @requires(may_operate_jobs)
+    def backfill_view(self, request: HttpRequest, job_id: int) -> HttpResponse:
+        """GET asks for the range, POST is the dry run, and only what that has shown can be begun."""
+        job = _job(job_id)
+        form, foreseen, status = BackfillForm(job, request.POST or None), None, 200
+        if request.method == "POST":
+            status = 400
+            if form.is_valid():
+                try:
+                    if form.begins:
+                        given = form.cleaned_data
+                        operator = Operator(request.user.get_username(), given["reason"], given["operation"])
+                        campaign = start_backfill(form.request, operator, form.pace)
+                        messages.success(request, f"Campaign {campaign.id} has begun.")
+                        seen = may_view(request)
+                        where = ("tasks_app_campaign_change", campaign.id) if seen else (ONE, job.id)
+                        return HttpResponseRedirect(console_url(*where))
+                    foreseen, status = foresee_backfill(form.request, form.pace), 200
+                except (PunctualError, ArchiveUnreachable) as error:
+                    form.add_error(None, str(error))
+                    status = 429 if isinstance(error, RetryLimited) else 400
+                except OperationalError as error:
+                    words = str(error).splitlines()[0]
+                    form.add_error(None, f"It could not be done: {words} Nothing was changed; try again.")
+                    status = 503
+            elif form.begins and set(form.errors) == {"reason"}:
+                foreseen = _foreseen_again(form)
+        context = self.page(request) | {"title": f"Backfill: {job.name}", "job": job, "form": form}
+        context |= {"foreseen": foreseen, "shown": _shown(foreseen)}
+        return TemplateResponse(request, "tasks_app/job_backfill.html", context, status=status)
 
     def _form_page(self, request: HttpRequest, job: JobDefinition | None) -> HttpResponse:
         form, times, status = JobForm(request.POST or take_back(request), job=job), None, 200
@@ -133,6 +171,7 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
                     return HttpResponseRedirect(console_url(ONE, saved.id) if known else console_url(LIST))
         title = "New job" if job is None else f"Edit: {job.name}"
         context = self.page(request) | {"title": title, "form": form, "job": job, "times": times}
+        context |= _declared(job) if job is not None else {}
         return TemplateResponse(request, "tasks_app/job_form.html", context, status=status)
 
     def page(self, request: HttpRequest) -> dict:
@@ -143,6 +182,23 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
             "may_operate": may_operate_jobs(request),
             "now": timezone.now(),
         }
+
+
+def _foreseen_again(form: BackfillForm) -> Foreseen | None:
+    """For a form that lacks nothing but its reason."""
+    try:
+        return foresee_backfill(form.request, form.pace)
+    except (PunctualError, ArchiveUnreachable, OperationalError):
+        return None
+
+
+def _shown(foreseen: Foreseen | None) -> list[tuple[Slot | None, str]]:
+    """The first and the last firings with the names of their jobs; None where some are left out."""
+    if foreseen is None:
+        return []
+    last = [slot for slot in foreseen.last if slot not in foreseen.first]
+    gap = [None] if foreseen.instances > len(foreseen.first) + len(last) else []
+    return [(slot, foreseen.names[slot.job] if slot else "") for slot in [*foreseen.first, *gap, *last]]
 
 
 def _listed(request: HttpRequest) -> dict:
@@ -177,7 +233,14 @@ def _told(job: JobDefinition, after: Bookmark | None) -> dict:
         "next": written_bookmark(more),
         "entries": entries_of(job.id, HISTORY),
         "verbs": [(verb, VERBS[verb][0]) for verb in _offered(job)],
-    }
+        "backfills": backfills_of(job.id, BACKFILLS),
+    } | _declared(job)
+
+
+def _declared(job: JobDefinition) -> dict:
+    """Which file declares it, and what was changed by hand since."""
+    record = records_of([job]).get(job.id)
+    return {"declared": record, "drift": [one.field for one in drift(record, job)] if record else []}
 
 
 def _graph(job: JobDefinition) -> Picture | None:

@@ -1,20 +1,17 @@
 """What the pages of dead letters are asked for, and what is to be done to letters."""
 
 from urllib.parse import urlencode
-from uuid import UUID, uuid4
 
 from django import forms
-from django.http import QueryDict
 
 from tasks_app.core.errors import TAG_LENGTH, InvalidTask, checked_tags
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.engine.operations.campaigns import Pace
 from tasks_app.engine.operations.letters import MOST_NAMED
 from tasks_app.engine.watch.letters import LetterFilter
-from tasks_app.lifecycle.operate import Verb
 from tasks_app.models.schedule_task import TENANT_LENGTH
 
-from .forms import UtcField, cap_field, lane_field, pace_of, rate_field, reason_field
+from .forms import BulkForm, UtcField, cap_field, lane_field, pace_of, rate_field, reason_field
 from .words import LETTER_VERBS
 
 
@@ -67,44 +64,12 @@ class LetterFilterForm(forms.Form):
         return sorted(handler.name for handler in REGISTRY)
 
 
-class LetterOrderForm(forms.Form):
-    """What is to be done, and to which letters: those chosen, or all that the filter finds; neither by default."""
+class LetterOrderForm(BulkForm):
+    """An order for dead letters."""
 
-    CHOSEN, MATCHING = "chosen", "matching"
+    NOUN, MOST, FILTER = "letter", MOST_NAMED, LetterFilterForm
 
     verb = forms.ChoiceField(choices=[(verb.value, verb.value) for verb in LETTER_VERBS], widget=forms.HiddenInput)
-    scope = forms.ChoiceField(choices=[(CHOSEN, CHOSEN), (MATCHING, MATCHING)], widget=forms.HiddenInput)
-    ids = forms.CharField(required=False, widget=forms.HiddenInput)
-    filter = forms.CharField(required=False, widget=forms.HiddenInput)
-    operation = forms.UUIDField(required=False, widget=forms.HiddenInput)
-
-    def clean_verb(self) -> Verb:
-        return Verb(self.cleaned_data["verb"])
-
-    def clean_ids(self) -> list[int] | None:
-        words = self.cleaned_data["ids"].split(",") if self.cleaned_data["ids"] else []
-        if len(words) > MOST_NAMED:
-            raise forms.ValidationError(
-                f"{len(words):,} letters are selected; at most {MOST_NAMED:,} can be. Choose everything that matches."
-            )
-        if not all(word.isascii() and word.isdecimal() and len(word) < 19 for word in words):
-            raise forms.ValidationError(f"{self.cleaned_data['ids'][:40]!r} is not a list of letters.")
-        return sorted({int(word) for word in words})
-
-    def clean_filter(self) -> LetterFilter:
-        self.filter_form = LetterFilterForm(QueryDict(self.cleaned_data["filter"]))
-        if not self.filter_form.is_valid():
-            raise forms.ValidationError(f"The filter is not valid: {self.filter_form.errors.as_text()}")
-        return self.filter_form.filter
-
-    def clean_operation(self) -> UUID:
-        return self.cleaned_data["operation"] or uuid4()
-
-    def clean(self) -> dict:
-        cleaned = super().clean()
-        if cleaned.get("scope") == self.CHOSEN and not cleaned.get("ids") and "ids" not in self.errors:
-            self.add_error("ids", "No letter is selected.")
-        return cleaned
 
 
 class LetterReasonForm(LetterOrderForm):

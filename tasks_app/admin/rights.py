@@ -13,6 +13,10 @@ VIEW_TOKENS = "tasks_app.view_apitoken"
 OPERATE_TOKENS = "tasks_app.operate_apitoken"
 VIEW_SUBSCRIPTIONS = "tasks_app.view_subscription"
 OPERATE_SUBSCRIPTIONS = "tasks_app.operate_subscription"
+VIEW_SECRETS = "tasks_app.view_secret"
+OPERATE_SECRETS = "tasks_app.operate_secret"
+VIEW_HOSTS = "tasks_app.view_host"
+OPERATE_HOSTS = "tasks_app.operate_host"
 VIEW_ALARMS = "tasks_app.view_alarmrule"
 OPERATE_ALARMS = "tasks_app.operate_alarmrule"
 
@@ -47,6 +51,22 @@ def may_view_subscriptions(request: HttpRequest) -> bool:
 
 def may_operate_subscriptions(request: HttpRequest) -> bool:
     return may_view_subscriptions(request) and request.user.has_perm(OPERATE_SUBSCRIPTIONS)
+
+
+def may_view_secrets(request: HttpRequest) -> bool:
+    return request.user.has_perm(VIEW_SECRETS)
+
+
+def may_operate_secrets(request: HttpRequest) -> bool:
+    return may_view_secrets(request) and request.user.has_perm(OPERATE_SECRETS)
+
+
+def may_view_hosts(request: HttpRequest) -> bool:
+    return request.user.has_perm(VIEW_HOSTS)
+
+
+def may_operate_hosts(request: HttpRequest) -> bool:
+    return may_view_hosts(request) and request.user.has_perm(OPERATE_HOSTS)
 
 
 def may_view_alarms(request: HttpRequest) -> bool:

@@ -30,12 +30,15 @@ class PatternsField(forms.CharField):
 
 class SubscriptionOrderForm(forms.Form):
     since = UtcField(label="From this time on (UTC)", required=False)
+    event = forms.CharField(label="The event, by its id", max_length=50)
     reason = reason_field()
     operation = forms.UUIDField(widget=forms.HiddenInput)
 
-    def __init__(self, *args, since: str = "", since_needed: bool = False, **kwargs) -> None:
-        """`since`: what the time is asked with; it is not asked for without."""
-        super().__init__(*args, initial={"operation": uuid4()}, **kwargs)
+    def __init__(self, *args, since: str = "", since_needed: bool = False, event: str | None = None, **kwargs) -> None:
+        """`since`: what the time is asked with; it is not asked for without. `event`: the one that is meant."""
+        super().__init__(*args, initial={"operation": uuid4(), "event": event}, **kwargs)
+        if event is None:
+            del self.fields["event"]
         if since:
             self.fields["since"].label, self.fields["since"].required = f"{since} (UTC)", since_needed
         else:

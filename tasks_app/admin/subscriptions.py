@@ -39,6 +39,7 @@ class Verb(NamedTuple):
     did: str
     since: str = ""
     since_needed: bool = False
+    event: bool = False  # it is about the next event
 
 
 VERBS = {
@@ -58,6 +59,13 @@ VERBS = {
         "goes back to that time",
         "Since",
         True,
+    ),
+    "skip": Verb(
+        "Skip one event",
+        "The next event is left out: its receiver never gets it. Everything behind it is delivered, and what was "
+        "delivered while it could not be may come again, with the id it had.",
+        "goes on behind that event",
+        event=True,
     ),
     "secret": Verb(
         "New secret",
@@ -109,6 +117,7 @@ class SubscriptionAdmin(LookOnly, ModelAdmin):
         context["deliveries"] = Delivery.objects.filter(subscription_id=row.id).order_by("-id")[:HISTORY]
         context["entries"] = AuditEntry.objects.filter(subject=f"subscription {row}").order_by("-id")[:HISTORY]
         context["verbs"] = [(verb, VERBS[verb]) for verb in _offered(row)]
+        context["stuck"] = subscriptions.next_event(row) if _fails(row) else None
         return TemplateResponse(request, "tasks_app/subscription.html", context)
 
     @requires(may_operate_subscriptions)
@@ -134,7 +143,13 @@ class SubscriptionAdmin(LookOnly, ModelAdmin):
         if verb not in VERBS:
             raise Http404(f"There is no action {verb[:20]!r} here.")
         row, order = _row(subscription_id), VERBS[verb]
-        form = SubscriptionOrderForm(request.POST or None, since=order.since, since_needed=order.since_needed)
+        waiting = subscriptions.next_event(row) if order.event else None
+        form = SubscriptionOrderForm(
+            request.POST or None,
+            since=order.since,
+            since_needed=order.since_needed,
+            event=(waiting.event.id if waiting else "") if order.event else None,
+        )
         status = 200
         if request.method == "POST":
             status = 400
@@ -146,7 +161,7 @@ class SubscriptionAdmin(LookOnly, ModelAdmin):
                 messages.success(request, f"{row} {order.did}.")
                 return HttpResponseRedirect(console_url(LIST) if verb == "delete" else console_url(ONE, row.id))
         context = self.page(request) | {"title": f"{order.button}: {row}", "subscription": row, "form": form}
-        context |= {"order": order, "danger": verb in ("delete", "withdraw")}
+        context |= {"order": order, "danger": verb in ("delete", "withdraw", "skip"), "stuck": waiting}
         return TemplateResponse(request, "tasks_app/subscription_order.html", context, status=status)
 
     def _form_page(self, request: HttpRequest, row: Subscription | None) -> HttpResponse:
@@ -181,9 +196,15 @@ class SubscriptionAdmin(LookOnly, ModelAdmin):
 
 def _offered(row: Subscription) -> list[str]:
     offered = ["pause" if row.state == Subscription.ACTIVE else "resume", "replay"]
+    if _fails(row):
+        offered.append("skip")
     if row.sink == Subscription.WEBHOOK:
         offered += ["secret", "withdraw"] if len(row.secrets) > 1 else ["secret"]
     return [*offered, "delete"]
+
+
+def _fails(row: Subscription) -> bool:
+    return row.failing_since is not None or row.state == Subscription.SUSPENDED
 
 
 def _act(verb: str, row: Subscription, given: dict, operator: Operator) -> object:
@@ -196,6 +217,8 @@ def _act(verb: str, row: Subscription, given: dict, operator: Operator) -> objec
                 raise PunctualError("it is active already.")
         case "replay":
             lifecycle.replay(row.id, given["since"], operator)
+        case "skip":
+            subscriptions.skip_event(row.id, given["event"], operator)
         case "secret":
             return lifecycle.add_secret(row.id, operator)
         case "withdraw":

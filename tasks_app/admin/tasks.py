@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.contrib import admin
 from django.core.exceptions import BadRequest
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
@@ -22,10 +23,11 @@ from tasks_app.engine.watch.listing import ArchiveUnreachable, page_of_tasks, wa
 from tasks_app.engine.watch.runs import run_of
 from tasks_app.engine.watch.why import why_task
 from tasks_app.lifecycle.anywhere import task_by_id, tasks_by_id
+from tasks_app.lifecycle.logs import lines_of
 from tasks_app.lifecycle.operate import Row, Verb, expected
 from tasks_app.lifecycle.tries import error_of, last_error, late_by, try_before, try_of, waited, with_tries
 from tasks_app.lifecycle.view import history
-from tasks_app.models import AnyBatch, AnyTask, AuditEntry, DlqEntry, JobDefinition, ScheduleTask, TaskAttempt
+from tasks_app.models import AnyBatch, AnyTask, AuditEntry, DlqEntry, JobDefinition, ScheduleTask, TaskAttempt, TaskLog
 from tasks_app.models.schedule_task import TaskFields
 from tasks_app.pages.links import console_url
 from tasks_app.pages.lists import refuse_unknown
@@ -38,6 +40,8 @@ from .words import VERBS, doing
 PAGE = 50
 MOST_EXPORTED = 100_000  # tasks in one file from the list
 EXPORT_SECONDS = 120.0
+REFRESH_SECONDS = 2  # of what runs
+LOGS = 10  # tries whose lines a page shows
 HISTORY = 50  # attempts, entries and rows of a unit that a page shows
 
 
@@ -50,6 +54,7 @@ class ScheduleTaskAdmin(LookOnly, ModelAdmin):
             ("order/", self.order_view, "order"),
             ("order/run/", self.run_view, "run"),
             ("operation/<uuid:operation>/", self.operation_view, "operation"),
+            ("<int:task>/parts/", self.parts_view, "task_parts"),
         ]
         own = [path(where, self.admin_site.admin_view(view), name=f"tasks_app_{name}") for where, view, name in pages]
         return own + super().get_urls()
@@ -68,9 +73,16 @@ class ScheduleTaskAdmin(LookOnly, ModelAdmin):
         known_by = ScheduleTask(
             id=task.id, task_type=task.task_type, biz_key=task.biz_key
         )  # in the header and its links
-        context = self.page(request) | _told(task) | {"title": f"Task {task.id}", "original": known_by}
+        context = self.page(request) | _told(task) | _running(task) | {"title": f"Task {task.id}", "original": known_by}
         context["why"] = why_task(task) if "why" in request.GET else None
         return TemplateResponse(request, "tasks_app/task.html", context)
+
+    @requires(may_view)
+    def parts_view(self, request: HttpRequest, task: int) -> HttpResponse:
+        """The run under way alone: what a visible tab asks for every few seconds."""
+        answer = TemplateResponse(request, "tasks_app/parts/all.html", _running(_task(str(task))))
+        answer["Cache-Control"] = "no-store"
+        return answer
 
     @requires(may_view, ("GET",))
     def export_view(self, request: HttpRequest) -> HttpResponseBase:
@@ -184,8 +196,31 @@ def _told(task: TaskFields) -> dict:
         "batch": run.batch is not None and AnyBatch.objects.filter(batch_no=run.batch).exists(),
         "letters": DlqEntry.objects.filter(task_id=task.id).order_by("-id")[:HISTORY],
         "entries": AuditEntry.objects.filter(task_id=task.id).order_by("-id")[:HISTORY],
+        "logs": _logs(TaskLog.objects.filter(task_id=task.id).exclude(batch_no=task.batch_no)),
         "unit": unit,  # the current one first
     }
+
+
+def _running(task: TaskFields) -> dict:
+    """What the run under way tells; it changes while one looks at it."""
+    found = _logs(TaskLog.objects.filter(task_id=task.id, batch_no=task.batch_no)) if task.batch_no else []
+    return {
+        "task": task,
+        "parts": overview.parts(["run"]),
+        "refresh_seconds": REFRESH_SECONDS,
+        "refresh_url": console_url("tasks_app_task_parts", task.id),
+        "run": try_of(task),
+        "progress": task.progress,
+        "log": found[0] if found else None,
+    }
+
+
+def _logs(rows: QuerySet[TaskLog]) -> list[TaskLog]:
+    """The latest few, each with its lines."""
+    found = list(rows.order_by("-id")[:LOGS])
+    for one in found:
+        one.told = lines_of(one)
+    return found
 
 
 def _task(object_id: str) -> TaskFields:

@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
+from tasks_app.core.backfill import KIND as BACKFILL
 from tasks_app.core.phrases import counted, first_line, span
 from tasks_app.core.states import Status
+from tasks_app.lifecycle.campaigns.backfill import CREATED, EXISTS
 from tasks_app.lifecycle.operate import Answer, Verb
 from tasks_app.lifecycle.tries import try_of
 from tasks_app.models import ScheduleTask
@@ -12,7 +14,7 @@ from tasks_app.models import ScheduleTask
 # What the list of tasks offers.
 VERBS = {Verb.RETRY: "Retry now", Verb.CANCEL: "Cancel", Verb.MOVE: "Move", Verb.DISCARD: "Discard"}
 LETTER_VERBS = {Verb.REPLAY: "Replay", Verb.DISCARD: "Discard"}  # what the list of dead letters offers
-KINDS = VERBS | {Verb.REPLAY: "Replay"}  # of campaigns
+KINDS = {str(verb): words for verb, words in (VERBS | LETTER_VERBS).items()} | {BACKFILL: "Backfill"}  # of campaigns
 WILL = {
     Answer.REPLAYED: "dead: will start over, with a new budget of tries",
     Answer.DUE_NOW: "failed: will be tried again at once",
@@ -37,6 +39,10 @@ DONE = {
     Answer.MOVED: "moved",
     Answer.REPLACED: "moved while running: the attempt was superseded, a new task is scheduled",
 }
+
+
+MADE = {CREATED: "instances made"}  # by a backfill
+FOUND = {EXISTS: "had their instance already"}
 
 
 def split(counts: Mapping[str, int]) -> tuple[dict[Answer, int], dict[Answer, int]]:
@@ -72,6 +78,11 @@ def doing(task: ScheduleTask, now: datetime) -> str:
                 if run.started_at is None
                 else f"It is running on {run.worker}."
             )
+        case Status.AWAY:
+            until = (
+                f", and must report within {span(task.away.until - now)}" if task.away and task.away.until > now else ""
+            )
+            return f"Somebody else has it{until}."
         case Status.BLOCKED:
             return "It is waiting for others to finish."
         case Status.DEAD if task.current:

@@ -2,13 +2,16 @@
 
 from collections.abc import Callable
 from functools import wraps
+from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth.decorators import user_passes_test
 from django.http import HttpRequest, HttpResponse
 from ninja.errors import AuthenticationError
-from ninja.security import APIKeyCookie, HttpBearer
+from ninja.security import APIKeyCookie, APIKeyQuery, HttpBearer
 
+from tasks_app.core.away import Run
+from tasks_app.engine.addresses import is_signed
 from tasks_app.engine.operations.api_tokens import Caller, known
 from tasks_app.lifecycle.request import checked_name
 from tasks_app.models.schedule_task import DEFAULT_TENANT, TENANT_LENGTH
@@ -47,6 +50,31 @@ class Session(APIKeyCookie):
         tenant = checked_name(TENANT_HEADER, request.headers.get(TENANT_HEADER) or DEFAULT_TENANT, TENANT_LENGTH)
         may_write = _may(request.user, OPERATE)
         return _admitted(request, Caller(request.user.get_username(), tenant, may_write, is_person=True))
+
+
+class Signature(APIKeyQuery):
+    """Whoever was given the address of a run: it may report about that run, and nothing else."""
+
+    param_name = "signature"
+
+    def authenticate(self, request: HttpRequest, key: str | None) -> Caller | None:
+        about = key and _addressed(request)
+        if not about or not is_signed(about, key):
+            return None
+        return _admitted(request, Addressee(f"address of task {about.task}", about.tenant, can_write=True))
+
+
+class Addressee(Caller):
+    """The caller of a signed address, whatever is open to tokens."""
+
+
+def _addressed(request: HttpRequest) -> Run | None:
+    """The run that the address is about; None if that can't be read."""
+    given, token = request.GET, request.resolver_match.kwargs.get("token")
+    try:
+        return Run(given["tenant"], UUID(str(token)), int(given["task"]), UUID(given["run"]))
+    except (KeyError, ValueError):
+        return None
 
 
 def caller(request: HttpRequest) -> Caller:

@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from ninja import Query, Router, Schema
 from pydantic import Field
 
-from tasks_app.core.campaigns import CAP, MOST, RATES, CampaignState
+from tasks_app.core.campaigns import CAP, MOST, MOST_RUNNING, RATES, CampaignState
 from tasks_app.core.errors import InvalidTask
 from tasks_app.engine.operations.api_tokens import Caller
 from tasks_app.engine.operations.campaigns import Pace, start_matching
@@ -20,7 +20,7 @@ from tasks_app.lifecycle.operate import Verb
 from tasks_app.models import Campaign
 
 from .auth import caller
-from .enums import CampaignKind, Lane, ReleaseLane, TaskStatus
+from .enums import AnyCampaignKind, BackfillWhich, CampaignKind, Lane, ReleaseLane, TaskStatus
 from .idempotency import mutation
 from .jobs import operator
 from .problems import SCOPE, Problem, may_answer
@@ -52,6 +52,17 @@ class CampaignIn(Model):
     lane: ReleaseLane = Field(
         LANE, description=f"Where tasks wait that are to run again; `{OWN_LANE}`: each in its own lane"
     )
+    most_running: int | None = Field(
+        None, ge=1, le=MOST_RUNNING, description="Of what it releases, so many may not be over yet; null: no limit"
+    )
+    reason: Text | None = Field(None, description="Why; kept in the audit")
+
+
+class PaceIn(Model):
+    """What is given is changed, what is left out stays as it is; null: no limit."""
+
+    rate: float | None = Field(None, ge=RATES[0], le=RATES[1], description="Tasks a second")
+    most_running: int | None = Field(None, ge=1, le=MOST_RUNNING, description="Tasks that may not be over yet")
     reason: Text | None = Field(None, description="Why; kept in the audit")
 
 
@@ -66,10 +77,12 @@ class CampaignOut(Schema):
     task_type: str | None
     cap: int
     rate: float | None
+    most_running: int | None = Field(description="Of what it releases, so many may not be over yet")
     lane: ReleaseLane | None = Field(
         description="Where tasks wait that it released; null: nowhere else, or it releases none"
     )
     at: datetime | None
+    which: BackfillWhich | None = Field(description="Of a backfill: which firings")
     total: int = Field(description="Tasks that were chosen when it began")
     more: bool = Field(description="More tasks matched than were chosen")
     done: int = Field(description="Tasks that it has dealt with")
@@ -85,7 +98,7 @@ class CampaignOut(Schema):
     @classmethod
     def of(cls, row: Campaign) -> "CampaignOut":
         plain = {name: getattr(row, name) for name in cls.model_fields if hasattr(row, name)}
-        return cls(**plain | {"lane": row.options.get("lane"), "at": row.options.get("at")})
+        return cls(**plain | {name: row.options.get(name) for name in ("lane", "at", "which")})
 
 
 class CampaignPage(Schema):
@@ -103,7 +116,7 @@ class CampaignChangedOut(Schema):
 def list_campaigns(
     request: HttpRequest,
     state: Annotated[CampaignState | None, Query()] = None,
-    kind: Annotated[CampaignKind | None, Query()] = None,
+    kind: Annotated[AnyCampaignKind | None, Query()] = None,
     after: Cursor = None,
     limit: Limit = PAGE,
 ):
@@ -124,7 +137,7 @@ def start_campaign(request: HttpRequest, body: CampaignIn, idempotency_key: Key 
         Verb(body.kind),
         _wanted(asked, given),
         operator(request, body.reason),
-        Pace(body.cap, body.rate, _usable_lane(asked, body)),
+        Pace(body.cap, body.rate, usable_lane(asked, body.lane), body.most_running),
         at=body.at,
         selection=words or "all tasks",
     )
@@ -134,6 +147,15 @@ def start_campaign(request: HttpRequest, body: CampaignIn, idempotency_key: Key 
 @router.get("/{campaign_id}", response=CampaignOut, summary="Read a campaign: how far it is, and what came of it")
 def read_campaign(request: HttpRequest, campaign_id: Id):
     return CampaignOut.of(_campaign(request, campaign_id))
+
+
+@router.patch("/{campaign_id}", response=CampaignOut, summary="Change the pace of a campaign")
+@mutation
+def change_campaign(request: HttpRequest, campaign_id: Id, body: PaceIn, idempotency_key: Key = None):
+    """From its next step on. One that is over stays as it is."""
+    changes = body.model_dump(exclude_unset=True, exclude={"reason"})
+    row, _ = verbs.change_pace(_campaign(request, campaign_id).id, changes, operator(request, body.reason))
+    return 200, CampaignOut.of(row)
 
 
 @router.post("/{campaign_id}/pause", response=CampaignChangedOut, summary="Pause a campaign")
@@ -174,10 +196,10 @@ def _wanted(asked: Caller, given: dict) -> Filter:
     )
 
 
-def _usable_lane(asked: Caller, body: CampaignIn) -> str:
-    if body.lane != OWN_LANE:
-        asked.refuse_closed_lane(body.lane)
-    return body.lane
+def usable_lane(asked: Caller, lane: str) -> str:
+    if lane != OWN_LANE:
+        asked.refuse_closed_lane(lane)
+    return lane
 
 
 def _visible(asked: Caller, **wanted: str | None) -> CampaignFilter:

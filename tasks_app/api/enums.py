@@ -5,6 +5,7 @@ The lists are those of core; only what would be called too shortly outside gets 
 
 from enum import StrEnum
 
+from tasks_app.core.backfill import KIND, Which
 from tasks_app.core.lanes import LANES
 from tasks_app.core.schedule import Gap, Repeat
 from tasks_app.core.states import Status
@@ -31,8 +32,10 @@ TaskStatus = _listed(
     "TaskStatus",
     _same(Status),
     "BLOCKED waits for other tasks, INIT for its time, FAIL for its next try. RUNNING is with a worker or on its way "
-    "there. SUCCESS is done, DEAD gave up, CANCELLED was cancelled, skipped, expired or replaced.",
+    "there, AWAY with somebody else, who reports its outcome. "
+    "SUCCESS is done, DEAD gave up, CANCELLED was cancelled, skipped, expired or replaced.",
 )
+ReportOutcome = _listed("ReportOutcome", {"COMPLETE": "complete", "FAIL": "fail"}, "What was reported of a task.")
 Lane = _listed("Lane", {lane.upper(): lane for lane in LANES}, "Priority classes, most urgent first.")
 DstGap = _listed("DstGap", _same(Gap), "A time that the clock skips in spring: left out, or moved past the gap.")
 DstRepeat = _listed("DstRepeat", _same(Repeat), "A time that comes twice in autumn: fires once, or both times.")
@@ -46,6 +49,17 @@ CampaignKind = _listed(
     "CampaignKind",
     _same(Verb),
     "What is done to each task. `retry`: the dead start over, the failed don't wait. `replay`: the dead alone.",
+)
+AnyCampaignKind = _listed(
+    "AnyCampaignKind",
+    _same(Verb) | {KIND.upper(): KIND},
+    "What a campaign does: to each task, or, a `backfill`, for each firing of its jobs.",
+)
+BackfillWhich = _listed(
+    "BackfillWhich",
+    _same(Which),
+    "`missing`: firings without an instance; each gets the identity of a scheduled one. `failed`: firings whose "
+    "instance is dead; that is replayed. `all`: each of them once more, with an identity of its own.",
 )
 ReleaseLane = _listed(
     "ReleaseLane",

@@ -38,9 +38,11 @@ _JOB = _JOB_IN | {
     "paused_by": "",
     "paused_until": None,
     "on_resume": "skip",
+    "declared": None,
     "created_at": "2027-02-26T14:03:11.120000Z",
     "updated_at": "2027-02-26T14:03:11.120000Z",
 }
+_DECLARED = {"source": "jobs.yaml", "applied_at": "2027-02-26T14:03:11.120000Z", "drift": ["cron"]}
 _TASK_IN = {
     "task_type": "INVOICE_SEND",
     "key": "order 4711/a",
@@ -62,6 +64,7 @@ _TASK = {
     "allowed_at": None,
     "start_time": "2027-03-01T08:00:00.012000Z",
     "finish_time": "2027-03-01T08:00:00.250000Z",
+    "progress": None,
     "late_seconds": 0.012,
     "waited_seconds": None,
     "lane": "default",
@@ -72,6 +75,7 @@ _TASK = {
     "repeat_after": None,
     "expires_after": None,
     "retry_for": None,
+    "away": None,
     "deferred_from": None,
     "deferred": [],
     "worker": "worker@app-1",
@@ -98,6 +102,17 @@ _LANE = {
     "paused": None,
     "canarySeconds": 4.1,
 }
+_NAMED_SECRET = {
+    "id": 4,
+    "name": "billing-token",
+    "signs": False,
+    "hosts": ["api.example.com"],
+    "values": 1,
+    "created_by": "olga",
+    "created_at": "2027-02-26T14:03:11.120000Z",
+    "updated_at": "2027-02-26T14:03:11.120000Z",
+}
+_HOST_LIMIT = {"host": "api.example.com", "max_running": 5, "rate": 20.0, "burst": 20.0, "permits": 17.5, "running": 2}
 _SUBSCRIPTION_IN = {
     "name": "shop",
     "events": ["task.dead", "task.late"],
@@ -184,8 +199,10 @@ _CAMPAIGN = {
     "task_type": "INVOICE_SEND",
     "cap": 20000,
     "rate": 500.0,
+    "most_running": None,
     "lane": "backfill",
     "at": None,
+    "which": None,
     "total": 18250,
     "more": False,
     "done": 6100,
@@ -284,6 +301,32 @@ EXAMPLES = {
             "next": None,
         }
     ],
+    "NamedSecretIn": [
+        {"value": "sk_live_0123456789", "hosts": ["api.example.com"], "reason": "a new contract"},
+        {"keep_old": True, "reason": "once a year"},
+    ],
+    "NamedSecretOut": [_NAMED_SECRET],
+    "NamedSecretMade": [_NAMED_SECRET | {"made": None}],
+    "NamedSecretPage": [{"items": [_NAMED_SECRET], "next": None}],
+    "HostLimitIn": [{"max_running": 5, "rate": 20, "reason": "they asked us to"}],
+    "HostLimitOut": [_HOST_LIMIT],
+    "Hosts": [
+        {
+            "limits": [_HOST_LIMIT],
+            "unwell": [
+                {
+                    "tenant": "acme",
+                    "host": "hooks.example.com",
+                    "failures": 5,
+                    "tries": 1,
+                    "error": "POST: https://hooks.example.com did not answer within 5 s.",
+                    "unwell_seconds": 41.5,
+                    "try_in_seconds": 18.5,
+                }
+            ],
+        }
+    ],
+    "HostTriedOut": [{"host": "hooks.example.com", "changed": True}],
     "JobPatch": [{"cron": "0 8 * * MON-FRI", "reason": "an hour earlier"}],
     "PauseIn": [
         {"reason": "the mail server is being moved"},
@@ -302,7 +345,7 @@ EXAMPLES = {
         {"task_type": "INVOICE_SEND", "key": "order 4711/a", "at": "2027-03-02T09:00:00+01:00", "revision": 3},
         {"task_type": "INVOICE_SEND", "key": 4712, "delay": 0},
     ],
-    "JobOut": [_JOB],
+    "JobOut": [_JOB, _JOB | {"declared": _DECLARED}],
     "JobPage": [{"items": [_JOB], "next": "daily report"}],
     "TaskOut": [_TASK],
     "TaskPage": [{"items": [_TASK], "next": "1001"}],
@@ -322,6 +365,17 @@ EXAMPLES = {
         {"answer": "cancelled", "acted": True, "task_id": 1001, "status": "CANCELLED"},
         {"answer": "finished", "acted": False, "task_id": 1001, "status": "SUCCESS"},
     ],
+    "CompleteIn": [{"result": {"pages": 40}}, {}],
+    "FailIn": [
+        {"code": "NO_SUCH_FILE", "message": "film-7.mov is not there", "retryable": False, "tags": ["films"]},
+        {"code": "BUSY", "message": "all machines are taken", "retry_after": 600},
+    ],
+    "ProgressIn": [{"fraction": 0.4, "note": "reel 2 of 5"}, {"lease": 3600}, {}],
+    "ReportOut": [
+        {"task": 1001, "outcome": "complete", "status": "SUCCESS", "due_at": None},
+        {"task": 1001, "outcome": "fail", "status": "FAIL", "due_at": "2027-03-01T08:10:00Z"},
+    ],
+    "LeaseOut": [{"task": 1001, "until": "2027-03-01T09:00:00Z"}],
     "WhyOut": [{"rule": "lane_paused", "words": "Lane low is paused."}],
     "HealthOut": [
         {
@@ -340,6 +394,7 @@ EXAMPLES = {
             "due": 3,
             "claimed": 0,
             "running": 20,
+            "away": 2,
             "deadLetters": 1,
             "waitingToMove": 0,
             "oldestToMoveSeconds": None,
@@ -426,6 +481,34 @@ EXAMPLES = {
     ],
     "LettersIn": [{"task_type": "INVOICE_SEND", "tag": "gateway", "reason": "nobody needs them any more"}],
     "OrderedOut": [{"letters": 4711, "complete": True, "taken": 4711, "campaign": 9, "state": "RUNNING"}],
+    "BackfillIn": [
+        {"since": "2026-03-01T00:00:00Z", "until": "2026-03-01T12:00:00Z", "rate": 5, "dry_run": True},
+        {"since": "2026-03-01T00:00:00Z", "which": "failed", "most_running": 4, "reason": "the source is back"},
+    ],
+    "BackfillsIn": [
+        {
+            "jobs": [12, 13],
+            "since": "2026-03-01T00:00:00Z",
+            "until": "2026-03-01T12:00:00Z",
+            "which": "all",
+            "newest_first": True,
+        }
+    ],
+    "BackfillOut": [
+        {
+            "instances": 4032,
+            "first": [{"job": 12, "fire_time": "2027-03-01T00:00:00Z", "task_id": None}],
+            "last": [{"job": 12, "fire_time": "2027-03-14T23:55:00Z", "task_id": None}],
+            "per_second": 5.0,
+            "seconds": 806.4,
+            "done_at": "2027-03-15T09:13:26.400000Z",
+            "forecast": "About 13 min, until Mon 15 Mar 09:13 UTC, at the rate of 5 a second.",
+            "selection": "missing firings of 'report' from 2027-03-01 00:00 to 2027-03-14 23:59 UTC, oldest first",
+            "campaign": None,
+            "state": None,
+        }
+    ],
+    "PaceIn": [{"rate": 50, "reason": "the mail server can take more"}, {"rate": None, "most_running": 8}],
     "AttemptPage": [
         {
             "items": [
@@ -437,6 +520,24 @@ EXAMPLES = {
                     "finished_at": "2027-03-01T08:00:00.250000Z",
                     "error_code": "MAIL_DOWN",
                     "error_msg": "the mail server does not answer",
+                }
+            ],
+            "next": None,
+        }
+    ],
+    "LogPage": [
+        {
+            "items": [
+                {
+                    "id": 12,
+                    "attempt": 1,
+                    "worker": "worker@app-1",
+                    "started_at": "2027-03-01T08:00:00.012000Z",
+                    "dropped": 0,
+                    "lines": [
+                        {"at": "2027-03-01T08:00:00.150000Z", "level": "", "text": "page 1 has no title"},
+                        {"at": "2027-03-01T08:00:00.250000Z", "level": "WARNING", "text": "shop.mail: no answer"},
+                    ],
                 }
             ],
             "next": None,
@@ -533,6 +634,11 @@ PROBLEMS = {
         ("SCH_405_METHOD_NOT_ALLOWED", "PUT is not allowed here; use GET, HEAD, POST.", None),
         ("SCH_409_DUPLICATE", "INVOICE_SEND 'order 4711/a' is already scheduled: task 1001, INIT.", _TASK_THERE),
         ("SCH_409_IN_PROGRESS", "The first request with Idempotency-Key 'a1' is still running.", None),
+        (
+            "SCH_409_NOT_AWAY",
+            "Task 998 was cancelled by olga: the order was withdrawn. Nothing was changed.",
+            {"task": {"id": 998, "status": "CANCELLED", "live": False}},
+        ),
         ("SCH_409_CONFLICT", "job 12 was changed by others 10 times in the meantime. Try again.", _JOB_THERE),
         (
             "SCH_409_HAS_CHILDREN",

@@ -46,6 +46,7 @@ class HealthOut(Schema):
     due: int
     claimed: int
     running: int
+    away: int
     deadLetters: int
     waitingToMove: int
     oldestToMoveSeconds: float | None
@@ -96,6 +97,7 @@ def read_health(request: HttpRequest):
         due=status.due,
         claimed=status.claimed,
         running=status.running,
+        away=status.away,
         deadLetters=status.dead_letters,
         waitingToMove=status.storage.moving.tasks,
         oldestToMoveSeconds=status.storage.moving.oldest_seconds,

@@ -88,7 +88,7 @@ def list_jobs(
     wanted = JobFilter(asked.tenant, status, task_type, name, types=asked.types)
     found, more = page_of_jobs(wanted, after, limit)
     load_parents(found)
-    return {"items": [JobOut.of(job) for job in found], "next": more}
+    return {"items": JobOut.several(found), "next": more}
 
 
 @router.get("/{job_id}", response=JobOut, summary="Read a job")
@@ -103,7 +103,7 @@ def read_job(request: HttpRequest, job_id: Id):
 @mutation
 def edit_job(request: HttpRequest, job_id: Id, body: JobPatch, if_match: NeededRevision, idempotency_key: Key = None):
     """A field that is left out stays as it is; null sets it to its default."""
-    _own_job(request, job_id)
+    own_job(request, job_id)
     if body.task_type is not None:
         caller(request).refuse_closed_type(body.task_type)
     _refuse_hidden_parents(request, body)
@@ -123,7 +123,7 @@ def edit_job(request: HttpRequest, job_id: Id, body: JobPatch, if_match: NeededR
 @mutation
 def delete_job(request: HttpRequest, job_id: Id, if_match: Revision = None, idempotency_key: Key = None):
     """It no longer fires. What it has fired stays, as tasks. A job that others wait for can't be deleted."""
-    _own_job(request, job_id)
+    own_job(request, job_id)
     with telling(request):
         jobs.delete_job(job_id, operator(request), tenant=caller(request).tenant, revision=_revision(if_match))
     return 204, None
@@ -134,7 +134,7 @@ def delete_job(request: HttpRequest, job_id: Id, if_match: Revision = None, idem
 @mutation
 def pause_job(request: HttpRequest, job_id: Id, body: PauseIn, idempotency_key: Key = None):
     """Nothing fires until it is resumed, or until `until`; what runs or waits for a retry goes on."""
-    _own_job(request, job_id)
+    own_job(request, job_id)
     with telling(request):
         job = jobs.pause_job(
             job_id,
@@ -151,7 +151,7 @@ def pause_job(request: HttpRequest, job_id: Id, body: PauseIn, idempotency_key: 
 @mutation
 def resume_job(request: HttpRequest, job_id: Id, body: ResumeIn | None = None, idempotency_key: Key = None):
     """A job that is not paused stays as it is."""
-    _own_job(request, job_id)
+    own_job(request, job_id)
     body = body or ResumeIn()
     by = operator(request, body.reason)
     with telling(request):
@@ -164,7 +164,7 @@ def resume_job(request: HttpRequest, job_id: Id, body: ResumeIn | None = None, i
 @mutation
 def trigger_job(request: HttpRequest, job_id: Id, idempotency_key: NeededKey, body: TriggerIn | None = None):
     """Once, in addition to its schedule, even if it is paused. The same key always gives the same instance."""
-    _own_job(request, job_id)
+    own_job(request, job_id)
     body = body or TriggerIn()
     if not somebody_dispatches():
         raise Problem(
@@ -264,7 +264,7 @@ def _refuse_hidden_parents(request: HttpRequest, body: JobPatch) -> None:
             raise InvalidTask(f"parents has {shown(name)}, but there is no job of that name.")
 
 
-def _own_job(request: HttpRequest, job_id: int) -> JobDefinition:
+def own_job(request: HttpRequest, job_id: int) -> JobDefinition:
     """A job that the caller may change."""
     return usable(request, _job(request, job_id))
 

@@ -29,6 +29,8 @@ TAGS = [
         "the handler is declared",
     },
     {"name": "campaigns", "description": "One order for many tasks, carried out step by step"},
+    {"name": "hosts", "description": "Where callbacks go to: limits, and hosts that are unwell"},
+    {"name": "secrets", "description": "What callbacks send in headers, or sign with; never read"},
     {"name": "subscriptions", "description": "Who is told of which events, and how that goes"},
     {"name": "alarms", "description": "Who is told when something goes wrong, and what has gone wrong"},
     {"name": "dead letters", "description": "What gave up, by cause; run it again, or give it up"},
@@ -107,8 +109,8 @@ def _codes(method: str, operation: dict) -> set[str]:
     if "requestBody" in operation:
         found.add("SCH_400_MALFORMED")
     needed = {one["name"]: one["required"] for one in operation["parameters"]}
-    # One that has a list is refused if it is not in it.
-    if any(one["in"] == "path" and "$ref" not in one["schema"] for one in operation["parameters"]):
+    # One that has a list is refused if it is not in it; and what is put somewhere need not have been there.
+    if method != "put" and any(one["in"] == "path" and "$ref" not in one["schema"] for one in operation["parameters"]):
         found.add("SCH_404_NOT_FOUND")
     if "Idempotency-Key" in needed:
         found |= {"SCH_409_IN_PROGRESS", "SCH_422_KEY_REUSED"}

@@ -15,6 +15,7 @@ from tasks_app.core.errors import (
     InvalidTask,
     LaneClosed,
     NameTaken,
+    NotAway,
     NotForTenants,
     NotThere,
     RetryLimited,
@@ -48,6 +49,7 @@ CODES = {
     "SCH_409_IN_PROGRESS": "The first request with this Idempotency-Key is still running",
     "SCH_409_CONFLICT": "Others keep changing it",
     "SCH_409_HAS_CHILDREN": "Other jobs wait for it",
+    "SCH_409_NOT_AWAY": "The run that it is about is over",
     "SCH_412_STALE": "It was changed since it was read",
     "SCH_413_TOO_LARGE": "The request is too large",
     "SCH_422_INVALID": "The request makes no sense",
@@ -175,6 +177,8 @@ def problem_of(error: Exception) -> Problem:
     """What to answer to whatever was raised."""
     if isinstance(error, Problem):
         return error
+    if isinstance(error, NotAway):
+        return Problem("SCH_409_NOT_AWAY", str(error), there=as_there(error.row) if error.row else None)
     for kind, code in _OURS.items():
         if isinstance(error, kind):
             return Problem(code, str(error), retry_after=getattr(error, "retry_after", None))
@@ -229,6 +233,6 @@ def handle_all(api: NinjaAPI) -> None:
     def handler(request: HttpRequest, error: Exception) -> HttpResponse:
         return respond(problem_of(error))
 
-    kinds = (Problem, ValidationError, AuthenticationError, HttpError, Http404, *_OURS)
+    kinds = (Problem, ValidationError, AuthenticationError, HttpError, Http404, NotAway, *_OURS)
     for kind in (*kinds, DatabaseError, InterfaceError, Exception):
         api.add_exception_handler(kind, handler)

@@ -1,6 +1,7 @@
 """What goes in and out of the REST API."""
 
 import re
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Annotated, Any, ClassVar
 from uuid import UUID
@@ -15,11 +16,12 @@ from tasks_app.core.jobs import CatchUp, JobStatus, OnResume
 from tasks_app.core.phrases import for_outsiders
 from tasks_app.core.rules import Reason, Rule
 from tasks_app.engine.operations.api_tokens import Caller
+from tasks_app.lifecycle.jobs.declared import drift, records_of
 from tasks_app.lifecycle.jobs.parents import parent_names
 from tasks_app.lifecycle.jobs.view import schedule_in_words
 from tasks_app.lifecycle.operate import Answer
 from tasks_app.lifecycle.tries import error_of, last_error, late_by, tries_of, try_of, waited
-from tasks_app.models import JobDefinition, ScheduleTask
+from tasks_app.models import DeclaredJob, JobDefinition, ScheduleTask
 from tasks_app.models.schedule_task import KEY_LENGTH
 
 from .enums import DstGap, DstRepeat, Lane, PlanOutcome, TaskStatus
@@ -187,6 +189,14 @@ class UnitRescheduleIn(RescheduleIn):
     key: BizKey
 
 
+class DeclaredOut(Schema):
+    """The file that declares a job."""
+
+    source: str = Field(description="What the file is called")
+    applied_at: datetime
+    drift: list[str] = Field(description="The fields that were changed by hand since")
+
+
 class JobOut(Schema):
     """A job as it stands. Times that are not set are null; durations are in seconds."""
 
@@ -222,18 +232,37 @@ class JobOut(Schema):
     paused_by: str
     paused_until: datetime | None
     on_resume: OnResume
+    declared: DeclaredOut | None = Field(description="The file that declares it; null: none does")
     created_at: datetime
     updated_at: datetime
 
     @classmethod
     def of(cls, job: JobDefinition) -> "JobOut":
+        [told] = cls.several([job])
+        return told
+
+    @classmethod
+    def several(cls, jobs: Sequence[JobDefinition]) -> "list[JobOut]":
+        records = records_of(jobs)
+        return [cls._of(job, records.get(job.id)) for job in jobs]
+
+    @classmethod
+    def _of(cls, job: JobDefinition, record: DeclaredJob | None) -> "JobOut":
         plain = {name: getattr(job, name) for name in cls.model_fields if hasattr(job, name)}
         seconds = None if job.expires_after is None else job.expires_after.total_seconds()
         return cls(
             **plain
             | {"cron": job.cron or None, "every": job.every or None, "at": job.run_at}
-            | {"expires_after": seconds, "words": schedule_in_words(job), "parents": parent_names(job)}
+            | {"expires_after": seconds, "words": schedule_in_words(job), "declared": _declared(record, job)}
+            | {"parents": parent_names(job)}
         )
+
+
+def _declared(record: DeclaredJob | None, job: JobDefinition) -> dict | None:
+    if record is None:
+        return None
+    changed = [one.field for one in drift(record, job)]
+    return {"source": record.source, "applied_at": record.applied_at, "drift": changed}
 
 
 class ErrorOut(Schema):
@@ -241,6 +270,21 @@ class ErrorOut(Schema):
 
     code: str = Field(description="Of the handler's choice, or of the scheduler: TIMEOUT, LOST …")
     message: str
+
+
+class AwayOut(Schema):
+    """A task that somebody else has, who reports its outcome."""
+
+    since: datetime
+    until: datetime = Field(description="Lost, if nothing is heard of it by then")
+
+
+class ProgressOut(Schema):
+    """How far the run under way says it is."""
+
+    fraction: float | None = Field(description="From 0 to 1; null: it doesn't know")
+    note: str
+    at: datetime = Field(description="When it said so")
 
 
 class TaskOut(Schema):
@@ -262,6 +306,7 @@ class TaskOut(Schema):
     )
     start_time: datetime | None = Field(description="Of the run under way, else of the last one")
     finish_time: datetime | None
+    progress: ProgressOut | None = Field(description="Null: nothing runs, or its handler doesn't tell")
     late_seconds: float | None
     waited_seconds: float | None
     lane: Lane
@@ -274,6 +319,7 @@ class TaskOut(Schema):
     retry_for: float | None = Field(
         description="It is retried until this long after execute_time, however often; null: max_retry times"
     )
+    away: AwayOut | None = Field(description="If somebody else has it: since when, and until when")
     deferred_from: int | None = Field(description="The task that handed this effect on")
     deferred: list[int] = Field(description="The tasks that its own effects were handed on to")
     worker: str | None = Field(description="Who runs it, or ran it last; null: nobody, or no longer known")
@@ -301,6 +347,8 @@ class TaskOut(Schema):
         told |= {"worker": run.worker or None, "batch": run.batch, "attempts": tries_of(task)}
         told |= {"repeat_after": _seconds(task.repeat_after), "expires_after": _seconds(task.expires_after)}
         told |= {"retry_for": _seconds(task.retry_for), "deferred": task.deferred or []}
+        told["away"] = task.away and {"since": task.away.since, "until": task.away.until}
+        told["progress"] = task.progress and task.progress._asdict()
         told["last_error"] = last and {"code": last.code, "message": for_outsiders(last.message)}
         return cls(**plain | told)
 

@@ -29,7 +29,7 @@ _PYTHON = {
     INTERVAL: lambda microseconds: timedelta(microseconds=microseconds),
 }
 # Nearly every row has another value: a dictionary of them would only take time.
-_DISTINCT = {"id", "biz_key", "idem_key", "token", "payload", "result", "deferred", "ids", "lateness"}
+_DISTINCT = {"id", "biz_key", "idem_key", "token", "payload", "result", "deferred", "ids", "lateness", "lines"}
 
 _COLUMNS = """
 SELECT attname, format_type(atttypid, NULL) FROM pg_attribute

@@ -35,8 +35,9 @@ def kinds() -> Iterator[Kind]:
     for name, family in sorted(known_classes().items()):
         one, order = classes.get(name, default), ("biz_key", "task_type", "tenant", "id")
         yield Kind(TASKS, name, family, "id", "updated_at", order, one.hot, one.cold)
-    for name, family, key, order in (
-        ("batches", "punctual_past_batch", "finished_at", ("task_type", "finished_at")),
-        ("attempts", "punctual_attempt", "id", ("task_id", "id")),
+    for name, family, key, moment, order in (
+        ("batches", "punctual_past_batch", "finished_at", "finished_at", ("task_type", "finished_at")),
+        ("attempts", "punctual_attempt", "id", "finished_at", ("task_id", "id")),
+        ("logs", "punctual_log", "id", "started_at", ("task_id", "id")),
     ):
-        yield Kind(name, DEFAULT_CLASS, family, key, "finished_at", order, default.hot, default.cold)
+        yield Kind(name, DEFAULT_CLASS, family, key, moment, order, default.hot, default.cold)

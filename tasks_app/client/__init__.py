@@ -1,12 +1,14 @@
 """The door for other apps: what they need every day.
 
 Beside it are `client.events` (what an app tells others), `client.subscriptions` (who hears of it), `client.jobs` (rules
-that fire by a schedule), `client.rolling` (all repeating tasks of a type at once) and `client.compensation` (an app's
-own rows compared with what is scheduled for them). Admin pages are built with `tasks_app.pages`.
+that fire by a schedule), `client.campaigns` (one order for many tasks, and backfills), `client.rolling` (all repeating
+tasks of a type at once) and `client.compensation` (an app's own rows compared with what is scheduled for them). Admin
+pages are built with `tasks_app.pages`.
 """
 
 from collections.abc import Iterable, Sequence
 
+from tasks_app.core.away import Addresses, Away
 from tasks_app.core.errors import (
     InvalidTask,
     PunctualError,
@@ -14,6 +16,7 @@ from tasks_app.core.errors import (
     ScheduleConflict,
     Skip,
     Snooze,
+    TaskCancelled,
     UnrecoverableError,
 )
 from tasks_app.core.links import LINKS, Link, MakeLink
@@ -49,9 +52,11 @@ from .subscriptions import Event, ToFunction, ToQueue, ToStream, ToWebhook, subs
 
 __all__ = [
     "INTERNAL_TENANT",
+    "Addresses",
     "Answer",
     "Arguments",
     "AttemptInfo",
+    "Away",
     "Backoff",
     "BaseHandler",
     "BatchHandler",
@@ -71,6 +76,7 @@ __all__ = [
     "Snooze",
     "Status",
     "Task",
+    "TaskCancelled",
     "TaskHandler",
     "TaskInfo",
     "ToFunction",

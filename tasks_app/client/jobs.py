@@ -2,9 +2,11 @@
 
 from tasks_app.core.errors import HasChildren, NameTaken, StaleRevision, UnknownJob
 from tasks_app.engine.operations.jobs import create_job, delete_job, edit_job, pause_job, resume_job, trigger_job
+from tasks_app.lifecycle.jobs.declared import Declaration
 from tasks_app.lifecycle.jobs.request import JobRequest
 
 __all__ = [
+    "Declaration",
     "HasChildren",
     "JobRequest",
     "NameTaken",

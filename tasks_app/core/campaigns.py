@@ -8,6 +8,7 @@ CAP = 5_000  # tasks of one campaign, unless it is told otherwise
 MOST = 1_000_000  # tasks of one campaign, whatever it is told
 CHUNK = 500  # tasks in one step, at most: one transaction
 RATES = (0.01, 10_000.0)  # tasks a second
+MOST_RUNNING = 10_000  # tasks that may be told to be under way at once, at most
 STEP_SECONDS = 0.2  # how much of its rate one step takes at once
 SLACK_SECONDS = 3.0  # how much of its rate it may make up for after a delay
 
@@ -32,6 +33,17 @@ def checked_cap(cap: object) -> int:
     if isinstance(cap, bool) or not isinstance(cap, int) or not 1 <= cap <= MOST:
         raise InvalidTask(f"cap={cap!r}: a campaign takes between 1 and {MOST:,} tasks.")
     return cap
+
+
+def checked_most_running(number: object) -> int | None:
+    if number is None:
+        return None
+    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= MOST_RUNNING:
+        raise InvalidTask(
+            f"most_running={number!r}: between 1 and {MOST_RUNNING:,} tasks may be under way at once. "
+            "Leave it out for no limit."
+        )
+    return number
 
 
 def checked_rate(rate: object) -> float | None:

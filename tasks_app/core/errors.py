@@ -72,6 +72,10 @@ class HasChildren(Conflicting):
     """Other jobs wait for this one, so it can't be deleted; nothing was written."""
 
 
+class NotAway(Conflicting):
+    """What was reported is about a run that is over, or has another outcome; nothing was written."""
+
+
 class RetryLimited(PunctualError):
     """The task was retried too often of late; nothing was written. Ask again after `retry_after` seconds."""
 
@@ -132,6 +136,10 @@ class Skip(PunctualError):
         super().__init__(reason)
         self.reason = reason
         self.code = code
+
+
+class TaskCancelled(PunctualError):
+    """Raised by `task.check_cancelled()`: what this run does counts no more, so it may as well end."""
 
 
 def checked_tags(tags: object, where: str = "") -> tuple[str, ...]:

@@ -242,6 +242,14 @@ _OWN = (
         run=True,
     ),
     Kind(
+        "task.away",
+        "A handler handed its task to somebody else, who reports the outcome later.",
+        _object({"until": _time("When it counts as lost, if nothing is heard of it.")}),
+        {"until": _LATER},
+        Status.AWAY,
+        run=True,
+    ),
+    Kind(
         "task.replayed",
         "A dead task is due again, with a new budget of retries.",
         _object(_BY),

@@ -12,11 +12,13 @@ class Firing(NamedTuple):
     at: datetime
     missed: int = 0  # 0: in time; 1 for the newest missed one, 2 for the one before it, and so on
     wanted: bool = False  # it runs in any case, missed or not
+    again: int = 0  # the campaign that runs it once more, whatever ran for it before
 
     @property
     def label(self) -> str:
-        """The second half of an instance's unit `job:fire_time`."""
-        return self.at.isoformat().replace("+00:00", "Z")
+        """The second half of an instance's unit: `job:fire_time`, or if it runs again `job:b:campaign:fire_time`."""
+        time = self.at.isoformat().replace("+00:00", "Z")
+        return f"b:{self.again}:{time}" if self.again else time
 
 
 def firings(

@@ -18,6 +18,7 @@ from .errors import InvalidConfiguration, InvalidTask, nearest
 from .lanes import DEFAULT_LANE, LANES
 from .limit import Limit, limit_from
 from .parameters import Parameters, parameters_of, typed_call
+from .recording import recorded
 from .retry import DEFAULT_MAX_RETRY, MAX_RETRY_LIMIT, Delays, RetryPolicy, policy_from
 from .task import Task
 from .tenants import DEFAULT_TENANT, TENANT_LENGTH
@@ -49,6 +50,8 @@ class Handler:
     is_async: bool = False
     parameters: Parameters | None = None  # of a typed handler; None: it takes the task
     retention: str | None = None  # the class in which its tasks are kept when they are over; None: that of their tenant
+    named_only: bool = False  # open to those tokens only whose scope names it
+    logs: bool = False  # what it says to Python's logging is kept with its tries
     declared_at: str = field(compare=False, default="")
 
     def is_open_to(self, tenant: str) -> bool:
@@ -77,6 +80,11 @@ class Handler:
             )
         if self.batch and self.apply is not None:
             found.append("apply= takes one task and its answer, and batch=True makes one call for all. Drop one.")
+        if self.batch and self.logs:
+            found.append(
+                "batch=True makes one call for the whole batch, so nobody can tell which of its tasks a log record is "
+                "about. Drop logs=True, and give each task its own lines with task.log()."
+            )
         return found
 
 
@@ -157,6 +165,7 @@ class HandlerOptions(TypedDict, total=False):
     api: bool | Iterable[str]
     key: str | Sequence[str] | None
     retention: str | None
+    logs: bool
 
 
 def handler(
@@ -179,13 +188,15 @@ def handler(
     api: bool | Iterable[str] = False,
     key: str | Sequence[str] | None = None,
     retention: str | None = None,
+    logs: bool = False,
     typed: bool = False,
+    named_only: bool = False,
     depth: int = 1,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Declare the decorated function as the handler of task type `name`; returns it unchanged.
 
-    `typed`: even if it takes nothing but the task. `depth`: how many callers away the declaration is, for what has no
-    name of its own.
+    `typed`: even if it takes nothing but the task. `named_only`: of the tokens that `api` opens it to, only those whose
+    scope names it may use it. `depth`: how many callers away the declaration is, for what has no name of its own.
     """
     policy = policy_from(backoff)
     if max_retry is None:
@@ -203,6 +214,10 @@ def handler(
         )
     if apply is not None:
         _refuse_bad_apply(name, apply)
+    if not isinstance(logs, bool):
+        raise InvalidConfiguration(
+            f"handler {name!r}: logs={logs!r} must be True, to keep what it logs with its tries, or False."
+        )
 
     def declare(call: Callable[..., Any]) -> Callable[..., Any]:
         where = f"handler {name!r}: "
@@ -218,10 +233,11 @@ def handler(
                 "connection in one thread, and the event loop runs many tasks in turns. Make it a plain function, or "
                 "leave the writing to apply=."
             )
+        called = call if parameters is None else typed_call(call, parameters, awaited=awaited)
         REGISTRY.add(
             Handler(
                 name=name,
-                call=call if parameters is None else typed_call(call, parameters, awaited=awaited),
+                call=recorded(called, awaited=awaited) if logs and not batch else called,
                 timeout=float(seconds),
                 max_retry=max_retry,
                 policy=policy,
@@ -229,7 +245,7 @@ def handler(
                 concurrency=concurrency or (ASYNC_AT_ONCE if awaited and not batch else 1),
                 transactional=transactional,
                 batch=batch,
-                apply=apply,
+                apply=recorded(apply, awaited=False) if logs and apply is not None else apply,
                 limit=limit,
                 batch_max=batch_max,
                 timer=timer,
@@ -238,6 +254,8 @@ def handler(
                 is_async=awaited,
                 parameters=parameters,
                 retention=retention,
+                named_only=named_only,
+                logs=logs,
                 declared_at=place_of(call, depth=depth),
             )
         )

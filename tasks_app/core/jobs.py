@@ -30,3 +30,8 @@ def manual_key(job_id: int, key: str = "") -> str:
     That of a scheduled one is `job:fire_time`, so neither can be taken for the other.
     """
     return f"{job_id}:m:{key}"
+
+
+def again_key(job_id: int) -> str:
+    """How the keys of instances begin that a backfill made for firings that may have run before."""
+    return f"{job_id}:b:"

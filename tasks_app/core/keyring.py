@@ -44,6 +44,7 @@ class LocalKey:
 
     def __init__(self, key: bytes) -> None:
         self._cipher = AESGCM(key)
+        self._root = hmac.digest(key, b"punctual derived keys", hashlib.sha256)
         self.id = hmac.digest(key, b"punctual key id", hashlib.sha256).hex()[:12]
 
     def wrap(self, key: bytes, bound_to: bytes) -> bytes:
@@ -51,6 +52,10 @@ class LocalKey:
 
     def unwrap(self, wrapped: bytes, bound_to: bytes) -> bytes:
         return _decrypt(self._cipher, wrapped, bound_to)
+
+    def derive(self, purpose: str) -> bytes:
+        """A key of its own for each purpose: what is made with one says nothing about another, nor about this one."""
+        return hmac.digest(self._root, purpose.encode(), hashlib.sha256)
 
 
 class Keyring:
@@ -89,6 +94,19 @@ class Keyring:
         key = self._key(key_id).unwrap(wrapped, bound_to.encode())
         _decrypt(AESGCM(key), encrypted, bound_to.encode())  # nothing that can't be opened is made to look fresh
         return ".".join([FORMAT, self._first.id, _text(self._first.wrap(key, bound_to.encode())), _text(encrypted)])
+
+    def sign(self, text: bytes, purpose: str) -> str:
+        """Holds as long as its key is in the ring. By the first key that is here: one kept by a service only wraps."""
+        signer = next(key for key in reversed(self._keys.values()) if isinstance(key, LocalKey))
+        return f"{signer.id}.{_signature(signer, text, purpose)}"
+
+    def has_signed(self, signature: str, text: bytes, purpose: str) -> bool:
+        """Compared in a time that says nothing about how much of it is right."""
+        key_id, _, given = signature.partition(".")
+        signer = self._keys.get(key_id)
+        if not isinstance(signer, LocalKey):
+            return False
+        return hmac.compare_digest(_signature(signer, text, purpose).encode(), given.encode())
 
     def _key(self, key_id: str) -> MasterKey:
         try:
@@ -140,6 +158,10 @@ def problems_of(keys: Iterable[object], where: str = 'PUNCTUAL["SECRET_KEYS"]') 
 
 
 _WANTED = "a key that `manage.py secrets key` has printed, or an object with id, wrap and unwrap"
+
+
+def _signature(key: LocalKey, text: bytes, purpose: str) -> str:
+    return _text(hmac.digest(key.derive(purpose), text, hashlib.sha256))
 
 
 def _encrypt(cipher: AESGCM, plain: bytes, bound_to: bytes) -> bytes:

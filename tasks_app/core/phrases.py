@@ -36,3 +36,8 @@ def span(value: timedelta) -> str:
 def milliseconds(value: float) -> str:
     """So many of them, as people say it: to a tenth if they are few, else as a length of time."""
     return f"{value:.1f} ms" if value < 1000 else span(timedelta(milliseconds=value))
+
+
+def percent(fraction: float) -> str:
+    """A part of the whole as people say it; 100 % only if it is all of it."""
+    return f"{int(fraction * 1000 + 1e-6) / 10:g} %"

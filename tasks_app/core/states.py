@@ -8,6 +8,7 @@ class Status(StrEnum):
     BLOCKED = "BLOCKED"  # waits for its DAG parents
     INIT = "INIT"  # scheduled, not yet tried
     RUNNING = "RUNNING"  # claimed by a batch
+    AWAY = "AWAY"  # handed to somebody else, who reports its outcome
     SUCCESS = "SUCCESS"  # done; a rolling task is due again later
     FAIL = "FAIL"  # failed, will be tried again
     DEAD = "DEAD"  # gave up; has a dead letter
@@ -32,20 +33,28 @@ MOVES = (
     Move("mark_fail_unrecoverable", Status.RUNNING, Status.FAIL, "rolling"),
     Move("mark_not_yet", Status.RUNNING, Status.INIT),
     Move("mark_skipped", Status.RUNNING, Status.CANCELLED),
+    Move("mark_away", Status.RUNNING, Status.AWAY),
     Move("return", Status.RUNNING, Status.INIT, "no failure yet"),
     Move("return", Status.RUNNING, Status.FAIL, "failed before"),
     Move("reap", Status.RUNNING, Status.INIT, "no failure yet"),
     Move("reap", Status.RUNNING, Status.FAIL, "failed before, or lost while alone"),
     Move("reap", Status.RUNNING, Status.DEAD, "lost while alone, budget spent, not rolling"),
+    Move("complete", Status.AWAY, Status.SUCCESS),
+    Move("fail", Status.AWAY, Status.FAIL),
+    Move("fail", Status.AWAY, Status.DEAD, "final or budget spent, not rolling"),
+    Move("lose", Status.AWAY, Status.FAIL),
+    Move("lose", Status.AWAY, Status.DEAD, "budget spent, not rolling"),
     Move("reschedule", Status.BLOCKED, Status.BLOCKED),
     Move("reschedule", Status.INIT, Status.INIT),
     Move("reschedule", Status.FAIL, Status.FAIL),
     Move("reschedule", Status.SUCCESS, Status.SUCCESS, "rolling"),
     Move("reschedule", Status.RUNNING, Status.CANCELLED, "and a new row takes over"),
+    Move("reschedule", Status.AWAY, Status.CANCELLED, "and a new row takes over"),
     Move("cancel", Status.BLOCKED, Status.CANCELLED),
     Move("cancel", Status.INIT, Status.CANCELLED),
     Move("cancel", Status.FAIL, Status.CANCELLED),
     Move("cancel", Status.RUNNING, Status.CANCELLED),
+    Move("cancel", Status.AWAY, Status.CANCELLED),
     Move("cancel", Status.SUCCESS, Status.CANCELLED, "rolling"),
     Move("release", Status.BLOCKED, Status.INIT),
     Move("release", Status.BLOCKED, Status.CANCELLED, "a parent failed and its job says so, or nothing to do"),
@@ -54,7 +63,8 @@ MOVES = (
 )
 
 
-LIVE_THOUGH_NOT_DUE = (Status.RUNNING, Status.BLOCKED)
+UNDER_WAY = (Status.RUNNING, Status.AWAY)  # a try has begun and has no outcome yet
+LIVE_THOUGH_NOT_DUE = (*UNDER_WAY, Status.BLOCKED)
 
 
 def is_live(status: str, due: bool) -> bool:

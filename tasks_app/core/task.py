@@ -8,7 +8,10 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from . import deferral
+from .away import Addresses, Away, addresses_of
+from .contact import Contact, Report
 from .deferral import Deferral
+from .errors import InvalidTask, TaskCancelled
 from .lanes import DEFERRED_LANE
 from .retry import RetryPolicy
 
@@ -67,7 +70,19 @@ class Task:
     """One task to do. What a handler rarely reads is made only when it is read."""
 
     __slots__ = ("_execute_time", "_payload", "_payload_text", "_token", "attempt", "deadline", "due", "id", "key")
-    __slots__ += ("_deferred", "_own", "_parents", "job", "lane", "tenant", "type")
+    __slots__ += (
+        "_addresses",
+        "_contact",
+        "_deferred",
+        "_fire",
+        "_own",
+        "_parents",
+        "_report",
+        "job",
+        "lane",
+        "tenant",
+        "type",
+    )
 
     def __init__(
         self,
@@ -83,6 +98,8 @@ class Task:
         job: int | None,
         type: str,
         lane: str,
+        contact: Contact | None = None,
+        fire_time: float | None = None,
     ) -> None:
         self.id = id
         self.tenant = tenant
@@ -94,9 +111,10 @@ class Task:
         self.due = due  # from when on this try is late: when it could start, epoch seconds
         self.deadline = deadline  # not run after this, epoch seconds
         self._execute_time = execute_time
+        self._fire = fire_time
         self._token = token
         self._payload_text = payload_text
-        self._payload = _UNREAD
+        self._contact = contact  # with the thread that keeps the lease of its batch
 
     @property
     def execute_time(self) -> datetime:
@@ -104,9 +122,16 @@ class Task:
         return datetime.fromtimestamp(self._execute_time, UTC)
 
     @property
+    def fire_time(self) -> datetime | None:
+        """The firing of its job that it stands for, whenever it runs; None: it is no instance of a job."""
+        return None if self._fire is None else datetime.fromtimestamp(self._fire, UTC)
+
+    @property
     def payload(self):
-        if self._payload is _UNREAD:
-            self._payload = json.loads(self._payload_text)
+        text = self._payload_text
+        if text is not None:
+            self._payload = json.loads(text)
+            self._payload_text = None
         return self._payload
 
     @property
@@ -161,6 +186,57 @@ class Task:
     def deferred(self, value: tuple[Deferral, ...]) -> None:
         self._deferred = value
 
+    def away(self, lease: timedelta | float) -> Away:
+        """To be returned: somebody else does the work now, and reports to `addresses` what became of it.
+
+        A handler that returns this keeps its effects; `raise Away(lease)` undoes those of a transaction.
+        """
+        if self.deferred:
+            raise InvalidTask(
+                f"task {self.id} has deferred {len(self.deferred)} of its effects, which are written when it succeeds, "
+                "so it can't be away. Hand those effects over too, or schedule() them."
+            )
+        return Away(lease)
+
+    @property
+    def addresses(self) -> Addresses:
+        """Where the outcome and the progress of this run can be reported, by whoever is given them."""
+        found = getattr(self, "_addresses", None)
+        return addresses_of(self) if found is None else found
+
+    def progress(self, fraction: float | None, note: object = "") -> None:
+        """Tell people how far this run is: how much of the whole is done, from 0 to 1, or None; and a few words.
+
+        A hint, and cheap: call it as often as you like. It is written now and then, and forgotten when the run is over.
+        """
+        self._reporting().progress(fraction, note)
+
+    def log(self, text: object, *, level: str = "") -> None:
+        """Keep a line with this try. The last 200 lines are kept, or 16 kB; it never fails."""
+        self._reporting().log(text, level)
+
+    @property
+    def cancelled(self) -> bool:
+        """Nothing that this run does counts any more: it was cancelled or rescheduled, or its batch was lost.
+
+        What it costs is looking at a set. The answer is a second old at most.
+        """
+        contact = self._contact
+        return contact is not None and contact.is_over(self.id)
+
+    def check_cancelled(self) -> None:
+        """Raise TaskCancelled if this run doesn't count any more; let that through to end the run."""
+        if self.cancelled:
+            raise TaskCancelled(f"task {self.id} is no longer this run's: it was cancelled, rescheduled or lost")
+
+    def _reporting(self) -> Report:
+        try:
+            return self._report
+        except AttributeError:
+            contact = self._contact
+            self._report = Report(self.id, self.attempt) if contact is None else contact.report(self.id, self.attempt)
+            return self._report
+
     def __repr__(self) -> str:
         return f"<Task {self.id} {self.type} {self.key!r} attempt {self.attempt}>"
 
@@ -198,6 +274,13 @@ class Returned:
 
 
 @dataclass(frozen=True, slots=True)
+class GoneAway:
+    """Somebody else has it now."""
+
+    lease: float  # seconds within which something must be heard of it
+
+
+@dataclass(frozen=True, slots=True)
 class Succeeded:
     """SUCCEEDED, with what the handler returned."""
 
@@ -205,6 +288,6 @@ class Succeeded:
 
 
 SUCCEEDED = None  # the outcome that needs no words; a batch of successes then costs no objects
-Outcome = Succeeded | Failure | NotYet | Skipped | Returned | None
+Outcome = Succeeded | Failure | NotYet | Skipped | Returned | GoneAway | None
 
 _UNREAD = object()

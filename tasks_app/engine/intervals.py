@@ -8,6 +8,7 @@ from .canary import CHORE_EVERY
 
 INTERVALS: dict[str, Callable[[], float]] = {
     "reap": lambda: conf().REAP_SECONDS,
+    "lose": lambda: conf().REAP_SECONDS,
     "move": lambda: conf().MOVE_SECONDS,
     "partition": lambda: min(600.0, conf().partition_span.total_seconds() / 4),
     "tend": lambda: 3600.0,

@@ -6,7 +6,7 @@ from tasks_app.conf import conf
 from tasks_app.core.errors import ScheduleConflict
 from tasks_app.core.states import is_live
 from tasks_app.models import ScheduleTask
-from tasks_app.sql import run
+from tasks_app.sql import array, run
 
 from .past import past_units
 from .request import Unit
@@ -27,7 +27,11 @@ def cancel(unit: Unit, reason: str, by: str) -> Cancelled:
     for _ in range(ROUNDS):
         moved = run("cancel", params)
         if moved:
-            return Cancelled(True, moved[0][0], "CANCELLED")
+            [(task_id, ran)] = moved
+            if ran:
+                # By a statement of its own: the first may have waited for whoever handed the task over.
+                run("forget_away", {"ids": array([task_id])})
+            return Cancelled(True, task_id, "CANCELLED")
         row = (
             ScheduleTask.objects.filter(tenant=tenant, task_type=task_type, biz_key=key, current=True)
             .values_list("id", "status", "due_at")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask
-from tasks_app.core.states import Status, is_live
+from tasks_app.core.states import UNDER_WAY, Status, is_live
 from tasks_app.database import atomic
 from tasks_app.sql import array, run
 
@@ -89,13 +89,14 @@ def expected(verb: Verb, row: Row) -> Answer:
         return Answer.FINISHED
     if verb is Verb.CANCEL:
         return Answer.CANCELLED
-    return Answer.REPLACED if row.status == Status.RUNNING else Answer.MOVED
+    return Answer.REPLACED if row.status in UNDER_WAY else Answer.MOVED
 
 
 _RETRY = {
     Status.DEAD: Answer.REPLAYED,
     Status.FAIL: Answer.DUE_NOW,
     Status.RUNNING: Answer.RUNNING,
+    Status.AWAY: Answer.RUNNING,
     Status.INIT: Answer.PLANNED,
     Status.BLOCKED: Answer.PLANNED,
 }

@@ -9,12 +9,14 @@ from uuid import UUID
 from django.db.models import Model
 
 from tasks_app.conf import conf
+from tasks_app.core.callbacks import HTTP_CALLBACK
 from tasks_app.core.errors import LONGEST_SECONDS, InvalidTask, refuse_absurd_instant, shown
 from tasks_app.core.handlers import REGISTRY, Handler, refuse_bad_lane, refuse_bad_max_retry, refuse_other_tenant
 from tasks_app.core.parameters import Checked, Parameters
 from tasks_app.core.text import control_in
 from tasks_app.models.schedule_task import KEY_LENGTH, TENANT_LENGTH
 
+from .callbacks import refuse_bad_callback
 from .rows import Row, row_key
 
 DEEPEST = 201  # lists and objects in one another; what writes our answers gives up at 255
@@ -66,11 +68,14 @@ def build(
             "repeat_after and expires_after exclude each other: a rolling task that is late runs late, and "
             "expiring it would end it for good. Drop expires_after."
         )
+    fitting = payload if handler.parameters is None else _fitting(handler.parameters, payload)
+    if task_type == HTTP_CALLBACK:
+        refuse_bad_callback(owner, fitting)
     return Request(
         unit=(checked_name("tenant", owner, TENANT_LENGTH), task_type, new_key(key)),
         at=None if at is None else checked_instant("at", at),
         delay=_seconds("delay", delay, allow_zero=True) if at is None else None,
-        payload=_json_text(payload if handler.parameters is None else _fitting(handler.parameters, payload)),
+        payload=_json_text(fitting),
         lane=lane or handler.lane,
         max_retry=handler.max_retry if max_retry is None else max_retry,
         repeat_after=_seconds("repeat_after", repeat_after),

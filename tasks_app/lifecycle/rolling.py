@@ -12,8 +12,9 @@ from tasks_app.core.timer import Timer
 from tasks_app.database import atomic
 from tasks_app.sql import run, text_array
 
+from .next_try import wait_for
 from .request import checked_seconds, checked_text, key_of
-from .settle import ERROR_CODE_LENGTH, wait_for
+from .settle import ERROR_CODE_LENGTH
 
 
 @dataclass(frozen=True, slots=True)

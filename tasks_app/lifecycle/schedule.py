@@ -7,7 +7,7 @@ from typing import NamedTuple
 from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask, ScheduleConflict
 from tasks_app.core.handlers import REGISTRY
-from tasks_app.core.states import Status, is_live
+from tasks_app.core.states import UNDER_WAY, Status, is_live
 from tasks_app.core.tokens import random_uuids
 from tasks_app.database import atomic
 from tasks_app.models import ScheduleTask
@@ -87,7 +87,7 @@ def _decide_schedule(row: _Row | None) -> Outcome:
 def _decide_reschedule(row: _Row | None) -> Outcome:
     if row is None or row.status in (Status.CANCELLED, Status.DEAD):
         return Outcome.CREATED
-    if row.status == Status.RUNNING:
+    if row.status in UNDER_WAY:
         return Outcome.REPLACED
     if row.status == Status.SUCCESS and not row.due:
         return Outcome.IGNORED

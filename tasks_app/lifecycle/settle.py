@@ -11,18 +11,23 @@ from tasks_app.conf import conf
 from tasks_app.core.deferral import DEFERRING
 from tasks_app.core.errors import MOST_TAGS
 from tasks_app.core.handlers import Handler
-from tasks_app.core.task import SUCCEEDED, Failure, NotYet, Outcome, Returned, Skipped, Succeeded, Task
+from tasks_app.core.task import SUCCEEDED, Failure, GoneAway, NotYet, Outcome, Returned, Skipped, Succeeded, Task
 from tasks_app.core.timer import Timer
 from tasks_app.database import atomic
 from tasks_app.sql import array, run
 
 from . import retry_budget
+from .away import settle_early
 from .deferral import HandedOn, hand_on, lock_to_defer
 
 ERROR_CODE_LENGTH = 50
 ERROR_MSG_LENGTH = 4_000
 FRAME_LENGTH = 200
 HELD_BY_LENGTH = 120
+NOT_BOTH = (
+    "the handler has deferred effects and handed its task over; effects are written with the success of their task, "
+    "which is yet to come. Hand those effects over too, or schedule() them."
+)
 
 
 class BatchLost(Exception):
@@ -64,11 +69,14 @@ def settle(
     Raises BatchLost, having written nothing, if the batch is no longer ours.
     """
     settled = sorted(settled, key=lambda one: one.task.id)  # lock order, and the statements search by it
+    if settled[0].task.type in DEFERRING:
+        settled = [_refuse_both(one) for one in settled]
     kinds, timer = _by_kind(settled), handler.timer if handler else None
+    away = next(([one.task.id for one in group] for kind, group in kinds if kind is GoneAway), [])
     handed = _handed(settled)
     if conf().retry_budgets:
         retry_budget.note_attempts([one.task for one in settled if not isinstance(one.outcome, Returned)])
-    if len(kinds) == 1 and timer is None and not handed:
+    if len(kinds) == 1 and timer is None and not handed and not away:
         return _write(batch_no, handler, *kinds[0], finish=finish, figures=figures)
     with atomic(savepoint=False):
         if handed:
@@ -79,10 +87,20 @@ def settle(
             raise BatchLost(str(batch_no))
         last = len(kinds) - 1
         moments = _moments(timer, batch_no, settled) if timer else None
-        return sum(
+        moved = sum(
             _write(batch_no, handler, kind, group, finish=finish and number == last, figures=figures, moments=moments)
             for number, (kind, group) in enumerate(kinds)
         )
+        if away:
+            settle_early(batch_no, away)
+        return moved
+
+
+def _refuse_both(one: Settled) -> Settled:
+    """What a task has deferred is written with its success, and one that is away has not succeeded."""
+    if not isinstance(one.outcome, GoneAway) or not one.task.deferred:
+        return one
+    return one._replace(outcome=Failure("DEFERRED_AND_AWAY", NOT_BOTH, final=True))
 
 
 def _handed(settled: Sequence[Settled]) -> list[HandedOn]:
@@ -114,12 +132,6 @@ def _moments(timer: Timer, batch_no: UUID, settled: Sequence[Settled]) -> list[d
     first, last = timedelta(microseconds=min(ends)), timedelta(microseconds=max(ends))
     rolls = [began + every for began, every in run("roll_intervals", {"batch_no": batch_no, "ids": _ids(settled)})]
     return sorted({moment for roll in rolls for moment in timer.until(roll + first, roll + last)}) or None
-
-
-def wait_for(timer: Timer, rolls: Sequence[tuple[int, datetime]]) -> None:
-    """Let these tasks, which were given a next roll in this transaction, wait for their timer from then on."""
-    ids, was = zip(*rolls, strict=True)
-    run("roll_to", {"ids": array(ids), "was": list(was), "dues": timer.at_or_after(was)})
 
 
 def _by_kind(settled: Sequence[Settled]) -> list[tuple[type, list[Settled]]]:
@@ -201,16 +213,16 @@ def _failed(one: Settled, handler: Handler | None) -> dict:
         "attempt": one.task.attempt,
         "delay_ms": delay_ms,
         "final": failure.final,
-        "code": _clean(failure.code, ERROR_CODE_LENGTH),
-        "message": _clean(failure.message, ERROR_MSG_LENGTH),
+        "code": clean(failure.code, ERROR_CODE_LENGTH),
+        "message": clean(failure.message, ERROR_MSG_LENGTH),
         "tags": failure.tags[:MOST_TAGS],
-        "frame": _clean(failure.frame, FRAME_LENGTH),
-        "trace": _clean(failure.trace, ERROR_MSG_LENGTH),
+        "frame": clean(failure.frame, FRAME_LENGTH),
+        "trace": clean(failure.trace, ERROR_MSG_LENGTH),
     }
     # What is final takes nothing out of a budget, as far as that is known here: a row may have a budget of its own.
     last = failure.final or (handler is not None and one.task.attempt > handler.max_retry)
     if not last and (held := retry_budget.hold(one.task)) is not None:
-        told |= {"delay_ms": delay_ms + int(held.seconds * 1000), "held_by": _clean(held.by, HELD_BY_LENGTH)}
+        told |= {"delay_ms": delay_ms + int(held.seconds * 1000), "held_by": clean(held.by, HELD_BY_LENGTH)}
     return told
 
 
@@ -231,12 +243,16 @@ def _not_yet(group: list[Settled], handler: Handler | None) -> dict:
 def _skipped(group: list[Settled], handler: Handler | None) -> dict:
     return _given(
         {
-            "code": _clean(one.outcome.code, ERROR_CODE_LENGTH),
-            "reason": _clean(one.outcome.reason, ERROR_MSG_LENGTH),
+            "code": clean(one.outcome.code, ERROR_CODE_LENGTH),
+            "reason": clean(one.outcome.reason, ERROR_MSG_LENGTH),
             "begun": one.begun_us if one.begun_us < one.ended_us else None,  # what expired was never begun
         }
         for one in group
     )
+
+
+def _away(group: list[Settled], handler: Handler | None) -> dict:
+    return _given({"begun": one.begun_us, "lease": one.outcome.lease} for one in group)
 
 
 def _returned(group: list[Settled], handler: Handler | None) -> dict:
@@ -244,8 +260,8 @@ def _returned(group: list[Settled], handler: Handler | None) -> dict:
         {
             "delay_ms": None if one.outcome.delay is None else int(one.outcome.delay * 1000),
             "solo": one.outcome.solo,
-            "code": _clean(one.outcome.code, ERROR_CODE_LENGTH),
-            "reason": _clean(one.outcome.reason, ERROR_MSG_LENGTH),
+            "code": clean(one.outcome.code, ERROR_CODE_LENGTH),
+            "reason": clean(one.outcome.reason, ERROR_MSG_LENGTH),
         }
         for one in group
     )
@@ -263,10 +279,11 @@ _STATEMENTS = {
     NotYet: ("mark_not_yet", "other", _not_yet),
     Skipped: ("mark_skipped", "other", _skipped),
     Returned: ("return_tasks", "other", _returned),
+    GoneAway: ("mark_away", "other", _away),
 }
 
 
-def _clean(text: str, longest: int) -> str:
+def clean(text: str, longest: int) -> str:
     """Handler text is untrusted: no NUL, no half characters, no control characters, not endless."""
     text = text[:longest].encode("utf-8", "replace").decode()
     if all(line.isprintable() for line in text.replace("\t", "\n").split("\n")):

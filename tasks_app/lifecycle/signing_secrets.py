@@ -16,7 +16,7 @@ MOST_SECRETS = 4  # of one subscription; each is a signature on every call
 
 def add_to(row: Subscription, given: str | None = None) -> str:
     """Sign with one more secret, a new one or this; returns it, for the last time. The row must be locked."""
-    secret = _new_secret() if given is None else checked_secret(given)
+    secret = new_secret() if given is None else checked_secret(given)
     if len(row.secrets) >= MOST_SECRETS:
         raise InvalidTask(
             f"subscription {row} has {len(row.secrets)} secrets, and {MOST_SECRETS} is the most. Withdraw the old ones "
@@ -58,7 +58,7 @@ def bound_to(subscription_id: int) -> str:
     return f"punctual_subscription/{subscription_id}"
 
 
-def _new_secret() -> str:
+def new_secret() -> str:
     return PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
 
 

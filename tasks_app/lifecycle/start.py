@@ -8,6 +8,7 @@ from uuid import UUID
 
 from tasks_app.conf import conf
 from tasks_app.core.clock import DatabaseClock
+from tasks_app.core.contact import Contact
 from tasks_app.core.retry import policy_from
 from tasks_app.core.task import Own, Task
 from tasks_app.database import atomic
@@ -26,6 +27,7 @@ class StartedBatch:
     tasks: list[Task]
     started: float  # epoch seconds, database clock
     clock: DatabaseClock
+    contact: Contact  # between its handlers and whoever keeps its lease
     waited_for: frozenset[int] = frozenset()  # tasks that others may wait for
 
 
@@ -48,9 +50,25 @@ def start(batch_no: UUID, worker: str, ticket: UUID | None = None, *, again: boo
     clock = DatabaseClock()
     task_type, lane, started, *_ = rows[0]
     clock.learn(started, asked, time.monotonic())
+    contact = Contact(clock)
     tasks = [
-        Task(id_, tenant, key, attempt + 1, execute_time, due, deadline, token, payload, job, task_type, lane)
-        for _, _, _, id_, tenant, key, attempt, execute_time, due, deadline, token, payload, job in rows
+        Task(
+            id_,
+            tenant,
+            key,
+            attempt + 1,
+            execute_time,
+            due,
+            deadline,
+            token,
+            payload,
+            job,
+            task_type,
+            lane,
+            contact,
+            fire,
+        )
+        for _, _, _, id_, tenant, key, attempt, execute_time, due, deadline, token, payload, job, fire in rows
         if id_ is not None
     ]
     if not tasks:
@@ -58,7 +76,7 @@ def start(batch_no: UUID, worker: str, ticket: UUID | None = None, *, again: boo
         finish_batch(batch_no)
     jobs = {task.job for task in tasks} - {None}
     waited_for = _hand_out_own(tasks, jobs) if jobs else frozenset()
-    return StartedBatch(batch_no, task_type, tasks, started, clock, waited_for)
+    return StartedBatch(batch_no, task_type, tasks, started, clock, contact, waited_for)
 
 
 def _run_again(params: dict[str, object]) -> list[tuple]:

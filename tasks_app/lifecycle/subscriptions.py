@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 
 from tasks_app import outgoing
 from tasks_app.conf import conf
-from tasks_app.core.errors import InvalidTask, NotThere, nearest, shown
+from tasks_app.core.errors import InvalidTask, NameTaken, NotThere, nearest, shown
 from tasks_app.core.events import KINDS, problems_of
 from tasks_app.core.targets import Target, ToWebhook, as_stored
 from tasks_app.core.tenants import INTERNAL_TENANT, TENANT_LENGTH
@@ -27,6 +27,8 @@ MOST_PATTERNS = 100
 PATTERN_LENGTH = 100
 REASON_LENGTH = 1_000  # of what is kept of why it was suspended
 
+Place = tuple[int, int, int]  # a cursor: a window, a row of it, and so many events of that
+
 
 def subscribe(
     name: str,
@@ -37,11 +39,12 @@ def subscribe(
     tenant: str | None = None,
     task_types: Sequence[str] = (),
     since: datetime | None = None,
+    new: bool = False,
 ) -> Subscription:
     """Tell a receiver of these events from now on, or from `since` on, as far back as they are kept.
 
-    If there is a subscription of this name, it is changed to this and goes on from where it is. A webhook that has no
-    secret yet gets one: it is the `new_secret` of what is returned, and nowhere else.
+    If there is a subscription of this name, it is changed to this and goes on from where it is; with `new`, that is
+    NameTaken. A webhook that has no secret yet gets one: it is the `new_secret` of what is returned, and nowhere else.
     """
     wanted = _checked(name, events, to, tenant, task_types)
     if since is not None:
@@ -50,14 +53,14 @@ def subscribe(
     with atomic(savepoint=False):
         found = of_name.first()
         if found is not None:
-            return _change(found, wanted, operator, since)
+            return _change(_not_new(found, new), wanted, operator, since)
         try:
             with atomic():
                 row = Subscription.objects.create(
                     name=name, tenant=tenant, created_by=operator.name, since=since or Now(), **wanted
                 )
         except IntegrityError:  # somebody else has just made it, as when several processes of an app start
-            return _change(of_name.get(), wanted, operator, since)
+            return _change(_not_new(of_name.get(), new), wanted, operator, since)
         _go_to(row, since)
         audit(operator, "subscribe", [_entry(row, "created", _shown(wanted))])
         return _with_secret(row)
@@ -109,6 +112,20 @@ def replay(subscription_id: int, since: datetime, operator: Operator) -> None:
         _set_state(row, row.state, row.reason)
         _go_to(row, since)
         audit(operator, "replay", [_entry(row, "replayed", {"since": since.isoformat()})])
+
+
+def skip(subscription_id: int, seen: Place, behind: Place, what: dict, operator: Operator) -> bool:
+    """Go on behind what it can't deliver; False if its cursor is not where it was `seen`, so it has gone on by itself.
+    Whoever delivers it can't note anything any more."""
+    with atomic(savepoint=False):
+        row = _locked(subscription_id)
+        if (row.window_no, row.row_id, row.place) != tuple(seen):
+            return False
+        _set_state(row, row.state, row.reason)
+        window_no, row_id, place = behind
+        Subscription.objects.filter(id=row.id).update(window_no=window_no, row_id=row_id, place=place)
+        audit(operator, "skip", [_entry(row, "skipped", what)])
+    return True
 
 
 def unsubscribe(subscription_id: int, operator: Operator) -> None:
@@ -182,6 +199,13 @@ def _patterns(what: str, given: Iterable[str]) -> list[str]:
     if len(patterns) > MOST_PATTERNS:
         raise InvalidTask(f"{what} has {len(patterns)} patterns; {MOST_PATTERNS} is the most. Use * in some of them.")
     return patterns
+
+
+def _not_new(row: Subscription, new: bool) -> Subscription:
+    if new:
+        whose = "of all tenants" if row.tenant is None else f"of tenant {row.tenant!r}"
+        raise NameTaken(f"There is a subscription {row.name!r} {whose} already. Change that one, or choose a new name.")
+    return row
 
 
 def _change(row: Subscription, wanted: dict, operator: Operator, since: datetime | None) -> Subscription:

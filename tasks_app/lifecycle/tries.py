@@ -8,10 +8,12 @@ from datetime import datetime, timedelta
 from typing import NamedTuple, TypeVar
 from uuid import UUID
 
-from tasks_app.core.states import Status
-from tasks_app.models import TaskBatch
+from tasks_app.core.states import UNDER_WAY, Status
+from tasks_app.models import AwayTask, TaskBatch
 from tasks_app.models.schedule_task import TaskFields
 from tasks_app.sql import array, run
+
+from .progress import Progress, progress_of
 
 T = TypeVar("T", bound=TaskFields)
 LOST = "LOST"  # the error code of a try whose worker died; reap.sql writes it
@@ -48,14 +50,26 @@ def with_tries(rows: Iterable[T]) -> list[T]:
         workers |= dict(run("past_workers", {"batches": list(unknown)}))
     failed = [row.id for row in rows if row.status in _FAILED or row.error_code == LOST]
     attempts = {task_id: rest for task_id, *rest in run("last_attempts", {"ids": array(failed)})} if failed else {}
+    away = _away(rows)
+    progress = progress_of([row.id for row in rows if row.status in UNDER_WAY])
     for row in rows:
+        row.away = away.get(row.id)
         row.batch = batches.get(row.batch_no)
+        run_began = row.start_time if row.away else row.batch and row.batch.started_at
+        row.progress = _of_this_run(progress.get(row.id), run_began)
         row.last_worker = own[row.id] or workers.get(row.ran_in)
         began, worker = attempts.get(row.id, (None, None))
         # reap leaves start_time alone: by it one sees when a canary last came back.
-        row.lost_started = began if row.error_code == LOST else None
+        row.lost_started = began if _was_lost(row) else None
         row.failed_worker = worker if row.status in _FAILED else None
     return rows
+
+
+def _of_this_run(progress: Progress | None, began: datetime | None) -> Progress | None:
+    """What a run before it has left behind says nothing of the one that is under way."""
+    if progress is None or began is None or progress.at < began:
+        return None
+    return progress
 
 
 def _batches(rows: Iterable[TaskFields]) -> dict[UUID, TaskBatch]:
@@ -63,6 +77,12 @@ def _batches(rows: Iterable[TaskFields]) -> dict[UUID, TaskBatch]:
     wanted = {number for row in rows for number in (row.batch_no, row.ran_in) if number is not None}
     few = TaskBatch.objects.filter(batch_no__in=wanted).only("claimed_at", "started_at", "allowed_at", "worker")
     return few.in_bulk() if wanted else {}
+
+
+def _away(rows: Iterable[TaskFields]) -> dict[int, AwayTask]:
+    """Who has what is away, until when."""
+    wanted = [row.id for row in rows if row.status == Status.AWAY]
+    return AwayTask.objects.in_bulk(wanted) if wanted else {}
 
 
 def try_of(row: TaskFields) -> Try:
@@ -76,8 +96,8 @@ def try_before(row: TaskFields) -> Try:
 
 
 def tries_of(row: TaskFields) -> int:
-    """Over its whole life: those that failed, and one that runs or succeeded."""
-    return row.retry_count + (row.status in (Status.RUNNING, Status.SUCCESS))
+    """Over its whole life: those that failed, and one that is under way or succeeded."""
+    return row.retry_count + (row.status in (*UNDER_WAY, Status.SUCCESS))
 
 
 def late_by(row: TaskFields) -> timedelta | None:
@@ -85,7 +105,7 @@ def late_by(row: TaskFields) -> timedelta | None:
 
     None if that is not known: none was settled, or it has been claimed again since.
     """
-    if row.status in (Status.RUNNING, Status.CANCELLED) or row.error_code == LOST:
+    if row.status in (Status.RUNNING, Status.CANCELLED) or _was_lost(row):
         return None
     if row.start_time is None or row.claimed_due is None or row.start_time < row.claimed_due:
         return None
@@ -125,7 +145,7 @@ def _under_way(row: TaskFields) -> Try:
 
 
 def _last(row: TaskFields) -> Try:
-    began = row.lost_started if row.error_code == LOST else row.start_time
+    began = row.lost_started if _was_lost(row) else row.start_time
     # What has been claimed again since, and given back, was due then for a run that never was.
     due = None if began is None or row.claimed_due is None or began < row.claimed_due else row.claimed_due
     return Try(
@@ -136,6 +156,11 @@ def _last(row: TaskFields) -> Try:
         due_at=due,
         allowed_at=_after(row.allowed_at, due),
     )
+
+
+def _was_lost(row: TaskFields) -> bool:
+    """Its last run was. The error of what is away is that of the try before, as of what runs."""
+    return row.error_code == LOST and row.status != Status.AWAY
 
 
 def _after(allowed: datetime | None, due: datetime | None) -> datetime | None:

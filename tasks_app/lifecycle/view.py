@@ -17,6 +17,7 @@ from tasks_app.sql import run
 
 from .anywhere import current_task, past_tasks, tasks_by_id
 from .past import past_units
+from .progress import Progress
 from .request import key_of, unit_of
 from .tries import Error, error_of, last_error, late_by, try_of, waited, with_tries
 
@@ -42,6 +43,7 @@ class TaskInfo:
     batch: UUID | None
     start_time: datetime | None  # when its batch began; empty while it is only claimed. Else of its last run
     finish_time: datetime | None
+    progress: Progress | None  # how far the run under way says it is
     late: timedelta | None  # how late its last run began, if that is settled
     waited: timedelta | None  # before that it could not start: its limit, a paused lane, or scheduled after its time
     error_code: str  # why it failed, gave up or was cancelled; else empty
@@ -154,6 +156,7 @@ def _info(row: TaskFields) -> TaskInfo:
         batch=run.batch,
         start_time=run.started_at,
         finish_time=run.finished_at,
+        progress=row.progress,
         late=late_by(row),
         waited=waited(row),
         error_code=error.code,

@@ -21,7 +21,7 @@ DELETE FROM punctual_job WHERE has_parents;
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tasks_app", "0035_operate_subscriptions")]
+    dependencies = [("tasks_app", "0043_declared_jobs")]
 
     operations = [
         migrations.CreateModel(

@@ -7,10 +7,15 @@ from .alarm_reader import AlarmReader
 from .alarm_rule import AlarmRule
 from .api_token import ApiToken
 from .audit_entry import AuditEntry
+from .away_task import AwayTask
+from .backfill import Backfill
 from .campaign import Campaign, CampaignChunk
+from .declared_job import DeclaredJob
 from .delivery import Delivery
 from .dlq_entry import DlqEntry
+from .early_report import EarlyReport
 from .graph_run import GraphRun
+from .host import Host, HostHealth, HostPermit
 from .idempotency_record import IdempotencyRecord
 from .imported_schedule import ImportedSchedule
 from .job_cursor import JobCursor
@@ -25,10 +30,13 @@ from .node import Node
 from .outbox_event import OutboxEvent
 from .outbox_window import OutboxWindow
 from .schedule_task import AnyTask, PastTask, ScheduleTask
+from .secret import Secret
 from .shard_lease import ShardLease
 from .subscription import Subscription
 from .task_attempt import TaskAttempt
 from .task_batch import AnyBatch, PastBatch, TaskBatch
+from .task_log import TaskLog
+from .task_progress import TaskProgress
 from .task_wait import TaskWait
 from .type_limit import TypeLimit
 from .unit_revision import UnitRevision
@@ -43,11 +51,18 @@ __all__ = [
     "AnyTask",
     "ApiToken",
     "AuditEntry",
+    "AwayTask",
+    "Backfill",
     "Campaign",
     "CampaignChunk",
+    "DeclaredJob",
     "Delivery",
     "DlqEntry",
+    "EarlyReport",
     "GraphRun",
+    "Host",
+    "HostHealth",
+    "HostPermit",
     "IdempotencyRecord",
     "ImportedSchedule",
     "JobCursor",
@@ -64,10 +79,13 @@ __all__ = [
     "PastBatch",
     "PastTask",
     "ScheduleTask",
+    "Secret",
     "ShardLease",
     "Subscription",
     "TaskAttempt",
     "TaskBatch",
+    "TaskLog",
+    "TaskProgress",
     "TaskWait",
     "TypeLimit",
     "UnitRevision",

@@ -30,9 +30,15 @@ class Campaign(OurModel):
     )
     reason = models.TextField()
     selection = models.TextField(db_default="", help_text="What was looked for, in words.")
-    options = models.JSONField(db_default={}, help_text="`at`: the new time of a move. `lane`: of what is released.")
+    options = models.JSONField(
+        db_default={},
+        help_text="`at`: the new time of a move. `lane`: of what is released. `which`: the firings of a backfill.",
+    )
     cap = models.IntegerField(help_text="No more tasks than this were chosen.")
     rate = models.FloatField(null=True, help_text="Tasks a second; empty: as fast as it goes.")
+    most_running = models.IntegerField(
+        null=True, help_text="So many of what it released may not be over yet; empty: any number."
+    )
     total = models.IntegerField(db_default=0, help_text="Tasks that were chosen.")
     more = models.BooleanField(db_default=False, help_text="There were more than these.")
 
@@ -93,6 +99,10 @@ class CampaignChunk(OurModel):
     )
     number = models.IntegerField(help_text="From 0.")
     ids = ArrayField(models.BigIntegerField())
+    jobs = ArrayField(
+        models.BigIntegerField(), null=True, help_text="Of a backfill that makes instances, instead of ids: the jobs,"
+    )
+    fires = ArrayField(models.DateTimeField(), null=True, help_text="and for each of these the firing.")
     released = ArrayField(
         models.BigIntegerField(), db_default=[], help_text="Those that it released and that are not known to be over."
     )

@@ -6,7 +6,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from tasks_app.core.jobs import manual_key
+from tasks_app.core.jobs import again_key, manual_key
 from tasks_app.core.lanes import DEFAULT_LANE, LANES
 from tasks_app.core.states import LIVE_THOUGH_NOT_DUE, Status, is_live
 from tasks_app.core.tenants import DEFAULT_TENANT, TENANT_LENGTH
@@ -98,6 +98,11 @@ class TaskFields(OurModel):
     def manual(self) -> bool:
         """Somebody triggered this instance of a job; its schedule did not."""
         return self.job is not None and self.biz_key.startswith(manual_key(self.job))
+
+    @property
+    def again(self) -> bool:
+        """A backfill ran this firing of a job once more."""
+        return self.job is not None and self.biz_key.startswith(again_key(self.job))
 
 
 class ScheduleTask(TaskFields):

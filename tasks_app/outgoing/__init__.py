@@ -6,6 +6,6 @@ proxies; every call has an end, and its answer a limit.
 
 from tasks_app.core.receivers import Refused
 
-from .client import Answer, Client, Unreachable, checked, post
+from .client import Answer, Client, Unreachable, call, checked, post
 
-__all__ = ["Answer", "Client", "Refused", "Unreachable", "checked", "post"]
+__all__ = ["Answer", "Client", "Refused", "Unreachable", "call", "checked", "post"]

@@ -1,4 +1,4 @@
-"""POST to an address that somebody has typed in: checked, resolved once, bounded in time and size."""
+"""Calls to addresses that somebody has typed in: checked, resolved once, bounded in time and size."""
 
 import os
 import re
@@ -37,6 +37,7 @@ class Answer(NamedTuple):
     body_start: bytes  # as it came: never decompressed
     complete: bool  # False: it was longer, or nobody can tell where it ends
     retry_after: float | None  # seconds
+    content_type: str = ""
 
 
 class Unreachable(PunctualError):
@@ -50,11 +51,25 @@ class Unreachable(PunctualError):
 def post(
     url: str, body: bytes, headers: Mapping[str, str], *, timeout: float, allow: AllowList | None = None
 ) -> Answer:
+    """call, with POST."""
+    return call("POST", url, body, headers, timeout=timeout, allow=allow)
+
+
+def call(
+    method: str,
+    url: str,
+    body: bytes | None,
+    headers: Mapping[str, str],
+    *,
+    timeout: float,
+    allow: AllowList | None = None,
+) -> Answer:
     """Send it and wait for the answer, `timeout` seconds at most for all of it. Raises Refused or Unreachable.
 
     Any status is an answer, a redirect too: it is not followed.
     """
-    return _client(conf().OUTGOING_CA_FILE).post(url, body, headers, timeout=timeout, allow=allow or allowed())
+    found = _client(conf().OUTGOING_CA_FILE)
+    return found.call(method, url, body, headers, timeout=timeout, allow=allow or allowed())
 
 
 def checked(url: str, allow: AllowList | None = None) -> Receiver:
@@ -80,9 +95,21 @@ class Client:
         self._tls: ssl.SSLContext | None = None
 
     def post(self, url: str, body: bytes, headers: Mapping[str, str], *, timeout: float, allow: AllowList) -> Answer:
+        return self.call("POST", url, body, headers, timeout=timeout, allow=allow)
+
+    def call(
+        self,
+        method: str,
+        url: str,
+        body: bytes | None,
+        headers: Mapping[str, str],
+        *,
+        timeout: float,
+        allow: AllowList,
+    ) -> Answer:
         began = time.monotonic()
         receiver = receiver_of(url)
-        request = _request(receiver, body, headers)
+        request = _request(method, receiver, body, headers)
         try:
             received = self._call(receiver, allow, request, began + timeout)
         except TimeoutError:
@@ -95,7 +122,8 @@ class Client:
         except OSError as error:
             raise Unreachable(f"{receiver} can't be reached: {error.strerror or error}.", _ms_since(began)) from None
         retry_after = _retry_after(received.headers.get(b"retry-after"))
-        return Answer(received.status, _ms_since(began), received.body, received.complete, retry_after)
+        kind = received.headers.get(b"content-type", b"").decode("ascii", "replace")
+        return Answer(received.status, _ms_since(began), received.body, received.complete, retry_after, kind)
 
     def close(self) -> None:
         with self._lock:
@@ -191,14 +219,15 @@ def _fresh(connection: Connection, now: float) -> bool:
     return now - connection.used_at < KEPT_SECONDS and now - connection.made_at < LONGEST_SECONDS
 
 
-def _request(receiver: Receiver, body: bytes, headers: Mapping[str, str]) -> bytes:
+def _request(method: str, receiver: Receiver, body: bytes | None, headers: Mapping[str, str]) -> bytes:
     lines = [
-        f"POST {receiver.path} HTTP/1.1",
+        f"{method} {receiver.path} HTTP/1.1",
         f"Host: {receiver.authority}",
         f"User-Agent: Punctual/{tasks_app.__version__}",
         "Accept-Encoding: identity",
-        f"Content-Length: {len(body)}",
     ]
+    if body is not None:
+        lines.append(f"Content-Length: {len(body)}")
     for name, value in headers.items():
         if not _TOKEN.fullmatch(name) or not _VALUE.fullmatch(value):
             raise Refused(
@@ -207,7 +236,7 @@ def _request(receiver: Receiver, body: bytes, headers: Mapping[str, str]) -> byt
         if name.lower() in _OURS:
             raise Refused(f"The header {shown(name)} is set by Punctual itself. Leave it out.")
         lines.append(f"{name}: {value}")
-    return "\r\n".join([*lines, "", ""]).encode("ascii") + body
+    return "\r\n".join([*lines, "", ""]).encode("ascii") + (body or b"")
 
 
 def _retry_after(value: bytes | None) -> float | None:

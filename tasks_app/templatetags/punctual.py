@@ -24,6 +24,7 @@ LABELS = {
     Status.FAIL: "warning",
     Status.DEAD: "danger",
     Status.RUNNING: "info",
+    Status.AWAY: "info",
     Status.INIT: "primary",
     JobStatus.ACTIVE: "success",
     JobStatus.PAUSED: "warning",  # a campaign that is paused, too
@@ -42,6 +43,7 @@ RUN_WORDS = {
     Status.DEAD: "gave up",
     Status.CANCELLED: "cancelled",
     Status.RUNNING: "running",
+    Status.AWAY: "away",
     Status.INIT: "waiting",
     Status.BLOCKED: "waiting",
 }
@@ -56,6 +58,14 @@ def instant(value: datetime | None):
     away = utc - timezone.now()
     hint = f"in {span(away)}" if away > timedelta(0) else f"{span(away)} ago"
     return format_html('<time datetime="{}" title="{}">{}</time>', utc.isoformat(), hint, f"{utc:%Y-%m-%d %H:%M:%S}")
+
+
+@register.filter
+def clock(value: datetime):
+    """A moment among others of one run: to the millisecond in UTC, with its day for machines and when one points."""
+    utc = value.astimezone(UTC)
+    shown = f"{utc:%H:%M:%S}.{utc.microsecond // 1000:03}"
+    return format_html('<time datetime="{}" title="{}">{}</time>', utc.isoformat(), f"{utc:%Y-%m-%d}", shown)
 
 
 @register.filter

@@ -11,6 +11,8 @@ from django.utils import timezone
 
 from tasks_app.client import BaseHandler
 from tasks_app.client.declared import AnyHandler
+from tasks_app.core.away import Addresses
+from tasks_app.core.contact import Contact
 from tasks_app.core.handlers import REGISTRY, Handler
 from tasks_app.core.task import Task
 from tasks_app.core.tenants import DEFAULT_TENANT
@@ -31,14 +33,22 @@ def fake_task(
     tenant: str = DEFAULT_TENANT,
     lane: str = "default",
     job: int | None = None,
+    fire_time: datetime | None = None,
     id: int = 1,
+    cancelled: bool = False,
 ) -> Task:
     """A task as a handler gets it, that is in no database."""
     at = (execute_time or timezone.now()).timestamp()
     text = json.dumps({} if payload is None else payload)
     ends = None if deadline is None else deadline.timestamp()
-    kind = name_of(what)
-    return Task(id, tenant, str(key), attempt, at, at, ends, str(token or uuid4()), text, job, kind, lane)
+    fire = None if fire_time is None else fire_time.timestamp()
+    kind, contact = name_of(what), Contact()
+    contact.lost = cancelled
+    task = Task(
+        id, tenant, str(key), attempt, at, at, ends, str(token or uuid4()), text, job, kind, lane, contact, fire
+    )
+    task._addresses = Addresses(*(f"https://punctual.invalid/tasks/{task.token}/{one}" for one in Addresses._fields))
+    return task
 
 
 def call(what: AnyType, /, *args: Any, **kwargs: Any) -> Any:

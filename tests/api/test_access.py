@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 from django.contrib.auth.models import Permission, User
 from django.core.management import CommandError, call_command
+from django.db.models.functions import Now
 from django.test import Client
 from django.utils import timezone
 
@@ -20,12 +21,14 @@ from tasks_app.engine.watch.browse import Filter
 from tasks_app.lifecycle.jobs import verbs
 from tasks_app.lifecycle.jobs.request import JobRequest
 from tasks_app.lifecycle.operate import Verb
+from tasks_app.lifecycle.secret_verbs import set_secret
 from tasks_app.models import (
     AlarmChannel,
     AlarmIncident,
     AlarmRule,
     ApiToken,
     GraphRun,
+    HostHealth,
     JobDefinition,
     ScheduleTask,
     Subscription,
@@ -37,7 +40,7 @@ from tests.support.clients import client_of
 from tests.support.jobs import by, make
 from tests.support.moves import dead, settled, started
 from tests.support.ready import letter_of
-from tests.support.schema import OPERATIONS
+from tests.support.schema import NO_TOKEN, OPERATIONS
 
 pytestmark = pytest.mark.django_db
 
@@ -49,14 +52,16 @@ BODIES = {
     "/reschedule": {"at": "2090-01-01T00:00:00Z"},
     "/replay": {"reason": "x", "since": "2026-11-01T00:00:00Z"},
     "/withdraw": {"reason": "x"},
+    "/backfill": {"since": "2026-03-01T00:00:00Z", "until": "2026-03-01T01:00:00Z"},
 }
 # What has no id: the same for all tenants, or told apart by its name.
-NAMES = {"lane": "low", "name": "T_QUIET", "product_code": "secret-1"}
+NAMES = {"lane": "low", "name": "T_QUIET", "product_code": "secret-1", "token": NO_TOKEN, "host": "api.example.com"}
 
 
 def address(path: str, **ids: object) -> str:
     """The path, with these ids in it."""
-    return re.sub(r"\{(\w+)\}", lambda found: str((NAMES | ids)[found[1]]), path)
+    found = re.sub(r"\{(\w+)\}", lambda found: str((NAMES | ids)[found[1]]), path)
+    return f"{found}?task=1&run={NO_TOKEN}" if "{token}" in path else found
 
 
 def everything() -> list:
@@ -125,6 +130,11 @@ def test_a_list_has_nothing_of_another_tenant(api, path):
     for tenant in ("acme", None):
         subscribe("secret-name", events=["*"], to=ToWebhook("https://hooks.example.com"), tenant=tenant)
     settled(started("dead", tenant="acme"), Failure("secret-code", "secret message", final=True))
+
+    set_secret("secret-name", by(), tenant="acme")
+    HostHealth.objects.create(tenant="acme", host="secret.example.com", tasks=[1], unwell_since=Now(), try_at=Now())
+    if path == "/secrets":
+        api = Api(token=issue("caller", "default", by(), types=["HTTP_CALLBACK"])[1])
 
     answer = api.get(path)
 

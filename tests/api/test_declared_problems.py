@@ -13,23 +13,26 @@ from django.db import connection, transaction
 from django.test import override_settings
 
 from tasks_app.api.problems import CODES
-from tasks_app.client import ToWebhook, schedule, subscribe
+from tasks_app.client import ToWebhook, cancel, schedule, subscribe
+from tasks_app.core.callbacks import HTTP_CALLBACK
 from tasks_app.engine.operations import bulk
 from tasks_app.engine.operations.api_tokens import issue
 from tasks_app.engine.operations.campaigns import start_matching
 from tasks_app.engine.watch.browse import Filter
 from tasks_app.lifecycle import schedule as scheduling
+from tasks_app.lifecycle.hosts import limit
 from tasks_app.lifecycle.jobs import lock, rerun
 from tasks_app.lifecycle.operate import Verb
-from tasks_app.models import IdempotencyRecord
+from tasks_app.lifecycle.secret_verbs import set_secret
+from tasks_app.models import HostHealth, IdempotencyRecord
 from tests.support.alarms import alarm_ids, channel, rule
 from tests.support.api import Answer, Api
 from tests.support.graphs import begun, child
 from tests.support.jobs import make
 from tests.support.live import nobody_is_alive
-from tests.support.moves import RETRY, dead, ids_of, settled, started
+from tests.support.moves import RETRY, away, dead, ids_of, settled, started
 from tests.support.operators import operator as by
-from tests.support.ready import boss, letter_of
+from tests.support.ready import CALLBACKS, boss, letter_of
 from tests.support.schema import OPERATIONS, Operation, examples_of, of_type
 
 pytestmark = pytest.mark.django_db
@@ -37,8 +40,10 @@ pytestmark = pytest.mark.django_db
 # Whatever asks the database or runs code may find it down or broken; and 405 is the answer of no operation.
 NOT_PROVOKED = {"SCH_500_INTERNAL", "SCH_503_DATABASE_DOWN", "SCH_405_METHOD_NOT_ALLOWED"}
 NOBODY = 987_654_321
-IDS = ("job_id", "task_id", "letter_id", "rule_id", "channel_id", "incident_id", "subscription_id")
-IDS += ("campaign_id", "run_id")
+BACKFILLS = ("backfill_job", "backfill_jobs")
+IDS = ("job_id", "task_id", "letter_id", "rule_id", "channel_id", "incident_id", "subscription_id", "campaign_id")
+IDS += ("run_id",)
+NO_NAMES = {"name": "nobody", "host": "nobody.example.com"}
 UNIT = {"task_type": "T_QUIET", "key": "there"}
 
 
@@ -58,7 +63,9 @@ class World(NamedTuple):
         headers = self.headers | changed.pop("headers", {})
         sent = {"body": self.body} | changed
         told = {name: value for name, value in headers.items() if value is not None}
-        return (api or self.api).call(self.operation.method, self.operation.url(**ids) + query, **sent, **told)
+        url = self.operation.url(**ids)
+        query = query.replace("?", "&") if "?" in url else query
+        return (api or self.api).call(self.operation.method, url + query, **sent, **told)
 
 
 def world(api: Api, operation: Operation, *, task_type: str = "T_QUIET", lane: str = "default") -> World:
@@ -74,11 +81,24 @@ def world(api: Api, operation: Operation, *, task_type: str = "T_QUIET", lane: s
     if operation.path.startswith("/subscriptions"):
         told = subscribe("there", events=["*"], to=ToWebhook("https://hooks.example.com"), tenant="default")
         others = {"subscription_id": told.id}
+    if operation.path.startswith(CALLBACKS):
+        set_secret("there", by(), tenant="default")
+        limit("there.example.com", by(), max_running=5)
+        HostHealth.objects.create(tenant="default", host="there.example.com", tasks=[1])
+        others = {"name": "there", "host": "there.example.com"}
+        if task_type != "T_CLOSED":
+            api = Api(token=issue("scoped", "default", by(), can_write=True, types=[HTTP_CALLBACK])[1])
+    if "{token}" in operation.path:
+        gone = away("gone", task_type=task_type, lane=lane)
+        task = task._replace(task_id=gone.tasks[0].id)
+        others = {"token": gone.tasks[0].token, "run": gone.batch_no}
     if operation.path.startswith("/campaigns"):
         others = {"campaign_id": start_matching(Verb.CANCEL, Filter(tenant="default"), by()).id}
     if operation.path.startswith("/runs"):
         child("below", "there", task_type=task_type, lane=lane)
         others = {"run_id": begun("there").id}
+    if operation.id in BACKFILLS:
+        body = body | {"dry_run": False} | ({"jobs": [job.id]} if "jobs" in body else {})
     return World(api, operation, job.id, task.task_id, of_type(body, task_type), taken, others)
 
 
@@ -155,9 +175,17 @@ def conflict(api: Api, operation: Operation) -> Answer:
         return there.call(body=there.body | key) if key else there.call()
 
 
+def not_away(api: Api, operation: Operation) -> Answer:
+    there = world(api, operation)
+    cancel("T_QUIET", "gone")
+    return there.call()
+
+
 def too_often(api: Api, operation: Operation) -> Answer:
     there = world(api, operation)
-    return [there.call(headers={"Idempotency_Key": None}) for _ in range(11)][-1]
+    if operation.id in BACKFILLS:  # else the second finds nothing missing
+        there = there._replace(body=there.body | {"which": "all"})
+    return [there.call(headers={"Idempotency_Key": f"k{number}"}) for number in range(11)][-1]
 
 
 def reused_key(api: Api, operation: Operation) -> Answer:
@@ -174,7 +202,16 @@ def without_dispatcher(api: Api, operation: Operation) -> Answer:
 def without_archive(api: Api, operation: Operation) -> Answer:
     there = world(api, operation)
     with override_settings(PUNCTUAL=settings.PUNCTUAL | {"ARCHIVE_URL": "/nobody/has/this/folder"}):
+        if operation.id in BACKFILLS:
+            return there.call(body=there.body | {"which": "missing"})
         return there.call(query="?cold=true&key=a&after=cold%7C")
+
+
+def not_there(api: Api, operation: Operation) -> Answer:
+    there = world(api, operation)
+    asked = boss() if operation.id == "lift_host" else there.api
+    body = {"body": there.body | {"jobs": [NOBODY]}} if operation.id == "backfill_jobs" else {}
+    return there.call(api=asked, ids=dict.fromkeys(IDS, NOBODY) | NO_NAMES, **body)
 
 
 PROVOKED: dict[str, Callable[[Api, Operation], Answer]] = {
@@ -184,11 +221,12 @@ PROVOKED: dict[str, Callable[[Api, Operation], Answer]] = {
     "SCH_403_FORBIDDEN": forbidden,
     "SCH_403_TYPE_CLOSED": closed_type,
     "SCH_403_LANE_CLOSED": closed_lane,
-    "SCH_404_NOT_FOUND": lambda api, one: world(api, one).call(ids=dict.fromkeys(IDS, NOBODY)),
+    "SCH_404_NOT_FOUND": not_there,
     "SCH_409_DUPLICATE": duplicate,
     "SCH_409_IN_PROGRESS": in_progress,
     "SCH_409_CONFLICT": conflict,
     "SCH_409_HAS_CHILDREN": has_children,
+    "SCH_409_NOT_AWAY": not_away,
     "SCH_412_STALE": lambda api, one: world(api, one).call(headers={"If_Match": "999"}),
     "SCH_413_TOO_LARGE": lambda api, one: world(api, one).call(text=" " * 3_000_000),
     "SCH_422_INVALID": lambda api, one: world(api, one).call(query="?jbo=1"),

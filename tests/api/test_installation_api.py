@@ -1,4 +1,4 @@
-"""/task-types, /lanes, /limits, /version, and the attempts of a task."""
+"""/task-types, /lanes, /limits, /version, and the attempts and logs of a task."""
 
 from dataclasses import replace
 
@@ -13,11 +13,14 @@ from tasks_app.core.lanes import LANES
 from tasks_app.engine.operations import lanes
 from tasks_app.engine.operations.api_tokens import issue
 from tasks_app.lifecycle.limited import declare_limits
+from tasks_app.lifecycle.logs import Lines, keep_logs
+from tasks_app.lifecycle.progress import Told, tell_progress
 from tasks_app.models import LanePause, ScheduleTask
 from tests.support.api import Api
 from tests.support.audit import deeds
 from tests.support.clients import client_of
 from tests.support.engine import make_due, run_due
+from tests.support.moves import settled, started
 from tests.support.operators import operator
 
 pytestmark = pytest.mark.django_db
@@ -163,6 +166,32 @@ def test_the_attempts_of_a_task_come_the_latest_first(api):
     assert api.get("/tasks/987654321/attempts").code == "SCH_404_NOT_FOUND"
     assert api.get(f"/tasks/{task}/attempts?after=0").status == 422
     assert token(types=["T_QUIET"]).get(f"/tasks/{task}/attempts").code == "SCH_404_NOT_FOUND"
+
+
+def test_how_far_a_run_is_and_what_tries_have_logged(api):
+    batch = started("long", "silent")
+    task, silent = sorted(batch.tasks, key=lambda one: one.key)
+    tell_progress(batch.batch_no, [Told(task.id, 0.4, "page 4")])
+    text = 'lost\nTraceback (most recent call last):\n  File "/srv/secret/path.py", line 1'
+    keep_logs(
+        batch.batch_no, [Lines(task.id, 1, 5, [(1_800_000_000.25, "", "a line"), (1_800_000_001, "ERROR", text)])]
+    )
+
+    told = api.get(f"/tasks/{task.id}").body["progress"]
+    assert (told["fraction"], told["note"]) == (0.4, "page 4")
+    [log] = api.get(f"/tasks/{task.id}/logs").body["items"]
+    assert (log["attempt"], log["worker"], log["dropped"]) == (1, "worker", 5)
+    assert log["lines"] == [
+        {"at": "2027-01-15T08:00:00.250Z", "level": "", "text": "a line"},
+        {"at": "2027-01-15T08:00:01Z", "level": "ERROR", "text": "lost"},
+    ]
+    assert api.get(f"/tasks/{silent.id}").body["progress"] is None
+    assert api.get(f"/tasks/{silent.id}/logs").body == {"items": [], "next": None}
+    assert token(types=["T_PLAIN"]).get(f"/tasks/{task.id}/logs").code == "SCH_404_NOT_FOUND"
+
+    settled(batch)
+    assert api.get(f"/tasks/{task.id}").body["progress"] is None
+    assert len(api.get(f"/tasks/{task.id}/logs").body["items"]) == 1
 
 
 def test_the_version_is_told_to_whoever_has_a_token(api, settings):

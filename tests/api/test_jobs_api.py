@@ -5,6 +5,7 @@ from datetime import datetime
 import pytest
 
 from tasks_app.lifecycle.jobs import verbs
+from tasks_app.lifecycle.jobs.declared import remember
 from tasks_app.models import AuditEntry, JobDefinition, ScheduleTask
 from tests.support.api import JOB, Api
 from tests.support.engine import run_due
@@ -251,6 +252,19 @@ def test_jobs_are_listed_by_name_in_pages_and_filtered(api):
     assert [job["name"] for job in api.get("/jobs?name=job-3").body["items"]] == ["job-3"]
     assert api.get("/jobs?limit=100000").status == 422
     assert api.get("/jobs?name=%00").status == 422
+
+
+def test_a_job_says_which_file_declares_it(api):
+    job = make("report")
+    assert api.get(f"/jobs/{job.id}").body["declared"] is None
+    remember(None, job, "report", "jobs.yaml", by())
+    verbs.edit(job.id, {"lane": "high"}, by())
+    make("other")
+
+    told = api.get(f"/jobs/{job.id}").body["declared"]
+
+    assert (told["source"], told["drift"]) == ("jobs.yaml", ["lane"])
+    assert [one["declared"] for one in api.get("/jobs").body["items"]] == [None, told]
 
 
 def test_a_preview_shows_the_next_times_in_the_jobs_zone(api):

@@ -56,7 +56,8 @@ def test_every_statement_that_tells_is_given_what_is_kept():
     tellers.discard("created")
 
     assert tellers == {
-        *("mark_success", "mark_fail", "mark_not_yet", "mark_skipped", "reap", "start"),
+        *("mark_success", "mark_fail", "mark_not_yet", "mark_skipped", "mark_away", "reap", "start"),
+        *("complete", "failed_away"),
         *("cancel", "cancel_tasks", "discard", "retire", "replay", "move"),
         *("insert_tasks", "insert_keyed_tasks", "insert_replacements"),
         *("plan_instances", "trigger_job", "take_back"),

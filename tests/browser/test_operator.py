@@ -6,11 +6,13 @@ import pytest
 from playwright.sync_api import expect
 
 from tasks_app.client import schedule, schedule_many
+from tasks_app.lifecycle.logs import Lines, keep_logs
+from tasks_app.lifecycle.progress import Told, tell_progress
 from tasks_app.models import ScheduleTask
 from tests.support.audit import deeds
 from tests.support.browser import person
 from tests.support.engine import run_due
-from tests.support.moves import MONDAY, dead, scheduled, state
+from tests.support.moves import MONDAY, dead, scheduled, settled, started, state
 from tests.support.wait import wait_until
 
 VIEW, OPERATE = "tasks_app.view_scheduletask", "tasks_app.operate_scheduletask"
@@ -104,6 +106,41 @@ def never_ending(html: str) -> str:
     links = f"""<a data-stop href="?">Stop</a>
         <a data-keep-looking href="{LIST}?type=T_NONE&after=0:1&looked=5000">Keep looking</a>"""
     return re.sub(r'<nav aria-label="Pages">.*?</nav>', links, html, flags=re.DOTALL)
+
+
+def test_a_run_is_watched_on_a_phone_in_the_dark_and_with_the_keyboard(visits, operator):
+    batch = started("long")
+    [task] = batch.tasks
+
+    def tell(page: int) -> None:
+        tell_progress(batch.batch_no, [Told(task.id, page / 100, f"page {page} of 100")])
+        lines = [(1_800_000_000.0 + n, "", f"page {n} " + "x" * 60) for n in range(page)]
+        keep_logs(batch.batch_no, [Lines(task.id, 1, 0, lines)])
+
+    tell(40)
+    page = visits.page(
+        operator, f"{LIST}{task.id}/change/", viewport={"width": 360, "height": 740}, color_scheme="dark"
+    )
+    expect(page.locator("bdi", has_text="40 %, page 40 of 100")).to_be_visible()
+    log = page.get_by_label("Log of try 1")
+    at_end = "one => one.scrollHeight - one.scrollTop - one.clientHeight < 4"
+    assert log.evaluate(at_end)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    log.focus()
+
+    tell(80)
+
+    expect(page.locator("bdi", has_text="80 %, page 80 of 100")).to_be_visible()  # the page sees it by itself
+    expect(page.get_by_role("progressbar", name="Progress of this run")).to_have_attribute("value", "0.8000")
+    expect(log).to_be_focused()
+    assert log.evaluate(at_end)
+    page.keyboard.press("Home")
+    wait_until(lambda: log.evaluate("one => one.scrollTop") == 0)
+
+    settled(batch)
+    expect(page.get_by_text("This run is over.")).to_be_visible()
+    page.get_by_role("link", name="Reload the page").click()
+    expect(page.get_by_text("What its tries have logged")).to_be_visible()
 
 
 def test_tasks_are_moved_to_a_time_in_utc(visits, operator):

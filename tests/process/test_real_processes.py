@@ -8,19 +8,25 @@ from django.utils import timezone
 
 from tasks_app.client import reschedule, schedule
 from tasks_app.lifecycle.claim import LaneShare, claim
-from tasks_app.models import Node, ScheduleTask, TaskAttempt
+from tasks_app.models import Node, ScheduleTask, TaskAttempt, TaskLog, TaskProgress
 from tests.support import project_celery
 from tests.support.engine import anybodys, row
-from tests.support.processes import wait_begun, wait_for
+from tests.support.processes import wait_for
 from tests.support.testapp.models import Effect
+from tests.support.wait import wait_until
+
+
+def lines_of_log(task_id: int) -> list[str]:
+    return [text for one in TaskLog.objects.filter(task_id=task_id) for _, _, text in one.lines]
 
 
 def test_tasks_run_after_commit_at_their_time_until_they_succeed_and_send_with_the_projects_own_app(stack, redis):
-    """And one that is moved while it runs is superseded: one fleet for all, since starting one takes longest."""
+    """And one that is moved while it runs is seen, superseded and told so: one fleet for all, since starting one takes
+    longest."""
     stack.beat()
     worker = stack.worker()
-    long = schedule("T_LONG", "moved", payload={"do": "sleep", "seconds": 3})
-    wait_begun(stack, long.task_id)
+    long = schedule("T_LONG", "moved", payload={"do": "until_cancelled", "progress": [0.25, "waiting"], "log": ["a"]})
+    wait_until(lambda: TaskProgress.objects.filter(task=long.task_id, note="waiting"), describe=stack.logs)
     moved = reschedule("T_LONG", "moved", delay=0.2, payload={})
     at = timezone.now() + timedelta(seconds=1)
     with transaction.atomic():
@@ -41,14 +47,16 @@ def test_tasks_run_after_commit_at_their_time_until_they_succeed_and_send_with_t
     assert b'"task": "project.mail"' in redis.lindex(project_celery.QUEUE, 0)
     assert (moved.outcome, row(moved.task_id).status) == ("REPLACED", "SUCCESS")
     assert (row(long.task_id).status, row(long.task_id).error_code) == ("CANCELLED", "SUPERSEDED")
+    wait_until(lambda: "It had got to: 25 %, waiting" in lines_of_log(long.task_id), describe=stack.logs)
+    assert not TaskProgress.objects.exists()
     assert re.search(r"transport: +punctual(\+socket)?://", worker.text())
 
 
 def test_a_worker_killed_while_running_leaves_its_task_to_another(stack):
     stack.beat()
     first = stack.worker(concurrency=1)
-    task = schedule("T_LONG", "a", payload={"do": "sleep", "seconds": 60})
-    wait_begun(stack, task.task_id)
+    task = schedule("T_LONG", "a", payload={"do": "sleep", "seconds": 60, "log": ["begun"]})
+    wait_until(lambda: lines_of_log(task.task_id), describe=stack.logs)
 
     first.kill()
     ScheduleTask.objects.filter(id=task.task_id).update(payload={})
@@ -57,6 +65,7 @@ def test_a_worker_killed_while_running_leaves_its_task_to_another(stack):
 
     assert (row(task.task_id).status, row(task.task_id).retry_count) == ("SUCCESS", 1)
     assert list(TaskAttempt.objects.values_list("error_code", flat=True)) == ["LOST"]
+    assert lines_of_log(task.task_id) == ["begun"]
 
 
 def test_a_batch_whose_message_was_lost_is_due_again_and_uses_no_retry_and_a_beat_that_stops_is_forgotten(stack):

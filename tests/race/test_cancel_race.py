@@ -8,6 +8,7 @@ from tasks_app.lifecycle.start import heartbeat, start
 from tests.support.engine import batch_row, claim_due, expire_lease, row
 from tests.support.marks import commits
 from tests.support.moves import (
+    AWAY,
     FINAL,
     OK,
     OUTCOMES,
@@ -74,6 +75,7 @@ def test_an_outcome_is_written_if_the_cancellation_rolled_back():
         (FINAL, False, "DEAD", State("DEAD", attempt=1, retry_count=1)),
         (SNOOZE, True, "CANCELLED", State("CANCELLED")),
         (SKIP, False, "CANCELLED", State("CANCELLED")),
+        (AWAY, True, "CANCELLED", State("CANCELLED")),
         (RETURN, True, "CANCELLED", State("CANCELLED")),
     ],
     ids=OUTCOMES,

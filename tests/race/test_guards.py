@@ -8,6 +8,7 @@ from tasks_app.models import ScheduleTask
 from tasks_app.sql import run
 from tests.support.marks import commits
 from tests.support.moves import (
+    AWAY,
     FINAL,
     MONDAY,
     OK,
@@ -55,6 +56,7 @@ def blocked() -> int:
 
 NOT_TO_BE_MOVED = {
     "running": lambda: ids_of(started("a"))[0],
+    "away": lambda: finished_as(AWAY),
     "succeeded": lambda: finished_as(OK),
     "dead": lambda: finished_as(FINAL),
     "left behind": left_behind,
@@ -77,6 +79,7 @@ NOT_TO_BE_RETIRED = {
     "left behind": (left_behind, "CANCELLED"),
     "running, thought dead": (lambda: ids_of(started("a"))[0], "DEAD"),
     "dead, thought running": (lambda: finished_as(FINAL), "RUNNING"),
+    "away, thought running": (lambda: finished_as(AWAY), "RUNNING"),
 }
 
 

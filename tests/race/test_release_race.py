@@ -174,7 +174,7 @@ def test_a_look_holds_up_nobody_who_takes_over_from_a_parent():
 
 @pytest.mark.parametrize("commit", [True, False])
 def test_two_changes_that_are_each_right_make_no_circle_together(commit):
-    """Neither touches a row of the other: `a` is to come after `y`, which is after `b`, and `b` after `x`, after `a`."""
+    """Neither touches a row of the other: `a` is to come after `y`, which is after `b`; `b` after `x`, after `a`."""
     family(a=["root"], b=["root"], x=["a"], y=["b"])
     first, second = overlap_results(
         lambda: verbs.edit(job_named("a").id, {"parents": ["root", "y"]}, by()),

@@ -12,6 +12,7 @@ from tests.support.contend import contend, with_plans_of_a_large_table
 from tests.support.engine import batch_row, claim_due, row
 from tests.support.marks import commits
 from tests.support.moves import (
+    AWAY,
     FINAL,
     MONDAY,
     OK,
@@ -207,6 +208,7 @@ def test_an_outcome_is_written_if_the_reschedule_rolled_back():
         (FINAL, Outcome.CREATED, State("DEAD", attempt=1, retry_count=1, current=False), State("INIT", due=True)),
         (SNOOZE, Outcome.UPDATED, State("INIT", due=True), None),
         (SKIP, Outcome.CREATED, State("CANCELLED", current=False), State("INIT", due=True)),
+        (AWAY, Outcome.REPLACED, State("CANCELLED", current=False), State("INIT", due=True)),
         (RETURN, Outcome.UPDATED, State("INIT", due=True), None),
     ],
     ids=OUTCOMES,

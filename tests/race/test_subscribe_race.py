@@ -1,10 +1,15 @@
 """Several processes of an app subscribe when they start: there is one subscription, and all are content."""
 
+import pytest
+
 from tasks_app.client import ToFunction, subscribe
+from tasks_app.core.errors import NameTaken
+from tasks_app.engine.operations.subscriptions import create
 from tasks_app.models import AuditEntry, Subscription
+from tests.support.jobs import by
 from tests.support.marks import commits
 from tests.support.outbox import subscribed
-from tests.support.overlap import overlap
+from tests.support.overlap import overlap, overlap_results
 
 pytestmark = commits
 
@@ -33,3 +38,18 @@ def test_if_the_first_rolls_back_the_second_makes_it():
         overlap(ask("*"), ask("task.dead"), commit=False)
 
     assert Subscription.objects.get().events == ["task.dead"]
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_of_two_that_are_to_be_new_the_second_is_told_that_the_name_is_taken(commit):
+    """People and callers of the API create: neither should find that somebody else has changed what they made."""
+
+    def make(*events: str):
+        return lambda: create("test", events=list(events), to=ToFunction("test"), operator=by(), tenant=None)
+
+    with subscribed():
+        first, second = overlap_results(make("*"), make("task.dead"), commit=commit)
+
+    assert first.error is None and second.waited
+    assert isinstance(second.error, NameTaken) is commit
+    assert Subscription.objects.get().events == (["*"] if commit else ["task.dead"])

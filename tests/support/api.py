@@ -62,6 +62,9 @@ class Api:
     def patch(self, path: str, body: object, **headers: str) -> Answer:
         return self.call("PATCH", path, body, **headers)
 
+    def put(self, path: str, body: object, **headers: str) -> Answer:
+        return self.call("PUT", path, body, **headers)
+
     def delete(self, path: str, **headers: str) -> Answer:
         return self.call("DELETE", path, **headers)
 

@@ -20,6 +20,7 @@ GROWING = (
     "punctual_batch",
     "punctual_past_batch",
     "punctual_attempt",
+    "punctual_log",
     "punctual_outbox",
     "punctual_minute_figures",
     "punctual_audit_entry",
@@ -33,6 +34,7 @@ GROWING = (
     "punctual_run",
     "punctual_wait",
     "punctual_job_parent",
+    "punctual_backfill",
     "punctual_alarm_incident",
     "punctual_alarm_alert",
 )
@@ -172,6 +174,9 @@ class History:
         }
         part.insert("punctual_attempt", 5, failure)
         part.insert("punctual_attempt", 200, failure | {"task_id": "1000000000 + 100 * (n - 1) + 3"})
+        logged = {"dropped": "0", "lines": """'[[1.5, "", "a line"]]'""", "started_at": SOME_DAY}
+        logged |= {name: failure[name] for name in ("task_id", "attempt", "batch_no", "worker")}
+        part.insert("punctual_log", 5, logged)
         part.insert(
             "punctual_outbox",
             1,
@@ -281,6 +286,11 @@ class History:
         part.insert("punctual_run", 10, run | {"nodes": "'[]'", "created_at": SOME_DAY})
         part.insert("punctual_job_parent", 10, {"job": "100000000 + n", "parent": "200000000 + n / 10"})
         part.insert("punctual_wait", 10, {"task": "4000000000 + n", "parent": "5000000000 + n / 10"})
+        part.insert(
+            "punctual_backfill",
+            50,
+            {"campaign_id": "n", "job": "n / 5", "since": SOME_DAY, "until": SOME_DAY, "created_at": SOME_DAY},
+        )
         incident = {
             "rule": "n % 100",
             "tenant": "'default'",

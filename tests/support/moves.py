@@ -8,7 +8,7 @@ import pytest
 
 from tasks_app.client import schedule_many
 from tasks_app.core.handlers import REGISTRY
-from tasks_app.core.task import SUCCEEDED, Failure, NotYet, Outcome, Returned, Skipped
+from tasks_app.core.task import SUCCEEDED, Failure, GoneAway, NotYet, Outcome, Returned, Skipped
 from tasks_app.lifecycle.settle import BatchLost, Settled, settle
 from tasks_app.lifecycle.start import StartedBatch, start
 from tasks_app.models import ScheduleTask
@@ -27,8 +27,17 @@ RETRY = Failure("BROKEN", "asked to fail", after=3600)
 FINAL = Failure("HOPELESS", "asked to give up", final=True)
 SNOOZE = NotYet(WEDNESDAY)
 SKIP = Skipped("UNWANTED", "not wanted any more")
+AWAY = GoneAway(3600)
 RETURN = Returned()
-OUTCOMES = {"success": OK, "retry": RETRY, "final": FINAL, "snooze": SNOOZE, "skip": SKIP, "return": RETURN}
+OUTCOMES = {
+    "success": OK,
+    "retry": RETRY,
+    "final": FINAL,
+    "snooze": SNOOZE,
+    "skip": SKIP,
+    "away": AWAY,
+    "return": RETURN,
+}
 every_outcome = pytest.mark.parametrize("outcome", OUTCOMES.values(), ids=OUTCOMES)
 
 
@@ -79,6 +88,13 @@ def settled(batch: StartedBatch, *outcomes: Outcome, only: str | None = None, fi
         return settle(batch.batch_no, REGISTRY.get(batch.task_type), done, finish=finish)
     except BatchLost:
         return None
+
+
+def away(*keys: str, **options: object) -> StartedBatch:
+    """Tasks of these keys that somebody else has."""
+    batch = started(*keys, **options)
+    settled(batch, AWAY)
+    return batch
 
 
 def dead(*keys: str, **options: object) -> list[int]:

@@ -13,6 +13,9 @@ WRITES = {
     "punctual_attempt": """
         INSERT INTO punctual_attempt (finished_at, task_id, attempt, batch_no, worker, error_code, error_msg)
         VALUES (%s, 1, 1, gen_random_uuid(), 'w', 'E', '')""",
+    "punctual_log": """
+        INSERT INTO punctual_log (started_at, task_id, attempt, batch_no, worker, dropped, lines)
+        VALUES (%s, 1, 1, gen_random_uuid(), 'w', 0, '[[0, "", "a line"]]')""",
     "punctual_minute_figures": """
         INSERT INTO punctual_minute_figures (minute, task_type, batches, ok, failed, run_us, lateness)
         VALUES (%s, 'T', 1, 1, 0, 1, '{}') ON CONFLICT DO NOTHING""",

@@ -46,7 +46,7 @@ ROWS = {
     "differing": {"": look._GIVEN},
     "waiting_keys": {"": "waiting.key = ANY (%(keys)s::text[])"},
     "compare_keys": {"": "SELECT unnest(%(keys)s::text[])"},
-    "plan_instances": {"job": instances.OF_JOB, "cursor": planning.OF_CURSOR},
+    "plan_instances": {"job": instances.OF_JOB, "cursor": planning.OF_CURSOR, "asked": instances.ASKED_FOR},
     "release": {"parents": release.OF_PARENTS, "tasks": release.OF_TASKS},
 }
 

@@ -2,8 +2,11 @@
 
 from typing import NamedTuple
 
+from django.db.models.functions import Now
+
 from inventory_app.lifecycle import add
 from tasks_app.client import ToWebhook, schedule, subscribe
+from tasks_app.core.callbacks import HTTP_CALLBACK
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.engine.beat.relay.deliveries import note_deliveries
 from tasks_app.engine.beat.relay.sink import Attempt
@@ -11,9 +14,11 @@ from tasks_app.engine.operations.api_tokens import issue
 from tasks_app.engine.operations.campaigns import start_matching
 from tasks_app.engine.watch.browse import Filter
 from tasks_app.lifecycle.campaigns import verbs
+from tasks_app.lifecycle.hosts import limit
 from tasks_app.lifecycle.limited import declare_limits
 from tasks_app.lifecycle.operate import Verb
-from tasks_app.models import DlqEntry
+from tasks_app.lifecycle.secret_verbs import set_secret
+from tasks_app.models import DlqEntry, HostHealth, JobDefinition
 from tests.support.alarms import alarm_ids
 from tests.support.api import Api
 from tests.support.engine import run_due
@@ -22,7 +27,18 @@ from tests.support.moves import dead
 from tests.support.operators import operator
 from tests.support.schema import Operation
 
-OPERATORS = ("pause_lane", "resume_lane", "read_limits", "list_products", "read_product", "read_window")
+CALLBACKS = ("/secrets", "/hosts")
+OPERATORS = (
+    "limit_host",
+    "lift_host",
+    "read_hosts",
+    "pause_lane",
+    "resume_lane",
+    "read_limits",
+    "list_products",
+    "read_product",
+    "read_window",
+)
 
 
 class Ready(NamedTuple):
@@ -42,18 +58,32 @@ def letter_of(task_id: int) -> int:
 def ready(api: Api, one: Operation, number: int = 0) -> Ready:
     job, task = make(f"job {number}"), schedule("T_QUIET", f"task {number}", delay=3600)
     ids = {"job_id": job.id, "task_id": task.task_id, "lane": "low", "name": "T_QUIET", "product_code": "SKU 1"}
+    ids["host"] = "api.example.com"
+    if one.path.startswith(CALLBACKS):
+        set_secret(ids["name"], operator(), tenant="default")
+        limit(ids["host"], operator(), max_running=5)
+        lost = {"host": ids["host"], "tasks": [1], "unwell_since": Now(), "try_at": Now()}
+        HostHealth.objects.update_or_create(tenant="default", host=ids["host"], defaults=lost)
+        api = Api(token=issue("caller", "default", operator(), can_write=True, types=[HTTP_CALLBACK])[1])
     if one.path.startswith("/subscriptions"):
         told = subscribe(f"of {number}", events=["*"], to=ToWebhook("https://hooks.example.com"), tenant="default")
         ids["subscription_id"] = told.id
         note_deliveries(told.id, [Attempt([], True, "200", 12.5)])
     if "{campaign_id}" in one.path or one.id == "list_campaigns":
-        ids["campaign_id"] = start_matching(Verb.CANCEL, Filter(tenant="default"), operator()).id
+        kind, _ = (Verb.REPLAY, dead("dead")) if one.id == "change_campaign" else (Verb.CANCEL, None)
+        ids["campaign_id"] = start_matching(kind, Filter(tenant="default"), operator()).id
         if one.id == "resume_campaign":
             verbs.pause(ids["campaign_id"], operator())
+    elif one.id == "backfill_jobs":
+        for number_, name in ((12, "one"), (13, "two")):  # as its example names them
+            JobDefinition.objects.filter(id=make(name).id).update(id=number_)
     elif one.id == "start_campaign":
         dead(f"dead {number}")
     elif one.id == "list_attempts":
         ids["task_id"] = schedule("T_QUIET", "fails", payload={"do": "retry", "after": 3600}).task_id
+        run_due()
+    elif one.id == "list_logs":
+        ids["task_id"] = schedule("T_QUIET", "talks", payload={"log": ["hello"]}).task_id
         run_due()
     elif one.id == "read_limits":
         declare_limits([REGISTRY.require("T_RATED")])

@@ -20,6 +20,7 @@ class Call(NamedTuple):
     path: str
     headers: dict[str, str]
     body: bytes
+    method: str = "POST"
 
     @property
     def id(self) -> str:
@@ -79,8 +80,9 @@ class Receiver:
                     super().finish()
 
             def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                call = Call(self.path, {name.lower(): value for name, value in self.headers.items()}, body)
+                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                headers = {name.lower(): value for name, value in self.headers.items()}
+                call = Call(self.path, headers, body, self.command)
                 reply = receiver.reply(call)
                 with lock:
                     receiver.calls.append(call)
@@ -92,6 +94,8 @@ class Receiver:
                     self.send_header("Content-Length", str(len(reply.body)))
                     self.end_headers()
                     self.wfile.write(reply.body)
+
+            do_GET = do_PUT = do_PATCH = do_DELETE = do_POST
 
             def log_message(self, *_: object) -> None:
                 pass

@@ -4,11 +4,13 @@ import json
 import re
 from typing import NamedTuple
 from urllib.parse import quote
+from uuid import UUID
 
 from tasks_app.api import api
 
 SCHEMA = json.loads(json.dumps(api.get_openapi_schema()))
 ROOT = SCHEMA["servers"][0]["url"]
+NO_TOKEN = UUID(int=0)
 
 
 class Operation(NamedTuple):
@@ -27,7 +29,11 @@ class Operation(NamedTuple):
         return self.method != "GET"
 
     def url(self, **ids: object) -> str:
-        return re.sub(r"\{(\w+)\}", lambda found: quote(str(ids.get(found[1], 1))), self.path)
+        """Of these ids. What is reported about a run names the task and the run beside its token."""
+        if "{token}" in self.path:
+            ids = {"token": NO_TOKEN, "run": NO_TOKEN} | ids
+        found = re.sub(r"\{(\w+)\}", lambda found: quote(str(ids.get(found[1], 1))), self.path)
+        return f"{found}?task={ids.get('task_id', 1)}&run={ids['run']}" if "{token}" in self.path else found
 
     def component(self, content: dict) -> str | None:
         """The name of what is in a body or an answer."""

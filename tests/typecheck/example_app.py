@@ -12,9 +12,11 @@ from uuid import UUID
 
 from tasks_app.client import (
     INTERNAL_TENANT,
+    Addresses,
     Answer,
     Arguments,
     AttemptInfo,
+    Away,
     Backoff,
     BaseHandler,
     BatchHandler,
@@ -34,6 +36,7 @@ from tasks_app.client import (
     Snooze,
     Status,
     Task,
+    TaskCancelled,
     TaskHandler,
     TaskInfo,
     ToFunction,
@@ -69,6 +72,23 @@ from tasks_app.client import (
     who_is_missing,
     write,
 )
+from tasks_app.client.campaigns import (
+    BackfillRequest,
+    Filter,
+    NothingToDo,
+    Pace,
+    RetryLimited,
+    Verb,
+    Which,
+    cancel_campaign,
+    change_pace,
+    find_campaign,
+    foresee_backfill,
+    pause_campaign,
+    resume_campaign,
+    start_backfill,
+    start_campaign,
+)
 from tasks_app.client.compensation import (
     Compared,
     Difference,
@@ -83,6 +103,7 @@ from tasks_app.client.compensation import (
 )
 from tasks_app.client.events import Kind, declare_kind
 from tasks_app.client.jobs import (
+    Declaration,
     HasChildren,
     JobRequest,
     NameTaken,
@@ -166,6 +187,15 @@ def expire(task: Task) -> None:
     raise Snooze(task.execute_time + TOMORROW)
 
 
+@handler("EXAMPLE_CONVERT")
+def convert(task: Task, film: str) -> Away:
+    where: Addresses = task.addresses
+    if film == "":
+        raise Away(timedelta(minutes=5))
+    remind(len(where.complete))
+    return task.away(lease=timedelta(hours=2))
+
+
 @handler("EXAMPLE_INDEX", batch=True)
 def index(tasks: list[Task]) -> dict[int, Exception | Result] | None:
     return {task.id: Result(len(task.key)) if task.payload else ValueError(task.key) for task in tasks}
@@ -174,6 +204,18 @@ def index(tasks: list[Task]) -> dict[int, Exception | Result] | None:
 @handler("EXAMPLE_FETCH", concurrency=4)
 async def fetch(url: str, *, tries: int = 3) -> int:
     return tries
+
+
+@handler("EXAMPLE_EXPORT", timeout=3600, logs=True)
+def export(task: Task, pages: int) -> int:
+    for page in range(pages):
+        if task.cancelled:
+            raise TaskCancelled("nobody waits for it")
+        task.progress(page / pages, f"page {page}")
+        task.log(f"page {page}", level="INFO")
+        task.check_cancelled()
+    task.progress(None)
+    return pages
 
 
 class Mail(BaseHandler):
@@ -221,6 +263,7 @@ def plan(at: datetime) -> list[Scheduled]:
 
 
 def direct() -> str:
+    export(fake_task(cancelled=False), 3)
     expire(fake_task(payload={"order": 5}))
     index([fake_task(key=1), fake_task(key=UUID(int=2))])
     ship(fake_task(), Parcel(5, Decimal(1)))
@@ -316,6 +359,29 @@ def jobs(until: datetime) -> int:
     except (HasChildren, NameTaken, StaleRevision, UnknownJob):
         return 0
     return triggered.task_id
+
+
+def many(job_id: int, since: datetime) -> int:
+    operator, pace = Operator("olga", "the source was down"), Pace(cap=500, rate=5.0, most_running=4)
+    request = BackfillRequest([job_id], since, which=Which.FAILED, newest_first=True)
+    foreseen = foresee_backfill(request, pace)
+    first = [slot.at for slot in foreseen.first]
+    try:
+        campaign = start_backfill(request, operator, pace)
+        start_campaign(Verb.REPLAY, Filter(state="DEAD"), operator, pace)
+    except (NothingToDo, RetryLimited):
+        return len(first)
+    changed: bool = change_pace(campaign.id, {"rate": None}, operator).changed
+    pause_campaign(campaign.id, operator)
+    resume_campaign(campaign.id, operator)
+    cancel_campaign(campaign.id, operator)
+    return foreseen.instances if changed and find_campaign(campaign.id) is not None else 0
+
+
+def declared() -> Iterator[JobRequest | Declaration]:
+    """As the `jobs()` of a file of jobs."""
+    yield JobRequest(name="nightly", task_type=send.name, cron="0 2 * * *", timeout=90, backoff=[1, 5.5])
+    yield Declaration(JobRequest(name="hourly", task_type=send.name, every=3600), tenant="acme", renamed_from="often")
 
 
 def rolling() -> tuple[datetime, int, Timer | None]:

@@ -14,6 +14,7 @@ from tasks_app.database import close_connections, our_connection
 from tasks_app.engine import nodes
 from tasks_app.engine.canary import send_canaries
 from tasks_app.engine.intervals import INTERVALS
+from tasks_app.lifecycle.away import lose
 from tasks_app.lifecycle.reap import reap
 from tasks_app.sql import run
 
@@ -57,8 +58,16 @@ def reap_lost() -> object:
     return f"{len(reaped)} batches"
 
 
+def lose_silent() -> object:
+    lost = lose()
+    for one in lost:
+        log.warning("task.lost task=%d type=%s status=%s", one.id, one.task_type, one.status)
+    return f"{len(lost)} tasks"
+
+
 CHORES = (
     Chore("reap", reap_lost),
+    Chore("lose", lose_silent),
     Chore("move", move, aside=True),
     Chore("partition", keep_partitions),
     Chore("tend", tend, aside=True),

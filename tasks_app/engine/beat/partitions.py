@@ -60,6 +60,7 @@ def families() -> Iterator[Family]:
         yield Family(table, span, classes.get(name, classes[DEFAULT_CLASS]).hot, fills=name in classes, archived=True)
     yield Family("punctual_past_batch", span, hot, archived=True)
     yield Family("punctual_attempt", span, hot, "finished_at", archived=True)
+    yield Family("punctual_log", span, hot, "started_at", archived=True)
     yield Family(OUTBOX, span, conf().KEEP_OUTBOX_DAYS * DAY, "created_at")
     yield Family("punctual_minute_figures", WEEK, KEEP_MINUTES_DAYS * DAY, "minute")
     yield Family("punctual_audit_entry", MONTH, conf().KEEP_AUDIT_DAYS * DAY, "created_at")

@@ -10,6 +10,8 @@ from .relay.windows import merge_windows
 DAY = 86_400
 KEEP_NODES_SECONDS = 3_600
 KEEP_ANSWERS_DAYS = 1  # of keyed requests to the API
+KEEP_HOSTS_DAYS = 7  # that failed and were not called again
+KEEP_PROGRESS_DAYS = 1 / 24  # of runs that are over
 CAMPAIGNS = 10  # in one step: a large one has a thousand chunks
 
 
@@ -24,6 +26,9 @@ class Pruned:
     incidents: int
     alerts: int
     runs: int
+    hosts: int
+    reports: int
+    progress: int
 
 
 def prune(steps: int = 20) -> Pruned:
@@ -38,6 +43,9 @@ def prune(steps: int = 20) -> Pruned:
         incidents=_prune("prune_incidents", conf().KEEP_INCIDENTS_DAYS, steps),
         alerts=_prune("prune_alerts", conf().KEEP_INCIDENTS_DAYS, steps),
         runs=_prune("prune_runs", conf().KEEP_HOT_DAYS, steps),
+        hosts=_prune("prune_hosts", KEEP_HOSTS_DAYS, steps),
+        reports=_prune("prune_reports", KEEP_ANSWERS_DAYS, steps),
+        progress=_walk("prune_progress", KEEP_PROGRESS_DAYS, steps),
     )
 
 
@@ -51,7 +59,7 @@ def _prune(statement: str, keep_days: float, steps: int) -> int:
     return total
 
 
-_cursors = {"prune_revisions": 0}  # where the walk over the ids goes on
+_cursors = {"prune_revisions": 0, "prune_progress": 0}  # where the walk over the ids goes on
 _VAIN_STEPS = 2  # stretches without anything to delete, before the walk rests until next time
 
 

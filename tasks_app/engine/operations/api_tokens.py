@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from tasks_app.core.errors import InvalidTask, LaneClosed, NotForTenants, TypeClosed
-from tasks_app.core.handlers import REGISTRY, refuse_bad_lane
+from tasks_app.core.handlers import REGISTRY, Handler, refuse_bad_lane
 from tasks_app.core.lanes import LANES, URGENT_LANE
 from tasks_app.core.tenants import INTERNAL_TENANT
 from tasks_app.database import atomic
@@ -64,7 +64,11 @@ class Caller:
     def usable_types(self) -> list[str]:
         if self.is_person:
             return sorted(one.name for one in REGISTRY)
-        return sorted(one.name for one in REGISTRY if one.is_open_to(self.tenant) and self.may_see(one.name))
+        return sorted(one.name for one in REGISTRY if one.is_open_to(self.tenant) and self._may_use(one))
+
+    def _may_use(self, handler: Handler) -> bool:
+        named = self.types is not None and handler.name in self.types
+        return named or (self.types is None and not handler.named_only)
 
     @property
     def is_operator(self) -> bool:

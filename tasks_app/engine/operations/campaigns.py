@@ -16,11 +16,12 @@ PAGE = 5_000  # tasks that are looked at at a time
 
 
 class Pace(NamedTuple):
-    """How many tasks, how fast, and where those wait that are to run again."""
+    """How many tasks, how fast, where those wait that are to run again, and how many of them are under way at once."""
 
     cap: int = CAP
     rate: float | None = None
     lane: str = LANE
+    most_running: int | None = None
 
 
 def start_matching(

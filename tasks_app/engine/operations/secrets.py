@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from tasks_app.core.keyring import CannotUnseal, key_id_of
-from tasks_app.lifecycle import signing_secrets
+from tasks_app.lifecycle import named_secrets, signing_secrets
 from tasks_app.lifecycle.alarms import channels
-from tasks_app.models import AlarmChannel, Subscription
+from tasks_app.models import AlarmChannel, Secret, Subscription
 from tasks_app.models.base import OurModel
 from tasks_app.sealing import keyring
 
@@ -23,6 +23,7 @@ class Place(NamedTuple):
 PLACES = (
     Place(Subscription, "secrets", signing_secrets.bound_to),
     Place(AlarmChannel, "target", channels.bound_to),
+    Place(Secret, "values", named_secrets.bound_to),
 )
 
 

@@ -3,14 +3,16 @@
 import time
 from collections.abc import Sequence
 from datetime import datetime
+from typing import NamedTuple
 
-from tasks_app.core.errors import NameTaken, NotThere
+from tasks_app.core.errors import InvalidTask, NotThere, shown
 from tasks_app.core.events import Event
 from tasks_app.core.phrases import first_line
 from tasks_app.core.targets import Target
 from tasks_app.core.tenants import INTERNAL_TENANT
 from tasks_app.database import atomic
 from tasks_app.engine.beat.relay.deliveries import note_deliveries
+from tasks_app.engine.beat.relay.reader import Cursor, read, wanted_by
 from tasks_app.engine.beat.relay.sink import ANSWER_LENGTH, Attempt
 from tasks_app.engine.beat.relay.sinks import sink_for
 from tasks_app.lifecycle import subscriptions as _lifecycle
@@ -19,6 +21,7 @@ from tasks_app.models import Subscription
 from tasks_app.sql import run
 
 TEST_EVENT = "test.event"
+LOOKS = 20  # chunks in which the next event is looked for
 
 
 def create(
@@ -33,12 +36,8 @@ def create(
 ) -> Subscription:
     """A new subscription; NameTaken if there is one of this name. `new_secret` of it is told this once."""
     with atomic():
-        there = Subscription.objects.filter(tenant=tenant, name=name).first() if isinstance(name, str) else None
-        if there is not None:
-            whose = "of all tenants" if tenant is None else f"of tenant {tenant!r}"
-            raise NameTaken(f"There is a subscription {name!r} {whose} already. Change that one, or choose a new name.")
         return _lifecycle.subscribe(
-            name, events=events, to=to, operator=operator, tenant=tenant, task_types=task_types, since=since
+            name, events=events, to=to, operator=operator, tenant=tenant, task_types=task_types, since=since, new=True
         )
 
 
@@ -64,6 +63,44 @@ def found(subscription_id: int) -> Subscription:
     if row is None:
         raise NotThere(f"There is no subscription {subscription_id}.")
     return row
+
+
+class Waiting(NamedTuple):
+    """The next event that a subscription has to get."""
+
+    event: Event
+    seen: Cursor  # where it was looked for
+    behind: Cursor
+
+
+def next_event(row: Subscription) -> Waiting | None:
+    """None: nothing waits for it, or what does is too far off to be looked for here."""
+    seen = cursor = Cursor(row.window_no, row.row_id, row.place)
+    for _ in range(LOOKS):
+        chunk = read(cursor, wanted_by(row), row.since, most=1)
+        if chunk.events:
+            event = chunk.events[0]
+            return Waiting(event, seen, Cursor(chunk.windows[event.row], event.row, event.place))
+        if not chunk.more:
+            return None
+        cursor = chunk.end
+    return None
+
+
+def skip_event(subscription_id: int, event_id: str, operator: Operator) -> Event:
+    """Leave out the next event, which its receiver never takes, and go on behind it. It must be the one named."""
+    row = found(subscription_id)
+    waiting = next_event(row)
+    if waiting is None:
+        raise InvalidTask(f"Nothing waits for subscription {row}, so there is nothing to skip.")
+    event = waiting.event
+    if event.id != event_id:
+        words = f"{shown(event_id)} is not what subscription {row} has to get next; that is {event.id}, {event.type}"
+        raise InvalidTask(f"{words}. Only the next one can be skipped.")
+    what = {"event": event.id, "type": event.type, "task_type": event.task_type, "key": event.key}
+    if not _lifecycle.skip(row.id, waiting.seen, waiting.behind, what, operator):
+        raise InvalidTask(f"Subscription {row} has gone on meanwhile. Look at it again.")
+    return event
 
 
 def send_test(subscription_id: int, operator: Operator) -> Attempt:

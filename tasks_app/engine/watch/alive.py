@@ -19,7 +19,7 @@ def what_delays(lane: str) -> str:
     pause = LanePause.objects.filter(lane=lane).first()
     if pause is not None:
         return f"the lane {lane!r} is paused by {pause.paused_by} ({pause.reason})"
-    slots = sum(slots for kind, lanes, slots in _live() if kind == Node.WORKER and lane in lanes)
+    slots = slots_of(lane)
     waiting = TaskBatch.objects.filter(finished_at=None, started_at=None, lane=lane).count()
     # So many batches are claimed ahead for each slot. Below that the next due task is claimed at the next look.
     return "every worker is busy" if waiting >= slots * conf().BATCHES_AHEAD else ""
@@ -35,6 +35,11 @@ def who_is_missing(lane: str) -> str:
     if not any(kind == Node.WORKER and lane in lanes for kind, lanes, _ in live):
         return f"no worker serves the lane {lane!r}"
     return ""
+
+
+def slots_of(lane: str) -> int:
+    """So many batches of this lane can run at the same time."""
+    return sum(slots for kind, lanes, slots in _live() if kind == Node.WORKER and lane in lanes)
 
 
 def redis_answers(seconds: float = 1.0) -> bool:

@@ -36,7 +36,7 @@ LAST_CHARACTER = "\U0010ffff"
 LONGEST_RUN = timedelta(hours=1)
 LONGEST_TRANSACTION = timedelta(hours=1)  # that made tasks: their ids may be younger than they are, by so much
 SLACK = timedelta(minutes=1)  # by which a worker's measure of a run may differ from the database's clock
-LIVE_STATES = (DUE, Status.BLOCKED, Status.INIT, Status.RUNNING, Status.FAIL)  # never in the past
+LIVE_STATES = (DUE, Status.BLOCKED, Status.INIT, Status.RUNNING, Status.AWAY, Status.FAIL)  # never in the past
 LONGEST_PLACE = 2_000
 LARGEST_ID = 2**63 - 1
 _RANGES = (("due_from", "due_to"), ("ran_from", "ran_to"), ("changed_from", "changed_to"), ("since", "until"))
@@ -479,6 +479,7 @@ _BY_STATE = {
         "SELECT run.id, run.id FROM punctual_batch b CROSS JOIN LATERAL unnest(b.ids) AS run(id)"
         f" WHERE b.finished_at IS NULL AND run.id {_BELOW} ORDER BY run.id DESC"
     ),
+    Status.AWAY: Source(f"SELECT task, task FROM punctual_away WHERE task {_BELOW} ORDER BY task DESC"),
 }
 
 

@@ -65,10 +65,16 @@ def open_campaigns() -> list[CampaignView]:
             one.rate,
             one.failures,
             one.error,
-            one.late.total_seconds() if one.state == CampaignState.RUNNING and one.late > LATE else None,
+            one.late.total_seconds() if _may_go_on(one) and one.late > LATE else None,
         )
         for one in rows[:MOST_SHOWN]
     ]
+
+
+def _may_go_on(one: Campaign) -> bool:
+    """Nothing but a beat is missing for its next step."""
+    full = one.most_running is not None and one.waiting >= one.most_running
+    return one.state == CampaignState.RUNNING and not full
 
 
 def _matching(wanted: CampaignFilter):

@@ -18,7 +18,7 @@ RULES = {
            OR (status = 'DEAD' AND current)""",
     "only a current row is live": """
         SELECT id, status FROM punctual_task
-        WHERE NOT current AND (due_at IS NOT NULL OR status IN ('RUNNING', 'BLOCKED', 'INIT', 'FAIL'))""",
+        WHERE NOT current AND (due_at IS NOT NULL OR status IN ('RUNNING', 'AWAY', 'BLOCKED', 'INIT', 'FAIL'))""",
     "RUNNING means held by an unfinished batch that lists it": """
         SELECT t.id, t.status FROM punctual_task t
         LEFT JOIN punctual_batch b ON b.batch_no = t.batch_no AND b.finished_at IS NULL AND t.id = ANY (b.ids)
@@ -28,6 +28,11 @@ RULES = {
         SELECT t.id, t.biz_key FROM punctual_task t
         WHERE t.status = 'BLOCKED' AND t.job IS NOT NULL
           AND NOT EXISTS (SELECT FROM punctual_wait w WHERE w.task = t.id)""",
+    "AWAY means that somebody has it, in its last run and until a time, and nobody has any other": """
+        SELECT coalesce(t.id, a.task), t.status
+        FROM punctual_away a FULL JOIN punctual_task t ON t.id = a.task
+        WHERE (t.status IS NOT DISTINCT FROM 'AWAY') <> (a.task IS NOT NULL)
+           OR (t.status = 'AWAY' AND t.ran_in IS DISTINCT FROM a.run)""",
     "what is to be tried has a due moment": """
         SELECT id, status FROM punctual_task
         WHERE due_at IS NULL AND (status IN ('INIT', 'FAIL') OR (status = 'SUCCESS' AND repeat_after IS NOT NULL))""",
@@ -92,7 +97,8 @@ TOLD = {
         ["task.succeeded"],
         """
         SELECT 0::bigint, n.ok::text FROM (SELECT coalesce(sum(ok), 0) AS ok FROM punctual_any_batch) AS n
-        WHERE n.ok <> (SELECT coalesce(sum(count), 0) FROM punctual_outbox WHERE event = 'task.succeeded')""",
+        WHERE n.ok <> (SELECT coalesce(sum(count), 0) FROM punctual_outbox
+                       WHERE event = 'task.succeeded' AND batch_no IS NOT NULL)""",
     ),
     "a row of the outbox is about as many events as it says": (
         [],

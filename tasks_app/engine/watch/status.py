@@ -15,7 +15,7 @@ from tasks_app.engine.canary import CANARY, CHORE_EVERY, Canary, canaries
 from tasks_app.engine.queues import depths
 from tasks_app.lifecycle.limited import limited_types
 from tasks_app.lifecycle.shards import all_shards
-from tasks_app.models import DlqEntry, Node
+from tasks_app.models import AwayTask, DlqEntry, Node
 from tasks_app.sql import run
 
 from . import fleet_status
@@ -23,6 +23,7 @@ from .alarm_browse import FailingChannel, failing_channels
 from .campaign_browse import CampaignView, open_campaigns
 from .figures import Hour, Sample, last_hour, take_sample
 from .fleet_status import ArchiveView, ChoreView, LimitView, Pause, ShardView, Takeover
+from .host_status import UnwellHost, unwell_hosts
 from .relay_status import RelayStatus, read_relay
 from .storage import StorageStatus, read_storage_status
 from .verdict import OVERDUE_SECONDS, Problem, Severity, judge, lane_without_worker, nobody_dispatches
@@ -30,6 +31,7 @@ from .verdict import OVERDUE_SECONDS, Problem, Severity, judge, lane_without_wor
 LATENESS_MINUTES = 5
 COUNT_BOUND = 1_000  # due rows of one shard and lane that are counted, before their number is guessed
 DEAD_BOUND = 10_000  # dead letters that are counted
+AWAY_BOUND = 10_000  # tasks with somebody else that are counted
 LOST_LANE = lane_without_worker.__name__
 
 
@@ -86,6 +88,7 @@ class SchedulerStatus:
     nodes: list[NodeView]
     lanes: list[LaneStatus]
     lateness: Lateness
+    away: int  # tasks that somebody else has; at most AWAY_BOUND + 1: then there are more
     dead_letters: int  # at most DEAD_BOUND + 1: then there are more
     shards: list[ShardView]
     takeovers: list[Takeover]
@@ -97,6 +100,7 @@ class SchedulerStatus:
     relay: RelayStatus
     campaigns: list[CampaignView]  # that are not over
     failing_channels: list[FailingChannel] = field(default_factory=list)  # of alarms, the longest first
+    unwell_hosts: list[UnwellHost] = field(default_factory=list)  # whose callbacks wait, the longest first
     found: tuple[Problem, ...] = ()  # what is wrong, trouble first
 
     def problems(self) -> list[str]:
@@ -155,6 +159,10 @@ class SchedulerStatus:
         return sum(lane.batches_running for lane in self.lanes)
 
     @property
+    def away_shown(self) -> str:
+        return f"{self.away:,}" if self.away <= AWAY_BOUND else f"{AWAY_BOUND:,}+"
+
+    @property
     def dead_shown(self) -> str:
         return f"{self.dead_letters:,}" if self.dead_letters <= DEAD_BOUND else f"{DEAD_BOUND:,}+"
 
@@ -175,6 +183,7 @@ def read_status(hour: Hour | None = None, sample: Callable[[], Sample] | None = 
         nodes=nodes,
         lanes=_lanes(nodes, types, sample),
         lateness=_lateness(hour or last_hour()),
+        away=AwayTask.objects.all()[: AWAY_BOUND + 1].count(),
         dead_letters=_dead_letters(),
         shards=shards,
         takeovers=fleet_status.last_takeovers(shards),
@@ -186,6 +195,7 @@ def read_status(hour: Hour | None = None, sample: Callable[[], Sample] | None = 
         relay=read_relay(),
         campaigns=open_campaigns(),
         failing_channels=failing_channels(),
+        unwell_hosts=unwell_hosts(),
     )
     return replace(status, found=judge(status))
 

@@ -226,6 +226,7 @@ def keep_of(family: str) -> timedelta | None:
     known = {
         "punctual_past_batch": hot,
         "punctual_attempt": hot,
+        "punctual_log": hot,
         "punctual_outbox": conf().KEEP_OUTBOX_DAYS * DAY,
         "punctual_audit_entry": conf().KEEP_AUDIT_DAYS * DAY,
         "punctual_minute_figures": KEEP_MINUTES_DAYS * DAY,

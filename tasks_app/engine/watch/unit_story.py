@@ -1,4 +1,5 @@
-"""All that is known of one unit, in order of time: its tasks, their failed tries, what was told, what people did."""
+"""All that is known of one unit, in order of time: its tasks, their failed tries, what they logged, what was told, what
+people did."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
@@ -6,8 +7,9 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from tasks_app.core.events import OutboxRow
+from tasks_app.lifecycle.logs import lines_of
 from tasks_app.lifecycle.tries import error_of, try_of
-from tasks_app.models import AnyTask, AuditEntry, TaskAttempt
+from tasks_app.models import AnyTask, AuditEntry, TaskAttempt, TaskLog
 from tasks_app.sql import array, run
 
 CHUNK = 200  # tasks whose tries, events and entries are read at a time
@@ -17,7 +19,7 @@ EVENT_LAG = timedelta(minutes=1)  # what a statement tells has the moment at whi
 class Happening(NamedTuple):
     at: datetime
     task_id: int
-    what: str  # task, attempt, event or audit
+    what: str  # task, attempt, log, event or audit
     words: str
 
 
@@ -31,7 +33,7 @@ def story(tasks: Iterable[AnyTask]) -> Iterator[Happening]:
         begin = min(task.created_at for task in chunk)
         ready = [one for one in waiting if one.at < begin]
         yield from ready
-        found = (_of_tasks(chunk), _of_attempts(chunk), _of_events(chunk), _of_audit(chunk))
+        found = (_of_tasks(chunk), _of_attempts(chunk), _of_logs(chunk), _of_events(chunk), _of_audit(chunk))
         waiting = [*waiting[len(ready) :], *chain.from_iterable(found)]
     yield from sorted(waiting)
 
@@ -57,6 +59,15 @@ def _of_attempts(tasks: Sequence[AnyTask]) -> Iterator[Happening]:
     for one in TaskAttempt.objects.filter(task_id__in=[task.id for task in tasks]).iterator():
         words = f"try {one.attempt} failed on {one.worker}: {one.error_code} {one.error_msg}".rstrip()
         yield Happening(one.finished_at, one.task_id, "attempt", words)
+
+
+def _of_logs(tasks: Sequence[AnyTask]) -> Iterator[Happening]:
+    for one in TaskLog.objects.filter(task_id__in=[task.id for task in tasks]).iterator():
+        if one.dropped:
+            words = f"try {one.attempt} logged {one.dropped:,} lines before these, which are not kept"
+            yield Happening(one.started_at, one.task_id, "log", words)
+        for line in lines_of(one):
+            yield Happening(line.at, one.task_id, "log", f"{line.level} {line.text}".lstrip())
 
 
 def _of_events(tasks: Sequence[AnyTask]) -> Iterator[Happening]:

@@ -33,6 +33,7 @@ PARTITION_LATE_SECONDS = 86_400.0
 CHORE_PATIENCE_SECONDS = 60.0  # a chore may wait so long for another that takes its time
 CHORE_ENDLESS_SECONDS = 1_800.0  # and take so long, or ten times as long as it is apart
 CAMPAIGN_FAILURES = 3  # steps of one campaign in a row
+HOST_PATIENCE_SECONDS = 60.0  # callbacks may wait for a host for so long
 CHANNEL_PATIENCE_SECONDS = 300.0  # an alarm channel may fail for so long
 ARCHIVE_PATIENCE_SECONDS = 86_400.0  # what waits for the archive for longer than a day fills the disk
 RELAY_PATIENCE_SECONDS = 60.0  # events may wait for a subscriber for so long, and it may be away for so long
@@ -465,6 +466,21 @@ def alarms_not_told(status: SchedulerStatus) -> Iterator[Problem]:
             )
 
 
+def hosts_unwell(status: SchedulerStatus) -> Iterator[Problem]:
+    """Whose they are and what they are called is for operators: other tenants read this, too."""
+    waiting = [one for one in status.unwell_hosts if one.unwell_seconds > HOST_PATIENCE_SECONDS]
+    if not waiting:
+        return
+    first = waiting[0]
+    some = "A host has" if len(waiting) == 1 else f"{len(waiting)} hosts have"
+    named = ", ".join(f"{one.host} ({one.tenant})" for one in waiting[:NAMED])
+    yield notice(
+        f"{some} not answered callbacks for {_span(first.unwell_seconds)}: their tasks wait, and use up no retries.",
+        "The page Hosts says which, and has one tried at once.",
+        f"{named}: {first.error.rstrip('.')}.",
+    )
+
+
 def dead_tasks(status: SchedulerStatus) -> Iterator[Problem]:
     if status.dead_letters:
         if status.dead_letters == 1:
@@ -505,6 +521,7 @@ RULES = (
     paused_with_due,
     campaigns_stuck,
     alarms_not_told,
+    hosts_unwell,
     dead_tasks,
 )
 

@@ -3,38 +3,47 @@
 from datetime import datetime, timedelta
 
 from tasks_app.conf import conf
+from tasks_app.core.callbacks import HTTP_CALLBACK
+from tasks_app.core.errors import InvalidTask
 from tasks_app.core.graphs import When
 from tasks_app.core.handlers import REGISTRY
+from tasks_app.core.hosts import HOST_LIMIT, HOST_UNWELL, host_of
 from tasks_app.core.jobs import JobStatus
 from tasks_app.core.phrases import counted, first_line, span
+from tasks_app.core.receivers import receiver_of
 from tasks_app.core.rules import Reason, Rule
 from tasks_app.core.schedule import in_zone
 from tasks_app.core.sharding import home_of
-from tasks_app.core.states import Status
+from tasks_app.core.states import UNDER_WAY, Status
 from tasks_app.engine.canary import canaries
 from tasks_app.lifecycle.anywhere import tasks_by_id
 from tasks_app.lifecycle.jobs.parents import names_of
 from tasks_app.lifecycle.jobs.view import MOST_NAMED, known_zone, state_of
-from tasks_app.models import AnyTask, JobDefinition, ScheduleTask, TaskAttempt, TaskBatch, TaskWait
+from tasks_app.lifecycle.progress import progress_of
+from tasks_app.models import AnyTask, AwayTask, JobDefinition, ScheduleTask, TaskAttempt, TaskBatch, TaskWait
 from tasks_app.sql import run
 
 from . import fleet_status
+from .host_status import health_of
 from .status import nobody_dispatches, read_nodes
 
 COUNTED = 10_000  # tasks before this one, at most
 UNKNOWN = "UNKNOWN_HANDLER"
+LONGEST_HOST_WAIT = timedelta(hours=1, minutes=5)  # as long as a receiver may ask for, and some more
 INSTANCES = 200  # of a job that are looked at, the newest
 
 
 def why_task(task: ScheduleTask) -> Reason:
     if task.status == Status.RUNNING:
         return _running(task)
+    if task.status == Status.AWAY:
+        return _away(task)
     if task.status == Status.BLOCKED:
         return _blocked(task)
     if task.due_at is None:
         return _finished(task)
     now = run("clock", {})[0][0]
-    return _not_due(task, now) if task.due_at > now else _due(task, now)
+    return (_waits_for_host(task, now) or _not_due(task, now)) if task.due_at > now else _due(task, now)
 
 
 def why_job(job: JobDefinition) -> Reason:
@@ -44,7 +53,7 @@ def why_job(job: JobDefinition) -> Reason:
     newest = list(AnyTask.objects.filter(job=job.id).order_by("-fire_time")[:INSTANCES])
     open_ones = [task for task in reversed(newest) if task.live]
     # What waits is asked about; what runs is a reason only if nothing does.
-    held = next((task for task in open_ones if task.status != Status.RUNNING), open_ones[0] if open_ones else None)
+    held = next((task for task in open_ones if task.status not in UNDER_WAY), open_ones[0] if open_ones else None)
     if held is not None:
         reason = why_task(held)
         which = f"Its instance {held.id} of {in_zone(held.fire_time, known_zone(job))}:"
@@ -119,11 +128,32 @@ def _started(task: ScheduleTask, batch: TaskBatch) -> Reason:
         return Reason(
             Rule.WORKER_SILENT, f"It ran {there}, {silent} beat looks.", f"It ran {since}, {silent} beat looks."
         )
-    before = _failed_before(task)
+    before = _how_far(task, batch.started_at) + _failed_before(task)
     if len(batch.ids) == 1:
         return Reason(Rule.RUNNING, f"It has been running {there}.{before}", f"It has been running {since}.{before}")
     many, turn = f"Its batch of {len(batch.ids):,} has been running", f"it runs now, or its turn is coming.{before}"
     return Reason(Rule.RUNNING, f"{many} {there}: {turn}", f"{many} {since}: {turn}")
+
+
+def _away(task: ScheduleTask) -> Reason:
+    held = AwayTask.objects.filter(task=task.id).first()
+    if held is None:
+        return Reason(
+            Rule.LOST, "Nobody has it any more; it is due again within ten minutes, when the beats look for such tasks."
+        )
+    since = f"It has been away since {_instant(held.since)}"
+    heard = f"Whoever has it must report by {_instant(held.until)}, or it counts as lost."
+    rest = f"{heard}{_how_far(task, task.start_time)}{_failed_before(task)}"
+    return Reason(Rule.AWAY, f"{since}, handed over by {held.worker}. {rest}", f"{since}. {rest}")
+
+
+def _how_far(task: ScheduleTask, began: datetime | None) -> str:
+    """What this run says, if it says anything."""
+    told = progress_of([task.id]).get(task.id)
+    if told is None or began is None or told.at < began:
+        return ""
+    ago = span(run("clock", {})[0][0] - told.at)
+    return f" It said {ago} ago how far it is: {str(told).rstrip('.')}."
 
 
 def _failed_before(task: ScheduleTask) -> str:
@@ -146,6 +176,27 @@ def _not_due(task: ScheduleTask, now: datetime) -> Reason:
     if task.status == Status.SUCCESS:
         return Reason(Rule.NOT_DUE, f"It has run, and is due again at {until}.")
     return Reason(Rule.NOT_DUE, f"It is not due until {until}.")
+
+
+def _waits_for_host(task: ScheduleTask, now: datetime) -> Reason | None:
+    """Of a callback that was not made when it was due; None if somebody has given it another time since."""
+    if task.task_type != HTTP_CALLBACK or task.error_code not in (HOST_LIMIT, HOST_UNWELL):
+        return None
+    if task.due_at - now > LONGEST_HOST_WAIT:
+        return None
+    until = _instant(task.due_at)
+    if task.error_code == HOST_LIMIT:
+        return Reason(Rule.HOST_LIMIT, f"{_message(task)}. It asks again at {until}.")
+    try:
+        host = host_of(receiver_of(task.payload["url"]))
+    except (InvalidTask, KeyError, TypeError):
+        return None
+    health = health_of(task.tenant, host)
+    if health is None or health.unwell_since is None:
+        return Reason(Rule.HOST_UNWELL, f"It waited for host {host}, which answers again; it is due at {until}.")
+    failed = f"The last calls to {host} failed, since {_instant(health.failing_since)}: {first_line(health.error)}"
+    tried = f"One of its tasks tries it at {_instant(health.try_at)}, and this one is due at {until}; no retry is used."
+    return Reason(Rule.HOST_UNWELL, f"{failed.rstrip('.')}. {tried}")
 
 
 def _held_by(task: ScheduleTask) -> str | None:

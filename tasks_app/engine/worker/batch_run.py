@@ -19,6 +19,7 @@ from tasks_app.lifecycle.start import StartedBatch, finish_batch
 
 from . import shutdown
 from .faults import is_infrastructure_fault, is_lock_fault
+from .telling import tell_last
 
 log = logging.getLogger(__name__)
 
@@ -31,8 +32,8 @@ class BatchRun:
     def __init__(self, batch: StartedBatch, handler: Handler) -> None:
         self.batch = batch
         self.handler = handler
-        self.gone: set[int] = set()  # ids that are no longer ours; filled by the heartbeat
-        self.lost = False  # the whole batch is no longer ours
+        self.contact = batch.contact
+        self.gone = batch.contact.gone  # ids that are no longer ours; filled by the heartbeat
         self.begun: dict[int, float] = {}  # id -> monotonic time at which its handler was called
         self.calling: Task | None = None  # whose handler is called now, where one is called at a time
         self.done: list[Settled] = []  # outcomes not written yet
@@ -48,9 +49,18 @@ class BatchRun:
     # What the modes ask.
 
     @property
+    def lost(self) -> bool:
+        """The whole batch is no longer ours."""
+        return self.contact.lost
+
+    @lost.setter
+    def lost(self, value: bool) -> None:
+        self.contact.lost = value
+
+    @property
     def halted(self) -> bool:
         """No further task may begin."""
-        return self.lost or shutdown.requested()
+        return self.contact.lost or shutdown.requested()
 
     def expired(self, task: Task) -> bool:
         return task.deadline is not None and self.batch.clock.now() > task.deadline
@@ -84,6 +94,8 @@ class BatchRun:
         self.done = [one for one in self.done if id(one) not in kept]
         self.written += len(written)
         self.flush_at = time.monotonic() + FLUSH_SECONDS
+        if self.contact.reports:
+            tell_last(self.batch.batch_no, self.contact, written)
         self._release(written)
 
     def is_old(self) -> bool:
@@ -93,6 +105,9 @@ class BatchRun:
     def expire(self, task: Task) -> None:
         late = self.batch.clock.now() - task.execute_time.timestamp()
         self.end(task, Skipped("EXPIRED", f"expired: {late:.1f} s after its time, which is later than allowed"))
+
+    def is_answered(self, task_id: int) -> bool:
+        return task_id in self._answered
 
     def unanswered(self) -> list[Task]:
         """Tasks without an outcome that are still ours."""
@@ -127,6 +142,9 @@ class BatchRun:
                 self.lost = True
                 log.warning("batch.lost batch=%s tasks=%d", self.batch.batch_no, len(pending))
                 return
+            finally:
+                if self.contact.reports:
+                    tell_last(self.batch.batch_no, self.contact, pending)
             self.written += moved
             self.finished = finish
             self._release(pending)

@@ -10,6 +10,8 @@ from uuid import UUID, uuid4
 from django.db import DatabaseError, InterfaceError
 
 from tasks_app.conf import conf
+from tasks_app.core.away import Away
+from tasks_app.core.callbacks import HTTP_CALLBACK
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.task import Returned, Task
 from tasks_app.database import leave_other_databases, our_connection
@@ -18,9 +20,13 @@ from tasks_app.lifecycle.settle import BatchLost, Settled, settle
 from tasks_app.lifecycle.start import StartedBatch, start
 
 from .batch_run import BatchRun, again_on_infrastructure_fault
+from .callbacks import run_callbacks
 from .event_loop import awaited, event_loop, run_on_loop
 from .interruption import MainThreadInterrupter
 from .modes import run_each, run_in_one_call, run_in_threads
+from .results import returned
+from .runs import under_way
+from .telling import tell_rest
 from .transactional import EffectsRun
 from .watchdog import Watchdog
 
@@ -49,12 +55,14 @@ def run_batch(batch_no: UUID, *, guarded: bool = True) -> BatchReport:
         return _return_unknown(batch)
     run = BatchRun(batch, handler)
     try:
-        with nullcontext() if watchdog is None else watchdog.watching(run):
+        with under_way(batch), nullcontext() if watchdog is None else watchdog.watching(run):
             _execute(run, tools.interrupter)
     except BaseException:
         _give_back_untouched(run)
         raise
     finally:
+        if run.contact.reports:
+            tell_rest(batch_no, run.contact)
         leave_other_databases()
     if watchdog is None and handler.is_async:
         event_loop().close_connections()
@@ -98,6 +106,8 @@ def _execute(run: BatchRun, interrupter: MainThreadInterrupter) -> None:
             run_in_one_call(run, interrupter, awaited(handler.call) if handler.is_async else handler.call)
         elif handler.is_async:
             run_on_loop(run)
+        elif handler.name == HTTP_CALLBACK:
+            run_callbacks(run)
         elif handler.concurrency > 1:
             run_in_threads(run)
         else:
@@ -126,6 +136,9 @@ def _two_phases(run: BatchRun, interrupter: MainThreadInterrupter) -> None:
         answers.clear()
 
     def keep(task: Task, answer: object) -> None:
+        if isinstance(answer, Away):  # there is nothing to apply yet
+            run.end(task, returned(task, answer))
+            return
         answers[task.id] = (task, answer)
         if run.is_old():
             apply_all(finish=False)

@@ -1,18 +1,23 @@
-"""The heart: a thread that extends the lease of the batch that runs, and learns what is no longer ours."""
+"""The heart: a thread that extends the lease of the batch that runs, learns what is no longer ours, and tells what its
+handlers say of themselves."""
 
 import logging
 import threading
 import time
 
 from tasks_app.conf import conf
+from tasks_app.core.contact import Report
 from tasks_app.database import our_connection
-from tasks_app.lifecycle.start import heartbeat
+from tasks_app.lifecycle.start import heartbeat, still_ours
 
 from .batch_run import BatchRun
+from .telling import tell
 
 log = logging.getLogger(__name__)
 
 TICK_SECONDS = 0.1
+TELL_SECONDS = 0.5  # between two times at which the first that handlers say is told
+LOOK_SECONDS = 1.0  # between two looks for handlers that ask whether they are still ours
 
 
 class Heartbeat(threading.Thread):
@@ -22,6 +27,8 @@ class Heartbeat(threading.Thread):
         super().__init__(name="punctual-heart", daemon=True)
         self._run: BatchRun | None = None
         self._beaten_at = 0.0
+        self._looked_at = 0.0
+        self._told_at = 0.0
 
     def watch(self, run: BatchRun | None) -> None:
         self._beaten_at = time.monotonic()
@@ -31,19 +38,43 @@ class Heartbeat(threading.Thread):
         while True:
             time.sleep(TICK_SECONDS)
             run = self._run
-            if run is None or run.lost or time.monotonic() - self._beaten_at < conf().HEARTBEAT_SECONDS:
+            if run is None or run.lost:
                 continue
             try:
-                self._beat(run)
+                self.tick(run)
             except Exception as error:
                 log.warning("heartbeat.failed batch=%s error=%r", run.batch.batch_no, str(error).strip())
                 our_connection().close()
 
+    def tick(self, run: BatchRun) -> None:
+        """What is due now of all that it does. The lease comes first: the rest is for people."""
+        now, contact = time.monotonic(), run.contact
+        if now - self._beaten_at >= conf().HEARTBEAT_SECONDS:
+            self._beat(run)
+            if contact.reports:
+                contact.take_fresh()  # they are among the others
+                self._tell(run, list(contact.reports.values()))
+        elif contact.fresh and now - self._told_at >= TELL_SECONDS:
+            self._tell(run, contact.take_fresh())
+        elif contact.asking and now - self._looked_at >= LOOK_SECONDS:
+            self._look(run)
+
     def _beat(self, run: BatchRun) -> None:
-        self._beaten_at = time.monotonic()
+        self._beaten_at = self._looked_at = time.monotonic()
         gone = heartbeat(run.batch.batch_no, [task.id for task in run.unanswered()])
         if gone is None:
             run.lost = True
             log.warning("batch.lost batch=%s reason=%r", run.batch.batch_no, "its lease ran out")
         else:
             run.gone |= gone
+
+    def _look(self, run: BatchRun) -> None:
+        """For those only that ask: they are few, and would go on in vain for the rest of a heartbeat."""
+        self._looked_at = time.monotonic()
+        asking = {task_id for task_id in run.contact.asking.copy() if not run.is_answered(task_id)} - run.gone
+        if asking:
+            run.gone |= asking - still_ours(run.batch.batch_no, sorted(asking))
+
+    def _tell(self, run: BatchRun, reports: list[Report]) -> None:
+        self._told_at = time.monotonic()
+        tell(run.batch.batch_no, [one for one in reports if not run.is_answered(one.task_id)])

@@ -10,7 +10,7 @@ from . import shutdown
 from .batch_run import BatchRun
 from .interruption import Interrupted, MainThreadInterrupter, interrupt_thread, over_time
 from .outcomes import as_fault, is_declared, outcome_of, refuse_unrun
-from .results import succeeded
+from .results import returned
 from .shift import Ended, Shift
 from .threads import Crew, crew_of
 
@@ -33,9 +33,9 @@ def run_each(run: BatchRun, interrupter: MainThreadInterrupter, keep=None) -> No
 
 def _call_in_turn(run: BatchRun, tasks, interrupter: MainThreadInterrupter, keep) -> None:
     # The loop every task goes through: what it needs is at hand, since a look-up costs as much as a small handler.
-    call, begun, gone, now = run.handler.call, run.begun, run.gone, time.monotonic
+    call, begun, gone, now, contact = run.handler.call, run.begun, run.gone, time.monotonic, run.contact
     for task in tasks:
-        if run.lost or shutdown.requested():
+        if contact.lost or shutdown.requested():
             return
         if task.id in gone:
             continue
@@ -59,14 +59,14 @@ def _call_in_turn(run: BatchRun, tasks, interrupter: MainThreadInterrupter, keep
             if keep is not None:
                 keep(task, answer)
             else:
-                run.end(task, SUCCEEDED if answer is None else succeeded(task.type, answer))
+                run.end(task, SUCCEEDED if answer is None else returned(task, answer))
         if now() > run.flush_at:
             run.flush_if_old()
 
 
-def run_in_threads(run: BatchRun, keep=None) -> None:
+def run_in_threads(run: BatchRun, keep=None, shift: Shift | None = None) -> None:
     """The tasks of a batch side by side in `concurrency` threads; the main thread keeps the times."""
-    crew, shift = crew_of(run.handler.concurrency), Shift(run)
+    crew, shift = crew_of(run.handler.concurrency), shift or Shift(run)
     crew.begin(shift)
     stop_by = None
     while not shift.over:
@@ -86,7 +86,7 @@ def note_ended(run: BatchRun, ended: list[Ended], keep) -> None:
         elif one.error is not None:
             run.end(one.task, outcome_of(one.error), at=one.at)
         elif keep is None:
-            run.end(one.task, succeeded(one.task.type, one.answer), at=one.at)
+            run.end(one.task, returned(one.task, one.answer), at=one.at)
         else:
             keep(one.task, one.answer)
 
@@ -164,4 +164,4 @@ def outcome_in(answers: dict[int, BaseException | Result], task: Task) -> Outcom
     said = answers.get(task.id)
     if said is None:
         return SUCCEEDED
-    return succeeded(task.type, said.value) if isinstance(said, Result) else outcome_of(said)
+    return returned(task, said.value) if isinstance(said, Result) else outcome_of(said)

@@ -7,10 +7,11 @@ from types import AsyncGeneratorType
 from django.db import InterfaceError, OperationalError
 
 from tasks_app.core import tags
+from tasks_app.core.away import Away
 from tasks_app.core.celery_call import UNKNOWN_CELERY_TASK
-from tasks_app.core.errors import RetryableError, Skip, Snooze, UnrecoverableError
+from tasks_app.core.errors import RetryableError, Skip, Snooze, TaskCancelled, UnrecoverableError
 from tasks_app.core.parameters import BAD_PAYLOAD
-from tasks_app.core.task import Failure, NotYet, Outcome, Returned, Skipped
+from tasks_app.core.task import Failure, GoneAway, NotYet, Outcome, Returned, Skipped
 
 from .causes import frame_of, trace_of
 from .faults import put_back_after
@@ -30,6 +31,8 @@ _BY_CODE = {
 
 def outcome_of(error: BaseException) -> Outcome:
     match error:
+        case Away():
+            return GoneAway(error.lease)
         case Snooze():
             return NotYet(error.until)
         case Skip():
@@ -43,6 +46,8 @@ def outcome_of(error: BaseException) -> Outcome:
             return Failure(error.code, error.message, **_about(error, error.code))
         case Fault():
             return error.returned
+        case TaskCancelled():
+            return Returned()  # its own is not written; others in its call are as good as never begun
     # Anything else, SystemExit and its kin included: a handler's mistake is a failed try, not the worker's end.
     given = (tags.TRANSIENT_ERROR,) if isinstance(error, _PASSING) else ()
     return Failure(type(error).__name__, _with_trace(error), tags=given, frame=frame_of(error))
@@ -87,7 +92,7 @@ def as_fault(error: BaseException) -> BaseException:
 
 def is_declared(error: BaseException) -> bool:
     """Whether the handler said on purpose what should happen."""
-    return isinstance(error, Snooze | Skip | UnrecoverableError | RetryableError)
+    return isinstance(error, Away | Snooze | Skip | UnrecoverableError | RetryableError)
 
 
 def _with_trace(error: BaseException) -> str:

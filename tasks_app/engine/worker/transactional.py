@@ -14,6 +14,7 @@ from collections.abc import Callable
 from django.db import DatabaseError, InterfaceError
 from psycopg.pq import TransactionStatus
 
+from tasks_app.core.away import Away
 from tasks_app.core.deferral import DEFERRING
 from tasks_app.core.errors import UnrecoverableError
 from tasks_app.core.result import Result
@@ -29,7 +30,7 @@ from .faults import AGAIN_SECONDS, IDLE_TOO_LONG, is_infrastructure_fault, is_lo
 from .interruption import SHUTDOWN, Interrupted, MainThreadInterrupter
 from .modes import answers_in, outcome_in
 from .outcomes import outcome_of, refuse_unrun
-from .results import succeeded
+from .results import returned
 
 log = logging.getLogger(__name__)
 
@@ -193,7 +194,7 @@ class EffectsRun:
         else:
             for task in todo:
                 answer = self._call_plainly([task], task)
-                outcomes[task.id] = SUCCEEDED if answer is None else succeeded(task.type, answer)
+                outcomes[task.id] = SUCCEEDED if answer is None else returned(task, answer)
             self._plainly(writes.send)
         return outcomes
 
@@ -246,7 +247,7 @@ class EffectsRun:
             return self._failed(task, error, ended=ended)
         except BaseException as error:
             return self._failed(task, error, ended=ended)
-        return succeeded(task.type, answer)
+        return returned(task, answer)
 
     def _failed(self, task: Task, error: BaseException, *, ended: bool) -> Outcome:
         """What the failed call came to if its savepoint was rolled back; raises if the whole transaction has to be.
@@ -321,6 +322,8 @@ class EffectsRun:
 
 
 def _value_or_raise(said: BaseException | Result | None) -> object:
+    if isinstance(said, Away):
+        return said  # no failure: what was written for it stays
     if isinstance(said, BaseException):
         raise said
     return None if said is None else said.value

@@ -1,8 +1,6 @@
 """Channels: made, changed and deleted by people; what is secret about one is sealed before it is stored."""
 
-import base64
 import json
-import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 
@@ -17,6 +15,7 @@ from tasks_app.core.keyring import CannotUnseal
 from tasks_app.database import atomic
 from tasks_app.lifecycle.audit import Entry, Operator, audit
 from tasks_app.lifecycle.request import checked_name
+from tasks_app.lifecycle.signing_secrets import new_secret
 from tasks_app.models import AlarmAlert, AlarmChannel, AlarmRule
 from tasks_app.outgoing import Refused, checked
 from tasks_app.sealing import seal, unseal
@@ -26,7 +25,6 @@ MOST_CHANNELS = 100  # of one tenant
 MOST_ADDRESSES = 20
 MOST_PER_HOUR = 3_600
 USUAL_PER_HOUR = 60
-SECRET_PREFIX = "whsec_"  # how a secret of Standard Webhooks begins
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +190,7 @@ def _target(request: ChannelRequest, operator: Operator) -> Target:
         checked(request.url)
     except Refused as error:
         raise InvalidTask(f"url: {error}") from None
-    return Target(request.url, _new_secret() if request.kind == ChannelKind.WEBHOOK else "")
+    return Target(request.url, new_secret() if request.kind == ChannelKind.WEBHOOK else "")
 
 
 def _people(request: ChannelRequest, operator: Operator) -> Target:
@@ -211,10 +209,6 @@ def _people(request: ChannelRequest, operator: Operator) -> Target:
         except ValidationError:
             raise InvalidTask(f"to: {shown(address)} is not a mail address, such as ops@example.com.") from None
     return Target(to=tuple(dict.fromkeys(request.to)))
-
-
-def _new_secret() -> str:
-    return SECRET_PREFIX + base64.b64encode(secrets.token_bytes(32)).decode()
 
 
 def _put(channel: AlarmChannel, target: Target) -> None:

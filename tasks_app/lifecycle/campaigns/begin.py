@@ -1,10 +1,12 @@
-"""start: a campaign and the tasks that it is for, chosen once, in one transaction."""
+"""start: a campaign and the tasks, or firings, that it is for, chosen once, in one transaction."""
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from typing import NamedTuple
 
-from tasks_app.core.campaigns import CAP, CHUNK, checked_cap, checked_rate
+from tasks_app.core.backfill import KIND, Which
+from tasks_app.core.campaigns import CAP, CHUNK, checked_cap, checked_most_running, checked_rate
 from tasks_app.core.errors import InvalidTask, NothingToDo
 from tasks_app.core.lanes import LANES
 from tasks_app.core.tenants import INTERNAL_TENANT
@@ -14,13 +16,29 @@ from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.outbox import tell
 from tasks_app.lifecycle.request import checked_instant
 from tasks_app.lifecycle.retry_limit import refuse_many_orders
-from tasks_app.models import Campaign, CampaignChunk
+from tasks_app.models import Backfill, Campaign, CampaignChunk
 from tasks_app.sql import run
 
 LANE = "backfill"  # where released tasks wait, unless they are told otherwise
 OWN_LANE = "own"  # each in the lane that it has
 SELECT_SECONDS = 20.0  # for choosing the tasks; then it goes with those that were found
-RELEASES = (Verb.RETRY, Verb.REPLAY)  # these make tasks run again
+RELEASES = (Verb.RETRY, Verb.REPLAY, KIND)  # these make tasks run
+
+
+class Slot(NamedTuple):
+    """One firing of a job that a backfill is for."""
+
+    job: int
+    at: datetime
+    task: int = 0  # the instance that is replayed; 0: one is made
+
+
+class Stretch(NamedTuple):
+    """The range of a backfill, for one job."""
+
+    job: int
+    since: datetime
+    until: datetime
 
 
 def start(
@@ -31,6 +49,7 @@ def start(
     cap: int = CAP,
     rate: float | None = None,
     lane: str = LANE,
+    most_running: int | None = None,
     at: datetime | None = None,
     tenant: str | None = None,
     task_type: str | None = None,
@@ -42,28 +61,61 @@ def start(
     Called again with the same operation it returns the campaign that there is. `tenant` and `task_type`: what all of
     the tasks have in common; the caller has made sure of it. `selection`: what they are, in words.
     """
-    cap, rate = checked_cap(cap), checked_rate(rate)
-    options = _options(kind, lane, at)
+    if kind == KIND:
+        raise InvalidTask("a backfill is for jobs and their firings; give those.")
+    if most_running is not None and kind not in RELEASES:
+        raise InvalidTask(f"most_running={most_running!r}: a {kind} makes no task run. Leave it out.")
+    pace = {"cap": checked_cap(cap), "rate": checked_rate(rate), "most_running": checked_most_running(most_running)}
+    about = {"tenant": tenant, "task_type": task_type, "selection": selection, "options": _options(kind, lane, at)}
+    return _begin(kind, pace | about, operator, lambda begun: _choose(begun, pages, time.monotonic() + seconds))
+
+
+def start_backfill(
+    which: Which,
+    slots: Iterable[Slot],
+    stretches: Sequence[Stretch],
+    operator: Operator,
+    *,
+    cap: int = CAP,
+    rate: float | None = None,
+    lane: str = LANE,
+    most_running: int | None = None,
+    tenant: str,
+    task_type: str | None,
+    selection: str = "",
+) -> Campaign:
+    """Begin a campaign that makes up for these firings, in this order; the caller has made sure that they are no more
+    than `cap`. Called again with the same operation it returns the campaign that there is."""
+    pace = {"cap": checked_cap(cap), "rate": checked_rate(rate), "most_running": checked_most_running(most_running)}
+    options = {"which": str(which), **_lane(lane)}
+    about = {"tenant": tenant, "task_type": task_type, "selection": selection, "options": options}
+
+    def choose(begun: Campaign) -> tuple[int, bool]:
+        Backfill.objects.bulk_create([Backfill(campaign=begun, **stretch._asdict()) for stretch in stretches])
+        return _keep_slots(begun, slots), False
+
+    return _begin(KIND, pace | about, operator, choose)
+
+
+def _begin(
+    kind: str, fields: Mapping[str, object], operator: Operator, choose: Callable[[Campaign], tuple[int, bool]]
+) -> Campaign:
     with atomic():
         run("lock_operation", {"operation": operator.operation})
         if (before := Campaign.objects.filter(operation=operator.operation).first()) is not None:
             return before
+        tenant, task_type = fields["tenant"], fields["task_type"]
         if kind in RELEASES:
             refuse_many_orders(RELEASES, tenant)
         campaign = Campaign.objects.create(
             operation=operator.operation,
-            tenant=tenant,
-            task_type=task_type,
             kind=kind,
             actor=operator.name,
             from_tenant=operator.tenant,
             reason=operator.reason,
-            selection=selection[:1000],
-            options=options,
-            cap=cap,
-            rate=rate,
+            **fields | {"selection": fields["selection"][:1000]},
         )
-        campaign.total, campaign.more = _choose(campaign, pages, time.monotonic() + seconds)
+        campaign.total, campaign.more = choose(campaign)
         if not campaign.total:
             raise NothingToDo("No task was found that this could be done to; nothing was changed.")
         campaign.save(update_fields=["total", "more"])
@@ -83,9 +135,14 @@ def _options(kind: Verb, lane: str, at: datetime | None) -> dict[str, str]:
         return {"at": checked_instant("at", at).isoformat()}
     if at is not None:
         raise InvalidTask(f"at={at!r}: only a move has a new time.")
+    given = _lane(lane)
+    return given if kind in RELEASES else {}
+
+
+def _lane(lane: str) -> dict[str, str]:
     if lane not in (*LANES, OWN_LANE):
         raise InvalidTask(f"lane={lane!r} is unknown; there are {', '.join(LANES)}, and {OWN_LANE!r} for each its own.")
-    return {"lane": lane} if kind in RELEASES and lane != OWN_LANE else {}
+    return {} if lane == OWN_LANE else {"lane": lane}
 
 
 def _choose(campaign: Campaign, pages: Iterable[Sequence[int]], deadline: float) -> tuple[int, bool]:
@@ -110,3 +167,25 @@ def _keep(campaign: Campaign, number: int, chunks: Sequence[list[int]]) -> None:
     CampaignChunk.objects.bulk_create(
         [CampaignChunk(campaign=campaign, number=number + place, ids=ids) for place, ids in enumerate(chunks)]
     )
+
+
+def _keep_slots(campaign: Campaign, slots: Iterable[Slot]) -> int:
+    """How many they are; a chunk of them is in memory at a time."""
+    total = 0
+    for number, part in enumerate(_parts(slots)):
+        replayed = [slot.task for slot in part] if part[0].task else []
+        made = {} if replayed else {"jobs": [slot.job for slot in part], "fires": [slot.at for slot in part]}
+        CampaignChunk.objects.create(campaign=campaign, number=number, ids=replayed, **made)
+        total += len(part)
+    return total
+
+
+def _parts(slots: Iterable[Slot]) -> Iterator[list[Slot]]:
+    part: list[Slot] = []
+    for slot in slots:
+        part.append(slot)
+        if len(part) == CHUNK:
+            yield part
+            part = []
+    if part:
+        yield part

@@ -11,16 +11,19 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
+from tasks_app.core.backfill import KIND, Which
 from tasks_app.core.campaigns import CHUNK, SLACK_SECONDS, CampaignState, step_size
 from tasks_app.core.phrases import first_line
 from tasks_app.database import atomic
 from tasks_app.lifecycle.audit import Operator
+from tasks_app.lifecycle.campaigns.backfill import make
 from tasks_app.lifecycle.campaigns.finished import tell_finished
-from tasks_app.lifecycle.operate import Answer, Operated, Verb, operate
+from tasks_app.lifecycle.operate import Answer, Verb, operate
 from tasks_app.sql import array, run, text_array
 
 LEASE_SECONDS = 10.0  # others leave a campaign alone for so long after its last step
 MEASURE_SECONDS = 2.0  # between two looks at what became of released tasks
+SOON_SECONDS = 0.2  # the same, while it waits for some of them to be over
 MEASURED_CHUNKS = 20  # at each look
 GONE = "gone"  # beside the answers: its row is there no more, or it is in the campaign twice
 _RELEASED = (Answer.REPLAYED, Answer.DUE_NOW)
@@ -57,6 +60,8 @@ class _Taken(NamedTuple):
     total: int
     done: int
     counts: dict
+    most_running: int | None
+    waiting: int
 
     @property
     def operator(self) -> Operator:
@@ -65,6 +70,26 @@ class _Taken(NamedTuple):
     @property
     def at(self) -> datetime | None:
         return datetime.fromisoformat(self.options["at"]) if "at" in self.options else None
+
+    @property
+    def verb(self) -> Verb | None:
+        """What is done to tasks that are there; None: instances are made."""
+        if self.kind != KIND:
+            return Verb(self.kind)
+        return Verb.REPLAY if self.options["which"] == Which.FAILED else None
+
+    @property
+    def room(self) -> int:
+        """So many tasks may be released now."""
+        return CHUNK if self.most_running is None else self.most_running - self.waiting
+
+
+class _Deed(NamedTuple):
+    """What a step did."""
+
+    counts: Counter  # by answer
+    released: Sequence[int]  # tasks that run because of it
+    due: float | None
 
 
 def step(holder: str) -> Step | None:
@@ -94,7 +119,7 @@ def measure() -> int | None:
         rows = run("take_measured", {})
         if not rows:
             return None
-        asked = {"campaign": rows[0][0], "chunks": MEASURED_CHUNKS, "every": MEASURE_SECONDS}
+        asked = {"campaign": rows[0][0], "chunks": MEASURED_CHUNKS, "every": MEASURE_SECONDS, "soon": SOON_SECONDS}
         return run("measure", asked)[0][0]
 
 
@@ -109,19 +134,20 @@ def release(holder: str) -> None:
 
 def _carry_on(taken: _Taken, holder: str) -> Step:
     number, first = divmod(taken.done, CHUNK)
-    size = min(step_size(taken.rate), CHUNK - first, taken.total - taken.done)
-    [(ids,)] = run("campaign_slice", {"campaign": taken.id, "number": number, "first": first + 1, "last": first + size})
-    operated = operate(Verb(taken.kind), ids, taken.operator, taken.at)
-    released = _release(taken, number, operated)
-    counts = Counter(taken.counts) + Counter(operated.counts) + Counter({GONE: size - len(operated.answers)})
+    size = min(step_size(taken.rate), CHUNK - first, taken.total - taken.done, taken.room)
+    sliced = {"campaign": taken.id, "number": number, "first": first + 1, "last": first + size}
+    deed = _do(taken, *run("campaign_slice", sliced)[0])
+    _note(taken, number, deed.released)
+    counts = Counter(taken.counts) + deed.counts + Counter({GONE: size - deed.counts.total()})
     asked = {
         "campaign": taken.id,
         "done": taken.done,
         "taken": size,
-        "released": released,
+        "released": len(deed.released),
         "counts": json.dumps(counts),
         "slack": SLACK_SECONDS,
         "every": MEASURE_SECONDS,
+        "soon": SOON_SECONDS,
         "lease": LEASE_SECONDS,
         "holder": holder,
     }
@@ -129,18 +155,28 @@ def _carry_on(taken: _Taken, holder: str) -> Step:
     finished = state == CampaignState.DONE
     if finished:
         tell_finished(taken.id, taken.kind, taken.tenant, state, counts)
-    return Step(taken.id, size, operated.due, finished)
+    return Step(taken.id, size, deed.due, finished)
 
 
-def _release(taken: _Taken, number: int, operated: Operated) -> int:
-    """What is to run again waits in the campaign's lane, and is looked after until it is over; how many that are."""
-    ids = [id_ for id_, answer in operated.answers.items() if answer in _RELEASED]
-    if not ids:
-        return 0
-    lanes = _put_in_lane(ids, taken.options.get("lane"))
-    asked = {"campaign": taken.id, "number": number, "ids": array(ids), "lanes": text_array(lanes)}
+def _do(taken: _Taken, ids: Sequence[int], jobs: Sequence[int] | None, fires: Sequence[datetime] | None) -> _Deed:
+    """To these tasks, what the campaign is for; or for these firings, make the instances."""
+    if taken.verb is None:
+        made = make(taken.id, Which(taken.options["which"]), jobs, fires, taken.options.get("lane"), taken.operator)
+        return _Deed(made.counts, made.ids, made.due)
+    operated = operate(taken.verb, ids, taken.operator, taken.at)
+    released = [id_ for id_, answer in operated.answers.items() if answer in _RELEASED]
+    return _Deed(operated.counts, released, operated.due)
+
+
+def _note(taken: _Taken, number: int, released: Sequence[int]) -> None:
+    """What runs because of it waits in the campaign's lane, and is looked after until it is over."""
+    if not released:
+        return
+    lane = taken.options.get("lane")
+    # An instance that was made is in that lane, and came from no other.
+    lanes = [lane or ""] * len(released) if taken.verb is None else _put_in_lane(released, lane)
+    asked = {"campaign": taken.id, "number": number, "ids": array(released), "lanes": text_array(lanes)}
     run("note_released", asked)
-    return len(ids)
 
 
 def _put_in_lane(ids: Sequence[int], lane: str | None) -> list[str]:

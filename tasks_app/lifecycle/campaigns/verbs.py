@@ -1,11 +1,16 @@
-"""What a person may do to a campaign: pause, resume, cancel. Each waits for the step that is running, if one is."""
+"""What a person may do to a campaign: pause, resume, cancel, change its pace.
 
+Each waits for the step that is running, if one is.
+"""
+
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from tasks_app.core.campaigns import CampaignState
-from tasks_app.core.errors import NotThere
+from tasks_app.core.campaigns import CampaignState, checked_most_running, checked_rate
+from tasks_app.core.errors import InvalidTask, NotThere
 from tasks_app.database import atomic
 from tasks_app.lifecycle.audit import Entry, Operator, audit
+from tasks_app.lifecycle.campaigns.begin import RELEASES
 from tasks_app.lifecycle.campaigns.finished import tell_finished
 from tasks_app.models import Campaign
 from tasks_app.sql import run
@@ -30,6 +35,29 @@ def resume(campaign: int, operator: Operator) -> Changed:
 def cancel(campaign: int, operator: Operator) -> Changed:
     """The tasks that it has not come to stay as they are; what it has done stays done."""
     return _change(campaign, "cancel", CANCELLED, (RUNNING, PAUSED), operator)
+
+
+def change_pace(campaign: int, changes: Mapping[str, float | None], operator: Operator) -> Changed:
+    """Another `rate` or `most_running`, or both; None: no limit. What is not given stays as it is."""
+    if unknown := changes.keys() - {"rate", "most_running"}:
+        raise InvalidTask(f"{min(unknown)!r} of a campaign can't be changed; rate and most_running can.")
+    if not changes:
+        raise InvalidTask("nothing to change was given; give rate or most_running.")
+    with atomic(savepoint=False):
+        before = Campaign.objects.select_for_update(no_key=True).filter(id=campaign).first()
+        if before is None:
+            raise NotThere(f"There is no campaign {campaign}.")
+        if changes.get("most_running") is not None and before.kind not in RELEASES:
+            raise InvalidTask(f"most_running: campaign {campaign} makes no task run, so it has no such limit.")
+        pace = {"rate": before.rate, "most_running": before.most_running}
+        new = pace | changes
+        new = {"rate": checked_rate(new["rate"]), "most_running": checked_most_running(new["most_running"])}
+        moved = run("change_pace", {"campaign": campaign, **new})
+        row = Campaign.objects.get(id=campaign)
+        if moved:
+            detail = {"before": pace, "after": new}
+            audit(operator, "pace", [Entry(f"campaign {campaign}", "paced", None, detail, row.tenant, row.task_type)])
+    return Changed(row, bool(moved))
 
 
 def _change(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from tasks_app.conf import conf
 from tasks_app.core.firings import INSTANT, Firing, firings
 from tasks_app.core.handlers import REGISTRY
-from tasks_app.core.jobs import manual_key
+from tasks_app.core.jobs import again_key, manual_key
 from tasks_app.core.sharding import home_of
 from tasks_app.database import atomic
 from tasks_app.lifecycle.past import past_idem
@@ -19,8 +19,14 @@ from tasks_app.sql import array, run, run_on, text_array
 MISSED_SECONDS = 60
 INSTANCES = 2_000  # in one step, about: what a long step has seen as live is not cleaned away meanwhile
 
-OF_CURSOR = "d.cursor = f.cursor AND d.id > f.low AND d.id <= f.high"
-OF_JOB = "d.id = f.high"
+# Which jobs a firing is planned for: those of a schedule, or one, as far as they fire then; or one that is asked for.
+_FIRES = (
+    "d.status = 'ACTIVE' AND (d.plan_from < f.fire OR f.wanted) AND (d.end_at IS NULL OR f.fire <= d.end_at)"
+    " AND (d.max_runs IS NULL OR d.runs < d.max_runs)"
+)
+OF_CURSOR = f"d.cursor = f.cursor AND d.id > f.low AND d.id <= f.high AND {_FIRES}"
+OF_JOB = f"d.id = f.high AND {_FIRES}"
+ASKED_FOR = "d.id = f.high"
 
 
 Dues = Mapping[int, float]  # shard -> the earliest moment at which something is due in it, epoch seconds
@@ -51,6 +57,8 @@ class InShard(NamedTuple):
     shard: int
     instances: int
     due: float  # the earliest of them, epoch seconds
+    ids: Sequence[int] | None = None  # of the instances, and their keys; only of those that somebody asked for
+    keys: Sequence[str] | None = None
 
 
 def top_up(
@@ -80,10 +88,19 @@ def top_up(
     return dues
 
 
-def insert(fired: Sequence[Fired], of: str, *, counted: bool, page: int = 1, rooted: bool = False) -> list[InShard]:
+def insert(
+    fired: Sequence[Fired],
+    of: str,
+    *,
+    counted: bool,
+    page: int = 1,
+    lane: str | None = None,
+    rooted: bool = False,
+) -> list[InShard]:
     """A task for each firing and each job of it, at most `page` jobs; those that are there already are left alone.
 
-    `rooted`: one of the jobs may have children, and brings instances of all that are below it along.
+    What somebody asked for is due now. `lane`: instead of that of each job. `rooted`: one of the jobs may have
+    children, and brings instances of all that are below it along.
     """
     if not fired:
         return []
@@ -99,19 +116,26 @@ def insert(fired: Sequence[Fired], of: str, *, counted: bool, page: int = 1, roo
         "salt": secrets.token_hex(16),
         "counted": counted,
         "rooted": rooted,
+        "backfill": of is ASKED_FOR,
+        "lane": lane,
         "kept": conf().kept_kinds,
     } | _homes()
     rows = run_on("plan_instances", of, params)
     if rooted:
-        insert_families([task for *_, tasks in rows for task in tasks or ()])
-    return [InShard(*row[:3]) for row in rows]
+        firsts = [task for _, _, _, tasks, _ in rows for task in tasks or ()]
+        insert_families(firsts, lane=lane, backfill=of is ASKED_FOR)
+    return [InShard(*row) for row in rows]
 
 
-def insert_families(firsts: Sequence[int]) -> list[int]:
-    """For each of these new instances, one of every job below it, which waits for those of its parents; their ids."""
+def insert_families(firsts: Sequence[int], *, lane: str | None = None, backfill: bool = False) -> list[int]:
+    """For each of these new instances, one of every job below it, which waits for those of its parents; their ids.
+
+    `lane`, and whether they expire, as for the instances themselves.
+    """
     if not firsts:
         return []
-    asked = {"ids": array(firsts), "salt": secrets.token_hex(16), "kept": conf().kept_kinds} | _homes()
+    asked = {"ids": array(firsts), "salt": secrets.token_hex(16), "lane": lane, "backfill": backfill}
+    asked |= {"kept": conf().kept_kinds} | _homes()
     ((tasks,),) = run("plan_families", asked)
     if tasks:
         run("plan_waits", {"ids": array(tasks)})
@@ -130,7 +154,8 @@ def _homes() -> dict[str, list]:
 
 def take_back(job: JobDefinition, by: str) -> list[datetime]:
     """Undo the planning of what nobody has claimed; the firings of it, in order. Counted runs are given back."""
-    params = {"job": job.id, "manual": manual_key(job.id), "by": by, "kept": conf().kept_kinds}
+    params = {"job": job.id, "manual": manual_key(job.id), "again": again_key(job.id)}
+    params |= {"by": by, "kept": conf().kept_kinds}
     rows = run("take_back", params)
     taken = [fire_time for fire_time, _ in rows]
     if rows and job.has_children:
@@ -153,7 +178,8 @@ def amend_waiting(job: JobDefinition) -> None:
 
 def last_claimed(job_id: int) -> datetime | None:
     """The latest of its firings that somebody has claimed, and that was not taken back."""
-    return run("last_claimed", {"job": job_id, "manual": manual_key(job_id)})[0][0]
+    asked = {"job": job_id, "manual": manual_key(job_id), "again": again_key(job_id)}
+    return run("last_claimed", asked)[0][0]
 
 
 class Triggered(NamedTuple):

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from math import ceil
+from typing import Annotated
 
 from tasks_app.core.celery_call import CELERY_TASK, celery_call
 from tasks_app.core.errors import InvalidTask, nearest, refuse_absurd_instant, shown
@@ -26,8 +27,11 @@ LONGEST_TIMEOUT = 7 * DAY
 MOST_CAUGHT_UP = 1_000
 MOST_DELAYS = 100
 MOST_PARENTS = 1_000
-_WHEN = ("cron", "every", "at")
+WHEN = ("cron", "every", "at")
 _OF_A_SCHEDULE = {"cron": "", "every": 0, "at": None, "start_at": None, "end_at": None, "max_runs": None, "jitter": 0}
+SECONDS = "seconds"  # marks the fields that hold a length of time: files may write those as 5m
+Seconds = Annotated[float, SECONDS]
+WholeSeconds = Annotated[int, SECONDS]
 
 
 @dataclass(frozen=True)
@@ -38,22 +42,22 @@ class JobRequest:
     task_type: str
     payload: object = None
     cron: str = ""
-    every: int = 0  # seconds
+    every: WholeSeconds = 0
     at: datetime | None = None
     timezone: str = "UTC"
     dst_gap: str = Gap.SHIFT
     dst_repeat: str = Repeat.ONCE
     lane: str = ""  # empty: the handler's
     max_retry: int | None = None  # None: the handler's, or the number of delays in backoff
-    backoff: Sequence[float] | None = None  # seconds before each retry, the last repeats; None: the handler's
-    timeout: float | None = None  # seconds; None: the handler's
-    expires_after: float | None = None  # seconds
+    backoff: Sequence[Seconds] | None = None  # before each retry, the last repeats; None: the handler's
+    timeout: Seconds | None = None  # None: the handler's
+    expires_after: Seconds | None = None
     start_at: datetime | None = None
     end_at: datetime | None = None
     max_runs: int | None = None
-    jitter: int = 0  # seconds
+    jitter: WholeSeconds = 0
     catch_up: str = CatchUp.LATEST
-    catch_up_window: int = 365 * DAY  # seconds
+    catch_up_window: WholeSeconds = 365 * DAY
     catch_up_most: int = 100
     parents: Sequence[str] = ()  # names of the jobs that it waits for; such a job has no schedule
     when: str = When.ALL_SUCCESS
@@ -69,7 +73,7 @@ def changed(job: JobDefinition, changes: Mapping[str, object]) -> JobRequest:
         if name not in FIELDS:
             raise InvalidTask(f"a job has no field {name!r}.{nearest(name, FIELDS)}")
     request = as_request(job)
-    given = {name: value for name, value in changes.items() if name in _WHEN and value}
+    given = {name: value for name, value in changes.items() if name in WHEN and value}
     if given:
         request = replace(request, cron="", every=0, at=None)
     if changes.get("parents") and not job.has_parents:

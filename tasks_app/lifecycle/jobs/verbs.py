@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from django.db import IntegrityError
 
+from tasks_app.core.callbacks import HTTP_CALLBACK
 from tasks_app.core.celery_call import CELERY_TASK, celery_call
 from tasks_app.core.errors import HasChildren, InvalidTask, NameTaken, PunctualError, UnknownJob, shown
 from tasks_app.core.firings import INSTANT, newest
@@ -20,11 +21,12 @@ from tasks_app.core.handlers import REGISTRY, refuse_other_tenant
 from tasks_app.core.jobs import JobStatus, OnResume
 from tasks_app.database import atomic
 from tasks_app.lifecycle.audit import Entry, Operator, audit
+from tasks_app.lifecycle.callbacks import refuse_bad_callback
 from tasks_app.lifecycle.outbox import tell
 from tasks_app.lifecycle.release import release_of_job
 from tasks_app.lifecycle.request import checked_instant, checked_json, checked_name, fitting_payload
 from tasks_app.lifecycle.shards import shards_of
-from tasks_app.models import JobDefinition
+from tasks_app.models import Backfill, JobDefinition
 from tasks_app.models.schedule_task import DEFAULT_TENANT, TENANT_LENGTH
 from tasks_app.sql import run
 
@@ -59,6 +61,7 @@ def create(request: JobRequest, operator: Operator, tenant: str | None = None) -
         now = database_now()
         values = columns(request, now)
         parents = resolved(tenant, request.parents) if request.parents else []
+        _refuse_bad_payload(values["task_type"], tenant, values["payload"])
         values |= {
             "plan_from": _start(values["run_at"], values["start_at"], now),
             "created_by": operator.name,
@@ -98,6 +101,7 @@ def edit(
         values = columns(request, now, was=job)
         waited, parents = job.has_parents, resolved(tenant, request.parents) if "parents" in changes else None
         refuse_other_tenant(REGISTRY.require(values["task_type"]), job.tenant)
+        _refuse_bad_payload(values["task_type"], job.tenant, values["payload"])
         left, new_times = (
             Left(now) if waited else leave(job, cursor, now, operator.name),
             {name for name in _TIMES if values[name] != getattr(job, name)},
@@ -220,6 +224,7 @@ def trigger(
         handler = REGISTRY.get(job.task_type)
         if payload is not None and handler is not None:
             payload = fitting_payload(handler, payload)
+            _refuse_bad_payload(job.task_type, job.tenant, payload)
         done = _trigger(job, key, None if payload is None else checked_json("payload", payload))
         if done.new:
             about = (job.tenant, job.task_type)
@@ -246,10 +251,16 @@ def delete(
         if job.has_parents:
             link(job, [], database_now(), operator.name)
             take_back_waiting(job, operator.name)
+        Backfill.objects.filter(job=job.id).delete()
         JobDefinition.objects.filter(id=job.id).delete()
         _audit(operator, "delete", job, {"before": before})
         _tell("job.deleted", job, operator)
     return job
+
+
+def _refuse_bad_payload(task_type: str, tenant: str, payload: object) -> None:
+    if task_type == HTTP_CALLBACK:
+        refuse_bad_callback(tenant, payload)
 
 
 def _resume(job: JobDefinition, operator: Operator, how: OnResume) -> Changed:

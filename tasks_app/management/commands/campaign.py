@@ -1,9 +1,11 @@
-"""`manage.py campaign list|show|pause|resume|cancel`: orders for many tasks, how far they are, and how to stop them.
+"""`manage.py campaign list|show|pause|resume|cancel|pace`: orders for many tasks, how far they are, how to stop them.
 
 Exit code 0: done. 1: there is no such campaign, or it could not be changed.
 """
 
 import json
+from argparse import ArgumentTypeError
+from collections.abc import Callable
 
 from django.core.management.base import CommandError
 
@@ -17,15 +19,16 @@ from tasks_app.management.terminal import TerminalCommand, account
 from tasks_app.models import Campaign
 
 VERBS = {"pause": verbs.pause, "resume": verbs.resume, "cancel": verbs.cancel}
+NO_LIMIT = "none"
 FIELDS = (
-    *("id", "kind", "state", "actor", "reason", "selection", "tenant", "task_type", "cap", "rate", "options", "total"),
-    *("more", "done", "counts", "waiting", "succeeded", "died", "otherwise", "failures", "error", "holder"),
-    *("operation", "created_at", "finished_at"),
+    *("id", "kind", "state", "actor", "reason", "selection", "tenant", "task_type", "cap", "rate", "most_running"),
+    *("options", "total", "more", "done", "counts", "waiting", "succeeded", "died", "otherwise", "failures", "error"),
+    *("holder", "operation", "created_at", "finished_at"),
 )
 
 
 class Command(TerminalCommand):
-    help = "Lists campaigns, shows how far one is, and pauses, resumes or cancels it."
+    help = "Lists campaigns, shows how far one is, pauses, resumes or cancels it, and changes its pace."
 
     def add_arguments(self, parser) -> None:
         orders = parser.add_subparsers(dest="verb", required=True)
@@ -35,11 +38,15 @@ class Command(TerminalCommand):
         listed.add_argument("--limit", type=int, default=20, help="at most so many; default: 20")
         shown = orders.add_parser("show", help="how far one is, and what came of it")
         made = [orders.add_parser(verb, help=f"{verb} it") for verb in VERBS]
+        paced = orders.add_parser("pace", help="change how fast it goes; `none`: no limit")
+        made.append(paced)
         for one in (shown, *made):
             one.add_argument("campaign", type=int, help="its number")
         for one in made:
             one.add_argument("--reason", required=True, help="why, for the audit")
             one.add_argument("--by", default=account(), help="who does this; default: the system user")
+        paced.add_argument("--rate", type=_number(float), help="tasks a second")
+        paced.add_argument("--most-running", type=_number(int), help="so many of what it releases may not be over yet")
         for one in (listed, shown, *made):
             one.add_argument("--json", action="store_true", help="as JSON: one object a line")
 
@@ -63,11 +70,18 @@ class Command(TerminalCommand):
 
     def _change(self, verb: str, options: dict) -> None:
         try:
-            row, changed = VERBS[verb](options["campaign"], Operator(options["by"], options["reason"]))
+            operator = Operator(options["by"], options["reason"])
+            if verb == "pace":
+                given = {name: options[name] for name in ("rate", "most_running") if options[name] is not None}
+                changes = {name: None if value == NO_LIMIT else value for name, value in given.items()}
+                row, changed = verbs.change_pace(options["campaign"], changes, operator)
+            else:
+                row, changed = VERBS[verb](options["campaign"], operator)
         except PunctualError as error:
             raise CommandError(str(error)) from None
         if not changed:
-            raise CommandError(f"Campaign {row.id} was {row.state.lower()} already; nothing was changed.")
+            was = row.state.lower() if verb != "pace" or CampaignState(row.state).over else "at this pace"
+            raise CommandError(f"Campaign {row.id} was {was} already; nothing was changed.")
         self._tell(row, options)
 
     def _tell(self, one: Campaign, options: dict, *, short: bool = False) -> None:
@@ -84,6 +98,7 @@ class Command(TerminalCommand):
 def _details(one: Campaign) -> list[str]:
     lines = [f"  for         {one.selection or 'chosen tasks'}"]
     lines += [f"  rate        {one.rate:g} a second" if one.rate else "  rate        as fast as it goes"]
+    lines += [f"  under way   {one.most_running:,} at most"] if one.most_running else []
     lines += [f"  {answer:11} {count:,}" for answer, count in sorted(one.counts.items())]
     if one.kind in RELEASES:
         lines += [f"  of those released: {one.succeeded:,} succeeded, {one.died:,} died again, "]
@@ -91,6 +106,16 @@ def _details(one: Campaign) -> list[str]:
     lines += ["  more tasks matched than were chosen"] if one.more else []
     lines += [f"  failed {one.failures:,} times in a row: {one.error}"] if one.failures else []
     return lines
+
+
+def _number(kind: type) -> Callable[[str], object]:
+    def read(text: str) -> object:
+        try:
+            return NO_LIMIT if text == NO_LIMIT else kind(text)
+        except ValueError:
+            raise ArgumentTypeError(f"{text[:40]!r} is no number; give one, or {NO_LIMIT!r} for no limit.") from None
+
+    return read
 
 
 def _campaign(number: int) -> Campaign:

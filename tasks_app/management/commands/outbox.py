@@ -1,4 +1,4 @@
-"""`manage.py outbox`: who is told of events, and how far behind; pause, resume and replay.
+"""`manage.py outbox`: who is told of events, and how far behind; pause, resume, replay, and skip one event.
 
 Exit code 0: all get what they should. 1: a subscription is suspended, fails, or is more than a minute behind.
 """
@@ -16,6 +16,7 @@ from django.utils import timezone
 from tasks_app.core.errors import InvalidTask, NotThere, shown
 from tasks_app.core.phrases import counted, span
 from tasks_app.engine.beat.relay.reader import Cursor, pending, wanted_by
+from tasks_app.engine.operations.subscriptions import next_event, skip_event
 from tasks_app.engine.watch.relay_status import RelayStatus, SubscriptionView, read_relay
 from tasks_app.engine.watch.verdict import RELAY_PATIENCE_SECONDS
 from tasks_app.lifecycle import subscriptions
@@ -39,17 +40,19 @@ class Command(TerminalCommand):
         pause = verbs.add_parser("pause", help="deliver nothing until it is resumed")
         resume = verbs.add_parser("resume", help="go on from where it stopped, or from a time")
         replay = verbs.add_parser("replay", help="deliver again what was written since then")
-        for verb in (pause, resume):
+        skip = verbs.add_parser("skip", help="leave out an event that its receiver never takes")
+        for verb in (pause, resume, skip):
             verb.add_argument("name", help="the subscription")
         replay.add_argument("--to", required=True, dest="name", metavar="NAME", help="the subscription")
         replay.add_argument("--since", required=True, type=_moment, help="such as 15m, 2h, 3d, or 2026-11-16T08:00Z")
         replay.add_argument("--dry-run", action="store_true", help="say how many events it would be, and do nothing")
+        skip.add_argument("--event", required=True, help="its id, as `outbox` shows it")
         resume.add_argument("--since", type=_moment, help="from then on, instead of from where it stopped")
-        for verb in (pause, resume, replay):
+        for verb in (pause, resume, replay, skip):
             verb.add_argument("--tenant", help="whose subscription it is; left out: one for all tenants")
             verb.add_argument("--by", default=account(), help="who does this; default: the system user")
             verb.add_argument("--reason", default="no reason was given", help="why, for the audit")
-        for verb in (parser, status, pause, resume, replay):
+        for verb in (parser, status, pause, resume, replay, skip):
             verb.add_argument("--json", action="store_true", help="one JSON object instead of words")
 
     def handle(self, *args, verb: str | None, **options) -> None:
@@ -78,6 +81,12 @@ class Command(TerminalCommand):
         where = "where it stopped" if options["since"] is None else f"{options['since']:%Y-%m-%d %H:%M:%S %Z}"
         words = f"Subscription {row} goes on from {where}." if done else f"Subscription {row} is active already."
         return words, {"name": row.name, "resumed": done}, not done
+
+    def _skip(self, options: dict) -> tuple[str, dict, bool]:
+        row = subscriptions.find(options["name"], options["tenant"])
+        event = skip_event(row.id, options["event"], _operator(options))
+        words = f"Subscription {row} goes on behind {event.id}, {event.type}; its receiver never gets that."
+        return words, {"name": row.name, "skipped": event.id, "type": event.type}, False
 
     def _replay(self, options: dict) -> tuple[str, dict, bool]:
         row, since = subscriptions.find(options["name"], options["tenant"]), options["since"]
@@ -121,6 +130,8 @@ def _page(relay: RelayStatus) -> list[str]:
         elif one.failing_seconds is not None:
             since, again = span(timedelta(seconds=one.failing_seconds)), max(0.0, one.next_try_seconds or 0.0)
             lines.append(f"  failing for {since}: {one.last_error}; tried again in {again:.0f} s")
+        if one.failing_seconds is not None or one.state == Subscription.SUSPENDED:
+            lines += _stuck(one)
         if one.missed:
             lines.append("  events were dropped before it got them")
     if relay.horizon is not None and (relay.horizon.seconds or 0.0) > 1:
@@ -130,6 +141,19 @@ def _page(relay: RelayStatus) -> list[str]:
             "Its own events come when it commits."
         )
     return lines
+
+
+def _stuck(one: SubscriptionView) -> list[str]:
+    """What it can't deliver, and the way past it: all that is behind it waits."""
+    row = Subscription.objects.filter(id=one.id).first()
+    waiting = row and next_event(row)
+    if not waiting:
+        return []
+    event = waiting.event
+    about = "" if event.key is None else f" of {event.task_type} {event.key}"
+    tenant = "" if row.tenant is None else f" --tenant {row.tenant}"
+    way = f"`outbox skip {row.name}{tenant} --event {event.id}` leaves it out for good"
+    return [f"  next is event {event.id}, {event.type}{about}; what comes behind it waits. {way}."]
 
 
 def _moment(text: str) -> datetime:

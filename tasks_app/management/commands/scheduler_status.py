@@ -190,6 +190,7 @@ def _as_page(status: SchedulerStatus) -> str:
         for lane in status.lanes
     ]
     lines += _limits(status)
+    lines += _hosts(status)
     lines += _subscriptions(status)
     lines += _chores(status)
     lines += _campaigns(status)
@@ -199,7 +200,7 @@ def _as_page(status: SchedulerStatus) -> str:
         f"Last {late.window_seconds // 60} minutes: {late.succeeded:,} succeeded, {late.failed:,} failed; "
         f"started late by p50 {_ms(late.p50_ms)}, p95 {_ms(late.p95_ms)}, p99 {_ms(late.p99_ms)}",
         f"Tasks claimed: {_in_batches(status.claimed, status.batches_claimed)}; running: "
-        f"{_in_batches(status.running, status.batches_running)}; dead: {status.dead_shown}.",
+        f"{_in_batches(status.running, status.batches_running)}; away: {status.away_shown}; dead: {status.dead_shown}.",
         _moving(status.storage.moving),
         *_archive(status),
         "",
@@ -262,6 +263,16 @@ def _limits(status: SchedulerStatus) -> list[str]:
             f"  {one.task_type:32} {', '.join(words)}; {one.started:,} running, {one.claimed:,} claimed, {due}"
         )
     return lines
+
+
+def _hosts(status: SchedulerStatus) -> list[str]:
+    if not status.unwell_hosts:
+        return []
+    return ["", f"Unwell hosts   {'failed':>9} {'for':>9} {'tried in':>9}"] + [
+        f"  {one.host:12} {one.failures:9,} {_seconds(one.unwell_seconds):>9} {_seconds(max(0, one.try_in_seconds)):>9}"
+        f"   {one.tenant}: {one.error}"
+        for one in status.unwell_hosts
+    ]
 
 
 def _chores(status: SchedulerStatus) -> list[str]:

@@ -47,13 +47,16 @@ WITH open AS MATERIALIZED (
            count(*) FILTER (WHERE became = 'otherwise') AS otherwise
     FROM seen
 )
--- Often at first, and less often the longer it takes: a task may be tried again for days.
+-- Often at first, and less often the longer it takes: a task may be tried again for days. Of one that waits for some of them
+-- to be over, more often still.
 UPDATE punctual_campaign k
 SET succeeded = k.succeeded + counted.succeeded, died = k.died + counted.died, otherwise = k.otherwise + counted.otherwise,
     waiting = k.waiting - counted.succeeded - counted.died - counted.otherwise,
     measure_at = CASE WHEN k.waiting > counted.succeeded + counted.died + counted.otherwise
-                      THEN clock_timestamp() + greatest(make_interval(secs => %(every)s),
-                                                        (clock_timestamp() - k.finished_at) / 30) END
+                      THEN clock_timestamp() + greatest(
+                               make_interval(secs => CASE WHEN k.most_running IS NOT NULL AND k.state = 'RUNNING'
+                                                          THEN %(soon)s ELSE %(every)s END),
+                               (clock_timestamp() - k.finished_at) / 30) END
 FROM counted
 WHERE k.id = %(campaign)s
 RETURNING k.waiting

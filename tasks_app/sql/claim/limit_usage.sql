@@ -1,4 +1,4 @@
--- limit_usage: how many tasks of these types are RUNNING, and of how many of those the handler was not called yet. A
+-- limit_usage: how many tasks of these types are RUNNING or AWAY, and of how many of those the handler was not called yet. A
 -- statement of its own, after lock_limits: its snapshot then has the claims of whoever held the lock before.
 -- Counted by batch, so what has left a batch early may be counted until the batch ends: too many, never too few. A batch
 -- that started a moment ago may not have called its handler; later, it has for as many as it does `at_once`.
@@ -10,5 +10,7 @@ CROSS JOIN LATERAL (
            coalesce(b.started_at < clock_timestamp() - interval '50 milliseconds', FALSE) AS begun
     FROM punctual_batch b
     WHERE b.finished_at IS NULL AND b.task_type = g.task_type
+    UNION ALL
+    SELECT 1, TRUE FROM punctual_away a WHERE a.task_type = g.task_type
 ) AS open
 GROUP BY g.task_type

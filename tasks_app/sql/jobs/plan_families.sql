@@ -1,7 +1,7 @@
 -- plan_families: for each of these new instances, one of every job below it in its graph, BLOCKED, for the same fire time;
 -- and the run that all of them are, with the graph as it is now. The instance may be of any job of a graph: only what is
 -- below it comes along. Instances that are there already are left alone, as plan_instances does.
--- Each job is looked up by itself: joined freely, a few instances make PostgreSQL read the jobs of all.
+-- `lane` and `backfill` as there. Each job is looked up by itself: joined freely, a few instances make PostgreSQL read the jobs of all.
 WITH RECURSIVE first AS MATERIALIZED (
     SELECT t.id, t.tenant, t.job, t.fire_time, t.execute_time, substr(t.biz_key, length(t.job::text) + 2) AS label
     FROM unnest(%(ids)s::bigint[]) AS one(id)
@@ -30,7 +30,8 @@ WITH RECURSIVE first AS MATERIALIZED (
                                lane, shard, limited, max_retry, expires_after, payload)
     SELECT j.tenant, j.task_type, j.id || ':' || f.label, j.id || ':' || f.label,
            md5(%(salt)s::text || j.id || ':' || f.label)::uuid, j.id, f.fire_time, 'BLOCKED', f.execute_time,
-           j.lane, coalesce(l.home, j.shard), l.home IS NOT NULL, j.max_retry, j.expires_after, j.payload
+           coalesce(%(lane)s::text, j.lane), coalesce(l.home, j.shard), l.home IS NOT NULL, j.max_retry,
+           CASE WHEN NOT %(backfill)s THEN j.expires_after END, j.payload
     FROM (SELECT clock_timestamp() AS now) AS clock, first f
     JOIN family ON family.first = f.job AND family.job <> f.job
     CROSS JOIN LATERAL (SELECT * FROM punctual_job d WHERE d.id = family.job LIMIT 1) AS j

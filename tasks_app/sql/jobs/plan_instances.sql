@@ -8,25 +8,26 @@
 -- What a person wants after a pause or an edit is late from now on. What nobody planned in time is late from its firing.
 -- If one of the jobs has children (`rooted`), the ids come too: their families are planned next, by plan_families.
 -- Tokens are made from one random salt: PostgreSQL's own opens a random device for each.
+-- `backfill`: its instances are due now, in the order in which they are given, and don't expire: somebody wants
+-- them, however late. `lane`: instead of the job's.
 WITH created AS (
     INSERT INTO punctual_task (tenant, task_type, biz_key, idem_key, token, job, fire_time, status, execute_time, due_at,
                                allowed_at, lane, shard, limited, max_retry, expires_after, payload)
     SELECT j.tenant, j.task_type, j.id || ':' || f.label, j.id || ':' || f.label,
            md5(%(salt)s::text || j.id || ':' || f.label)::uuid, j.id, f.fire, 'INIT', f.fire,
-           f.fire + make_interval(secs => j.jitter_offset),
+           CASE WHEN %(backfill)s THEN clock.now + make_interval(secs => f.place / 1e6)
+                ELSE f.fire + make_interval(secs => j.jitter_offset) END,
            CASE WHEN f.wanted AND f.fire + make_interval(secs => j.jitter_offset) < clock.now THEN clock.now END,
-           j.lane, coalesce(l.home, j.shard), l.home IS NOT NULL,
-           j.max_retry, j.expires_after + make_interval(secs => j.jitter_offset), j.payload
+           coalesce(%(lane)s::text, j.lane), coalesce(l.home, j.shard), l.home IS NOT NULL,
+           j.max_retry, CASE WHEN NOT %(backfill)s THEN j.expires_after + make_interval(secs => j.jitter_offset) END, j.payload
     FROM (SELECT clock_timestamp() AS now) AS clock,
          unnest(%(cursors)s::bigint[], %(fires)s::timestamptz[], %(labels)s::text[], %(missed)s::int[],
-                %(wanted)s::bool[], %(lows)s::bigint[], %(highs)s::bigint[])
-         AS f(cursor, fire, label, missed, wanted, low, high)
+                %(wanted)s::bool[], %(lows)s::bigint[], %(highs)s::bigint[]) WITH ORDINALITY
+         AS f(cursor, fire, label, missed, wanted, low, high, place)
     CROSS JOIN LATERAL (
         SELECT * FROM punctual_job d
         WHERE
 --rows
-          AND d.status = 'ACTIVE' AND (d.plan_from < f.fire OR f.wanted) AND (d.end_at IS NULL OR f.fire <= d.end_at)
-          AND (d.max_runs IS NULL OR d.runs < d.max_runs)
         ORDER BY d.id
         LIMIT %(page)s
     ) AS j
@@ -46,4 +47,7 @@ WITH created AS (
     SET runs = d.runs + 1, cursor = CASE WHEN d.runs + 1 < d.max_runs THEN d.cursor END
     FROM created WHERE %(counted)s AND d.id = created.job AND d.max_runs IS NOT NULL
 --include created
-SELECT shard, count(*), date_part('epoch', min(due_at)), array_agg(id) FILTER (WHERE %(rooted)s) FROM created GROUP BY shard
+SELECT shard, count(*), date_part('epoch', min(due_at)), array_agg(id) FILTER (WHERE %(backfill)s OR %(rooted)s),
+       array_agg(biz_key::text) FILTER (WHERE %(backfill)s)
+FROM created
+GROUP BY shard

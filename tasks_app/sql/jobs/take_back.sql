@@ -2,11 +2,17 @@
 -- What is due has an index by job (punctual_task_planned), so that the job's history is not looked at.
 -- One that is being claimed right now is waited for, and then it is RUNNING and stays. What was triggered by hand
 -- stays, and so does what has been tried and then got another time: it was snoozed, or a person replayed it; and what has
--- begun and lost its worker (solo): it may have had its effect.
-WITH gone AS (
+-- begun and lost its worker (solo): it may have had its effect. What a backfill has made is the backfill's: that is stopped
+-- by itself.
+WITH made AS MATERIALIZED (
+    SELECT unnest(c.released) AS id
+    FROM punctual_backfill b JOIN punctual_campaign_chunk c ON c.campaign_id = b.campaign_id AND c.waiting > 0
+    WHERE b.job = %(job)s
+), gone AS (
     DELETE FROM punctual_task t
     WHERE t.job = %(job)s AND t.due_at IS NOT NULL AND t.status = 'INIT' AND NOT t.solo AND (t.claimed_due IS NULL OR t.execute_time = t.fire_time)
-      AND NOT starts_with(t.biz_key, %(manual)s::text)
+      AND NOT starts_with(t.biz_key, %(manual)s::text) AND NOT starts_with(t.biz_key, %(again)s::text)
+      AND NOT EXISTS (SELECT FROM made WHERE made.id = t.id)
     RETURNING t.id, t.tenant, t.task_type, t.biz_key, t.job, t.fire_time, t.idem_key
 ), news AS NOT MATERIALIZED (
     SELECT 'task.cancelled' AS event, g.id, g.tenant, g.task_type, g.biz_key AS key, g.job, g.fire_time, g.idem_key,

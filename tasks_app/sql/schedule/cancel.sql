@@ -6,7 +6,7 @@ WITH moved AS (
 --include end_of_run
     WHERE t.tenant = %(tenant)s AND t.task_type = %(type)s AND t.biz_key = %(key)s AND t.current AND
 --include live
-    RETURNING t.id, t.tenant, t.task_type, t.biz_key, t.job, t.fire_time, t.idem_key
+    RETURNING t.id, t.tenant, t.task_type, t.biz_key, t.job, t.fire_time, t.idem_key, t.start_time IS NOT NULL AS ran
 ), news AS NOT MATERIALIZED (
     SELECT 'task.cancelled' AS event, m.id, m.tenant, m.task_type, m.biz_key AS key, m.job, m.fire_time, m.idem_key,
            NULL::text AS worker, NULL::uuid AS batch_no, NULL::int AS attempt, NULL::text AS state,
@@ -15,4 +15,4 @@ WITH moved AS (
     FROM moved m
 ),
 --include tell
-SELECT id FROM moved
+SELECT id, ran FROM moved

@@ -1,5 +1,5 @@
 -- differing: which of the wanted units have no live task, or one that is scheduled for another time.
--- A RUNNING one is left out whatever its time: it settles by itself, and what is then left is seen by the next look.
+-- One whose run is under way is left out whatever its time: it settles by itself, and what is then left is seen by the next look.
 -- LIMIT keeps the look-up a look-up: joined freely, a page of wanted rows makes PostgreSQL read the whole table.
 WITH wanted(key, at) AS MATERIALIZED (
 --rows
@@ -23,4 +23,4 @@ LEFT JOIN LATERAL (
      LIMIT 1)
 ) AS t ON TRUE
 WHERE t.id IS NULL
-   OR (t.status <> 'RUNNING' AND (t.execute_time <> w.at OR (t.due_at IS NULL AND t.status <> 'BLOCKED')))
+   OR (t.status NOT IN ('RUNNING', 'AWAY') AND (t.execute_time <> w.at OR (t.due_at IS NULL AND t.status <> 'BLOCKED')))

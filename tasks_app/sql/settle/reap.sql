@@ -35,11 +35,9 @@ WITH expired AS (
         due_at = CASE WHEN NOT b.alone THEN t.claimed_due
                       WHEN NOT
 --include out_of_tries
-                      THEN clock_timestamp() + make_interval(secs => coalesce(
-                          (SELECT d.backoff[least(t.attempt + 1, cardinality(d.backoff))]
-                           FROM punctual_job d WHERE d.id = t.job),
-                          (SELECT (of_type.steps ->> least(t.attempt, jsonb_array_length(of_type.steps) - 1))::float8
-                           FROM (SELECT coalesce(%(delays)s::jsonb -> t.task_type, %(usual)s::jsonb) AS steps) AS of_type)))
+                      THEN clock_timestamp() + make_interval(secs =>
+--include next_try
+                      )
                       ELSE clock_timestamp() + t.repeat_after END,
         attempt = CASE WHEN NOT b.alone THEN t.attempt
                        WHEN

@@ -1,12 +1,15 @@
--- rescue_stranded: the net beside reap. RUNNING rows without an unfinished batch go back to due.
+-- rescue_stranded: the net beside reap and lose. RUNNING rows without an unfinished batch, and AWAY ones without a lease,
+-- go back to due.
 -- The protocol leaves none; each one found is a bug or a damaged table, so the caller raises an alert.
 -- One step over a stretch of ids, since no index knows the status; it says where it ended, empty behind the last.
 WITH stretch AS MATERIALIZED (
     SELECT id FROM punctual_task WHERE id > %(after)s ORDER BY id LIMIT %(step)s
 ), stranded AS MATERIALIZED (
     SELECT t.id FROM punctual_task t
-    WHERE t.id > %(after)s AND t.id <= (SELECT max(id) FROM stretch) AND t.status = 'RUNNING'
-      AND NOT EXISTS (SELECT FROM punctual_batch b WHERE b.batch_no = t.batch_no AND b.finished_at IS NULL)
+    WHERE t.id > %(after)s AND t.id <= (SELECT max(id) FROM stretch)
+      AND CASE t.status
+          WHEN 'RUNNING' THEN NOT EXISTS (SELECT FROM punctual_batch b WHERE b.batch_no = t.batch_no AND b.finished_at IS NULL)
+          WHEN 'AWAY' THEN NOT EXISTS (SELECT FROM punctual_away a WHERE a.task = t.id) ELSE FALSE END
     ORDER BY t.id
     FOR NO KEY UPDATE OF t SKIP LOCKED
 ), rescued AS (
@@ -14,8 +17,10 @@ WITH stretch AS MATERIALIZED (
     SET status = CASE WHEN t.attempt > 0 THEN 'FAIL' ELSE 'INIT' END, batch_no = NULL, due_at = t.claimed_due,
         updated_at = clock_timestamp()
     FROM stranded
-    WHERE t.id = stranded.id AND t.status = 'RUNNING'
-      AND NOT EXISTS (SELECT FROM punctual_batch b WHERE b.batch_no = t.batch_no AND b.finished_at IS NULL)
+    WHERE t.id = stranded.id
+      AND CASE t.status
+          WHEN 'RUNNING' THEN NOT EXISTS (SELECT FROM punctual_batch b WHERE b.batch_no = t.batch_no AND b.finished_at IS NULL)
+          WHEN 'AWAY' THEN NOT EXISTS (SELECT FROM punctual_away a WHERE a.task = t.id) ELSE FALSE END
     RETURNING t.id
 )
 SELECT (SELECT max(id) FROM stretch), ARRAY(SELECT id FROM rescued ORDER BY id)

@@ -36,7 +36,8 @@ WITH b AS (
 --include tell
 SELECT b.task_type, b.lane, date_part('epoch', b.started_at), t.id, t.tenant, t.biz_key, t.attempt,
        date_part('epoch', t.execute_time), date_part('epoch', greatest(t.claimed_due, t.allowed_at, b.allowed_at)),
-       date_part('epoch', t.execute_time + t.expires_after), t.token::text, t.payload::text, t.job
+       date_part('epoch', t.execute_time + t.expires_after), t.token::text, t.payload::text, t.job,
+       date_part('epoch', t.fire_time)
 FROM b
 LEFT JOIN punctual_task t ON t.id = ANY (b.ids) AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
 ORDER BY t.claimed_due, t.id

@@ -1,4 +1,4 @@
-// The operator's pages work without this; it refreshes the overview and the campaigns, and counts what is chosen.
+// The operator's pages work without this; it refreshes the overview, the campaigns and what runs, and counts what is chosen.
 "use strict";
 
 function refreshOverview(overview) {
@@ -33,12 +33,24 @@ function showParts(overview, fresh) {
     const open = [...to.querySelectorAll("details[open]")].map((one) => one.id);
     const focusable = "a, summary, [tabindex]";
     const focus = [...to.querySelectorAll(focusable)].indexOf(document.activeElement);
-    const scrolled = [...to.querySelectorAll(".pu-scroll")].map((one) => [one.scrollLeft, one.scrollTop]);
+    const scrolled = [...to.querySelectorAll(".pu-scroll")].map((one) => [one.scrollLeft, one.scrollTop, isAtEnd(one)]);
     to.replaceChildren(...from.childNodes);
     for (const id of open) document.getElementById(id)?.setAttribute("open", "");
-    to.querySelectorAll(".pu-scroll").forEach((one, n) => { if (scrolled[n]) [one.scrollLeft, one.scrollTop] = scrolled[n]; });
+    to.querySelectorAll(".pu-scroll").forEach((one, n) => {
+      if (scrolled[n]) [one.scrollLeft, one.scrollTop] = scrolled[n];
+      if (!scrolled[n] || scrolled[n][2]) showEnd(one);
+    });
     if (focus >= 0) to.querySelectorAll(focusable)[focus]?.focus({ preventScroll: true });
   }
+}
+
+// Of a log, the end is what one looks for; whoever has scrolled up to read stays there.
+function isAtEnd(one) {
+  return one.scrollHeight - one.scrollTop - one.clientHeight < 4;
+}
+
+function showEnd(one) {
+  if ("tail" in one.dataset) one.scrollTop = one.scrollHeight;
 }
 
 function countChosen(form) {
@@ -67,6 +79,7 @@ function keepLooking(link) {
 }
 
 document.querySelectorAll("[data-keep-looking]").forEach(keepLooking);
+document.querySelectorAll("[data-tail]").forEach(showEnd);
 document.querySelectorAll("[data-refresh]").forEach(refreshOverview);
 document.querySelectorAll("[data-selection]").forEach(countChosen);
 document.querySelectorAll("[data-once]").forEach((form) =>

@@ -8,7 +8,8 @@ from django.test import Client
 
 from tasks_app.client import schedule
 from tasks_app.lifecycle.jobs import verbs
-from tasks_app.models import AuditEntry, JobDefinition, ScheduleTask
+from tasks_app.lifecycle.jobs.declared import remember
+from tasks_app.models import AuditEntry, DeclaredJob, JobDefinition, ScheduleTask
 from tests.support.audit import deeds
 from tests.support.browser import person
 from tests.support.clients import client_of
@@ -126,6 +127,24 @@ def test_a_page_tells_all_of_a_job(viewer, monkeypatch):
     shown = [task.id for task, _ in [*answer.context["instances"], *older.context["instances"]]]
     assert shown == [task.id for task in reversed(instances(job))][: len(shown)]
     assert len(shown) > 4
+
+
+def test_a_page_says_which_file_declares_a_job_and_warns_before_it_is_changed_by_hand(operator):
+    job = make(every=10)
+    where = f"{LIST}{job.id}/"
+    pages = [f"{where}change/", f"{where}edit/", order_path(job, "delete")]
+    for path in pages:
+        assert "eclared in" not in page(operator, path)
+    remember(None, job, job.name, f"jobs.yaml {SCRIPT}", by(name="deploy"))
+    DeclaredJob.objects.update(applied_at=job.created_at - timedelta(days=3))
+
+    for path in pages:
+        assert "eclared in <bdi>jobs.yaml" in page(operator, path) and SCRIPT not in page(operator, path)
+    assert "applied 3\xa0days ago" in page(operator, pages[0])
+    assert "Changed by hand since" not in page(operator, pages[0])
+    assert "declared in" not in page(operator, order_path(job, "pause"))
+    verbs.edit(job.id, {"lane": "high"}, by())
+    assert "Changed by hand since: <bdi>lane</bdi>" in page(operator, pages[0])
 
 
 def test_the_button_says_why_a_job_and_a_task_are_not_running(viewer):

@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from uuid import uuid4
 
 import pytest
+from django.db.models.functions import Now
 from django.test import Client
 
 from tasks_app import outgoing
 from tasks_app.client import ToStream, ToWebhook, subscribe
-from tasks_app.models import AuditEntry, Delivery, Subscription
+from tasks_app.models import AuditEntry, Delivery, OutboxEvent, OutboxWindow, Subscription
 from tests.support.audit import deeds
 from tests.support.browser import person
 from tests.support.clients import client_of
@@ -194,6 +195,32 @@ def test_old_deliveries_need_a_time_to_come_again(operator):
     assert operator.post(at, order(since="2026-11-01T00:00")).status_code == 302
     row.refresh_from_db()
     assert row.since.isoformat() == "2026-11-01T00:00:00+00:00"
+
+
+def test_the_event_that_is_never_taken_is_named_and_can_be_skipped(operator, viewer):
+    row = webhook()
+    at = f"{LIST}{row.id}/"
+    assert "Skip one event" not in page(operator, f"{at}change/")
+    event = OutboxEvent.objects.create(tenant="acme", event="task.dead", task_type="T_QUIET", count=1, keys=[SCRIPT])
+    event.refresh_from_db()
+    window = OutboxWindow.objects.create(
+        no=row.window_no,
+        after="1:1:",
+        min_id=event.id,
+        max_id=event.id,
+        min_at=event.created_at,
+        max_at=event.created_at,
+        count=1,
+        system=1,
+    )
+    Subscription.objects.filter(id=row.id).update(failing_since=Now(), attempts=3, last_error="400: no")
+
+    for path in (f"{at}change/", f"{at}order/skip/"):
+        assert f"{event.id}-1" in page(operator, path) and SCRIPT not in page(operator, path)
+    assert operator.post(f"{at}order/skip/", order(event="1-9")).status_code == 400
+    assert operator.post(f"{at}order/skip/", order(event=f"{event.id}-1")).status_code == 302
+    row.refresh_from_db()
+    assert (row.window_no, row.row_id, row.place, row.attempts) == (window.no, event.id, 1, 0)
 
 
 def test_secrets_are_added_and_withdrawn(operator):

@@ -9,6 +9,8 @@ from django.test import Client
 from tasks_app.client import Link, Operator, cancel_tasks, register_link, schedule, schedule_many
 from tasks_app.core.links import LINKS
 from tasks_app.lifecycle.audit import Entry, audit
+from tasks_app.lifecycle.logs import Lines, keep_logs
+from tasks_app.lifecycle.progress import Told, tell_progress
 from tasks_app.models import Campaign, ScheduleTask
 from tests.support.audit import deeds
 from tests.support.browser import person
@@ -16,7 +18,7 @@ from tests.support.campaigns import carried_out
 from tests.support.clients import client_of
 from tests.support.engine import claim_due, run_due
 from tests.support.jobs import instances, make
-from tests.support.moves import MONDAY, TUESDAY, dead, scheduled, state
+from tests.support.moves import MONDAY, TUESDAY, dead, scheduled, started, state
 
 pytestmark = pytest.mark.django_db
 
@@ -501,3 +503,49 @@ def test_an_effect_that_was_there_already_or_is_no_longer_kept_is_told(viewer):
 
     ScheduleTask.objects.filter(id=there).delete()
     assert "which is no longer kept" in page(viewer, f"{LIST}{order}/change/")
+
+
+# What a run tells of itself.
+
+
+def running(*lines: str, note: str = "page 4") -> int:
+    batch = started("long")
+    [task] = batch.tasks
+    tell_progress(batch.batch_no, [Told(task.id, 0.4, note)])
+    keep_logs(batch.batch_no, [Lines(task.id, 1, 3, [(1_800_000_000.25, "WARNING", line) for line in lines])])
+    return task.id
+
+
+def test_the_page_of_a_task_that_runs_shows_how_far_it_is_and_asks_again(viewer):
+    task_id = running("no title", SCRIPT, note=SCRIPT)
+
+    whole, part = page(viewer, f"{LIST}{task_id}/change/"), page(viewer, f"{LIST}{task_id}/parts/")
+
+    assert f'data-refresh="{LIST}{task_id}/parts/"' in whole
+    for text in (whole, part):
+        assert SCRIPT not in text
+        assert re.search(r'<progress[^>]+value="0.4000"[^>]+aria-label="Progress of this run"', text)
+        assert "40 %, &lt;script&gt;" in text
+        assert "3 lines before these were dropped" in text
+        assert "<strong>WARNING</strong> <bdi>no title</bdi>" in text
+        assert re.search(r'<ol class="pu-log pu-scroll" tabindex="0" aria-label="Log of try 1"', text)
+        assert "08:00:00.250" in text
+
+
+def test_its_part_says_when_the_run_is_over_and_the_page_keeps_the_lines(viewer):
+    task_id = running("no title")
+    cancel_tasks([task_id], Operator("olga", "not wanted"))
+
+    assert "This run is over" in page(viewer, f"{LIST}{task_id}/parts/")
+    whole = page(viewer, f"{LIST}{task_id}/change/")
+    assert "What its tries have logged" in whole and "no title" in whole
+    assert "data-refresh" not in whole and "<progress" not in whole
+
+
+def test_a_run_that_tells_nothing_says_so_and_strangers_see_none_of_it(viewer, stranger):
+    [task] = started("quiet").tasks
+
+    assert "has told nothing of its progress" in page(viewer, f"{LIST}{task.id}/change/")
+    assert "What earlier tries have logged" not in page(viewer, f"{LIST}{task.id}/change/")
+    assert stranger.get(f"{LIST}{task.id}/parts/").status_code in (302, 403)
+    assert viewer.get(f"{LIST}987654321/parts/").status_code == 404

@@ -122,19 +122,20 @@ def test_batches_leave_too(archive, tmp_path):
     assert len(pq.read_table(next((tmp_path / "batches").rglob("*.parquet")))) == 9
 
 
-def test_failed_tries_leave_too(archive, tmp_path):
-    day = datetime(2091, 5, 6, tzinfo=UTC)  # before it there is a partition without a beginning
-    make("punctual_attempt", [day], SPAN)
-    [partition] = [one for one in partitions("punctual_attempt") if one.covers(day)]
+@pytest.mark.parametrize(("table", "folder"), [("punctual_attempt", "attempts"), ("punctual_log", "logs")])
+def test_failed_tries_and_what_tries_have_logged_leave_too(archive, tmp_path, table, folder):
+    day = datetime(2091, 5, 6, tzinfo=UTC)  # before it there may be a partition without a beginning
+    make(table, [day], SPAN)
+    [partition] = [one for one in partitions(table) if one.covers(day)]
     for minute in range(9):
-        write_row("punctual_attempt", day + timedelta(minutes=minute))
-    [kind] = [one for one in kinds() if one.family == "punctual_attempt"]
+        write_row(table, day + timedelta(minutes=minute))
+    [kind] = [one for one in kinds() if one.family == table]
     done = Done([], [], {}, [])
 
     leave(archive, Due(kind, partition, write=True), "me", lambda: None, done)
 
     assert done.written == [partition.name]
-    assert sum(len(pq.read_table(file)) for file in (tmp_path / "attempts/default/2091-05-06").glob("*.parquet")) == 9
+    assert sum(len(pq.read_table(file)) for file in (tmp_path / f"{folder}/default/2091-05-06").glob("*.parquet")) == 9
 
 
 def test_what_the_archive_does_not_take_is_dropped_as_ever():

@@ -1,10 +1,14 @@
 """What edit, pause, resume, trigger and delete of a job do to its graph: the table in docs/graphs.md, line by line."""
 
+from datetime import timedelta
+
 import pytest
 
 from tasks_app.core.errors import HasChildren
 from tasks_app.engine.beat.job_planner import plan_once
 from tasks_app.engine.beat.releaser import release
+from tasks_app.engine.operations.backfills import BackfillRequest, start_backfill
+from tasks_app.lifecycle.campaigns import steps
 from tasks_app.lifecycle.jobs import verbs
 from tasks_app.models import GraphRun, JobDefinition, JobParent, ScheduleTask, TaskWait
 from tests.support.engine import run_due
@@ -200,3 +204,18 @@ class TestDelete:
         assert states("m:x") == {"r2": "INIT"}
         assert not job_named("a").has_children
         verbs.delete(job_named("r2").id, by())
+
+
+class TestBackfill:
+    def test_of_the_root_makes_a_run_of_the_whole_graph_for_each_fire_time(self):
+        family(a=["root"], options={"a": {"expires_after": 60}})
+        until = now() - timedelta(hours=1)
+        JobDefinition.objects.update(plan_from=until - timedelta(days=1))
+        start_backfill(BackfillRequest([job_named("root").id], until - timedelta(hours=3), until), by())
+        steps.step("test")
+
+        made = ScheduleTask.objects.filter(job=job_named("a").id)
+        assert made.count() == GraphRun.objects.count() == ScheduleTask.objects.filter(job=job_named("root").id).count()
+        assert set(made.values_list("status", "lane")) == {("BLOCKED", "backfill")}
+        run_all()
+        assert set(ScheduleTask.objects.values_list("status", flat=True)) == {"SUCCESS"}

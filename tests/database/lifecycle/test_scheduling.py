@@ -23,6 +23,7 @@ from tasks_app.client import (
 )
 from tasks_app.core.sharding import shard_of
 from tasks_app.core.states import Status
+from tasks_app.core.task import GoneAway
 from tasks_app.lifecycle.dead_letter import Replayed, replay
 from tasks_app.lifecycle.start import start
 from tasks_app.models import DlqEntry, ScheduleTask
@@ -56,10 +57,11 @@ pytestmark = pytest.mark.django_db
 CREATED, EXISTS, UPDATED = Outcome.CREATED, Outcome.EXISTS, Outcome.UPDATED
 REPLACED, IGNORED = Outcome.REPLACED, Outcome.IGNORED
 
-BLOCKED, INIT, RUNNING, SUCCESS, ROLLING, FAIL, DEAD, CANCELLED, NONE = [
+BLOCKED, INIT, RUNNING, AWAY, SUCCESS, ROLLING, FAIL, DEAD, CANCELLED, NONE = [
     "BLOCKED",
     "INIT",
     "RUNNING",
+    "AWAY",
     "SUCCESS",
     "ROLLING",
     "FAIL",
@@ -83,7 +85,7 @@ def bring(status: str, **options) -> int | None:
     if status == CANCELLED:
         cancel(TYPE, "a", reason="brought there", by="setup")
     elif status != RUNNING:
-        settled(batch, {SUCCESS: OK, ROLLING: OK, FAIL: RETRY, DEAD: FINAL}[status])
+        settled(batch, {SUCCESS: OK, ROLLING: OK, AWAY: GoneAway(3600), FAIL: RETRY, DEAD: FINAL}[status])
     return task
 
 
@@ -111,6 +113,7 @@ def _consistent(db):
         (schedule, BLOCKED, EXISTS),
         (schedule, INIT, EXISTS),
         (schedule, RUNNING, EXISTS),
+        (schedule, AWAY, EXISTS),
         (schedule, SUCCESS, CREATED),
         (schedule, ROLLING, EXISTS),
         (schedule, FAIL, EXISTS),
@@ -120,6 +123,7 @@ def _consistent(db):
         (reschedule, BLOCKED, UPDATED),
         (reschedule, INIT, UPDATED),
         (reschedule, RUNNING, REPLACED),
+        (reschedule, AWAY, REPLACED),
         (reschedule, SUCCESS, IGNORED),
         (reschedule, ROLLING, UPDATED),
         (reschedule, FAIL, UPDATED),
@@ -129,6 +133,7 @@ def _consistent(db):
         (ensure, BLOCKED, UPDATED),
         (ensure, INIT, UPDATED),
         (ensure, RUNNING, REPLACED),
+        (ensure, AWAY, REPLACED),
         (ensure, SUCCESS, CREATED),
         (ensure, ROLLING, UPDATED),
         (ensure, FAIL, UPDATED),
@@ -158,12 +163,12 @@ def test_a_new_schedule_does_what_the_units_state_asks_for(verb, status, outcome
         assert (answer.task_id, answer.due) == (new.id, TUESDAY.timestamp())
         assert (state(new.id), new.execute_time, new.due_at) == (State("INIT", due=True), TUESDAY, TUESDAY)
         if old is not None:
-            status = CANCELLED if status == RUNNING else status
+            status = CANCELLED if status in (RUNNING, AWAY) else status
             assert state(old) == before._replace(status=status, current=False)
     assert len(rows_of("a")) == (1 if old is None or answer.task_id == old else 2)
 
 
-@pytest.mark.parametrize("status", [BLOCKED, INIT, RUNNING, ROLLING, FAIL])
+@pytest.mark.parametrize("status", [BLOCKED, INIT, RUNNING, AWAY, ROLLING, FAIL])
 def test_cancel_takes_whatever_is_live(status):
     task = bring(status)
     before = state(task)
@@ -205,7 +210,7 @@ def test_cancel_leaves_other_units_alone():
     assert [state(task) for task in others] == [State("INIT", due=True)] * 3
 
 
-@pytest.mark.parametrize("status", [BLOCKED, INIT, RUNNING, SUCCESS, ROLLING, FAIL, CANCELLED])
+@pytest.mark.parametrize("status", [BLOCKED, INIT, RUNNING, AWAY, SUCCESS, ROLLING, FAIL, CANCELLED])
 def test_replay_leaves_what_is_not_dead(status):
     task = bring(status)
     before = row(task)
@@ -450,7 +455,8 @@ def test_find_tells_how_the_unit_stands():
 
 
 @pytest.mark.parametrize(
-    ("status", "live"), [(BLOCKED, True), (RUNNING, True), (ROLLING, True), (SUCCESS, False), (DEAD, False)]
+    ("status", "live"),
+    [(BLOCKED, True), (RUNNING, True), (AWAY, True), (ROLLING, True), (SUCCESS, False), (DEAD, False)],
 )
 def test_find_tells_whether_the_unit_is_live(status, live):
     bring(status)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from math import ceil
 from random import Random
+from uuid import UUID
 
 import pytest
 from django.db import connection
@@ -18,11 +19,15 @@ from hypothesis.stateful import (
 )
 
 from tasks_app.client import Cancelled, Outcome, cancel, ensure, handler, reschedule, schedule
+from tasks_app.core.away import Run
+from tasks_app.core.errors import NotAway
 from tasks_app.core.handlers import REGISTRY
-from tasks_app.core.task import SUCCEEDED, Failure, NotYet, Returned, Skipped
+from tasks_app.core.task import SUCCEEDED, Failure, GoneAway, NotYet, Returned, Skipped
+from tasks_app.lifecycle.away import Completed, Failed, lose
 from tasks_app.lifecycle.claim import return_batches
 from tasks_app.lifecycle.dead_letter import Replayed, replay
 from tasks_app.lifecycle.reap import reap
+from tasks_app.lifecycle.reports import report
 from tasks_app.lifecycle.settle import BatchLost, Settled, settle
 from tasks_app.lifecycle.start import StartedBatch, finish_batch, heartbeat, start, still_ours
 from tests.support.engine import claim_due, expire_lease, make_due
@@ -35,6 +40,7 @@ pytestmark = commits
 TYPE = "T_MODEL"
 KEYS = "abc"
 HOUR = 3600
+UNDER_WAY = ("RUNNING", "AWAY")
 NOW, LATER = "now", "later"  # due already; due, but not while the test runs
 
 
@@ -52,16 +58,18 @@ class Row:
     retry_count: int = 0
     current: bool = True
     batch: str | None = None
+    run: str | None = None  # the batch that handed it over last
+    silent: bool = False  # away, and its lease has run out
     letter: str | None = None  # the state of its last dead letter
     events: list[str] = field(default_factory=list)
     tries: list[int] = field(default_factory=list)  # the number of each failed try
 
     @property
     def live(self) -> bool:
-        return self.due is not None or self.status == "RUNNING"
+        return self.due is not None or self.status in UNDER_WAY
 
     def leave(self, status: str, due: str | None, event: str | None = None) -> None:
-        self.status, self.due, self.batch = status, due, None
+        self.status, self.due, self.batch, self.silent = status, due, None, False
         if event:
             self.events.append(event)
 
@@ -120,6 +128,9 @@ class Ending:
             case "snooze":
                 row.solo = False
                 row.leave("INIT", self.due, "task.snoozed")
+            case "away":
+                row.solo, row.run = False, row.batch
+                row.leave("AWAY", None, "task.away")
             case "skip":
                 row.leave("CANCELLED", None, "task.cancelled")
             case "return":
@@ -135,9 +146,19 @@ ENDINGS = [
     Ending(NotYet(datetime(2020, 1, 1, tzinfo=UTC)), "snooze", NOW),
     Ending(NotYet(datetime(2090, 1, 1, tzinfo=UTC)), "snooze", LATER),
     Ending(Skipped("UNWANTED", "not wanted any more"), "skip"),
+    Ending(GoneAway(HOUR), "away"),
+    Ending(GoneAway(HOUR), "away"),
     Ending(Returned(), "return", NOW),
     Ending(Returned("AWAY", "in an hour", delay=HOUR), "return", LATER),
     Ending(Returned("SHARED", "one of many", solo=True), "return", NOW, solo=True),
+]
+
+REPORTS = [
+    Completed({"pages": 3}),
+    Completed(),
+    Failed("BROKEN", "now", after=0.0),
+    Failed("BROKEN", "by the handler's back-off"),
+    Failed("HOPELESS", "for good", final=True),
 ]
 
 MOVES = {  # and how often each is made
@@ -153,6 +174,8 @@ MOVES = {  # and how often each is made
     "settle": 9,
     "heartbeat": 1,
     "finish": 1,
+    "report": 6,
+    "lose": 2,
     "let a lease run out": 2,
     "reap": 5,
 }
@@ -168,6 +191,7 @@ class Tasks(RuleBasedStateMachine):
         self.dice = Random(f"{self.part}:{seed}")
         self.rows: dict[int, Row] = {}
         self.batches: list[Batch] = []
+        self.reported: dict[tuple[int, str], object] = {}  # what was said of a task and a run, and taken
         with connection.cursor() as cursor:
             for table in (
                 "punctual_task",
@@ -175,6 +199,9 @@ class Tasks(RuleBasedStateMachine):
                 "punctual_attempt",
                 "punctual_dead_letter",
                 "punctual_outbox",
+                "punctual_away",
+                "punctual_early_report",
+                "punctual_idempotency_record",
             ):
                 cursor.execute(f"DELETE FROM {table}")
         for key in KEYS:
@@ -211,6 +238,13 @@ class Tasks(RuleBasedStateMachine):
                 self.heartbeat(self.one_of(self.batches, lambda batch: not batch.finished))
             case "finish":
                 self.finish(self.one_of(self.batches, lambda batch: not batch.finished))
+            case "report":
+                row = self.one_of(self.rows.values(), lambda row: row.status == "AWAY")
+                known = [run for run in (row.run, row.batch) if run is not None]
+                run = dice.choice(known if known and dice.random() < 0.8 else [one.number for one in self.batches])
+                self.report(row, run, dice.choice(REPORTS))
+            case "lose":
+                self.lose(self.one_of(self.rows.values(), lambda row: row.status == "AWAY"))
             case "let a lease run out":
                 self.expire(self.one_of(self.batches, lambda batch: not batch.finished))
             case "reap":
@@ -236,7 +270,7 @@ class Tasks(RuleBasedStateMachine):
         old = self.current(key)
         if old.status in ("CANCELLED", "DEAD"):
             expected = Outcome.CREATED
-        elif old.status == "RUNNING":
+        elif old.status in UNDER_WAY:
             expected = Outcome.REPLACED
         else:
             expected = Outcome.UPDATED if old.live else after_success
@@ -330,6 +364,8 @@ class Tasks(RuleBasedStateMachine):
         for task, ending in chosen:
             if task.id in held:
                 ending.happen_to(self.rows[task.id])
+                if ending.kind == "away" and (task.id, batch.number) in self.reported:
+                    self.come_home(self.rows[task.id], self.reported[task.id, batch.number])
         batch.finished = finish
 
     def heartbeat(self, batch) -> None:
@@ -346,6 +382,42 @@ class Tasks(RuleBasedStateMachine):
         closes = not batch.finished and not self.held(batch)
         assert finish_batch(batch.number) is closes
         batch.finished = batch.finished or closes
+
+    # Whoever has what is away, or had it.
+
+    def report(self, row, run, said) -> None:
+        taken = self.reported.get((row.id, run))
+        away, running = row.status == "AWAY" and row.run == run, row.status == "RUNNING" and row.batch == run
+        try:
+            answer = report(Run("default", row.token, row.id, UUID(run)), said)
+        except NotAway:
+            assert taken not in (None, said) or (taken is None and not away and not running)
+            return
+        assert taken == said or (taken is None and (away or running))
+        if taken is None:
+            self.reported[row.id, run] = said
+            assert answer.status == (200 if away else 202)
+            if away:
+                self.come_home(row, said)
+
+    def come_home(self, row, said) -> None:
+        if isinstance(said, Completed):
+            row.attempt = 0
+            row.leave("SUCCESS", LATER if row.rolling else None, "task.succeeded")
+        else:
+            row.fail(final=said.final, due=NOW if said.after == 0 else LATER)
+
+    def lose(self, row) -> None:
+        if row.status == "AWAY":
+            query(
+                "UPDATE punctual_away SET until = clock_timestamp() - interval '1 s' WHERE task = %s RETURNING 1",
+                row.id,
+            )
+            row.silent = True
+        lost = [row for row in self.rows.values() if row.silent]
+        assert {one.id for one in lose()} == {row.id for row in lost}
+        for one in lost:
+            one.fail(final=False, due=LATER)
 
     # What brings tasks back.
 
@@ -388,7 +460,7 @@ class Tasks(RuleBasedStateMachine):
 
     def take_over(self, old: Row | None, new: Row, event: str) -> None:
         if old is not None:
-            if old.status == "RUNNING":
+            if old.status in UNDER_WAY:
                 old.leave("CANCELLED", None, "task.cancelled")
             old.current = False
             if old.letter == "OPEN":

@@ -14,8 +14,10 @@ from tasks_app.core.errors import InvalidConfiguration
 from tasks_app.core.keyring import CannotUnseal, LocalKey, key_id_of, local_key, new_key
 from tasks_app.engine.operations import secrets
 from tasks_app.lifecycle.alarms.channels import ChannelRequest, create_channel, unsealed
+from tasks_app.lifecycle.named_secrets import opened
+from tasks_app.lifecycle.secret_verbs import set_secret
 from tasks_app.lifecycle.signing_secrets import signing_secrets
-from tasks_app.models import AlarmChannel, Subscription
+from tasks_app.models import AlarmChannel, Secret, Subscription
 from tasks_app.sealing import keyring, seal, unseal
 from tests.support.tls import CERTIFICATE
 
@@ -148,8 +150,8 @@ def test_every_column_that_is_sealed_is_found_by_a_rotation():
     folder = Path(tasks_app.__file__).parent
     sealing = {path.stem for path in folder.rglob("*.py") if re.search(r"\bseal\(", path.read_text())}
 
-    assert sealing == {"keyring", "sealing", "signing_secrets", "channels"}
-    assert [place.model for place in secrets.PLACES] == [Subscription, AlarmChannel]
+    assert sealing == {"keyring", "sealing", "signing_secrets", "channels", "secret_verbs"}
+    assert [place.model for place in secrets.PLACES] == [Subscription, AlarmChannel, Secret]
 
 
 def test_a_new_key_can_be_used_as_it_is_printed(settings):
@@ -194,3 +196,43 @@ def test_settings_of_the_way_out_are_checked(settings, values, found):
     settings.PUNCTUAL = settings.PUNCTUAL | values
 
     assert [m.id for m in checks.run_checks() if m.id.startswith("punctual.")] == found
+
+
+def test_secrets_of_callbacks_are_set_listed_and_come_under_the_new_key_with_the_others(settings, monkeypatch):
+    use(settings, OLD)
+    monkeypatch.setattr("sys.stdin", StringIO("sk_live_0123456789\n"))
+    assert said("set", "billing", "--tenant", "acme", "--host", "api.example.com") == (
+        "Secret 'billing' of tenant 'acme' is set.\n"
+    )
+    made = said("make", "callbacks").splitlines()[0]
+    use(settings, NEW, OLD)
+
+    assert said("rotate").startswith("2 secrets are now sealed with the key")
+    use(settings, NEW)
+
+    found = opened([("acme", "billing"), ("default", "callbacks"), ("default", "billing")])
+    assert {key: one.values for key, one in found.items()} == {
+        ("acme", "billing"): ("sk_live_0123456789",),
+        ("default", "callbacks"): (made,),
+    }
+    listed = said("list")
+    assert "billing" in listed and "to api.example.com" in listed
+    assert "sk_live" not in listed + repr(found) and made not in listed + repr(found)
+
+
+def test_secrets_of_callbacks_are_withdrawn_and_deleted_by_command():
+    said("make", "callbacks")
+    said("make", "callbacks", "--keep-old")
+
+    assert said("withdraw", "callbacks") == "1 old value of 'callbacks' withdrawn.\n"
+    assert "is deleted" in said("delete", "callbacks")
+    with pytest.raises(CommandError, match="has no secret 'callbacks'"):
+        said("delete", "callbacks")
+
+
+def test_a_secret_copied_to_another_row_can_not_be_opened():
+    set_secret("one", ME, tenant="acme", value="sk_live_0123456789")
+    set_secret("two", ME, tenant="default", value="sk_live_another_one")
+    Secret.objects.filter(name="two").update(values=Secret.objects.get(name="one").values)
+
+    assert opened([("default", "two")])["default", "two"].values == ()

@@ -7,10 +7,12 @@ import pytest
 from django.utils import timezone
 
 from tasks_app.client import ToFunction, subscribe
+from tasks_app.core.errors import InvalidTask
 from tasks_app.engine.beat.relay import courier as couriers
 from tasks_app.engine.beat.relay import deliveries
 from tasks_app.engine.beat.relay.courier import Lost
 from tasks_app.engine.beat.relay.sink import Attempt, lanes
+from tasks_app.engine.operations.subscriptions import next_event, skip_event
 from tasks_app.lifecycle import subscriptions
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.models import AuditEntry, Delivery, OutboxEvent, Subscription
@@ -304,3 +306,83 @@ def test_events_of_a_unit_stay_in_one_lane_in_order():
         (lane,) = [lane for lane in spread if any(event.unit == unit for event in lane)]
         rows = [event.row for event in lane if event.unit == unit]
         assert rows == sorted(rows) and len(rows) == 3
+
+
+def stuck(subscription: Subscription, received) -> couriers.Courier:
+    """A courier that can't deliver what was written."""
+    cut()
+    courier = courier_of(subscription)
+    received.failure = ValueError("I can't take this one")
+    courier.run_once()
+    received.failure = None
+    subscription.refresh_from_db()
+    return courier
+
+
+def test_an_event_that_is_never_taken_is_skipped_by_its_name_and_the_rest_goes_on(received, subscription):
+    row = write("bad", "good", "better")
+    stuck(subscription, received)
+
+    assert next_event(subscription).event.id == f"{row}-1"
+    assert skip_event(subscription.id, f"{row}-1", ME).key == "bad"
+
+    courier_of(subscription).run_once()
+    assert received.keys == ["good", "better"]
+    [entry] = AuditEntry.objects.filter(verb="skip")
+    assert (entry.outcome, entry.reason, entry.detail["event"], entry.detail["key"]) == (
+        *("skipped", "a test", f"{row}-1", "bad"),
+    )
+    subscription.refresh_from_db()
+    assert (subscription.attempts, subscription.failing_since, next_event(subscription)) == (0, None, None)
+
+
+def test_the_last_event_of_a_row_and_of_a_window_can_be_skipped(received, subscription):
+    row = write("bad")
+    stuck(subscription, received)
+
+    skip_event(subscription.id, f"{row}-1", ME)
+    write("good")
+    cut()
+
+    courier_of(subscription).run_once()
+    assert received.keys == ["good"]
+
+
+def test_only_the_next_event_can_be_skipped(received, subscription):
+    row = write("a", "b")
+    stuck(subscription, received)
+
+    for other in (f"{row}-2", f"{row + 1}-1", "", "rubbish"):
+        with pytest.raises(InvalidTask, match=f"has to get next; that is {row}-1, order.paid"):
+            skip_event(subscription.id, other, ME)
+    assert not AuditEntry.objects.filter(verb="skip").exists()
+
+
+def test_nothing_is_skipped_where_nothing_waits(subscription):
+    with pytest.raises(InvalidTask, match="Nothing waits"):
+        skip_event(subscription.id, "1-1", ME)
+
+
+def test_who_delivers_while_an_event_is_skipped_notes_nothing(received, subscription):
+    """The courier that holds it has the event in its hands: what it says of it is void."""
+    row = write("bad", "good")
+    courier = stuck(subscription, received)
+
+    skip_event(subscription.id, f"{row}-1", ME)
+
+    with pytest.raises(Lost):
+        courier.run_once()
+    subscription.refresh_from_db()
+    assert (subscription.row_id, subscription.place) == (row, 1)
+
+
+def test_what_was_delivered_meanwhile_is_not_skipped(received, subscription):
+    """Somebody has looked at it, and then the courier got through."""
+    row = write("a", "b")
+    courier = stuck(subscription, received)
+    waiting = next_event(subscription)
+    courier.run_once()
+
+    assert subscriptions.skip(subscription.id, waiting.seen, waiting.behind, {}, ME) is False
+    with pytest.raises(InvalidTask):
+        skip_event(subscription.id, f"{row}-1", ME)

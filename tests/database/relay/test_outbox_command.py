@@ -115,6 +115,27 @@ def test_pause_and_resume(subscription):
     assert set(AuditEntry.objects.values_list("verb", flat=True)) == {"subscribe", "pause", "resume"}
 
 
+def test_what_a_receiver_never_takes_is_named_and_can_be_skipped(received, subscription):
+    row = write("bad", "good")
+    cut()
+    received.failure = ValueError("no")
+    courier_of(subscription).run_once()
+    received.failure = None
+
+    told = outbox()[0]
+    assert f"next is event {row}-1, order.paid of T_QUIET bad; what comes behind it waits" in told
+    assert f"`outbox skip test --event {row}-1`" in told
+    with pytest.raises(CommandError, match=f"that is {row}-1"):
+        outbox("skip", "test", "--event", f"{row}-2")
+    assert outbox("skip", "test", "--event", f"{row}-1", "--reason", "its order is gone") == (
+        f"Subscription test goes on behind {row}-1, order.paid; its receiver never gets that.\n",
+        0,
+    )
+    courier_of(subscription).run_once()
+    assert received.keys == ["good"]
+    assert AuditEntry.objects.get(verb="skip").reason == "its order is gone"
+
+
 def test_a_replay_says_how_much_it_would_be_and_then_does_it(received, subscription):
     write("a", "b")
     cut()

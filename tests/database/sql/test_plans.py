@@ -24,6 +24,8 @@ from tasks_app.engine.beat.alarms.sending import send_waiting
 from tasks_app.engine.beat.relay.reader import Cursor, read
 from tasks_app.engine.beat.relay.windows import merge_windows
 from tasks_app.engine.beat.roll_up import roll_up
+from tasks_app.engine.operations.backfill import BackfillRequest, foresee_backfill
+from tasks_app.engine.operations.backfill import start as start_backfill
 from tasks_app.engine.operations.campaigns import Pace, start_matching
 from tasks_app.engine.watch.audit_browse import AuditFilter, page_of_entries
 from tasks_app.engine.watch.browse import Filter, browse
@@ -41,10 +43,14 @@ from tasks_app.lifecycle.claim import ClaimedBatch, LaneShare, claim, peek
 from tasks_app.lifecycle.jobs.family import graph_of
 from tasks_app.lifecycle.jobs.planning import plan_due
 from tasks_app.lifecycle.jobs.run import read_run
+from tasks_app.lifecycle.jobs.verbs import edit
+from tasks_app.lifecycle.logs import Lines, keep_logs
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.past import move_batches, move_strays
+from tasks_app.lifecycle.progress import Told, forget_progress, tell_progress
 from tasks_app.lifecycle.reap import reap, rescue_stranded
 from tasks_app.lifecycle.release import release_children, walk
+from tasks_app.lifecycle.start import start
 from tasks_app.lifecycle.view import history
 from tasks_app.models import AnyTask, Campaign, DlqEntry, GraphRun, JobDefinition, OutboxWindow, ScheduleTask, TaskBatch
 from tests.support.engine import anybodys
@@ -74,6 +80,7 @@ EXPECTED_TO_GROW = {
     "ended_pauses": "jobs whose pause has ended, in an index of those whose pause ends; run below",
     "outlook": "it counts what is scheduled, step by step, in an index alone",
     "pace_before": "the minutes of a day",
+    "day_load": "the same",
     "roll_up": "the minutes since the last one that is there; run below",
     "status_minutes": "the last hour; run below",
     "status_sample": "a share of the pages that gets smaller with the table",
@@ -121,6 +128,15 @@ def read_windows() -> None:
     assert read(Cursor(0), lambda tenant, event, task_type: True, most=100).events
 
 
+def tell_of_a_run() -> None:
+    [claimed] = claim_new(5)
+    batch = start(UUID(claimed.batch_no), "test")
+    assert len(tell_progress(batch.batch_no, [Told(task.id, 0.5, "") for task in batch.tasks])) == 5
+    keep_logs(batch.batch_no, [Lines(task.id, 1, 0, [(1.5, "", "a line")]) for task in batch.tasks])
+    assert find(TYPE, "new 1").progress.fraction == 0.5
+    forget_progress([task.id for task in batch.tasks])
+
+
 def look_for_alarms() -> None:
     for step in (read_events, read_events, look_around, calm_due, tell_due):
         step()
@@ -157,6 +173,16 @@ def release_a_graph() -> None:
     assert release_children([root.id]).tasks == 2
 
 
+def backfill_some() -> None:
+    """Its choice among what is there, the step that makes the instances, and an edit that leaves them alone."""
+    job = JobDefinition.objects.get(name="job-77")
+    until = timezone.now() - timedelta(hours=1)
+    start_backfill(BackfillRequest([job.id], until - timedelta(days=1), until), operator())
+    assert steps.step("test").tasks == 24
+    assert foresee_backfill(BackfillRequest([job.id], until - timedelta(days=1), until, "failed")).instances == 0
+    edit(job.id, {"max_retry": 1}, operator())
+
+
 def a_cause() -> str:
     return DlqEntry.objects.filter(replay_status=DlqEntry.OPEN).values_list("fingerprint", flat=True)[0]
 
@@ -188,6 +214,8 @@ DOES = {
     "prune incidents": lambda: sql.run("prune_incidents", {"keep": 10 * DAY, "step": 100}),
     "look for alarms": look_for_alarms,
     "send alerts": send_waiting,
+    "tell of a run": tell_of_a_run,
+    "prune progress": lambda: sql.run("prune_progress", {"after": 0, "keep": 3600.0, "step": 100}),
     "prune revisions": lambda: sql.run("prune_revisions", {"after": 0, "keep": DAY, "step": 100}),
     "cut a window": cut_a_window,
     "read events": read_windows,
@@ -201,6 +229,7 @@ DOES = {
     "list runs": lambda: page_of_runs(RunFilter("default", 77), None, 20),
     "prune runs": lambda: sql.run("prune_runs", {"keep": 10 * DAY, "step": 100}),
     "walk over what waits": lambda: walk(0),
+    "backfill": backfill_some,
     "prune campaigns": lambda: sql.run("prune_campaigns", {"keep": 2 * DAY, "step": 1}),
     "status": read_status,
     "next hour": next_hour,

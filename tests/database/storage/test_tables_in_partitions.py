@@ -20,6 +20,7 @@ pytestmark = pytest.mark.django_db
 DAY = timedelta(days=1)
 FAR = datetime(2031, 5, 17, 12, 30, tzinfo=UTC)
 FAMILIES = pytest.mark.parametrize("table", DIRECT)
+ALL_FAMILIES = pytest.mark.parametrize("table", [*DIRECT, "punctual_log"])
 
 
 def execute(statement: str, params=None) -> None:
@@ -39,7 +40,7 @@ def test_what_was_there_before_is_a_partition_without_a_beginning(table):
     assert now() + DAY < first.until
 
 
-@FAMILIES
+@ALL_FAMILIES
 def test_the_chore_makes_those_of_the_next_time_and_rows_go_there(table):
     keep_partitions()
     last = partitions(table)[-1]
@@ -50,7 +51,7 @@ def test_the_chore_makes_those_of_the_next_time_and_rows_go_there(table):
     assert keep_partitions() == ([], [])
 
 
-@FAMILIES
+@ALL_FAMILIES
 def test_a_row_for_which_there_is_none_is_taken_all_the_same_and_is_brought_to_its_own_later(table):
     write(table, FAR)
     assert places(table) == {"default": 1}
@@ -78,9 +79,9 @@ def test_the_default_partition_is_emptied_in_steps_of_few_rows(monkeypatch):
     assert empty_default("punctual_outbox", "created_at", DAY, steps=10) == []
 
 
-@FAMILIES
+@ALL_FAMILIES
 def test_what_is_past_its_keep_is_dropped_and_the_first_partition_with_it(table):
-    execute(f"DROP TABLE {table}_before")
+    execute(f"DROP TABLE IF EXISTS {table}_before")
     keep = family(table).keep
     span = family(table).span
     old, young = now() - keep - 62 * DAY, now() - keep + timedelta(minutes=1)

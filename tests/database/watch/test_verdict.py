@@ -316,7 +316,7 @@ def test_chores_that_can_not_be_taken_are_told_with_the_reason(beat):
 
     words, code = told()
     assert code == TROUBLE
-    every = "reap, move, partition, tend, campaign, prune, roll_up, rescue, release, compensate, alarm"
+    every = "reap, lose, move, partition, tend, campaign, prune, roll_up, rescue, release, compensate, alarm"
     assert f"The chores {every}" in words
     assert "no chores today" in words
 
@@ -380,7 +380,7 @@ def test_what_is_claimed_is_not_running():
     overview = client_of(person("vera", "tasks_app.view_scheduletask")).get("/admin/").content.decode()
 
     assert (status["running"], status["claimed"]) == (2, 8)
-    assert "Tasks claimed: 8 in 8 batches; running: 2 in 2 batches; dead: 0." in page
+    assert "Tasks claimed: 8 in 8 batches; running: 2 in 2 batches; away: 0; dead: 0." in page
     assert "<span>Running</span> <b>2</b> <small>in 2 batches</small>" in overview
     assert "<span>Claimed, not started</span> <b>8</b> <small>in 8 batches</small>" in overview
 

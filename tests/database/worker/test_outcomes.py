@@ -16,7 +16,7 @@ from tests.support.testapp.models import Effect
 pytestmark = pytest.mark.django_db(transaction=True)
 
 TWO_PHASES = ["T_TWO_PHASE", "T_TWO_PHASE_THREADS", "T_TWO_PHASE_ASYNC"]
-PER_TASK = ["T_PLAIN", "T_THREADS", "T_ASYNC", "T_EFFECT", "T_WRITE", *TWO_PHASES]
+PER_TASK = ["T_PLAIN", "T_LOGS", "T_THREADS", "T_ASYNC", "T_EFFECT", "T_WRITE", *TWO_PHASES]
 EVERY_MODE = [*PER_TASK, "T_BATCH", "T_ASYNC_BATCH", "T_EFFECT_BATCH"]
 WITH_EFFECTS = ["T_EFFECT", "T_WRITE", "T_EFFECT_BATCH", *TWO_PHASES]
 

@@ -2,12 +2,16 @@
 
 from types import SimpleNamespace
 
+from django.db.models.functions import Now
+
 from tasks_app.client import Operator, ToStream, cancel_tasks, subscribe
 from tasks_app.engine.operations import api_tokens
 from tasks_app.engine.operations.campaigns import start_for
+from tasks_app.lifecycle.hosts import limit
 from tasks_app.lifecycle.operate import Verb
+from tasks_app.lifecycle.secret_verbs import set_secret
 from tasks_app.lifecycle.start import start
-from tasks_app.models import AuditEntry, GraphRun
+from tasks_app.models import AuditEntry, GraphRun, HostHealth
 from tests.support.alarms import alarm_ids
 from tests.support.browser import person
 from tests.support.graphs import begun, family
@@ -38,8 +42,17 @@ def one_of_each() -> SimpleNamespace:
         alarms=alarm_ids(),
         campaign=campaign.id,
         letter=letter_of(*dead("given up")),
+        secret=set_secret("callbacks", Operator("olga", "for the list"), tenant="default").row.id,
+        host=_host("api.example.com:8443"),
         subscription=subscribe("everything", events=["*"], to=ToStream("everything")).id,
         token=api_tokens.issue("ci", "default", Operator("olga", "for the list"))[0].id,
         operation=AuditEntry.objects.filter(verb="cancel").get().operation,
         counter=Counter.objects.create(name="orders", value=7).id,
     )
+
+
+def _host(host: str) -> str:
+    """One that is limited, and unwell."""
+    limit(host, Operator("olga", "for the list"), max_running=5)
+    HostHealth.objects.create(tenant="default", host=host, tasks=[1], unwell_since=Now(), try_at=Now())
+    return host

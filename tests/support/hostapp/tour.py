@@ -145,6 +145,7 @@ def see_pages() -> None:
     people = Client(raise_request_exception=False)
     people.login(username="boss", password="x")
     pages = ("scheduletask", "jobdefinition", "taskbatch", "node", "auditentry", "apitoken", "subscription")
+    pages += ("host", "secret")
     seen["pages"] = {name: people.get(f"/punctual/tasks_app/{name}/").status_code for name in pages}
     bearer = {"Authorization": f"Bearer {issue('tour', 'default', ME, can_write=True)[1]}"}
     api = Client(headers=bearer, raise_request_exception=False)

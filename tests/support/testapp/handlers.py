@@ -2,6 +2,7 @@
 
 import asyncio
 import ctypes
+import logging
 import os
 import signal
 import sys
@@ -10,7 +11,7 @@ import time
 from asgiref.sync import sync_to_async
 from django.db import connection, transaction
 
-from tasks_app.client import Result, RetryableError, Skip, Snooze, UnrecoverableError, ensure, handler, write
+from tasks_app.client import Away, Result, RetryableError, Skip, Snooze, UnrecoverableError, ensure, handler, write
 from tests.support.project_celery import mail
 from tests.support.testapp.models import Effect
 
@@ -20,6 +21,10 @@ def act(task) -> object:
     payload = task.payload
     for effect in payload.get("defer", ()):
         task.defer(**effect)
+    for line in payload.get("log", ()):
+        task.log(line)
+    if "progress" in payload:
+        task.progress(*payload["progress"])
     match payload.get("do", "ok"):
         case "ok":
             pass
@@ -38,10 +43,18 @@ def act(task) -> object:
             raise SystemExit("asked to exit")
         case "snooze":
             raise Snooze(task.execute_time.fromisoformat(payload["until"]))
+        case "away":
+            raise Away(payload.get("lease", 3600))
+        case "return_away":
+            return task.away(lease=payload.get("lease", 3600))
         case "skip":
             raise Skip(payload.get("reason", "not wanted any more"))
         case "sleep":
             time.sleep(payload["seconds"])
+        case "until_cancelled":
+            while True:
+                task.check_cancelled()
+                time.sleep(0.02)
         case "sleep_stubbornly":
             deadline = time.monotonic() + payload["seconds"]
             while time.monotonic() < deadline:
@@ -144,6 +157,13 @@ def quiet(task):
     return act(task)
 
 
+@handler("T_LOGS", timeout=2, backoff=[0.1, 0.1, 0.1], logs=True)
+def logging_too(task):
+    leave_effect(task)
+    logging.getLogger("shop.mail").warning("sending to %s", task.key)
+    return act(task)
+
+
 @handler("T_CLOSED", timeout=2)
 def closed(task):
     """Not for tokens of the API."""
@@ -177,7 +197,7 @@ async def batch_on_loop(tasks):
     for task in tasks:
         try:
             note_returned(answers, task, await act_async(task))
-        except (RetryableError, UnrecoverableError, Snooze, Skip) as error:
+        except (Away, RetryableError, UnrecoverableError, Snooze, Skip) as error:
             answers[task.id] = error
     return answers or None
 
@@ -207,7 +227,7 @@ def write_commit(task):
 @handler("T_EFFECT_BATCH", timeout=2, backoff=[0.1, 0.1, 0.1], transactional=True, batch=True)
 def effect_batch(tasks):
     answers = _answers(tasks) or {}
-    good = [task for task in tasks if not isinstance(answers.get(task.id), Exception)]
+    good = [task for task in tasks if isinstance(answers.get(task.id), Away | Result | None)]
     Effect.objects.bulk_create(Effect(task_id=t.id, key=t.key, attempt=t.attempt, token=t.token) for t in good)
     return answers
 
@@ -223,7 +243,7 @@ def _answers(tasks):
     for task in tasks:
         try:
             note_returned(answers, task, act(task))
-        except (RetryableError, UnrecoverableError, Snooze, Skip) as error:
+        except (Away, RetryableError, UnrecoverableError, Snooze, Skip) as error:
             answers[task.id] = error
     return answers or None
 
@@ -231,7 +251,7 @@ def _answers(tasks):
 def note_returned(answers, task, returned):
     """A batch handler says nothing about a task that succeeded and returned nothing."""
     if returned is not None:
-        answers[task.id] = Result(returned)
+        answers[task.id] = returned if isinstance(returned, Away) else Result(returned)
 
 
 def apply_answer(task, answer):
@@ -241,6 +261,8 @@ def apply_answer(task, answer):
         task.defer(**effect)
     if answer == "apply_crash":
         raise KeyError("bug in apply")
+    if answer == "apply_away":
+        return task.away(lease=3600)
     if answer == "apply_skip":
         raise Skip("the answer came too late")
     return task.payload.get("return")
@@ -248,20 +270,22 @@ def apply_answer(task, answer):
 
 @handler("T_TWO_PHASE", timeout=2, backoff=[0.1, 0.1, 0.1], apply=apply_answer)
 def two_phase(task):
-    act(task)
-    return task.payload.get("answer", "yes")
+    return to_apply(task, act(task))
 
 
 @handler("T_TWO_PHASE_THREADS", timeout=2, backoff=[0.1, 0.1, 0.1], apply=apply_answer, concurrency=4)
 def two_phase_threads(task):
-    act(task)
-    return task.payload.get("answer", "yes")
+    return to_apply(task, act(task))
 
 
 @handler("T_TWO_PHASE_ASYNC", timeout=2, backoff=[0.1, 0.1, 0.1], apply=apply_answer)
 async def two_phase_async(task):
-    await act_async(task)
-    return task.payload.get("answer", "yes")
+    return to_apply(task, await act_async(task))
+
+
+def to_apply(task, said):
+    """What the call of a two-phase handler returns: what the payload says, unless it handed the task over."""
+    return said if isinstance(said, Away) else task.payload.get("answer", "yes")
 
 
 @handler("T_RATED", timeout=2, rate=100, burst=50)

@@ -17,6 +17,7 @@ from .promises import (
     INTENT,
     NEIGHBOUR,
     OWNER,
+    REPORT,
     SKIPPED,
     STUCK,
     TIDY,
@@ -29,6 +30,7 @@ EDITED = Scope(edits=1)
 CANCELLED = Scope(cancels=1)
 CANCELLED_OK = Scope(cancels=1, outcomes=("ok",))
 DOUBTED = Scope(doubts=1)
+ONE_AWAY = Scope(outcomes=("away",), reports=1, workers=1)
 MOVED = Scope(mover=True, edits=1, outcomes=("ok",))
 MOVED_TWICE = Scope(mover=True, edits=2, editors=2, article=False, workers=1, batches=1, outcomes=("ok",))
 SCHEDULED_AGAIN = Scope(mover=True, edits=1, verbs=("schedule",), article=False, outcomes=("ok",))
@@ -74,6 +76,10 @@ COUNTEREXAMPLES = {
         NEIGHBOUR,
         Scope(units=2, workers=1, batches=3, edits=1, outcomes=("dead",), verbs=("ensure",)),
     ),
+    "report_requires_away": (EFFECT, Scope(outcomes=("away",), reports=1, cancels=1, workers=1)),
+    "report_names_its_run": (OWNER, ONE_AWAY),
+    "lose_looks_again_at_the_lease": (OWNER, ONE_AWAY),
+    "away_takes_an_early_report": (REPORT, ONE_AWAY),
     "reschedule_locks_then_decides": (INTENT, EDITED),
     "reschedule_writes_due_at_too": (EARLY, EDITED),
     "replaced_row_loses_current_at_once": (CURRENT, EDITED),

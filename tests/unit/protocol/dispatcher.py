@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .leaving import hand_back
 from .model import (
+    AWAY,
     DONE,
     LATER,
     NONE,
@@ -119,6 +120,9 @@ def time_passes(state: State, rules: Rules, scope: Scope) -> Moves:
             rows = put(state.rows, i, row._replace(due=PAST, execute=PAST))
             wheel = i if scope.wheel else NONE
             yield Move("the time comes of", ids=(i,)), state._replace(rows=rows, wheel=wheel)
+        if row.leased and row.status == AWAY:
+            rows = put(state.rows, i, row._replace(leased=False))
+            yield Move("the lease runs out of", ids=(i,)), state._replace(rows=rows)
     for number, batch in enumerate(state.batches):
         if batch is not None and batch.leased and not batch.finished:
             yield Move("the lease runs out of", number), with_batch(state, number, batch._replace(leased=False))
@@ -137,7 +141,7 @@ def messages_stray(state: State, rules: Rules, scope: Scope) -> Moves:
                 left = state.left._replace(doubles=state.left.doubles - 1)
                 yield Move("the broker doubles a message of", number), doubled._replace(left=left)
     for item in state.loose:
-        if item[0] in ("insert", "reap"):
+        if item[0] in ("insert", "reap", "lose"):
             after = state._replace(loose=_without(state.loose, item))
             yield Move(f"a beat dies before the {item[0]} of", item[1]), after
 

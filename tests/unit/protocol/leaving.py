@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .model import CANCELLED, DEAD, FAIL, INIT, LATER, PAST, SUCCESS, Row
+from .model import AWAY, CANCELLED, DEAD, FAIL, INIT, LATER, PAST, SUCCESS, Row
 from .rules import Rules, Scope
 
 
@@ -27,7 +27,12 @@ def fail(row: Row, rules: Rules, scope: Scope, **changes: object) -> Row:
 
 
 def outcome(row: Row, rules: Rules, scope: Scope, name: str) -> Row:
-    """mark_success, mark_fail_retryable, mark_fail_unrecoverable, mark_not_yet, skip: `solo` ends with each."""
+    """mark_success, mark_fail_retryable, mark_fail_unrecoverable, mark_not_yet, mark_away, skip: each ends `solo`."""
+    if name == "away":
+        away = leave(row, rules, AWAY, None, solo=False, run=row.batch, leased=True)
+        if row.early is None or row.early[0] != row.batch or not rules.away_takes_an_early_report:
+            return away
+        return outcome(away._replace(early=None), rules, scope, row.early[1])
     if name == "ok":
         return leave(row, rules, SUCCESS, LATER if scope.rolling else None, attempt=0, solo=False)
     if name == "fail" or scope.rolling:

@@ -9,6 +9,7 @@ from .rules import Scope
 
 # Statuses of a task. (BLOCKED is one door in front of INIT, and has a search of its own: release.py.)
 INIT, RUNNING, SUCCESS, FAIL, DEAD, CANCELLED = "INIT", "RUNNING", "SUCCESS", "FAIL", "DEAD", "CANCELLED"
+AWAY = "AWAY"
 
 # Moments, as seen by the database's clock.
 PAST, LATER = "past", "later"
@@ -27,7 +28,7 @@ NONE = -1
 
 
 class Row(NamedTuple):
-    """One punctual_task row; the last two fields are the search's own bookkeeping."""
+    """One punctual_task row, and what punctual_away has of it; the last two fields are the search's own bookkeeping."""
 
     unit: int
     status: str = INIT
@@ -38,6 +39,9 @@ class Row(NamedTuple):
     attempt: int = 0
     solo: bool = False
     past: bool = False  # in punctual_past
+    run: int = NONE  # ran_in, of what is away or was
+    leased: bool = False  # away, and until > clock_timestamp()
+    early: tuple[int, str] | None = None  # a report about this run that came before the row was away
     fresh: bool = True  # carries the newest intent that was accepted for its unit
     calling: bool = False  # its handler was called and has no outcome yet
 
@@ -90,6 +94,7 @@ class Left(NamedTuple):
     doubles: int
     doubts: int
     refusals: int
+    reports: int
 
 
 class State(NamedTuple):
@@ -141,7 +146,7 @@ def first_state(scope: Scope) -> State:
         units=units,
         left=Left(
             *(scope.edits, scope.cancels, scope.replays, scope.discards),
-            *(scope.doubles, scope.doubts, scope.refusals),
+            *(scope.doubles, scope.doubts, scope.refusals, scope.reports),
         ),
     )
 
@@ -151,7 +156,7 @@ def put(items: tuple, index: int, item: object) -> tuple:
 
 
 def live(row: Row) -> bool:
-    return row.due is not None or row.status == RUNNING
+    return row.due is not None or row.status in (RUNNING, AWAY)
 
 
 def running_under(rows: Sequence[Row], ids: tuple[int, ...], batch: int) -> bool:

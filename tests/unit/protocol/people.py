@@ -6,6 +6,7 @@ from . import over
 from .leaving import leave
 from .model import (
     AGAIN,
+    AWAY,
     BRING,
     CANCELLED,
     DEAD,
@@ -167,10 +168,11 @@ def _insert(state: State, closed: State, rules: Rules, index: int) -> tuple[Move
 def _take_over(closed: State, rules: Rules, edit: Edit) -> tuple[Move, State]:
     """The old row gives up `current` (and is CANCELLED if it was RUNNING), a new one points back: one transaction."""
     old = closed.rows[edit.row]
-    answer = "REPLACED" if old.status == RUNNING else "CREATED"
-    status = CANCELLED if old.status == RUNNING else old.status
+    under_way = old.status in (RUNNING, AWAY)
+    answer = "REPLACED" if under_way else "CREATED"
+    status = CANCELLED if under_way else old.status
     solo = old.solo and rules.solo_is_copied_on_takeover
-    told = (edit.row,) if old.status == RUNNING else ()
+    told = (edit.row,) if under_way else ()
     kept = not rules.replaced_row_loses_current_at_once
     gone = leave(old, rules, status, None, current=kept, execute=PAST, attempt=0, solo=False, past=False)
     rest = closed._replace(rows=put(closed.rows, edit.row, gone))

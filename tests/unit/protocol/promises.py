@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from .model import (
     AGAIN,
     AT_REST,
+    AWAY,
     CANCELLED,
     DEAD,
     DONE,
@@ -45,6 +46,7 @@ SKIPPED = "a task lost before the start is skipped"
 TIDY = "a worker puts down nothing open"
 FORGOTTEN = "a worker knows all it holds"
 STUCK = "everything comes to an end"
+REPORT = "a report that was taken counts"
 
 
 def flaws_in_state(state: State, scope: Scope) -> Iterator[Flaw]:
@@ -59,6 +61,8 @@ def flaws_in_state(state: State, scope: Scope) -> Iterator[Flaw]:
                 yield CONSTRAINT, f"task {i} is {status} with a due_at"
             if row.attempt >= scope.failures:
                 yield BUDGET, f"task {i} is {status} with no try left"
+        if status == AWAY and row.early is not None and row.early[0] == row.run:
+            yield REPORT, f"task {i} is away in run {row.run}, of which a report was taken"
         if row.current:
             if unit in current:
                 yield CURRENT, f"unit {unit} has two current rows"
@@ -97,8 +101,8 @@ def flaws_at_rest(state: State) -> Iterator[Flaw]:
     if state.edits or any(worker != AT_REST for worker in state.workers):
         yield STUCK, "a worker and an edit wait for each other for ever"
     for i, row in enumerate(state.rows):
-        if row.status == RUNNING:
-            yield STUCK, f"task {i} stays RUNNING for ever"
+        if row.status in (RUNNING, AWAY):
+            yield STUCK, f"task {i} stays {row.status} for ever"
     for number, batch in enumerate(state.batches):
         if batch is not None and not batch.finished:
             yield STUCK, f"batch {number} can never be closed"
@@ -134,7 +138,7 @@ def _is_told(old: Row, new: Row) -> bool:
     """It ran and has an outcome, was cancelled or replayed, or got another time. Given back or reaped, it is due as
     before: that is not told."""
     if old.status != new.status:
-        return new.due != PAST if old.status == RUNNING else new.status in (CANCELLED, INIT)
+        return new.due != PAST if old.status in (RUNNING, AWAY) else new.status in (CANCELLED, INIT)
     return new.due == LATER != old.due
 
 
@@ -191,6 +195,15 @@ def _reap(before: State, move: Move, after: State) -> Iterator[Flaw]:
             yield ATTEMPT, f"task {i} paid with a retry, and it did not fail"
 
 
+def _come_home(before: State, move: Move, after: State) -> Iterator[Flaw]:
+    for i in move.ids:
+        row = before.rows[i]
+        if row.status != AWAY or row.run != move.batch:
+            yield OWNER, f"what was reported about run {move.batch} moved task {i}, which was not away in it"
+        if move.verb == "lose" and row.leased:
+            yield OWNER, f"task {i} was lost though its lease was renewed"
+
+
 def _held(state: State, task: int, batch: int) -> bool:
     return state.rows[task].status == RUNNING and state.rows[task].batch == batch
 
@@ -205,4 +218,7 @@ CHECKS = {
     "settle": _settle,
     "return": _settle,
     "reap": _reap,
+    "complete": _come_home,
+    "fail": _come_home,
+    "lose": _come_home,
 }

@@ -48,6 +48,11 @@ class Rules:
     reap_of_several_marks_solo: bool = True
     reap_of_one_marks_solo: bool = True
     solo_is_copied_on_takeover: bool = True
+    # away
+    report_requires_away: bool = True
+    report_names_its_run: bool = True
+    lose_looks_again_at_the_lease: bool = True
+    away_takes_an_early_report: bool = True
     # reschedule and ensure
     reschedule_locks_then_decides: bool = True
     reschedule_writes_due_at_too: bool = True
@@ -105,6 +110,7 @@ class Scope:
     doubles: int = 0  # messages delivered twice
     doubts: int = 0  # commits that succeed although the caller sees an error, and does it again
     refusals: int = 0  # publishes that the broker does not answer; the dispatcher then takes the batch back
+    reports: int = 0  # about tasks that are away, or were
     takeovers: bool = False  # at any time another beat may return what was claimed and is not started
     pauses: bool = False  # at any delivery the lane may be paused: then the batch goes back instead of starting
     timeouts: bool = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from . import dispatcher, over, people, reap, telling, worker
+from . import away, dispatcher, over, people, reap, telling, worker
 from .model import Move, Moves, State, canonical, first_state
 from .promises import Flaw, flaws_at_rest, flaws_in_state, flaws_in_step
 from .rules import ALL_RULES, Rules, Scope
@@ -14,6 +14,7 @@ from .rules import ALL_RULES, Rules, Scope
 CALM = (
     dispatcher.publish,
     reap.reap,
+    away.lose,
     dispatcher.time_passes,
     worker.start,
     worker.run,
@@ -26,6 +27,7 @@ REST = (
     dispatcher.taken_over,
     dispatcher.messages_stray,
     worker.goes_astray,
+    away.report,
     people.edit_opens,
     people.cancel,
     people.replay,

@@ -13,6 +13,7 @@ from .model import (
     FENCED,
     OWED,
     RUNNING,
+    SUCCESS,
     WORKING,
     Batch,
     Move,
@@ -42,7 +43,7 @@ def settle_opens(state: State, rules: Rules, index: int, group: tuple[int, ...],
     elif rules.effect_and_settle_are_one_transaction:
         yield Move("write effects", worker.batch, group), with_worker(state, index, chosen)
     else:
-        units = _promises_kept(state.units, state.rows, group)
+        units = promises_kept(state.units, state.rows, group)
         move = Move("commit effects", worker.batch, group, effects=group)
         yield move, with_worker(state, index, chosen, units=units)
 
@@ -96,7 +97,9 @@ def _commit(
         rows[i] = settled(rows[i], rules, scope, worker.outcome)
         units = put(units, unit, units[unit]._replace(suspect=False))
     effects = worker.group if worker.outcome == "ok" and rules.effect_and_settle_are_one_transaction else ()
-    units = _promises_kept(units, rows, moved if worker.outcome == "skip" else effects)
+    if worker.outcome == "away":
+        effects = tuple(i for i in moved if rows[i].status == SUCCESS)  # reported early
+    units = promises_kept(units, rows, moved if worker.outcome == "skip" else effects)
     events = moved if rules.settle_events_come_from_returning else worker.group
     batch = close_if_empty(state.batches[number], number, rows, rules)
     mine = tuple(i for i in worker.mine if i not in worker.group)
@@ -117,7 +120,7 @@ def _ours(row: Row, rules: Rules, number: int) -> bool:
     return running and (row.batch == number or not rules.settle_repeats_batch_no)
 
 
-def _promises_kept(units: tuple[Unit, ...], rows: Sequence[Row], ids: tuple[int, ...]) -> tuple[Unit, ...]:
+def promises_kept(units: tuple[Unit, ...], rows: Sequence[Row], ids: tuple[int, ...]) -> tuple[Unit, ...]:
     for i in ids:
         unit = units[rows[i].unit]
         kept = OWED if unit.promise == AGAIN else DONE

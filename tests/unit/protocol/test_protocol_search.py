@@ -79,6 +79,22 @@ SCOPES = {
         Scope(mover=True, edits=1, verbs=("schedule",), article=False, cancels=1, workers=1, outcomes=("ok",)),
         1_900,
     ),
+    "a task that is away, cancelled and moved": (
+        Scope(outcomes=("away",), reports=2, cancels=1, edits=1, workers=1),
+        1,
+    ),
+    "a task that is away, in doubt and replayed": (
+        Scope(outcomes=("ok", "away"), reports=2, doubts=1, replays=1, workers=1),
+        1,
+    ),
+    "a rolling task that is away": (
+        Scope(outcomes=("away",), rolling=True, reports=2, cancels=1, workers=1),
+        1,
+    ),
+    "two tasks of a batch, one or both away": (
+        Scope(units=2, outcomes=("ok", "away"), reports=1, workers=1, article=False),
+        1,
+    ),
     "the wheel, snoozes, skips and timeouts": (
         Scope(wheel=True, edits=1, outcomes=("ok", "snooze", "skip"), timeouts=True),
         4_000,

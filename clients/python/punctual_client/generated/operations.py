@@ -20,7 +20,9 @@ from .api.alarms import read_channel_alerts as _read_channel_alerts
 from .api.alarms import read_incident as _read_incident
 from .api.alarms import test_alarm_channel as _test_alarm_channel
 from .api.audit import list_audit as _list_audit
+from .api.campaigns import backfill_jobs as _backfill_jobs
 from .api.campaigns import cancel_campaign as _cancel_campaign
+from .api.campaigns import change_campaign as _change_campaign
 from .api.campaigns import list_campaigns as _list_campaigns
 from .api.campaigns import pause_campaign as _pause_campaign
 from .api.campaigns import read_campaign as _read_campaign
@@ -32,6 +34,11 @@ from .api.dead_letters import list_dead_letters as _list_dead_letters
 from .api.dead_letters import read_dead_letter as _read_dead_letter
 from .api.dead_letters import replay_dead_letters as _replay_dead_letters
 from .api.dead_letters import tag_dead_letter as _tag_dead_letter
+from .api.hosts import lift_host as _lift_host
+from .api.hosts import limit_host as _limit_host
+from .api.hosts import read_hosts as _read_hosts
+from .api.hosts import try_host as _try_host
+from .api.jobs import backfill_job as _backfill_job
 from .api.jobs import create_job as _create_job
 from .api.jobs import delete_job as _delete_job
 from .api.jobs import edit_job as _edit_job
@@ -47,12 +54,13 @@ from .api.lanes import pause_lane as _pause_lane
 from .api.lanes import read_lanes as _read_lanes
 from .api.lanes import resume_lane as _resume_lane
 from .api.limits import read_limits as _read_limits
-from .api.runs import list_runs as _list_runs
-from .api.runs import read_one_run as _read_one_run
-from .api.runs import rerun as _rerun
 from .api.scheduler import read_health as _read_health
 from .api.scheduler import read_liveness as _read_liveness
 from .api.scheduler import read_version as _read_version
+from .api.secrets import delete_secret as _delete_secret
+from .api.secrets import list_secrets as _list_secrets
+from .api.secrets import set_secret as _set_secret
+from .api.secrets import withdraw_secret as _withdraw_secret
 from .api.stock import list_products as _list_products
 from .api.stock import read_product as _read_product
 from .api.stock import read_window as _read_window
@@ -74,11 +82,15 @@ from .api.task_types import read_task_type as _read_task_type
 from .api.task_types import read_task_types as _read_task_types
 from .api.tasks import cancel_task as _cancel_task
 from .api.tasks import cancel_tasks as _cancel_tasks
+from .api.tasks import complete_task as _complete_task
 from .api.tasks import create_task as _create_task
 from .api.tasks import create_tasks as _create_tasks
 from .api.tasks import explain_task as _explain_task
+from .api.tasks import fail_task as _fail_task
 from .api.tasks import list_attempts as _list_attempts
+from .api.tasks import list_logs as _list_logs
 from .api.tasks import list_tasks as _list_tasks
+from .api.tasks import progress_task as _progress_task
 from .api.tasks import read_task as _read_task
 from .api.tasks import reschedule_task as _reschedule_task
 from .api.tasks import reschedule_unit as _reschedule_unit
@@ -94,24 +106,33 @@ from .models.alarm_rule_out import AlarmRuleOut
 from .models.alarm_rule_page import AlarmRulePage
 from .models.alarm_rule_patch import AlarmRulePatch
 from .models.alert_page import AlertPage
+from .models.any_campaign_kind import AnyCampaignKind
 from .models.attempt_out import AttemptOut
 from .models.attempt_page import AttemptPage
 from .models.audit_out import AuditOut
 from .models.audit_page import AuditPage
+from .models.backfill_in import BackfillIn
+from .models.backfill_out import BackfillOut
+from .models.backfills_in import BackfillsIn
 from .models.bulk_cancel_in import BulkCancelIn
 from .models.bulk_cancel_out import BulkCancelOut
 from .models.bulk_create_in import BulkCreateIn
 from .models.bulk_create_out import BulkCreateOut
 from .models.campaign_changed_out import CampaignChangedOut
 from .models.campaign_in import CampaignIn
-from .models.campaign_kind import CampaignKind
 from .models.campaign_out import CampaignOut
 from .models.campaign_page import CampaignPage
 from .models.campaign_state import CampaignState
 from .models.causes_out import CausesOut
+from .models.complete_in import CompleteIn
 from .models.delivery_out import DeliveryOut
 from .models.delivery_page import DeliveryPage
+from .models.fail_in import FailIn
 from .models.health_out import HealthOut
+from .models.host_limit_in import HostLimitIn
+from .models.host_limit_out import HostLimitOut
+from .models.host_tried_out import HostTriedOut
+from .models.hosts import Hosts
 from .models.incident_detail_out import IncidentDetailOut
 from .models.incident_out import IncidentOut
 from .models.incident_page import IncidentPage
@@ -124,6 +145,7 @@ from .models.lane import Lane
 from .models.lane_changed_out import LaneChangedOut
 from .models.lane_reason_in import LaneReasonIn
 from .models.lanes import Lanes
+from .models.lease_out import LeaseOut
 from .models.letter_detail_out import LetterDetailOut
 from .models.letter_out import LetterOut
 from .models.letter_page_out import LetterPageOut
@@ -133,22 +155,27 @@ from .models.list_alarm_channels_scope import ListAlarmChannelsScope
 from .models.list_alarm_rules_scope import ListAlarmRulesScope
 from .models.list_incidents_scope import ListIncidentsScope
 from .models.live_out import LiveOut
+from .models.log_out import LogOut
+from .models.log_page import LogPage
+from .models.named_secret_in import NamedSecretIn
+from .models.named_secret_made import NamedSecretMade
+from .models.named_secret_out import NamedSecretOut
+from .models.named_secret_page import NamedSecretPage
 from .models.new_alarm_channel_out import NewAlarmChannelOut
 from .models.operated_out import OperatedOut
 from .models.ordered_out import OrderedOut
+from .models.pace_in import PaceIn
 from .models.pause_in import PauseIn
 from .models.planned_out import PlannedOut
 from .models.preview_out import PreviewOut
 from .models.product_out import ProductOut
 from .models.product_page import ProductPage
+from .models.progress_in import ProgressIn
 from .models.reason_in import ReasonIn
 from .models.replay_in import ReplayIn
-from .models.rerun_in import RerunIn
-from .models.rerun_out import RerunOut
+from .models.report_out import ReportOut
 from .models.reschedule_in import RescheduleIn
 from .models.resume_in import ResumeIn
-from .models.run_out import RunOut
-from .models.run_page import RunPage
 from .models.secret_in import SecretIn
 from .models.secret_out import SecretOut
 from .models.subscription_in import SubscriptionIn
@@ -404,6 +431,165 @@ class Operations:
         )
         return cast(WhyOut, answer.parsed)
 
+    def backfill_job(
+        self,
+        job_id: int,
+        body: BackfillIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> BackfillOut:
+        """Backfill a job: make up for firings of the past"""
+        answer = _backfill_job.sync_detailed(
+            client=self.client,
+            job_id=job_id,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(BackfillOut, answer.parsed)
+
+    def backfill_jobs(
+        self,
+        body: BackfillsIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> BackfillOut:
+        """Backfill several jobs"""
+        answer = _backfill_jobs.sync_detailed(
+            client=self.client,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(BackfillOut, answer.parsed)
+
+    def list_campaigns(
+        self,
+        *,
+        state: CampaignState | Unset = UNSET,
+        kind: AnyCampaignKind | Unset = UNSET,
+        after: str | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> CampaignPage:
+        """List campaigns, latest first"""
+        answer = _list_campaigns.sync_detailed(
+            client=self.client,
+            state=state,
+            kind=kind,
+            after=after,
+            limit=limit,
+        )
+        return cast(CampaignPage, answer.parsed)
+
+    def iterate_campaigns(
+        self,
+        *,
+        state: CampaignState | Unset = UNSET,
+        kind: AnyCampaignKind | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> Iterator[CampaignOut]:
+        """All that `list_campaigns` lists, page after page"""
+        after: str | Unset = UNSET
+        while True:
+            page = self.list_campaigns(
+                state=state,
+                kind=kind,
+                after=after,
+                limit=limit,
+            )
+            for one in page.items:
+                yield one
+            if page.next_ is None:
+                return
+            after = page.next_
+
+    def start_campaign(
+        self,
+        body: CampaignIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> CampaignOut:
+        """Begin a campaign for all tasks that match"""
+        answer = _start_campaign.sync_detailed(
+            client=self.client,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(CampaignOut, answer.parsed)
+
+    def read_campaign(
+        self,
+        campaign_id: int,
+    ) -> CampaignOut:
+        """Read a campaign: how far it is, and what came of it"""
+        answer = _read_campaign.sync_detailed(
+            client=self.client,
+            campaign_id=campaign_id,
+        )
+        return cast(CampaignOut, answer.parsed)
+
+    def change_campaign(
+        self,
+        campaign_id: int,
+        body: PaceIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> CampaignOut:
+        """Change the pace of a campaign"""
+        answer = _change_campaign.sync_detailed(
+            client=self.client,
+            campaign_id=campaign_id,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(CampaignOut, answer.parsed)
+
+    def pause_campaign(
+        self,
+        campaign_id: int,
+        body: ReasonIn | Unset = UNSET,
+        *,
+        idempotency_key: str | None = None,
+    ) -> CampaignChangedOut:
+        """Pause a campaign"""
+        answer = _pause_campaign.sync_detailed(
+            client=self.client,
+            campaign_id=campaign_id,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(CampaignChangedOut, answer.parsed)
+
+    def resume_campaign(
+        self,
+        campaign_id: int,
+        body: ReasonIn | Unset = UNSET,
+        *,
+        idempotency_key: str | None = None,
+    ) -> CampaignChangedOut:
+        """Resume a campaign"""
+        answer = _resume_campaign.sync_detailed(
+            client=self.client,
+            campaign_id=campaign_id,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(CampaignChangedOut, answer.parsed)
+
+    def cancel_campaign(
+        self,
+        campaign_id: int,
+        body: ReasonIn | Unset = UNSET,
+        *,
+        idempotency_key: str | None = None,
+    ) -> CampaignChangedOut:
+        """Cancel the rest of a campaign"""
+        answer = _cancel_campaign.sync_detailed(
+            client=self.client,
+            campaign_id=campaign_id,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(CampaignChangedOut, answer.parsed)
+
     def create_tasks(
         self,
         body: BulkCreateIn,
@@ -431,6 +617,72 @@ class Operations:
             idempotency_key=idempotency_key or new_key(),
         )
         return cast(BulkCancelOut, answer.parsed)
+
+    def complete_task(
+        self,
+        token: UUID,
+        body: CompleteIn | Unset = UNSET,
+        *,
+        task: int,
+        run: UUID,
+        tenant: str | Unset = UNSET,
+        signature: str | Unset = UNSET,
+    ) -> ReportOut | ReportOut:
+        """Report that a task is done"""
+        answer = _complete_task.sync_detailed(
+            client=self.client,
+            token=token,
+            body=body,
+            task=task,
+            run=run,
+            tenant=tenant,
+            signature=signature,
+        )
+        return cast(ReportOut | ReportOut, answer.parsed)
+
+    def fail_task(
+        self,
+        token: UUID,
+        body: FailIn | Unset = UNSET,
+        *,
+        task: int,
+        run: UUID,
+        tenant: str | Unset = UNSET,
+        signature: str | Unset = UNSET,
+    ) -> ReportOut | ReportOut:
+        """Report that a task has failed"""
+        answer = _fail_task.sync_detailed(
+            client=self.client,
+            token=token,
+            body=body,
+            task=task,
+            run=run,
+            tenant=tenant,
+            signature=signature,
+        )
+        return cast(ReportOut | ReportOut, answer.parsed)
+
+    def progress_task(
+        self,
+        token: UUID,
+        body: ProgressIn | Unset = UNSET,
+        *,
+        task: int,
+        run: UUID,
+        tenant: str | Unset = UNSET,
+        signature: str | Unset = UNSET,
+    ) -> LeaseOut:
+        """Report that a task is being worked on"""
+        answer = _progress_task.sync_detailed(
+            client=self.client,
+            token=token,
+            body=body,
+            task=task,
+            run=run,
+            tenant=tenant,
+            signature=signature,
+        )
+        return cast(LeaseOut, answer.parsed)
 
     def list_tasks(
         self,
@@ -650,33 +902,33 @@ class Operations:
                 return
             after = page.next_
 
-    def list_runs(
+    def list_logs(
         self,
+        task_id: int,
         *,
-        job: int | Unset = UNSET,
         after: str | Unset = UNSET,
         limit: int | Unset = 50,
-    ) -> RunPage:
-        """List runs of graphs, latest first"""
-        answer = _list_runs.sync_detailed(
+    ) -> LogPage:
+        """List what the tries of a task have logged, latest try first"""
+        answer = _list_logs.sync_detailed(
             client=self.client,
-            job=job,
+            task_id=task_id,
             after=after,
             limit=limit,
         )
-        return cast(RunPage, answer.parsed)
+        return cast(LogPage, answer.parsed)
 
-    def iterate_runs(
+    def iterate_logs(
         self,
+        task_id: int,
         *,
-        job: int | Unset = UNSET,
         limit: int | Unset = 50,
-    ) -> Iterator[RunOut]:
-        """All that `list_runs` lists, page after page"""
+    ) -> Iterator[LogOut]:
+        """All that `list_logs` lists, page after page"""
         after: str | Unset = UNSET
         while True:
-            page = self.list_runs(
-                job=job,
+            page = self.list_logs(
+                task_id=task_id,
                 after=after,
                 limit=limit,
             )
@@ -685,146 +937,6 @@ class Operations:
             if page.next_ is None:
                 return
             after = page.next_
-
-    def read_one_run(
-        self,
-        run_id: int,
-    ) -> RunOut:
-        """Read a run: its state, its critical path, what waits for whom"""
-        answer = _read_one_run.sync_detailed(
-            client=self.client,
-            run_id=run_id,
-        )
-        return cast(RunOut, answer.parsed)
-
-    def rerun(
-        self,
-        run_id: int,
-        body: RerunIn | Unset = UNSET,
-        *,
-        idempotency_key: str | None = None,
-    ) -> RerunOut:
-        """Go through a run again, from a failed job on"""
-        answer = _rerun.sync_detailed(
-            client=self.client,
-            run_id=run_id,
-            body=body,
-            idempotency_key=idempotency_key or new_key(),
-        )
-        return cast(RerunOut, answer.parsed)
-
-    def list_campaigns(
-        self,
-        *,
-        state: CampaignState | Unset = UNSET,
-        kind: CampaignKind | Unset = UNSET,
-        after: str | Unset = UNSET,
-        limit: int | Unset = 50,
-    ) -> CampaignPage:
-        """List campaigns, latest first"""
-        answer = _list_campaigns.sync_detailed(
-            client=self.client,
-            state=state,
-            kind=kind,
-            after=after,
-            limit=limit,
-        )
-        return cast(CampaignPage, answer.parsed)
-
-    def iterate_campaigns(
-        self,
-        *,
-        state: CampaignState | Unset = UNSET,
-        kind: CampaignKind | Unset = UNSET,
-        limit: int | Unset = 50,
-    ) -> Iterator[CampaignOut]:
-        """All that `list_campaigns` lists, page after page"""
-        after: str | Unset = UNSET
-        while True:
-            page = self.list_campaigns(
-                state=state,
-                kind=kind,
-                after=after,
-                limit=limit,
-            )
-            for one in page.items:
-                yield one
-            if page.next_ is None:
-                return
-            after = page.next_
-
-    def start_campaign(
-        self,
-        body: CampaignIn,
-        *,
-        idempotency_key: str | None = None,
-    ) -> CampaignOut:
-        """Begin a campaign for all tasks that match"""
-        answer = _start_campaign.sync_detailed(
-            client=self.client,
-            body=body,
-            idempotency_key=idempotency_key or new_key(),
-        )
-        return cast(CampaignOut, answer.parsed)
-
-    def read_campaign(
-        self,
-        campaign_id: int,
-    ) -> CampaignOut:
-        """Read a campaign: how far it is, and what came of it"""
-        answer = _read_campaign.sync_detailed(
-            client=self.client,
-            campaign_id=campaign_id,
-        )
-        return cast(CampaignOut, answer.parsed)
-
-    def pause_campaign(
-        self,
-        campaign_id: int,
-        body: ReasonIn | Unset = UNSET,
-        *,
-        idempotency_key: str | None = None,
-    ) -> CampaignChangedOut:
-        """Pause a campaign"""
-        answer = _pause_campaign.sync_detailed(
-            client=self.client,
-            campaign_id=campaign_id,
-            body=body,
-            idempotency_key=idempotency_key or new_key(),
-        )
-        return cast(CampaignChangedOut, answer.parsed)
-
-    def resume_campaign(
-        self,
-        campaign_id: int,
-        body: ReasonIn | Unset = UNSET,
-        *,
-        idempotency_key: str | None = None,
-    ) -> CampaignChangedOut:
-        """Resume a campaign"""
-        answer = _resume_campaign.sync_detailed(
-            client=self.client,
-            campaign_id=campaign_id,
-            body=body,
-            idempotency_key=idempotency_key or new_key(),
-        )
-        return cast(CampaignChangedOut, answer.parsed)
-
-    def cancel_campaign(
-        self,
-        campaign_id: int,
-        body: ReasonIn | Unset = UNSET,
-        *,
-        idempotency_key: str | None = None,
-    ) -> CampaignChangedOut:
-        """Cancel the rest of a campaign"""
-        answer = _cancel_campaign.sync_detailed(
-            client=self.client,
-            campaign_id=campaign_id,
-            body=body,
-            idempotency_key=idempotency_key or new_key(),
-        )
-        return cast(CampaignChangedOut, answer.parsed)
 
     def read_task_types(
         self,
@@ -895,6 +1007,129 @@ class Operations:
             client=self.client,
         )
         return cast(Limits, answer.parsed)
+
+    def read_hosts(
+        self,
+    ) -> Hosts:
+        """List the hosts that have a limit, or are unwell"""
+        answer = _read_hosts.sync_detailed(
+            client=self.client,
+        )
+        return cast(Hosts, answer.parsed)
+
+    def limit_host(
+        self,
+        host: str,
+        body: HostLimitIn,
+    ) -> HostLimitOut:
+        """Limit a host"""
+        answer = _limit_host.sync_detailed(
+            client=self.client,
+            host=host,
+            body=body,
+        )
+        return cast(HostLimitOut, answer.parsed)
+
+    def lift_host(
+        self,
+        host: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> None:
+        """Lift the limit of a host"""
+        answer = _lift_host.sync_detailed(
+            client=self.client,
+            host=host,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        del answer
+
+    def try_host(
+        self,
+        host: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> HostTriedOut:
+        """Have a host that is unwell tried at once"""
+        answer = _try_host.sync_detailed(
+            client=self.client,
+            host=host,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(HostTriedOut, answer.parsed)
+
+    def list_secrets(
+        self,
+        *,
+        after: str | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> NamedSecretPage:
+        """List the secrets of callbacks, without their values"""
+        answer = _list_secrets.sync_detailed(
+            client=self.client,
+            after=after,
+            limit=limit,
+        )
+        return cast(NamedSecretPage, answer.parsed)
+
+    def iterate_secrets(
+        self,
+        *,
+        limit: int | Unset = 50,
+    ) -> Iterator[NamedSecretOut]:
+        """All that `list_secrets` lists, page after page"""
+        after: str | Unset = UNSET
+        while True:
+            page = self.list_secrets(
+                after=after,
+                limit=limit,
+            )
+            for one in page.items:
+                yield one
+            if page.next_ is None:
+                return
+            after = page.next_
+
+    def set_secret(
+        self,
+        name: str,
+        body: NamedSecretIn,
+    ) -> NamedSecretMade:
+        """Set a secret that callbacks refer to"""
+        answer = _set_secret.sync_detailed(
+            client=self.client,
+            name=name,
+            body=body,
+        )
+        return cast(NamedSecretMade, answer.parsed)
+
+    def delete_secret(
+        self,
+        name: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> None:
+        """Delete a secret"""
+        answer = _delete_secret.sync_detailed(
+            client=self.client,
+            name=name,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        del answer
+
+    def withdraw_secret(
+        self,
+        name: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> NamedSecretOut:
+        """Withdraw the old values of a secret"""
+        answer = _withdraw_secret.sync_detailed(
+            client=self.client,
+            name=name,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(NamedSecretOut, answer.parsed)
 
     def list_subscriptions(
         self,
@@ -1869,6 +2104,165 @@ class AsyncOperations:
         )
         return cast(WhyOut, answer.parsed)
 
+    async def backfill_job(
+        self,
+        job_id: int,
+        body: BackfillIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> BackfillOut:
+        """Backfill a job: make up for firings of the past"""
+        answer = await _backfill_job.asyncio_detailed(
+            client=self.client,
+            job_id=job_id,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(BackfillOut, answer.parsed)
+
+    async def backfill_jobs(
+        self,
+        body: BackfillsIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> BackfillOut:
+        """Backfill several jobs"""
+        answer = await _backfill_jobs.asyncio_detailed(
+            client=self.client,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(BackfillOut, answer.parsed)
+
+    async def list_campaigns(
+        self,
+        *,
+        state: CampaignState | Unset = UNSET,
+        kind: AnyCampaignKind | Unset = UNSET,
+        after: str | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> CampaignPage:
+        """List campaigns, latest first"""
+        answer = await _list_campaigns.asyncio_detailed(
+            client=self.client,
+            state=state,
+            kind=kind,
+            after=after,
+            limit=limit,
+        )
+        return cast(CampaignPage, answer.parsed)
+
+    async def iterate_campaigns(
+        self,
+        *,
+        state: CampaignState | Unset = UNSET,
+        kind: AnyCampaignKind | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> AsyncIterator[CampaignOut]:
+        """All that `list_campaigns` lists, page after page"""
+        after: str | Unset = UNSET
+        while True:
+            page = await self.list_campaigns(
+                state=state,
+                kind=kind,
+                after=after,
+                limit=limit,
+            )
+            for one in page.items:
+                yield one
+            if page.next_ is None:
+                return
+            after = page.next_
+
+    async def start_campaign(
+        self,
+        body: CampaignIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> CampaignOut:
+        """Begin a campaign for all tasks that match"""
+        answer = await _start_campaign.asyncio_detailed(
+            client=self.client,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(CampaignOut, answer.parsed)
+
+    async def read_campaign(
+        self,
+        campaign_id: int,
+    ) -> CampaignOut:
+        """Read a campaign: how far it is, and what came of it"""
+        answer = await _read_campaign.asyncio_detailed(
+            client=self.client,
+            campaign_id=campaign_id,
+        )
+        return cast(CampaignOut, answer.parsed)
+
+    async def change_campaign(
+        self,
+        campaign_id: int,
+        body: PaceIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> CampaignOut:
+        """Change the pace of a campaign"""
+        answer = await _change_campaign.asyncio_detailed(
+            client=self.client,
+            campaign_id=campaign_id,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(CampaignOut, answer.parsed)
+
+    async def pause_campaign(
+        self,
+        campaign_id: int,
+        body: ReasonIn | Unset = UNSET,
+        *,
+        idempotency_key: str | None = None,
+    ) -> CampaignChangedOut:
+        """Pause a campaign"""
+        answer = await _pause_campaign.asyncio_detailed(
+            client=self.client,
+            campaign_id=campaign_id,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(CampaignChangedOut, answer.parsed)
+
+    async def resume_campaign(
+        self,
+        campaign_id: int,
+        body: ReasonIn | Unset = UNSET,
+        *,
+        idempotency_key: str | None = None,
+    ) -> CampaignChangedOut:
+        """Resume a campaign"""
+        answer = await _resume_campaign.asyncio_detailed(
+            client=self.client,
+            campaign_id=campaign_id,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(CampaignChangedOut, answer.parsed)
+
+    async def cancel_campaign(
+        self,
+        campaign_id: int,
+        body: ReasonIn | Unset = UNSET,
+        *,
+        idempotency_key: str | None = None,
+    ) -> CampaignChangedOut:
+        """Cancel the rest of a campaign"""
+        answer = await _cancel_campaign.asyncio_detailed(
+            client=self.client,
+            campaign_id=campaign_id,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(CampaignChangedOut, answer.parsed)
+
     async def create_tasks(
         self,
         body: BulkCreateIn,
@@ -1896,6 +2290,72 @@ class AsyncOperations:
             idempotency_key=idempotency_key or new_key(),
         )
         return cast(BulkCancelOut, answer.parsed)
+
+    async def complete_task(
+        self,
+        token: UUID,
+        body: CompleteIn | Unset = UNSET,
+        *,
+        task: int,
+        run: UUID,
+        tenant: str | Unset = UNSET,
+        signature: str | Unset = UNSET,
+    ) -> ReportOut | ReportOut:
+        """Report that a task is done"""
+        answer = await _complete_task.asyncio_detailed(
+            client=self.client,
+            token=token,
+            body=body,
+            task=task,
+            run=run,
+            tenant=tenant,
+            signature=signature,
+        )
+        return cast(ReportOut | ReportOut, answer.parsed)
+
+    async def fail_task(
+        self,
+        token: UUID,
+        body: FailIn | Unset = UNSET,
+        *,
+        task: int,
+        run: UUID,
+        tenant: str | Unset = UNSET,
+        signature: str | Unset = UNSET,
+    ) -> ReportOut | ReportOut:
+        """Report that a task has failed"""
+        answer = await _fail_task.asyncio_detailed(
+            client=self.client,
+            token=token,
+            body=body,
+            task=task,
+            run=run,
+            tenant=tenant,
+            signature=signature,
+        )
+        return cast(ReportOut | ReportOut, answer.parsed)
+
+    async def progress_task(
+        self,
+        token: UUID,
+        body: ProgressIn | Unset = UNSET,
+        *,
+        task: int,
+        run: UUID,
+        tenant: str | Unset = UNSET,
+        signature: str | Unset = UNSET,
+    ) -> LeaseOut:
+        """Report that a task is being worked on"""
+        answer = await _progress_task.asyncio_detailed(
+            client=self.client,
+            token=token,
+            body=body,
+            task=task,
+            run=run,
+            tenant=tenant,
+            signature=signature,
+        )
+        return cast(LeaseOut, answer.parsed)
 
     async def list_tasks(
         self,
@@ -2115,33 +2575,33 @@ class AsyncOperations:
                 return
             after = page.next_
 
-    async def list_runs(
+    async def list_logs(
         self,
+        task_id: int,
         *,
-        job: int | Unset = UNSET,
         after: str | Unset = UNSET,
         limit: int | Unset = 50,
-    ) -> RunPage:
-        """List runs of graphs, latest first"""
-        answer = await _list_runs.asyncio_detailed(
+    ) -> LogPage:
+        """List what the tries of a task have logged, latest try first"""
+        answer = await _list_logs.asyncio_detailed(
             client=self.client,
-            job=job,
+            task_id=task_id,
             after=after,
             limit=limit,
         )
-        return cast(RunPage, answer.parsed)
+        return cast(LogPage, answer.parsed)
 
-    async def iterate_runs(
+    async def iterate_logs(
         self,
+        task_id: int,
         *,
-        job: int | Unset = UNSET,
         limit: int | Unset = 50,
-    ) -> AsyncIterator[RunOut]:
-        """All that `list_runs` lists, page after page"""
+    ) -> AsyncIterator[LogOut]:
+        """All that `list_logs` lists, page after page"""
         after: str | Unset = UNSET
         while True:
-            page = await self.list_runs(
-                job=job,
+            page = await self.list_logs(
+                task_id=task_id,
                 after=after,
                 limit=limit,
             )
@@ -2150,146 +2610,6 @@ class AsyncOperations:
             if page.next_ is None:
                 return
             after = page.next_
-
-    async def read_one_run(
-        self,
-        run_id: int,
-    ) -> RunOut:
-        """Read a run: its state, its critical path, what waits for whom"""
-        answer = await _read_one_run.asyncio_detailed(
-            client=self.client,
-            run_id=run_id,
-        )
-        return cast(RunOut, answer.parsed)
-
-    async def rerun(
-        self,
-        run_id: int,
-        body: RerunIn | Unset = UNSET,
-        *,
-        idempotency_key: str | None = None,
-    ) -> RerunOut:
-        """Go through a run again, from a failed job on"""
-        answer = await _rerun.asyncio_detailed(
-            client=self.client,
-            run_id=run_id,
-            body=body,
-            idempotency_key=idempotency_key or new_key(),
-        )
-        return cast(RerunOut, answer.parsed)
-
-    async def list_campaigns(
-        self,
-        *,
-        state: CampaignState | Unset = UNSET,
-        kind: CampaignKind | Unset = UNSET,
-        after: str | Unset = UNSET,
-        limit: int | Unset = 50,
-    ) -> CampaignPage:
-        """List campaigns, latest first"""
-        answer = await _list_campaigns.asyncio_detailed(
-            client=self.client,
-            state=state,
-            kind=kind,
-            after=after,
-            limit=limit,
-        )
-        return cast(CampaignPage, answer.parsed)
-
-    async def iterate_campaigns(
-        self,
-        *,
-        state: CampaignState | Unset = UNSET,
-        kind: CampaignKind | Unset = UNSET,
-        limit: int | Unset = 50,
-    ) -> AsyncIterator[CampaignOut]:
-        """All that `list_campaigns` lists, page after page"""
-        after: str | Unset = UNSET
-        while True:
-            page = await self.list_campaigns(
-                state=state,
-                kind=kind,
-                after=after,
-                limit=limit,
-            )
-            for one in page.items:
-                yield one
-            if page.next_ is None:
-                return
-            after = page.next_
-
-    async def start_campaign(
-        self,
-        body: CampaignIn,
-        *,
-        idempotency_key: str | None = None,
-    ) -> CampaignOut:
-        """Begin a campaign for all tasks that match"""
-        answer = await _start_campaign.asyncio_detailed(
-            client=self.client,
-            body=body,
-            idempotency_key=idempotency_key or new_key(),
-        )
-        return cast(CampaignOut, answer.parsed)
-
-    async def read_campaign(
-        self,
-        campaign_id: int,
-    ) -> CampaignOut:
-        """Read a campaign: how far it is, and what came of it"""
-        answer = await _read_campaign.asyncio_detailed(
-            client=self.client,
-            campaign_id=campaign_id,
-        )
-        return cast(CampaignOut, answer.parsed)
-
-    async def pause_campaign(
-        self,
-        campaign_id: int,
-        body: ReasonIn | Unset = UNSET,
-        *,
-        idempotency_key: str | None = None,
-    ) -> CampaignChangedOut:
-        """Pause a campaign"""
-        answer = await _pause_campaign.asyncio_detailed(
-            client=self.client,
-            campaign_id=campaign_id,
-            body=body,
-            idempotency_key=idempotency_key or new_key(),
-        )
-        return cast(CampaignChangedOut, answer.parsed)
-
-    async def resume_campaign(
-        self,
-        campaign_id: int,
-        body: ReasonIn | Unset = UNSET,
-        *,
-        idempotency_key: str | None = None,
-    ) -> CampaignChangedOut:
-        """Resume a campaign"""
-        answer = await _resume_campaign.asyncio_detailed(
-            client=self.client,
-            campaign_id=campaign_id,
-            body=body,
-            idempotency_key=idempotency_key or new_key(),
-        )
-        return cast(CampaignChangedOut, answer.parsed)
-
-    async def cancel_campaign(
-        self,
-        campaign_id: int,
-        body: ReasonIn | Unset = UNSET,
-        *,
-        idempotency_key: str | None = None,
-    ) -> CampaignChangedOut:
-        """Cancel the rest of a campaign"""
-        answer = await _cancel_campaign.asyncio_detailed(
-            client=self.client,
-            campaign_id=campaign_id,
-            body=body,
-            idempotency_key=idempotency_key or new_key(),
-        )
-        return cast(CampaignChangedOut, answer.parsed)
 
     async def read_task_types(
         self,
@@ -2360,6 +2680,129 @@ class AsyncOperations:
             client=self.client,
         )
         return cast(Limits, answer.parsed)
+
+    async def read_hosts(
+        self,
+    ) -> Hosts:
+        """List the hosts that have a limit, or are unwell"""
+        answer = await _read_hosts.asyncio_detailed(
+            client=self.client,
+        )
+        return cast(Hosts, answer.parsed)
+
+    async def limit_host(
+        self,
+        host: str,
+        body: HostLimitIn,
+    ) -> HostLimitOut:
+        """Limit a host"""
+        answer = await _limit_host.asyncio_detailed(
+            client=self.client,
+            host=host,
+            body=body,
+        )
+        return cast(HostLimitOut, answer.parsed)
+
+    async def lift_host(
+        self,
+        host: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> None:
+        """Lift the limit of a host"""
+        answer = await _lift_host.asyncio_detailed(
+            client=self.client,
+            host=host,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        del answer
+
+    async def try_host(
+        self,
+        host: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> HostTriedOut:
+        """Have a host that is unwell tried at once"""
+        answer = await _try_host.asyncio_detailed(
+            client=self.client,
+            host=host,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(HostTriedOut, answer.parsed)
+
+    async def list_secrets(
+        self,
+        *,
+        after: str | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> NamedSecretPage:
+        """List the secrets of callbacks, without their values"""
+        answer = await _list_secrets.asyncio_detailed(
+            client=self.client,
+            after=after,
+            limit=limit,
+        )
+        return cast(NamedSecretPage, answer.parsed)
+
+    async def iterate_secrets(
+        self,
+        *,
+        limit: int | Unset = 50,
+    ) -> AsyncIterator[NamedSecretOut]:
+        """All that `list_secrets` lists, page after page"""
+        after: str | Unset = UNSET
+        while True:
+            page = await self.list_secrets(
+                after=after,
+                limit=limit,
+            )
+            for one in page.items:
+                yield one
+            if page.next_ is None:
+                return
+            after = page.next_
+
+    async def set_secret(
+        self,
+        name: str,
+        body: NamedSecretIn,
+    ) -> NamedSecretMade:
+        """Set a secret that callbacks refer to"""
+        answer = await _set_secret.asyncio_detailed(
+            client=self.client,
+            name=name,
+            body=body,
+        )
+        return cast(NamedSecretMade, answer.parsed)
+
+    async def delete_secret(
+        self,
+        name: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> None:
+        """Delete a secret"""
+        answer = await _delete_secret.asyncio_detailed(
+            client=self.client,
+            name=name,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        del answer
+
+    async def withdraw_secret(
+        self,
+        name: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> NamedSecretOut:
+        """Withdraw the old values of a secret"""
+        answer = await _withdraw_secret.asyncio_detailed(
+            client=self.client,
+            name=name,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(NamedSecretOut, answer.parsed)
 
     async def list_subscriptions(
         self,

@@ -2,7 +2,7 @@
 
 import { client } from './client.gen.js';
 import type { Client, ClientMeta, Options as Options2, RequestResult, TDataShape } from './client/index.js';
-import type { AddSubscriptionSecretData, AddSubscriptionSecretErrors, AddSubscriptionSecretResponses, CancelCampaignData, CancelCampaignErrors, CancelCampaignResponses, CancelTaskData, CancelTaskErrors, CancelTaskResponses, CancelTasksData, CancelTasksErrors, CancelTasksResponses, ChangeSubscriptionData, ChangeSubscriptionErrors, ChangeSubscriptionResponses, CreateAlarmChannelData, CreateAlarmChannelErrors, CreateAlarmChannelResponses, CreateAlarmRuleData, CreateAlarmRuleErrors, CreateAlarmRuleResponses, CreateJobData, CreateJobErrors, CreateJobResponses, CreateSubscriptionData, CreateSubscriptionErrors, CreateSubscriptionResponses, CreateTaskData, CreateTaskErrors, CreateTaskResponses, CreateTasksData, CreateTasksErrors, CreateTasksResponses, DeleteAlarmChannelData, DeleteAlarmChannelErrors, DeleteAlarmChannelResponses, DeleteAlarmRuleData, DeleteAlarmRuleErrors, DeleteAlarmRuleResponses, DeleteJobData, DeleteJobErrors, DeleteJobResponses, DeleteSubscriptionData, DeleteSubscriptionErrors, DeleteSubscriptionResponses, DiscardDeadLettersData, DiscardDeadLettersErrors, DiscardDeadLettersResponses, EditAlarmChannelData, EditAlarmChannelErrors, EditAlarmChannelResponses, EditAlarmRuleData, EditAlarmRuleErrors, EditAlarmRuleResponses, EditJobData, EditJobErrors, EditJobResponses, ExplainJobData, ExplainJobErrors, ExplainJobResponses, ExplainTaskData, ExplainTaskErrors, ExplainTaskResponses, GroupDeadLettersData, GroupDeadLettersErrors, GroupDeadLettersResponses, ListAlarmChannelsData, ListAlarmChannelsErrors, ListAlarmChannelsResponses, ListAlarmRulesData, ListAlarmRulesErrors, ListAlarmRulesResponses, ListAttemptsData, ListAttemptsErrors, ListAttemptsResponses, ListAuditData, ListAuditErrors, ListAuditResponses, ListCampaignsData, ListCampaignsErrors, ListCampaignsResponses, ListDeadLettersData, ListDeadLettersErrors, ListDeadLettersResponses, ListDeliveriesData, ListDeliveriesErrors, ListDeliveriesResponses, ListIncidentsData, ListIncidentsErrors, ListIncidentsResponses, ListInstancesData, ListInstancesErrors, ListInstancesResponses, ListJobsData, ListJobsErrors, ListJobsResponses, ListProductsData, ListProductsErrors, ListProductsResponses, ListRunsData, ListRunsErrors, ListRunsResponses, ListSubscriptionsData, ListSubscriptionsErrors, ListSubscriptionsResponses, ListTasksData, ListTasksErrors, ListTasksResponses, PauseCampaignData, PauseCampaignErrors, PauseCampaignResponses, PauseJobData, PauseJobErrors, PauseJobResponses, PauseLaneData, PauseLaneErrors, PauseLaneResponses, PauseSubscriptionData, PauseSubscriptionErrors, PauseSubscriptionResponses, PreviewJobData, PreviewJobErrors, PreviewJobResponses, ReadAlarmChannelData, ReadAlarmChannelErrors, ReadAlarmChannelResponses, ReadAlarmRuleData, ReadAlarmRuleErrors, ReadAlarmRuleResponses, ReadCampaignData, ReadCampaignErrors, ReadCampaignResponses, ReadChannelAlertsData, ReadChannelAlertsErrors, ReadChannelAlertsResponses, ReadDeadLetterData, ReadDeadLetterErrors, ReadDeadLetterResponses, ReadHealthData, ReadHealthErrors, ReadHealthResponses, ReadIncidentData, ReadIncidentErrors, ReadIncidentResponses, ReadJobData, ReadJobErrors, ReadJobResponses, ReadLanesData, ReadLanesErrors, ReadLanesResponses, ReadLimitsData, ReadLimitsErrors, ReadLimitsResponses, ReadLivenessData, ReadLivenessErrors, ReadLivenessResponses, ReadOneRunData, ReadOneRunErrors, ReadOneRunResponses, ReadProductData, ReadProductErrors, ReadProductResponses, ReadSubscriptionData, ReadSubscriptionErrors, ReadSubscriptionResponses, ReadTaskData, ReadTaskErrors, ReadTaskResponses, ReadTaskTypeData, ReadTaskTypeErrors, ReadTaskTypeResponses, ReadTaskTypesData, ReadTaskTypesErrors, ReadTaskTypesResponses, ReadVersionData, ReadVersionErrors, ReadVersionResponses, ReadWindowData, ReadWindowErrors, ReadWindowResponses, ReplayDeadLettersData, ReplayDeadLettersErrors, ReplayDeadLettersResponses, ReplaySubscriptionData, ReplaySubscriptionErrors, ReplaySubscriptionResponses, RerunData, RerunErrors, RerunResponses, RescheduleTaskData, RescheduleTaskErrors, RescheduleTaskResponses, RescheduleUnitData, RescheduleUnitErrors, RescheduleUnitResponses, ResumeCampaignData, ResumeCampaignErrors, ResumeCampaignResponses, ResumeJobData, ResumeJobErrors, ResumeJobResponses, ResumeLaneData, ResumeLaneErrors, ResumeLaneResponses, ResumeSubscriptionData, ResumeSubscriptionErrors, ResumeSubscriptionResponses, RetryTaskData, RetryTaskErrors, RetryTaskResponses, StartCampaignData, StartCampaignErrors, StartCampaignResponses, TagDeadLetterData, TagDeadLetterErrors, TagDeadLetterResponses, TestAlarmChannelData, TestAlarmChannelErrors, TestAlarmChannelResponses, TestSubscriptionData, TestSubscriptionErrors, TestSubscriptionResponses, TriggerJobData, TriggerJobErrors, TriggerJobResponses, WithdrawSubscriptionSecretsData, WithdrawSubscriptionSecretsErrors, WithdrawSubscriptionSecretsResponses } from './types.gen.js';
+import type { AddSubscriptionSecretData, AddSubscriptionSecretErrors, AddSubscriptionSecretResponses, BackfillJobData, BackfillJobErrors, BackfillJobResponses, BackfillJobsData, BackfillJobsErrors, BackfillJobsResponses, CancelCampaignData, CancelCampaignErrors, CancelCampaignResponses, CancelTaskData, CancelTaskErrors, CancelTaskResponses, CancelTasksData, CancelTasksErrors, CancelTasksResponses, ChangeCampaignData, ChangeCampaignErrors, ChangeCampaignResponses, ChangeSubscriptionData, ChangeSubscriptionErrors, ChangeSubscriptionResponses, CompleteTaskData, CompleteTaskErrors, CompleteTaskResponses, CreateAlarmChannelData, CreateAlarmChannelErrors, CreateAlarmChannelResponses, CreateAlarmRuleData, CreateAlarmRuleErrors, CreateAlarmRuleResponses, CreateJobData, CreateJobErrors, CreateJobResponses, CreateSubscriptionData, CreateSubscriptionErrors, CreateSubscriptionResponses, CreateTaskData, CreateTaskErrors, CreateTaskResponses, CreateTasksData, CreateTasksErrors, CreateTasksResponses, DeleteAlarmChannelData, DeleteAlarmChannelErrors, DeleteAlarmChannelResponses, DeleteAlarmRuleData, DeleteAlarmRuleErrors, DeleteAlarmRuleResponses, DeleteJobData, DeleteJobErrors, DeleteJobResponses, DeleteSecretData, DeleteSecretErrors, DeleteSecretResponses, DeleteSubscriptionData, DeleteSubscriptionErrors, DeleteSubscriptionResponses, DiscardDeadLettersData, DiscardDeadLettersErrors, DiscardDeadLettersResponses, EditAlarmChannelData, EditAlarmChannelErrors, EditAlarmChannelResponses, EditAlarmRuleData, EditAlarmRuleErrors, EditAlarmRuleResponses, EditJobData, EditJobErrors, EditJobResponses, ExplainJobData, ExplainJobErrors, ExplainJobResponses, ExplainTaskData, ExplainTaskErrors, ExplainTaskResponses, FailTaskData, FailTaskErrors, FailTaskResponses, GroupDeadLettersData, GroupDeadLettersErrors, GroupDeadLettersResponses, LiftHostData, LiftHostErrors, LiftHostResponses, LimitHostData, LimitHostErrors, LimitHostResponses, ListAlarmChannelsData, ListAlarmChannelsErrors, ListAlarmChannelsResponses, ListAlarmRulesData, ListAlarmRulesErrors, ListAlarmRulesResponses, ListAttemptsData, ListAttemptsErrors, ListAttemptsResponses, ListAuditData, ListAuditErrors, ListAuditResponses, ListCampaignsData, ListCampaignsErrors, ListCampaignsResponses, ListDeadLettersData, ListDeadLettersErrors, ListDeadLettersResponses, ListDeliveriesData, ListDeliveriesErrors, ListDeliveriesResponses, ListIncidentsData, ListIncidentsErrors, ListIncidentsResponses, ListInstancesData, ListInstancesErrors, ListInstancesResponses, ListJobsData, ListJobsErrors, ListJobsResponses, ListLogsData, ListLogsErrors, ListLogsResponses, ListProductsData, ListProductsErrors, ListProductsResponses, ListSecretsData, ListSecretsErrors, ListSecretsResponses, ListSubscriptionsData, ListSubscriptionsErrors, ListSubscriptionsResponses, ListTasksData, ListTasksErrors, ListTasksResponses, PauseCampaignData, PauseCampaignErrors, PauseCampaignResponses, PauseJobData, PauseJobErrors, PauseJobResponses, PauseLaneData, PauseLaneErrors, PauseLaneResponses, PauseSubscriptionData, PauseSubscriptionErrors, PauseSubscriptionResponses, PreviewJobData, PreviewJobErrors, PreviewJobResponses, ProgressTaskData, ProgressTaskErrors, ProgressTaskResponses, ReadAlarmChannelData, ReadAlarmChannelErrors, ReadAlarmChannelResponses, ReadAlarmRuleData, ReadAlarmRuleErrors, ReadAlarmRuleResponses, ReadCampaignData, ReadCampaignErrors, ReadCampaignResponses, ReadChannelAlertsData, ReadChannelAlertsErrors, ReadChannelAlertsResponses, ReadDeadLetterData, ReadDeadLetterErrors, ReadDeadLetterResponses, ReadHealthData, ReadHealthErrors, ReadHealthResponses, ReadHostsData, ReadHostsErrors, ReadHostsResponses, ReadIncidentData, ReadIncidentErrors, ReadIncidentResponses, ReadJobData, ReadJobErrors, ReadJobResponses, ReadLanesData, ReadLanesErrors, ReadLanesResponses, ReadLimitsData, ReadLimitsErrors, ReadLimitsResponses, ReadLivenessData, ReadLivenessErrors, ReadLivenessResponses, ReadProductData, ReadProductErrors, ReadProductResponses, ReadSubscriptionData, ReadSubscriptionErrors, ReadSubscriptionResponses, ReadTaskData, ReadTaskErrors, ReadTaskResponses, ReadTaskTypeData, ReadTaskTypeErrors, ReadTaskTypeResponses, ReadTaskTypesData, ReadTaskTypesErrors, ReadTaskTypesResponses, ReadVersionData, ReadVersionErrors, ReadVersionResponses, ReadWindowData, ReadWindowErrors, ReadWindowResponses, ReplayDeadLettersData, ReplayDeadLettersErrors, ReplayDeadLettersResponses, ReplaySubscriptionData, ReplaySubscriptionErrors, ReplaySubscriptionResponses, RescheduleTaskData, RescheduleTaskErrors, RescheduleTaskResponses, RescheduleUnitData, RescheduleUnitErrors, RescheduleUnitResponses, ResumeCampaignData, ResumeCampaignErrors, ResumeCampaignResponses, ResumeJobData, ResumeJobErrors, ResumeJobResponses, ResumeLaneData, ResumeLaneErrors, ResumeLaneResponses, ResumeSubscriptionData, ResumeSubscriptionErrors, ResumeSubscriptionResponses, RetryTaskData, RetryTaskErrors, RetryTaskResponses, SetSecretData, SetSecretErrors, SetSecretResponses, StartCampaignData, StartCampaignErrors, StartCampaignResponses, TagDeadLetterData, TagDeadLetterErrors, TagDeadLetterResponses, TestAlarmChannelData, TestAlarmChannelErrors, TestAlarmChannelResponses, TestSubscriptionData, TestSubscriptionErrors, TestSubscriptionResponses, TriggerJobData, TriggerJobErrors, TriggerJobResponses, TryHostData, TryHostErrors, TryHostResponses, WithdrawSecretData, WithdrawSecretErrors, WithdrawSecretResponses, WithdrawSubscriptionSecretsData, WithdrawSubscriptionSecretsErrors, WithdrawSubscriptionSecretsResponses } from './types.gen.js';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -96,7 +96,7 @@ export class Operations extends HeyApiClient {
     /**
      * Delete a job
      *
-     * It no longer fires. What it has fired stays, as tasks. A job that others wait for can't be deleted.
+     * It no longer fires. What it has fired stays, as tasks.
      */
     public deleteJob<ThrowOnError extends boolean = true>(options: Options<DeleteJobData, ThrowOnError>): RequestResult<DeleteJobResponses, DeleteJobErrors, ThrowOnError, 'data'> {
         return (options.client ?? this.client).delete<DeleteJobResponses, DeleteJobErrors, ThrowOnError, 'data'>({
@@ -269,6 +269,50 @@ export class Operations extends HeyApiClient {
     }
     
     /**
+     * Backfill a job: make up for firings of the past
+     *
+     * As a campaign: answered at once, carried out at your pace. `dry_run` first says what it would do.
+     */
+    public backfillJob<ThrowOnError extends boolean = true>(options: Options<BackfillJobData, ThrowOnError>): RequestResult<BackfillJobResponses, BackfillJobErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<BackfillJobResponses, BackfillJobErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/jobs/{job_id}/backfill',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Backfill several jobs
+     *
+     * In one campaign, in the order of their firings. `dry_run` first says what it would do.
+     */
+    public backfillJobs<ThrowOnError extends boolean = true>(options: Options<BackfillJobsData, ThrowOnError>): RequestResult<BackfillJobsResponses, BackfillJobsErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<BackfillJobsResponses, BackfillJobsErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/backfills',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
      * Schedule many tasks, with an answer for each
      */
     public createTasks<ThrowOnError extends boolean = true>(options: Options<CreateTasksData, ThrowOnError>): RequestResult<CreateTasksResponses, CreateTasksErrors, ThrowOnError, 'data'> {
@@ -300,6 +344,96 @@ export class Operations extends HeyApiClient {
                     type: 'apiKey'
                 }],
             url: '/tasks/bulk/cancel',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Report that a task is done
+     *
+     * For a task that is AWAY: whoever has it says that it has succeeded.
+     */
+    public completeTask<ThrowOnError extends boolean = true>(options: Options<CompleteTaskData, ThrowOnError>): RequestResult<CompleteTaskResponses, CompleteTaskErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<CompleteTaskResponses, CompleteTaskErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [
+                {
+                    in: 'query',
+                    name: 'signature',
+                    type: 'apiKey'
+                },
+                { scheme: 'bearer', type: 'http' },
+                {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }
+            ],
+            url: '/tasks/{token}/complete',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Report that a task has failed
+     *
+     * For a task that is AWAY: it is tried again, unless that can't help or this was its last try.
+     */
+    public failTask<ThrowOnError extends boolean = true>(options: Options<FailTaskData, ThrowOnError>): RequestResult<FailTaskResponses, FailTaskErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<FailTaskResponses, FailTaskErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [
+                {
+                    in: 'query',
+                    name: 'signature',
+                    type: 'apiKey'
+                },
+                { scheme: 'bearer', type: 'http' },
+                {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }
+            ],
+            url: '/tasks/{token}/fail',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Report that a task is being worked on
+     *
+     * For a task that is AWAY: its lease begins again. Silence for longer than the lease counts as lost.
+     */
+    public progressTask<ThrowOnError extends boolean = true>(options: Options<ProgressTaskData, ThrowOnError>): RequestResult<ProgressTaskResponses, ProgressTaskErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<ProgressTaskResponses, ProgressTaskErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [
+                {
+                    in: 'query',
+                    name: 'signature',
+                    type: 'apiKey'
+                },
+                { scheme: 'bearer', type: 'http' },
+                {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }
+            ],
+            url: '/tasks/{token}/progress',
             ...options,
             headers: {
                 'Content-Type': 'application/json',
@@ -487,56 +621,20 @@ export class Operations extends HeyApiClient {
     }
     
     /**
-     * List runs of graphs, latest first
-     */
-    public listRuns<ThrowOnError extends boolean = true>(options?: Options<ListRunsData, ThrowOnError>): RequestResult<ListRunsResponses, ListRunsErrors, ThrowOnError, 'data'> {
-        return (options?.client ?? this.client).get<ListRunsResponses, ListRunsErrors, ThrowOnError, 'data'>({
-            responseStyle: 'data',
-            security: [{ scheme: 'bearer', type: 'http' }, {
-                    in: 'cookie',
-                    name: 'sessionid',
-                    type: 'apiKey'
-                }],
-            url: '/runs',
-            ...options
-        });
-    }
-    
-    /**
-     * Read a run: its state, its critical path, what waits for whom
-     */
-    public readOneRun<ThrowOnError extends boolean = true>(options: Options<ReadOneRunData, ThrowOnError>): RequestResult<ReadOneRunResponses, ReadOneRunErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).get<ReadOneRunResponses, ReadOneRunErrors, ThrowOnError, 'data'>({
-            responseStyle: 'data',
-            security: [{ scheme: 'bearer', type: 'http' }, {
-                    in: 'cookie',
-                    name: 'sessionid',
-                    type: 'apiKey'
-                }],
-            url: '/runs/{run_id}',
-            ...options
-        });
-    }
-    
-    /**
-     * Go through a run again, from a failed job on
+     * List what the tries of a task have logged, latest try first
      *
-     * The job starts anew, and what comes after it waits for its parents again. The rest stays as it is.
+     * Tries that logged nothing are left out. Lines of a run under way come with its heartbeats.
      */
-    public rerun<ThrowOnError extends boolean = true>(options: Options<RerunData, ThrowOnError>): RequestResult<RerunResponses, RerunErrors, ThrowOnError, 'data'> {
-        return (options.client ?? this.client).post<RerunResponses, RerunErrors, ThrowOnError, 'data'>({
+    public listLogs<ThrowOnError extends boolean = true>(options: Options<ListLogsData, ThrowOnError>): RequestResult<ListLogsResponses, ListLogsErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<ListLogsResponses, ListLogsErrors, ThrowOnError, 'data'>({
             responseStyle: 'data',
             security: [{ scheme: 'bearer', type: 'http' }, {
                     in: 'cookie',
                     name: 'sessionid',
                     type: 'apiKey'
                 }],
-            url: '/runs/{run_id}/rerun',
-            ...options,
-            headers: {
-                'Content-Type': 'application/json',
-                ...options.headers
-            }
+            url: '/tasks/{task_id}/logs',
+            ...options
         });
     }
     
@@ -591,6 +689,28 @@ export class Operations extends HeyApiClient {
                 }],
             url: '/campaigns/{campaign_id}',
             ...options
+        });
+    }
+    
+    /**
+     * Change the pace of a campaign
+     *
+     * From its next step on. One that is over stays as it is.
+     */
+    public changeCampaign<ThrowOnError extends boolean = true>(options: Options<ChangeCampaignData, ThrowOnError>): RequestResult<ChangeCampaignResponses, ChangeCampaignErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).patch<ChangeCampaignResponses, ChangeCampaignErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/campaigns/{campaign_id}',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
         });
     }
     
@@ -758,6 +878,148 @@ export class Operations extends HeyApiClient {
                     type: 'apiKey'
                 }],
             url: '/limits',
+            ...options
+        });
+    }
+    
+    /**
+     * List the hosts that have a limit, or are unwell
+     */
+    public readHosts<ThrowOnError extends boolean = true>(options?: Options<ReadHostsData, ThrowOnError>): RequestResult<ReadHostsResponses, ReadHostsErrors, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<ReadHostsResponses, ReadHostsErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/hosts',
+            ...options
+        });
+    }
+    
+    /**
+     * Lift the limit of a host
+     */
+    public liftHost<ThrowOnError extends boolean = true>(options: Options<LiftHostData, ThrowOnError>): RequestResult<LiftHostResponses, LiftHostErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).delete<LiftHostResponses, LiftHostErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/hosts/{host}',
+            ...options
+        });
+    }
+    
+    /**
+     * Limit a host
+     *
+     * The same twice changes nothing more, so it takes no Idempotency-Key.
+     */
+    public limitHost<ThrowOnError extends boolean = true>(options: Options<LimitHostData, ThrowOnError>): RequestResult<LimitHostResponses, LimitHostErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).put<LimitHostResponses, LimitHostErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/hosts/{host}',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Have a host that is unwell tried at once
+     */
+    public tryHost<ThrowOnError extends boolean = true>(options: Options<TryHostData, ThrowOnError>): RequestResult<TryHostResponses, TryHostErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<TryHostResponses, TryHostErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/hosts/{host}/try',
+            ...options
+        });
+    }
+    
+    /**
+     * List the secrets of callbacks, without their values
+     */
+    public listSecrets<ThrowOnError extends boolean = true>(options?: Options<ListSecretsData, ThrowOnError>): RequestResult<ListSecretsResponses, ListSecretsErrors, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<ListSecretsResponses, ListSecretsErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/secrets',
+            ...options
+        });
+    }
+    
+    /**
+     * Delete a secret
+     *
+     * Callbacks that refer to it fail from then on.
+     */
+    public deleteSecret<ThrowOnError extends boolean = true>(options: Options<DeleteSecretData, ThrowOnError>): RequestResult<DeleteSecretResponses, DeleteSecretErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).delete<DeleteSecretResponses, DeleteSecretErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/secrets/{name}',
+            ...options
+        });
+    }
+    
+    /**
+     * Set a secret that callbacks refer to
+     *
+     * Takes no Idempotency-Key: its answer may have a value, which is stored nowhere in the clear.
+     */
+    public setSecret<ThrowOnError extends boolean = true>(options: Options<SetSecretData, ThrowOnError>): RequestResult<SetSecretResponses, SetSecretErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).put<SetSecretResponses, SetSecretErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/secrets/{name}',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Withdraw the old values of a secret
+     */
+    public withdrawSecret<ThrowOnError extends boolean = true>(options: Options<WithdrawSecretData, ThrowOnError>): RequestResult<WithdrawSecretResponses, WithdrawSecretErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<WithdrawSecretResponses, WithdrawSecretErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/secrets/{name}/withdraw',
             ...options
         });
     }

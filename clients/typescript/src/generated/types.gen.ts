@@ -300,6 +300,13 @@ export type AlertPage = {
 export type Answer = 'replayed' | 'due now' | 'cancelled' | 'discarded' | 'moved' | 'replaced' | 'running' | 'planned' | 'finished' | 'superseded' | 'not dead' | 'limited';
 
 /**
+ * AnyCampaignKind
+ *
+ * What a campaign does: to each task, or, a `backfill`, for each firing of its jobs.
+ */
+export type AnyCampaignKind = 'retry' | 'replay' | 'cancel' | 'move' | 'discard' | 'backfill';
+
+/**
  * AttemptOut
  */
 export type AttemptOut = {
@@ -365,6 +372,163 @@ export type AuditPage = {
      * `after` of the next page; null on the last. A page may be short, or even empty, and still have a next one
      */
     next: string | null;
+};
+
+/**
+ * AwayOut
+ *
+ * A task that somebody else has, who reports its outcome.
+ */
+export type AwayOut = {
+    since: string;
+    /**
+     * Lost, if nothing is heard of it by then
+     */
+    until: string;
+};
+
+/**
+ * BackfillIn
+ *
+ * Which firings, by the present rule of the job, and at what pace.
+ */
+export type BackfillIn = {
+    /**
+     * The first firing is at this instant, or after it
+     */
+    since: string;
+    /**
+     * The last one is at this instant, or before it; null: now
+     */
+    until?: string | null;
+    /**
+     * Of these firings, those that are run
+     */
+    which?: BackfillWhich;
+    /**
+     * In this order, instead of the oldest first
+     */
+    newest_first?: boolean;
+    /**
+     * If there are more than this, nothing is begun
+     */
+    cap?: number;
+    /**
+     * Instances a second; null: no limit
+     */
+    rate?: number | null;
+    /**
+     * So many may not be over yet; null: no limit
+     */
+    most_running?: number | null;
+    /**
+     * Where they wait; `own`: in the lane of their job
+     */
+    lane?: ReleaseLane;
+    /**
+     * Only say what would be done
+     */
+    dry_run?: boolean;
+    /**
+     * Why; kept in the audit
+     */
+    reason?: string | null;
+};
+
+/**
+ * BackfillOut
+ */
+export type BackfillOut = {
+    /**
+     * How many firings are run
+     */
+    instances: number;
+    /**
+     * The first few, in the order in which they are run
+     */
+    first: Array<SlotOut>;
+    /**
+     * The last few
+     */
+    last: Array<SlotOut>;
+    /**
+     * The pace that is expected, beside what ran within the last day
+     */
+    per_second: number | null;
+    /**
+     * How long it is expected to take; null: nobody can say
+     */
+    seconds: number | null;
+    done_at: string | null;
+    /**
+     * The same in a sentence, with what it depends on
+     */
+    forecast: string;
+    /**
+     * Which firings, in words
+     */
+    selection: string;
+    /**
+     * What carries it out; null: a dry run, or there was nothing to do
+     */
+    campaign: number | null;
+    state: CampaignState | null;
+};
+
+/**
+ * BackfillWhich
+ *
+ * `missing`: firings without an instance; each gets the identity of a scheduled one. `failed`: firings whose instance is dead; that is replayed. `all`: each of them once more, with an identity of its own.
+ */
+export type BackfillWhich = 'missing' | 'failed' | 'all';
+
+/**
+ * BackfillsIn
+ *
+ * The same, for several jobs.
+ */
+export type BackfillsIn = {
+    /**
+     * The first firing is at this instant, or after it
+     */
+    since: string;
+    /**
+     * The last one is at this instant, or before it; null: now
+     */
+    until?: string | null;
+    /**
+     * Of these firings, those that are run
+     */
+    which?: BackfillWhich;
+    /**
+     * In this order, instead of the oldest first
+     */
+    newest_first?: boolean;
+    /**
+     * If there are more than this, nothing is begun
+     */
+    cap?: number;
+    /**
+     * Instances a second; null: no limit
+     */
+    rate?: number | null;
+    /**
+     * So many may not be over yet; null: no limit
+     */
+    most_running?: number | null;
+    /**
+     * Where they wait; `own`: in the lane of their job
+     */
+    lane?: ReleaseLane;
+    /**
+     * Only say what would be done
+     */
+    dry_run?: boolean;
+    /**
+     * Why; kept in the audit
+     */
+    reason?: string | null;
+    jobs: Array<number>;
 };
 
 /**
@@ -490,6 +654,10 @@ export type CampaignIn = {
      */
     lane?: ReleaseLane;
     /**
+     * Of what it releases, so many may not be over yet; null: no limit
+     */
+    most_running?: number | null;
+    /**
      * Why; kept in the audit
      */
     reason?: string | null;
@@ -523,10 +691,18 @@ export type CampaignOut = {
     cap: number;
     rate: number | null;
     /**
+     * Of what it releases, so many may not be over yet
+     */
+    most_running: number | null;
+    /**
      * Where tasks wait that it released; null: nowhere else, or it releases none
      */
     lane: ReleaseLane | null;
     at: string | null;
+    /**
+     * Of a backfill: which firings
+     */
+    which: BackfillWhich | null;
     /**
      * Tasks that were chosen when it began
      */
@@ -636,11 +812,40 @@ export type CausesOut = {
 export type ChannelKind = 'webhook' | 'email' | 'chat';
 
 /**
+ * CompleteIn
+ *
+ * Done. The body may be left out.
+ */
+export type CompleteIn = {
+    /**
+     * JSON of at most 4 kB, kept with the task
+     */
+    result?: unknown;
+};
+
+/**
  * Condition
  *
  * What a rule can be about.
  */
-export type Condition = 'dead' | 'late' | 'running' | 'missed' | 'suspended' | 'blocked' | 'trouble';
+export type Condition = 'dead' | 'late' | 'running' | 'missed' | 'suspended' | 'trouble';
+
+/**
+ * DeclaredOut
+ *
+ * The file that declares a job.
+ */
+export type DeclaredOut = {
+    /**
+     * What the file is called
+     */
+    source: string;
+    applied_at: string;
+    /**
+     * The fields that were changed by hand since
+     */
+    drift: Array<string>;
+};
 
 /**
  * DeliveryOut
@@ -716,6 +921,34 @@ export type ErrorOut = {
 export type EventScope = 'tenant' | 'all';
 
 /**
+ * FailIn
+ *
+ * It could not be done.
+ */
+export type FailIn = {
+    /**
+     * For programs; the first 50 characters count
+     */
+    code?: string;
+    /**
+     * For people
+     */
+    message?: string;
+    /**
+     * False: trying again can't help, the task gives up
+     */
+    retryable?: boolean;
+    /**
+     * Seconds until the next try, instead of the back-off
+     */
+    retry_after?: number | null;
+    /**
+     * For its dead letter
+     */
+    tags?: Array<string>;
+};
+
+/**
  * Firing
  *
  * One firing of a job.
@@ -747,6 +980,7 @@ export type HealthOut = {
     due: number;
     claimed: number;
     running: number;
+    away: number;
     deadLetters: number;
     waitingToMove: number;
     oldestToMoveSeconds: number | null;
@@ -772,11 +1006,74 @@ export type HealthOut = {
 export type HealthStatus = 'ok' | 'trouble' | 'notice';
 
 /**
- * IfParentFails
+ * HostLimitIn
  *
- * What becomes of an instance that waits for a success which did not come.
+ * What it may be asked for, by all workers together; at least one of `max_running` and `rate`.
  */
-export type IfParentFails = 'wait' | 'cancel';
+export type HostLimitIn = {
+    /**
+     * Calls at the same time
+     */
+    max_running?: number | null;
+    /**
+     * Calls a second
+     */
+    rate?: number | null;
+    /**
+     * Calls that may begin at once after a pause; left out: a second's worth
+     */
+    burst?: number | null;
+    /**
+     * Why; kept in the audit
+     */
+    reason?: string | null;
+};
+
+/**
+ * HostLimitOut
+ */
+export type HostLimitOut = {
+    host: string;
+    max_running: number | null;
+    /**
+     * Calls a second
+     */
+    rate: number | null;
+    burst: number | null;
+    /**
+     * Calls that could begin now
+     */
+    permits: number | null;
+    /**
+     * Calls that batches may be making now
+     */
+    running: number;
+};
+
+/**
+ * HostTriedOut
+ */
+export type HostTriedOut = {
+    host: string;
+    /**
+     * False: it is not unwell, and nothing was written
+     */
+    changed: boolean;
+};
+
+/**
+ * Hosts
+ */
+export type Hosts = {
+    /**
+     * Of all tenants together; empty for a tenant's token
+     */
+    limits: Array<HostLimitOut>;
+    /**
+     * As the caller's tenant sees them; for an operator, of all tenants
+     */
+    unwell: Array<UnwellHostOut>;
+};
 
 /**
  * IncidentDetailOut
@@ -877,7 +1174,7 @@ export type IncidentPage = {
 /**
  * JobIn
  *
- * A new job: exactly one of `cron`, `every`, `at`, `delay` and `parents`.
+ * A new job: exactly one of `cron`, `every`, `at` and `delay`.
  */
 export type JobIn = {
     name: string;
@@ -935,15 +1232,6 @@ export type JobIn = {
     catch_up_window?: number | null;
     catch_up_most?: number | null;
     /**
-     * Names of the jobs that it waits for; such a job has no schedule of its own
-     */
-    parents?: Array<string> | null;
-    /**
-     * What it waits for: that all parents succeeded, are over, or one failed
-     */
-    when?: When | null;
-    if_parent_fails?: IfParentFails | null;
-    /**
      * Why; kept in the audit
      */
     reason?: string | null;
@@ -989,17 +1277,15 @@ export type JobOut = {
     catch_up: CatchUp;
     catch_up_window: number;
     catch_up_most: number;
-    /**
-     * Names of the jobs that it waits for
-     */
-    parents: Array<string>;
-    when: When;
-    if_parent_fails: IfParentFails;
     status: JobStatus;
     pause_reason: string;
     paused_by: string;
     paused_until: string | null;
     on_resume: OnResume;
+    /**
+     * The file that declares it; null: none does
+     */
+    declared: DeclaredOut | null;
     created_at: string;
     updated_at: string;
 };
@@ -1075,15 +1361,6 @@ export type JobPatch = {
      */
     catch_up_window?: number | null;
     catch_up_most?: number | null;
-    /**
-     * Names of the jobs that it waits for; such a job has no schedule of its own
-     */
-    parents?: Array<string> | null;
-    /**
-     * What it waits for: that all parents succeeded, are over, or one failed
-     */
-    when?: When | null;
-    if_parent_fails?: IfParentFails | null;
     /**
      * Why; kept in the audit
      */
@@ -1200,6 +1477,17 @@ export type LaneReasonIn = {
  */
 export type Lanes = {
     items: Array<LaneOut>;
+};
+
+/**
+ * LeaseOut
+ */
+export type LeaseOut = {
+    task: number;
+    /**
+     * Lost, if nothing is heard by then; null: its worker has not written yet that the task is away
+     */
+    until: string | null;
 };
 
 /**
@@ -1384,6 +1672,52 @@ export type LiveOut = {
 };
 
 /**
+ * LogLineOut
+ */
+export type LogLineOut = {
+    at: string;
+    /**
+     * Of a record of Python's logging; empty: the handler's own line
+     */
+    level: string;
+    text: string;
+};
+
+/**
+ * LogOut
+ *
+ * What one try has logged: the one under way, or any before it, whatever became of it.
+ */
+export type LogOut = {
+    id: number;
+    /**
+     * 1 for the first try since the last success, roll or replay
+     */
+    attempt: number;
+    worker: string;
+    /**
+     * When its batch began
+     */
+    started_at: string;
+    /**
+     * Lines before these, which are not kept
+     */
+    dropped: number;
+    lines: Array<LogLineOut>;
+};
+
+/**
+ * LogPage
+ */
+export type LogPage = {
+    items: Array<LogOut>;
+    /**
+     * `after` of the next page; null on the last. A page may be short, or even empty, and still have a next one
+     */
+    next: string | null;
+};
+
+/**
  * MatchingIn
  *
  * Which tasks: all that match every one of these.
@@ -1415,6 +1749,95 @@ export type MatchingIn = {
  * How the handler is called.
  */
 export type Mode = 'plain' | 'async' | 'batch' | 'transactional';
+
+/**
+ * NamedSecretIn
+ *
+ * What it is from now on.
+ */
+export type NamedSecretIn = {
+    /**
+     * Left out: one that signs is made, and told in this answer alone
+     */
+    value?: string | null;
+    /**
+     * The only hosts it may be sent to; left out: as it is, or anywhere
+     */
+    hosts?: Array<string> | null;
+    /**
+     * The old value signs, too, until it is withdrawn
+     */
+    keep_old?: boolean;
+    /**
+     * Why; kept in the audit
+     */
+    reason?: string | null;
+};
+
+/**
+ * NamedSecretMade
+ *
+ * A secret, and its value if it was made here.
+ */
+export type NamedSecretMade = {
+    id: number;
+    name: string;
+    /**
+     * It signs callbacks; otherwise it is sent in a header
+     */
+    signs: boolean;
+    /**
+     * The only hosts it may be sent to; empty: any
+     */
+    hosts: Array<string>;
+    /**
+     * More than one while the old one is kept
+     */
+    values: number;
+    created_by: string;
+    created_at: string;
+    updated_at: string;
+    /**
+     * Shown this once; null if a value was given
+     */
+    made: string | null;
+};
+
+/**
+ * NamedSecretOut
+ *
+ * A secret, without its value.
+ */
+export type NamedSecretOut = {
+    id: number;
+    name: string;
+    /**
+     * It signs callbacks; otherwise it is sent in a header
+     */
+    signs: boolean;
+    /**
+     * The only hosts it may be sent to; empty: any
+     */
+    hosts: Array<string>;
+    /**
+     * More than one while the old one is kept
+     */
+    values: number;
+    created_by: string;
+    created_at: string;
+    updated_at: string;
+};
+
+/**
+ * NamedSecretPage
+ */
+export type NamedSecretPage = {
+    /**
+     * `after` of the next page; null on the last. A page may be short, or even empty, and still have a next one
+     */
+    next: string | null;
+    items: Array<NamedSecretOut>;
+};
 
 /**
  * NewAlarmChannelOut
@@ -1501,6 +1924,26 @@ export type OrderedOut = {
      * Of the campaign
      */
     state: CampaignState | null;
+};
+
+/**
+ * PaceIn
+ *
+ * What is given is changed, what is left out stays as it is; null: no limit.
+ */
+export type PaceIn = {
+    /**
+     * Tasks a second
+     */
+    rate?: number | null;
+    /**
+     * Tasks that may not be over yet
+     */
+    most_running?: number | null;
+    /**
+     * Why; kept in the audit
+     */
+    reason?: string | null;
 };
 
 /**
@@ -1602,7 +2045,7 @@ export type Problem = {
  *
  * What went wrong, for programs; the number in it is the status of the answer.
  */
-export type ProblemCode = 'SCH_400_MALFORMED' | 'SCH_400_IDEMPOTENCY_KEY_MISSING' | 'SCH_401_UNAUTHENTICATED' | 'SCH_403_FORBIDDEN' | 'SCH_403_TYPE_CLOSED' | 'SCH_403_LANE_CLOSED' | 'SCH_404_NOT_FOUND' | 'SCH_405_METHOD_NOT_ALLOWED' | 'SCH_409_DUPLICATE' | 'SCH_409_IN_PROGRESS' | 'SCH_409_CONFLICT' | 'SCH_409_HAS_CHILDREN' | 'SCH_412_STALE' | 'SCH_413_TOO_LARGE' | 'SCH_422_INVALID' | 'SCH_422_KEY_REUSED' | 'SCH_428_IF_MATCH_MISSING' | 'SCH_429_RETRY_LIMITED' | 'SCH_429_TOO_MANY' | 'SCH_500_INTERNAL' | 'SCH_503_DISPATCHER_DOWN' | 'SCH_503_DATABASE_DOWN' | 'SCH_503_ARCHIVE_DOWN';
+export type ProblemCode = 'SCH_400_MALFORMED' | 'SCH_400_IDEMPOTENCY_KEY_MISSING' | 'SCH_401_UNAUTHENTICATED' | 'SCH_403_FORBIDDEN' | 'SCH_403_TYPE_CLOSED' | 'SCH_403_LANE_CLOSED' | 'SCH_404_NOT_FOUND' | 'SCH_405_METHOD_NOT_ALLOWED' | 'SCH_409_DUPLICATE' | 'SCH_409_IN_PROGRESS' | 'SCH_409_CONFLICT' | 'SCH_409_NOT_AWAY' | 'SCH_412_STALE' | 'SCH_413_TOO_LARGE' | 'SCH_422_INVALID' | 'SCH_422_KEY_REUSED' | 'SCH_428_IF_MATCH_MISSING' | 'SCH_429_RETRY_LIMITED' | 'SCH_429_TOO_MANY' | 'SCH_500_INTERNAL' | 'SCH_503_DISPATCHER_DOWN' | 'SCH_503_DATABASE_DOWN' | 'SCH_503_ARCHIVE_DOWN';
 
 /**
  * ProductOut
@@ -1635,6 +2078,43 @@ export type ProductPage = {
      * `after` of the next page; null on the last. A page may be short, or even empty, and still have a next one
      */
     next: string | null;
+};
+
+/**
+ * ProgressIn
+ *
+ * Still at work: the lease begins again. The body may be left out.
+ */
+export type ProgressIn = {
+    /**
+     * How much of the whole is done
+     */
+    fraction?: number | null;
+    /**
+     * For people; the first 200 characters are shown
+     */
+    note?: string;
+    /**
+     * Seconds, from now on; left out: as long as before
+     */
+    lease?: number | null;
+};
+
+/**
+ * ProgressOut
+ *
+ * How far the run under way says it is.
+ */
+export type ProgressOut = {
+    /**
+     * From 0 to 1; null: it doesn't know
+     */
+    fraction: number | null;
+    note: string;
+    /**
+     * When it said so
+     */
+    at: string;
 };
 
 /**
@@ -1710,40 +2190,29 @@ export type ReplayIn = {
 };
 
 /**
- * RerunIn
+ * ReportOut
  *
- * From where on, and why.
+ * What became of the task. The same report again has the same answer.
  */
-export type RerunIn = {
+export type ReportOut = {
+    task: number;
+    outcome: ReportOutcome;
     /**
-     * The name of a job of the run; left out: from whatever failed, and comes after nothing that did
+     * RUNNING: its worker has not written yet that the task is away; when it has, the outcome counts
      */
-    from_job?: string | null;
+    status: TaskStatus;
     /**
-     * Why; kept in the audit
+     * When it runs next, if it does
      */
-    reason?: string | null;
+    due_at: string | null;
 };
 
 /**
- * RerunOut
+ * ReportOutcome
  *
- * What became of the jobs of the run, by name.
+ * What was reported of a task.
  */
-export type RerunOut = {
-    /**
-     * They start anew
-     */
-    started: Array<string>;
-    /**
-     * They wait for those
-     */
-    waiting: Array<string>;
-    /**
-     * They were not over yet, and go on as they are
-     */
-    left: Array<string>;
-};
+export type ReportOutcome = 'complete' | 'fail';
 
 /**
  * RescheduleIn
@@ -1785,74 +2254,7 @@ export type ResumeIn = {
 /**
  * Rule
  */
-export type Rule = 'job_paused' | 'ended' | 'schedule_unreadable' | 'done' | 'dead' | 'cancelled' | 'superseded' | 'running' | 'worker_silent' | 'lost' | 'blocked' | 'parent_failed' | 'waits_for_retry' | 'waits_for_retry_budget' | 'not_due' | 'lane_paused' | 'no_dispatcher' | 'shard_without_dispatcher' | 'no_worker' | 'waits_for_slot' | 'limit_unknown' | 'over_rate' | 'worker_deaf' | 'unknown_handler' | 'about_to_run';
-
-/**
- * RunNodeOut
- *
- * One job of a run, and the task that stands for it.
- */
-export type RunNodeOut = {
-    job: number;
-    /**
-     * Of the job, when the run was made
-     */
-    name: string;
-    /**
-     * Names of the jobs that it waits for in this run
-     */
-    parents: Array<string>;
-    /**
-     * null: it is kept no longer
-     */
-    task_id: number | null;
-    status: TaskStatus | null;
-    /**
-     * While it is BLOCKED: the parents that have not succeeded
-     */
-    waits_for: Array<string>;
-    began: string | null;
-    ended: string | null;
-};
-
-/**
- * RunOut
- *
- * One run of a graph: an instance of each of its jobs, for one fire time.
- */
-export type RunOut = {
-    id: number;
-    /**
-     * The first of the graph: its root, or the job that somebody triggered
-     */
-    job: number;
-    fire_time: string;
-    state: RunState;
-    /**
-     * The jobs that its end has waited for, the first one first
-     */
-    critical_path: Array<string>;
-    nodes: Array<RunNodeOut>;
-    created_at: string;
-};
-
-/**
- * RunPage
- */
-export type RunPage = {
-    items: Array<RunOut>;
-    /**
-     * `after` of the next page; null on the last. A page may be short, or even empty, and still have a next one
-     */
-    next: string | null;
-};
-
-/**
- * RunState
- *
- * How a run of a whole graph stands.
- */
-export type RunState = 'waiting' | 'running' | 'stuck' | 'succeeded' | 'failed';
+export type Rule = 'job_paused' | 'ended' | 'schedule_unreadable' | 'done' | 'dead' | 'cancelled' | 'superseded' | 'running' | 'worker_silent' | 'lost' | 'away' | 'blocked' | 'waits_for_retry' | 'waits_for_retry_budget' | 'not_due' | 'lane_paused' | 'no_dispatcher' | 'shard_without_dispatcher' | 'no_worker' | 'waits_for_slot' | 'host_limit' | 'host_unwell' | 'limit_unknown' | 'over_rate' | 'worker_deaf' | 'unknown_handler' | 'about_to_run';
 
 /**
  * SecretIn
@@ -1884,6 +2286,20 @@ export type SecretOut = {
  * Where events go: the kind of receiver.
  */
 export type SinkKind = 'webhook' | 'stream' | 'queue' | 'python';
+
+/**
+ * SlotOut
+ *
+ * One firing.
+ */
+export type SlotOut = {
+    job: number;
+    fire_time: string;
+    /**
+     * The dead instance that is replayed; null: one is made
+     */
+    task_id: number | null;
+};
 
 /**
  * SubscriptionIn
@@ -2229,6 +2645,10 @@ export type TaskOut = {
      */
     start_time: string | null;
     finish_time: string | null;
+    /**
+     * Null: nothing runs, or its handler doesn't tell
+     */
+    progress: ProgressOut | null;
     late_seconds: number | null;
     waited_seconds: number | null;
     lane: Lane;
@@ -2254,6 +2674,10 @@ export type TaskOut = {
      * It is retried until this long after execute_time, however often; null: max_retry times
      */
     retry_for: number | null;
+    /**
+     * If somebody else has it: since when, and until when
+     */
+    away: AwayOut | null;
     /**
      * The task that handed this effect on
      */
@@ -2318,9 +2742,9 @@ export type TaskRef = {
 /**
  * TaskStatus
  *
- * BLOCKED waits for other tasks, INIT for its time, FAIL for its next try. RUNNING is with a worker or on its way there. SUCCESS is done, DEAD gave up, CANCELLED was cancelled, skipped, expired or replaced.
+ * BLOCKED waits for other tasks, INIT for its time, FAIL for its next try. RUNNING is with a worker or on its way there, AWAY with somebody else, who reports its outcome. SUCCESS is done, DEAD gave up, CANCELLED was cancelled, skipped, expired or replaced.
  */
-export type TaskStatus = 'BLOCKED' | 'INIT' | 'RUNNING' | 'SUCCESS' | 'FAIL' | 'DEAD' | 'CANCELLED';
+export type TaskStatus = 'BLOCKED' | 'INIT' | 'RUNNING' | 'AWAY' | 'SUCCESS' | 'FAIL' | 'DEAD' | 'CANCELLED';
 
 /**
  * TaskTypeOut
@@ -2433,6 +2857,30 @@ export type UnitRescheduleIn = {
 };
 
 /**
+ * UnwellHostOut
+ *
+ * A host to which so many calls in a row failed that its callbacks wait.
+ */
+export type UnwellHostOut = {
+    tenant: string;
+    host: string;
+    failures: number;
+    /**
+     * In vain, since they wait
+     */
+    tries: number;
+    /**
+     * Of the last call
+     */
+    error: string;
+    unwell_seconds: number;
+    /**
+     * Until one of them may try it; less than 0: the next that comes does
+     */
+    try_in_seconds: number;
+};
+
+/**
  * VersionOut
  */
 export type VersionOut = {
@@ -2446,13 +2894,6 @@ export type VersionOut = {
      */
     redis: boolean;
 };
-
-/**
- * When
- *
- * What a job waits for.
- */
-export type When = 'all_success' | 'all_done' | 'any_failed';
 
 /**
  * WhyOut
@@ -2644,7 +3085,7 @@ export type DeleteJobErrors = {
      */
     404: Problem;
     /**
-     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running; `SCH_409_CONFLICT`: Others keep changing it; `SCH_409_HAS_CHILDREN`: Other jobs wait for it
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running; `SCH_409_CONFLICT`: Others keep changing it
      */
     409: Problem;
     /**
@@ -3180,6 +3621,142 @@ export type ExplainJobResponses = {
 
 export type ExplainJobResponse = ExplainJobResponses[keyof ExplainJobResponses];
 
+export type BackfillJobData = {
+    body: BackfillIn;
+    headers: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key': string;
+    };
+    path: {
+        job_id: number;
+    };
+    query?: never;
+    url: '/jobs/{job_id}/backfill';
+};
+
+export type BackfillJobErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read; `SCH_400_IDEMPOTENCY_KEY_MISSING`: Idempotency-Key is missing
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_RETRY_LIMITED`: Retried too often; `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer; `SCH_503_ARCHIVE_DOWN`: The archive does not answer
+     */
+    503: Problem;
+};
+
+export type BackfillJobError = BackfillJobErrors[keyof BackfillJobErrors];
+
+export type BackfillJobResponses = {
+    /**
+     * OK
+     */
+    200: BackfillOut;
+};
+
+export type BackfillJobResponse = BackfillJobResponses[keyof BackfillJobResponses];
+
+export type BackfillJobsData = {
+    body: BackfillsIn;
+    headers: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key': string;
+    };
+    path?: never;
+    query?: never;
+    url: '/backfills';
+};
+
+export type BackfillJobsErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read; `SCH_400_IDEMPOTENCY_KEY_MISSING`: Idempotency-Key is missing
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_RETRY_LIMITED`: Retried too often; `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer; `SCH_503_ARCHIVE_DOWN`: The archive does not answer
+     */
+    503: Problem;
+};
+
+export type BackfillJobsError = BackfillJobsErrors[keyof BackfillJobsErrors];
+
+export type BackfillJobsResponses = {
+    /**
+     * OK
+     */
+    200: BackfillOut;
+};
+
+export type BackfillJobsResponse = BackfillJobsResponses[keyof BackfillJobsResponses];
+
 export type CreateTasksData = {
     body: BulkCreateIn;
     headers?: {
@@ -3309,6 +3886,263 @@ export type CancelTasksResponses = {
 };
 
 export type CancelTasksResponse = CancelTasksResponses[keyof CancelTasksResponses];
+
+export type CompleteTaskData = {
+    body?: CompleteIn;
+    path: {
+        /**
+         * The token of the task
+         */
+        token: string;
+    };
+    query: {
+        /**
+         * The task
+         */
+        task: number;
+        /**
+         * The run that is reported about: `batch` of the task
+         */
+        run: string;
+        /**
+         * Whose task it is; left out: the caller's tenant
+         */
+        tenant?: string;
+        /**
+         * Of this address; instead of a token of the API
+         */
+        signature?: string;
+    };
+    url: '/tasks/{token}/complete';
+};
+
+export type CompleteTaskErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_NOT_AWAY`: The run that it is about is over
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type CompleteTaskError = CompleteTaskErrors[keyof CompleteTaskErrors];
+
+export type CompleteTaskResponses = {
+    /**
+     * OK
+     */
+    200: ReportOut;
+    /**
+     * Accepted
+     */
+    202: ReportOut;
+};
+
+export type CompleteTaskResponse = CompleteTaskResponses[keyof CompleteTaskResponses];
+
+export type FailTaskData = {
+    body?: FailIn;
+    path: {
+        /**
+         * The token of the task
+         */
+        token: string;
+    };
+    query: {
+        /**
+         * The task
+         */
+        task: number;
+        /**
+         * The run that is reported about: `batch` of the task
+         */
+        run: string;
+        /**
+         * Whose task it is; left out: the caller's tenant
+         */
+        tenant?: string;
+        /**
+         * Of this address; instead of a token of the API
+         */
+        signature?: string;
+    };
+    url: '/tasks/{token}/fail';
+};
+
+export type FailTaskErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_NOT_AWAY`: The run that it is about is over
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type FailTaskError = FailTaskErrors[keyof FailTaskErrors];
+
+export type FailTaskResponses = {
+    /**
+     * OK
+     */
+    200: ReportOut;
+    /**
+     * Accepted
+     */
+    202: ReportOut;
+};
+
+export type FailTaskResponse = FailTaskResponses[keyof FailTaskResponses];
+
+export type ProgressTaskData = {
+    body?: ProgressIn;
+    path: {
+        /**
+         * The token of the task
+         */
+        token: string;
+    };
+    query: {
+        /**
+         * The task
+         */
+        task: number;
+        /**
+         * The run that is reported about: `batch` of the task
+         */
+        run: string;
+        /**
+         * Whose task it is; left out: the caller's tenant
+         */
+        tenant?: string;
+        /**
+         * Of this address; instead of a token of the API
+         */
+        signature?: string;
+    };
+    url: '/tasks/{token}/progress';
+};
+
+export type ProgressTaskErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_NOT_AWAY`: The run that it is about is over
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ProgressTaskError = ProgressTaskErrors[keyof ProgressTaskErrors];
+
+export type ProgressTaskResponses = {
+    /**
+     * OK
+     */
+    200: LeaseOut;
+};
+
+export type ProgressTaskResponse = ProgressTaskResponses[keyof ProgressTaskResponses];
 
 export type ListTasksData = {
     body?: never;
@@ -3886,14 +4720,12 @@ export type ListAttemptsResponses = {
 
 export type ListAttemptsResponse = ListAttemptsResponses[keyof ListAttemptsResponses];
 
-export type ListRunsData = {
+export type ListLogsData = {
     body?: never;
-    path?: never;
+    path: {
+        task_id: number;
+    };
     query?: {
-        /**
-         * The first of the graph
-         */
-        job?: number;
         /**
          * `next` of the previous page, unchanged; left out: the first page
          */
@@ -3903,53 +4735,10 @@ export type ListRunsData = {
          */
         limit?: number;
     };
-    url: '/runs';
+    url: '/tasks/{task_id}/logs';
 };
 
-export type ListRunsErrors = {
-    /**
-     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
-     */
-    401: Problem;
-    /**
-     * `SCH_422_INVALID`: The request makes no sense
-     */
-    422: Problem;
-    /**
-     * `SCH_429_TOO_MANY`: Too many calls
-     */
-    429: Problem;
-    /**
-     * `SCH_500_INTERNAL`: Something is broken here
-     */
-    500: Problem;
-    /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
-     */
-    503: Problem;
-};
-
-export type ListRunsError = ListRunsErrors[keyof ListRunsErrors];
-
-export type ListRunsResponses = {
-    /**
-     * OK
-     */
-    200: RunPage;
-};
-
-export type ListRunsResponse = ListRunsResponses[keyof ListRunsResponses];
-
-export type ReadOneRunData = {
-    body?: never;
-    path: {
-        run_id: number;
-    };
-    query?: never;
-    url: '/runs/{run_id}';
-};
-
-export type ReadOneRunErrors = {
+export type ListLogsErrors = {
     /**
      * `SCH_401_UNAUTHENTICATED`: A valid token is missing
      */
@@ -3976,92 +4765,23 @@ export type ReadOneRunErrors = {
     503: Problem;
 };
 
-export type ReadOneRunError = ReadOneRunErrors[keyof ReadOneRunErrors];
+export type ListLogsError = ListLogsErrors[keyof ListLogsErrors];
 
-export type ReadOneRunResponses = {
+export type ListLogsResponses = {
     /**
      * OK
      */
-    200: RunOut;
+    200: LogPage;
 };
 
-export type ReadOneRunResponse = ReadOneRunResponses[keyof ReadOneRunResponses];
-
-export type RerunData = {
-    body?: RerunIn;
-    headers?: {
-        /**
-         * Makes it safe to send this again: the same request with the same key is carried out once.
-         */
-        'Idempotency-Key'?: string;
-    };
-    path: {
-        run_id: number;
-    };
-    query?: never;
-    url: '/runs/{run_id}/rerun';
-};
-
-export type RerunErrors = {
-    /**
-     * `SCH_400_MALFORMED`: The request can't be read
-     */
-    400: Problem;
-    /**
-     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
-     */
-    401: Problem;
-    /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
-     */
-    403: Problem;
-    /**
-     * `SCH_404_NOT_FOUND`: It does not exist
-     */
-    404: Problem;
-    /**
-     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running; `SCH_409_CONFLICT`: Others keep changing it
-     */
-    409: Problem;
-    /**
-     * `SCH_413_TOO_LARGE`: The request is too large
-     */
-    413: Problem;
-    /**
-     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
-     */
-    422: Problem;
-    /**
-     * `SCH_429_TOO_MANY`: Too many calls
-     */
-    429: Problem;
-    /**
-     * `SCH_500_INTERNAL`: Something is broken here
-     */
-    500: Problem;
-    /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
-     */
-    503: Problem;
-};
-
-export type RerunError = RerunErrors[keyof RerunErrors];
-
-export type RerunResponses = {
-    /**
-     * OK
-     */
-    200: RerunOut;
-};
-
-export type RerunResponse = RerunResponses[keyof RerunResponses];
+export type ListLogsResponse = ListLogsResponses[keyof ListLogsResponses];
 
 export type ListCampaignsData = {
     body?: never;
     path?: never;
     query?: {
         state?: CampaignState;
-        kind?: CampaignKind;
+        kind?: AnyCampaignKind;
         /**
          * `next` of the previous page, unchanged; left out: the first page
          */
@@ -4217,6 +4937,75 @@ export type ReadCampaignResponses = {
 };
 
 export type ReadCampaignResponse = ReadCampaignResponses[keyof ReadCampaignResponses];
+
+export type ChangeCampaignData = {
+    body: PaceIn;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        campaign_id: number;
+    };
+    query?: never;
+    url: '/campaigns/{campaign_id}';
+};
+
+export type ChangeCampaignErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ChangeCampaignError = ChangeCampaignErrors[keyof ChangeCampaignErrors];
+
+export type ChangeCampaignResponses = {
+    /**
+     * OK
+     */
+    200: CampaignOut;
+};
+
+export type ChangeCampaignResponse = ChangeCampaignResponses[keyof ChangeCampaignResponses];
 
 export type PauseCampaignData = {
     body?: ReasonIn;
@@ -4730,6 +5519,471 @@ export type ReadLimitsResponses = {
 };
 
 export type ReadLimitsResponse = ReadLimitsResponses[keyof ReadLimitsResponses];
+
+export type ReadHostsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/hosts';
+};
+
+export type ReadHostsErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ReadHostsError = ReadHostsErrors[keyof ReadHostsErrors];
+
+export type ReadHostsResponses = {
+    /**
+     * OK
+     */
+    200: Hosts;
+};
+
+export type ReadHostsResponse = ReadHostsResponses[keyof ReadHostsResponses];
+
+export type LiftHostData = {
+    body?: never;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        host: string;
+    };
+    query?: never;
+    url: '/hosts/{host}';
+};
+
+export type LiftHostErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type LiftHostError = LiftHostErrors[keyof LiftHostErrors];
+
+export type LiftHostResponses = {
+    /**
+     * No Content
+     */
+    204: void;
+};
+
+export type LiftHostResponse = LiftHostResponses[keyof LiftHostResponses];
+
+export type LimitHostData = {
+    body: HostLimitIn;
+    path: {
+        host: string;
+    };
+    query?: never;
+    url: '/hosts/{host}';
+};
+
+export type LimitHostErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this
+     */
+    403: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type LimitHostError = LimitHostErrors[keyof LimitHostErrors];
+
+export type LimitHostResponses = {
+    /**
+     * OK
+     */
+    200: HostLimitOut;
+};
+
+export type LimitHostResponse = LimitHostResponses[keyof LimitHostResponses];
+
+export type TryHostData = {
+    body?: never;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        host: string;
+    };
+    query?: never;
+    url: '/hosts/{host}/try';
+};
+
+export type TryHostErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type TryHostError = TryHostErrors[keyof TryHostErrors];
+
+export type TryHostResponses = {
+    /**
+     * OK
+     */
+    200: HostTriedOut;
+};
+
+export type TryHostResponse = TryHostResponses[keyof TryHostResponses];
+
+export type ListSecretsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * `next` of the previous page, unchanged; left out: the first page
+         */
+        after?: string;
+        /**
+         * At most this many items
+         */
+        limit?: number;
+    };
+    url: '/secrets';
+};
+
+export type ListSecretsErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_TYPE_CLOSED`: The task type is not open to this token
+     */
+    403: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ListSecretsError = ListSecretsErrors[keyof ListSecretsErrors];
+
+export type ListSecretsResponses = {
+    /**
+     * OK
+     */
+    200: NamedSecretPage;
+};
+
+export type ListSecretsResponse = ListSecretsResponses[keyof ListSecretsResponses];
+
+export type DeleteSecretData = {
+    body?: never;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        name: string;
+    };
+    query?: never;
+    url: '/secrets/{name}';
+};
+
+export type DeleteSecretErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type DeleteSecretError = DeleteSecretErrors[keyof DeleteSecretErrors];
+
+export type DeleteSecretResponses = {
+    /**
+     * No Content
+     */
+    204: void;
+};
+
+export type DeleteSecretResponse = DeleteSecretResponses[keyof DeleteSecretResponses];
+
+export type SetSecretData = {
+    body: NamedSecretIn;
+    path: {
+        name: string;
+    };
+    query?: never;
+    url: '/secrets/{name}';
+};
+
+export type SetSecretErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token
+     */
+    403: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type SetSecretError = SetSecretErrors[keyof SetSecretErrors];
+
+export type SetSecretResponses = {
+    /**
+     * OK
+     */
+    200: NamedSecretMade;
+};
+
+export type SetSecretResponse = SetSecretResponses[keyof SetSecretResponses];
+
+export type WithdrawSecretData = {
+    body?: never;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        name: string;
+    };
+    query?: never;
+    url: '/secrets/{name}/withdraw';
+};
+
+export type WithdrawSecretErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type WithdrawSecretError = WithdrawSecretErrors[keyof WithdrawSecretErrors];
+
+export type WithdrawSecretResponses = {
+    /**
+     * OK
+     */
+    200: NamedSecretOut;
+};
+
+export type WithdrawSecretResponse = WithdrawSecretResponses[keyof WithdrawSecretResponses];
 
 export type ListSubscriptionsData = {
     body?: never;

@@ -15,10 +15,16 @@ from .alert_out import AlertOut
 from .alert_outcome import AlertOutcome
 from .alert_page import AlertPage
 from .answer import Answer
+from .any_campaign_kind import AnyCampaignKind
 from .attempt_out import AttemptOut
 from .attempt_page import AttemptPage
 from .audit_out import AuditOut
 from .audit_page import AuditPage
+from .away_out import AwayOut
+from .backfill_in import BackfillIn
+from .backfill_out import BackfillOut
+from .backfill_which import BackfillWhich
+from .backfills_in import BackfillsIn
 from .bulk_cancel_in import BulkCancelIn
 from .bulk_cancel_out import BulkCancelOut
 from .bulk_cancelled_out import BulkCancelledOut
@@ -37,17 +43,23 @@ from .catch_up import CatchUp
 from .cause_out import CauseOut
 from .causes_out import CausesOut
 from .channel_kind import ChannelKind
+from .complete_in import CompleteIn
 from .condition import Condition
+from .declared_out import DeclaredOut
 from .delivery_out import DeliveryOut
 from .delivery_page import DeliveryPage
 from .dst_gap import DstGap
 from .dst_repeat import DstRepeat
 from .error_out import ErrorOut
 from .event_scope import EventScope
+from .fail_in import FailIn
 from .firing import Firing
 from .health_out import HealthOut
 from .health_status import HealthStatus
-from .if_parent_fails import IfParentFails
+from .host_limit_in import HostLimitIn
+from .host_limit_out import HostLimitOut
+from .host_tried_out import HostTriedOut
+from .hosts import Hosts
 from .incident_detail_out import IncidentDetailOut
 from .incident_out import IncidentOut
 from .incident_page import IncidentPage
@@ -64,6 +76,7 @@ from .lane_out import LaneOut
 from .lane_pause_out import LanePauseOut
 from .lane_reason_in import LaneReasonIn
 from .lanes import Lanes
+from .lease_out import LeaseOut
 from .letter_detail_out import LetterDetailOut
 from .letter_out import LetterOut
 from .letter_page_out import LetterPageOut
@@ -76,12 +89,20 @@ from .list_alarm_channels_scope import ListAlarmChannelsScope
 from .list_alarm_rules_scope import ListAlarmRulesScope
 from .list_incidents_scope import ListIncidentsScope
 from .live_out import LiveOut
+from .log_line_out import LogLineOut
+from .log_out import LogOut
+from .log_page import LogPage
 from .matching_in import MatchingIn
 from .mode import Mode
+from .named_secret_in import NamedSecretIn
+from .named_secret_made import NamedSecretMade
+from .named_secret_out import NamedSecretOut
+from .named_secret_page import NamedSecretPage
 from .new_alarm_channel_out import NewAlarmChannelOut
 from .on_resume import OnResume
 from .operated_out import OperatedOut
 from .ordered_out import OrderedOut
+from .pace_in import PaceIn
 from .pause_in import PauseIn
 from .payload_schema import PayloadSchema
 from .plan_outcome import PlanOutcome
@@ -91,22 +112,21 @@ from .problem import Problem
 from .problem_code import ProblemCode
 from .product_out import ProductOut
 from .product_page import ProductPage
+from .progress_in import ProgressIn
+from .progress_out import ProgressOut
 from .reason_in import ReasonIn
 from .refusal_out import RefusalOut
 from .release_lane import ReleaseLane
 from .replay_in import ReplayIn
-from .rerun_in import RerunIn
-from .rerun_out import RerunOut
+from .report_out import ReportOut
+from .report_outcome import ReportOutcome
 from .reschedule_in import RescheduleIn
 from .resume_in import ResumeIn
 from .rule import Rule
-from .run_node_out import RunNodeOut
-from .run_out import RunOut
-from .run_page import RunPage
-from .run_state import RunState
 from .secret_in import SecretIn
 from .secret_out import SecretOut
 from .sink_kind import SinkKind
+from .slot_out import SlotOut
 from .subscription_in import SubscriptionIn
 from .subscription_in_target import SubscriptionInTarget
 from .subscription_made import SubscriptionMade
@@ -133,8 +153,8 @@ from .tested_out import TestedOut
 from .trigger_in import TriggerIn
 from .trigger_out import TriggerOut
 from .unit_reschedule_in import UnitRescheduleIn
+from .unwell_host_out import UnwellHostOut
 from .version_out import VersionOut
-from .when import When
 from .why_out import WhyOut
 from .window_out import WindowOut
 from .withdrawn_out import WithdrawnOut
@@ -155,10 +175,16 @@ __all__ = (
     "AlertOutcome",
     "AlertPage",
     "Answer",
+    "AnyCampaignKind",
     "AttemptOut",
     "AttemptPage",
     "AuditOut",
     "AuditPage",
+    "AwayOut",
+    "BackfillIn",
+    "BackfillOut",
+    "BackfillsIn",
+    "BackfillWhich",
     "BulkCancelIn",
     "BulkCancelledOut",
     "BulkCancelOut",
@@ -177,17 +203,23 @@ __all__ = (
     "CauseOut",
     "CausesOut",
     "ChannelKind",
+    "CompleteIn",
     "Condition",
+    "DeclaredOut",
     "DeliveryOut",
     "DeliveryPage",
     "DstGap",
     "DstRepeat",
     "ErrorOut",
     "EventScope",
+    "FailIn",
     "Firing",
     "HealthOut",
     "HealthStatus",
-    "IfParentFails",
+    "HostLimitIn",
+    "HostLimitOut",
+    "Hosts",
+    "HostTriedOut",
     "IncidentDetailOut",
     "IncidentOut",
     "IncidentPage",
@@ -204,6 +236,7 @@ __all__ = (
     "LanePauseOut",
     "LaneReasonIn",
     "Lanes",
+    "LeaseOut",
     "LetterDetailOut",
     "LetterOut",
     "LetterPageOut",
@@ -216,12 +249,20 @@ __all__ = (
     "ListAlarmRulesScope",
     "ListIncidentsScope",
     "LiveOut",
+    "LogLineOut",
+    "LogOut",
+    "LogPage",
     "MatchingIn",
     "Mode",
+    "NamedSecretIn",
+    "NamedSecretMade",
+    "NamedSecretOut",
+    "NamedSecretPage",
     "NewAlarmChannelOut",
     "OnResume",
     "OperatedOut",
     "OrderedOut",
+    "PaceIn",
     "PauseIn",
     "PayloadSchema",
     "PlannedOut",
@@ -231,22 +272,21 @@ __all__ = (
     "ProblemCode",
     "ProductOut",
     "ProductPage",
+    "ProgressIn",
+    "ProgressOut",
     "ReasonIn",
     "RefusalOut",
     "ReleaseLane",
     "ReplayIn",
-    "RerunIn",
-    "RerunOut",
+    "ReportOut",
+    "ReportOutcome",
     "RescheduleIn",
     "ResumeIn",
     "Rule",
-    "RunNodeOut",
-    "RunOut",
-    "RunPage",
-    "RunState",
     "SecretIn",
     "SecretOut",
     "SinkKind",
+    "SlotOut",
     "SubscriptionIn",
     "SubscriptionInTarget",
     "SubscriptionMade",
@@ -273,8 +313,8 @@ __all__ = (
     "TriggerIn",
     "TriggerOut",
     "UnitRescheduleIn",
+    "UnwellHostOut",
     "VersionOut",
-    "When",
     "WhyOut",
     "WindowOut",
     "WithdrawnOut",

@@ -29,6 +29,7 @@ class CampaignIn:
         rate (float | None | Unset): Tasks a second; null: no limit
         lane (ReleaseLane | Unset): Where tasks wait that a campaign makes run again; `own`: each in its own lane.
             Default: ReleaseLane.BACKFILL.
+        most_running (int | None | Unset): Of what it releases, so many may not be over yet; null: no limit
         reason (None | str | Unset): Why; kept in the audit
     """
 
@@ -38,6 +39,7 @@ class CampaignIn:
     cap: int | Unset = 5000
     rate: float | None | Unset = UNSET
     lane: ReleaseLane | Unset = ReleaseLane.BACKFILL
+    most_running: int | None | Unset = UNSET
     reason: None | str | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
@@ -65,6 +67,12 @@ class CampaignIn:
         if not isinstance(self.lane, Unset):
             lane = self.lane.value
 
+        most_running: int | None | Unset
+        if isinstance(self.most_running, Unset):
+            most_running = UNSET
+        else:
+            most_running = self.most_running
+
         reason: None | str | Unset
         if isinstance(self.reason, Unset):
             reason = UNSET
@@ -87,6 +95,8 @@ class CampaignIn:
             field_dict["rate"] = rate
         if lane is not UNSET:
             field_dict["lane"] = lane
+        if most_running is not UNSET:
+            field_dict["most_running"] = most_running
         if reason is not UNSET:
             field_dict["reason"] = reason
 
@@ -136,6 +146,15 @@ class CampaignIn:
         else:
             lane = ReleaseLane(_lane)
 
+        def _parse_most_running(data: object) -> int | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(int | None | Unset, data)
+
+        most_running = _parse_most_running(d.pop("most_running", UNSET))
+
         def _parse_reason(data: object) -> None | str | Unset:
             if data is None:
                 return data
@@ -152,6 +171,7 @@ class CampaignIn:
             cap=cap,
             rate=rate,
             lane=lane,
+            most_running=most_running,
             reason=reason,
         )
 

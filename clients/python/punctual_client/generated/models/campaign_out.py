@@ -8,6 +8,7 @@ from uuid import UUID
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
+from ..models.backfill_which import BackfillWhich
 from ..models.campaign_state import CampaignState
 from ..models.release_lane import ReleaseLane
 
@@ -32,8 +33,10 @@ class CampaignOut:
         task_type (None | str):
         cap (int):
         rate (float | None):
+        most_running (int | None): Of what it releases, so many may not be over yet
         lane (None | ReleaseLane): Where tasks wait that it released; null: nowhere else, or it releases none
         at (datetime.datetime | None):
+        which (BackfillWhich | None): Of a backfill: which firings
         total (int): Tasks that were chosen when it began
         more (bool): More tasks matched than were chosen
         done (int): Tasks that it has dealt with
@@ -57,8 +60,10 @@ class CampaignOut:
     task_type: None | str
     cap: int
     rate: float | None
+    most_running: int | None
     lane: None | ReleaseLane
     at: datetime.datetime | None
+    which: BackfillWhich | None
     total: int
     more: bool
     done: int
@@ -95,6 +100,9 @@ class CampaignOut:
         rate: float | None
         rate = self.rate
 
+        most_running: int | None
+        most_running = self.most_running
+
         lane: None | str
         if isinstance(self.lane, ReleaseLane):
             lane = self.lane.value
@@ -106,6 +114,12 @@ class CampaignOut:
             at = self.at.isoformat()
         else:
             at = self.at
+
+        which: None | str
+        if isinstance(self.which, BackfillWhich):
+            which = self.which.value
+        else:
+            which = self.which
 
         total = self.total
 
@@ -147,8 +161,10 @@ class CampaignOut:
                 "task_type": task_type,
                 "cap": cap,
                 "rate": rate,
+                "most_running": most_running,
                 "lane": lane,
                 "at": at,
+                "which": which,
                 "total": total,
                 "more": more,
                 "done": done,
@@ -200,6 +216,13 @@ class CampaignOut:
 
         rate = _parse_rate(d.pop("rate"))
 
+        def _parse_most_running(data: object) -> int | None:
+            if data is None:
+                return data
+            return cast(int | None, data)
+
+        most_running = _parse_most_running(d.pop("most_running"))
+
         def _parse_lane(data: object) -> None | ReleaseLane:
             if data is None:
                 return data
@@ -229,6 +252,21 @@ class CampaignOut:
             return cast(datetime.datetime | None, data)
 
         at = _parse_at(d.pop("at"))
+
+        def _parse_which(data: object) -> BackfillWhich | None:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                which_type_0 = BackfillWhich(data)
+
+                return which_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(BackfillWhich | None, data)
+
+        which = _parse_which(d.pop("which"))
 
         total = d.pop("total")
 
@@ -276,8 +314,10 @@ class CampaignOut:
             task_type=task_type,
             cap=cap,
             rate=rate,
+            most_running=most_running,
             lane=lane,
             at=at,
+            which=which,
             total=total,
             more=more,
             done=done,

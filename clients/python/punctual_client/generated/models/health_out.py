@@ -34,6 +34,7 @@ class HealthOut:
         due (int):
         claimed (int):
         running (int):
+        away (int):
         dead_letters (int):
         waiting_to_move (int):
         oldest_to_move_seconds (float | None):
@@ -66,6 +67,7 @@ class HealthOut:
     due: int
     claimed: int
     running: int
+    away: int
     dead_letters: int
     waiting_to_move: int
     oldest_to_move_seconds: float | None
@@ -116,6 +118,8 @@ class HealthOut:
         claimed = self.claimed
 
         running = self.running
+
+        away = self.away
 
         dead_letters = self.dead_letters
 
@@ -171,6 +175,7 @@ class HealthOut:
                 "due": due,
                 "claimed": claimed,
                 "running": running,
+                "away": away,
                 "deadLetters": dead_letters,
                 "waitingToMove": waiting_to_move,
                 "oldestToMoveSeconds": oldest_to_move_seconds,
@@ -241,6 +246,8 @@ class HealthOut:
 
         running = d.pop("running")
 
+        away = d.pop("away")
+
         dead_letters = d.pop("deadLetters")
 
         waiting_to_move = d.pop("waitingToMove")
@@ -302,6 +309,7 @@ class HealthOut:
             due=due,
             claimed=claimed,
             running=running,
+            away=away,
             dead_letters=dead_letters,
             waiting_to_move=waiting_to_move,
             oldest_to_move_seconds=oldest_to_move_seconds,

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -15,6 +15,10 @@ from ..models.job_status import JobStatus
 from ..models.lane import Lane
 from ..models.on_resume import OnResume
 from ..models.when import When
+
+if TYPE_CHECKING:
+    from ..models.declared_out import DeclaredOut
+
 
 T = TypeVar("T", bound="JobOut")
 
@@ -56,6 +60,7 @@ class JobOut:
         paused_by (str):
         paused_until (datetime.datetime | None):
         on_resume (OnResume): Firings that fell into a pause.
+        declared (DeclaredOut | None): The file that declares it; null: none does
         created_at (datetime.datetime):
         updated_at (datetime.datetime):
     """
@@ -92,11 +97,14 @@ class JobOut:
     paused_by: str
     paused_until: datetime.datetime | None
     on_resume: OnResume
+    declared: DeclaredOut | None
     created_at: datetime.datetime
     updated_at: datetime.datetime
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.declared_out import DeclaredOut  # noqa: PLC0415
+
         id = self.id
 
         name = self.name
@@ -187,6 +195,12 @@ class JobOut:
 
         on_resume = self.on_resume.value
 
+        declared: dict[str, Any] | None
+        if isinstance(self.declared, DeclaredOut):
+            declared = self.declared.to_dict()
+        else:
+            declared = self.declared
+
         created_at = self.created_at.isoformat()
 
         updated_at = self.updated_at.isoformat()
@@ -227,6 +241,7 @@ class JobOut:
                 "paused_by": paused_by,
                 "paused_until": paused_until,
                 "on_resume": on_resume,
+                "declared": declared,
                 "created_at": created_at,
                 "updated_at": updated_at,
             }
@@ -236,6 +251,8 @@ class JobOut:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.declared_out import DeclaredOut  # noqa: PLC0415
+
         d = dict(src_dict)
         id = d.pop("id")
 
@@ -391,6 +408,21 @@ class JobOut:
 
         on_resume = OnResume(d.pop("on_resume"))
 
+        def _parse_declared(data: object) -> DeclaredOut | None:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                declared_type_0 = DeclaredOut.from_dict(data)
+
+                return declared_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(DeclaredOut | None, data)
+
+        declared = _parse_declared(d.pop("declared"))
+
         created_at = datetime.datetime.fromisoformat(d.pop("created_at"))
 
         updated_at = datetime.datetime.fromisoformat(d.pop("updated_at"))
@@ -428,6 +460,7 @@ class JobOut:
             paused_by=paused_by,
             paused_until=paused_until,
             on_resume=on_resume,
+            declared=declared,
             created_at=created_at,
             updated_at=updated_at,
         )

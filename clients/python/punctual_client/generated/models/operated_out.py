@@ -21,8 +21,8 @@ class OperatedOut:
         acted (bool): False: it was left alone, for the reason that `answer` gives
         task_id (int):
         status (TaskStatus): BLOCKED waits for other tasks, INIT for its time, FAIL for its next try. RUNNING is with a
-            worker or on its way there. SUCCESS is done, DEAD gave up, CANCELLED was cancelled, skipped, expired or
-            replaced.
+            worker or on its way there, AWAY with somebody else, who reports its outcome. SUCCESS is done, DEAD gave up,
+            CANCELLED was cancelled, skipped, expired or replaced.
     """
 
     answer: Answer

@@ -4,11 +4,14 @@ from typing import Self
 
 class Rule(StrEnum):
     ABOUT_TO_RUN = "about_to_run"
+    AWAY = "away"
     BLOCKED = "blocked"
     CANCELLED = "cancelled"
     DEAD = "dead"
     DONE = "done"
     ENDED = "ended"
+    HOST_LIMIT = "host_limit"
+    HOST_UNWELL = "host_unwell"
     JOB_PAUSED = "job_paused"
     LANE_PAUSED = "lane_paused"
     LIMIT_UNKNOWN = "limit_unknown"

@@ -12,7 +12,9 @@ from ..models.lane import Lane
 from ..models.task_status import TaskStatus
 
 if TYPE_CHECKING:
+    from ..models.away_out import AwayOut
     from ..models.error_out import ErrorOut
+    from ..models.progress_out import ProgressOut
 
 
 T = TypeVar("T", bound="TaskOut")
@@ -30,8 +32,8 @@ class TaskOut:
         fire_time (datetime.datetime | None): The firing of the job that it is for
         manual (bool): Somebody triggered it; the schedule of the job did not
         status (TaskStatus): BLOCKED waits for other tasks, INIT for its time, FAIL for its next try. RUNNING is with a
-            worker or on its way there. SUCCESS is done, DEAD gave up, CANCELLED was cancelled, skipped, expired or
-            replaced.
+            worker or on its way there, AWAY with somebody else, who reports its outcome. SUCCESS is done, DEAD gave up,
+            CANCELLED was cancelled, skipped, expired or replaced.
         live (bool): It still has something to do
         execute_time (datetime.datetime): The time it was planned for
         due_at (datetime.datetime | None): When it runs next; null: it waits for nothing, or runs now
@@ -40,6 +42,7 @@ class TaskOut:
             or planned after its time
         start_time (datetime.datetime | None): Of the run under way, else of the last one
         finish_time (datetime.datetime | None):
+        progress (None | ProgressOut): Null: nothing runs, or its handler doesn't tell
         late_seconds (float | None):
         waited_seconds (float | None):
         lane (Lane): Priority classes, most urgent first.
@@ -50,6 +53,7 @@ class TaskOut:
         repeat_after (float | None): It runs again this long after each run finishes
         expires_after (float | None):
         retry_for (float | None): It is retried until this long after execute_time, however often; null: max_retry times
+        away (AwayOut | None): If somebody else has it: since when, and until when
         deferred_from (int | None): The task that handed this effect on
         deferred (list[int]): The tasks that its own effects were handed on to
         worker (None | str): Who runs it, or ran it last; null: nobody, or no longer known
@@ -79,6 +83,7 @@ class TaskOut:
     allowed_at: datetime.datetime | None
     start_time: datetime.datetime | None
     finish_time: datetime.datetime | None
+    progress: None | ProgressOut
     late_seconds: float | None
     waited_seconds: float | None
     lane: Lane
@@ -89,6 +94,7 @@ class TaskOut:
     repeat_after: float | None
     expires_after: float | None
     retry_for: float | None
+    away: AwayOut | None
     deferred_from: int | None
     deferred: list[int]
     worker: None | str
@@ -105,7 +111,9 @@ class TaskOut:
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.away_out import AwayOut  # noqa: PLC0415
         from ..models.error_out import ErrorOut  # noqa: PLC0415
+        from ..models.progress_out import ProgressOut  # noqa: PLC0415
 
         id = self.id
 
@@ -160,6 +168,12 @@ class TaskOut:
         else:
             finish_time = self.finish_time
 
+        progress: dict[str, Any] | None
+        if isinstance(self.progress, ProgressOut):
+            progress = self.progress.to_dict()
+        else:
+            progress = self.progress
+
         late_seconds: float | None
         late_seconds = self.late_seconds
 
@@ -184,6 +198,12 @@ class TaskOut:
 
         retry_for: float | None
         retry_for = self.retry_for
+
+        away: dict[str, Any] | None
+        if isinstance(self.away, AwayOut):
+            away = self.away.to_dict()
+        else:
+            away = self.away
 
         deferred_from: int | None
         deferred_from = self.deferred_from
@@ -240,6 +260,7 @@ class TaskOut:
                 "allowed_at": allowed_at,
                 "start_time": start_time,
                 "finish_time": finish_time,
+                "progress": progress,
                 "late_seconds": late_seconds,
                 "waited_seconds": waited_seconds,
                 "lane": lane,
@@ -250,6 +271,7 @@ class TaskOut:
                 "repeat_after": repeat_after,
                 "expires_after": expires_after,
                 "retry_for": retry_for,
+                "away": away,
                 "deferred_from": deferred_from,
                 "deferred": deferred,
                 "worker": worker,
@@ -270,7 +292,9 @@ class TaskOut:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.away_out import AwayOut  # noqa: PLC0415
         from ..models.error_out import ErrorOut  # noqa: PLC0415
+        from ..models.progress_out import ProgressOut  # noqa: PLC0415
 
         d = dict(src_dict)
         id = d.pop("id")
@@ -384,6 +408,21 @@ class TaskOut:
 
         finish_time = _parse_finish_time(d.pop("finish_time"))
 
+        def _parse_progress(data: object) -> None | ProgressOut:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                progress_type_0 = ProgressOut.from_dict(data)
+
+                return progress_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | ProgressOut, data)
+
+        progress = _parse_progress(d.pop("progress"))
+
         def _parse_late_seconds(data: object) -> float | None:
             if data is None:
                 return data
@@ -428,6 +467,21 @@ class TaskOut:
             return cast(float | None, data)
 
         retry_for = _parse_retry_for(d.pop("retry_for"))
+
+        def _parse_away(data: object) -> AwayOut | None:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                away_type_0 = AwayOut.from_dict(data)
+
+                return away_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(AwayOut | None, data)
+
+        away = _parse_away(d.pop("away"))
 
         def _parse_deferred_from(data: object) -> int | None:
             if data is None:
@@ -511,6 +565,7 @@ class TaskOut:
             allowed_at=allowed_at,
             start_time=start_time,
             finish_time=finish_time,
+            progress=progress,
             late_seconds=late_seconds,
             waited_seconds=waited_seconds,
             lane=lane,
@@ -521,6 +576,7 @@ class TaskOut:
             repeat_after=repeat_after,
             expires_after=expires_after,
             retry_for=retry_for,
+            away=away,
             deferred_from=deferred_from,
             deferred=deferred,
             worker=worker,

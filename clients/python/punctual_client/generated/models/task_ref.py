@@ -18,8 +18,8 @@ class TaskRef:
     Attributes:
         id (int):
         status (TaskStatus): BLOCKED waits for other tasks, INIT for its time, FAIL for its next try. RUNNING is with a
-            worker or on its way there. SUCCESS is done, DEAD gave up, CANCELLED was cancelled, skipped, expired or
-            replaced.
+            worker or on its way there, AWAY with somebody else, who reports its outcome. SUCCESS is done, DEAD gave up,
+            CANCELLED was cancelled, skipped, expired or replaced.
         live (bool): It still has something to do.
     """
 

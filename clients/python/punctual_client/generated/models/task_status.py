@@ -3,6 +3,7 @@ from typing import Self
 
 
 class TaskStatus(StrEnum):
+    AWAY = "AWAY"
     BLOCKED = "BLOCKED"
     CANCELLED = "CANCELLED"
     DEAD = "DEAD"

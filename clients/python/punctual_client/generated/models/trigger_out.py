@@ -19,8 +19,8 @@ class TriggerOut:
         task_id (int):
         new (bool): False: this key had already triggered it
         status (TaskStatus): BLOCKED waits for other tasks, INIT for its time, FAIL for its next try. RUNNING is with a
-            worker or on its way there. SUCCESS is done, DEAD gave up, CANCELLED was cancelled, skipped, expired or
-            replaced.
+            worker or on its way there, AWAY with somebody else, who reports its outcome. SUCCESS is done, DEAD gave up,
+            CANCELLED was cancelled, skipped, expired or replaced.
     """
 
     task_id: int

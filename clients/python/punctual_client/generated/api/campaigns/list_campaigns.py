@@ -5,7 +5,7 @@ import httpx
 
 from ... import errors
 from ...client import AuthenticatedClient, Client
-from ...models.campaign_kind import CampaignKind
+from ...models.any_campaign_kind import AnyCampaignKind
 from ...models.campaign_page import CampaignPage
 from ...models.campaign_state import CampaignState
 from ...models.problem import Problem
@@ -15,7 +15,7 @@ from ...types import UNSET, Response, Unset
 def _get_kwargs(
     *,
     state: CampaignState | Unset = UNSET,
-    kind: CampaignKind | Unset = UNSET,
+    kind: AnyCampaignKind | Unset = UNSET,
     after: str | Unset = UNSET,
     limit: int | Unset = 50,
 ) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
     state: CampaignState | Unset = UNSET,
-    kind: CampaignKind | Unset = UNSET,
+    kind: AnyCampaignKind | Unset = UNSET,
     after: str | Unset = UNSET,
     limit: int | Unset = 50,
 ) -> Response[CampaignPage | Problem]:
@@ -109,8 +109,8 @@ def sync_detailed(
 
     Args:
         state (CampaignState | Unset):
-        kind (CampaignKind | Unset): What is done to each task. `retry`: the dead start over, the
-            failed don't wait. `replay`: the dead alone.
+        kind (AnyCampaignKind | Unset): What a campaign does: to each task, or, a `backfill`, for
+            each firing of its jobs.
         after (str | Unset):
         limit (int | Unset):  Default: 50.
 
@@ -140,7 +140,7 @@ def sync(
     *,
     client: AuthenticatedClient,
     state: CampaignState | Unset = UNSET,
-    kind: CampaignKind | Unset = UNSET,
+    kind: AnyCampaignKind | Unset = UNSET,
     after: str | Unset = UNSET,
     limit: int | Unset = 50,
 ) -> CampaignPage | Problem | None:
@@ -148,8 +148,8 @@ def sync(
 
     Args:
         state (CampaignState | Unset):
-        kind (CampaignKind | Unset): What is done to each task. `retry`: the dead start over, the
-            failed don't wait. `replay`: the dead alone.
+        kind (AnyCampaignKind | Unset): What a campaign does: to each task, or, a `backfill`, for
+            each firing of its jobs.
         after (str | Unset):
         limit (int | Unset):  Default: 50.
 
@@ -174,7 +174,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
     state: CampaignState | Unset = UNSET,
-    kind: CampaignKind | Unset = UNSET,
+    kind: AnyCampaignKind | Unset = UNSET,
     after: str | Unset = UNSET,
     limit: int | Unset = 50,
 ) -> Response[CampaignPage | Problem]:
@@ -182,8 +182,8 @@ async def asyncio_detailed(
 
     Args:
         state (CampaignState | Unset):
-        kind (CampaignKind | Unset): What is done to each task. `retry`: the dead start over, the
-            failed don't wait. `replay`: the dead alone.
+        kind (AnyCampaignKind | Unset): What a campaign does: to each task, or, a `backfill`, for
+            each firing of its jobs.
         after (str | Unset):
         limit (int | Unset):  Default: 50.
 
@@ -211,7 +211,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
     state: CampaignState | Unset = UNSET,
-    kind: CampaignKind | Unset = UNSET,
+    kind: AnyCampaignKind | Unset = UNSET,
     after: str | Unset = UNSET,
     limit: int | Unset = 50,
 ) -> CampaignPage | Problem | None:
@@ -219,8 +219,8 @@ async def asyncio(
 
     Args:
         state (CampaignState | Unset):
-        kind (CampaignKind | Unset): What is done to each task. `retry`: the dead start over, the
-            failed don't wait. `replay`: the dead alone.
+        kind (AnyCampaignKind | Unset): What a campaign does: to each task, or, a `backfill`, for
+            each firing of its jobs.
         after (str | Unset):
         limit (int | Unset):  Default: 50.
 

@@ -128,8 +128,9 @@ def sync_detailed(
     Args:
         job_id (int):
         status (TaskStatus | Unset): BLOCKED waits for other tasks, INIT for its time, FAIL for
-            its next try. RUNNING is with a worker or on its way there. SUCCESS is done, DEAD gave up,
-            CANCELLED was cancelled, skipped, expired or replaced.
+            its next try. RUNNING is with a worker or on its way there, AWAY with somebody else, who
+            reports its outcome. SUCCESS is done, DEAD gave up, CANCELLED was cancelled, skipped,
+            expired or replaced.
         since (datetime.datetime | Unset):
         until (datetime.datetime | Unset):
         after (str | Unset):
@@ -178,8 +179,9 @@ def sync(
     Args:
         job_id (int):
         status (TaskStatus | Unset): BLOCKED waits for other tasks, INIT for its time, FAIL for
-            its next try. RUNNING is with a worker or on its way there. SUCCESS is done, DEAD gave up,
-            CANCELLED was cancelled, skipped, expired or replaced.
+            its next try. RUNNING is with a worker or on its way there, AWAY with somebody else, who
+            reports its outcome. SUCCESS is done, DEAD gave up, CANCELLED was cancelled, skipped,
+            expired or replaced.
         since (datetime.datetime | Unset):
         until (datetime.datetime | Unset):
         after (str | Unset):
@@ -223,8 +225,9 @@ async def asyncio_detailed(
     Args:
         job_id (int):
         status (TaskStatus | Unset): BLOCKED waits for other tasks, INIT for its time, FAIL for
-            its next try. RUNNING is with a worker or on its way there. SUCCESS is done, DEAD gave up,
-            CANCELLED was cancelled, skipped, expired or replaced.
+            its next try. RUNNING is with a worker or on its way there, AWAY with somebody else, who
+            reports its outcome. SUCCESS is done, DEAD gave up, CANCELLED was cancelled, skipped,
+            expired or replaced.
         since (datetime.datetime | Unset):
         until (datetime.datetime | Unset):
         after (str | Unset):
@@ -271,8 +274,9 @@ async def asyncio(
     Args:
         job_id (int):
         status (TaskStatus | Unset): BLOCKED waits for other tasks, INIT for its time, FAIL for
-            its next try. RUNNING is with a worker or on its way there. SUCCESS is done, DEAD gave up,
-            CANCELLED was cancelled, skipped, expired or replaced.
+            its next try. RUNNING is with a worker or on its way there, AWAY with somebody else, who
+            reports its outcome. SUCCESS is done, DEAD gave up, CANCELLED was cancelled, skipped,
+            expired or replaced.
         since (datetime.datetime | Unset):
         until (datetime.datetime | Unset):
         after (str | Unset):

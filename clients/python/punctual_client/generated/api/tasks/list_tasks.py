@@ -172,8 +172,9 @@ def sync_detailed(
 
     Args:
         status (TaskStatus | Unset): BLOCKED waits for other tasks, INIT for its time, FAIL for
-            its next try. RUNNING is with a worker or on its way there. SUCCESS is done, DEAD gave up,
-            CANCELLED was cancelled, skipped, expired or replaced.
+            its next try. RUNNING is with a worker or on its way there, AWAY with somebody else, who
+            reports its outcome. SUCCESS is done, DEAD gave up, CANCELLED was cancelled, skipped,
+            expired or replaced.
         task_type (str | Unset):
         lane (Lane | Unset): Priority classes, most urgent first.
         key (str | Unset):
@@ -247,8 +248,9 @@ def sync(
 
     Args:
         status (TaskStatus | Unset): BLOCKED waits for other tasks, INIT for its time, FAIL for
-            its next try. RUNNING is with a worker or on its way there. SUCCESS is done, DEAD gave up,
-            CANCELLED was cancelled, skipped, expired or replaced.
+            its next try. RUNNING is with a worker or on its way there, AWAY with somebody else, who
+            reports its outcome. SUCCESS is done, DEAD gave up, CANCELLED was cancelled, skipped,
+            expired or replaced.
         task_type (str | Unset):
         lane (Lane | Unset): Priority classes, most urgent first.
         key (str | Unset):
@@ -317,8 +319,9 @@ async def asyncio_detailed(
 
     Args:
         status (TaskStatus | Unset): BLOCKED waits for other tasks, INIT for its time, FAIL for
-            its next try. RUNNING is with a worker or on its way there. SUCCESS is done, DEAD gave up,
-            CANCELLED was cancelled, skipped, expired or replaced.
+            its next try. RUNNING is with a worker or on its way there, AWAY with somebody else, who
+            reports its outcome. SUCCESS is done, DEAD gave up, CANCELLED was cancelled, skipped,
+            expired or replaced.
         task_type (str | Unset):
         lane (Lane | Unset): Priority classes, most urgent first.
         key (str | Unset):
@@ -390,8 +393,9 @@ async def asyncio(
 
     Args:
         status (TaskStatus | Unset): BLOCKED waits for other tasks, INIT for its time, FAIL for
-            its next try. RUNNING is with a worker or on its way there. SUCCESS is done, DEAD gave up,
-            CANCELLED was cancelled, skipped, expired or replaced.
+            its next try. RUNNING is with a worker or on its way there, AWAY with somebody else, who
+            reports its outcome. SUCCESS is done, DEAD gave up, CANCELLED was cancelled, skipped,
+            expired or replaced.
         task_type (str | Unset):
         lane (Lane | Unset): Priority classes, most urgent first.
         key (str | Unset):

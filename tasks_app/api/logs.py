@@ -1,0 +1,58 @@
+"""/tasks/{task_id}/logs: what the tries of a task have logged."""
+
+from datetime import datetime
+
+from django.http import HttpRequest
+from ninja import Router, Schema
+from pydantic import Field
+
+from tasks_app.core.phrases import for_outsiders
+from tasks_app.lifecycle.logs import lines_of
+from tasks_app.models import TaskLog
+
+from .schemas import PAGE, Cursor, Id, Limit, Next, id_of
+from .tasks import task_of
+
+router = Router(tags=["tasks"])
+
+
+class LogLineOut(Schema):
+    at: datetime
+    level: str = Field(description="Of a record of Python's logging; empty: the handler's own line")
+    text: str
+
+
+class LogOut(Schema):
+    """What one try has logged: the one under way, or any before it, whatever became of it."""
+
+    id: int
+    attempt: int = Field(description="1 for the first try since the last success, roll or replay")
+    worker: str
+    started_at: datetime = Field(description="When its batch began")
+    dropped: int = Field(description="Lines before these, which are not kept")
+    lines: list[LogLineOut]
+
+    @classmethod
+    def of(cls, row: TaskLog) -> "LogOut":
+        plain = {name: getattr(row, name) for name in ("id", "attempt", "worker", "started_at", "dropped")}
+        lines = [LogLineOut(at=one.at, level=one.level, text=for_outsiders(one.text)) for one in lines_of(row)]
+        return cls(**plain, lines=lines)
+
+
+class LogPage(Schema):
+    items: list[LogOut]
+    next: Next
+
+
+@router.get("/{task_id}/logs", response=LogPage, summary="List what the tries of a task have logged, latest try first")
+def list_logs(
+    request: HttpRequest,
+    task_id: Id,
+    after: Cursor = None,
+    limit: Limit = PAGE,
+):
+    """Tries that logged nothing are left out. Lines of a run under way come with its heartbeats."""
+    rows = TaskLog.objects.filter(task_id=task_of(request, task_id).id)
+    found = list((rows if after is None else rows.filter(id__lt=id_of(after))).order_by("-id")[: limit + 1])
+    more = found[limit - 1].id if len(found) > limit else None
+    return {"items": [LogOut.of(row) for row in found[:limit]], "next": None if more is None else str(more)}

@@ -1,0 +1,114 @@
+"""Applying a file, in one transaction: all of it, or on an error nothing. Two at once take turns."""
+
+from collections.abc import Collection, Sequence
+
+from tasks_app.core.errors import NameTaken, NotThere, PunctualError, ScheduleConflict, StaleRevision, UnknownJob
+from tasks_app.database import atomic
+from tasks_app.engine.operations.jobs import create_job, delete_job, edit_job
+from tasks_app.lifecycle.audit import Entry, Operator, audit
+from tasks_app.lifecycle.jobs.declared import forget, remember
+from tasks_app.lifecycle.jobs.request import FIELDS
+from tasks_app.models import DeclaredJob, JobDefinition
+from tasks_app.sql import run
+
+from .document import BadFile, JobFile
+from .plan import Action, Plan, Step, Wanted, plan
+
+ROUNDS = 3
+TURN = "punctual declared jobs"  # what two of them take turns by
+
+
+def apply(file: JobFile, wanted: Wanted, operator: Operator) -> Plan:
+    """Carry out what `plan` says, and say it; nothing of it if something is refused."""
+    seen: PunctualError | None = None
+    for _ in range(ROUNDS):
+        try:
+            with atomic():
+                run("lock_operation", {"operation": TURN})
+                decided = plan(file, wanted)
+                if not decided.refused:
+                    _carry_out(decided, operator)
+                return decided
+        except (StaleRevision, UnknownJob, NameTaken) as error:
+            seen = error  # somebody was faster: compare again, since that may be drift
+    raise ScheduleConflict(f"others changed the jobs {ROUNDS} times in the meantime; nothing was applied. {seen}")
+
+
+def release(source: str, names: Collection[str], operator: Operator) -> list[DeclaredJob]:
+    """The file declares these jobs no more, all of its jobs if none is named; the jobs stay as they are."""
+    with atomic():
+        run("lock_operation", {"operation": TURN})
+        found = DeclaredJob.objects.filter(source=source).order_by("tenant", "name")
+        records = list(found.filter(name__in=names) if names else found)
+        missing = set(names) - {one.name for one in records}
+        if missing or not records:
+            what = f"the job {sorted(missing)[0]!r}" if missing else "any job"
+            raise NotThere(f"{source!r} doesn't declare {what}; `jobs list --source {source}` shows what it does.")
+        forget(records)
+        jobs = {job.id: job for job in JobDefinition.objects.filter(id__in=[one.job for one in records])}
+        audit(operator, "release", [_entry(one, "released", jobs.get(one.job), source) for one in records])
+    return records
+
+
+def _carry_out(decided: Plan, operator: Operator) -> None:
+    steps = decided.steps
+    for action in (Action.FORGET, Action.ADOPT):
+        _record([step for step in steps if step.action is action], action, decided.file.source, operator)
+    # Names are freed before others take them.
+    order = (Action.PRUNE, Action.CHANGE, Action.CREATE)
+    left = [step for action in order for step in steps if step.action is action]
+    while left:
+        failed: list[tuple[Step, PunctualError]] = []
+        for step in left:
+            try:
+                with atomic():
+                    _change(step, decided.file.source, operator)
+            except (StaleRevision, UnknownJob):
+                raise
+            except PunctualError as error:
+                failed.append((step, error))  # it may need another of them first: a name that is free, say
+        if len(failed) == len(left):
+            _give_up(decided.file, failed)
+        left = [step for step, _ in failed]
+
+
+def _change(step: Step, source: str, operator: Operator) -> None:
+    if step.action is Action.PRUNE:
+        delete_job(step.job.id, operator, tenant=step.tenant, revision=step.job.revision)
+        forget([step.record])
+        return
+    request = step.placed.declaration.request
+    if step.action is Action.CREATE:
+        job = create_job(request, operator, tenant=step.tenant)
+    else:
+        # All fields, so that one which the file leaves out gets its default.
+        fields = {name: getattr(request, name) for name in FIELDS}
+        job = edit_job(step.job.id, fields, operator, tenant=step.tenant, revision=step.job.revision)
+    remember(step.record, job, step.name, source, operator)
+
+
+def _record(steps: Sequence[Step], action: Action, source: str, operator: Operator) -> None:
+    """What changes no job: only which file declares it."""
+    if action is Action.FORGET:
+        forget([step.record for step in steps])
+        return
+    for step in steps:
+        remember(step.record, step.job, step.name, source, operator)
+    entries = [_entry(step, "declared", step.job, source) for step in steps]
+    audit(operator, "declare", entries)
+
+
+def _entry(one: Step | DeclaredJob, outcome: str, job: JobDefinition | None, source: str) -> Entry:
+    number = job.id if job else one.job
+    detail = {"source": source, "tenant": one.tenant, "name": one.name}
+    return Entry(f"job {number}", outcome, None, detail, one.tenant, job and job.task_type)
+
+
+def _give_up(file: JobFile, failed: Sequence[tuple[Step, PunctualError]]) -> None:
+    for _, error in failed:
+        if isinstance(error, NameTaken):
+            raise error
+    raise BadFile(
+        step.placed.problem(str(error)) if step.placed else f"{file.name}: job {step.name!r}: {error}"
+        for step, error in failed
+    )

@@ -1,0 +1,34 @@
+"""Which run a task is in: known while its batch is with this worker. Only who asks pays for it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tasks_app.core.away import Addresses, Run, use_addresses
+from tasks_app.core.errors import InvalidTask
+from tasks_app.core.task import Task
+from tasks_app.engine.addresses import addresses
+from tasks_app.lifecycle.start import StartedBatch
+
+_under_way: list[StartedBatch] = []  # one, but for tests that run a batch inside another
+
+
+@contextmanager
+def under_way(batch: StartedBatch) -> Iterator[None]:
+    _under_way.append(batch)
+    try:
+        yield
+    finally:
+        _under_way.remove(batch)
+
+
+def _addresses(task: Task) -> Addresses:
+    for batch in _under_way:
+        if any(one is task for one in batch.tasks):
+            return addresses(Run(task.tenant, task.token, task.id, batch.batch_no))
+    raise InvalidTask(
+        f"task {task.id} is in no run of this process any more, so it has no addresses to report to. Ask for them "
+        "while its handler runs."
+    )
+
+
+use_addresses(_addresses)

@@ -1,0 +1,8 @@
+-- read_hosts: of these hosts, as these tenants call them, those that have a limit, or have failed since they last answered.
+-- Most have neither, and then this is all that their tasks pay.
+SELECT a.tenant, a.host, l.host IS NOT NULL AS limited, e.tasks, e.unwell_since IS NOT NULL AS unwell,
+       date_part('epoch', e.try_at - clock_timestamp()) AS try_in, e.tries
+FROM unnest(%(tenants)s::text[], %(hosts)s::text[]) AS a(tenant, host)
+LEFT JOIN punctual_host l ON l.host = a.host
+LEFT JOIN punctual_host_health e ON e.tenant = a.tenant AND e.host = a.host
+WHERE l.host IS NOT NULL OR e.host IS NOT NULL

@@ -1,0 +1,30 @@
+-- complete: AWAY rows, each in the run that is named -> SUCCESS, as whoever has them reports; a rolling one is due again.
+-- The run is the fence: what is reported about an earlier one finds nothing. Its batch has ended and counts nothing of it.
+-- What rolls is told with its type: that may have a timer to wait for.
+WITH given AS MATERIALIZED (
+    SELECT one.id, one.run, nullif(%(results)s::jsonb -> (one.place - 1)::int, 'null'::jsonb) AS result
+    FROM unnest(%(ids)s::bigint[], %(runs)s::uuid[]) WITH ORDINALITY AS one(id, run, place)
+), mine AS MATERIALIZED (
+    SELECT t.id, g.run, g.result, t.attempt
+    FROM given g JOIN punctual_task t ON t.id = g.id AND t.status = 'AWAY' AND t.ran_in = g.run
+    ORDER BY t.id
+    FOR NO KEY UPDATE OF t
+), moved AS (
+    UPDATE punctual_task t
+    SET status = 'SUCCESS', attempt = 0, error_code = '', error_msg = '', result = m.result, finish_time = clock_timestamp(),
+        due_at = clock_timestamp() + t.repeat_after, updated_at = clock_timestamp()
+    FROM mine m
+    WHERE t.id = m.id AND t.status = 'AWAY' AND t.ran_in = m.run
+    RETURNING t.id, t.tenant, t.task_type, t.biz_key, t.job, t.fire_time, t.idem_key, t.status, t.due_at,
+              m.attempt + 1 AS attempt
+), home AS (
+    DELETE FROM punctual_away a USING moved m WHERE a.task = m.id
+), arrived AS (
+    DELETE FROM punctual_progress p USING moved m WHERE p.task = m.id
+), news AS NOT MATERIALIZED (
+    SELECT 'task.succeeded' AS event, m.id, m.tenant, m.task_type, m.biz_key AS key, m.job, m.fire_time, m.idem_key,
+           NULL::text AS worker, NULL::uuid AS batch_no, m.attempt, NULL::text AS state, NULL::jsonb AS data, FALSE AS with_data
+    FROM moved m
+),
+--include tell
+SELECT id, status, task_type, due_at, due_at IS NOT NULL FROM moved

@@ -1,0 +1,44 @@
+-- The rows of `mine`, which are AWAY and locked -> FAIL with a next try, or DEAD with a dead letter. A rolling one rolls
+-- after its last failure; it is told with its type, which may have a timer to wait for.
+moved AS (
+    UPDATE punctual_task t
+    SET status = CASE WHEN (m.final OR
+--include out_of_tries
+                      ) AND t.repeat_after IS NULL THEN 'DEAD' ELSE 'FAIL' END,
+        due_at = clock_timestamp() + CASE WHEN NOT (m.final OR
+--include out_of_tries
+                      ) THEN make_interval(secs => coalesce(m.after,
+--include next_try
+                      )) ELSE t.repeat_after END,
+        attempt = CASE WHEN (m.final OR
+--include out_of_tries
+                       ) AND t.repeat_after IS NOT NULL THEN 0 ELSE t.attempt + 1 END,
+        retry_count = t.retry_count + 1, error_code = m.code, error_msg = m.message,
+        finish_time = clock_timestamp(), updated_at = clock_timestamp()
+    FROM mine m
+    WHERE t.id = m.id AND t.status = 'AWAY' AND t.ran_in = m.run
+    RETURNING t.id, t.tenant, t.task_type, t.biz_key, t.job, t.fire_time, t.idem_key, t.status, t.due_at, t.error_code,
+              t.error_msg, t.start_time, t.finish_time, m.run, m.worker, m.tags, m.attempt + 1 AS attempt, t.attempt = 0 AS rolls,
+              CASE WHEN t.status = 'DEAD'
+                   THEN punctual_fingerprint(t.task_type, t.error_code, t.error_msg, '') END AS fingerprint
+), home AS (
+    DELETE FROM punctual_away a USING moved m WHERE a.task = m.id
+), arrived AS (
+    DELETE FROM punctual_progress p USING moved m WHERE p.task = m.id
+), tried AS (
+    INSERT INTO punctual_attempt (task_id, attempt, batch_no, worker, started_at, finished_at, error_code, error_msg)
+    SELECT id, attempt, run, worker, start_time, finish_time, error_code, error_msg FROM moved
+), buried AS (
+    INSERT INTO punctual_dead_letter (task_id, tenant, task_type, error_code, error_msg, fingerprint, job, tags)
+    SELECT id, tenant, task_type, error_code, error_msg, fingerprint, job, ARRAY(SELECT jsonb_array_elements_text(tags))
+    FROM moved WHERE status = 'DEAD'
+), news AS NOT MATERIALIZED (
+    SELECT CASE m.status WHEN 'DEAD' THEN 'task.dead' ELSE 'task.failed' END AS event, m.id, m.tenant, m.task_type,
+           m.biz_key AS key, m.job, m.fire_time, m.idem_key, m.worker, m.run AS batch_no, m.attempt, NULL::text AS state,
+           jsonb_strip_nulls(jsonb_build_object(
+               'code', m.error_code, 'message', left(m.error_msg, 500), 'next', CASE WHEN NOT m.rolls THEN m.due_at END,
+               'fingerprint', m.fingerprint, 'tags', CASE WHEN m.status = 'DEAD' THEN m.tags END)) AS data, TRUE AS with_data
+    FROM moved m
+),
+--include tell
+SELECT id, status, task_type, due_at, rolls FROM moved

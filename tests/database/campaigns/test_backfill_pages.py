@@ -1,0 +1,172 @@
+"""The page of a backfill, the pace of a campaign, and the commands."""
+
+import io
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from tasks_app.models import Campaign
+from tests.support.backfill import backfilled, fired, hourly, hours
+from tests.support.browser import person
+from tests.support.campaigns import carried_out
+from tests.support.clients import client_of
+
+pytestmark = pytest.mark.django_db
+
+VIEW, OPERATE = "tasks_app.view_scheduletask", "tasks_app.operate_scheduletask"
+VIEW_JOBS, OPERATE_JOBS = "tasks_app.view_jobdefinition", "tasks_app.operate_jobdefinition"
+
+
+@pytest.fixture
+def olga():
+    return client_of(person("olga", VIEW, OPERATE, VIEW_JOBS, OPERATE_JOBS))
+
+
+def page_of(job) -> str:
+    return f"/admin/tasks_app/jobdefinition/{job.id}/backfill/"
+
+
+def typed(client, job, count: int, **changes: object) -> dict:
+    """The form as a person fills it in."""
+    operation = client.get(page_of(job)).context["form"]["operation"].value()
+    times = hours(count)
+    given = {"since": f"{times[0]:%Y-%m-%dT%H:%M}", "until": f"{times[-1]:%Y-%m-%dT%H:%M}", "which": "missing"}
+    return given | {"order": "oldest", "operation": operation, "cap": 5000, "lane": "backfill"} | changes
+
+
+def seen(form: dict) -> dict:
+    """What the page has shown a dry run of."""
+    return {"seen": "|".join(form.get(name, "") for name in ("since", "until", "which", "order", "others"))}
+
+
+def test_a_person_sees_what_would_run_and_then_begins_it_once(olga):
+    job = hourly()
+    form = typed(olga, job, 9)
+
+    dry = olga.post(page_of(job), form | {"look": "1"})
+    text = dry.content.decode()
+    assert dry.status_code == 200 and "9 firings" in text and "Nothing has begun yet" in text
+    assert "Backfill 9 firings" in text and not Campaign.objects.exists()
+
+    unsaid = olga.post(page_of(job), form | seen(form) | {"begin": "1"})
+    assert unsaid.status_code == 400 and "Say briefly why" in unsaid.content.decode()
+    for _ in range(2):
+        begun = olga.post(page_of(job), form | seen(form) | {"begin": "1", "reason": "it is back"})
+    campaign = Campaign.objects.get()
+    assert begun.url == f"/admin/tasks_app/campaign/{campaign.id}/change/"
+    carried_out(campaign)
+    assert fired(job) == hours(9)
+    assert "instances made" in olga.get(begun.url).content.decode()
+    assert f"Campaign {campaign.id}" in olga.get(f"/admin/tasks_app/jobdefinition/{job.id}/change/").content.decode()
+
+
+def test_what_was_changed_since_the_dry_run_is_shown_first(olga):
+    job = hourly()
+    form = typed(olga, job, 9)
+
+    answer = olga.post(page_of(job), form | seen(form) | {"which": "all", "begin": "1", "reason": "x"})
+
+    assert answer.status_code == 200 and "9 firings" in answer.content.decode()
+    assert not Campaign.objects.exists()
+
+
+def test_other_jobs_come_with_it_and_what_makes_no_sense_is_told(olga):
+    one, two = hourly("one"), hourly("two")
+
+    assert "18 firings" in olga.post(page_of(one), typed(olga, one, 9, others=f"{two.id}")).content.decode()
+    for changes, told in (
+        ({"others": "two"}, "is not the number of a job"),
+        ({"others": "999999"}, "there is no job 999999"),
+        ({"cap": 2}, "more than 2"),
+        ({"since": "soon"}, "is not a time"),
+        ({"until": "2090-01-01T00:00"}, "in the future"),
+    ):
+        answer = olga.post(page_of(one), typed(olga, one, 9, **changes))
+        assert answer.status_code == 400 and told in answer.content.decode(), changes
+    assert olga.post(page_of(one), typed(olga, one, 3, which="failed")).context["foreseen"].instances == 0
+
+
+def test_who_may_not_operate_jobs_has_no_page(olga):
+    job = hourly()
+    vera = client_of(person("vera", VIEW, VIEW_JOBS))
+
+    assert vera.get(page_of(job)).status_code == vera.post(page_of(job), {}).status_code == 403
+    assert "/backfill/" not in vera.get(f"/admin/tasks_app/jobdefinition/{job.id}/change/").content.decode()
+    assert olga.get("/admin/tasks_app/jobdefinition/999999/backfill/").status_code == 404
+
+
+def test_the_pace_of_a_campaign_is_changed_on_its_page(olga):
+    campaign = backfilled(hours(9), hourly())
+    where = f"/admin/tasks_app/campaign/{campaign.id}/pace/order/"
+
+    assert "Change the pace" in olga.get(where).content.decode()
+    assert olga.post(where, {"rate": "0", "reason": "x"}).status_code == 400
+    answer = olga.post(where, {"rate": "5", "most_running": "3", "reason": "slower"}, follow=True)
+    again = olga.post(where, {"rate": "5", "most_running": "3", "reason": "slower"}, follow=True)
+
+    assert "is at 5 a second, with at most 3 under way" in answer.content.decode()
+    assert "nothing was changed" in again.content.decode()
+    campaign.refresh_from_db()
+    assert (campaign.rate, campaign.most_running) == (5.0, 3)
+
+
+# ---- the commands ----
+
+
+def command(*args: str) -> str:
+    out = io.StringIO()
+    call_command(*args, stdout=out)
+    return out.getvalue()
+
+
+def test_the_command_says_what_it_would_do_and_with_yes_begins_it():
+    job, times = hourly(), hours(9)
+    given = ("backfill", "report", "--since", times[0].isoformat(), "--until", times[-1].isoformat())
+
+    dry = command(*given, "--rate", "5")
+    told = json.loads(command(*given, "--json"))
+    assert "9 firings: missing firings of 'report'" in dry and "--yes begins it" in dry
+    assert (told["instances"], told["campaign"]) == (9, None) and not Campaign.objects.exists()
+
+    begun = command(*given, "--yes", "--most-running", "2", "--newest-first", "--reason", "it is back")
+    campaign = Campaign.objects.get()
+    assert f"Campaign {campaign.id} runs 9 firings" in begun
+    assert (campaign.most_running, campaign.reason) == (2, "it is back")
+    Campaign.objects.update(most_running=None)
+    carried_out(campaign)
+    assert fired(job)[0] == times[-1]
+    with pytest.raises(SystemExit) as nothing:
+        command(*given, "--yes")
+    assert nothing.value.code == 1
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        (["nobody"], "no job with the id or name 'nobody'"),
+        (["report", "--cap", "0"], "cap=0"),
+        (["report", "--lane", "fast", "--yes"], "'fast'"),
+        (["report", "--until", "2090-01-01"], "in the future"),
+    ],
+)
+def test_a_command_that_makes_no_sense_ends_with_2(args, told):
+    hourly()
+
+    with pytest.raises(CommandError, match=told) as refused:
+        command("backfill", *args, "--since", hours(3)[0].isoformat())
+    assert refused.value.returncode == 2
+    assert not Campaign.objects.exists()
+
+
+def test_the_command_changes_the_pace_of_a_campaign():
+    number = str(backfilled(hours(3), hourly()).id)
+
+    assert "2 a second" in command("campaign", "pace", number, "--rate", "2", "--most-running", "4", "--reason", "x")
+    assert "4 at most" in command("campaign", "show", number)
+    assert "as fast as it goes" in command("campaign", "pace", number, "--rate", "none", "--reason", "x")
+    for bad in (["--rate", "none"], [], ["--rate", "-1"]):
+        with pytest.raises(CommandError):
+            command("campaign", "pace", number, *bad, "--reason", "x")
+    with pytest.raises(CommandError, match="no number"):
+        command("campaign", "pace", number, "--rate", "much", "--reason", "x")
