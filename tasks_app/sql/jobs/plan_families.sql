@@ -1,7 +1,7 @@
 -- plan_families: for each of these new instances, one of every job below it in its graph, BLOCKED, for the same fire time;
 -- and the run that all of them are, with the graph as it is now. The instance may be of any job of a graph: only what is
--- below it comes along. Instances that are there already are left alone, as plan_instances does.
--- `lane` and `backfill` as there. Each job is looked up by itself: joined freely, a few instances make PostgreSQL read the jobs of all.
+-- below it comes along. Instances that are there already are left alone, as plan_instances does; `lane` and `backfill` are as
+-- there. Each job is looked up by itself: joined freely, a few instances make PostgreSQL read the jobs of all.
 WITH RECURSIVE first AS MATERIALIZED (
     SELECT t.id, t.tenant, t.job, t.fire_time, t.execute_time, substr(t.biz_key, length(t.job::text) + 2) AS label
     FROM unnest(%(ids)s::bigint[]) AS one(id)

@@ -7,7 +7,8 @@ import pytest
 from tasks_app.core.errors import HasChildren
 from tasks_app.engine.beat.job_planner import plan_once
 from tasks_app.engine.beat.releaser import release
-from tasks_app.engine.operations.backfills import BackfillRequest, start_backfill
+from tasks_app.engine.operations.backfill import BackfillRequest
+from tasks_app.engine.operations.backfill import start as start_backfill
 from tasks_app.lifecycle.campaigns import steps
 from tasks_app.lifecycle.jobs import verbs
 from tasks_app.models import GraphRun, JobDefinition, JobParent, ScheduleTask, TaskWait
