@@ -98,7 +98,7 @@ def execute(statement: str, params=None) -> None:
 def empty_tables() -> None:
     execute(
         "TRUNCATE punctual_task, punctual_batch, punctual_attempt, punctual_dead_letter, punctual_outbox, bench_effect,"
-        " punctual_past, punctual_past_batch"
+        " punctual_past, punctual_past_batch, punctual_turn"
     )
 
 

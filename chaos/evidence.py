@@ -13,7 +13,7 @@ from django.db import connection
 from tasks_app.engine.watch.invariants import broken_rules
 from tasks_app.models import Campaign
 
-from . import journal
+from . import journal, turns
 from .events import EventEvidence, wrong_events
 from .fleet import Fleet
 from .graphs import out_of_order
@@ -23,7 +23,7 @@ from .scenarios import WORKERS, Fault, Scenario
 from .subscribers import BAD, GOOD
 from .workload import BRIEF_TYPE, POISON_MAX_RETRY, POISONS, Wish, is_transactional
 
-_TASK = "id, biz_key, status, updated_at"
+_TASK = "id, biz_key, status, updated_at, job"
 _BATCH = "batch_no, ids, ok, failed, reaped, worker, claimed_at, started_at, finished_at"
 TASKS = f"(SELECT {_TASK} FROM punctual_task UNION ALL SELECT {_TASK} FROM punctual_past) AS t"
 BATCHES = f"(SELECT {_BATCH} FROM punctual_batch UNION ALL SELECT {_BATCH} FROM punctual_past_batch) AS b"
@@ -68,6 +68,7 @@ def gather(
         wrong_events=list(wrong_events(events)) if events else [],
         out_of_order=out_of_order() if scenario.graphs else [],
         wrong_answers=_wrong_answers(again),
+        wrong_turns=list(turns.wrong_turns(turns.witnessed(), turns.results())) if scenario.turns else [],
     )
 
 
@@ -163,7 +164,9 @@ def _state(told: set[str]) -> str:
 
 def _statuses() -> dict[str, list[str]]:
     found = defaultdict(list)
-    for key, status in _query(f"SELECT biz_key, status FROM {TASKS} ORDER BY id"):
+    # Those that take turns have a witness of their own.
+    others = "job IS NULL OR job NOT IN (SELECT id FROM punctual_job WHERE overlap <> 'allow')"
+    for key, status in _query(f"SELECT biz_key, status FROM {TASKS} WHERE {others} ORDER BY id"):
         found[key].append(status)
     return found
 

@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import time
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from django.db import connection
@@ -11,7 +12,7 @@ from django.db import connection
 from chaos.journal import append
 from chaos.models import ChaosEffect
 from chaos.workload import MENDED
-from tasks_app.client import RetryableError, UnrecoverableError, handler
+from tasks_app.client import RetryableError, Snooze, UnrecoverableError, handler
 
 OPTIONS = {"timeout": 5, "backoff": [0.5, 1, 2, 4, 8]}
 LEAK_BYTES = 200_000_000  # one call takes a child over its limit in settings.py
@@ -137,3 +138,12 @@ def line_threads(task):
 async def line_async(task):
     await act_async(task)
     leave_line(task)
+
+
+@handler("CHAOS_TURN", **OPTIONS)
+def turn(task):
+    """An instance that must not overlap with others of its job; some take a while, without a slot."""
+    act_at_once(task)
+    fired = datetime.fromisoformat(task.key.partition(":")[2])
+    if "snooze" in task.payload and task.execute_time == fired:
+        raise Snooze(fired + timedelta(seconds=task.payload["snooze"]))

@@ -19,6 +19,7 @@ from django.db.models import Max
 
 from scheduler_project.temporary import TemporaryStack, temporary_stack
 
+from . import turns
 from .faults import Faults
 from .fleet import ROOT, Fleet
 from .graphs import make_graphs
@@ -98,6 +99,8 @@ class _Run:
         graphs = self._graphs() if self.scenario.graphs else []
         _schedule(wishes, self.start)
         wishes += graphs
+        if self.scenario.turns:
+            turns.begin()
         if dead:
             self._replay(len(dead))
             wishes += dead
@@ -109,6 +112,8 @@ class _Run:
         self.end = time.time()
         client.send_signal(signal.SIGTERM)
         self._wait(lambda: client.poll() is not None)
+        if self.scenario.turns:
+            turns.end()
         drained_after = self._drain()
         if self.scenario.events:
             self._wait_told()

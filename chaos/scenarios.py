@@ -50,6 +50,7 @@ class Scenario:
     events: bool = False  # all are kept and told to subscribers, and each must be matched by a change
     graphs: bool = False  # jobs that wait for each other run beside the tasks, of which there are a tenth as many
     webhooks: bool = False  # and one of the subscribers is a receiver of webhooks
+    turns: bool = False  # jobs that must not run over themselves fire every second
     moves: bool = False  # what is over goes to the past at once, and what is of BRIEF_TYPE goes for good soon after
     judges_recovery: bool = True  # False: how long each recovery took is told, not judged, since others use the machine
 
@@ -138,6 +139,16 @@ def _replay(dice: random.Random) -> Iterable[Fault]:
         yield Fault(at, kind, target, seconds)
 
 
+def _turns(dice: random.Random) -> Iterable[Fault]:
+    """Whatever can come between a settle and the next turn, or between two steps of a decision; beats above all."""
+    menu = [("kill", name, 0) for name in BEATS * 4 + WORKERS * 2]
+    menu += [("cut_connections", "database", 0), ("stop_postgres", "database", 1)] * 2
+    menu += [("freeze", dice.choice(BEATS), 5), ("flush_broker", "broker", 0)]
+    dice.shuffle(menu)
+    for at, (kind, target, seconds) in zip(spread(dice, times=len(menu), until=54), menu, strict=True):
+        yield Fault(at, kind, target, seconds)
+
+
 def _relay(dice: random.Random) -> Iterable[Fault]:
     """Whatever can come between two steps of a relay, in an order of the seed's own."""
     menu = [("kill", name, 0) for name in BEATS * 4 + WORKERS]
@@ -211,6 +222,14 @@ ALL = {
             replays=True,
         ),
         Scenario(
+            "turns",
+            "jobs that must not run over themselves fire every second; beats and workers killed, a beat stopped for "
+            "more than a lease, PostgreSQL stopped, connections cut, the broker flushed",
+            64,
+            _turns,
+            turns=True,
+        ),
+        Scenario(
             "backfill",
             "two weeks of a job are backfilled, 4,032 instances; beats and workers killed, PostgreSQL stopped, "
             "connections cut",
@@ -244,6 +263,7 @@ ALL = {
             _small,
             MOVES | EVENTS,
             events=True,
+            turns=True,
             moves=True,
             judges_recovery=False,
         ),

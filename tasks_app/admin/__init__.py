@@ -1,5 +1,5 @@
-"""The operator's pages: overview, tasks, jobs, campaigns, what was done by whom, batches, the fleet, tokens, who is
-told of what, alarms, and the hosts and secrets of callbacks.
+"""The operator's pages: overview, tasks, jobs, calendars, campaigns, what was done by whom, batches, the fleet, tokens,
+who is told of what, alarms, and the hosts and secrets of callbacks.
 
 They belong to the console and never to the project's own site; without django-unfold there are none.
 """
@@ -13,6 +13,7 @@ if missing_for_console() is None:
         alarms,
         audit,
         batches,
+        calendars,
         campaigns,
         fleet,
         graph_runs,
@@ -27,7 +28,7 @@ if missing_for_console() is None:
         tokens,
     )
 
-    __all__ = ["alarms", "audit", "batches", "campaigns", "fleet", "graph_runs", "hosts", "jobs", "letters"]
-    __all__ += ["lookups", "overview", "secrets", "subscriptions", "tasks", "tokens"]
+    __all__ = ["alarms", "audit", "batches", "calendars", "campaigns", "fleet", "graph_runs", "hosts", "jobs"]
+    __all__ += ["letters", "lookups", "overview", "secrets", "subscriptions", "tasks", "tokens"]
 
     console().overview = overview.first_page

@@ -65,6 +65,8 @@ def _about(entry: AuditEntry) -> str:
     kind, _, number = entry.subject.partition(" ")
     if kind == "job" and number.isdecimal():
         url = console_url("tasks_app_jobdefinition_change", number)
+    elif kind == "calendar" and number.isdecimal():
+        url = console_url("tasks_app_calendar_change", number)
     elif kind == "campaign" and number.isdecimal():
         url = console_url("tasks_app_campaign_change", number)
     elif entry.task_id is not None:

@@ -3,16 +3,18 @@
 import json
 import re
 from dataclasses import MISSING, fields
+from datetime import datetime
 from uuid import uuid4
 
 from django import forms
 
 from tasks_app.core.backfill import Which
+from tasks_app.core.calendars import OnDayOff
 from tasks_app.core.campaigns import CAP
 from tasks_app.core.errors import NameTaken, PunctualError
 from tasks_app.core.graphs import IfParentFails, When
 from tasks_app.core.handlers import REGISTRY
-from tasks_app.core.jobs import CatchUp, JobStatus, OnResume
+from tasks_app.core.jobs import CatchUp, JobStatus, OnResume, Overlap
 from tasks_app.core.lanes import LANES
 from tasks_app.core.schedule import Gap, Repeat
 from tasks_app.core.zones import known_zones
@@ -21,7 +23,8 @@ from tasks_app.engine.operations.campaigns import Pace
 from tasks_app.engine.watch.job_browse import JobFilter
 from tasks_app.lifecycle.audit import REASON_LENGTH
 from tasks_app.lifecycle.jobs.request import JobRequest, as_request
-from tasks_app.models import JobDefinition
+from tasks_app.models import Calendar, JobDefinition
+from tasks_app.models.calendar import CALENDAR_NAME_LENGTH
 from tasks_app.models.job_definition import NAME_LENGTH
 from tasks_app.models.schedule_task import DEFAULT_TENANT, TENANT_LENGTH
 
@@ -30,17 +33,29 @@ from .forms import UtcField, cap_field, lane_field, most_running_field, pace_of,
 _DEFAULTS = {field.name: field.default for field in fields(JobRequest) if field.default is not MISSING}
 _GROUPS = {
     "What runs": ("tenant", "name", "task_type", "lane", "payload"),
-    "When it fires": ("cron", "every", "at", "timezone", "dst_gap", "dst_repeat"),
+    "When it fires": ("cron", "every", "at", "timezone", "dst_gap", "dst_repeat", "calendar", "on_day_off"),
     "Or after other jobs": ("parents", "when", "if_parent_fails"),
     "Limits": ("start_at", "end_at", "max_runs", "jitter"),
     "When it fails, or is late": ("timeout", "max_retry", "backoff", "expires_after"),
     "When firings were missed": ("catch_up", "catch_up_window", "catch_up_most"),
+    "When an older instance is still under way": ("overlap",),
     "Why": ("reason",),
+}
+_DAY_OFF_WORDS = {
+    OnDayOff.SKIP: "skip: it falls out",
+    OnDayOff.SHIFT: "shift: it comes on the next working day, at the same time",
 }
 _RESUME_WORDS = {
     OnResume.SKIP: "Skip the firings that the pause left out",
     OnResume.LATEST: "Run the latest of them",
     OnResume.ALL: "Run all of them",
+}
+OVERLAP_WORDS = {
+    Overlap.ALLOW: "Run beside it",
+    Overlap.SKIP: "Skip the firing",
+    Overlap.QUEUE_ONE: "Wait for it; skip the firings while one waits",
+    Overlap.QUEUE_ALL: "Wait for it, one after another",
+    Overlap.REPLACE: "Cancel the older one",
 }
 
 
@@ -132,6 +147,14 @@ class JobForm(forms.Form):
     dst_repeat = forms.ChoiceField(
         label="When the clocks show it twice", choices=[(str(one), str(one)) for one in Repeat]
     )
+    calendar = forms.CharField(
+        label="Calendar whose days off it keeps; empty: none", required=False, max_length=CALENDAR_NAME_LENGTH
+    )
+    on_day_off = forms.ChoiceField(
+        label="A firing on a day off",
+        required=False,
+        choices=[(str(one), words) for one, words in _DAY_OFF_WORDS.items()],
+    )
     lane = forms.ChoiceField(
         label="Lane", required=False, choices=[("", "The handler's"), *((one, one) for one in LANES)]
     )
@@ -155,6 +178,7 @@ class JobForm(forms.Form):
         required=False,
         choices=[(str(k), v) for k, v in _FAILS_WORDS.items()],
     )
+    overlap = forms.ChoiceField(label="Then", choices=[(str(k), v) for k, v in OVERLAP_WORDS.items()])
     reason = reason_field()
     operation = forms.UUIDField(widget=forms.HiddenInput)
     revision = forms.IntegerField(required=False, widget=forms.HiddenInput)
@@ -163,6 +187,8 @@ class JobForm(forms.Form):
         super().__init__(*args, initial=_initial(job), **kwargs)
         self.fields["task_type"].widget.attrs |= {"list": "task-types", "autocomplete": "off"}
         self.fields["timezone"].widget.attrs |= {"list": "time-zones", "autocomplete": "off"}
+        self.fields["calendar"].widget.attrs |= {"list": "calendars", "autocomplete": "off"}
+        self._tenant = job.tenant if job else DEFAULT_TENANT
         self.fields["reason"].required = not self.previews
         if job is not None:
             del self.fields["tenant"]  # a job stays where it is
@@ -205,6 +231,11 @@ class JobForm(forms.Form):
     def zones(self) -> list[str]:
         return sorted(known_zones())
 
+    @property
+    def calendars(self) -> list[str]:
+        """Those to choose from, a reasonable number."""
+        return list(Calendar.objects.filter(tenant=self._tenant).order_by("name").values_list("name", flat=True)[:200])
+
 
 def _initial(job: JobDefinition | None) -> dict:
     if job is None:
@@ -227,15 +258,50 @@ class JobOrderForm(forms.Form):
     until = _utc("Resumes by itself at")
     on_resume = forms.ChoiceField(label="Then", required=False, choices=[(str(k), v) for k, v in _RESUME_WORDS.items()])
     payload = JsonField(label="Payload (JSON); empty: the job's own", required=False)
+    overlap = forms.ChoiceField(
+        label="If another instance is under way",
+        required=False,
+        choices=[("", "As the job says"), *((str(k), v) for k, v in OVERLAP_WORDS.items())],
+    )
     reason = reason_field()
     operation = forms.UUIDField(widget=forms.HiddenInput)
 
-    ASKED = {"pause": ("until", "on_resume"), "resume": ("on_resume",), "trigger": ("payload",), "delete": ()}
+    ASKED = {
+        "pause": ("until", "on_resume"),
+        "resume": ("on_resume",),
+        "trigger": ("payload", "overlap"),
+        "delete": (),
+    }
 
     def __init__(self, verb: str, job: JobDefinition, *args, **kwargs) -> None:
         super().__init__(*args, initial={"operation": uuid4(), "on_resume": job.on_resume}, **kwargs)
-        for name in {"until", "on_resume", "payload"} - set(self.ASKED[verb]):
+        for name in {"until", "on_resume", "payload", "overlap"} - set(self.ASKED[verb]):
             del self.fields[name]
+
+
+class FiringForm(forms.Form):
+    """Skip, move or restore one firing of a job, and why."""
+
+    to = _utc("Runs at")
+    reason = reason_field()
+    operation = forms.UUIDField(widget=forms.HiddenInput)
+    fire_time = forms.CharField(widget=forms.HiddenInput)
+
+    def __init__(self, verb: str, fire_time: str, *args, **kwargs) -> None:
+        super().__init__(*args, initial={"operation": uuid4(), "fire_time": fire_time}, **kwargs)
+        if verb == "move":
+            self.fields["to"].required = True
+        else:
+            del self.fields["to"]
+
+    def clean_fire_time(self) -> datetime:
+        try:
+            at = datetime.fromisoformat(self.cleaned_data["fire_time"])
+        except ValueError:
+            at = None
+        if at is None or at.utcoffset() is None:
+            raise forms.ValidationError("This is not the time of a firing; choose one on the page of the job.")
+        return at
 
 
 class BackfillForm(forms.Form):

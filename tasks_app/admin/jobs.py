@@ -1,6 +1,8 @@
 """The pages of jobs: the list, one job with its times and its history, the form, and orders with a reason."""
 
 from collections.abc import Callable
+from datetime import datetime
+from typing import NamedTuple
 
 from django import forms
 from django.contrib import admin, messages
@@ -14,7 +16,8 @@ from unfold.admin import ModelAdmin
 
 from tasks_app.console.site import console
 from tasks_app.core.errors import InvalidTask, PunctualError, RetryLimited, UnknownJob
-from tasks_app.core.jobs import JobStatus
+from tasks_app.core.jobs import JobStatus, Overlap
+from tasks_app.core.schedule import in_zone
 from tasks_app.engine.operations import jobs
 from tasks_app.engine.operations.backfill import Foreseen, backfills_of, foresee_backfill
 from tasks_app.engine.operations.backfill import start as start_backfill
@@ -28,16 +31,25 @@ from tasks_app.lifecycle.campaigns.begin import Slot
 from tasks_app.lifecycle.jobs.declared import drift, records_of
 from tasks_app.lifecycle.jobs.family import graph_of
 from tasks_app.lifecycle.jobs.parents import load_parents, names_of
-from tasks_app.lifecycle.jobs.view import coming, in_words, preview, schedule_in_words, state_of
+from tasks_app.lifecycle.jobs.request import calendar_name
+from tasks_app.lifecycle.jobs.view import (
+    firing_in_words,
+    known_zone,
+    preview,
+    previewed,
+    schedule_in_words,
+    state_of,
+)
 from tasks_app.lifecycle.tries import try_of
 from tasks_app.models import JobDefinition
+from tasks_app.models.schedule_task import DEFAULT_TENANT
 from tasks_app.pages.graph import Box, Picture, picture
 from tasks_app.pages.links import console_url
 from tasks_app.pages.lists import refuse_unknown
 from tasks_app.pages.typed import take_back
 
 from .forms import parse_bookmark, written_bookmark
-from .job_forms import BackfillForm, JobFilterForm, JobForm, JobOrderForm
+from .job_forms import OVERLAP_WORDS, BackfillForm, FiringForm, JobFilterForm, JobForm, JobOrderForm
 from .rights import LookOnly, may_operate_alarms, may_operate_jobs, may_view, may_view_jobs, requires
 
 PAGE = 50
@@ -53,12 +65,21 @@ VERBS = {
         "is paused",
     ),
     "resume": ("Resume", "It fires on its schedule again.", "fires again"),
-    "trigger": ("Run now", "One instance runs now, in addition to the schedule.", "runs now, once"),
+    "trigger": ("Run now", "One instance runs now, in addition to the schedule.", "was triggered"),
     "delete": (
         "Delete",
-        "It no longer fires. Planned instances that nobody has claimed are taken back; its history stays.",
+        "It no longer fires. Planned instances that nobody has claimed are taken back, and what waits for its turn is "
+        "cancelled; its history stays.",
         "is deleted",
     ),
+}
+
+
+# The same for one firing.
+FIRING_VERBS = {
+    "skip": ("Skip", "One firing does not run; the schedule stays as it is.", "is skipped"),
+    "move": ("Move", "One firing runs at another time; the schedule stays as it is.", "is moved"),
+    "restore": ("Restore", "One firing runs by the schedule again.", "runs by the schedule again"),
 }
 
 
@@ -78,6 +99,7 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
             ("<int:job_id>/edit/", self.edit_view, "edit"),
             ("<int:job_id>/backfill/", self.backfill_view, "backfill"),
             ("<int:job_id>/order/<slug:verb>/", self.order_view, "order"),
+            ("<int:job_id>/firing/<slug:verb>/", self.firing_view, "firing"),
         ]
         own = [
             path(where, self.admin_site.admin_view(view), name=f"tasks_app_job_{name}") for where, view, name in pages
@@ -124,6 +146,26 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
         button, will, _ = VERBS[verb]
         context = self.page(request) | {"title": f"{button}: {job.name}", "job": job, "form": form, "verb": verb}
         context |= {"button": button, "will": will} | (_declared(job) if verb == "delete" else {})
+        return TemplateResponse(request, "tasks_app/job_order.html", context, status=status)
+
+    @requires(may_operate_jobs)
+    def firing_view(self, request: HttpRequest, job_id: int, verb: str) -> HttpResponse:
+        if verb not in FIRING_VERBS:
+            raise Http404(f"There is no action {verb[:20]!r} here.")
+        job = _job(job_id)
+        form = FiringForm(verb, request.GET.get("at", ""), request.POST or None)
+        status = 200
+        if request.method == "POST":
+            if form.is_valid() and _carried_out(
+                form, lambda operator: _decide(verb, job, form.cleaned_data, operator), request
+            ):
+                messages.success(request, f"{job.name}: the firing {FIRING_VERBS[verb][2]}.")
+                return HttpResponseRedirect(console_url(ONE, job.id))
+            status = 400
+        button, will, _ = FIRING_VERBS[verb]
+        which = form.data.get("fire_time") if form.is_bound else form.initial["fire_time"]
+        context = self.page(request) | {"title": f"{button}: {job.name}", "job": job, "form": form, "verb": verb}
+        context |= {"button": button, "will": f"{will} {_which(job, which or '')}"}
         return TemplateResponse(request, "tasks_app/job_order.html", context, status=status)
 
     @requires(may_operate_jobs)
@@ -226,7 +268,9 @@ def _told(job: JobDefinition, after: Bookmark | None) -> dict:
         "job": job,
         "words": schedule_in_words(job),
         "state": state_of(job).words,
-        "times": _times(job),
+        "overlap": OVERLAP_WORDS[Overlap(job.overlap)],
+        "preview": _preview(job),
+        "calendar": calendar_name(job),
         "runs": last_runs([job.id]).get(job.id),
         "instances": [(task, try_of(task)) for task in found],
         "after": after,
@@ -257,11 +301,48 @@ def _graph(job: JobDefinition) -> Picture | None:
     return picture(boxes)
 
 
-def _times(job: JobDefinition) -> list[str]:
+class _Line(NamedTuple):
+    """A firing on the page of a job, and what can be done about it."""
+
+    words: str
+    fire_time: str
+    verbs: list[tuple[str, str]]
+    runs: bool = True
+
+
+def _preview(job: JobDefinition) -> list[_Line]:
+    """The next firings, and in their places what falls out between them."""
     try:
-        return in_words(job, coming(job))
+        found = previewed(job)
     except InvalidTask:
         return []  # its state says why
+    lines = []
+    for one in found.times:
+        verbs = [] if job.run_at else ["move", "skip"] if one.at == one.fire_time else ["move", "skip", "restore"]
+        lines.append((one.at, _line(firing_in_words(job, one), one.fire_time, verbs)))
+    for out in found.out:
+        lines.append((out.fire_time, _line(out.words, out.fire_time, ["restore"] if out.override else [], runs=False)))
+    return [line for _, line in sorted(lines, key=lambda one: one[0])]
+
+
+def _line(words: str, fire_time: datetime, verbs: list[str], *, runs: bool = True) -> _Line:
+    return _Line(words, fire_time.isoformat(), [(verb, FIRING_VERBS[verb][0]) for verb in verbs], runs)
+
+
+def _which(job: JobDefinition, fire_time: str) -> str:
+    try:
+        return f"It is that of {in_zone(datetime.fromisoformat(fire_time), known_zone(job))}."
+    except (ValueError, OverflowError):
+        return ""  # the form says what is wrong with it
+
+
+def _decide(verb: str, job: JobDefinition, given: dict, operator: Operator) -> object:
+    at = given["fire_time"]
+    if verb == "skip":
+        return jobs.skip_firing(job.id, operator, fire_time=at, tenant=job.tenant)
+    if verb == "move":
+        return jobs.move_firing(job.id, given["to"], operator, fire_time=at, tenant=job.tenant)
+    return jobs.restore_firing(job.id, at, operator, tenant=job.tenant)
 
 
 def _offered(job: JobDefinition) -> list[str]:
@@ -279,7 +360,8 @@ def _act(verb: str, job: JobDefinition, given: dict, operator: Operator) -> obje
             if not somebody_dispatches():
                 raise PunctualError("no beat is dispatching, so nothing would run now. Start one and try again.")
             key = str(operator.operation)
-            return jobs.trigger_job(job.id, key, operator, tenant=job.tenant, payload=given["payload"])
+            options = {"payload": given["payload"], "overlap": given["overlap"] or None}
+            return jobs.trigger_job(job.id, key, operator, tenant=job.tenant, **options)
     return jobs.delete_job(job.id, operator, tenant=job.tenant)
 
 
@@ -310,7 +392,7 @@ def _carried_out(form, deed: Callable[[Operator], object], request: HttpRequest)
 
 def _previewed(form: JobForm, job: JobDefinition | None) -> tuple[list[str] | None, int]:
     try:
-        return preview(form.request, job), 200
+        return preview(form.request, job, tenant=form.cleaned_data.get("tenant") or DEFAULT_TENANT), 200
     except PunctualError as error:
         form.blame(error)
         return None, 400

@@ -78,6 +78,8 @@ def doing(task: ScheduleTask, now: datetime) -> str:
                 if run.started_at is None
                 else f"It is running on {run.worker}."
             )
+        case Status.BLOCKED if task.execute_time > now:
+            return f"Its time comes in {span(task.execute_time - now)}; then it runs when it is its turn."
         case Status.AWAY:
             until = (
                 f", and must report within {span(task.away.until - now)}" if task.away and task.away.until > now else ""

@@ -5,6 +5,7 @@ The lists are those of core; only what would be called too shortly outside gets 
 
 from enum import StrEnum
 
+from tasks_app.core import calendars
 from tasks_app.core.backfill import KIND, Which
 from tasks_app.core.lanes import LANES
 from tasks_app.core.schedule import Gap, Repeat
@@ -39,6 +40,16 @@ ReportOutcome = _listed("ReportOutcome", {"COMPLETE": "complete", "FAIL": "fail"
 Lane = _listed("Lane", {lane.upper(): lane for lane in LANES}, "Priority classes, most urgent first.")
 DstGap = _listed("DstGap", _same(Gap), "A time that the clock skips in spring: left out, or moved past the gap.")
 DstRepeat = _listed("DstRepeat", _same(Repeat), "A time that comes twice in autumn: fires once, or both times.")
+OnDayOff = _listed(
+    "OnDayOff",
+    _same(calendars.OnDayOff),
+    "A firing on a day off: it falls out, or comes on the next working day at the same time of day.",
+)
+FiringOutcome = _listed(
+    "FiringOutcome",
+    {"SKIPPED": "skipped", "MOVED": "moved", "RESTORED": "restored"},
+    "What was decided for one firing of a job. RESTORED: it comes by the schedule again.",
+)
 PlanOutcome = _listed(
     "PlanOutcome",
     {one.name: one.value for one in Outcome if one is not Outcome.EXISTS} | {SUPERSEDED: SUPERSEDED},

@@ -11,6 +11,8 @@ _JOB_IN = {
     "payload": {"to": "sales"},
 }
 _JOB = _JOB_IN | {
+    "calendar": None,
+    "on_day_off": "skip",
     "id": 12,
     "revision": 1,
     "every": None,
@@ -33,6 +35,7 @@ _JOB = _JOB_IN | {
     "parents": [],
     "when": "all_success",
     "if_parent_fails": "wait",
+    "overlap": "allow",
     "status": "ACTIVE",
     "pause_reason": "",
     "paused_by": "",
@@ -246,6 +249,18 @@ _RUN = {
     ],
     "created_at": "2027-03-01T07:59:10Z",
 }
+_CALENDAR_IN = {
+    "name": "holidays",
+    "weekdays": [6, 7],
+    "days_off": {"2026-12-25": "Christmas Day", "2026-12-26": "Boxing Day"},
+    "working_days": {"2027-02-20": "instead of the 19th"},
+}
+_CALENDAR = _CALENDAR_IN | {
+    "id": 4,
+    "revision": 2,
+    "created_at": "2026-11-16T09:00:00Z",
+    "updated_at": "2026-11-20T10:00:00Z",
+}
 
 EXAMPLES = {
     "RunOut": [_RUN],
@@ -353,9 +368,45 @@ EXAMPLES = {
         {
             "words": "At 09:00 on Monday through Friday, Europe/Berlin time",
             "state": "Fires next on Mon 2027-03-01 09:00 CET.",
-            "times": [{"at": "2027-03-01T08:00:00Z", "words": "Mon 2027-03-01 09:00 CET"}],
+            "times": [
+                {
+                    "at": "2027-03-01T08:00:00Z",
+                    "fire_time": "2027-03-01T08:00:00Z",
+                    "words": "Mon 1 Mar 2027 09:00 CET",
+                },
+                {
+                    "at": "2027-03-02T17:00:00Z",
+                    "fire_time": "2027-03-02T08:00:00Z",
+                    "words": "Tue 2 Mar 2027 18:00 CET, moved from Tue 2 Mar 2027 09:00 CET",
+                },
+                {
+                    "at": "2027-03-09T08:00:00Z",
+                    "fire_time": "2027-03-09T08:00:00Z",
+                    "words": "Tue 9 Mar 2027 09:00 CET",
+                },
+            ],
+            "falls_out": [
+                {
+                    "fire_time": "2027-03-08T08:00:00Z",
+                    "skipped": False,
+                    "words": "Mon 8 Mar 2027 falls out: Women's Day, in the calendar 'holidays'",
+                }
+            ],
         }
     ],
+    "MoveFiringIn": [{"to": "2090-01-01T17:00:00Z", "reason": "the office closes later"}],
+    "FiringChangedOut": [
+        {
+            "job": 12,
+            "fire_time": "2027-03-02T08:00:00Z",
+            "outcome": "moved",
+            "moved_to": "2027-03-02T17:00:00Z",
+        }
+    ],
+    "CalendarIn": [_CALENDAR_IN],
+    "CalendarPatch": [{"days_off": {"2027-01-01": "New Year"}, "reason": "the list for 2027"}],
+    "CalendarOut": [_CALENDAR],
+    "CalendarPage": [{"items": [_CALENDAR], "next": None}],
     "TriggerOut": [{"task_id": 1002, "new": True, "status": "INIT"}],
     "PlannedOut": [
         {"outcome": "UPDATED", "task_id": 1001, "status": "INIT"},
@@ -633,6 +684,12 @@ PROBLEMS = {
         ("SCH_404_NOT_FOUND", "There is no task 1001.", None),
         ("SCH_405_METHOD_NOT_ALLOWED", "PUT is not allowed here; use GET, HEAD, POST.", None),
         ("SCH_409_DUPLICATE", "INVOICE_SEND 'order 4711/a' is already scheduled: task 1001, INIT.", _TASK_THERE),
+        (
+            "SCH_409_CLAIMED",
+            "the firing of Mon 1 Mar 2027 09:00 CET of job 12 was claimed already: its task 1001 is RUNNING. Nothing "
+            "was changed; only a firing that nobody has claimed yet can be moved, skipped or restored.",
+            {"task": {"id": 1001, "status": "RUNNING", "live": True}},
+        ),
         ("SCH_409_IN_PROGRESS", "The first request with Idempotency-Key 'a1' is still running.", None),
         (
             "SCH_409_NOT_AWAY",

@@ -1,4 +1,4 @@
-"""/jobs: create, list, read, change, delete, pause, resume, trigger, history, preview."""
+"""/jobs: create, list, read, change, delete, pause, resume, trigger, history, preview; and single firings."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Annotated, TypeVar
 
 from django.http import HttpRequest
-from ninja import Query, Router
+from ninja import Path, Query, Router
 
 from tasks_app.core.errors import Conflicting, InvalidTask, shown
 from tasks_app.core.jobs import JobStatus
@@ -18,21 +18,24 @@ from tasks_app.engine.watch.status import somebody_dispatches
 from tasks_app.engine.watch.why import why_job
 from tasks_app.lifecycle.anywhere import task_by_id
 from tasks_app.lifecycle.audit import Operator
+from tasks_app.lifecycle.jobs.overrides import Overridden
 from tasks_app.lifecycle.jobs.parents import load_parents
 from tasks_app.lifecycle.jobs.request import JobRequest
-from tasks_app.lifecycle.jobs.view import coming, in_words, schedule_in_words, state_of
+from tasks_app.lifecycle.jobs.view import firing_in_words, previewed, schedule_in_words, state_of
 from tasks_app.models import JobDefinition, ScheduleTask
 from tasks_app.sql import run
 
 from .auth import caller
-from .enums import TaskStatus
+from .enums import FiringOutcome, TaskStatus
 from .headers import tell_revision
 from .idempotency import mutation
 from .problems import SCOPE, Problem, as_there, may_answer, problem_of
 from .schemas import (
     PAGE,
     Cursor,
+    FallsOut,
     Firing,
+    FiringChangedOut,
     Id,
     Instant,
     JobIn,
@@ -41,10 +44,12 @@ from .schemas import (
     JobPatch,
     Key,
     Limit,
+    MoveFiringIn,
     NeededKey,
     NeededRevision,
     PauseIn,
     PreviewOut,
+    ReasonIn,
     RescheduleIn,
     ResumeIn,
     Revision,
@@ -58,6 +63,10 @@ from .schemas import (
 
 router = Router(tags=["jobs"])
 Row = TypeVar("Row", JobDefinition, ScheduleTask)
+NEXT = "next"
+FireTime = Annotated[
+    str, Path(max_length=40, description="`fire_time` of the preview, such as 2027-03-01T08:00:00Z; or `next`")
+]
 _DEFAULTS = {field.name: field.default for field in fields(JobRequest) if field.default is not MISSING}
 
 
@@ -176,6 +185,7 @@ def trigger_job(request: HttpRequest, job_id: Id, idempotency_key: NeededKey, bo
         operator(request, body.reason),
         tenant=caller(request).tenant,
         payload=body.payload,
+        overlap=body.overlap,
     )
     # Somebody may have edited the job since we looked: what counts is what was made of it.
     task = usable(request, task_by_id(done.task_id))
@@ -203,13 +213,54 @@ def list_instances(
 @router.get("/{job_id}/preview", response=PreviewOut, summary="When a job fires next")
 def preview_job(request: HttpRequest, job_id: Id, count: Annotated[int, Query(ge=1, le=100)] = 10):
     job = _job(request, job_id)
-    times = coming(job, count)
-    words = in_words(job, times)
+    found = previewed(job, count)
     return PreviewOut(
         words=schedule_in_words(job),
         state=state_of(job).words,
-        times=[Firing(at=at, words=one) for at, one in zip(times, words, strict=True)],
+        times=[Firing(at=one.at, fire_time=one.fire_time, words=firing_in_words(job, one)) for one in found.times],
+        falls_out=[FallsOut(fire_time=one.fire_time, skipped=one.override, words=one.words) for one in found.out],
     )
+
+
+@router.post("/{job_id}/firings/{fire_time}/skip", response=FiringChangedOut, summary="Skip one firing of a job")
+@may_answer(*SCOPE, "SCH_409_CLAIMED", "SCH_409_CONFLICT")
+@mutation
+def skip_firing(
+    request: HttpRequest, job_id: Id, fire_time: FireTime, body: ReasonIn | None = None, idempotency_key: Key = None
+):
+    """This one does not run; the schedule stays as it is."""
+    by = _for_firing(request, job_id, body and body.reason)
+    with telling(request):
+        done = jobs.skip_firing(job_id, by, fire_time=_firing(fire_time), tenant=caller(request).tenant)
+    return 200, _decided(done, FiringOutcome.SKIPPED)
+
+
+@router.post("/{job_id}/firings/{fire_time}/move", response=FiringChangedOut, summary="Move one firing of a job")
+@may_answer(*SCOPE, "SCH_409_CLAIMED", "SCH_409_CONFLICT")
+@mutation
+def move_firing(request: HttpRequest, job_id: Id, fire_time: FireTime, body: MoveFiringIn, idempotency_key: Key = None):
+    """This one runs at another time, once; the schedule stays as it is."""
+    by, at = _for_firing(request, job_id, body.reason), _firing(fire_time)
+    with telling(request):
+        done = jobs.move_firing(job_id, body.to, by, fire_time=at, tenant=caller(request).tenant)
+    return 200, _decided(done, FiringOutcome.MOVED)
+
+
+@router.post("/{job_id}/firings/{fire_time}/restore", response=FiringChangedOut, summary="Restore one firing of a job")
+@may_answer(*SCOPE, "SCH_409_CLAIMED", "SCH_409_CONFLICT")
+@mutation
+def restore_firing(
+    request: HttpRequest, job_id: Id, fire_time: FireTime, body: ReasonIn | None = None, idempotency_key: Key = None
+):
+    """What was skipped or moved comes by the schedule again."""
+    by, at = _for_firing(request, job_id, body and body.reason), _firing(fire_time)
+    if at is None:
+        raise Problem(
+            "SCH_422_INVALID", "fire_time: name the firing that was skipped or moved; `next` is none of them."
+        )
+    with telling(request):
+        done = jobs.restore_firing(job_id, at, by, tenant=caller(request).tenant)
+    return 200, _decided(done, FiringOutcome.RESTORED)
 
 
 @router.get("/{job_id}/why", response=WhyOut, summary="Why is this not running?")
@@ -274,6 +325,32 @@ def usable(request: HttpRequest, row: Row) -> Row:
     caller(request).refuse_closed_type(row.task_type)
     caller(request).refuse_closed_lane(row.lane)
     return row
+
+
+def _for_firing(request: HttpRequest, job_id: int, reason: str | None) -> Operator:
+    own_job(request, job_id)
+    return operator(request, reason)
+
+
+def _firing(given: str) -> datetime | None:
+    """The firing that an address names; None is the next one."""
+    if given == NEXT:
+        return None
+    try:
+        at = datetime.fromisoformat(given)
+    except ValueError:
+        at = None
+    if at is None or at.utcoffset() is None:
+        raise Problem(
+            "SCH_422_INVALID",
+            f"fire_time: {shown(given)} is not a time; give `fire_time` of the preview, such as 2027-03-01T08:00:00Z, "
+            f"or `{NEXT}`.",
+        )
+    return at
+
+
+def _decided(done: Overridden, outcome: FiringOutcome) -> FiringChangedOut:
+    return FiringChangedOut(job=done.job.id, fire_time=done.fire_time, outcome=outcome, moved_to=done.moved_to)
 
 
 def _revision(etag: str | None) -> int | None:

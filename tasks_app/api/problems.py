@@ -11,6 +11,7 @@ from ninja.errors import AuthenticationError, HttpError, Throttled, ValidationEr
 from pydantic.json_schema import SkipJsonSchema
 
 from tasks_app.core.errors import (
+    FiringClaimed,
     HasChildren,
     InvalidTask,
     LaneClosed,
@@ -46,6 +47,7 @@ CODES = {
     "SCH_404_NOT_FOUND": "It does not exist",
     "SCH_405_METHOD_NOT_ALLOWED": "The method is not allowed at this address",
     "SCH_409_DUPLICATE": "The name or the unit is taken",
+    "SCH_409_CLAIMED": "It was claimed already",
     "SCH_409_IN_PROGRESS": "The first request with this Idempotency-Key is still running",
     "SCH_409_CONFLICT": "Others keep changing it",
     "SCH_409_HAS_CHILDREN": "Other jobs wait for it",
@@ -159,6 +161,7 @@ _OURS = {
     NotThere: "SCH_404_NOT_FOUND",
     UnknownJob: "SCH_404_NOT_FOUND",
     NameTaken: "SCH_409_DUPLICATE",
+    FiringClaimed: "SCH_409_CLAIMED",
     ScheduleConflict: "SCH_409_CONFLICT",
     HasChildren: "SCH_409_HAS_CHILDREN",
     StaleRevision: "SCH_412_STALE",

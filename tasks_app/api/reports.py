@@ -5,13 +5,12 @@ from typing import Annotated, Any, ClassVar
 from uuid import UUID
 
 from django.http import HttpRequest
-from ninja import Field, Path, Query, Router, Schema, Status
+from ninja import Field, Path, Query, Router, Schema
 
 from tasks_app.core.away import LONGEST_LEASE, Run
 from tasks_app.core.errors import TAG_LENGTH
 from tasks_app.lifecycle.anywhere import task_by_id
 from tasks_app.lifecycle.reports import (
-    Answer,
     Completed,
     Failed,
     checked_completed,
@@ -81,7 +80,7 @@ class LeaseOut(Schema):
     )
 
 
-@router.post("/{uuid:token}/complete", response={200: ReportOut, 202: ReportOut}, summary="Report that a task is done")
+@router.post("/{uuid:token}/complete", response=ReportOut, summary="Report that a task is done")
 @may_answer(*SCOPE, "SCH_409_NOT_AWAY")
 def complete_task(
     request: HttpRequest,
@@ -97,7 +96,7 @@ def complete_task(
     return _told(request, about, checked_completed(body and body.result))
 
 
-@router.post("/{uuid:token}/fail", response={200: ReportOut, 202: ReportOut}, summary="Report that a task has failed")
+@router.post("/{uuid:token}/fail", response=ReportOut, summary="Report that a task has failed")
 @may_answer(*SCOPE, "SCH_409_NOT_AWAY")
 def fail_task(
     request: HttpRequest,
@@ -146,7 +145,6 @@ def _allowed(request: HttpRequest, token: UUID, task: int, run: UUID, tenant: st
     return about
 
 
-def _told(request: HttpRequest, about: Run, said: Completed | Failed) -> Status:
+def _told(request: HttpRequest, about: Run, said: Completed | Failed) -> dict:
     by = None if isinstance(caller(request), Addressee) else operator(request)
-    answer: Answer = report(about, said, by)
-    return Status(answer.status, answer.body)
+    return report(about, said, by)

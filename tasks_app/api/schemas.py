@@ -12,19 +12,20 @@ from pydantic import AwareDatetime, BeforeValidator, StringConstraints, Validati
 from tasks_app.client.endpoints import PAGE, Cursor, Limit, Next, Text  # noqa: F401  (lists of all apps have the same)
 from tasks_app.core.errors import LONGEST_SECONDS, InvalidTask, shown
 from tasks_app.core.graphs import IfParentFails, When
-from tasks_app.core.jobs import CatchUp, JobStatus, OnResume
+from tasks_app.core.jobs import CatchUp, JobStatus, OnResume, Overlap
 from tasks_app.core.phrases import for_outsiders
 from tasks_app.core.rules import Reason, Rule
 from tasks_app.engine.operations.api_tokens import Caller
 from tasks_app.lifecycle.jobs.declared import drift, records_of
 from tasks_app.lifecycle.jobs.parents import parent_names
+from tasks_app.lifecycle.jobs.request import calendar_name
 from tasks_app.lifecycle.jobs.view import schedule_in_words
 from tasks_app.lifecycle.operate import Answer
 from tasks_app.lifecycle.tries import error_of, last_error, late_by, tries_of, try_of, waited
 from tasks_app.models import DeclaredJob, JobDefinition, ScheduleTask
 from tasks_app.models.schedule_task import KEY_LENGTH
 
-from .enums import DstGap, DstRepeat, Lane, PlanOutcome, TaskStatus
+from .enums import DstGap, DstRepeat, FiringOutcome, Lane, OnDayOff, PlanOutcome, TaskStatus
 
 LARGEST_ID = 2**63 - 1
 
@@ -97,6 +98,8 @@ class JobPatch(Model):
     timezone: Text | None = Field(None, description="IANA name")
     dst_gap: DstGap | None = None
     dst_repeat: DstRepeat | None = None
+    calendar: Text | None = Field(None, description="The name of a calendar whose days off the job keeps")
+    on_day_off: OnDayOff | None = Field(None, description="What becomes of a firing on a day off")
     lane: Lane | None = Field(None, description="Left out: the handler's")
     max_retry: int | None = Field(None, description="Tries after the first; left out: the handler's")
     backoff: list[float] | None = Field(None, description="Seconds before each retry; the last repeats")
@@ -116,6 +119,7 @@ class JobPatch(Model):
         None, description="What it waits for: that all parents succeeded, are over, or one failed"
     )
     if_parent_fails: IfParentFails | None = None
+    overlap: Overlap | None = Field(None, description="What a firing does while an older instance is under way")
     reason: Text | None = Field(None, description="Why; kept in the audit")
 
 
@@ -146,6 +150,9 @@ class TriggerIn(Model):
     """What this one run is to be given."""
 
     payload: Any = Field(None, description="Instead of the job's own")
+    overlap: Overlap | None = Field(
+        None, description="What it does while another instance is under way; left out: what the job says"
+    )
     reason: Text | None = Field(None, description="Why; kept in the audit")
 
 
@@ -212,6 +219,8 @@ class JobOut(Schema):
     timezone: str
     dst_gap: DstGap
     dst_repeat: DstRepeat
+    calendar: str | None = Field(description="The calendar whose days off it keeps")
+    on_day_off: OnDayOff
     lane: Lane
     max_retry: int
     backoff: list[float] | None
@@ -227,6 +236,7 @@ class JobOut(Schema):
     parents: list[str] = Field(description="Names of the jobs that it waits for")
     when: When
     if_parent_fails: IfParentFails
+    overlap: Overlap
     status: JobStatus
     pause_reason: str
     paused_by: str
@@ -254,7 +264,7 @@ class JobOut(Schema):
             **plain
             | {"cron": job.cron or None, "every": job.every or None, "at": job.run_at}
             | {"expires_after": seconds, "words": schedule_in_words(job), "declared": _declared(record, job)}
-            | {"parents": parent_names(job)}
+            | {"calendar": calendar_name(job) or None, "parents": parent_names(job)}
         )
 
 
@@ -374,8 +384,17 @@ class TaskPage(Page):
 class Firing(Schema):
     """One firing of a job."""
 
-    at: datetime
+    at: datetime = Field(description="When it runs")
+    fire_time: datetime = Field(description="When it would by the schedule; it is known by this, also if it was moved")
     words: str = Field(description="In the zone of the job")
+
+
+class FallsOut(Schema):
+    """What the schedule has and does not come then, because of the calendar or because somebody skipped it."""
+
+    fire_time: datetime = Field(description="Of a day off, the first firing of that day")
+    skipped: bool = Field(description="Somebody skipped this firing, and it can be restored; else it is a day off")
+    words: str = Field(description="When and why, in the zone of the job")
 
 
 class PreviewOut(Schema):
@@ -384,6 +403,23 @@ class PreviewOut(Schema):
     words: str = Field(description="The schedule, for people")
     state: str = Field(description="Whether it fires, and if not, why not")
     times: list[Firing]
+    falls_out: list[FallsOut] = Field(description="What falls out before the last of those times, or is shifted")
+
+
+class MoveFiringIn(Model):
+    """When the firing is to run."""
+
+    to: Instant
+    reason: Text | None = Field(None, description="Why; kept in the audit")
+
+
+class FiringChangedOut(Schema):
+    """What was decided for one firing of a job."""
+
+    job: int
+    fire_time: datetime = Field(description="When it would run by the schedule")
+    outcome: FiringOutcome
+    moved_to: datetime | None = Field(description="When it runs instead")
 
 
 class TriggerOut(Schema):

@@ -72,6 +72,10 @@ class HasChildren(Conflicting):
     """Other jobs wait for this one, so it can't be deleted; nothing was written."""
 
 
+class FiringClaimed(Conflicting):
+    """The instance of the firing was claimed already: it runs, or has run. Nothing was written."""
+
+
 class NotAway(Conflicting):
     """What was reported is about a run that is over, or has another outcome; nothing was written."""
 

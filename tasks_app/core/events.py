@@ -299,6 +299,27 @@ _OWN = (
         {"name": "nightly", "revision": 4, "by": "olga", "task": 42},
     ),
     Kind(
+        "job.firing_changed",
+        "Somebody skipped or moved one firing of a job, or took that back.",
+        _object(
+            _JOB
+            | _BY
+            | {
+                "fire_time": _time("The firing, by the schedule."),
+                "what": _text("skipped, moved or restored."),
+                "moved_to": _perhaps(_time("When it runs instead.")),
+            }
+        ),
+        {
+            "name": "nightly",
+            "revision": 5,
+            "by": "olga",
+            "fire_time": "2026-11-20T09:00:00+00:00",
+            "what": "moved",
+            "moved_to": "2026-11-20T18:00:00+00:00",
+        },
+    ),
+    Kind(
         "job.missed",
         "Nobody planned a job in time, so firings of it passed; what its catch-up wants of them runs now.",
         _object(

@@ -27,6 +27,7 @@ class IfParentFails(StrEnum):
 
 PARENT_FAILED = "PARENT_FAILED"  # error_code of an instance that was cancelled since a parent failed
 NOT_NEEDED = "NOT_NEEDED"  # and of one that nothing is left to do for
+NO_FAILURES = (NOT_NEEDED, "OVERLAP", "OVERTAKEN")  # cancelled with these, nothing has failed
 
 
 class RunState(StrEnum):

@@ -3,15 +3,22 @@
 A clock change is two questions, and a schedule answers both. A time that the clocks skip (`gap`) is left out, or comes
 as much later as they were put forward; a time that they show twice (`repeat`) fires the first time only, or both.
 A cron string that allows every hour follows elapsed time: an hourly job runs once an hour, whatever the clocks do.
+
+A calendar is a third: a firing on a day off, by the clocks of the zone, falls out, or comes on the next working day at
+the same time of day. Two that come at the same moment are one.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
-from heapq import merge
+from functools import lru_cache
+from heapq import heappop, heappush, merge
 from itertools import islice
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
 
+from .calendars import FARTHEST_SHIFT, Days, OnDayOff
 from .cron import Cron, parse
 from .errors import InvalidTask, shown
 from .zones import Change, changes, offset, zone_of
@@ -24,6 +31,14 @@ _STRIDE = timedelta(days=400)
 _LONGEST_GAP = timedelta(days=1)
 # No wall clock is so far from UTC, and no time is put off by so much.
 _MARGIN = timedelta(days=3)
+_INSTANT = timedelta(microseconds=1)
+# A schedule with a calendar may never fire. It is given up when so many firings in a row have come to nothing, or when
+# the next would be so far away.
+_MOST_IN_VAIN = 200
+_FARTHEST = timedelta(days=40 * 366)
+_LONGEST_REST = 400  # days without a working day that are stepped over at once
+# A shift looks at each firing of each day off.
+CLOSEST_SHIFTED = timedelta(minutes=5)
 
 
 class Gap(StrEnum):
@@ -34,6 +49,14 @@ class Gap(StrEnum):
 class Repeat(StrEnum):
     ONCE = "once"
     TWICE = "twice"
+
+
+class DayOff(NamedTuple):
+    """A day off on which a schedule would have fired."""
+
+    first: datetime  # the first firing of that day
+    day: date
+    shifted_to: datetime | None  # when that firing comes instead; None: it falls out
 
 
 @dataclass(frozen=True)
@@ -47,6 +70,8 @@ class Schedule:
     every: int = 0  # seconds
     phase: int = 0  # seconds after a multiple of `every` since 1970
     at: datetime | None = None
+    days: Days | None = None  # a calendar
+    on_day_off: OnDayOff = OnDayOff.SKIP
 
     def __post_init__(self) -> None:
         if sum(map(bool, (self.cron, self.every, self.at))) != 1:
@@ -61,10 +86,31 @@ class Schedule:
         for name, kind in (("gap", Gap), ("repeat", Repeat)):
             if getattr(self, name) not in list(kind):
                 raise InvalidTask(f"{name}={shown(getattr(self, name))} is unknown; use {' or '.join(kind)}.")
+        if self.days is not None:
+            self._refuse_bad_calendar()
+
+    def _refuse_bad_calendar(self) -> None:
+        if self.on_day_off not in list(OnDayOff):
+            raise InvalidTask(f"on_day_off={shown(self.on_day_off)} is unknown; use {' or '.join(OnDayOff)}.")
+        if self.at is not None:
+            raise InvalidTask("calendar: a job with a single time (at) has none. Leave it out, and choose the day.")
+        if self.on_day_off == OnDayOff.SHIFT and self.closest < CLOSEST_SHIFTED:
+            raise InvalidTask(
+                f"on_day_off='shift' needs at least {CLOSEST_SHIFTED.total_seconds():g} seconds between two firings, "
+                f"and this schedule has {self.closest.total_seconds():g}. Use 'skip', or let it fire less often."
+            )
 
     @property
     def words(self) -> str:
         """For people, in the schedule's own zone."""
+        if self.days is None:
+            return self._plain_words
+        if self.on_day_off == OnDayOff.SKIP:
+            return f"{self._plain_words}, except on days off in the calendar {self.days.name!r}"
+        return f"{self._plain_words}, on the next working day if it is a day off in the calendar {self.days.name!r}"
+
+    @property
+    def _plain_words(self) -> str:
         if self.at is not None:
             return f"Once, on {in_zone(self.at, self.zone)}"
         if self.every:
@@ -74,10 +120,35 @@ class Schedule:
     @property
     def closest(self) -> timedelta:
         """The shortest time between two firings by the wall clock, whatever the time is now."""
-        return timedelta(seconds=self.every) if self.every else parse(self.cron).closest()
+        return timedelta(seconds=self.every) if self.every else _closest(self.cron)
 
     def after(self, instant: datetime) -> Iterator[datetime]:
         """Every firing after this instant, in order, in UTC."""
+        if self.days is None:
+            return self._regular(instant)
+        return self._kept(instant) if self.on_day_off == OnDayOff.SKIP else self._shifted(instant)
+
+    def fires_at(self, instant: datetime) -> bool:
+        return self.next(instant - _INSTANT, 1) == [instant]
+
+    def days_off(self, instant: datetime, last: datetime) -> Iterator[DayOff]:
+        """The days off from the first instant to the second on which it would fire, were it not for the calendar."""
+        if self.days is None:
+            return
+        zone, low = zone_of(self.zone), instant
+        while True:
+            fire = next(self._regular(low), None)
+            if fire is None or fire > last:
+                return
+            day = fire.astimezone(zone).date()
+            if self.days.is_off(day):
+                shifts = self.on_day_off == OnDayOff.SHIFT
+                working = self.days.next_working(day, FARTHEST_SHIFT) if shifts else None
+                yield DayOff(fire, day, working and self._on(working, fire.astimezone(zone)))
+            low = _midnight(zone, day + timedelta(days=1)) - _INSTANT
+
+    def _regular(self, instant: datetime) -> Iterator[datetime]:
+        """Every firing after this instant, were there no calendar."""
         if self.at is not None:
             return iter([self.at] if self.at > instant else [])
         if self.every:
@@ -95,6 +166,57 @@ class Schedule:
                 break
             found.append(fire)
         return found
+
+    def _kept(self, instant: datetime) -> Iterator[datetime]:
+        """Those on working days. A day off is stepped over as a whole: it may have many thousand firings."""
+        zone, low, far, in_vain = zone_of(self.zone), instant, instant + _FARTHEST, 0
+        while in_vain < _MOST_IN_VAIN:
+            for fire in self._regular(low):
+                day = fire.astimezone(zone).date()
+                if self.days.is_off(day):
+                    break
+                in_vain, far = 0, fire + _FARTHEST
+                yield fire
+            if fire > far:
+                return
+            following = self.days.next_working(day, _LONGEST_REST) or day + timedelta(days=_LONGEST_REST)
+            low, in_vain = _midnight(zone, following) - _INSTANT, in_vain + 1
+
+    def _shifted(self, instant: datetime) -> Iterator[datetime]:
+        """All of them, those of days off later. No shift goes back, so what comes before a firing is known by then."""
+        zone, last, far, in_vain = zone_of(self.zone), instant, instant + _FARTHEST, 0
+        low = _midnight(zone, self.days.run_begins(instant.astimezone(zone).date())) - _INSTANT
+        waiting: list[datetime] = []
+        day = working = None
+        while in_vain < _MOST_IN_VAIN:
+            for fire in self._regular(low):
+                while waiting and waiting[0] <= fire:
+                    ready = heappop(waiting)
+                    if ready > last:
+                        last, far, in_vain = ready, ready + _FARTHEST, 0
+                        yield ready
+                local = fire.astimezone(zone)
+                if local.date() != day:
+                    day = local.date()
+                    working = self.days.next_working(day, FARTHEST_SHIFT) if self.days.is_off(day) else day
+                if working is None:
+                    break
+                to = fire if working == day else self._on(working, local)
+                if to is not None:
+                    heappush(waiting, to)
+            if fire > far:
+                return
+            # No working day is near enough: on to the days off from which one is.
+            following = self.days.next_working(day, _LONGEST_REST) or day + timedelta(days=_LONGEST_REST)
+            low, in_vain = _midnight(zone, following - timedelta(days=FARTHEST_SHIFT)) - _INSTANT, in_vain + 1
+
+    def _on(self, day: date, local: datetime) -> datetime | None:
+        """The same time of another day; None if the clocks skip it, and it is not to come later."""
+        # A time that the clocks skip is read by the offset before it, and one that they show twice is the first.
+        wall = datetime.combine(day, local.time().replace(fold=0), tzinfo=local.tzinfo)
+        to = wall.astimezone(UTC)
+        skipped = to.astimezone(local.tzinfo).replace(tzinfo=None) != wall.replace(tzinfo=None)
+        return None if skipped and self.gap == Gap.SKIP else to
 
     def _intervals(self, instant: datetime) -> Iterator[datetime]:
         passed = (instant - _EPOCH - timedelta(seconds=self.phase)) // timedelta(seconds=self.every)
@@ -138,6 +260,16 @@ def in_zone(instant: datetime, zone: str) -> str:
     local = instant.astimezone(zone_of(zone))
     clock = f"{local:%H:%M:%S}" if local.second else f"{local:%H:%M}"
     return f"{local:%a} {local.day} {local:%b %Y} {clock} {local.tzname()}"
+
+
+@lru_cache(maxsize=1_000)
+def _closest(cron: str) -> timedelta:
+    return parse(cron).closest()
+
+
+def _midnight(zone: ZoneInfo, day: date) -> datetime:
+    """When the day begins there."""
+    return datetime(day.year, day.month, day.day, tzinfo=zone).astimezone(UTC)
 
 
 def _quiet_until(cron: Cron, low: datetime) -> datetime:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 
 class Status(StrEnum):
-    BLOCKED = "BLOCKED"  # waits for its DAG parents
+    BLOCKED = "BLOCKED"  # waits for other tasks: for its turn among the instances of its job
     INIT = "INIT"  # scheduled, not yet tried
     RUNNING = "RUNNING"  # claimed by a batch
     AWAY = "AWAY"  # handed to somebody else, who reports its outcome
@@ -59,6 +59,7 @@ MOVES = (
     Move("release", Status.BLOCKED, Status.INIT),
     Move("release", Status.BLOCKED, Status.CANCELLED, "a parent failed and its job says so, or nothing to do"),
     Move("replay", Status.DEAD, Status.INIT),
+    Move("replay", Status.DEAD, Status.BLOCKED, "its job cares about overlap"),
     Move("discard", Status.DEAD, Status.CANCELLED),
 )
 

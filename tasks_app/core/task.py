@@ -204,6 +204,10 @@ class Task:
         found = getattr(self, "_addresses", None)
         return addresses_of(self) if found is None else found
 
+    @addresses.setter
+    def addresses(self, value: Addresses) -> None:
+        self._addresses = value
+
     def progress(self, fraction: float | None, note: object = "") -> None:
         """Tell people how far this run is: how much of the whole is done, from 0 to 1, or None; and a few words.
 

@@ -10,6 +10,7 @@ from tasks_app.models import DlqEntry
 from tasks_app.sql import array, run
 
 from .audit import Entry, Operator, audit
+from .turns import queue_again
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,9 +20,15 @@ class Replayed:
 
 
 def replay(task_ids: Sequence[int], by: str) -> Replayed:
-    """Start the dead again with a new budget, as long as nothing newer stands in their place."""
+    """Start the dead again with a new budget, as long as nothing newer stands in their place.
+
+    An instance of a job that cares about overlap waits for its turn.
+    """
     params = {"ids": list(task_ids), "by": by, "kept": conf().kept_kinds}
-    moved = [task_id for (task_id,) in run("replay", params)]
+    with atomic(savepoint=False):
+        rows = run("replay", params)
+        queue_again(rows)
+    moved = [task_id for task_id, _ in rows]
     return Replayed(moved, [task_id for task_id in task_ids if task_id not in set(moved)])
 
 

@@ -25,15 +25,7 @@ from .audit import Entry, Operator, audit
 from .away import COMPLETE, FAIL, Completed, Failed, Home, complete, fail
 from .settle import ERROR_CODE_LENGTH, ERROR_MSG_LENGTH, clean
 
-TAKEN = 200
-TAKEN_EARLY = 202  # the worker has not written yet that the task is away; then it counts at once
-
-
-class Answer(NamedTuple):
-    """What a report came to; the same to the letter when it is sent again."""
-
-    status: int  # of HTTP
-    body: dict
+TAKEN = 200  # to the caller of the API
 
 
 class _Row(NamedTuple):
@@ -62,8 +54,11 @@ def checked_failed(code: str, message: str, *, retryable: bool, retry_after: flo
     )
 
 
-def report(about: Run, said: Completed | Failed, operator: Operator | None = None) -> Answer:
-    """Write the outcome of a run that is away, or about to be. Raises NotAway with what is true, or NotThere.
+def report(about: Run, said: Completed | Failed, operator: Operator | None = None) -> dict:
+    """Write the outcome of a run that is away, or about to be, and say what came of it; the same again, if it is.
+
+    Raises NotAway with what is true, or NotThere. If the worker has not written yet that the task is away, its status
+    is still RUNNING, and the outcome counts when it has.
 
     `operator`: not whoever has the task says so, but somebody else, which is written down.
     """
@@ -75,13 +70,11 @@ def report(about: Run, said: Completed | Failed, operator: Operator | None = Non
         if before is not None:
             if before.fingerprint != _fingerprint(outcome, said):
                 raise NotAway(_reported_before(about, before.answer), task_by_id(about.task))
-            return Answer(before.status, before.answer)
+            return before.answer
         answer = _write(about, row, outcome, said)
         if operator is not None:
-            _audit(about, outcome, answer.body["status"], operator)
-        IdempotencyRecord.objects.create(
-            **record, fingerprint=_fingerprint(outcome, said), status=answer.status, answer=answer.body
-        )
+            _audit(about, outcome, answer["status"], operator)
+        IdempotencyRecord.objects.create(**record, fingerprint=_fingerprint(outcome, said), status=TAKEN, answer=answer)
     return answer
 
 
@@ -104,16 +97,16 @@ def report_progress(
     return until[0][0] if until else None
 
 
-def _write(about: Run, row: _Row | None, outcome: str, said: Completed | Failed) -> Answer:
+def _write(about: Run, row: _Row | None, outcome: str, said: Completed | Failed) -> dict:
     if row is not None and _is_away(row, about):
         verb = complete if outcome == COMPLETE else fail
         [home] = verb(about.run, [(about.task, said)])
-        return Answer(TAKEN, _body(about, outcome, home))
+        return _body(about, outcome, home)
     if row is not None and _is_running(row, about):
         kept = {"task": about.task, "run": about.run, "outcome": outcome, "body": json.dumps(said._asdict())}
         if not run("keep_report", kept):
             raise _not_away(about)
-        return Answer(TAKEN_EARLY, _body(about, outcome, None))
+        return _body(about, outcome, None)
     raise _not_away(about)
 
 

@@ -16,6 +16,7 @@ from tasks_app.sql import array, run, text_array
 from .past import bring_back, past_idem, past_units
 from .request import Request, Unit
 from .shards import shards_of
+from .turns import hand_on_turns, move_turns, queue_again
 
 # Each round some other transaction has moved the unit and committed. More than a few in a row means that
 # something rewrites it all the time; then the caller's own change must roll back, not be half done.
@@ -213,7 +214,10 @@ def _past_rows(units: Sequence[Unit]) -> dict[Unit, _Row]:
 def _move(pairs: Sequence[tuple[Request, _Row]]) -> dict[Unit, Scheduled]:
     if not pairs:
         return {}
-    return _answers(Outcome.UPDATED, run("move", _times(pairs) | {"kept": conf().kept_kinds}))
+    moved = run("move", _times(pairs) | {"kept": conf().kept_kinds})
+    if waiting := [row.id for _, row in pairs if row.status == Status.BLOCKED]:
+        move_turns(waiting)
+    return _answers(Outcome.UPDATED, moved)
 
 
 def _replace(pairs: Sequence[tuple[Request, _Row]], outcome: Outcome, by: str, copies: bool) -> dict[Unit, Scheduled]:
@@ -251,7 +255,13 @@ def _take_over(pairs: Sequence[tuple[Request, _Row]], outcome: Outcome, hand_on:
     handed = [row.idem_key if handing else None for (_, row), handing in zip(pairs, hand_on, strict=True)]
     told = {"event": "task.replaced" if outcome is Outcome.REPLACED else "task.created", "kept": conf().kept_kinds}
     params = _times(pairs) | {"idem_keys": handed, "hand_on": hand_on} | told
-    return _answers(outcome, run("insert_replacements", params))
+    rows = run("insert_replacements", params)
+    instances = [(task_id, replaced, job) for *_, task_id, _, replaced, job in rows if job is not None]
+    if instances and outcome is Outcome.REPLACED:
+        hand_on_turns([(replaced, task_id) for task_id, replaced, _ in instances])
+    elif instances:
+        queue_again([(task_id, job) for task_id, _, job in instances])
+    return _answers(outcome, [row[:5] for row in rows])
 
 
 def _insert_over(pairs: Sequence[tuple[Request, _Row]]) -> dict[Unit, Scheduled]:

@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tasks_app", "0038_away_checked")]
+    dependencies = [("tasks_app", "0040_overlap")]
 
     operations = [
         migrations.AddField(

@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tasks_app", "0041_backfill")]
+    dependencies = [("tasks_app", "0042_calendars_indexes")]
 
     operations = [
         migrations.CreateModel(

@@ -9,11 +9,13 @@ from .api_token import ApiToken
 from .audit_entry import AuditEntry
 from .away_task import AwayTask
 from .backfill import Backfill
+from .calendar import Calendar
 from .campaign import Campaign, CampaignChunk
 from .declared_job import DeclaredJob
 from .delivery import Delivery
 from .dlq_entry import DlqEntry
 from .early_report import EarlyReport
+from .firing_override import FiringOverride
 from .graph_run import GraphRun
 from .host import Host, HostHealth, HostPermit
 from .idempotency_record import IdempotencyRecord
@@ -38,6 +40,7 @@ from .task_batch import AnyBatch, PastBatch, TaskBatch
 from .task_log import TaskLog
 from .task_progress import TaskProgress
 from .task_wait import TaskWait
+from .turn import Turn
 from .type_limit import TypeLimit
 from .unit_revision import UnitRevision
 
@@ -53,12 +56,14 @@ __all__ = [
     "AuditEntry",
     "AwayTask",
     "Backfill",
+    "Calendar",
     "Campaign",
     "CampaignChunk",
     "DeclaredJob",
     "Delivery",
     "DlqEntry",
     "EarlyReport",
+    "FiringOverride",
     "GraphRun",
     "Host",
     "HostHealth",
@@ -87,6 +92,7 @@ __all__ = [
     "TaskLog",
     "TaskProgress",
     "TaskWait",
+    "Turn",
     "TypeLimit",
     "UnitRevision",
 ]

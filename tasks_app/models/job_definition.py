@@ -5,12 +5,14 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from tasks_app.core.calendars import OnDayOff
 from tasks_app.core.graphs import IfParentFails, When
-from tasks_app.core.jobs import CatchUp, JobStatus, OnResume
+from tasks_app.core.jobs import CatchUp, JobStatus, OnResume, Overlap
 from tasks_app.core.lanes import DEFAULT_LANE, LANES
 from tasks_app.core.schedule import Gap, Repeat, Schedule
 
 from .base import OurModel
+from .calendar import days_of
 from .schedule_task import DEFAULT_TENANT, TENANT_LENGTH
 
 NAME_LENGTH = 150
@@ -40,6 +42,8 @@ class JobDefinition(OurModel):
     timezone = models.CharField(max_length=64, db_default="UTC")
     dst_gap = models.CharField(max_length=5, db_default=Gap.SHIFT)
     dst_repeat = models.CharField(max_length=5, db_default=Repeat.ONCE)
+    calendar = models.BigIntegerField(null=True, help_text="Whose days off it keeps; empty: it fires on any day.")
+    on_day_off = models.CharField(max_length=5, db_default=OnDayOff.SKIP)
     start_at = models.DateTimeField(null=True, help_text="No firing before this.")
     end_at = models.DateTimeField(null=True, help_text="No firing after this.")
     max_runs = models.IntegerField(null=True)
@@ -49,6 +53,9 @@ class JobDefinition(OurModel):
     catch_up = models.CharField(max_length=6, db_default=CatchUp.LATEST)
     catch_up_window = models.IntegerField(help_text="Seconds; what was missed longer ago stays missed.")
     catch_up_most = models.IntegerField(help_text="Missed firings that are made up for, at most.")
+    overlap = models.CharField(
+        max_length=9, db_default=Overlap.ALLOW, help_text="What a firing does while an older instance is under way."
+    )
 
     # Its place in a graph; punctual_job_parent has the parents. The two flags say that to those who must not look.
     has_parents = models.BooleanField(db_default=False, help_text="It runs after others, and has no schedule.")
@@ -73,6 +80,10 @@ class JobDefinition(OurModel):
         models.DateTimeField(), null=True, help_text="Firings from before plan_from that a pause took back."
     )
 
+    overridden = models.BooleanField(
+        db_default=False, help_text="Somebody skipped or moved some of its firings: punctual_firing_override."
+    )
+
     created_by = models.CharField(max_length=150, db_default="")
     created_at = models.DateTimeField(db_default=Now())
     updated_at = models.DateTimeField(db_default=Now())
@@ -86,6 +97,12 @@ class JobDefinition(OurModel):
                 fields=["cursor"],
                 name="punctual_job_counted",
                 condition=Q(status=JobStatus.ACTIVE, max_runs__isnull=False),
+            ),
+            # Those whose instances wait for their turn.
+            models.Index(
+                fields=["cursor"],
+                name="punctual_job_turns",
+                condition=Q(status=JobStatus.ACTIVE) & ~Q(overlap=Overlap.ALLOW),
             ),
             # What has had its last firing.
             models.Index(
@@ -102,6 +119,7 @@ class JobDefinition(OurModel):
             # For lists: of a type, and of what is paused.
             models.Index(fields=["tenant", "task_type", "name"], name="punctual_job_type"),
             models.Index(fields=["tenant", "name"], name="punctual_job_paused", condition=Q(status=JobStatus.PAUSED)),
+            models.Index(fields=["calendar", "id"], name="punctual_job_calendar", condition=Q(calendar__isnull=False)),
             models.Index(fields=["paused_until"], name="punctual_job_resumes", condition=Q(paused_until__isnull=False)),
         ]
         constraints = [
@@ -117,6 +135,7 @@ class JobDefinition(OurModel):
                 condition=Q(has_parents=False) | Q(cron="", every=0, run_at__isnull=True, cursor__isnull=True),
                 name="punctual_job_child_has_no_schedule",
             ),
+            models.CheckConstraint(condition=Q(overlap__in=list(Overlap)), name="punctual_job_overlap"),
             models.CheckConstraint(
                 condition=(Q(run_at__isnull=False) & Q(cursor__isnull=True)) | Q(run_at__isnull=True),
                 name="punctual_job_one_time_has_no_cursor",
@@ -138,4 +157,6 @@ class JobDefinition(OurModel):
             every=self.every,
             phase=self.phase,
             at=self.run_at,
+            days=None if self.calendar is None else days_of(self.calendar),
+            on_day_off=OnDayOff(self.on_day_off),
         )

@@ -47,7 +47,7 @@ def fake_task(
     task = Task(
         id, tenant, str(key), attempt, at, at, ends, str(token or uuid4()), text, job, kind, lane, contact, fire
     )
-    task._addresses = Addresses(*(f"https://punctual.invalid/tasks/{task.token}/{one}" for one in Addresses._fields))
+    task.addresses = Addresses(*(f"https://punctual.invalid/tasks/{task.token}/{one}" for one in Addresses._fields))
     return task
 
 

@@ -16,7 +16,8 @@ from tasks_app.lifecycle.jobs.planning import plan_due
 from tasks_app.lifecycle.jobs.verbs import resume_due
 from tasks_app.lifecycle.limited import claim_unmetered
 from tasks_app.lifecycle.shards import all_shards
-from tasks_app.models import JobCursor, JobDefinition, ScheduleTask
+from tasks_app.lifecycle.turns import give_turns, to_decide
+from tasks_app.models import JobCursor, JobDefinition, ScheduleTask, Turn
 
 _MOST_ROUNDS = 100
 
@@ -44,6 +45,7 @@ def next_moment(after: datetime) -> datetime | None:
     found = [
         ScheduleTask.objects.filter(due_at__gt=after).aggregate(first=Min("due_at"))["first"],
         JobCursor.objects.filter(next_fire__gt=after).aggregate(first=Min("next_fire"))["first"],
+        Turn.objects.filter(at__gt=after, state=Turn.NEW).aggregate(first=Min("at"))["first"],
         JobDefinition.objects.filter(paused_until__gt=after).aggregate(first=Min("paused_until"))["first"],
     ]
     return min((one for one in found if one is not None), default=None)
@@ -64,6 +66,8 @@ def _plan_jobs() -> None:
     resume_due(Operator("testing", "the pause has ended"))
     while plan_due(all_shards(), conf().PLAN_AHEAD_SECONDS).cursors:
         pass
+    while (found := to_decide(all_shards())).jobs:
+        give_turns(found.jobs)
 
 
 def _hurry_retries() -> int:

@@ -13,6 +13,7 @@ from django.test import Client
 from django.utils import timezone
 
 from tasks_app.client import ToWebhook, schedule, subscribe
+from tasks_app.client.calendars import CalendarRequest, create_calendar
 from tasks_app.core.task import Failure
 from tasks_app.engine.operations.api_tokens import issue, known, revoke
 from tasks_app.engine.operations.campaigns import start_matching
@@ -27,6 +28,7 @@ from tasks_app.models import (
     AlarmIncident,
     AlarmRule,
     ApiToken,
+    Calendar,
     GraphRun,
     HostHealth,
     JobDefinition,
@@ -47,6 +49,7 @@ pytestmark = pytest.mark.django_db
 PROTECTED = [(one.method, one.path) for one in OPERATIONS if not one.path.endswith("/live")]
 WITH_ID = [(method, path) for method, path in PROTECTED if "_id}" in path]
 BODIES = {
+    "/move": {"to": "2090-01-01T00:00:00Z"},
     "/pause": {"reason": "x"},
     "/resume": {"reason": "x"},
     "/reschedule": {"at": "2090-01-01T00:00:00Z"},
@@ -65,7 +68,7 @@ def address(path: str, **ids: object) -> str:
 
 
 def everything() -> list:
-    models = (JobDefinition, ScheduleTask, Subscription, AlarmRule, AlarmChannel)
+    models = (Calendar, JobDefinition, ScheduleTask, Subscription, AlarmRule, AlarmChannel)
     return [list(model.objects.order_by("id").values()) for model in models]
 
 
@@ -92,7 +95,7 @@ def test_nobody_gets_in_without_a_valid_token(token):
     for method, path in PROTECTED:
         answer = api.call(
             method,
-            address(path, **dict.fromkeys(re.findall(r"\w+_id", path), 1)),
+            address(path, **dict.fromkeys(re.findall(r"\w+_id|fire_time", path), 1)),
             {},
             If_Match="1",
             Idempotency_Key="k",
@@ -108,7 +111,9 @@ def test_what_belongs_to_another_tenant_does_not_exist(api, method, path):
     told = subscribe("theirs", events=["*"], to=ToWebhook("https://hooks.example.com"), tenant="acme")
     letter = letter_of(*dead("their dead", tenant="acme"))
     ids = {"job_id": job.id, "task_id": task.task_id, "letter_id": letter, "subscription_id": told.id}
-    ids |= {"campaign_id": campaign.id, "run_id": their_run()} | alarm_ids()
+    calendar = create_calendar(CalendarRequest("theirs"), by(), tenant="acme")
+    ids |= {"campaign_id": campaign.id, "calendar_id": calendar.id, "fire_time": "next"} | alarm_ids()
+    ids |= {"run_id": their_run()}
     for model in (AlarmRule, AlarmChannel, AlarmIncident):
         model.objects.update(tenant="acme")
     before = everything()
@@ -125,6 +130,7 @@ def test_what_belongs_to_another_tenant_does_not_exist(api, method, path):
 @pytest.mark.parametrize("path", [path for method, path in PROTECTED if method == "GET" and "{" not in path])
 def test_a_list_has_nothing_of_another_tenant(api, path):
     make("secret-name", tenant="acme")
+    create_calendar(CalendarRequest("secret-name"), by(), tenant="acme")
     schedule("T_QUIET", "secret-key", tenant="acme", delay=3600)
     start_matching(Verb.CANCEL, Filter(tenant="acme"), by(), selection="secret-selection")
     for tenant in ("acme", None):

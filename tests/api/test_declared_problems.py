@@ -4,6 +4,7 @@ That no operation answers with another one, tests/support/api.py looks after in 
 """
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import NamedTuple
 
 import psycopg
@@ -11,9 +12,12 @@ import pytest
 from django.conf import settings
 from django.db import connection, transaction
 from django.test import override_settings
+from django.utils import timezone
 
 from tasks_app.api.problems import CODES
 from tasks_app.client import ToWebhook, cancel, schedule, subscribe
+from tasks_app.client.calendars import CalendarRequest, create_calendar
+from tasks_app.client.jobs import move_firing, skip_firing
 from tasks_app.core.callbacks import HTTP_CALLBACK
 from tasks_app.engine.operations import bulk
 from tasks_app.engine.operations.api_tokens import issue
@@ -27,8 +31,9 @@ from tasks_app.lifecycle.secret_verbs import set_secret
 from tasks_app.models import HostHealth, IdempotencyRecord
 from tests.support.alarms import alarm_ids, channel, rule
 from tests.support.api import Answer, Api
+from tests.support.engine import claim_due, make_due
 from tests.support.graphs import begun, child
-from tests.support.jobs import make
+from tests.support.jobs import instances, make
 from tests.support.live import nobody_is_alive
 from tests.support.moves import RETRY, away, dead, ids_of, settled, started
 from tests.support.operators import operator as by
@@ -41,8 +46,8 @@ pytestmark = pytest.mark.django_db
 NOT_PROVOKED = {"SCH_500_INTERNAL", "SCH_503_DATABASE_DOWN", "SCH_405_METHOD_NOT_ALLOWED"}
 NOBODY = 987_654_321
 BACKFILLS = ("backfill_job", "backfill_jobs")
-IDS = ("job_id", "task_id", "letter_id", "rule_id", "channel_id", "incident_id", "subscription_id", "campaign_id")
-IDS += ("run_id",)
+IDS = ("calendar_id", "job_id", "task_id", "letter_id", "rule_id", "channel_id", "incident_id", "subscription_id")
+IDS += ("campaign_id", "run_id")
 NO_NAMES = {"name": "nobody", "host": "nobody.example.com"}
 UNIT = {"task_type": "T_QUIET", "key": "there"}
 
@@ -59,7 +64,11 @@ class World(NamedTuple):
     others: dict = {}
 
     def call(self, *, api: Api | None = None, query: str = "", **changed: object) -> Answer:
-        ids = {"job_id": self.job, "task_id": self.task, "lane": "low"} | self.others | changed.pop("ids", {})
+        ids = (
+            {"job_id": self.job, "task_id": self.task, "lane": "low", "fire_time": "next"}
+            | self.others
+            | changed.pop("ids", {})
+        )
         headers = self.headers | changed.pop("headers", {})
         sent = {"body": self.body} | changed
         told = {name: value for name, value in headers.items() if value is not None}
@@ -81,6 +90,10 @@ def world(api: Api, operation: Operation, *, task_type: str = "T_QUIET", lane: s
     if operation.path.startswith("/subscriptions"):
         told = subscribe("there", events=["*"], to=ToWebhook("https://hooks.example.com"), tenant="default")
         others = {"subscription_id": told.id}
+    if operation.path.startswith("/calendars"):
+        others = {"calendar_id": create_calendar(CalendarRequest("there"), by()).id}
+    if operation.id == "restore_firing":
+        others = {"fire_time": skip_firing(job.id, by()).fire_time.isoformat()}
     if operation.path.startswith(CALLBACKS):
         set_secret("there", by(), tenant="default")
         limit("there.example.com", by(), max_running=5)
@@ -137,6 +150,7 @@ def closed_lane(api: Api, operation: Operation) -> Answer:
 def duplicate(api: Api, operation: Operation) -> Answer:
     there = world(api, operation)
     make("taken")
+    create_calendar(CalendarRequest("taken"), by())
     if operation.path.startswith("/alarms"):
         rule("taken"), channel("taken")
     if operation.id == "create_tasks":
@@ -145,6 +159,15 @@ def duplicate(api: Api, operation: Operation) -> Answer:
         return there.call(body=there.body | {"name": "there"})
     taken = {"key": "there"} if operation.id == "create_task" else {"name": "taken"}
     return there.call(body=there.body | taken)
+
+
+def claimed(api: Api, operation: Operation) -> Answer:
+    there = world(api, operation)
+    job = make("fires", every=10)
+    fire = move_firing(job.id, timezone.now() + timedelta(hours=1), by()).fire_time
+    make_due(*(task.id for task in instances(job) if task.fire_time == fire))
+    claim_due()
+    return there.call(ids={"job_id": job.id, "fire_time": fire.isoformat()})
 
 
 def in_progress(api: Api, operation: Operation) -> Answer:
@@ -223,6 +246,7 @@ PROVOKED: dict[str, Callable[[Api, Operation], Answer]] = {
     "SCH_403_LANE_CLOSED": closed_lane,
     "SCH_404_NOT_FOUND": not_there,
     "SCH_409_DUPLICATE": duplicate,
+    "SCH_409_CLAIMED": claimed,
     "SCH_409_IN_PROGRESS": in_progress,
     "SCH_409_CONFLICT": conflict,
     "SCH_409_HAS_CHILDREN": has_children,

@@ -10,11 +10,12 @@ from tasks_app.client import ToWebhook, schedule, subscribe
 from tasks_app.engine.watch.browse import Filter
 from tasks_app.engine.web import throttle
 from tasks_app.lifecycle.operate import Verb
+from tasks_app.models import AwayTask
 from tests.support import schema
 from tests.support.api import Api
 from tests.support.campaigns import begun_for
 from tests.support.jobs import make
-from tests.support.moves import dead
+from tests.support.moves import away, dead
 
 pytestmark = pytest.mark.django_db
 
@@ -64,6 +65,10 @@ def test_a_body_of_which_nothing_is_needed_may_be_left_out(api, path):
     if "subscription_id" in path:
         to = ToWebhook("https://hooks.example.com")
         ids["subscription_id"] = subscribe("there", events=["*"], to=to, tenant="default").id
+    if "token" in path:
+        [gone] = away("gone").tasks
+        path = f"{path}?task={gone.id}&run={AwayTask.objects.get().run}"
+        ids["token"] = gone.token
 
     answer = api.call("POST", path.format(**ids), Idempotency_Key="k")
 

@@ -214,6 +214,21 @@ def test_a_trigger_needs_a_key_and_a_dispatcher(api):
     assert api.post("/jobs", JOB | {"name": "still accepted"}).status == 201
 
 
+def test_a_job_says_what_it_does_about_overlap_and_a_trigger_may_do_otherwise(api):
+    job = api.post("/jobs", JOB | {"overlap": "skip"}).body
+    path = f"/jobs/{job['id']}"
+    assert job["overlap"] == "skip"
+
+    waits = api.post(f"{path}/trigger", Idempotency_Key="k1").body
+    beside = api.post(f"{path}/trigger", {"overlap": "allow"}, Idempotency_Key="k2").body
+
+    assert (waits["status"], beside["status"]) == ("BLOCKED", "INIT")
+    assert api.get(f"/tasks/{waits['task_id']}/why").body["rule"] == "waits_for_turn"
+    assert api.post(f"{path}/trigger", {"overlap": "maybe"}, Idempotency_Key="k3").status == 422
+    edited = api.patch(path, {"overlap": None}, If_Match=str(job["revision"]))
+    assert edited.body["overlap"] == "allow"
+
+
 def test_the_history_comes_in_pages_the_newest_first(api):
     job = make("history", every=600)
     ids = [verbs.trigger(job.id, f"k{n}", by()).task_id for n in range(7)]

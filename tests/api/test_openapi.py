@@ -20,6 +20,7 @@ FILE = Path(__file__).resolve().parent.parent.parent / "docs" / "openapi.json"
 COMPONENTS = SCHEMA["components"]["schemas"]
 # Fields whose words have a list, wherever they are.
 LISTED = {"status", "lane", "outcome", "answer", "rule", "code", "dst_gap", "dst_repeat", "catch_up", "on_resume"}
+LISTED |= {"overlap"}
 # A handler makes up its own codes; what became of a job or lane is written as it is said; a product has a code; what a
 # receiver answers, or calls its own failure, is its own business.
 FREE = {("ErrorOut", "code"), ("AuditOut", "outcome"), ("ProductOut", "code"), ("DeliveryOut", "answer")}

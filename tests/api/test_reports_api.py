@@ -141,7 +141,7 @@ def test_a_report_that_comes_before_the_worker_has_settled_is_taken():
     answer = nobody().post(paths(run_of(task)).complete)
     settled(batch, AWAY)
 
-    assert (answer.status, answer.body["status"], state(task).status) == (202, "RUNNING", "SUCCESS")
+    assert (answer.status, answer.body["status"], state(task).status) == (200, "RUNNING", "SUCCESS")
 
 
 def test_a_token_of_the_tenant_reports_too_if_the_type_is_open_to_it(api):

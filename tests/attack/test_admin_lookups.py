@@ -52,6 +52,7 @@ def _one_of_each() -> dict[str, object]:
 
     from inventory_app.lifecycle import add
     from tasks_app.client import Operator, ToStream, cancel_tasks, subscribe
+    from tasks_app.client.calendars import CalendarRequest, create_calendar
     from tasks_app.lifecycle.operate import Verb
     from tests.support import graphs
     from tests.support.alarms import alarm_ids
@@ -68,7 +69,8 @@ def _one_of_each() -> dict[str, object]:
     draft(title="x" * 100, body="x" * 4_999)
     cancel_tasks([publish_task(approved()).id], Operator("olga", "for the list of entries"))
     begun(Verb.CANCEL, [1])
-    make()
+    create_calendar(CalendarRequest("holidays"), Operator("olga", "for the list of calendars"))
+    make(calendar="holidays")
     graphs.family(child=["root"])
     graphs.begun()
     alarm_ids()
@@ -124,7 +126,7 @@ def _filled(where: str, value: str) -> str:
 
 def test_every_list_of_the_four_apps_is_looked_at():
     apps = {where.split("/")[2] for where, _ in _lists()}
-    assert apps == {"auth", "tasks_app", "articles_app", "inventory_app"} and len(_lists()) == 18
+    assert apps == {"auth", "tasks_app", "articles_app", "inventory_app"} and len(_lists()) == 19
 
 
 def test_a_lookup_that_a_list_does_not_offer_is_refused_in_words(boss):

@@ -113,6 +113,7 @@ def console_addresses(rows) -> list[tuple[str, str]]:
         "tenant": "default",
         "auditentry": AuditEntry.objects.latest("id").id,
         "operation": rows.operation,
+        "calendar": rows.calendar,
         "job_id": rows.job,
         "token_id": rows.token,
         "lane": "default",
@@ -122,7 +123,8 @@ def console_addresses(rows) -> list[tuple[str, str]]:
     found = []
     for where, one in admin_pages(f"{AT}/"):
         model = where.removeprefix(f"{AT}/tasks_app/").partition("/")[0]
-        known = values | {"verb": "trigger" if model == "jobdefinition" else "pause"}
+        verb = "skip" if "/firing/" in where else "trigger" if model == "jobdefinition" else "pause"
+        known = values | {"verb": verb}
         value = lambda found, of=model, known=known: str(known.get(found[1]) or known.get(of, 1))  # noqa: E731
         if one.name not in ("logout", None):
             found.append((re.sub(r"<(?:\w+:)?(\w+)>", value, where), one.name))

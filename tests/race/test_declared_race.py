@@ -4,7 +4,7 @@ import pytest
 
 from tasks_app.core.errors import StaleRevision
 from tasks_app.engine.operations.declared_jobs.apply import apply
-from tasks_app.engine.operations.declared_jobs.document import file_of
+from tasks_app.engine.operations.declared_jobs.document import BadFile, file_of
 from tasks_app.engine.operations.declared_jobs.plan import Plan, Wanted
 from tasks_app.engine.operations.declared_jobs.yaml_file import parse
 from tasks_app.lifecycle.jobs import verbs
@@ -86,6 +86,18 @@ def test_two_files_that_are_applied_at_once_take_turns(commit):
     assert first.error is None and second.waited
     assert (second.error is not None) is commit
     assert commit is False or "it is declared in 'jobs.yaml' as well" in str(second.error)
+    assert DeclaredJob.objects.get().source == ("jobs.yaml" if commit else "other.yaml")
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_two_files_that_take_over_a_job_at_once_take_turns(commit):
+    """Neither changes the job, so no lock on it keeps them apart."""
+    make("report", every=3600)
+
+    first, second = overlap_results(lambda: applied(FIRST), lambda: applied(FIRST, "other.yaml"), commit=commit)
+
+    assert first.error is None and second.waited
+    assert isinstance(second.error, BadFile) is commit
     assert DeclaredJob.objects.get().source == ("jobs.yaml" if commit else "other.yaml")
 
 

@@ -5,6 +5,7 @@ import pytest
 from tasks_app.lifecycle.logs import Lines, keep_logs
 from tasks_app.lifecycle.progress import Told, forget_progress, tell_progress
 from tasks_app.models import TaskLog, TaskProgress
+from tests.support.contend import contend
 from tests.support.marks import commits
 from tests.support.moves import started
 from tests.support.overlap import overlap
@@ -32,14 +33,20 @@ def test_the_one_that_knows_of_more_lines_is_right_whoever_comes_first(turned, c
     assert TaskLog.objects.count() == 2
 
 
-@pytest.mark.parametrize("commit", [True, False])
-def test_they_lock_in_the_same_order(commit):
+@pytest.mark.parametrize("turned", [False, True])
+def test_they_lock_in_the_same_order(turned):
+    """Both queue at the first row, which a third side has locked. Whoever had the last one would be in the way."""
     batch = started("a", "b", "c")
-    told = [Told(task.id, 0.5, "") for task in batch.tasks]
+    ids = sorted(task.id for task in batch.tasks)
+    told = [Told(task_id, 0.5, "") for task_id in reversed(ids)]
     tell_progress(batch.batch_no, told)
-    backwards = [task.id for task in reversed(batch.tasks)]
+    sides = [lambda: tell_progress(batch.batch_no, told), lambda: forget_progress(ids[::-1])]
 
-    overlap(lambda: tell_progress(batch.batch_no, told[::-1]), lambda: forget_progress(backwards), commit=commit)
-    overlap(lambda: forget_progress(backwards), lambda: tell_progress(batch.batch_no, told), commit=commit)
+    results = contend(lambda: lock(ids[0]), *(reversed(sides) if turned else sides))
 
-    assert TaskProgress.objects.count() in (0, 3)
+    assert [result.error for result in results] == [None, None]
+    assert TaskProgress.objects.count() == (3 if turned else 0)
+
+
+def lock(task_id: int) -> None:
+    TaskProgress.objects.select_for_update().get(task=task_id)

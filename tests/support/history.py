@@ -37,6 +37,7 @@ GROWING = (
     "punctual_backfill",
     "punctual_alarm_incident",
     "punctual_alarm_alert",
+    "punctual_turn",
 )
 _TABLES = """
 WITH RECURSIVE one AS (
@@ -307,6 +308,18 @@ class History:
         part.insert("punctual_alarm_incident", 10, incident)
         alert = {"id": "gen_random_uuid()", "channel": "n % 50", "incident": "n", "kind": "'opened'", "body": "'{}'"}
         part.insert("punctual_alarm_alert", 5, alert | {"created_at": SOME_DAY, "done_at": SOME_DAY})
+        part.insert(
+            "punctual_turn",
+            20,
+            {
+                "task": "1000000000 + n",
+                "job": "n",
+                "shard": "n % 16",
+                "at": "now() + interval '1 day' + n * interval '1 s'",
+                "policy": "'skip'",
+                "state": "CASE n % 2 WHEN 0 THEN 'taken' ELSE 'new' END",
+            },
+        )
         part.copy(
             "punctual_job_cursor",
             10,

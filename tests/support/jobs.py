@@ -21,6 +21,7 @@ UPDATE punctual_task SET fire_time = fire_time - %(by)s, execute_time = execute_
 UPDATE punctual_task SET biz_key = 'moved ' || id, idem_key = 'moved ' || id;
 UPDATE punctual_task SET biz_key = job || ':' || to_char(fire_time AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"');
 UPDATE punctual_task SET idem_key = biz_key;
+UPDATE punctual_turn SET at = at - %(by)s;
 """
 
 
@@ -29,7 +30,7 @@ def by(reason: str = "a test", name: str = "alice") -> Operator:
 
 
 def make(name: str = "report", *, task_type: str = "T_QUIET", tenant: str = "default", **options) -> JobDefinition:
-    if not options.keys() & {"cron", "every", "at"}:
+    if not options.keys() & {"cron", "every", "at", "parents"}:
         options["every"] = 60
     return verbs.create(JobRequest(name=name, task_type=task_type, **options), by(), tenant).job
 

@@ -6,6 +6,8 @@ from django.db.models.functions import Now
 
 from inventory_app.lifecycle import add
 from tasks_app.client import ToWebhook, schedule, subscribe
+from tasks_app.client.calendars import CalendarRequest, create_calendar
+from tasks_app.client.jobs import skip_firing
 from tasks_app.core.callbacks import HTTP_CALLBACK
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.engine.beat.relay.deliveries import note_deliveries
@@ -23,7 +25,7 @@ from tests.support.alarms import alarm_ids
 from tests.support.api import Api
 from tests.support.engine import run_due
 from tests.support.jobs import make
-from tests.support.moves import dead
+from tests.support.moves import away, dead
 from tests.support.operators import operator
 from tests.support.schema import Operation
 
@@ -58,6 +60,11 @@ def letter_of(task_id: int) -> int:
 def ready(api: Api, one: Operation, number: int = 0) -> Ready:
     job, task = make(f"job {number}"), schedule("T_QUIET", f"task {number}", delay=3600)
     ids = {"job_id": job.id, "task_id": task.task_id, "lane": "low", "name": "T_QUIET", "product_code": "SKU 1"}
+    ids["fire_time"] = "next"
+    if one.id in ("preview_job", "restore_firing"):
+        ids["fire_time"] = skip_firing(job.id, operator()).fire_time.isoformat()
+    if one.path.startswith("/calendars"):
+        ids["calendar_id"] = create_calendar(CalendarRequest(f"calendar {number}"), operator()).id
     ids["host"] = "api.example.com"
     if one.path.startswith(CALLBACKS):
         set_secret(ids["name"], operator(), tenant="default")
@@ -79,6 +86,9 @@ def ready(api: Api, one: Operation, number: int = 0) -> Ready:
             JobDefinition.objects.filter(id=make(name).id).update(id=number_)
     elif one.id == "start_campaign":
         dead(f"dead {number}")
+    elif "{token}" in one.path:
+        gone = away(f"gone {number}")
+        ids |= {"task_id": gone.tasks[0].id, "token": gone.tasks[0].token, "run": gone.batch_no}
     elif one.id == "list_attempts":
         ids["task_id"] = schedule("T_QUIET", "fails", payload={"do": "retry", "after": 3600}).task_id
         run_due()

@@ -72,6 +72,15 @@ from tasks_app.client import (
     who_is_missing,
     write,
 )
+from tasks_app.client.calendars import (
+    CalendarRequest,
+    Imported,
+    NotThere,
+    create_calendar,
+    delete_calendar,
+    edit_calendar,
+    import_calendar,
+)
 from tasks_app.client.campaigns import (
     BackfillRequest,
     Filter,
@@ -104,6 +113,7 @@ from tasks_app.client.compensation import (
 from tasks_app.client.events import Kind, declare_kind
 from tasks_app.client.jobs import (
     Declaration,
+    FiringClaimed,
     HasChildren,
     JobRequest,
     NameTaken,
@@ -112,8 +122,11 @@ from tasks_app.client.jobs import (
     create_job,
     delete_job,
     edit_job,
+    move_firing,
     pause_job,
+    restore_firing,
     resume_job,
+    skip_firing,
     trigger_job,
 )
 from tasks_app.client.rolling import (
@@ -347,18 +360,35 @@ def alive() -> str:
 
 def jobs(until: datetime) -> int:
     operator = Operator("me", "a new rule")
-    request = JobRequest(name="nightly", task_type=send.name, cron="0 2 * * *", payload=send.args(5).payload)
+    request = JobRequest(
+        name="nightly", task_type=send.name, cron="0 2 * * *", payload=send.args(5).payload, overlap="skip"
+    )
     try:
         job = create_job(request, operator)
         create_job(JobRequest(name="after it", task_type=send.name, parents=["nightly"], when="all_done"), operator)
         edit_job(job.id, {"cron": "0 3 * * *"}, operator, revision=1)
         pause_job(job.id, operator, until=until)
         resume_job(job.id, operator)
-        triggered = trigger_job(job.id, "now", operator, payload={"order_id": 6})
+        triggered = trigger_job(job.id, "now", operator, payload={"order_id": 6}, overlap="queue_all")
+        skipped = skip_firing(job.id, operator)
+        moved: datetime | None = move_firing(job.id, until, operator, fire_time=skipped.fire_time).moved_to
+        restore_firing(job.id, skipped.fire_time, operator)
         delete_job(job.id, operator)
-    except (HasChildren, NameTaken, StaleRevision, UnknownJob):
+    except (FiringClaimed, HasChildren, NameTaken, StaleRevision, UnknownJob):
         return 0
-    return triggered.task_id
+    return triggered.task_id if moved else 0
+
+
+def calendars(holidays: bytes) -> int:
+    operator = Operator("me", "the holidays of next year")
+    try:
+        made = create_calendar(CalendarRequest("holidays", weekdays=["Sunday"], days_off=["2026-12-25"]), operator)
+        edit_calendar(made.id, {"working_days": {"2026-12-27": "stock-taking"}}, operator, revision=1)
+        read: Imported = import_calendar("holidays", holidays, operator, years=5)
+        delete_calendar(made.id, operator)
+    except NotThere:
+        return 0
+    return read.days
 
 
 def many(job_id: int, since: datetime) -> int:

@@ -18,6 +18,7 @@ from tasks_app.database import our_connection
 from tasks_app.engine.wakeup import SENDER
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.jobs.planning import plan_due
+from tasks_app.lifecycle.jobs.replanning import replan_changed
 from tasks_app.lifecycle.jobs.verbs import RESUMED, resume_due
 from tasks_app.lifecycle.shards import all_shards
 from tasks_app.sql import array, run
@@ -41,13 +42,13 @@ class PlanReport:
 
 def plan_once(shards: Iterable[int] = (), rest: Callable[[float], object] = lambda seconds: None) -> PlanReport:
     """Resume what was paused until now, and plan what fires soon in these shards, or in all; step by step, with a rest
-    after each as long as no firing is near."""
+    after each as long as no firing is near. Before that, what a changed calendar makes wrong is planned again."""
     shards, ahead = list(shards) or all_shards(), conf().PLAN_AHEAD_SECONDS
     if not run("to_plan", {"shards": array(shards), "ahead": ahead})[0][0]:
         return PlanReport(0, 0, done=True)
     resumed, instances = resume_due(Operator("planner", "the pause has ended")), 0
-    if resumed:
-        SENDER.wake_all()  # some of what fell into the pause may be due
+    if replan_changed() or resumed:
+        SENDER.wake_all()  # some of what fell into the pause, or what a calendar adds, may be due
     for _ in range(STEPS):
         begun = time.monotonic()
         step = plan_due(shards, ahead)

@@ -24,6 +24,7 @@ from .listener import Listener, Woken
 from .publisher import PublishFailed, ask_broker, publish
 from .read_ahead import ReadAheadDispatcher
 from .relay.relay import Relay
+from .turn_giver import TurnGiver
 
 log = logging.getLogger(__name__)
 
@@ -52,6 +53,7 @@ class PunctualBeat(Scheduler):
         self._in_doubt = False  # whether a worker will hear of all that was claimed
         self._chores = Chores(self._node_id, self._name)
         self._planner = JobPlanner(self._leases)
+        self._turns = TurnGiver(self._leases)
         self._relay = Relay(self._node_id, self._name)
         self._at_work = False
         self._pause = 0.0
@@ -91,6 +93,7 @@ class PunctualBeat(Scheduler):
         if not self._at_work:
             self._chores.start()
             self._planner.start()
+            self._turns.start()
             self._relay.start()
             self._at_work = True
         if time.monotonic() >= self._next_look:
@@ -109,6 +112,7 @@ class PunctualBeat(Scheduler):
     def close(self) -> None:
         self._hand_over()
         self._planner.stop()
+        self._turns.stop()
         self._relay.stop()
         self._chores.stop()
         self._listener.close()

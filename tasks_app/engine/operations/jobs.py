@@ -3,12 +3,14 @@
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
-from tasks_app.core.jobs import OnResume
+from tasks_app.core.jobs import OnResume, Overlap
 from tasks_app.database import atomic
+from tasks_app.engine.turns import give_turns_on_commit
 from tasks_app.engine.wakeup import wake_on_commit
 from tasks_app.lifecycle.audit import Operator
-from tasks_app.lifecycle.jobs import verbs
+from tasks_app.lifecycle.jobs import overrides, verbs
 from tasks_app.lifecycle.jobs.instances import Triggered
+from tasks_app.lifecycle.jobs.overrides import Overridden
 from tasks_app.lifecycle.jobs.request import JobRequest
 from tasks_app.lifecycle.jobs.verbs import Changed
 from tasks_app.models import AuditEntry, JobDefinition
@@ -60,11 +62,19 @@ def resume_job(
 
 
 def trigger_job(
-    job_id: int, key: str, operator: Operator, *, tenant: str = DEFAULT_TENANT, payload: object = None
+    job_id: int,
+    key: str,
+    operator: Operator,
+    *,
+    tenant: str = DEFAULT_TENANT,
+    payload: object = None,
+    overlap: str | None = None,
 ) -> Triggered:
-    """One instance now; the same key is the same instance."""
-    done = verbs.trigger(job_id, key, operator, tenant=tenant, payload=payload)
+    """One instance now; the same key is the same instance. `overlap` instead of what the job says."""
+    done = verbs.trigger(job_id, key, operator, tenant=tenant, payload=payload, overlap=overlap)
     wake_on_commit(done.dues)
+    if done.waits:
+        give_turns_on_commit([job_id])
     return done
 
 
@@ -75,6 +85,32 @@ def delete_job(
     return verbs.delete(job_id, operator, tenant=tenant, revision=revision)
 
 
+def skip_firing(
+    job_id: int, operator: Operator, *, fire_time: datetime | None = None, tenant: str = DEFAULT_TENANT
+) -> Overridden:
+    """This one firing, or without `fire_time` the next, does not run; FiringClaimed if it was claimed."""
+    return _placed(overrides.skip(job_id, fire_time, operator, tenant=tenant))
+
+
+def move_firing(
+    job_id: int, to: datetime, operator: Operator, *, fire_time: datetime | None = None, tenant: str = DEFAULT_TENANT
+) -> Overridden:
+    """This one firing, or without `fire_time` the next, runs at another time; FiringClaimed if it was claimed."""
+    return _placed(overrides.move(job_id, fire_time, to, operator, tenant=tenant))
+
+
+def restore_firing(job_id: int, fire_time: datetime, operator: Operator, *, tenant: str = DEFAULT_TENANT) -> Overridden:
+    """A firing that was skipped or moved comes by the schedule again."""
+    return _placed(overrides.restore(job_id, fire_time, operator, tenant=tenant))
+
+
+def _placed(done: Overridden) -> Overridden:
+    wake_on_commit(done.dues)
+    return done
+
+
 def _woken(done: Changed) -> JobDefinition:
     wake_on_commit(done.dues)
+    if done.job.overlap != Overlap.ALLOW:
+        give_turns_on_commit([done.job.id])  # what a pause or an edit has put off may be due
     return done.job

@@ -103,6 +103,11 @@ def planning_behind() -> float | None:
     return run("planning_behind", {"shards": array(all_shards())})[0][0]
 
 
+def turns_behind() -> float | None:
+    """How many seconds ago the earliest instance wanted its turn that no beat has decided about; None: none did."""
+    return run("turns_behind", {"shards": array(all_shards())})[0][0]
+
+
 def archive() -> ArchiveView:
     if not conf().ARCHIVE_URL:
         return ArchiveView(0, None, "")

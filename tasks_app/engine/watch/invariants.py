@@ -24,10 +24,6 @@ RULES = {
         LEFT JOIN punctual_batch b ON b.batch_no = t.batch_no AND b.finished_at IS NULL AND t.id = ANY (b.ids)
         WHERE (t.status = 'RUNNING') <> (b.batch_no IS NOT NULL)
            OR (t.status = 'RUNNING') <> (t.batch_no IS NOT NULL)""",
-    "an instance that is BLOCKED waits for another": """
-        SELECT t.id, t.biz_key FROM punctual_task t
-        WHERE t.status = 'BLOCKED' AND t.job IS NOT NULL
-          AND NOT EXISTS (SELECT FROM punctual_wait w WHERE w.task = t.id)""",
     "AWAY means that somebody has it, in its last run and until a time, and nobody has any other": """
         SELECT coalesce(t.id, a.task), t.status
         FROM punctual_away a FULL JOIN punctual_task t ON t.id = a.task
@@ -54,6 +50,15 @@ RULES = {
         SELECT n.id, n.biz_key FROM punctual_any_task n JOIN punctual_any_task p ON p.id = n.deferred_from
         WHERE n.replaces IS NULL AND p.repeat_after IS NULL
           AND (p.status <> 'SUCCESS' OR n.token <> p.token OR n.id = ANY (p.deferred) IS NOT TRUE)""",
+    "an instance that is BLOCKED waits for its turn, or for another job's": """
+        SELECT t.id, t.biz_key FROM punctual_task t
+        WHERE t.status = 'BLOCKED' AND t.job IS NOT NULL
+          AND NOT EXISTS (SELECT FROM punctual_turn u WHERE u.task = t.id)
+          AND NOT EXISTS (SELECT FROM punctual_wait w WHERE w.task = t.id)""",
+    "no two instances of a job have its turn": """
+        SELECT min(t.id), w.job::text FROM punctual_turn w JOIN punctual_task t ON t.id = w.task
+        WHERE w.state = 'taken' AND (t.due_at IS NOT NULL OR t.status NOT IN ('SUCCESS', 'DEAD', 'CANCELLED'))
+        GROUP BY w.job HAVING count(*) > 1""",
     "a row is taken over once, and by its own unit": """
         SELECT n.id, n.biz_key FROM punctual_any_task n JOIN punctual_any_task o ON o.id = n.replaces
         WHERE o.current OR (o.tenant, o.task_type, o.biz_key) <> (n.tenant, n.task_type, n.biz_key)

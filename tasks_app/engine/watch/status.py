@@ -94,6 +94,7 @@ class SchedulerStatus:
     takeovers: list[Takeover]
     limits: list[LimitView]
     planning_behind_seconds: float | None  # since the earliest firing of a job that has passed unplanned
+    turns_behind_seconds: float | None  # since the earliest turn that an instance wanted and nobody decided about
     chores: list[ChoreView]
     storage: StorageStatus
     archive: ArchiveView
@@ -189,6 +190,7 @@ def read_status(hour: Hour | None = None, sample: Callable[[], Sample] | None = 
         takeovers=fleet_status.last_takeovers(shards),
         limits=fleet_status.limits(types, COUNT_BOUND),
         planning_behind_seconds=fleet_status.planning_behind(),
+        turns_behind_seconds=fleet_status.turns_behind(),
         chores=fleet_status.chores(beats_up),
         storage=read_storage_status(),
         archive=fleet_status.archive(),

@@ -239,6 +239,16 @@ def planning_behind(status: SchedulerStatus) -> Iterator[Problem]:
         )
 
 
+def turns_behind(status: SchedulerStatus) -> Iterator[Problem]:
+    behind = status.turns_behind_seconds
+    if behind is not None and behind > OVERDUE_SECONDS:
+        yield trouble(
+            f"Turns are behind: an instance of a job that must not overlap has waited {behind:.0f} s for a decision.",
+            "If it stays behind while a beat is alive, its log says why: look for turns.failed. A transaction that "
+            "changes the job, or one of its tasks, and never ends has the same effect.",
+        )
+
+
 # ---- what the beats do beside dispatching ----
 
 
@@ -504,6 +514,7 @@ RULES = (
     unknown_shards,
     unknown_limits,
     planning_behind,
+    turns_behind,
     lost_and_not_reaped,
     chores_fail,
     chores_wait,

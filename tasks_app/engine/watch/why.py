@@ -96,6 +96,21 @@ def _paused(job: JobDefinition, state: Reason) -> Reason:
     return _no_dispatcher() or Reason(state.rule, f"{words} That has passed: a beat resumes it within seconds.")
 
 
+def _blocked(task: ScheduleTask) -> Reason:
+    rows = run("waits_for", {"task": task.id, "most": COUNTED})
+    if not rows:
+        return Reason(Rule.BLOCKED, "It is waiting for the tasks before it.")
+    [(at, later, holder, fire_time, before)] = rows
+    if later:
+        return Reason(Rule.NOT_DUE, f"It is not due until {_instant(at)}.")
+    if holder is None:
+        words = "It is its turn: a beat lets it go within a second."
+        return _no_dispatcher() or Reason(Rule.WAITS_FOR_TURN, words)
+    line = f" {counted(before, 'other instance')} {'waits' if before == 1 else 'wait'} before it." if before else ""
+    older = f"Instance {holder} of its job, fired for {_instant(fire_time)}, is under way"
+    return Reason(Rule.WAITS_FOR_TURN, f"{older}, and the job lets no two overlap.{line}")
+
+
 def _finished(task: ScheduleTask) -> Reason:
     if task.status == Status.SUCCESS:
         return Reason(Rule.DONE, f"It ran on {_instant(task.start_time)}.")

@@ -12,6 +12,7 @@ from tasks_app.core.handlers import Handler
 from tasks_app.core.lateness import histogram
 from tasks_app.core.task import NotYet, Outcome, Returned, Skipped, Task
 from tasks_app.database import our_connection
+from tasks_app.engine.turns import give_turns_on_commit
 from tasks_app.engine.wakeup import SENDER, wake_on_commit
 from tasks_app.lifecycle.release import release_children
 from tasks_app.lifecycle.settle import BatchFigures, BatchLost, Settled, settle
@@ -174,7 +175,10 @@ class BatchRun:
     def write(self, settled: list[Settled], *, finish: bool) -> int:
         """settle, in the transaction if there is one."""
         figures = self.figures()
-        return settle(self.batch.batch_no, self.handler, settled, finish=finish, figures=figures, wake=wake_on_commit)
+        moved = settle(self.batch.batch_no, self.handler, settled, finish=finish, figures=figures, wake=wake_on_commit)
+        if self.batch.turns:
+            give_turns_on_commit({one.task.job for one in settled} & self.batch.turns)
+        return moved
 
     def figures(self) -> BatchFigures:
         """How long its handlers took so far, and how late its tasks were begun."""

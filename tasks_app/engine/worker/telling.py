@@ -8,7 +8,7 @@ from django.db import DatabaseError, InterfaceError
 
 from tasks_app.core.contact import Contact, News, Report
 from tasks_app.core.progress import in_words
-from tasks_app.core.task import SUCCEEDED, Succeeded
+from tasks_app.core.task import SUCCEEDED, GoneAway, Succeeded
 from tasks_app.database import atomic, our_connection
 from tasks_app.lifecycle.logs import Lines, keep_logs
 from tasks_app.lifecycle.progress import Told, forget_progress, tell_progress
@@ -35,14 +35,17 @@ def tell(batch_no: UUID, reports: Iterable[Report]) -> None:
 def tell_last(batch_no: UUID, contact: Contact, settled: Sequence[Settled]) -> None:
     """These runs are over: their lines are kept, and how far they were is forgotten.
 
-    It says something only of one that did not get to its end, so there it is a line too.
+    It says something only of one that did not get to its end, so there it is a line too. The run of one that is away
+    goes on elsewhere: how far it is stays.
     """
     over = []
     for one in settled:
         report = contact.reports.pop(one.task.id, None)
         if report is None:
             continue
-        if report.how_far is not None and not (one.outcome is SUCCEEDED or isinstance(one.outcome, Succeeded)):
+        if isinstance(one.outcome, GoneAway):
+            report.shown = False
+        elif report.how_far is not None and not (one.outcome is SUCCEEDED or isinstance(one.outcome, Succeeded)):
             report.log(f"It had got to: {in_words(*report.how_far)}")
         over.append(report)
     if over:

@@ -11,6 +11,7 @@ from enum import Enum
 from tasks_app.core.differences import Difference, differences
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.models import DeclaredJob, JobDefinition
+from tasks_app.models.schedule_task import DEFAULT_TENANT
 
 from .lock import database_now
 from .request import FIELDS, JobRequest, as_request, columns
@@ -37,9 +38,11 @@ def fields_of(request: JobRequest) -> dict[str, object]:
     return {name: _plain(getattr(request, name)) for name in FIELDS}
 
 
-def resolved(request: JobRequest, now: datetime, was: JobDefinition | None) -> dict[str, object]:
+def resolved(
+    request: JobRequest, now: datetime, was: JobDefinition | None, tenant: str = DEFAULT_TENANT
+) -> dict[str, object]:
     """The fields that the job would have; InvalidTask if it can't be. What is left to the handler is filled in."""
-    values = columns(request, now, was=was)
+    values = columns(request, now, was=was, tenant=tenant)
     row, of_row = as_request(JobDefinition(**values)), values.keys() | {"at"}
     return {
         name: _plain(getattr(row, name)) if name in of_row else _unordered(getattr(request, name)) for name in FIELDS

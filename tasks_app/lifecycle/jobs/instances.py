@@ -8,11 +8,11 @@ from typing import NamedTuple
 from tasks_app.conf import conf
 from tasks_app.core.firings import INSTANT, Firing, firings
 from tasks_app.core.handlers import REGISTRY
-from tasks_app.core.jobs import again_key, manual_key
+from tasks_app.core.jobs import Overlap, again_key, manual_key
 from tasks_app.core.sharding import home_of
 from tasks_app.database import atomic
 from tasks_app.lifecycle.past import past_idem
-from tasks_app.models import JobDefinition, ScheduleTask
+from tasks_app.models import FiringOverride, JobDefinition, ScheduleTask
 from tasks_app.sql import array, run, run_on, text_array
 
 # A firing planned so late is a missed one: until then its planner was merely slow.
@@ -49,6 +49,7 @@ class Fired(NamedTuple):
     high: int
     low: int = 0
     cursor: int = 0
+    moved: datetime | None = None  # when it runs, if somebody has moved it
 
 
 class InShard(NamedTuple):
@@ -83,7 +84,13 @@ def top_up(
     # A job that counts its runs gets them one by one, so that the count is looked at each time.
     for part in [ordered] if job.max_runs is None else [[one] for one in ordered]:
         fired = [Fired(firing, job.id) for firing in part]
-        planned = insert(fired, OF_JOB, counted=job.max_runs is not None, rooted=job.has_children)
+        planned = insert(
+            fired,
+            OF_JOB,
+            counted=job.max_runs is not None,
+            turns=job.overlap != Overlap.ALLOW,
+            rooted=job.has_children,
+        )
         dues = dues or dues_of(planned)
     return dues
 
@@ -95,12 +102,13 @@ def insert(
     counted: bool,
     page: int = 1,
     lane: str | None = None,
-    rooted: bool = False,
+    turns: bool = True,
+    rooted: bool = True,
 ) -> list[InShard]:
     """A task for each firing and each job of it, at most `page` jobs; those that are there already are left alone.
 
-    What somebody asked for is due now. `lane`: instead of that of each job. `rooted`: one of the jobs may have
-    children, and brings instances of all that are below it along.
+    What somebody asked for is due now. `lane`: instead of that of each job. `turns`: one of them may mind overlap.
+    `rooted`: one of them may have children, and brings instances of all that are below it along.
     """
     if not fired:
         return []
@@ -112,6 +120,7 @@ def insert(
         "wanted": [one.firing.wanted for one in fired],
         "lows": array(one.low for one in fired),
         "highs": array(one.high for one in fired),
+        "moved": [one.moved for one in fired],
         "page": page,
         "salt": secrets.token_hex(16),
         "counted": counted,
@@ -119,6 +128,8 @@ def insert(
         "backfill": of is ASKED_FOR,
         "lane": lane,
         "kept": conf().kept_kinds,
+        "turns": turns,
+        "caught_up": [one.firing.at for one in fired if one.firing.missed] if turns else [],
     } | _homes()
     rows = run_on("plan_instances", of, params)
     if rooted:
@@ -153,7 +164,10 @@ def _homes() -> dict[str, list]:
 
 
 def take_back(job: JobDefinition, by: str) -> list[datetime]:
-    """Undo the planning of what nobody has claimed; the firings of it, in order. Counted runs are given back."""
+    """Undo the planning of what nobody has claimed; the firings of it, in order. Counted runs are given back.
+
+    Those that somebody has moved are not among them: they have times of their own, and wait to be placed again.
+    """
     params = {"job": job.id, "manual": manual_key(job.id), "again": again_key(job.id)}
     params |= {"by": by, "kept": conf().kept_kinds}
     rows = run("take_back", params)
@@ -163,6 +177,10 @@ def take_back(job: JobDefinition, by: str) -> list[datetime]:
         run("take_back_families", {"job": job.id, "labels": labels, "by": by, "kept": conf().kept_kinds})
     if job.max_runs is not None:
         job.runs -= len(taken)
+    if job.overridden and taken:
+        moved = FiringOverride.objects.filter(job=job.id, fire_time__in=taken, moved_to__isnull=False)
+        taken = [at for at in taken if at not in set(moved.values_list("fire_time", flat=True))]
+        moved.update(placed=False)
     return taken
 
 
@@ -176,6 +194,20 @@ def amend_waiting(job: JobDefinition) -> None:
     run("amend_waiting", {"job": job.id, "home": _home(job)})
 
 
+def place_moved(job: JobDefinition) -> Dues:
+    """Instances for those of its firings that were moved and have none. The caller has locked the job."""
+    if not job.overridden:
+        return {}
+    waiting = FiringOverride.objects.filter(job=job.id, moved_to__isnull=False, placed=False).order_by("fire_time")
+    dues: dict[int, float] = {}
+    for one in waiting:
+        fired = [Fired(Firing(one.fire_time, wanted=True), job.id, moved=one.moved_to)]
+        for shard, due in dues_of(insert(fired, OF_JOB, counted=job.max_runs is not None)).items():
+            dues[shard] = min(due, dues.get(shard, due))
+    waiting.update(placed=True)
+    return dues
+
+
 def last_claimed(job_id: int) -> datetime | None:
     """The latest of its firings that somebody has claimed, and that was not taken back."""
     asked = {"job": job_id, "manual": manual_key(job_id), "again": again_key(job_id)}
@@ -186,15 +218,17 @@ class Triggered(NamedTuple):
     task_id: int
     new: bool  # False: this key had already triggered it
     dues: Dues
+    waits: bool = False  # for its turn, which is decided after the commit
 
 
-def trigger(job: JobDefinition, key: str, payload: str | None) -> Triggered:
-    """An instance that is due now. The caller has locked the job."""
+def trigger(job: JobDefinition, key: str, payload: str | None, overlap: Overlap) -> Triggered:
+    """An instance that is due now, or when it is its turn. The caller has locked the job."""
     home, instance = _home(job), manual_key(job.id, key)
     held = (job.tenant, instance)
     try:
         with atomic():
             params = {"job": job.id, "key": instance, "payload": payload, "home": home, "kept": conf().kept_kinds}
+            params["overlap"] = str(overlap)
             rows = run("trigger_job", params)
             if rows and job.has_children:
                 insert_families([task_id for task_id, _ in rows])
@@ -206,7 +240,8 @@ def trigger(job: JobDefinition, key: str, payload: str | None) -> Triggered:
         return Triggered(over[held], False, {})
     if rows:
         [(task_id, shard)] = rows
-        return Triggered(task_id, True, {shard: 0.0})
+        waits = overlap != Overlap.ALLOW
+        return Triggered(task_id, True, {} if waits else {shard: 0.0}, waits)
     kept = ScheduleTask.objects.filter(tenant=job.tenant, idem_key=instance).values_list("id", flat=True)
     return Triggered(kept[0], False, {})
 

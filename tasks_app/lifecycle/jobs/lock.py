@@ -16,7 +16,7 @@ from tasks_app.lifecycle.schedule import ROUNDS
 from tasks_app.models import JobCursor, JobDefinition
 from tasks_app.sql import execute, run
 
-from .instances import Cursor, Dues, last_claimed, take_back, top_up
+from .instances import Cursor, Dues, last_claimed, place_moved, take_back, top_up
 from .planning import next_look
 
 
@@ -99,13 +99,18 @@ def join(job: JobDefinition, now: datetime, again: Sequence[datetime] = (), deci
     """
     cursor = None
     if job.run_at is None and not job.has_parents and (job.max_runs is None or job.runs < job.max_runs):
-        key = JobCursor.key_of(job.schedule) | {"shard": job.shard}
+        if job.calendar is not None:
+            # Until the end of the transaction, or days of before could be planned by when nobody looks any more.
+            run("keep_calendar", {"calendar": job.calendar})
+        schedule = job.schedule
+        key = JobCursor.key_of(schedule) | {"shard": job.shard}
         horizon = now + timedelta(seconds=conf().PLAN_AHEAD_SECONDS)
         for _ in range(ROUNDS):
             cursor = _lock_cursor(key)
             if cursor is not None:
                 break
-            fresh = JobCursor(**key, next_fire=next_look(job.schedule, horizon, horizon))
+            version = None if schedule.days is None else schedule.days.key.version
+            fresh = JobCursor(**key, calendar_version=version, next_fire=next_look(schedule, horizon, horizon))
             JobCursor.objects.bulk_create([fresh], ignore_conflicts=True)
         else:
             raise ScheduleConflict(
@@ -115,7 +120,13 @@ def join(job: JobDefinition, now: datetime, again: Sequence[datetime] = (), deci
     JobDefinition.objects.filter(id=job.id).update(
         cursor=job.cursor, plan_from=job.plan_from, shard=job.shard, status=job.status, runs=job.runs
     )
-    return top_up(job, cursor, now, again, decided or job.plan_from) if cursor or job.run_at else {}
+    dues = top_up(job, cursor, now, again, decided or job.plan_from) if cursor or job.run_at else {}
+    return _earliest(dues, place_moved(job))
+
+
+def _earliest(dues: Dues, others: Dues) -> Dues:
+    both = [dues, others]
+    return {shard: min(one[shard] for one in both if shard in one) for shard in dues.keys() | others.keys()}
 
 
 def _lock_cursor(key: Mapping[str, object]) -> Cursor | None:

@@ -2,17 +2,19 @@
 
 import logging
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cache
 from typing import NamedTuple
 
 from tasks_app.conf import conf
+from tasks_app.core.calendars import Days, OnDayOff
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.firings import INSTANT, Firing, firings, newest
 from tasks_app.core.schedule import Gap, Repeat, Schedule
 from tasks_app.database import atomic
+from tasks_app.models.calendar import days_of_all
 from tasks_app.sql import array, run
 
 from .instances import INSTANCES, MISSED_SECONDS, OF_CURSOR, Dues, Fired, dues_of, insert
@@ -45,7 +47,8 @@ class Planning:
 class _Times:
     """One computation for each distinct schedule of a step, though it has a cursor in every shard."""
 
-    def __init__(self, now: datetime, horizon: datetime) -> None:
+    def __init__(self, now: datetime, horizon: datetime, days: Mapping[int, Days]) -> None:
+        self.days = days
         self.missed_before = now - timedelta(seconds=MISSED_SECONDS)
         self.firings = cache(
             lambda schedule, after, most_missed, most: firings(
@@ -55,8 +58,8 @@ class _Times:
         self.following = cache(lambda schedule, after: next_look(schedule, after, horizon))
 
 
-class _DueCursor(NamedTuple):
-    """A row of due_cursors."""
+class DueCursor(NamedTuple):
+    """A row of due_cursors, or of outdated_cursors."""
 
     id: int
     cron: str
@@ -65,11 +68,16 @@ class _DueCursor(NamedTuple):
     dst_repeat: str
     every: int
     phase: int
+    calendar: int  # 0: none
+    on_day_off: str
     next_fire: datetime
     after_job: int  # 0: this firing has not been begun; else it is planned for the jobs up to this one
     now: datetime
 
-    def schedule(self) -> Schedule:
+    def schedule(self, days: Mapping[int, Days]) -> Schedule:
+        """By the days of its calendar as they are now."""
+        if self.calendar and self.calendar not in days:
+            raise InvalidTask(f"calendar {self.calendar} is gone.")
         return Schedule(
             cron=self.cron,
             zone=self.timezone,
@@ -77,6 +85,8 @@ class _DueCursor(NamedTuple):
             repeat=Repeat(self.dst_repeat),
             every=self.every,
             phase=self.phase,
+            days=days[self.calendar] if self.calendar else None,
+            on_day_off=OnDayOff(self.on_day_off),
         )
 
 
@@ -86,6 +96,7 @@ class _Page(NamedTuple):
     jobs: int
     last: int | None  # None: there are no more
     counted: bool  # one of them counts its runs
+    turns: bool  # one of them cares about overlap
     most_missed: int | None  # of missed firings, the most that one of them wants; None: not asked for
     rooted: bool  # one of the schedule's jobs has children
     cut: bool = False  # not all of the jobs that it could have: those that are left out come next
@@ -102,13 +113,25 @@ class _Step(NamedTuple):
     after_job: int
     counted: bool  # one of the jobs counts its runs
     rooted: bool  # one of the jobs has children
+    turns: bool  # one of the jobs cares about overlap
     missed: Sequence[datetime] = ()  # firings that passed before anybody planned them
 
 
 def next_look(schedule: Schedule, after: datetime, horizon: datetime) -> datetime:
-    """The next firing, or a moment before it: a zone may get other rules by then, and the firing come earlier."""
-    [following] = schedule.next(after, 1)
-    return following if schedule.every or schedule.zone == "UTC" else min(following, horizon + LOOK_AGAIN)
+    """The next firing, or a moment before it: a zone may get other rules by then, and the firing come earlier.
+
+    A calendar may leave out all of them, and its zone counts for an interval, too.
+    """
+    following = next(schedule.after(after), None)
+    if following is not None and (schedule.zone == "UTC" or (schedule.every and schedule.days is None)):
+        return following
+    return min(following or horizon + LOOK_AGAIN, horizon + LOOK_AGAIN)
+
+
+def days_of_cursors(cursors: Iterable[DueCursor]) -> dict[int, Days]:
+    """The days of their calendars; nothing is asked for those that have none."""
+    calendars = {cursor.calendar for cursor in cursors if cursor.calendar}
+    return days_of_all(calendars) if calendars else {}
 
 
 def plan_due(shards: Iterable[int], ahead: float) -> Planning:
@@ -116,17 +139,18 @@ def plan_due(shards: Iterable[int], ahead: float) -> Planning:
     with atomic(savepoint=False):
         passed_by = [cursor for cursor, until in unreadable.items() if time.monotonic() < until]
         asked = {"shards": array(shards), "ahead": ahead, "most": CURSORS, "but": array(passed_by)}
-        cursors = [_DueCursor(*row) for row in run("due_cursors", asked)]
+        cursors = [DueCursor(*row) for row in run("due_cursors", asked)]
         if not cursors:
             return Planning()
         now = cursors[0].now
-        steps, empty = _steps(cursors, _Times(now, now + timedelta(seconds=ahead)))
+        steps, empty = _steps(cursors, _Times(now, now + timedelta(seconds=ahead), days_of_cursors(cursors)))
         planned = insert(
             [Fired(firing, step.high, step.low, step.cursor) for step in steps for firing in step.firings],
             OF_CURSOR,
             counted=any(step.counted for step in steps),
             page=PAGE,
             rooted=any(step.rooted for step in steps),
+            turns=any(step.turns for step in steps),
         )
         _tell_missed(steps)
         run(
@@ -142,7 +166,7 @@ def plan_due(shards: Iterable[int], ahead: float) -> Planning:
     return Planning(len(cursors), sum(part.instances for part in planned), dues_of(planned), slack)
 
 
-def _steps(cursors: Sequence[_DueCursor], times: _Times) -> tuple[list[_Step], list[int]]:
+def _steps(cursors: Sequence[DueCursor], times: _Times) -> tuple[list[_Step], list[int]]:
     """What to plan of these schedules, up to about INSTANCES; and those that no active job has."""
     steps, empty, size = [], [], 0
     for cursor, page in _paged(cursors, times.missed_before):
@@ -168,7 +192,7 @@ def _steps(cursors: Sequence[_DueCursor], times: _Times) -> tuple[list[_Step], l
     return steps, empty
 
 
-def _cut(cursor: _DueCursor, page: _Page) -> tuple[_Page, int]:
+def _cut(cursor: DueCursor, page: _Page) -> tuple[_Page, int]:
     """The page up to the job whose graph makes it as large as a step may be; and how many jobs come along with it."""
     asked = {"cursor": cursor.id, "low": cursor.after_job, "high": page.last or 0, "most": PAGE}
     along = 0
@@ -179,7 +203,7 @@ def _cut(cursor: _DueCursor, page: _Page) -> tuple[_Page, int]:
     return page, along
 
 
-def _paged(cursors: Sequence[_DueCursor], missed_before: datetime) -> Iterator[tuple[_DueCursor, _Page]]:
+def _paged(cursors: Sequence[DueCursor], missed_before: datetime) -> Iterator[tuple[DueCursor, _Page]]:
     """Each schedule with its next jobs, asked for a few schedules at a time."""
     for first in range(0, len(cursors), CURSORS_COUNTED):
         part = cursors[first : first + CURSORS_COUNTED]
@@ -192,8 +216,8 @@ def _paged(cursors: Sequence[_DueCursor], missed_before: datetime) -> Iterator[t
         yield from zip(part, [_Page(*row) for row in run("cursor_pages", asked)], strict=True)
 
 
-def _step(cursor: _DueCursor, page: _Page, times: _Times) -> _Step:
-    schedule = cursor.schedule()
+def _step(cursor: DueCursor, page: _Page, times: _Times) -> _Step:
+    schedule = cursor.schedule(times.days)
     if cursor.after_job:
         found, planned_until = _next_page(cursor, schedule, times), cursor.next_fire
     else:
@@ -203,7 +227,7 @@ def _step(cursor: _DueCursor, page: _Page, times: _Times) -> _Step:
     # If nothing fires, missed firings are passed over: nobody wants them.
     after = planned_until or max(times.missed_before, cursor.next_fire - INSTANT)
     missed = newest(schedule, cursor.next_fire - INSTANT, min(after, times.missed_before), MISSED_TOLD)
-    told = page.counted, page.rooted, missed
+    told = page.counted, page.rooted, page.turns, missed
     if planned_until and (page.jobs == PAGE or page.cut):
         # There may be more jobs: next comes the same firing, for those after the last one.
         return _Step(cursor.id, found, low, high, planned_until, high, *told)
@@ -230,7 +254,7 @@ def _tell_missed(steps: Sequence[_Step]) -> None:
     )
 
 
-def _first_page(cursor: _DueCursor, page: _Page, schedule: Schedule, times: _Times) -> list[Firing]:
+def _first_page(cursor: DueCursor, page: _Page, schedule: Schedule, times: _Times) -> list[Firing]:
     # So many jobs, or some that count their runs or have children: one firing at a time, page by page.
     one_by_one = page.jobs == PAGE or page.counted or page.rooted
     most = 1 if one_by_one else INSTANCES
@@ -238,7 +262,7 @@ def _first_page(cursor: _DueCursor, page: _Page, schedule: Schedule, times: _Tim
     return found[: 1 if one_by_one else max(1, INSTANCES // page.jobs)]
 
 
-def _next_page(cursor: _DueCursor, schedule: Schedule, times: _Times) -> list[Firing]:
+def _next_page(cursor: DueCursor, schedule: Schedule, times: _Times) -> list[Firing]:
     """The firing that the first page was about; none if it got so old meanwhile that nobody wants it any more."""
     # It is chosen, and only how many missed ones are newer is not known.
     found = times.firings(schedule, cursor.next_fire - INSTANT, MOST_CAUGHT_UP, 1)[:1]

@@ -8,16 +8,20 @@ from datetime import UTC, datetime, timedelta
 from math import ceil
 from typing import Annotated
 
+from tasks_app.core.calendars import Days, OnDayOff
 from tasks_app.core.celery_call import CELERY_TASK, celery_call
 from tasks_app.core.errors import InvalidTask, nearest, refuse_absurd_instant, shown
 from tasks_app.core.firings import INSTANT
 from tasks_app.core.graphs import IfParentFails, When
 from tasks_app.core.handlers import REGISTRY, Handler, refuse_bad_lane, refuse_bad_max_retry
-from tasks_app.core.jobs import CatchUp
+from tasks_app.core.jobs import CatchUp, Overlap
 from tasks_app.core.schedule import Gap, Repeat, Schedule
 from tasks_app.lifecycle.request import checked_instant, checked_json, checked_name, fitting_payload
-from tasks_app.models import JobDefinition
+from tasks_app.models import Calendar, JobDefinition
+from tasks_app.models.calendar import days_of
 from tasks_app.models.job_definition import NAME_LENGTH
+from tasks_app.models.schedule_task import DEFAULT_TENANT
+from tasks_app.sql import run
 
 from .parents import parent_names
 
@@ -29,6 +33,7 @@ MOST_DELAYS = 100
 MOST_PARENTS = 1_000
 WHEN = ("cron", "every", "at")
 _OF_A_SCHEDULE = {"cron": "", "every": 0, "at": None, "start_at": None, "end_at": None, "max_runs": None, "jitter": 0}
+_OF_A_SCHEDULE |= {"calendar": "", "on_day_off": OnDayOff.SKIP, "overlap": Overlap.ALLOW}
 SECONDS = "seconds"  # marks the fields that hold a length of time: files may write those as 5m
 Seconds = Annotated[float, SECONDS]
 WholeSeconds = Annotated[int, SECONDS]
@@ -47,6 +52,8 @@ class JobRequest:
     timezone: str = "UTC"
     dst_gap: str = Gap.SHIFT
     dst_repeat: str = Repeat.ONCE
+    calendar: str = ""  # the name of one of the tenant's calendars; empty: none
+    on_day_off: str = OnDayOff.SKIP
     lane: str = ""  # empty: the handler's
     max_retry: int | None = None  # None: the handler's, or the number of delays in backoff
     backoff: Sequence[Seconds] | None = None  # before each retry, the last repeats; None: the handler's
@@ -62,6 +69,7 @@ class JobRequest:
     parents: Sequence[str] = ()  # names of the jobs that it waits for; such a job has no schedule
     when: str = When.ALL_SUCCESS
     if_parent_fails: str = IfParentFails.WAIT
+    overlap: str = Overlap.ALLOW  # what a firing does while an older instance is under way
 
 
 FIELDS = tuple(field.name for field in fields(JobRequest))
@@ -79,6 +87,8 @@ def changed(job: JobDefinition, changes: Mapping[str, object]) -> JobRequest:
     if changes.get("parents") and not job.has_parents:
         # It leaves its schedule, and all that belongs to it; what is given beside the parents is looked at below.
         request = replace(request, **_OF_A_SCHEDULE)
+    if "calendar" in changes and not changes["calendar"]:
+        request = replace(request, on_day_off=OnDayOff.SKIP)  # it goes with the calendar
     if "backoff" in changes and job.max_retry == _usual_max_retry(job):
         request = replace(request, max_retry=None)  # nobody chose it, so it goes with the delays
     return replace(request, **changes)
@@ -93,12 +103,20 @@ def as_request(job: JobDefinition) -> JobRequest:
         at=job.run_at,
         expires_after=None if job.expires_after is None else job.expires_after.total_seconds(),
         parents=parent_names(job),
-        **{name: getattr(job, name) for name in FIELDS if name not in ("at", "expires_after", "parents")},
+        calendar=calendar_name(job),
+        **{name: getattr(job, name) for name in FIELDS if name not in ("at", "expires_after", "calendar", "parents")},
     )
 
 
-def columns(request: JobRequest, now: datetime, was: JobDefinition | None = None) -> dict:
-    """The values of the row, or an InvalidTask that says what is wrong."""
+def calendar_name(job: JobDefinition) -> str:
+    """The name of its calendar; empty if it has none."""
+    if job.calendar is None:
+        return ""
+    return Calendar.objects.filter(id=job.calendar).values_list("name", flat=True).first() or ""
+
+
+def columns(request: JobRequest, now: datetime, was: JobDefinition | None = None, tenant: str = DEFAULT_TENANT) -> dict:
+    """The values of the row, or an InvalidTask that says what is wrong. `tenant` is whose it is to be, if it is new."""
     handler = REGISTRY.require(request.task_type)
     name = checked_name("name", request.name, NAME_LENGTH)
     lane = request.lane or handler.lane
@@ -122,22 +140,23 @@ def columns(request: JobRequest, now: datetime, was: JobDefinition | None = None
         "backoff": backoff,
         "timeout": request.timeout,
         "expires_after": None if request.expires_after is None else timedelta(seconds=request.expires_after),
-        **(_NO_TIMES if request.parents else _times(request, now, was)),
+        **(_NO_TIMES if request.parents else _times(request, now, was, was.tenant if was else tenant)),
         "has_parents": bool(request.parents),
         "when": str(request.when),
         "if_parent_fails": str(request.if_parent_fails),
         "jitter_offset": jitter_offset(name, request.jitter),
         **{name: getattr(request, name) for name in ("start_at", "end_at", "max_runs", "jitter")},
-        **{name: getattr(request, name) for name in ("catch_up", "catch_up_window", "catch_up_most")},
+        **{name: getattr(request, name) for name in ("catch_up", "catch_up_window", "catch_up_most", "overlap")},
     }
 
 
 _NO_TIMES = {"cron": "", "every": 0, "phase": 0, "run_at": None}
 _NO_TIMES |= {"timezone": "UTC", "dst_gap": str(Gap.SHIFT), "dst_repeat": str(Repeat.ONCE)}
+_NO_TIMES |= {"calendar": None, "on_day_off": str(OnDayOff.SKIP)}
 
 
-def _times(request: JobRequest, now: datetime, was: JobDefinition | None) -> dict:
-    schedule = _schedule(request, now, was)
+def _times(request: JobRequest, now: datetime, was: JobDefinition | None, tenant: str) -> dict:
+    schedule = _schedule(request, now, was, _days(request, tenant))
     _refuse_what_never_fires(request, schedule, now, was)
     return {
         "cron": schedule.cron,
@@ -147,7 +166,15 @@ def _times(request: JobRequest, now: datetime, was: JobDefinition | None) -> dic
         "timezone": schedule.zone,
         "dst_gap": str(schedule.gap),
         "dst_repeat": str(schedule.repeat),
+        "calendar": schedule.days and schedule.days.key.calendar,
+        "on_day_off": str(schedule.on_day_off),
     }
+
+
+def checked_overlap(value: object) -> Overlap:
+    if value not in list(Overlap):
+        raise InvalidTask(f"overlap={shown(value)} is unknown; use {', '.join(Overlap)}.")
+    return Overlap(value)
 
 
 def jitter_offset(name: str, jitter: int) -> int:
@@ -162,7 +189,29 @@ def shown_fields(job: JobDefinition) -> dict:
     )
 
 
-def _schedule(request: JobRequest, now: datetime, was: JobDefinition | None) -> Schedule:
+def _days(request: JobRequest, tenant: str) -> Days | None:
+    """The days of its calendar, which stays as it is until the end of the transaction."""
+    if not request.calendar:
+        return None
+    if not isinstance(request.calendar, str) or "\0" in request.calendar:
+        raise InvalidTask(f"calendar={shown(request.calendar)} must be the name of a calendar.")
+    known = Calendar.objects.filter(tenant=tenant)
+    found = known.filter(name=request.calendar).first()
+    if found is None:
+        names = list(known.order_by("name").values_list("name", flat=True)[:100])
+        hint = nearest(request.calendar, names) or " Create it first."
+        raise InvalidTask(
+            f"calendar={shown(request.calendar)} is unknown; tenant {tenant!r} has no such calendar.{hint}"
+        )
+    run("keep_calendar", {"calendar": found.id})
+    return days_of(found.id)
+
+
+def _schedule(request: JobRequest, now: datetime, was: JobDefinition | None, days: Days | None) -> Schedule:
+    if request.on_day_off not in list(OnDayOff):
+        raise InvalidTask(f"on_day_off={shown(request.on_day_off)} is unknown; use {' or '.join(OnDayOff)}.")
+    if days is None and request.on_day_off != OnDayOff.SKIP:
+        raise InvalidTask(f"on_day_off={str(request.on_day_off)!r} says nothing without a calendar; name one, too.")
     at = None if request.at is None else checked_instant("at", request.at)
     for name in ("start_at", "end_at"):
         if getattr(request, name) is not None:
@@ -180,6 +229,8 @@ def _schedule(request: JobRequest, now: datetime, was: JobDefinition | None) -> 
         every=request.every,
         phase=phase,
         at=at and at.astimezone(UTC),
+        days=days,
+        on_day_off=OnDayOff(request.on_day_off),
     )
 
 
@@ -195,6 +246,7 @@ def _refuse_bad_limits(request: JobRequest) -> None:
         _whole("max_runs", request.max_runs, 1, 1_000_000_000)
     if request.catch_up not in list(CatchUp):
         raise InvalidTask(f"catch_up={shown(request.catch_up)} is unknown; use {', '.join(CatchUp)}.")
+    checked_overlap(request.overlap)
     seconds = request.expires_after
     if seconds is not None and not (_is_number(seconds) and 0 < seconds <= LONGEST_WINDOW):
         raise InvalidTask(f"expires_after={shown(seconds)} must be more than 0 seconds and at most a year.")
@@ -266,7 +318,12 @@ def _refuse_what_never_fires(request: JobRequest, schedule: Schedule, now: datet
         _refuse_time_out_of_bounds(request, schedule.at)
         return
     # The start itself may be a firing.
-    [coming] = schedule.next(now if request.start_at is None else max(now, request.start_at - INSTANT), 1)
+    coming = next(schedule.after(now if request.start_at is None else max(now, request.start_at - INSTANT)), None)
+    if coming is None:
+        raise InvalidTask(
+            f"calendar={shown(request.calendar)} leaves out every firing of this schedule for years, so the job would "
+            "never fire. Change the schedule, the calendar, or on_day_off."
+        )
     if request.end_at is not None and was is None and coming > request.end_at:
         raise InvalidTask(
             f"the job would never fire: its next time is {coming.isoformat()}, "

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from tasks_app.core.graphs import NOT_NEEDED, RunState, Span, critical_path
+from tasks_app.core.graphs import NO_FAILURES, RunState, Span, critical_path
 from tasks_app.core.states import Status
 from tasks_app.models import GraphRun
 from tasks_app.sql import array, run
@@ -32,7 +32,7 @@ class NodeTask(NamedTuple):
     @property
     def failed(self) -> bool:
         """It gave up, or was cancelled although there was something to do."""
-        return self.status == Status.DEAD or (self.status == Status.CANCELLED and self.error_code != NOT_NEEDED)
+        return self.status == Status.DEAD or (self.status == Status.CANCELLED and self.error_code not in NO_FAILURES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from tasks_app.core.celery_call import CELERY_TASK, celery_call
 from tasks_app.core.errors import HasChildren, InvalidTask, NameTaken, PunctualError, UnknownJob, shown
 from tasks_app.core.firings import INSTANT, newest
 from tasks_app.core.handlers import REGISTRY, refuse_other_tenant
-from tasks_app.core.jobs import JobStatus, OnResume
+from tasks_app.core.jobs import JobStatus, OnResume, Overlap
 from tasks_app.database import atomic
 from tasks_app.lifecycle.audit import Entry, Operator, audit
 from tasks_app.lifecycle.callbacks import refuse_bad_callback
@@ -26,7 +26,8 @@ from tasks_app.lifecycle.outbox import tell
 from tasks_app.lifecycle.release import release_of_job
 from tasks_app.lifecycle.request import checked_instant, checked_json, checked_name, fitting_payload
 from tasks_app.lifecycle.shards import shards_of
-from tasks_app.models import Backfill, JobDefinition
+from tasks_app.lifecycle.turns import cancel_waiting, hold_turns, leave_turns
+from tasks_app.models import Backfill, FiringOverride, JobDefinition, Turn
 from tasks_app.models.schedule_task import DEFAULT_TENANT, TENANT_LENGTH
 from tasks_app.sql import run
 
@@ -34,12 +35,13 @@ from .family import keep_graphs, link, lock_graphs, resolved
 from .instances import Dues, Triggered, amend_waiting, take_back, take_back_waiting
 from .instances import trigger as _trigger
 from .lock import Left, database_now, join, leave, lock_job, number_of, unknown
+from .overrides import drop_overrides, skip_moved
 from .parents import child_names
-from .request import JobRequest, changed, columns, shown_fields
+from .request import JobRequest, changed, checked_overlap, columns, shown_fields
 
 KEY_LENGTH = 150
 RESUMED = 100  # pauses that one look ends, at most
-_TIMES = ("cron", "every", "phase", "run_at", "timezone", "dst_gap", "dst_repeat")
+_TIMES = ("cron", "every", "phase", "run_at", "timezone", "dst_gap", "dst_repeat", "calendar", "on_day_off")
 
 log = logging.getLogger(__name__)
 
@@ -59,7 +61,7 @@ def create(request: JobRequest, operator: Operator, tenant: str | None = None) -
         if request.parents:
             lock_graphs(tenant)
         now = database_now()
-        values = columns(request, now)
+        values = columns(request, now, tenant=tenant)
         parents = resolved(tenant, request.parents) if request.parents else []
         _refuse_bad_payload(values["task_type"], tenant, values["payload"])
         values |= {
@@ -108,10 +110,12 @@ def edit(
         )
         if job.start_at is not None and job.start_at > now and job.run_at is None:
             left = left._replace(decided=now)  # it has not begun, and may begin earlier now
+        cared = job.overlap != Overlap.ALLOW
         for name, value in values.items():
             setattr(job, name, value)
         opened = _open_again(job, new_times, left, now)
         job.plan_from, job.owed = opened.plan_from, None if "run_at" in new_times else job.owed
+        dropped = drop_overrides(job, now) if new_times else []
         job.cursor, job.revision, job.updated_at = None, job.revision + 1, now
         try:
             with atomic():
@@ -120,15 +124,25 @@ def edit(
             raise _name_taken(error, tenant, values["name"]) from None
         if parents is not None:
             dues = link(job, parents, now, operator.name)
+        dues = _joined(dues, _change_turns(job, cared=cared))
         dues = _joined(dues, join(job, now, opened.again, opened.decided) if job.status == JobStatus.ACTIVE else {})
         if waited:
             amend_waiting(job)
             dues = _joined(dues, release_of_job(job.id).dues)  # it may wait by another rule now
         after = shown_fields(job)
-        _audit(operator, "edit", job, {"before": before, "after": after})
+        detail = {"before": before, "after": after}
+        _audit(operator, "edit", job, detail | ({"overrides_dropped": dropped} if dropped else {}))
         changes = [name for name in after if after[name] != before.get(name) and name != "revision"]
         _tell("job.edited", job, operator, {"changed": changes})
     return Changed(_fresh(job), dues)
+
+
+def _change_turns(job: JobDefinition, *, cared: bool) -> Dues:
+    """An edit may have changed whether its instances wait for each other; what it took back has no turn any more."""
+    cares = job.overlap != Overlap.ALLOW
+    if cares and not cared:
+        hold_turns(job.id)
+    return leave_turns(job.id) if cared and not cares else {}
 
 
 def pause(
@@ -207,10 +221,20 @@ def _resume_if_due(tenant: str, job_id: int, operator: Operator) -> bool:
 
 
 def trigger(
-    job_id: int, key: str, operator: Operator, *, tenant: str = DEFAULT_TENANT, payload: object = None
+    job_id: int,
+    key: str,
+    operator: Operator,
+    *,
+    tenant: str = DEFAULT_TENANT,
+    payload: object = None,
+    overlap: str | None = None,
 ) -> Triggered:
-    """One instance now, beside the schedule and whether or not it is paused; the same key is the same instance."""
+    """One instance now, beside the schedule and whether or not it is paused; the same key is the same instance.
+
+    `overlap` says what it does while another is under way; None: what the job says.
+    """
     key = checked_name("key", key, KEY_LENGTH)
+    given = None if overlap is None else checked_overlap(overlap)
     with atomic(savepoint=False):
         if JobDefinition.objects.filter(id=number_of(job_id), has_children=True).exists():
             keep_graphs(tenant)  # what is below it comes along, as it is now
@@ -225,10 +249,15 @@ def trigger(
         if payload is not None and handler is not None:
             payload = fitting_payload(handler, payload)
             _refuse_bad_payload(job.task_type, job.tenant, payload)
-        done = _trigger(job, key, None if payload is None else checked_json("payload", payload))
+        if given not in (None, Overlap.ALLOW) and job.overlap == Overlap.ALLOW:
+            hold_turns(job.id)
+        policy = given or Overlap(job.overlap)
+        done = _trigger(job, key, None if payload is None else checked_json("payload", payload), policy)
         if done.new:
-            about = (job.tenant, job.task_type)
-            audit(operator, "trigger", [Entry(f"job {job.id}", "triggered", done.task_id, {"key": key}, *about)])
+            about, detail = (job.tenant, job.task_type), {"key": key}
+            if given or policy is not Overlap.ALLOW:
+                detail |= {"overlap": str(policy)}
+            audit(operator, "trigger", [Entry(f"job {job.id}", "triggered", done.task_id, detail, *about)])
             _tell("job.triggered", job, operator, {"task": done.task_id})
     return done
 
@@ -236,7 +265,10 @@ def trigger(
 def delete(
     job_id: int, operator: Operator, *, tenant: str = DEFAULT_TENANT, revision: int | None = None
 ) -> JobDefinition:
-    """The job is gone and fires no more; its instances that were claimed or triggered stay, as its history."""
+    """The job is gone and fires no more; its instances that were claimed or triggered stay, as its history.
+
+    Of those, the ones that still wait for their turn are cancelled.
+    """
     with atomic(savepoint=False):
         lock_graphs(tenant)
         job, _ = lock_job(tenant, job_id, revision)
@@ -251,8 +283,12 @@ def delete(
         if job.has_parents:
             link(job, [], database_now(), operator.name)
             take_back_waiting(job, operator.name)
+        if job.overlap != Overlap.ALLOW or Turn.objects.filter(job=job.id).exists():
+            cancel_waiting(job.id, operator.name)
         Backfill.objects.filter(job=job.id).delete()
         JobDefinition.objects.filter(id=job.id).delete()
+        if job.overridden:
+            FiringOverride.objects.filter(job=job.id).delete()
         _audit(operator, "delete", job, {"before": before})
         _tell("job.deleted", job, operator)
     return job
@@ -274,6 +310,8 @@ def _resume(job: JobDefinition, operator: Operator, how: OnResume) -> Changed:
     job.pause_reason = job.paused_by = ""
     job.paused_at = job.paused_until = None
     job.save()
+    if how is OnResume.SKIP:
+        skip_moved(job, ended, operator)
     dues = join(job, now, again)
     if job.has_parents:
         dues = release_of_job(job.id).dues  # the pause has held what was made of it

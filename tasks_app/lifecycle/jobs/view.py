@@ -2,6 +2,9 @@
 
 from datetime import datetime, timedelta
 from itertools import islice
+from typing import NamedTuple
+
+from django.db.models import Q
 
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.graphs import When
@@ -10,34 +13,108 @@ from tasks_app.core.phrases import counted
 from tasks_app.core.rules import Reason, Rule
 from tasks_app.core.schedule import in_zone
 from tasks_app.core.zones import known_zones
-from tasks_app.models import JobDefinition, ScheduleTask
+from tasks_app.models import FiringOverride, JobDefinition, ScheduleTask
+from tasks_app.models.schedule_task import DEFAULT_TENANT
 from tasks_app.sql import run
 
 from .parents import parent_names
 from .request import JobRequest, columns
 
 MOST_NAMED = 10  # parents in a sentence
+MOST_DAYS_OFF = 200  # that one preview lists
+LOOKED_AT = timedelta(days=366)  # for what falls out of a job that has no firing to come
+
+
+class Coming(NamedTuple):
+    """A firing that is to come."""
+
+    at: datetime  # when it runs
+    fire_time: datetime  # when it would by the schedule: what it is known by
+
+
+class FallsOut(NamedTuple):
+    """What the schedule alone would have, and does not come, or comes on another day; and why."""
+
+    fire_time: datetime  # of a day off, the first firing of that day
+    words: str
+    override: bool = False  # somebody decided it for this firing; it can be restored
 
 
 def coming(job: JobDefinition, count: int = 10, after: datetime | None = None) -> list[datetime]:
-    """The job's next firings, as if it were not paused. One that waits for others has none of its own."""
+    """When the job runs next, as if it were not paused."""
+    return [one.at for one in forecast(job, count, after)]
+
+
+def forecast(job: JobDefinition, count: int = 10, after: datetime | None = None) -> list[Coming]:
+    """The job's next firings in the order in which they run, as if it were not paused."""
     if job.has_parents:
-        return []
+        return []  # its parents' are its own
     after = after or run("clock", {})[0][0]
     start = max(after, job.start_at - timedelta(microseconds=1)) if job.start_at else after
     if job.max_runs is not None:
-        waiting = ScheduleTask.objects.filter(job=job.id, fire_time__gt=after, status="INIT").count()
+        waiting = ScheduleTask.objects.filter(job=job.id, execute_time__gt=after, status="INIT").count()
         count = min(count, max(job.max_runs - job.runs, 0) + waiting)
-    times = islice(job.schedule.after(start), count)
-    return [at for at in times if job.end_at is None or at <= job.end_at]
+    overrides = {one.fire_time: one for one in overrides_of(job, after)}
+    times = islice((at for at in job.schedule.after(start) if at not in overrides), count)
+    found = [Coming(at, at) for at in times if job.end_at is None or at <= job.end_at]
+    moved = [one for one in overrides.values() if one.moved_to is not None and one.moved_to > after]
+    return sorted(found + [Coming(one.moved_to, one.fire_time) for one in moved])[:count]
 
 
-def preview(request: JobRequest, was: JobDefinition | None, count: int = 10) -> list[str]:
-    """When a job of these fields would fire, in words; refuses what creating it would refuse."""
+def falls_out(job: JobDefinition, after: datetime, last: datetime) -> list[FallsOut]:
+    """What falls out in a stretch of time, because of the calendar or because somebody skipped it."""
+    found, schedule = [], job.schedule
+    days = schedule.days
+    for one in islice(schedule.days_off(after, last), MOST_DAYS_OFF):
+        day = f"{one.day:%a} {one.day.day} {one.day:%b %Y}"
+        becomes = f"shifted to {in_zone(one.shifted_to, job.timezone)}" if one.shifted_to else "falls out"
+        found.append(FallsOut(one.first, f"{day} {becomes}: {days.why(one.day)}, in the calendar {days.name!r}"))
+    for override in overrides_of(job, after):
+        if override.moved_to is None and override.fire_time <= last:
+            skipped = f"skipped by {override.decided_by}: {override.reason}"
+            found.append(FallsOut(override.fire_time, f"{in_zone(override.fire_time, job.timezone)} {skipped}", True))
+    return sorted(found)
+
+
+class Preview(NamedTuple):
+    times: list[Coming]
+    out: list[FallsOut]  # before the last of those times
+
+
+def previewed(job: JobDefinition, count: int = 10) -> Preview:
+    """The job's next firings, and what falls out between them."""
+    if job.has_parents:
+        return Preview([], [])
     now = run("clock", {})[0][0]
-    values = columns(request, now, was=was)
-    job = JobDefinition(**values, runs=was.runs if was else 0)
-    return in_words(job, coming(job, count, now))
+    times = forecast(job, count, now)
+    return Preview(times, falls_out(job, now, times[-1].at if times else now + LOOKED_AT))
+
+
+def overrides_of(job: JobDefinition, after: datetime) -> list[FiringOverride]:
+    """Those of firings that are still to come, by the schedule or by what somebody decided."""
+    if not job.overridden or job.id is None:
+        return []
+    still = Q(fire_time__gt=after) | Q(moved_to__gt=after)
+    return list(FiringOverride.objects.filter(still, job=job.id).order_by("fire_time"))
+
+
+def preview(request: JobRequest, was: JobDefinition | None, count: int = 10, tenant: str = DEFAULT_TENANT) -> list[str]:
+    """When a job of these fields would fire, in words; refuses what creating it would refuse."""
+    values = columns(request, run("clock", {})[0][0], was=was, tenant=tenant)
+    kept = {"id": was.id, "runs": was.runs, "overridden": was.overridden} if was else {"runs": 0, "overridden": False}
+    return lines_of(JobDefinition(**values, **kept), count)
+
+
+def lines_of(job: JobDefinition, count: int = 10) -> list[str]:
+    """Its next times in words, and in their places what falls out between them."""
+    found = previewed(job, count)
+    lines = [(one.at, firing_in_words(job, one)) for one in found.times]
+    return [words for _, words in sorted([*lines, *((one.fire_time, one.words) for one in found.out)])]
+
+
+def firing_in_words(job: JobDefinition, one: Coming) -> str:
+    moved = "" if one.at == one.fire_time else f", moved from {in_zone(one.fire_time, job.timezone)}"
+    return in_zone(one.at, job.timezone) + moved
 
 
 def schedule_in_words(job: JobDefinition) -> str:
@@ -86,3 +163,12 @@ def state_of(job: JobDefinition) -> Reason:
 def known_zone(job: JobDefinition) -> str:
     """Its time zone, or UTC where that is not known any more."""
     return job.timezone if job.timezone in known_zones() else "UTC"
+
+
+def job_named(tenant: str, wanted: str) -> JobDefinition | None:
+    """The job of that name, or else of that id."""
+    jobs = JobDefinition.objects.filter(tenant=tenant)
+    job = jobs.filter(name=wanted).first()
+    if job is None and wanted.isascii() and wanted.isdigit() and len(wanted) < 19:
+        job = jobs.filter(id=int(wanted)).first()
+    return job

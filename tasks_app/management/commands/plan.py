@@ -6,7 +6,7 @@ from tasks_app.core.errors import InvalidTask
 from tasks_app.core.phrases import counted
 from tasks_app.core.text import visible
 from tasks_app.engine.beat.job_planner import plan_once
-from tasks_app.lifecycle.jobs.view import coming, in_words, schedule_in_words, state_of
+from tasks_app.lifecycle.jobs.view import job_named, lines_of, schedule_in_words, state_of
 from tasks_app.management.terminal import TerminalCommand
 from tasks_app.models import JobDefinition
 from tasks_app.models.schedule_task import DEFAULT_TENANT
@@ -28,7 +28,7 @@ class Command(TerminalCommand):
         self.stdout.write(visible(f"{job.name}: {schedule_in_words(job)}"))
         self.stdout.write(visible(state_of(job).words))
         for words in self._times(job, options["count"]):
-            self.stdout.write(f"  {words}")
+            self.stdout.write(visible(f"  {words}"))
 
     def _plan(self) -> int:
         look = plan_once()
@@ -40,15 +40,12 @@ class Command(TerminalCommand):
 
     def _times(self, job: JobDefinition, count: int) -> list[str]:
         try:
-            return in_words(job, coming(job, count))
+            return lines_of(job, count)
         except InvalidTask:
             return []  # it can't be read, as the line above says
 
     def _job(self, tenant: str, wanted: str) -> JobDefinition:
-        jobs = JobDefinition.objects.filter(tenant=tenant)
-        job = jobs.filter(name=wanted).first()
-        if job is None and wanted.isascii() and wanted.isdigit() and len(wanted) < 19:
-            job = jobs.filter(id=int(wanted)).first()
+        job = job_named(tenant, wanted)
         if job is None:
             raise CommandError(f"tenant {tenant!r} has no job with the id or name {wanted!r}.")
         return job

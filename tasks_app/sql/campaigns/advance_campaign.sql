@@ -5,7 +5,7 @@ UPDATE punctual_campaign
 SET done = done + %(taken)s, counts = %(counts)s::jsonb, waiting = waiting + %(released)s,
     measure_at = CASE WHEN waiting + %(released)s > 0
                       THEN coalesce(measure_at, clock_timestamp() + make_interval(
-                               secs => CASE WHEN most_running IS NULL THEN %(every)s ELSE %(soon)s END)) END,
+                               secs => CASE WHEN most_running IS NULL THEN %(every)s::float8 ELSE %(soon)s::float8 END)) END,
     next_at = CASE WHEN rate IS NULL THEN clock_timestamp()
                    ELSE greatest(next_at, clock_timestamp() - make_interval(secs => %(slack)s))
                         + make_interval(secs => %(taken)s::int / rate) END,

@@ -55,7 +55,7 @@ SET succeeded = k.succeeded + counted.succeeded, died = k.died + counted.died, o
     measure_at = CASE WHEN k.waiting > counted.succeeded + counted.died + counted.otherwise
                       THEN clock_timestamp() + greatest(
                                make_interval(secs => CASE WHEN k.most_running IS NOT NULL AND k.state = 'RUNNING'
-                                                          THEN %(soon)s ELSE %(every)s END),
+                                                          THEN %(soon)s::float8 ELSE %(every)s::float8 END),
                                (clock_timestamp() - k.finished_at) / 30) END
 FROM counted
 WHERE k.id = %(campaign)s

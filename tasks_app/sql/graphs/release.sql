@@ -5,6 +5,7 @@
 -- writes down what has been over for a while, since the mover takes it away, and forgets what a replay has undone. What has
 -- failed is noted by everybody: alarms look for that.
 -- Due from now on, not from its fire time, which has passed: a dispatcher reads on from where its last look ended.
+-- A firing that its job skipped, or replaced by a newer one, since it lets no two overlap, was not needed.
 -- The waits of what is BLOCKED no more, since somebody cancelled it, are dropped.
 WITH child AS MATERIALIZED (
 --rows
@@ -15,13 +16,13 @@ WITH child AS MATERIALIZED (
 ), state AS MATERIALIZED (
     SELECT b.task, b.job, w.parent, w.ended AS noted, p.since,
            coalesce(p.ended, w.ended, (
-               SELECT CASE WHEN g.error_code = 'NOT_NEEDED' THEN g.error_code ELSE g.status END
+               SELECT CASE WHEN g.error_code IN ('NOT_NEEDED', 'OVERLAP', 'OVERTAKEN') THEN 'NOT_NEEDED' ELSE g.status END
                FROM punctual_past g WHERE g.id = w.parent LIMIT 1), 'CANCELLED') AS ended
     FROM looked b
     CROSS JOIN LATERAL (SELECT parent, ended FROM punctual_wait WHERE task = b.task ORDER BY parent LIMIT 100000) AS w
     LEFT JOIN LATERAL (
         SELECT updated_at AS since,
-               CASE WHEN status = 'CANCELLED' AND error_code = 'NOT_NEEDED' THEN error_code
+               CASE WHEN status = 'CANCELLED' AND error_code IN ('NOT_NEEDED', 'OVERLAP', 'OVERTAKEN') THEN 'NOT_NEEDED'
                     WHEN status IN ('SUCCESS', 'DEAD', 'CANCELLED') THEN status
                     ELSE '' END AS ended
         FROM punctual_task WHERE id = w.parent LIMIT 1

@@ -13,7 +13,8 @@ WITH soon AS MATERIALIZED (
     ) AS first
     ORDER BY first.next_fire
 )
-SELECT c.id, c.cron, c.timezone, c.dst_gap, c.dst_repeat, c.every, c.phase, c.next_fire, c.after_job, clock_timestamp()
+SELECT c.id, c.cron, c.timezone, c.dst_gap, c.dst_repeat, c.every, c.phase, c.calendar, c.on_day_off, c.next_fire,
+       c.after_job, clock_timestamp()
 FROM soon
 CROSS JOIN LATERAL (
     SELECT * FROM punctual_job_cursor

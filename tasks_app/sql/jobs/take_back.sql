@@ -2,18 +2,36 @@
 -- What is due has an index by job (punctual_task_planned), so that the job's history is not looked at.
 -- One that is being claimed right now is waited for, and then it is RUNNING and stays. What was triggered by hand
 -- stays, and so does what has been tried and then got another time: it was snoozed, or a person replayed it; and what has
--- begun and lost its worker (solo): it may have had its effect. What a backfill has made is the backfill's: that is stopped
--- by itself.
+-- begun and lost its worker (solo): it may have had its effect. One that was moved has the time that somebody gave it. What
+-- waits for its turn has been claimed by nobody either. What a backfill has made is the backfill's: that is stopped by
+-- itself. The caller has locked the job, so nobody gives turns meanwhile.
 WITH made AS MATERIALIZED (
     SELECT unnest(c.released) AS id
     FROM punctual_backfill b JOIN punctual_campaign_chunk c ON c.campaign_id = b.campaign_id AND c.waiting > 0
     WHERE b.job = %(job)s
-), gone AS (
+), scheduled AS (
     DELETE FROM punctual_task t
-    WHERE t.job = %(job)s AND t.due_at IS NOT NULL AND t.status = 'INIT' AND NOT t.solo AND (t.claimed_due IS NULL OR t.execute_time = t.fire_time)
+    WHERE t.job = %(job)s AND t.due_at IS NOT NULL AND t.status = 'INIT' AND NOT t.solo
+      AND (t.claimed_due IS NULL OR t.execute_time = t.fire_time
+           OR EXISTS (SELECT FROM punctual_firing_override o
+                      WHERE o.job = t.job AND o.fire_time = t.fire_time AND o.moved_to = t.execute_time))
       AND NOT starts_with(t.biz_key, %(manual)s::text) AND NOT starts_with(t.biz_key, %(again)s::text)
       AND NOT EXISTS (SELECT FROM made WHERE made.id = t.id)
     RETURNING t.id, t.tenant, t.task_type, t.biz_key, t.job, t.fire_time, t.idem_key
+), waiting AS (
+    DELETE FROM punctual_task t
+    WHERE t.id = ANY (ARRAY(SELECT w.task FROM punctual_turn w WHERE w.job = %(job)s AND w.state <> 'taken'))
+      AND t.status = 'BLOCKED' AND NOT t.solo
+      AND (t.claimed_due IS NULL OR t.execute_time = t.fire_time
+           OR EXISTS (SELECT FROM punctual_firing_override o
+                      WHERE o.job = t.job AND o.fire_time = t.fire_time AND o.moved_to = t.execute_time))
+      AND NOT starts_with(t.biz_key, %(manual)s::text) AND NOT starts_with(t.biz_key, %(again)s::text)
+      AND NOT EXISTS (SELECT FROM made WHERE made.id = t.id)
+    RETURNING t.id, t.tenant, t.task_type, t.biz_key, t.job, t.fire_time, t.idem_key
+), gone AS MATERIALIZED (
+    SELECT * FROM scheduled UNION ALL SELECT * FROM waiting
+), turns AS (
+    DELETE FROM punctual_turn w WHERE w.task = ANY (ARRAY(SELECT id FROM gone))
 ), news AS NOT MATERIALIZED (
     SELECT 'task.cancelled' AS event, g.id, g.tenant, g.task_type, g.biz_key AS key, g.job, g.fire_time, g.idem_key,
            NULL::text AS worker, NULL::uuid AS batch_no, NULL::int AS attempt, NULL::text AS state,

@@ -1,5 +1,6 @@
 -- tell_missed: firings of these schedules passed before anybody planned them; told for each job whose firings they were.
--- A job counts those after its own beginning; one that began later, or has ended, has missed nothing.
+-- A job counts those after its own beginning; one that began later, or has ended, has missed nothing. What somebody has
+-- skipped or moved was not missed.
 WITH passed AS MATERIALIZED (
     SELECT p.place, array_agg(p.at) AS times FROM unnest(%(of)s::int[], %(times)s::timestamptz[]) AS p(place, at) GROUP BY p.place
 ), missed AS (
@@ -17,6 +18,8 @@ WITH passed AS MATERIALIZED (
     CROSS JOIN LATERAL (
         SELECT count(*), min(t.at) AS first, max(t.at) AS last FROM unnest(passed.times) AS t(at)
         WHERE t.at > j.plan_from AND (j.end_at IS NULL OR t.at <= j.end_at)
+          AND CASE WHEN j.overridden
+                   THEN NOT EXISTS (SELECT FROM punctual_firing_override o WHERE o.job = j.id AND o.fire_time = t.at) ELSE TRUE END
     ) AS m
     WHERE m.count > 0
 )

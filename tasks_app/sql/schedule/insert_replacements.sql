@@ -39,4 +39,4 @@ WITH created AS (
     FROM created c
 ),
 --include tell
-SELECT tenant, task_type, biz_key, id, date_part('epoch', due_at) FROM created
+SELECT tenant, task_type, biz_key, id, date_part('epoch', due_at), replaces, job FROM created

@@ -23,4 +23,4 @@ WITH dead AS MATERIALIZED (
     FROM moved m
 ),
 --include tell
-SELECT id FROM moved
+SELECT id, job FROM moved

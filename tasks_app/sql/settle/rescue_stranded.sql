@@ -7,9 +7,9 @@ WITH stretch AS MATERIALIZED (
 ), stranded AS MATERIALIZED (
     SELECT t.id FROM punctual_task t
     WHERE t.id > %(after)s AND t.id <= (SELECT max(id) FROM stretch)
-      AND CASE t.status
-          WHEN 'RUNNING' THEN NOT EXISTS (SELECT FROM punctual_batch b WHERE b.batch_no = t.batch_no AND b.finished_at IS NULL)
-          WHEN 'AWAY' THEN NOT EXISTS (SELECT FROM punctual_away a WHERE a.task = t.id) ELSE FALSE END
+      AND t.status IN ('RUNNING', 'AWAY')
+      AND NOT EXISTS (SELECT FROM punctual_batch b WHERE b.batch_no = t.batch_no AND b.finished_at IS NULL)
+      AND NOT EXISTS (SELECT FROM punctual_away a WHERE a.task = t.id AND t.status = 'AWAY')
     ORDER BY t.id
     FOR NO KEY UPDATE OF t SKIP LOCKED
 ), rescued AS (
@@ -18,9 +18,9 @@ WITH stretch AS MATERIALIZED (
         updated_at = clock_timestamp()
     FROM stranded
     WHERE t.id = stranded.id
-      AND CASE t.status
-          WHEN 'RUNNING' THEN NOT EXISTS (SELECT FROM punctual_batch b WHERE b.batch_no = t.batch_no AND b.finished_at IS NULL)
-          WHEN 'AWAY' THEN NOT EXISTS (SELECT FROM punctual_away a WHERE a.task = t.id) ELSE FALSE END
+      AND t.status IN ('RUNNING', 'AWAY')
+      AND NOT EXISTS (SELECT FROM punctual_batch b WHERE b.batch_no = t.batch_no AND b.finished_at IS NULL)
+      AND NOT EXISTS (SELECT FROM punctual_away a WHERE a.task = t.id AND t.status = 'AWAY')
     RETURNING t.id
 )
 SELECT (SELECT max(id) FROM stretch), ARRAY(SELECT id FROM rescued ORDER BY id)

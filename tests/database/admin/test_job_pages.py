@@ -32,6 +32,7 @@ FORM = {
     "dst_gap": "shift",
     "dst_repeat": "once",
     "catch_up": "latest",
+    "overlap": "skip",
     "backoff": "1, 5, 30",
     "timeout": "20",
     "reason": "wanted",
@@ -119,7 +120,7 @@ def test_a_page_tells_all_of_a_job(viewer, monkeypatch):
     answer = viewer.get(f"{LIST}{job.id}/change/")
     text = answer.content.decode()
 
-    assert len(answer.context["times"]) == 10
+    assert len(answer.context["preview"]) == 10
     for word in ("Every 10 seconds", "Fires next on", "for n", "bob", "after 1.0, 5.0 s", "20 s", "The last run: "):
         assert word in text
     assert "<code>payload</code>" in text
@@ -232,6 +233,7 @@ def test_the_next_times_can_be_seen_before_anything_is_saved(operator):
         ({"max_retry": "-1"}, "max_retry", "max_retry"),
         ({"jitter": "999999"}, "jitter", "jitter"),
         ({"catch_up": "maybe"}, "catch_up", "maybe"),
+        ({"overlap": "maybe"}, "overlap", "maybe"),
         ({"start_at": "soon"}, "start_at", "is not a time"),
         ({"start_at": "9999-12-31T23:59"}, "start_at", "a hundred years ahead"),
         ({"start_at": "2090-01-02T00:00", "end_at": "2090-01-01T00:00"}, "end_at", "never fire"),
@@ -306,6 +308,18 @@ def test_a_job_is_paused_resumed_triggered_and_deleted_with_a_reason(operator):
     assert list(verbs)[1:] == [(verb, "olga") for verb in ("pause", "trigger", "resume", "delete")]
 
 
+def test_a_jobs_page_says_what_it_does_about_overlap_and_a_trigger_may_do_otherwise(operator):
+    a_beat_is_alive()
+    job = make(every=3600, overlap="skip")
+
+    assert "Skip the firing" in page(operator, f"{LIST}{job.id}/change/")
+    assert "If another instance is under way" in page(operator, order_path(job, "trigger"))
+    for given in ("", "allow"):
+        operator.post(order_path(job, "trigger"), order(overlap=given))
+
+    assert [task.status for task in instances(job)] == ["BLOCKED", "INIT"]
+
+
 def test_an_order_that_is_sent_twice_acts_once(operator):
     a_beat_is_alive()
     job = make(every=3600)
@@ -341,6 +355,7 @@ def test_a_trigger_while_nobody_dispatches_is_refused(operator):
         ("pause", {"until": "2000-01-01T00:00"}),
         ("pause", {"on_resume": "maybe"}),
         ("trigger", {"payload": "{"}),
+        ("trigger", {"overlap": "maybe"}),
     ],
 )
 def test_a_bad_order_is_refused_and_changes_nothing(operator, verb, bad):

@@ -11,14 +11,14 @@ from tasks_app.core.links import LINKS
 from tasks_app.lifecycle.audit import Entry, audit
 from tasks_app.lifecycle.logs import Lines, keep_logs
 from tasks_app.lifecycle.progress import Told, tell_progress
-from tasks_app.models import Campaign, ScheduleTask
+from tasks_app.models import Campaign, ScheduleTask, TaskProgress
 from tests.support.audit import deeds
 from tests.support.browser import person
 from tests.support.campaigns import carried_out
 from tests.support.clients import client_of
 from tests.support.engine import claim_due, run_due
 from tests.support.jobs import instances, make
-from tests.support.moves import MONDAY, TUESDAY, dead, scheduled, started, state
+from tests.support.moves import MONDAY, TUESDAY, away, dead, scheduled, started, state
 
 pytestmark = pytest.mark.django_db
 
@@ -542,10 +542,20 @@ def test_its_part_says_when_the_run_is_over_and_the_page_keeps_the_lines(viewer)
     assert "data-refresh" not in whole and "<progress" not in whole
 
 
+def test_the_page_of_a_task_that_is_away_shows_how_far_it_is_elsewhere(viewer):
+    [task] = away("elsewhere").tasks
+    TaskProgress.objects.create(task=task.id, fraction=0.4, note="page 4")
+
+    whole = page(viewer, f"{LIST}{task.id}/change/")
+
+    assert "40 %, page 4" in whole and "data-refresh" in whole
+    assert "This run is over" not in page(viewer, f"{LIST}{task.id}/parts/")
+
+
 def test_a_run_that_tells_nothing_says_so_and_strangers_see_none_of_it(viewer, stranger):
     [task] = started("quiet").tasks
 
-    assert "has told nothing of its progress" in page(viewer, f"{LIST}{task.id}/change/")
+    assert "Nothing has been told of its progress" in page(viewer, f"{LIST}{task.id}/change/")
     assert "What earlier tries have logged" not in page(viewer, f"{LIST}{task.id}/change/")
     assert stranger.get(f"{LIST}{task.id}/parts/").status_code in (302, 403)
     assert viewer.get(f"{LIST}987654321/parts/").status_code == 404

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
+from tasks_app.client import Operator
+from tasks_app.client.calendars import CalendarRequest, create_calendar
 from tasks_app.engine.operations.declared_jobs.document import BadFile, file_of
 from tasks_app.engine.operations.declared_jobs.export import file_of as written
 from tasks_app.engine.operations.declared_jobs.plan import Wanted, plan
@@ -135,6 +137,16 @@ def test_only_what_the_file_declared_is_pruned_and_only_if_asked(apply):
     assert set(JobDefinition.objects.values_list("name", flat=True)) == {"by hand", "invoices"}
     assert planned and not instances(planned[0].job)
     assert apply(None, "--prune") == (0, ["Nothing to do."])
+
+
+def test_a_job_of_the_same_name_that_another_file_declares_for_another_tenant_is_not_pruned(apply, tmp_path):
+    other = tmp_path / "other.yaml"
+    other.write_text(f"tenant: acme\n{FILE}")
+    apply(FILE)
+    assert run("apply", str(other))[0] == 0
+
+    assert apply(None, "--prune") == (0, ["Nothing to do."])
+    assert JobDefinition.objects.filter(tenant="acme").count() == 2
 
 
 def test_another_file_of_the_same_name_does_not_prune(apply):
@@ -407,6 +419,7 @@ OTHERS = {
     "dst_repeat": "twice",
     "lane": "low",
     "catch_up": "all",
+    "overlap": "queue_one",
     "every": 5400,
     "max_retry": 7,
     "timeout": 1.5,
@@ -415,7 +428,13 @@ OTHERS = {
     "jitter": 7,
     "catch_up_window": 3600,
     "catch_up_most": 5,
+    "calendar": "holidays",
+    "on_day_off": "shift",
+    "parents": ["before it"],
+    "when": "all_done",
+    "if_parent_fails": "cancel",
 }
+ALONGSIDE = {"on_day_off": {"calendar": "holidays", "every": 3600}}  # what a field needs
 
 
 @pytest.mark.parametrize(
@@ -424,8 +443,10 @@ OTHERS = {
 def test_every_field_of_a_job_goes_into_a_file_and_back(field):
     """A new field needs a line in OTHERS, and nothing else."""
     assert field.name in OTHERS, f"give {field.name} another value than its default in OTHERS"
-    options = {"every": 60} if field.name not in ("cron", "every", "at") else {}
-    made = make("one", **options | {field.name: OTHERS[field.name]})
+    create_calendar(CalendarRequest("holidays", weekdays=["Sunday"]), Operator("olga", "for the test"))
+    make("before it", every=62)
+    options = {"every": 60} if field.name not in ("cron", "every", "at", "parents") else {}
+    made = make("one", **options | ALONGSIDE.get(field.name, {}) | {field.name: OTHERS[field.name]})
     assert document(made)[field.name] != document(make("two", every=61))[field.name]
 
     text = write(written([made], None))

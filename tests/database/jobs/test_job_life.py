@@ -11,6 +11,7 @@ import pytest
 
 from tasks_app.core.firings import INSTANT
 from tasks_app.engine.beat.job_planner import plan_once
+from tasks_app.engine.beat.turn_giver import give_due_turns
 from tasks_app.lifecycle.claim import return_batches, return_unstarted
 from tasks_app.lifecycle.jobs import verbs
 from tasks_app.lifecycle.reap import reap
@@ -20,6 +21,7 @@ from tests.support.engine import claim_due, expire_lease
 from tests.support.jobs import by, instances, make, now, time_passes
 from tests.support.marks import LONG_LEASES, commits
 from tests.support.moves import settled
+from tests.support.turns import under_way
 
 pytestmark = commits
 
@@ -68,6 +70,9 @@ class Life:
 
     def some_are_claimed(self) -> None:
         claim_due(size=self.dice.randint(1, 3), batches=self.dice.randint(1, 3))
+
+    def turns_are_given(self) -> None:
+        give_due_turns()
 
     def one_is_started(self) -> None:
         for batch in self._some_batch(started_at=None):
@@ -128,7 +133,8 @@ class Life:
         return min({self.seen} | {at - INSTANT for at in later}), waiting - later
 
     def _waiting(self) -> set[datetime]:
-        return {task.fire_time for task in instances(self.job) if task.status == "INIT" and not task.solo}
+        waiting = ("INIT", "BLOCKED")
+        return {task.fire_time for task in instances(self.job) if task.status in waiting and not task.solo}
 
     def it_is_resumed(self) -> None:
         if self.paused:
@@ -153,6 +159,7 @@ class Life:
             self.beats_are_away: 1,
             self.planner_looks: 5,
             self.some_are_claimed: 6,
+            self.turns_are_given: 8 if self.job.overlap != "allow" else 0,
             self.one_is_started: 2,
             self.one_is_done: 3,
             self.a_beat_dies: 3,
@@ -168,12 +175,16 @@ class Life:
         deed()
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_every_firing_runs_once_whatever_people_do_meanwhile(seed, settings):
+@pytest.mark.parametrize(
+    ("seed", "overlap"), [(seed, "allow") for seed in range(12)] + [(seed, "queue_all") for seed in range(4)]
+)
+def test_every_firing_runs_once_whatever_people_do_meanwhile(seed, overlap, settings):
     settings.PUNCTUAL = settings.PUNCTUAL | LONG_LEASES
-    life = Life(seed, max_runs=100_000 if seed % 4 == 3 else None)
+    life = Life(seed, overlap=overlap, max_runs=100_000 if seed % 4 == 3 else None)
     for _ in range(50):
         life.goes_on()
+        if overlap != "allow":
+            assert len(under_way(life.job)) <= 1, life.deeds
     life.it_is_resumed()
     plan_all()
     life.look()

@@ -20,7 +20,7 @@ from tasks_app.core.targets import ToStream
 from tasks_app.core.tenants import INTERNAL_TENANT
 from tasks_app.engine.operations import lanes
 from tasks_app.lifecycle.dead_letter import replay
-from tasks_app.lifecycle.jobs import verbs
+from tasks_app.lifecycle.jobs import overrides, verbs
 from tasks_app.lifecycle.jobs.instances import OF_JOB, Fired, Firing, insert
 from tasks_app.lifecycle.jobs.planning import plan_due
 from tasks_app.lifecycle.limited import declare_limits
@@ -115,6 +115,7 @@ PROVOKED: dict[str, Callable[[], object]] = {
     "task.cancelled": lambda: scheduled("a", at=MONDAY) and cancel_unit(TYPE, "a", reason="not wanted", by="olga"),
     "job.created": lambda: make(every=3600),
     "job.edited": lambda: job(verbs.edit, changes={"every": 7200, "name": "another"}),
+    "job.firing_changed": lambda: job(overrides.skip, fire_time=None),
     "job.paused": lambda: job(verbs.pause, until=MONDAY),
     "job.resumed": lambda: verbs.resume(job(verbs.pause).id, by()),
     "job.triggered": lambda: job(verbs.trigger, key="now"),

@@ -51,8 +51,19 @@ from tasks_app.lifecycle.progress import Told, forget_progress, tell_progress
 from tasks_app.lifecycle.reap import reap, rescue_stranded
 from tasks_app.lifecycle.release import release_children, walk
 from tasks_app.lifecycle.start import start
+from tasks_app.lifecycle.turns import give_turns, to_decide
 from tasks_app.lifecycle.view import history
-from tasks_app.models import AnyTask, Campaign, DlqEntry, GraphRun, JobDefinition, OutboxWindow, ScheduleTask, TaskBatch
+from tasks_app.models import (
+    AnyTask,
+    Campaign,
+    DlqEntry,
+    GraphRun,
+    JobDefinition,
+    OutboxWindow,
+    ScheduleTask,
+    TaskBatch,
+    Turn,
+)
 from tests.support.engine import anybodys
 from tests.support.graphs import begun, family, job_named
 from tests.support.history import GROWING, LIMITED, TYPE, History, another_database
@@ -173,6 +184,15 @@ def release_a_graph() -> None:
     assert release_children([root.id]).tasks == 2
 
 
+def give_some_turns() -> None:
+    turns = Turn.objects.filter(state=Turn.NEW, job__in=JobDefinition.objects.filter(id__lte=100).values("id"))
+    tasks = list(turns.order_by("task").values_list("task", flat=True)[:20])
+    ScheduleTask.objects.filter(id__in=tasks).update(status="BLOCKED", due_at=None)
+    Turn.objects.filter(task__in=tasks).update(at=timezone.now() - timedelta(seconds=1))
+    found = to_decide(range(16))
+    assert give_turns(found.jobs).released == 20
+
+
 def backfill_some() -> None:
     """Its choice among what is there, the step that makes the instances, and an edit that leaves them alone."""
     job = JobDefinition.objects.get(name="job-77")
@@ -208,6 +228,8 @@ DOES = {
     "roll up": roll_up,
     "plan": lambda: plan_due(range(16), 60.0),
     "plan nothing": lambda: sql.run("to_plan", {"shards": list(range(16)), "ahead": 60.0}),
+    "give turns": give_some_turns,
+    "give no turn": lambda: to_decide(range(16)),
     "end pauses": lambda: sql.run("ended_pauses", {"after": 0, "most": 100}),
     "prune answers": lambda: sql.run("prune_idempotency", {"keep": 10 * DAY, "step": 100}),
     "prune alerts": lambda: sql.run("prune_alerts", {"keep": 10 * DAY, "step": 100}),

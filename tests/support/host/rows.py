@@ -5,6 +5,7 @@ from types import SimpleNamespace
 from django.db.models.functions import Now
 
 from tasks_app.client import Operator, ToStream, cancel_tasks, subscribe
+from tasks_app.client.calendars import CalendarRequest, create_calendar
 from tasks_app.engine.operations import api_tokens
 from tasks_app.engine.operations.campaigns import start_for
 from tasks_app.lifecycle.hosts import limit
@@ -37,6 +38,7 @@ def one_of_each() -> SimpleNamespace:
         nora=person("nora"),  # staff of the shop, without any right
         batch=batch,
         task=task,
+        calendar=create_calendar(CalendarRequest("holidays"), Operator("olga", "for its page")).id,
         job=make().id,
         run=a_run().id,
         alarms=alarm_ids(),

@@ -81,19 +81,19 @@ SCOPES = {
     ),
     "a task that is away, cancelled and moved": (
         Scope(outcomes=("away",), reports=2, cancels=1, edits=1, workers=1),
-        1,
+        15_900,
     ),
     "a task that is away, in doubt and replayed": (
         Scope(outcomes=("ok", "away"), reports=2, doubts=1, replays=1, workers=1),
-        1,
+        2_100,
     ),
     "a rolling task that is away": (
         Scope(outcomes=("away",), rolling=True, reports=2, cancels=1, workers=1),
-        1,
+        1_600,
     ),
     "two tasks of a batch, one or both away": (
         Scope(units=2, outcomes=("ok", "away"), reports=1, workers=1, article=False),
-        1,
+        16_400,
     ),
     "the wheel, snoozes, skips and timeouts": (
         Scope(wheel=True, edits=1, outcomes=("ok", "snooze", "skip"), timeouts=True),

@@ -3,6 +3,7 @@
 import datetime
 from collections.abc import AsyncIterator, Iterator
 from typing import cast
+from uuid import UUID
 
 from ..keys import new_key
 from .api.alarms import create_alarm_channel as _create_alarm_channel
@@ -20,6 +21,11 @@ from .api.alarms import read_channel_alerts as _read_channel_alerts
 from .api.alarms import read_incident as _read_incident
 from .api.alarms import test_alarm_channel as _test_alarm_channel
 from .api.audit import list_audit as _list_audit
+from .api.calendars import create_calendar as _create_calendar
+from .api.calendars import delete_calendar as _delete_calendar
+from .api.calendars import edit_calendar as _edit_calendar
+from .api.calendars import list_calendars as _list_calendars
+from .api.calendars import read_calendar as _read_calendar
 from .api.campaigns import backfill_jobs as _backfill_jobs
 from .api.campaigns import cancel_campaign as _cancel_campaign
 from .api.campaigns import change_campaign as _change_campaign
@@ -45,10 +51,13 @@ from .api.jobs import edit_job as _edit_job
 from .api.jobs import explain_job as _explain_job
 from .api.jobs import list_instances as _list_instances
 from .api.jobs import list_jobs as _list_jobs
+from .api.jobs import move_firing as _move_firing
 from .api.jobs import pause_job as _pause_job
 from .api.jobs import preview_job as _preview_job
 from .api.jobs import read_job as _read_job
+from .api.jobs import restore_firing as _restore_firing
 from .api.jobs import resume_job as _resume_job
+from .api.jobs import skip_firing as _skip_firing
 from .api.jobs import trigger_job as _trigger_job
 from .api.lanes import pause_lane as _pause_lane
 from .api.lanes import read_lanes as _read_lanes
@@ -121,6 +130,10 @@ from .models.bulk_cancel_in import BulkCancelIn
 from .models.bulk_cancel_out import BulkCancelOut
 from .models.bulk_create_in import BulkCreateIn
 from .models.bulk_create_out import BulkCreateOut
+from .models.calendar_in import CalendarIn
+from .models.calendar_out import CalendarOut
+from .models.calendar_page import CalendarPage
+from .models.calendar_patch import CalendarPatch
 from .models.campaign_changed_out import CampaignChangedOut
 from .models.campaign_in import CampaignIn
 from .models.campaign_out import CampaignOut
@@ -131,6 +144,7 @@ from .models.complete_in import CompleteIn
 from .models.delivery_out import DeliveryOut
 from .models.delivery_page import DeliveryPage
 from .models.fail_in import FailIn
+from .models.firing_changed_out import FiringChangedOut
 from .models.health_out import HealthOut
 from .models.host_limit_in import HostLimitIn
 from .models.host_limit_out import HostLimitOut
@@ -160,6 +174,7 @@ from .models.list_incidents_scope import ListIncidentsScope
 from .models.live_out import LiveOut
 from .models.log_out import LogOut
 from .models.log_page import LogPage
+from .models.move_firing_in import MoveFiringIn
 from .models.named_secret_in import NamedSecretIn
 from .models.named_secret_made import NamedSecretMade
 from .models.named_secret_out import NamedSecretOut
@@ -427,6 +442,60 @@ class Operations:
         )
         return cast(PreviewOut, answer.parsed)
 
+    def skip_firing(
+        self,
+        job_id: int,
+        fire_time: str,
+        body: ReasonIn | Unset = UNSET,
+        *,
+        idempotency_key: str | None = None,
+    ) -> FiringChangedOut:
+        """Skip one firing of a job"""
+        answer = _skip_firing.sync_detailed(
+            client=self.client,
+            job_id=job_id,
+            fire_time=fire_time,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(FiringChangedOut, answer.parsed)
+
+    def move_firing(
+        self,
+        job_id: int,
+        fire_time: str,
+        body: MoveFiringIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> FiringChangedOut:
+        """Move one firing of a job"""
+        answer = _move_firing.sync_detailed(
+            client=self.client,
+            job_id=job_id,
+            fire_time=fire_time,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(FiringChangedOut, answer.parsed)
+
+    def restore_firing(
+        self,
+        job_id: int,
+        fire_time: str,
+        body: ReasonIn | Unset = UNSET,
+        *,
+        idempotency_key: str | None = None,
+    ) -> FiringChangedOut:
+        """Restore one firing of a job"""
+        answer = _restore_firing.sync_detailed(
+            client=self.client,
+            job_id=job_id,
+            fire_time=fire_time,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(FiringChangedOut, answer.parsed)
+
     def explain_job(
         self,
         job_id: int,
@@ -634,7 +703,7 @@ class Operations:
         run: UUID,
         tenant: str | Unset = UNSET,
         signature: str | Unset = UNSET,
-    ) -> ReportOut | ReportOut:
+    ) -> ReportOut:
         """Report that a task is done"""
         answer = _complete_task.sync_detailed(
             client=self.client,
@@ -645,7 +714,7 @@ class Operations:
             tenant=tenant,
             signature=signature,
         )
-        return cast(ReportOut | ReportOut, answer.parsed)
+        return cast(ReportOut, answer.parsed)
 
     def fail_task(
         self,
@@ -656,7 +725,7 @@ class Operations:
         run: UUID,
         tenant: str | Unset = UNSET,
         signature: str | Unset = UNSET,
-    ) -> ReportOut | ReportOut:
+    ) -> ReportOut:
         """Report that a task has failed"""
         answer = _fail_task.sync_detailed(
             client=self.client,
@@ -667,7 +736,7 @@ class Operations:
             tenant=tenant,
             signature=signature,
         )
-        return cast(ReportOut | ReportOut, answer.parsed)
+        return cast(ReportOut, answer.parsed)
 
     def progress_task(
         self,
@@ -1007,6 +1076,97 @@ class Operations:
             idempotency_key=idempotency_key or new_key(),
         )
         return cast(RerunOut, answer.parsed)
+
+    def list_calendars(
+        self,
+        *,
+        after: str | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> CalendarPage:
+        """List calendars, by name"""
+        answer = _list_calendars.sync_detailed(
+            client=self.client,
+            after=after,
+            limit=limit,
+        )
+        return cast(CalendarPage, answer.parsed)
+
+    def iterate_calendars(
+        self,
+        *,
+        limit: int | Unset = 50,
+    ) -> Iterator[CalendarOut]:
+        """All that `list_calendars` lists, page after page"""
+        after: str | Unset = UNSET
+        while True:
+            page = self.list_calendars(
+                after=after,
+                limit=limit,
+            )
+            for one in page.items:
+                yield one
+            if page.next_ is None:
+                return
+            after = page.next_
+
+    def create_calendar(
+        self,
+        body: CalendarIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> CalendarOut:
+        """Create a calendar"""
+        answer = _create_calendar.sync_detailed(
+            client=self.client,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(CalendarOut, answer.parsed)
+
+    def read_calendar(
+        self,
+        calendar_id: int,
+    ) -> CalendarOut:
+        """Read a calendar"""
+        answer = _read_calendar.sync_detailed(
+            client=self.client,
+            calendar_id=calendar_id,
+        )
+        return cast(CalendarOut, answer.parsed)
+
+    def delete_calendar(
+        self,
+        calendar_id: int,
+        *,
+        if_match: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+    ) -> None:
+        """Delete a calendar"""
+        answer = _delete_calendar.sync_detailed(
+            client=self.client,
+            calendar_id=calendar_id,
+            if_match=if_match,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        del answer
+
+    def edit_calendar(
+        self,
+        calendar_id: int,
+        body: CalendarPatch,
+        *,
+        if_match: str,
+        idempotency_key: str | None = None,
+    ) -> CalendarOut:
+        """Change a calendar"""
+        answer = _edit_calendar.sync_detailed(
+            client=self.client,
+            calendar_id=calendar_id,
+            body=body,
+            if_match=if_match,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(CalendarOut, answer.parsed)
 
     def read_task_types(
         self,
@@ -2163,6 +2323,60 @@ class AsyncOperations:
         )
         return cast(PreviewOut, answer.parsed)
 
+    async def skip_firing(
+        self,
+        job_id: int,
+        fire_time: str,
+        body: ReasonIn | Unset = UNSET,
+        *,
+        idempotency_key: str | None = None,
+    ) -> FiringChangedOut:
+        """Skip one firing of a job"""
+        answer = await _skip_firing.asyncio_detailed(
+            client=self.client,
+            job_id=job_id,
+            fire_time=fire_time,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(FiringChangedOut, answer.parsed)
+
+    async def move_firing(
+        self,
+        job_id: int,
+        fire_time: str,
+        body: MoveFiringIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> FiringChangedOut:
+        """Move one firing of a job"""
+        answer = await _move_firing.asyncio_detailed(
+            client=self.client,
+            job_id=job_id,
+            fire_time=fire_time,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(FiringChangedOut, answer.parsed)
+
+    async def restore_firing(
+        self,
+        job_id: int,
+        fire_time: str,
+        body: ReasonIn | Unset = UNSET,
+        *,
+        idempotency_key: str | None = None,
+    ) -> FiringChangedOut:
+        """Restore one firing of a job"""
+        answer = await _restore_firing.asyncio_detailed(
+            client=self.client,
+            job_id=job_id,
+            fire_time=fire_time,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(FiringChangedOut, answer.parsed)
+
     async def explain_job(
         self,
         job_id: int,
@@ -2370,7 +2584,7 @@ class AsyncOperations:
         run: UUID,
         tenant: str | Unset = UNSET,
         signature: str | Unset = UNSET,
-    ) -> ReportOut | ReportOut:
+    ) -> ReportOut:
         """Report that a task is done"""
         answer = await _complete_task.asyncio_detailed(
             client=self.client,
@@ -2381,7 +2595,7 @@ class AsyncOperations:
             tenant=tenant,
             signature=signature,
         )
-        return cast(ReportOut | ReportOut, answer.parsed)
+        return cast(ReportOut, answer.parsed)
 
     async def fail_task(
         self,
@@ -2392,7 +2606,7 @@ class AsyncOperations:
         run: UUID,
         tenant: str | Unset = UNSET,
         signature: str | Unset = UNSET,
-    ) -> ReportOut | ReportOut:
+    ) -> ReportOut:
         """Report that a task has failed"""
         answer = await _fail_task.asyncio_detailed(
             client=self.client,
@@ -2403,7 +2617,7 @@ class AsyncOperations:
             tenant=tenant,
             signature=signature,
         )
-        return cast(ReportOut | ReportOut, answer.parsed)
+        return cast(ReportOut, answer.parsed)
 
     async def progress_task(
         self,
@@ -2743,6 +2957,97 @@ class AsyncOperations:
             idempotency_key=idempotency_key or new_key(),
         )
         return cast(RerunOut, answer.parsed)
+
+    async def list_calendars(
+        self,
+        *,
+        after: str | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> CalendarPage:
+        """List calendars, by name"""
+        answer = await _list_calendars.asyncio_detailed(
+            client=self.client,
+            after=after,
+            limit=limit,
+        )
+        return cast(CalendarPage, answer.parsed)
+
+    async def iterate_calendars(
+        self,
+        *,
+        limit: int | Unset = 50,
+    ) -> AsyncIterator[CalendarOut]:
+        """All that `list_calendars` lists, page after page"""
+        after: str | Unset = UNSET
+        while True:
+            page = await self.list_calendars(
+                after=after,
+                limit=limit,
+            )
+            for one in page.items:
+                yield one
+            if page.next_ is None:
+                return
+            after = page.next_
+
+    async def create_calendar(
+        self,
+        body: CalendarIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> CalendarOut:
+        """Create a calendar"""
+        answer = await _create_calendar.asyncio_detailed(
+            client=self.client,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(CalendarOut, answer.parsed)
+
+    async def read_calendar(
+        self,
+        calendar_id: int,
+    ) -> CalendarOut:
+        """Read a calendar"""
+        answer = await _read_calendar.asyncio_detailed(
+            client=self.client,
+            calendar_id=calendar_id,
+        )
+        return cast(CalendarOut, answer.parsed)
+
+    async def delete_calendar(
+        self,
+        calendar_id: int,
+        *,
+        if_match: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+    ) -> None:
+        """Delete a calendar"""
+        answer = await _delete_calendar.asyncio_detailed(
+            client=self.client,
+            calendar_id=calendar_id,
+            if_match=if_match,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        del answer
+
+    async def edit_calendar(
+        self,
+        calendar_id: int,
+        body: CalendarPatch,
+        *,
+        if_match: str,
+        idempotency_key: str | None = None,
+    ) -> CalendarOut:
+        """Change a calendar"""
+        answer = await _edit_calendar.asyncio_detailed(
+            client=self.client,
+            calendar_id=calendar_id,
+            body=body,
+            if_match=if_match,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(CalendarOut, answer.parsed)
 
     async def read_task_types(
         self,

@@ -620,6 +620,98 @@ export type BulkCreatedOut = {
 export type BulkOutcome = 'CREATED' | 'EXISTS';
 
 /**
+ * CalendarIn
+ *
+ * A new calendar.
+ */
+export type CalendarIn = {
+    name: string;
+    /**
+     * Off in every week; 1 is Monday, 7 is Sunday
+     */
+    weekdays?: Array<number> | null;
+    /**
+     * Each day, such as 2026-12-25, with what it is called; that may be empty
+     */
+    days_off?: {
+        [key: string]: string;
+    } | null;
+    /**
+     * Days on which people work though their weekday is off, in the same way
+     */
+    working_days?: {
+        [key: string]: string;
+    } | null;
+    /**
+     * Why; kept in the audit
+     */
+    reason?: string | null;
+};
+
+/**
+ * CalendarOut
+ *
+ * A calendar as it stands.
+ */
+export type CalendarOut = {
+    id: number;
+    name: string;
+    /**
+     * Grows with every change; also in `ETag`
+     */
+    revision: number;
+    weekdays: Array<number>;
+    days_off: {
+        [key: string]: string;
+    };
+    working_days: {
+        [key: string]: string;
+    };
+    created_at: string;
+    updated_at: string;
+};
+
+/**
+ * CalendarPage
+ */
+export type CalendarPage = {
+    /**
+     * `after` of the next page; null on the last. A page may be short, or even empty, and still have a next one
+     */
+    next: string | null;
+    items: Array<CalendarOut>;
+};
+
+/**
+ * CalendarPatch
+ *
+ * The fields to change. A list replaces the old one as a whole.
+ */
+export type CalendarPatch = {
+    name?: string | null;
+    /**
+     * Off in every week; 1 is Monday, 7 is Sunday
+     */
+    weekdays?: Array<number> | null;
+    /**
+     * Each day, such as 2026-12-25, with what it is called; that may be empty
+     */
+    days_off?: {
+        [key: string]: string;
+    } | null;
+    /**
+     * Days on which people work though their weekday is off, in the same way
+     */
+    working_days?: {
+        [key: string]: string;
+    } | null;
+    /**
+     * Why; kept in the audit
+     */
+    reason?: string | null;
+};
+
+/**
  * CampaignChangedOut
  */
 export type CampaignChangedOut = {
@@ -949,17 +1041,69 @@ export type FailIn = {
 };
 
 /**
+ * FallsOut
+ *
+ * What the schedule has and does not come then, because of the calendar or because somebody skipped it.
+ */
+export type FallsOut = {
+    /**
+     * Of a day off, the first firing of that day
+     */
+    fire_time: string;
+    /**
+     * Somebody skipped this firing, and it can be restored; else it is a day off
+     */
+    skipped: boolean;
+    /**
+     * When and why, in the zone of the job
+     */
+    words: string;
+};
+
+/**
  * Firing
  *
  * One firing of a job.
  */
 export type Firing = {
+    /**
+     * When it runs
+     */
     at: string;
+    /**
+     * When it would by the schedule; it is known by this, also if it was moved
+     */
+    fire_time: string;
     /**
      * In the zone of the job
      */
     words: string;
 };
+
+/**
+ * FiringChangedOut
+ *
+ * What was decided for one firing of a job.
+ */
+export type FiringChangedOut = {
+    job: number;
+    /**
+     * When it would run by the schedule
+     */
+    fire_time: string;
+    outcome: FiringOutcome;
+    /**
+     * When it runs instead
+     */
+    moved_to: string | null;
+};
+
+/**
+ * FiringOutcome
+ *
+ * What was decided for one firing of a job. RESTORED: it comes by the schedule again.
+ */
+export type FiringOutcome = 'skipped' | 'moved' | 'restored';
 
 /**
  * HealthOut
@@ -1206,6 +1350,14 @@ export type JobIn = {
     dst_gap?: DstGap | null;
     dst_repeat?: DstRepeat | null;
     /**
+     * The name of a calendar whose days off the job keeps
+     */
+    calendar?: string | null;
+    /**
+     * What becomes of a firing on a day off
+     */
+    on_day_off?: OnDayOff | null;
+    /**
      * Left out: the handler's
      */
     lane?: Lane | null;
@@ -1248,6 +1400,10 @@ export type JobIn = {
     when?: When | null;
     if_parent_fails?: IfParentFails | null;
     /**
+     * What a firing does while an older instance is under way
+     */
+    overlap?: Overlap | null;
+    /**
      * Why; kept in the audit
      */
     reason?: string | null;
@@ -1281,6 +1437,11 @@ export type JobOut = {
     timezone: string;
     dst_gap: DstGap;
     dst_repeat: DstRepeat;
+    /**
+     * The calendar whose days off it keeps
+     */
+    calendar: string | null;
+    on_day_off: OnDayOff;
     lane: Lane;
     max_retry: number;
     backoff: Array<number> | null;
@@ -1299,6 +1460,7 @@ export type JobOut = {
     parents: Array<string>;
     when: When;
     if_parent_fails: IfParentFails;
+    overlap: Overlap;
     status: JobStatus;
     pause_reason: string;
     paused_by: string;
@@ -1351,6 +1513,14 @@ export type JobPatch = {
     dst_gap?: DstGap | null;
     dst_repeat?: DstRepeat | null;
     /**
+     * The name of a calendar whose days off the job keeps
+     */
+    calendar?: string | null;
+    /**
+     * What becomes of a firing on a day off
+     */
+    on_day_off?: OnDayOff | null;
+    /**
      * Left out: the handler's
      */
     lane?: Lane | null;
@@ -1392,6 +1562,10 @@ export type JobPatch = {
      */
     when?: When | null;
     if_parent_fails?: IfParentFails | null;
+    /**
+     * What a firing does while an older instance is under way
+     */
+    overlap?: Overlap | null;
     /**
      * Why; kept in the audit
      */
@@ -1782,6 +1956,19 @@ export type MatchingIn = {
 export type Mode = 'plain' | 'async' | 'batch' | 'transactional';
 
 /**
+ * MoveFiringIn
+ *
+ * When the firing is to run.
+ */
+export type MoveFiringIn = {
+    to: string;
+    /**
+     * Why; kept in the audit
+     */
+    reason?: string | null;
+};
+
+/**
  * NamedSecretIn
  *
  * What it is from now on.
@@ -1908,6 +2095,13 @@ export type NewAlarmChannelOut = {
 };
 
 /**
+ * OnDayOff
+ *
+ * A firing on a day off: it falls out, or comes on the next working day at the same time of day.
+ */
+export type OnDayOff = 'skip' | 'shift';
+
+/**
  * OnResume
  *
  * Firings that fell into a pause.
@@ -1956,6 +2150,13 @@ export type OrderedOut = {
      */
     state: CampaignState | null;
 };
+
+/**
+ * Overlap
+ *
+ * An instance whose time comes while an older one of its job is under way.
+ */
+export type Overlap = 'allow' | 'skip' | 'queue_one' | 'queue_all' | 'replace';
 
 /**
  * PaceIn
@@ -2045,6 +2246,10 @@ export type PreviewOut = {
      */
     state: string;
     times: Array<Firing>;
+    /**
+     * What falls out before the last of those times, or is shifted
+     */
+    falls_out: Array<FallsOut>;
 };
 
 /**
@@ -2076,7 +2281,7 @@ export type Problem = {
  *
  * What went wrong, for programs; the number in it is the status of the answer.
  */
-export type ProblemCode = 'SCH_400_MALFORMED' | 'SCH_400_IDEMPOTENCY_KEY_MISSING' | 'SCH_401_UNAUTHENTICATED' | 'SCH_403_FORBIDDEN' | 'SCH_403_TYPE_CLOSED' | 'SCH_403_LANE_CLOSED' | 'SCH_404_NOT_FOUND' | 'SCH_405_METHOD_NOT_ALLOWED' | 'SCH_409_DUPLICATE' | 'SCH_409_IN_PROGRESS' | 'SCH_409_CONFLICT' | 'SCH_409_HAS_CHILDREN' | 'SCH_409_NOT_AWAY' | 'SCH_412_STALE' | 'SCH_413_TOO_LARGE' | 'SCH_422_INVALID' | 'SCH_422_KEY_REUSED' | 'SCH_428_IF_MATCH_MISSING' | 'SCH_429_RETRY_LIMITED' | 'SCH_429_TOO_MANY' | 'SCH_500_INTERNAL' | 'SCH_503_DISPATCHER_DOWN' | 'SCH_503_DATABASE_DOWN' | 'SCH_503_ARCHIVE_DOWN';
+export type ProblemCode = 'SCH_400_MALFORMED' | 'SCH_400_IDEMPOTENCY_KEY_MISSING' | 'SCH_401_UNAUTHENTICATED' | 'SCH_403_FORBIDDEN' | 'SCH_403_TYPE_CLOSED' | 'SCH_403_LANE_CLOSED' | 'SCH_404_NOT_FOUND' | 'SCH_405_METHOD_NOT_ALLOWED' | 'SCH_409_DUPLICATE' | 'SCH_409_CLAIMED' | 'SCH_409_IN_PROGRESS' | 'SCH_409_CONFLICT' | 'SCH_409_HAS_CHILDREN' | 'SCH_409_NOT_AWAY' | 'SCH_412_STALE' | 'SCH_413_TOO_LARGE' | 'SCH_422_INVALID' | 'SCH_422_KEY_REUSED' | 'SCH_428_IF_MATCH_MISSING' | 'SCH_429_RETRY_LIMITED' | 'SCH_429_TOO_MANY' | 'SCH_500_INTERNAL' | 'SCH_503_DISPATCHER_DOWN' | 'SCH_503_DATABASE_DOWN' | 'SCH_503_ARCHIVE_DOWN';
 
 /**
  * ProductOut
@@ -2321,7 +2526,7 @@ export type ResumeIn = {
 /**
  * Rule
  */
-export type Rule = 'job_paused' | 'ended' | 'schedule_unreadable' | 'done' | 'dead' | 'cancelled' | 'superseded' | 'running' | 'worker_silent' | 'lost' | 'away' | 'blocked' | 'parent_failed' | 'waits_for_retry' | 'waits_for_retry_budget' | 'not_due' | 'lane_paused' | 'no_dispatcher' | 'shard_without_dispatcher' | 'no_worker' | 'waits_for_slot' | 'host_limit' | 'host_unwell' | 'limit_unknown' | 'over_rate' | 'worker_deaf' | 'unknown_handler' | 'about_to_run';
+export type Rule = 'job_paused' | 'ended' | 'schedule_unreadable' | 'done' | 'dead' | 'cancelled' | 'superseded' | 'running' | 'worker_silent' | 'lost' | 'away' | 'blocked' | 'parent_failed' | 'waits_for_turn' | 'waits_for_retry' | 'waits_for_retry_budget' | 'not_due' | 'lane_paused' | 'no_dispatcher' | 'shard_without_dispatcher' | 'no_worker' | 'waits_for_slot' | 'host_limit' | 'host_unwell' | 'limit_unknown' | 'over_rate' | 'worker_deaf' | 'unknown_handler' | 'about_to_run';
 
 /**
  * RunNodeOut
@@ -2947,6 +3152,10 @@ export type TriggerIn = {
      * Instead of the job's own
      */
     payload?: unknown;
+    /**
+     * What it does while another instance is under way; left out: what the job says
+     */
+    overlap?: Overlap | null;
     /**
      * Why; kept in the audit
      */
@@ -3715,6 +3924,225 @@ export type PreviewJobResponses = {
 
 export type PreviewJobResponse = PreviewJobResponses[keyof PreviewJobResponses];
 
+export type SkipFiringData = {
+    body?: ReasonIn;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        job_id: number;
+        /**
+         * `fire_time` of the preview, such as 2027-03-01T08:00:00Z; or `next`
+         */
+        fire_time: string;
+    };
+    query?: never;
+    url: '/jobs/{job_id}/firings/{fire_time}/skip';
+};
+
+export type SkipFiringErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_CLAIMED`: It was claimed already; `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running; `SCH_409_CONFLICT`: Others keep changing it
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type SkipFiringError = SkipFiringErrors[keyof SkipFiringErrors];
+
+export type SkipFiringResponses = {
+    /**
+     * OK
+     */
+    200: FiringChangedOut;
+};
+
+export type SkipFiringResponse = SkipFiringResponses[keyof SkipFiringResponses];
+
+export type MoveFiringData = {
+    body: MoveFiringIn;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        job_id: number;
+        /**
+         * `fire_time` of the preview, such as 2027-03-01T08:00:00Z; or `next`
+         */
+        fire_time: string;
+    };
+    query?: never;
+    url: '/jobs/{job_id}/firings/{fire_time}/move';
+};
+
+export type MoveFiringErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_CLAIMED`: It was claimed already; `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running; `SCH_409_CONFLICT`: Others keep changing it
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type MoveFiringError = MoveFiringErrors[keyof MoveFiringErrors];
+
+export type MoveFiringResponses = {
+    /**
+     * OK
+     */
+    200: FiringChangedOut;
+};
+
+export type MoveFiringResponse = MoveFiringResponses[keyof MoveFiringResponses];
+
+export type RestoreFiringData = {
+    body?: ReasonIn;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        job_id: number;
+        /**
+         * `fire_time` of the preview, such as 2027-03-01T08:00:00Z; or `next`
+         */
+        fire_time: string;
+    };
+    query?: never;
+    url: '/jobs/{job_id}/firings/{fire_time}/restore';
+};
+
+export type RestoreFiringErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_CLAIMED`: It was claimed already; `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running; `SCH_409_CONFLICT`: Others keep changing it
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type RestoreFiringError = RestoreFiringErrors[keyof RestoreFiringErrors];
+
+export type RestoreFiringResponses = {
+    /**
+     * OK
+     */
+    200: FiringChangedOut;
+};
+
+export type RestoreFiringResponse = RestoreFiringResponses[keyof RestoreFiringResponses];
+
 export type ExplainJobData = {
     body?: never;
     path: {
@@ -4107,10 +4535,6 @@ export type CompleteTaskResponses = {
      * OK
      */
     200: ReportOut;
-    /**
-     * Accepted
-     */
-    202: ReportOut;
 };
 
 export type CompleteTaskResponse = CompleteTaskResponses[keyof CompleteTaskResponses];
@@ -4194,10 +4618,6 @@ export type FailTaskResponses = {
      * OK
      */
     200: ReportOut;
-    /**
-     * Accepted
-     */
-    202: ReportOut;
 };
 
 export type FailTaskResponse = FailTaskResponses[keyof FailTaskResponses];
@@ -5086,6 +5506,320 @@ export type ListLogsResponses = {
 };
 
 export type ListLogsResponse = ListLogsResponses[keyof ListLogsResponses];
+
+export type ListCalendarsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * `next` of the previous page, unchanged; left out: the first page
+         */
+        after?: string;
+        /**
+         * At most this many items
+         */
+        limit?: number;
+    };
+    url: '/calendars';
+};
+
+export type ListCalendarsErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ListCalendarsError = ListCalendarsErrors[keyof ListCalendarsErrors];
+
+export type ListCalendarsResponses = {
+    /**
+     * OK
+     */
+    200: CalendarPage;
+};
+
+export type ListCalendarsResponse = ListCalendarsResponses[keyof ListCalendarsResponses];
+
+export type CreateCalendarData = {
+    body: CalendarIn;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/calendars';
+};
+
+export type CreateCalendarErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this
+     */
+    403: Problem;
+    /**
+     * `SCH_409_DUPLICATE`: The name or the unit is taken; `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type CreateCalendarError = CreateCalendarErrors[keyof CreateCalendarErrors];
+
+export type CreateCalendarResponses = {
+    /**
+     * Created
+     */
+    201: CalendarOut;
+};
+
+export type CreateCalendarResponse = CreateCalendarResponses[keyof CreateCalendarResponses];
+
+export type DeleteCalendarData = {
+    body?: never;
+    headers?: {
+        /**
+         * The revision that you have read: its `ETag`, or the bare number. If there is a newer one, nothing is done.
+         */
+        'If-Match'?: string;
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        calendar_id: number;
+    };
+    query?: never;
+    url: '/calendars/{calendar_id}';
+};
+
+export type DeleteCalendarErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_412_STALE`: It was changed since it was read
+     */
+    412: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type DeleteCalendarError = DeleteCalendarErrors[keyof DeleteCalendarErrors];
+
+export type DeleteCalendarResponses = {
+    /**
+     * No Content
+     */
+    204: void;
+};
+
+export type DeleteCalendarResponse = DeleteCalendarResponses[keyof DeleteCalendarResponses];
+
+export type ReadCalendarData = {
+    body?: never;
+    path: {
+        calendar_id: number;
+    };
+    query?: never;
+    url: '/calendars/{calendar_id}';
+};
+
+export type ReadCalendarErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ReadCalendarError = ReadCalendarErrors[keyof ReadCalendarErrors];
+
+export type ReadCalendarResponses = {
+    /**
+     * OK
+     */
+    200: CalendarOut;
+};
+
+export type ReadCalendarResponse = ReadCalendarResponses[keyof ReadCalendarResponses];
+
+export type EditCalendarData = {
+    body: CalendarPatch;
+    headers: {
+        /**
+         * The revision that you have read: its `ETag`, or the bare number. If there is a newer one, nothing is done.
+         */
+        'If-Match': string;
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        calendar_id: number;
+    };
+    query?: never;
+    url: '/calendars/{calendar_id}';
+};
+
+export type EditCalendarErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_DUPLICATE`: The name or the unit is taken; `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_412_STALE`: It was changed since it was read
+     */
+    412: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_428_IF_MATCH_MISSING`: If-Match is missing
+     */
+    428: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type EditCalendarError = EditCalendarErrors[keyof EditCalendarErrors];
+
+export type EditCalendarResponses = {
+    /**
+     * OK
+     */
+    200: CalendarOut;
+};
+
+export type EditCalendarResponse = EditCalendarResponses[keyof EditCalendarResponses];
 
 export type ListCampaignsData = {
     body?: never;

@@ -142,7 +142,7 @@ class _Comparison:
         try:
             record, job = self._found(one)
             refuse_other_tenant(REGISTRY.require(one.declaration.request.task_type), one.tenant)
-            fields = resolved(one.declaration.request, self.now, job)
+            fields = resolved(one.declaration.request, self.now, job, one.tenant)
         except PunctualError as error:
             self.problems.append(one.problem(str(error), _field_in(str(error))))
             return None

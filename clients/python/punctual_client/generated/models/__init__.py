@@ -32,6 +32,16 @@ from .bulk_create_in import BulkCreateIn
 from .bulk_create_out import BulkCreateOut
 from .bulk_created_out import BulkCreatedOut
 from .bulk_outcome import BulkOutcome
+from .calendar_in import CalendarIn
+from .calendar_in_days_off_type_0 import CalendarInDaysOffType0
+from .calendar_in_working_days_type_0 import CalendarInWorkingDaysType0
+from .calendar_out import CalendarOut
+from .calendar_out_days_off import CalendarOutDaysOff
+from .calendar_out_working_days import CalendarOutWorkingDays
+from .calendar_page import CalendarPage
+from .calendar_patch import CalendarPatch
+from .calendar_patch_days_off_type_0 import CalendarPatchDaysOffType0
+from .calendar_patch_working_days_type_0 import CalendarPatchWorkingDaysType0
 from .campaign_changed_out import CampaignChangedOut
 from .campaign_in import CampaignIn
 from .campaign_kind import CampaignKind
@@ -53,7 +63,10 @@ from .dst_repeat import DstRepeat
 from .error_out import ErrorOut
 from .event_scope import EventScope
 from .fail_in import FailIn
+from .falls_out import FallsOut
 from .firing import Firing
+from .firing_changed_out import FiringChangedOut
+from .firing_outcome import FiringOutcome
 from .health_out import HealthOut
 from .health_status import HealthStatus
 from .host_limit_in import HostLimitIn
@@ -95,14 +108,17 @@ from .log_out import LogOut
 from .log_page import LogPage
 from .matching_in import MatchingIn
 from .mode import Mode
+from .move_firing_in import MoveFiringIn
 from .named_secret_in import NamedSecretIn
 from .named_secret_made import NamedSecretMade
 from .named_secret_out import NamedSecretOut
 from .named_secret_page import NamedSecretPage
 from .new_alarm_channel_out import NewAlarmChannelOut
+from .on_day_off import OnDayOff
 from .on_resume import OnResume
 from .operated_out import OperatedOut
 from .ordered_out import OrderedOut
+from .overlap import Overlap
 from .pace_in import PaceIn
 from .pause_in import PauseIn
 from .payload_schema import PayloadSchema
@@ -200,6 +216,16 @@ __all__ = (
     "BulkCreateIn",
     "BulkCreateOut",
     "BulkOutcome",
+    "CalendarIn",
+    "CalendarInDaysOffType0",
+    "CalendarInWorkingDaysType0",
+    "CalendarOut",
+    "CalendarOutDaysOff",
+    "CalendarOutWorkingDays",
+    "CalendarPage",
+    "CalendarPatch",
+    "CalendarPatchDaysOffType0",
+    "CalendarPatchWorkingDaysType0",
     "CampaignChangedOut",
     "CampaignIn",
     "CampaignKind",
@@ -221,7 +247,10 @@ __all__ = (
     "ErrorOut",
     "EventScope",
     "FailIn",
+    "FallsOut",
     "Firing",
+    "FiringChangedOut",
+    "FiringOutcome",
     "HealthOut",
     "HealthStatus",
     "HostLimitIn",
@@ -263,14 +292,17 @@ __all__ = (
     "LogPage",
     "MatchingIn",
     "Mode",
+    "MoveFiringIn",
     "NamedSecretIn",
     "NamedSecretMade",
     "NamedSecretOut",
     "NamedSecretPage",
     "NewAlarmChannelOut",
+    "OnDayOff",
     "OnResume",
     "OperatedOut",
     "OrderedOut",
+    "Overlap",
     "PaceIn",
     "PauseIn",
     "PayloadSchema",

@@ -15,16 +15,20 @@ class Firing:
     """One firing of a job.
 
     Attributes:
-        at (datetime.datetime):
+        at (datetime.datetime): When it runs
+        fire_time (datetime.datetime): When it would by the schedule; it is known by this, also if it was moved
         words (str): In the zone of the job
     """
 
     at: datetime.datetime
+    fire_time: datetime.datetime
     words: str
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         at = self.at.isoformat()
+
+        fire_time = self.fire_time.isoformat()
 
         words = self.words
 
@@ -33,6 +37,7 @@ class Firing:
         field_dict.update(
             {
                 "at": at,
+                "fire_time": fire_time,
                 "words": words,
             }
         )
@@ -44,10 +49,13 @@ class Firing:
         d = dict(src_dict)
         at = datetime.datetime.fromisoformat(d.pop("at"))
 
+        fire_time = datetime.datetime.fromisoformat(d.pop("fire_time"))
+
         words = d.pop("words")
 
         firing = cls(
             at=at,
+            fire_time=fire_time,
             words=words,
         )
 

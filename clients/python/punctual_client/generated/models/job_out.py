@@ -13,7 +13,9 @@ from ..models.dst_repeat import DstRepeat
 from ..models.if_parent_fails import IfParentFails
 from ..models.job_status import JobStatus
 from ..models.lane import Lane
+from ..models.on_day_off import OnDayOff
 from ..models.on_resume import OnResume
+from ..models.overlap import Overlap
 from ..models.when import When
 
 if TYPE_CHECKING:
@@ -40,6 +42,9 @@ class JobOut:
         timezone (str):
         dst_gap (DstGap): A time that the clock skips in spring: left out, or moved past the gap.
         dst_repeat (DstRepeat): A time that comes twice in autumn: fires once, or both times.
+        calendar (None | str): The calendar whose days off it keeps
+        on_day_off (OnDayOff): A firing on a day off: it falls out, or comes on the next working day at the same time of
+            day.
         lane (Lane): Priority classes, most urgent first.
         max_retry (int):
         backoff (list[float] | None):
@@ -55,6 +60,7 @@ class JobOut:
         parents (list[str]): Names of the jobs that it waits for
         when (When): What a job waits for.
         if_parent_fails (IfParentFails): What becomes of an instance that waits for a success which did not come.
+        overlap (Overlap): An instance whose time comes while an older one of its job is under way.
         status (JobStatus):
         pause_reason (str):
         paused_by (str):
@@ -77,6 +83,8 @@ class JobOut:
     timezone: str
     dst_gap: DstGap
     dst_repeat: DstRepeat
+    calendar: None | str
+    on_day_off: OnDayOff
     lane: Lane
     max_retry: int
     backoff: list[float] | None
@@ -92,6 +100,7 @@ class JobOut:
     parents: list[str]
     when: When
     if_parent_fails: IfParentFails
+    overlap: Overlap
     status: JobStatus
     pause_reason: str
     paused_by: str
@@ -134,6 +143,11 @@ class JobOut:
         dst_gap = self.dst_gap.value
 
         dst_repeat = self.dst_repeat.value
+
+        calendar: None | str
+        calendar = self.calendar
+
+        on_day_off = self.on_day_off.value
 
         lane = self.lane.value
 
@@ -181,6 +195,8 @@ class JobOut:
 
         if_parent_fails = self.if_parent_fails.value
 
+        overlap = self.overlap.value
+
         status = self.status.value
 
         pause_reason = self.pause_reason
@@ -221,6 +237,8 @@ class JobOut:
                 "timezone": timezone,
                 "dst_gap": dst_gap,
                 "dst_repeat": dst_repeat,
+                "calendar": calendar,
+                "on_day_off": on_day_off,
                 "lane": lane,
                 "max_retry": max_retry,
                 "backoff": backoff,
@@ -236,6 +254,7 @@ class JobOut:
                 "parents": parents,
                 "when": when,
                 "if_parent_fails": if_parent_fails,
+                "overlap": overlap,
                 "status": status,
                 "pause_reason": pause_reason,
                 "paused_by": paused_by,
@@ -300,6 +319,15 @@ class JobOut:
         dst_gap = DstGap(d.pop("dst_gap"))
 
         dst_repeat = DstRepeat(d.pop("dst_repeat"))
+
+        def _parse_calendar(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        calendar = _parse_calendar(d.pop("calendar"))
+
+        on_day_off = OnDayOff(d.pop("on_day_off"))
 
         lane = Lane(d.pop("lane"))
 
@@ -385,6 +413,8 @@ class JobOut:
 
         if_parent_fails = IfParentFails(d.pop("if_parent_fails"))
 
+        overlap = Overlap(d.pop("overlap"))
+
         status = JobStatus(d.pop("status"))
 
         pause_reason = d.pop("pause_reason")
@@ -440,6 +470,8 @@ class JobOut:
             timezone=timezone,
             dst_gap=dst_gap,
             dst_repeat=dst_repeat,
+            calendar=calendar,
+            on_day_off=on_day_off,
             lane=lane,
             max_retry=max_retry,
             backoff=backoff,
@@ -455,6 +487,7 @@ class JobOut:
             parents=parents,
             when=when,
             if_parent_fails=if_parent_fails,
+            overlap=overlap,
             status=status,
             pause_reason=pause_reason,
             paused_by=paused_by,

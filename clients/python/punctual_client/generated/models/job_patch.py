@@ -11,6 +11,8 @@ from ..models.dst_gap import DstGap
 from ..models.dst_repeat import DstRepeat
 from ..models.if_parent_fails import IfParentFails
 from ..models.lane import Lane
+from ..models.on_day_off import OnDayOff
+from ..models.overlap import Overlap
 from ..models.when import When
 from ..types import UNSET, Unset
 
@@ -31,6 +33,8 @@ class JobPatch:
         timezone (None | str | Unset): IANA name
         dst_gap (DstGap | None | Unset):
         dst_repeat (DstRepeat | None | Unset):
+        calendar (None | str | Unset): The name of a calendar whose days off the job keeps
+        on_day_off (None | OnDayOff | Unset): What becomes of a firing on a day off
         lane (Lane | None | Unset): Left out: the handler's
         max_retry (int | None | Unset): Tries after the first; left out: the handler's
         backoff (list[float] | None | Unset): Seconds before each retry; the last repeats
@@ -46,6 +50,7 @@ class JobPatch:
         parents (list[str] | None | Unset): Names of the jobs that it waits for; such a job has no schedule of its own
         when (None | Unset | When): What it waits for: that all parents succeeded, are over, or one failed
         if_parent_fails (IfParentFails | None | Unset):
+        overlap (None | Overlap | Unset): What a firing does while an older instance is under way
         reason (None | str | Unset): Why; kept in the audit
     """
 
@@ -58,6 +63,8 @@ class JobPatch:
     timezone: None | str | Unset = UNSET
     dst_gap: DstGap | None | Unset = UNSET
     dst_repeat: DstRepeat | None | Unset = UNSET
+    calendar: None | str | Unset = UNSET
+    on_day_off: None | OnDayOff | Unset = UNSET
     lane: Lane | None | Unset = UNSET
     max_retry: int | None | Unset = UNSET
     backoff: list[float] | None | Unset = UNSET
@@ -73,6 +80,7 @@ class JobPatch:
     parents: list[str] | None | Unset = UNSET
     when: None | Unset | When = UNSET
     if_parent_fails: IfParentFails | None | Unset = UNSET
+    overlap: None | Overlap | Unset = UNSET
     reason: None | str | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
@@ -131,6 +139,20 @@ class JobPatch:
             dst_repeat = self.dst_repeat.value
         else:
             dst_repeat = self.dst_repeat
+
+        calendar: None | str | Unset
+        if isinstance(self.calendar, Unset):
+            calendar = UNSET
+        else:
+            calendar = self.calendar
+
+        on_day_off: None | str | Unset
+        if isinstance(self.on_day_off, Unset):
+            on_day_off = UNSET
+        elif isinstance(self.on_day_off, OnDayOff):
+            on_day_off = self.on_day_off.value
+        else:
+            on_day_off = self.on_day_off
 
         lane: None | str | Unset
         if isinstance(self.lane, Unset):
@@ -240,6 +262,14 @@ class JobPatch:
         else:
             if_parent_fails = self.if_parent_fails
 
+        overlap: None | str | Unset
+        if isinstance(self.overlap, Unset):
+            overlap = UNSET
+        elif isinstance(self.overlap, Overlap):
+            overlap = self.overlap.value
+        else:
+            overlap = self.overlap
+
         reason: None | str | Unset
         if isinstance(self.reason, Unset):
             reason = UNSET
@@ -267,6 +297,10 @@ class JobPatch:
             field_dict["dst_gap"] = dst_gap
         if dst_repeat is not UNSET:
             field_dict["dst_repeat"] = dst_repeat
+        if calendar is not UNSET:
+            field_dict["calendar"] = calendar
+        if on_day_off is not UNSET:
+            field_dict["on_day_off"] = on_day_off
         if lane is not UNSET:
             field_dict["lane"] = lane
         if max_retry is not UNSET:
@@ -297,6 +331,8 @@ class JobPatch:
             field_dict["when"] = when
         if if_parent_fails is not UNSET:
             field_dict["if_parent_fails"] = if_parent_fails
+        if overlap is not UNSET:
+            field_dict["overlap"] = overlap
         if reason is not UNSET:
             field_dict["reason"] = reason
 
@@ -403,6 +439,32 @@ class JobPatch:
             return cast(DstRepeat | None | Unset, data)
 
         dst_repeat = _parse_dst_repeat(d.pop("dst_repeat", UNSET))
+
+        def _parse_calendar(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        calendar = _parse_calendar(d.pop("calendar", UNSET))
+
+        def _parse_on_day_off(data: object) -> None | OnDayOff | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                on_day_off_type_0 = OnDayOff(data)
+
+                return on_day_off_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | OnDayOff | Unset, data)
+
+        on_day_off = _parse_on_day_off(d.pop("on_day_off", UNSET))
 
         def _parse_lane(data: object) -> Lane | None | Unset:
             if data is None:
@@ -603,6 +665,23 @@ class JobPatch:
 
         if_parent_fails = _parse_if_parent_fails(d.pop("if_parent_fails", UNSET))
 
+        def _parse_overlap(data: object) -> None | Overlap | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                overlap_type_0 = Overlap(data)
+
+                return overlap_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | Overlap | Unset, data)
+
+        overlap = _parse_overlap(d.pop("overlap", UNSET))
+
         def _parse_reason(data: object) -> None | str | Unset:
             if data is None:
                 return data
@@ -622,6 +701,8 @@ class JobPatch:
             timezone=timezone,
             dst_gap=dst_gap,
             dst_repeat=dst_repeat,
+            calendar=calendar,
+            on_day_off=on_day_off,
             lane=lane,
             max_retry=max_retry,
             backoff=backoff,
@@ -637,6 +718,7 @@ class JobPatch:
             parents=parents,
             when=when,
             if_parent_fails=if_parent_fails,
+            overlap=overlap,
             reason=reason,
         )
 

@@ -7,6 +7,7 @@ from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
 if TYPE_CHECKING:
+    from ..models.falls_out import FallsOut
     from ..models.firing import Firing
 
 
@@ -21,11 +22,13 @@ class PreviewOut:
         words (str): The schedule, for people
         state (str): Whether it fires, and if not, why not
         times (list[Firing]):
+        falls_out (list[FallsOut]): What falls out before the last of those times, or is shifted
     """
 
     words: str
     state: str
     times: list[Firing]
+    falls_out: list[FallsOut]
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -38,6 +41,11 @@ class PreviewOut:
             times_item = times_item_data.to_dict()
             times.append(times_item)
 
+        falls_out = []
+        for falls_out_item_data in self.falls_out:
+            falls_out_item = falls_out_item_data.to_dict()
+            falls_out.append(falls_out_item)
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -45,6 +53,7 @@ class PreviewOut:
                 "words": words,
                 "state": state,
                 "times": times,
+                "falls_out": falls_out,
             }
         )
 
@@ -52,6 +61,7 @@ class PreviewOut:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.falls_out import FallsOut  # noqa: PLC0415
         from ..models.firing import Firing  # noqa: PLC0415
 
         d = dict(src_dict)
@@ -66,10 +76,18 @@ class PreviewOut:
 
             times.append(times_item)
 
+        falls_out = []
+        _falls_out = d.pop("falls_out")
+        for falls_out_item_data in _falls_out:
+            falls_out_item = FallsOut.from_dict(falls_out_item_data)
+
+            falls_out.append(falls_out_item)
+
         preview_out = cls(
             words=words,
             state=state,
             times=times,
+            falls_out=falls_out,
         )
 
         preview_out.additional_properties = d

@@ -29,6 +29,7 @@ class Rule(StrEnum):
     WAITS_FOR_RETRY = "waits_for_retry"
     WAITS_FOR_RETRY_BUDGET = "waits_for_retry_budget"
     WAITS_FOR_SLOT = "waits_for_slot"
+    WAITS_FOR_TURN = "waits_for_turn"
     WORKER_DEAF = "worker_deaf"
     WORKER_SILENT = "worker_silent"
 

@@ -1,0 +1,81 @@
+"""The giver of turns of a beat: decides, when its time comes, about each instance that must not run over another.
+
+A loop in a thread of its own, for the shards that its beat dispatches, and for all while it dispatches none. It looks
+at the earliest moment that an instance waits for, and every LOOK_SECONDS for those that wait although the older one is
+over, whatever ended it. Any number may do the same: a job is locked while its turns are given.
+"""
+
+import logging
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db import DatabaseError, InterfaceError
+
+from tasks_app.conf import conf
+from tasks_app.database import our_connection
+from tasks_app.engine.turns import give_and_wake
+from tasks_app.lifecycle.shards import all_shards
+from tasks_app.lifecycle.turns import to_decide
+
+from .leases import Leases
+
+log = logging.getLogger(__name__)
+
+STEPS = 50  # in one look; then somebody may ask it to stop
+# Somebody else has a job, or a task of it, for a moment: looked at again after this, doubling up to LOOK_SECONDS.
+LOCKED_SECONDS = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class TurnsReport:
+    """What one look did, and how long to wait before the next."""
+
+    released: int
+    cancelled: int
+    wait_seconds: float
+    put_off: bool = False  # somebody else has locked what there is to decide about
+
+
+def give_due_turns(shards: Iterable[int] = ()) -> TurnsReport:
+    """Decide about all whose time has come in these shards, or in all; step by step, each a transaction."""
+    shards = list(shards) or all_shards()
+    put_off: frozenset[int] = frozenset()
+    released = cancelled = 0
+    for _ in range(STEPS):
+        found = to_decide(shards, put_off)
+        if not found.jobs:
+            longest = conf().LOOK_SECONDS
+            wait = longest if found.seconds is None else min(found.seconds, longest)
+            return TurnsReport(released, cancelled, max(wait, 0.0), bool(put_off))
+        given = give_and_wake(found.jobs)
+        released, cancelled = released + given.released, cancelled + given.cancelled
+        put_off |= given.put_off
+    return TurnsReport(released, cancelled, 0.0)
+
+
+class TurnGiver(threading.Thread):
+    def __init__(self, leases: Leases) -> None:
+        super().__init__(name="punctual-turns", daemon=True)
+        self._leases = leases
+        self._stopped = threading.Event()
+
+    def run(self) -> None:
+        locked = LOCKED_SECONDS
+        while not self._stopped.is_set():
+            wait = conf().LOOK_SECONDS
+            try:
+                report = give_due_turns(self._leases.held)
+                locked = locked * 2 if report.put_off else LOCKED_SECONDS
+                wait = min(report.wait_seconds, locked) if report.put_off else report.wait_seconds
+            except Exception as error:
+                known = isinstance(error, DatabaseError | InterfaceError)
+                log.error("turns.failed error=%r", str(error), exc_info=not known)
+                our_connection().close()
+            self._stopped.wait(wait)
+        our_connection().close()
+
+    def stop(self) -> None:
+        self._stopped.set()
+        if self.is_alive():
+            self.join(timeout=5)

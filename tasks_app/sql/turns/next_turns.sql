@@ -1,0 +1,52 @@
+-- next_turns: jobs of these shards for which something is to be decided, and in how many seconds the next moment comes.
+-- That is an instance whose time has come, or one that waits although nobody of its job is under way any more: whatever
+-- ended the older one, it is found here by what is there. In an empty table this is a few looks into an index.
+-- The jobs in which somebody waits are found one by one, each a look into an index, however long their lines are.
+WITH clock AS MATERIALIZED (
+    SELECT clock_timestamp() AS now
+), fresh AS MATERIALIZED (
+    SELECT first.job
+    FROM unnest(%(shards)s::smallint[]) AS s(shard)
+    CROSS JOIN LATERAL (
+        SELECT w.job, w.at FROM punctual_turn w
+        WHERE w.shard = s.shard AND w.state = 'new' AND w.at <= (SELECT now FROM clock) AND w.job <> ALL (%(but)s::bigint[])
+        ORDER BY w.at
+        LIMIT %(most)s
+    ) AS first
+    ORDER BY first.at
+    LIMIT %(most)s
+), lines AS MATERIALIZED (
+    SELECT line.job
+    FROM unnest(%(shards)s::smallint[]) AS s(shard)
+    CROSS JOIN LATERAL (
+        WITH RECURSIVE one AS (
+            (SELECT w.job FROM punctual_turn w WHERE w.shard = s.shard AND w.state = 'queued' ORDER BY w.job LIMIT 1)
+            UNION ALL
+            SELECT (SELECT w.job FROM punctual_turn w WHERE w.shard = s.shard AND w.state = 'queued' AND w.job > one.job
+                    ORDER BY w.job LIMIT 1)
+            FROM one WHERE one.job IS NOT NULL
+        )
+        SELECT job FROM one WHERE job IS NOT NULL
+    ) AS line
+), free AS MATERIALIZED (
+    SELECT l.job FROM lines l
+    WHERE l.job <> ALL (%(but)s::bigint[])
+      AND NOT EXISTS (
+          SELECT FROM punctual_turn w
+          CROSS JOIN LATERAL (
+              SELECT FROM punctual_task t WHERE t.id = w.task AND t.status <> 'BLOCKED' AND
+--include live
+              LIMIT 1
+          ) AS under_way
+          WHERE w.job = l.job AND w.state = 'taken')
+    LIMIT %(most)s
+)
+SELECT ARRAY(SELECT job FROM fresh UNION SELECT job FROM free),
+       (SELECT date_part('epoch', min(first.at)) - date_part('epoch', (SELECT now FROM clock))
+        FROM unnest(%(shards)s::smallint[]) AS s(shard)
+        CROSS JOIN LATERAL (
+            SELECT w.at FROM punctual_turn w
+            WHERE w.shard = s.shard AND w.state = 'new' AND w.at > (SELECT now FROM clock)
+            ORDER BY w.at
+            LIMIT 1
+        ) AS first)
