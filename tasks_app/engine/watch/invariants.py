@@ -53,7 +53,7 @@ RULES = {
     "an instance that is BLOCKED waits for its turn, or for another job's": """
         SELECT t.id, t.biz_key FROM punctual_task t
         WHERE t.status = 'BLOCKED' AND t.job IS NOT NULL
-          AND NOT EXISTS (SELECT FROM punctual_turn u WHERE u.task = t.id)
+          AND NOT EXISTS (SELECT FROM punctual_turn u WHERE u.task = t.id AND u.state <> 'taken')
           AND NOT EXISTS (SELECT FROM punctual_wait w WHERE w.task = t.id)""",
     "no two instances of a job have its turn": """
         SELECT min(t.id), w.job::text FROM punctual_turn w JOIN punctual_task t ON t.id = w.task
