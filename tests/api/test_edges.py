@@ -6,11 +6,13 @@ from uuid import uuid4
 import pytest
 from django.test import Client
 
-from tasks_app.client import ToWebhook, schedule, subscribe
+from tasks_app.client import Operator, ToWebhook, schedule, subscribe
+from tasks_app.client.jobs import skip_firing
 from tasks_app.engine.watch.browse import Filter
 from tasks_app.engine.web import throttle
+from tasks_app.lifecycle.jobs.view import coming
 from tasks_app.lifecycle.operate import Verb
-from tasks_app.models import AwayTask
+from tasks_app.models import AwayTask, JobDefinition
 from tests.support import schema
 from tests.support.api import Api
 from tests.support.campaigns import begun_for
@@ -65,6 +67,10 @@ def test_a_body_of_which_nothing_is_needed_may_be_left_out(api, path):
     if "subscription_id" in path:
         to = ToWebhook("https://hooks.example.com")
         ids["subscription_id"] = subscribe("there", events=["*"], to=to, tenant="default").id
+    if "fire_time" in path:
+        ids["fire_time"] = f"{coming(JobDefinition.objects.get(), 1)[0]:%Y-%m-%dT%H:%M:%SZ}"
+    if path.endswith("/restore"):
+        skip_firing(ids["job_id"], Operator("olga", "for the test"))
     if "token" in path:
         [gone] = away("gone").tasks
         path = f"{path}?task={gone.id}&run={AwayTask.objects.get().run}"

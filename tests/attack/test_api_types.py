@@ -1,6 +1,7 @@
 """A token reaches the handlers that are open to its tenant, in the lanes it names, and hears nothing of the rest."""
 
 import re
+from uuid import uuid4
 
 import pytest
 
@@ -17,7 +18,7 @@ from tests.support.schema import OPERATIONS
 
 WRITES = [(one.method, one.path) for one in OPERATIONS if one.writes]
 # What is about no task: a lane, and who is told; of which types, their own tests try. A campaign has chosen its tasks.
-OTHERS = ("/lanes/", "/subscriptions", "/alarms/", "/campaigns/", "/hosts/", "/secrets/")
+OTHERS = ("/lanes/", "/subscriptions", "/alarms/", "/campaigns/", "/hosts/", "/secrets/", "/calendars")
 TASK = {"task_type": "T_QUIET", "key": "a", "delay": 3600}
 LATER = {"at": "2090-01-01T00:00:00Z"}
 
@@ -35,6 +36,10 @@ def body_of(path: str, task_type: str) -> dict | None:
         return {"kind": "cancel", "matching": {"task_type": task_type}}
     if path.endswith("/backfill"):
         return {"since": "2026-03-01T00:00:00Z", "until": "2026-03-01T01:00:00Z"}
+    if path.endswith("/move"):
+        return {"to": LATER["at"]}
+    if "{token}" in path:
+        return {}
     if path.startswith("/dead-letters/{"):
         return {"add": ["x"]}
     if path.startswith("/dead-letters"):
@@ -56,7 +61,10 @@ def test_nothing_of_a_closed_type_can_be_changed_even_in_the_own_tenant(caller, 
     letter = letter_of(*dead("dead", task_type="T_CLOSED", tenant="acme"))
     before = everything()
     url = path.replace("{job_id}", str(job.id)).replace("{task_id}", str(task.task_id))
-    url = url.replace("{letter_id}", str(letter))
+    url = url.replace("{letter_id}", str(letter)).replace("{fire_time}", LATER["at"])
+    if "{token}" in url:
+        row = ScheduleTask.objects.get(id=task.task_id)
+        url = f"{url.replace('{token}', str(row.token))}?task={row.id}&run={uuid4()}"
 
     body = body_of(f"{path}/backfill", "") | {"jobs": [job.id]} if path == "/backfills" else body_of(path, "T_CLOSED")
 

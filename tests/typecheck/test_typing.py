@@ -65,7 +65,11 @@ def test_every_public_function_says_what_it_takes_and_gives():
 
 def test_options_that_are_passed_on_are_those_that_are_taken():
     """A TypedDict can't be made from a signature, so a new option has to be written twice."""
-    assert set(handlers.HandlerOptions.__annotations__) == _keywords(handlers.handler) - {"typed", "depth"}
+    assert set(handlers.HandlerOptions.__annotations__) == _keywords(handlers.handler) - {
+        "typed",
+        "depth",
+        "named_only",
+    }
     assert set(Options.__annotations__) == _keywords(client.schedule) - {"payload"} | {"key"}
     assert set(MoveOptions.__annotations__) == _keywords(client.reschedule) - {"payload"} | {"key"}
     assert set(CancelOptions.__annotations__) == _keywords(client.cancel) | {"key"}

@@ -47,7 +47,7 @@ class _Planned(NamedTuple):
     dst_repeat: str
     on_day_off: str
     times: list[datetime] | None
-    counted: bool
+    alone: bool
     left_early: bool
 
 
@@ -98,7 +98,7 @@ def _take_back_page(calendar: int, after: int, days: Days) -> int | None:
         page = [
             _Planned(*row) for row in run("planned_by_calendar", {"calendar": calendar, "after": after, "page": PAGE})
         ]
-        wrong = [(one.job, at) for one in page if not one.counted for at in _left_out(one, days)]
+        wrong = [(one.job, at) for one in page if not one.alone for at in _left_out(one, days)]
         if wrong:
             run(
                 "take_back_days_off",
@@ -109,9 +109,10 @@ def _take_back_page(calendar: int, after: int, days: Days) -> int | None:
                     "kept": conf().kept_kinds,
                 },
             )
-    # Those that count their runs get some back, and one that had left its schedule comes back to it: one by one.
+    # Those that count their runs get some back, those that wait for their turn leave it, and one that had left its
+    # schedule comes back to it: one by one.
     for one in page:
-        if one.left_early or (one.counted and any(_left_out(one, days))):
+        if one.left_early or (one.alone and any(_left_out(one, days))):
             _replan_job(one.tenant, one.job)
     return page[-1].job if len(page) == PAGE else None
 

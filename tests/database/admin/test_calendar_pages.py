@@ -137,6 +137,7 @@ def test_a_job_is_given_a_calendar_in_its_form(operator):
         "dst_gap": "shift",
         "dst_repeat": "once",
         "catch_up": "latest",
+        "overlap": "allow",
         "calendar": "holidays",
         "on_day_off": "skip",
         "reason": "wanted",

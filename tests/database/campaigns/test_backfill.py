@@ -17,7 +17,7 @@ from tasks_app.lifecycle.jobs.planning import plan_due
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.past import move_batches
 from tasks_app.lifecycle.start import start
-from tasks_app.models import AuditEntry, Backfill, Campaign, CampaignChunk, JobDefinition, ScheduleTask, TaskBatch
+from tasks_app.models import AuditEntry, Backfill, Campaign, CampaignChunk, JobDefinition, ScheduleTask, TaskBatch, Turn
 from tasks_app.testing import fake_task
 from tests.support.audit import deeds
 from tests.support.backfill import HOUR, backfilled, fired, foreseen, hourly, hours, request
@@ -130,6 +130,7 @@ def test_failed_firings_are_replayed_in_their_rows():
     rows = [instance(job, at).id for at in times]
     manual = job_verbs.trigger(job.id, "by hand", by()).task_id
     run_due()
+    ScheduleTask.objects.filter(id=manual).update(fire_time=times[1] + HOUR / 2)
 
     plan = foreseen(hours(8), job, which="failed")
     campaign = carried_out(backfilled(hours(8), job, which="failed", newest_first=True))
@@ -366,6 +367,17 @@ def test_the_outcomes_are_counted():
 
     assert (campaign.succeeded, campaign.died, campaign.otherwise, campaign.waiting) == (2, 1, 1, 0)
     assert find("T_QUIET", key_of(job, times[2])).status == "SUCCESS"
+
+
+def test_instances_of_a_job_that_cares_about_overlap_queue():
+    job, times = hourly(overlap="skip"), hours(3)
+
+    campaign = carried_out(backfilled(times, job))
+
+    rows = ScheduleTask.objects.filter(job=job.id, fire_time__in=times)
+    assert campaign.counts == {"created": 3}
+    assert set(rows.values_list("status", "lane")) == {("BLOCKED", "backfill")}
+    assert set(Turn.objects.filter(task__in=rows.values("id")).values_list("policy", flat=True)) == {"queue_all"}
 
 
 def test_they_can_run_in_the_lane_of_their_job():

@@ -10,7 +10,7 @@ from tasks_app.engine.beat.job_planner import plan_once
 from tasks_app.lifecycle.jobs import planning, replanning, verbs
 from tasks_app.lifecycle.jobs.overrides import move
 from tasks_app.lifecycle.jobs.view import coming, falls_out, lines_of, schedule_in_words, state_of
-from tasks_app.models import AuditEntry, Calendar, JobCursor, JobDefinition, ScheduleTask
+from tasks_app.models import AuditEntry, Calendar, JobCursor, JobDefinition, ScheduleTask, Turn
 from tests.support.engine import claim_due, make_due
 from tests.support.jobs import by, expected, fire_times, instances, make, now, was_down
 from tests.support.marks import commits
@@ -92,6 +92,17 @@ def test_a_changed_calendar_takes_back_what_is_planned_and_not_claimed():
     assert [task.id for task in instances(job)] == [first.id] and rest
     assert fire_times(other)[: len(beside)] == beside
     assert not Calendar.objects.get().changed
+
+
+def test_a_changed_calendar_takes_back_what_waits_for_its_turn():
+    kept = calendar()
+    job = make(every=10, calendar="holidays", overlap="queue_all")
+    assert {task.status for task in instances(job)} == {"BLOCKED"}
+
+    off_today(kept)
+    plan_once()
+
+    assert instances(job) == [] and not Turn.objects.exists()
 
 
 def test_a_changed_calendar_plans_what_it_adds():

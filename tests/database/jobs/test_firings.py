@@ -22,6 +22,7 @@ from tasks_app.models import (
     OutboxEvent,
     PastTask,
     ScheduleTask,
+    Turn,
 )
 from tests.support.engine import claim_due, make_due, run_due
 from tests.support.jobs import by, fire_times, instances, make, now, was_down
@@ -172,6 +173,18 @@ def test_a_restored_firing_that_the_planner_has_passed_is_made_at_once():
 
     assert times(job)[fires[4]] == fires[4]
     assert fires[:6] == fire_times(job)[:6]
+
+
+def test_a_firing_that_waits_for_its_turn_is_moved_and_skipped():
+    job, fires = planned(overlap="skip")
+    assert {task.status for task in instances(job)} == {"BLOCKED"}
+
+    move_firing(job.id, now() + HOUR, by(), fire_time=fires[2])
+    skip_firing(job.id, by(), fire_time=fires[3])
+
+    [moved] = [task for task in instances(job) if task.fire_time == fires[2]]
+    assert fires[3] not in fire_times(job) and moved.execute_time > now() + HOUR - MINUTE
+    assert set(Turn.objects.values_list("task", flat=True)) == {task.id for task in instances(job)}
 
 
 @pytest.mark.parametrize("verb", ["skip", "move", "restore"])
