@@ -14,9 +14,9 @@ from tasks_app.lifecycle.reap import reap
 from tasks_app.lifecycle.reports import report, report_progress
 from tasks_app.models import AwayTask, EarlyReport
 from tasks_app.sql import array, run
-from tests.support.engine import expire_lease, row
+from tests.support.engine import expire_lease, make_due, row
 from tests.support.marks import commits
-from tests.support.moves import AWAY, TYPE, State, away, events, ids_of, settled, started, state
+from tests.support.moves import AWAY, TYPE, State, away, claim_one, events, ids_of, settled, start, started, state
 from tests.support.operators import operator
 from tests.support.overlap import overlap, overlap_results
 
@@ -254,6 +254,9 @@ def test_an_early_report_about_a_run_that_is_reaped_is_not_taken_by_the_next():
     reap()
 
     assert state(about.task).status == "FAIL"
+    make_due(about.task)
+    settled(start(claim_one(), "worker"), AWAY)
+    assert (state(about.task).status, row(about.task).ran_in != about.run) == ("AWAY", True)
     with pytest.raises(NotAway):
         report(about, BROKEN)
 

@@ -56,7 +56,7 @@ class Up:
     def pid(self) -> int:
         return self._process.pid
 
-    def wait_for(self, pattern: str, *, times: int = 1, seconds: float = 30) -> re.Match[str]:
+    def wait_for(self, pattern: str, *, times: int = 1, seconds: float = 90) -> re.Match[str]:
         """The last match of the pattern, as soon as the output has it that many times."""
 
         def look() -> re.Match[str] | None:

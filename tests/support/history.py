@@ -67,6 +67,8 @@ def another_database() -> Iterator[None]:
     creation.clone_test_db(suffix=NAME, verbosity=0, autoclobber=True)
     connection.settings_dict.update(creation.get_test_db_clone_settings(NAME))
     try:
+        with connection.cursor() as cursor:  # the jobs of other tests have used up the first numbers
+            cursor.execute("ALTER SEQUENCE punctual_job_id_seq RESTART")
         yield
     finally:
         connection.close()

@@ -295,31 +295,32 @@ def test_what_failed_long_ago_is_forgotten(there):
 
 
 class Crowd:
-    """Counts how many calls are there at the same time; each stays until `enough` were, or nobody else can come."""
+    """Counts how many calls are there at the same time. Each stays until one too many has come, which nobody may, or a
+    moment: only a limit that does not hold ends it earlier."""
 
-    def __init__(self, enough: int) -> None:
+    def __init__(self, too_many: int) -> None:
         self.now = self.most = 0
         self._lock = threading.Condition()
-        self._enough = enough
+        self._too_many = too_many
 
     def __call__(self, call: object) -> Reply:
         with self._lock:
             self.now += 1
             self.most = max(self.most, self.now)
             self._lock.notify_all()
-            self._lock.wait_for(lambda: self.most >= self._enough, timeout=5)
+            self._lock.wait_for(lambda: self.most >= self._too_many, timeout=0.2)
             self.now -= 1
         return Reply()
 
 
 def test_no_more_calls_at_the_same_time_than_allowed(there):
-    there.reply = crowd = Crowd(enough=2)
+    there.reply = crowd = Crowd(too_many=3)
     hosts.limit(host_of(there), operator(), max_running=2)
-    ids = callbacks(there, 12)
+    ids = callbacks(there, 6)
 
     run_due()
 
-    assert states(ids) == [("SUCCESS", 0, None)] * 12
+    assert states(ids) == [("SUCCESS", 0, None)] * 6
     assert crowd.most == 2
     assert HostPermit.objects.count() == 0
 
