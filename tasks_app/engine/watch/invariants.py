@@ -50,7 +50,7 @@ RULES = {
         SELECT n.id, n.biz_key FROM punctual_any_task n JOIN punctual_any_task p ON p.id = n.deferred_from
         WHERE n.replaces IS NULL AND p.repeat_after IS NULL
           AND (p.status <> 'SUCCESS' OR n.token <> p.token OR n.id = ANY (p.deferred) IS NOT TRUE)""",
-    "an instance that is BLOCKED waits for its turn, or for another job's": """
+    "an instance that is BLOCKED waits for its turn, or for another": """
         SELECT t.id, t.biz_key FROM punctual_task t
         WHERE t.status = 'BLOCKED' AND t.job IS NOT NULL
           AND NOT EXISTS (SELECT FROM punctual_turn u WHERE u.task = t.id AND u.state <> 'taken')

@@ -39,7 +39,7 @@ def why_task(task: ScheduleTask) -> Reason:
     if task.status == Status.AWAY:
         return _away(task)
     if task.status == Status.BLOCKED:
-        return _blocked(task)
+        return _waits_for_turn(task) or _blocked(task)
     if task.due_at is None:
         return _finished(task)
     now = run("clock", {})[0][0]
@@ -96,10 +96,10 @@ def _paused(job: JobDefinition, state: Reason) -> Reason:
     return _no_dispatcher() or Reason(state.rule, f"{words} That has passed: a beat resumes it within seconds.")
 
 
-def _blocked(task: ScheduleTask) -> Reason:
+def _waits_for_turn(task: ScheduleTask) -> Reason | None:
     rows = run("waits_for", {"task": task.id, "most": COUNTED})
     if not rows:
-        return Reason(Rule.BLOCKED, "It is waiting for the tasks before it.")
+        return None
     [(at, later, holder, fire_time, before)] = rows
     if later:
         return Reason(Rule.NOT_DUE, f"It is not due until {_instant(at)}.")
