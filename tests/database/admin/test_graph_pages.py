@@ -93,6 +93,7 @@ def test_parents_are_typed_one_a_line_and_wrong_ones_are_told_beside_the_field(o
     make("extract", every=3600)
     form = {"tenant": "default", "name": "report", "task_type": "T_QUIET", "timezone": "UTC", "dst_gap": "shift"}
     form |= {"dst_repeat": "once", "catch_up": "latest", "reason": "wanted", "when": "all_done"}
+    form |= {"overlap": "allow", "on_day_off": "skip"}
     form["operation"] = "0c1d3b0e-6a0c-4f0e-9a51-0d3c6f1b7a10"
 
     refused = operator.post(f"{JOBS}add/", form | {"parents": "extrakt"})
