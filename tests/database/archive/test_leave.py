@@ -12,6 +12,7 @@ import psycopg
 import pyarrow.parquet as pq
 import pytest
 from django.db import DatabaseError, connection
+from django.utils import timezone
 
 from tasks_app.archive import write
 from tasks_app.archive.kinds import kinds
@@ -322,7 +323,7 @@ def test_an_archive_that_cant_be_reached_makes_the_day_wait_and_the_status_say_s
     assert 0 <= status.archive.waiting_seconds < 60
     [told] = [one for one in status.found if one.rule == "archive_waits"]
     assert told.severity == "notice"
-    LeavingPartition.objects.update(waiting_since=days_ago(2))
+    LeavingPartition.objects.update(waiting_since=timezone.now() - timedelta(days=2, hours=1))
     [told] = [one for one in read_status().found if one.rule == "archive_waits"]
     assert told.severity == "trouble"
     assert "for 2 d" in told.sentence
