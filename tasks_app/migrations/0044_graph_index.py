@@ -8,7 +8,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     atomic = False
-    dependencies = [("tasks_app", "0039_graph")]
+    dependencies = [("tasks_app", "0044_graph")]
 
     operations = [
         AddIndexConcurrently(
