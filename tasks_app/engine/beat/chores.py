@@ -14,6 +14,7 @@ from tasks_app.database import close_connections, our_connection
 from tasks_app.engine import nodes
 from tasks_app.engine.canary import send_canaries
 from tasks_app.engine.intervals import INTERVALS
+from tasks_app.engine.releases import release_on_commit
 from tasks_app.lifecycle.away import lose
 from tasks_app.lifecycle.reap import reap
 from tasks_app.sql import run
@@ -62,6 +63,7 @@ def lose_silent() -> object:
     lost = lose()
     for one in lost:
         log.warning("task.lost task=%d type=%s status=%s", one.id, one.task_type, one.status)
+    release_on_commit([one.id for one in lost if one.waited_for])
     return f"{len(lost)} tasks"
 
 

@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 # Outcomes wait no longer than this for their batch to end: after a crash less is run again.
 FLUSH_SECONDS = 1.0
-_GOES_ON = (NotYet, Returned)  # outcomes of tasks that are not over
+_GOES_ON = (NotYet, Returned)  # outcomes of tasks that are not over; what is away may be, if it was reported already
 
 
 class BatchRun:

@@ -2,19 +2,26 @@
 
 import re
 from datetime import timedelta
+from uuid import UUID
 
 import pytest
 from django.db import InterfaceError
 
 from tasks_app.client import cancel, ensure, reschedule
 from tasks_app.core.errors import InvalidTask
+from tasks_app.engine.beat.chores import lose_silent
 from tasks_app.engine.beat.job_planner import plan_once
 from tasks_app.engine.beat.releaser import release
+from tasks_app.engine.worker.executor import run_batch
 from tasks_app.lifecycle.dead_letter import discard, replay
 from tasks_app.lifecycle.jobs import planning, verbs
 from tasks_app.lifecycle.jobs.request import JobRequest
+from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.past import move_batches, move_strays
-from tasks_app.models import GraphRun, JobCursor, JobDefinition, JobParent, ScheduleTask, TaskBatch, TaskWait
+from tasks_app.models import AwayTask, GraphRun, JobCursor, JobDefinition, JobParent, ScheduleTask, TaskBatch, TaskWait
+from tests.support.api import Api
+from tests.support.campaigns import begun as campaign
+from tests.support.campaigns import carried_out
 from tests.support.engine import claim_due, make_due, run_due
 from tests.support.graphs import begun, child, ends, family, forget, job_named, run_all, states, tasks, waits
 from tests.support.invariants import assert_consistent
@@ -229,6 +236,21 @@ class TestFailure:
 
         assert set(states().values()) == {"SUCCESS"}
 
+    def test_a_campaign_that_replays_many_parents_lets_all_that_waits_go_on(self):
+        family(a=["root"], b=["a"])
+        ends("root", "die")
+        for key in ("one", "two", "three"):
+            begun("root", key)
+        run_all()
+        dead = ScheduleTask.objects.filter(status="DEAD")
+        ids = list(dead.values_list("id", flat=True))
+        dead.update(payload={})
+
+        assert carried_out(campaign(Verb.REPLAY, ids)).counts == {"replayed": 3}
+        run_all()
+
+        assert set(ScheduleTask.objects.values_list("status", flat=True)) == {"SUCCESS"}
+
     def test_a_job_may_want_its_instance_cancelled_and_what_is_after_it_too(self):
         family(a=["root"], b=["a"], options={"a": {"if_parent_fails": "cancel"}, "b": {"if_parent_fails": "cancel"}})
         ends("root", "die")
@@ -319,6 +341,57 @@ class TestFailure:
         assert states() == {"root": "INIT", "a": "BLOCKED"}
         run_all()
         assert states() == {"root": "SUCCESS", "a": "SUCCESS"}
+
+
+class TestAway:
+    """A parent that somebody else has: its children are looked at as soon as that has said what became of it."""
+
+    @pytest.fixture(autouse=True)
+    def _handed_over(self):
+        family(a=["root"], tidy=["root"], options={"tidy": {"when": "any_failed"}})
+        ends("root", "away")
+        begun()
+        run_due()
+        assert states() == {"root": "AWAY", "a": "BLOCKED", "tidy": "BLOCKED"}
+
+    def told(self, how: str, body: dict, label: str = "m:now") -> None:
+        root = tasks(label)["root"]
+        run = root.batch_no or root.ran_in
+        answer = Api().post(f"/tasks/{root.token}/{how}?task={root.id}&run={run}", body)
+        assert answer.status == 200, answer.body
+
+    def test_that_succeeded(self):
+        self.told("complete", {"result": 7})
+
+        assert states() == {"root": "SUCCESS", "a": "INIT", "tidy": "CANCELLED"}
+
+    def test_that_gave_up(self):
+        self.told("fail", {"code": "NO_FILE", "retryable": False})
+
+        assert states() == {"root": "DEAD", "a": "BLOCKED", "tidy": "INIT"}
+
+    def test_that_is_tried_again(self):
+        self.told("fail", {"code": "NO_FILE"})
+
+        assert states() == {"root": "FAIL", "a": "BLOCKED", "tidy": "BLOCKED"}
+
+    def test_of_which_nothing_was_heard_any_more(self):
+        ScheduleTask.objects.filter(id=tasks()["root"].id).update(max_retry=0)
+        AwayTask.objects.update(until=now() - timedelta(seconds=1))
+
+        lose_silent()
+
+        assert states() == {"root": "DEAD", "a": "BLOCKED", "tidy": "INIT"}
+
+    def test_whose_outcome_was_reported_before_it_was_away(self):
+        begun("root", "early")
+        [batch] = claim_due()
+        self.told("complete", {"result": 7}, "m:early")
+        assert states("m:early")["root"] == "RUNNING"
+
+        run_batch(UUID(batch.batch_no))
+
+        assert states("m:early") == {"root": "SUCCESS", "a": "INIT", "tidy": "CANCELLED"}
 
 
 class TestValues:
