@@ -5,7 +5,9 @@ Locks: first the graph's, then the cursors and jobs as ever (lock.py). A planner
 root, and a trigger while it keeps the graphs as they are, so each of them sees a graph before a change or after it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import datetime
 
 from tasks_app.core.errors import InvalidTask, nearest, shown
@@ -21,6 +23,7 @@ from .parents import names_of
 Parents = Mapping[int, Sequence[int]]  # job -> those that it waits for
 
 _LOCK = "graphs of {tenant}"
+_later: ContextVar[set[int] | None] = ContextVar("jobs whose roots are counted later", default=None)
 
 
 def lock_graphs(tenant: str) -> None:
@@ -36,6 +39,28 @@ def keep_graphs(tenant: str) -> None:
 def graph_of(job_ids: Iterable[int]) -> dict[int, list[int]]:
     """The whole graph that these jobs are part of, as far as it is below their roots: each job with its parents."""
     return dict(run("links", {"jobs": list(job_ids)}))
+
+
+def root_of(job: JobDefinition) -> JobDefinition:
+    """The job whose schedule it has: the first of its graph, or itself."""
+    if not job.has_parents:
+        return job
+    [root] = roots_of([job.id], graph_of([job.id]))
+    return JobDefinition.objects.get(id=root)
+
+
+@contextmanager
+def roots_counted_at_the_end() -> Iterator[None]:
+    """Several changes that are one: in between, a job may come after two that each have a schedule. The caller has
+    locked the graphs, and undoes all of it on an InvalidTask."""
+    changed: set[int] = set()
+    token = _later.set(changed)
+    try:
+        yield
+    finally:
+        _later.reset(token)
+    if changed:
+        _refuse_two_roots(changed, graph_of(changed))
 
 
 def resolved(tenant: str, names: Sequence[str]) -> list[int]:
@@ -58,7 +83,10 @@ def link(job: JobDefinition, parents: Sequence[int], now: datetime, by: str) -> 
     before = graph_of([job.id, *parents])
     after = {**before, job.id: list(parents)}
     _refuse_circle(after)
-    _refuse_two_roots(job, after)
+    if (later := _later.get()) is None:
+        _refuse_two_roots([job.id], after)
+    else:
+        later.add(job.id)
     changed = (roots_of([job.id], before) | roots_of([job.id], after)) - {job.id}
     _refuse_crowd(after, changed | {job.id})
     held = [_held(job.tenant, root, now, by) for root in sorted(changed)]
@@ -97,9 +125,9 @@ def _refuse_circle(after: Parents) -> None:
         raise InvalidTask(f"these jobs would wait for each other: {way}. Leave one of these parents out.")
 
 
-def _refuse_two_roots(job: JobDefinition, after: Parents) -> None:
+def _refuse_two_roots(jobs: Iterable[int], after: Parents) -> None:
     """One schedule makes the instances of a whole graph; with two there would be no fire time that all have."""
-    for node in sorted({job.id, *descendants_of([job.id], after)}):
+    for node in sorted({*jobs, *descendants_of(jobs, after)}):
         roots = roots_of([node], after)
         if len(roots) > 1:
             names = names_of([node, *roots])

@@ -172,9 +172,7 @@ def take_back(job: JobDefinition, by: str) -> list[datetime]:
     params |= {"by": by, "kept": conf().kept_kinds}
     rows = run("take_back", params)
     taken = [fire_time for fire_time, _ in rows]
-    if rows and job.has_children:
-        labels = [key.partition(":")[2] for _, key in rows]
-        run("take_back_families", {"job": job.id, "labels": labels, "by": by, "kept": conf().kept_kinds})
+    take_back_families(job, [key.partition(":")[2] for _, key in rows], by)
     if job.max_runs is not None:
         job.runs -= len(taken)
     if job.overridden and taken:
@@ -182,6 +180,12 @@ def take_back(job: JobDefinition, by: str) -> list[datetime]:
         taken = [at for at in taken if at not in set(moved.values_list("fire_time", flat=True))]
         moved.update(placed=False)
     return taken
+
+
+def take_back_families(job: JobDefinition, labels: Sequence[str], by: str) -> None:
+    """What instances of these labels, which were taken back, had brought along goes with them."""
+    if labels and job.has_children:
+        run("take_back_families", {"job": job.id, "labels": list(labels), "by": by, "kept": conf().kept_kinds})
 
 
 def take_back_waiting(job: JobDefinition, by: str) -> int:

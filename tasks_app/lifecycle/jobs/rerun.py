@@ -16,6 +16,7 @@ from tasks_app.lifecycle.audit import Entry, Operator, audit
 from tasks_app.lifecycle.dead_letter import replay
 from tasks_app.lifecycle.past import bring_back
 from tasks_app.lifecycle.schedule import ROUNDS
+from tasks_app.lifecycle.turns import queue_again
 from tasks_app.models import GraphRun
 from tasks_app.sql import array, run
 
@@ -131,6 +132,7 @@ def _take_over(view: RunView, anew: Sequence[Node], again: Sequence[Node], by: s
     new = dict(run("insert_again", {"ids": ids, "idem_keys": keys, "hand_on": hand_on, "waits": waits} | kept))
     if len(retired) != len(nodes) or len(new) != len(nodes):
         raise _Moved
+    queue_again([(new[node.job], node.job) for node in anew])
     current = {job: node.task.id for job, node in view.nodes.items() if node.task is not None} | new
     pairs = [(new[node.job], current[one]) for node in again for one in node.parents if one in current]
     run("insert_waits", {"tasks": array(task for task, _ in pairs), "parents": array(one for _, one in pairs)})

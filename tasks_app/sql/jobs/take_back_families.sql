@@ -24,7 +24,7 @@ WITH run AS MATERIALIZED (
 ), news AS NOT MATERIALIZED (
     SELECT 'task.cancelled' AS event, g.id, g.tenant, g.task_type, g.biz_key AS key, g.job, g.fire_time, g.idem_key,
            NULL::text AS worker, NULL::uuid AS batch_no, NULL::int AS attempt, NULL::text AS state,
-           jsonb_build_object('code', 'TAKEN_BACK', 'reason', 'its job was changed', 'by', %(by)s::text) AS data, TRUE AS with_data
+           jsonb_build_object('code', 'TAKEN_BACK', 'reason', 'what it waits for was taken back', 'by', %(by)s::text) AS data, TRUE AS with_data
     FROM gone g
 ),
 --include tell

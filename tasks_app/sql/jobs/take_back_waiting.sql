@@ -1,7 +1,9 @@
 -- take_back_waiting: the instances of a job that wait for their parents are gone, with their waits. For a job that is deleted,
--- which nothing waits for.
+-- which nothing waits for. Those that wait for their turn are cancelled, as of any job.
 WITH held AS MATERIALIZED (
-    SELECT t.id FROM punctual_task t WHERE t.job = %(job)s AND t.status = 'BLOCKED' ORDER BY t.id FOR UPDATE
+    SELECT t.id FROM punctual_task t
+    WHERE t.job = %(job)s AND t.status = 'BLOCKED' AND EXISTS (SELECT FROM punctual_wait w WHERE w.task = t.id)
+    ORDER BY t.id FOR UPDATE
 ), gone AS (
     DELETE FROM punctual_task t USING held WHERE t.id = held.id AND t.status = 'BLOCKED'
     RETURNING t.id, t.tenant, t.task_type, t.biz_key, t.job, t.fire_time, t.idem_key

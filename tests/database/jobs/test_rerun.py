@@ -11,8 +11,9 @@ from tasks_app.engine.operations.runs import rerun
 from tasks_app.engine.watch.runs import RunFilter, page_of_runs, run_by_id, run_of
 from tasks_app.lifecycle.jobs.run import read_run
 from tasks_app.lifecycle.past import move_batches, move_strays
+from tasks_app.lifecycle.turns import give_turns
 from tasks_app.models import AuditEntry, JobDefinition, ScheduleTask, TaskBatch, TaskWait
-from tests.support.engine import run_due
+from tests.support.engine import claim_due, run_due
 from tests.support.graphs import begun, ends, family, run_all, states, tasks
 from tests.support.invariants import assert_consistent
 from tests.support.jobs import by, now
@@ -52,6 +53,23 @@ def test_the_states_of_a_run():
     seen.append(read_run(run).state)
 
     assert seen == [RunState.WAITING, RunState.RUNNING, RunState.STUCK, RunState.RUNNING, RunState.SUCCEEDED]
+
+
+def test_a_root_that_lets_no_two_overlap_waits_for_its_turn_again():
+    root = family(a=["root"], options={"root": {"overlap": "skip"}})
+    run = begun()
+    give_turns([root.id])
+    run_all()
+    begun("root", "another")
+    give_turns([root.id])
+    claim_due()
+    assert (states()["a"], states("m:another")["root"]) == ("SUCCESS", "RUNNING")
+
+    again(run, "root")
+    give_turns([root.id])
+
+    assert states() == {"root": "BLOCKED", "a": "BLOCKED"}
+    assert states("m:another")["root"] == "RUNNING"
 
 
 def test_a_run_that_is_over_and_did_not_all_succeed_has_failed():
