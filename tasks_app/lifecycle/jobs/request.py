@@ -32,8 +32,10 @@ MOST_CAUGHT_UP = 1_000
 MOST_DELAYS = 100
 MOST_PARENTS = 1_000
 WHEN = ("cron", "every", "at")
-_OF_A_SCHEDULE = {"cron": "", "every": 0, "at": None, "start_at": None, "end_at": None, "max_runs": None, "jitter": 0}
-_OF_A_SCHEDULE |= {"calendar": "", "on_day_off": OnDayOff.SKIP, "overlap": Overlap.ALLOW}
+OF_A_CHILD = ("parents", "when", "if_parent_fails")
+# What only a job with a schedule can have, and what it is without.
+OF_A_SCHEDULE = {"cron": "", "every": 0, "at": None, "start_at": None, "end_at": None, "max_runs": None, "jitter": 0}
+OF_A_SCHEDULE |= {"calendar": "", "on_day_off": OnDayOff.SKIP, "overlap": Overlap.ALLOW}
 SECONDS = "seconds"  # marks the fields that hold a length of time: files may write those as 5m
 Seconds = Annotated[float, SECONDS]
 WholeSeconds = Annotated[int, SECONDS]
@@ -86,7 +88,7 @@ def changed(job: JobDefinition, changes: Mapping[str, object]) -> JobRequest:
         request = replace(request, cron="", every=0, at=None)
     if changes.get("parents") and not job.has_parents:
         # It leaves its schedule, and all that belongs to it; what is given beside the parents is looked at below.
-        request = replace(request, **_OF_A_SCHEDULE)
+        request = replace(request, **OF_A_SCHEDULE)
     if "calendar" in changes and not changes["calendar"]:
         request = replace(request, on_day_off=OnDayOff.SKIP)  # it goes with the calendar
     if "backoff" in changes and job.max_retry == _usual_max_retry(job):
@@ -266,7 +268,7 @@ def _refuse_bad_place(request: JobRequest) -> None:
         return
     if request.name in parents:
         raise InvalidTask(f"parents has {request.name!r}, which is the job itself; a job can't wait for itself.")
-    for name, without in _OF_A_SCHEDULE.items():
+    for name, without in OF_A_SCHEDULE.items():
         if getattr(request, name) != without:
             raise InvalidTask(
                 f"{name}={shown(getattr(request, name))} belongs to a schedule, and a job with parents has none: it "
