@@ -318,6 +318,11 @@ class BackfillForm(forms.Form):
     which = forms.ChoiceField(label="Run", choices=[(str(one), words) for one, words in WHICH.items()])
     order = forms.ChoiceField(label="Order", choices=[("oldest", "Oldest first"), ("newest", "Newest first")])
     others = forms.CharField(label="Numbers of other jobs, with commas", required=False, max_length=2000)
+    company = forms.ChoiceField(
+        label="Jobs that come after it",
+        required=False,
+        choices=[("", "Come along, and wait for it"), ("alone", "Stay out of it")],
+    )
     rate = rate_field()
     most_running = most_running_field()
     lane = lane_field()
@@ -330,11 +335,13 @@ class BackfillForm(forms.Form):
     def __init__(self, job: JobDefinition, *args, **kwargs) -> None:
         super().__init__(*args, initial={"operation": uuid4(), "cap": CAP}, **kwargs)
         self.job = job
+        if not job.has_children:
+            del self.fields["company"]
 
     @property
     def selection(self) -> str:
         """Which firings, as they were typed in."""
-        return "|".join(self.data.get(name, "") for name in ("since", "until", "which", "order", "others"))
+        return "|".join(self.data.get(name, "") for name in ("since", "until", "which", "order", "others", "company"))
 
     @property
     def begins(self) -> bool:
@@ -351,6 +358,7 @@ class BackfillForm(forms.Form):
             given["which"],
             given["order"] == "newest",
             self.job.tenant,
+            not given.get("company"),
         )
 
     @property

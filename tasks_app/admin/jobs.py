@@ -29,7 +29,7 @@ from tasks_app.engine.watch.why import why_job
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.campaigns.begin import Slot
 from tasks_app.lifecycle.jobs.declared import drift, records_of
-from tasks_app.lifecycle.jobs.family import graph_of
+from tasks_app.lifecycle.jobs.family import graph_of, root_of
 from tasks_app.lifecycle.jobs.parents import load_parents, names_of
 from tasks_app.lifecycle.jobs.request import calendar_name
 from tasks_app.lifecycle.jobs.view import (
@@ -196,7 +196,7 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
             elif form.begins and set(form.errors) == {"reason"}:
                 foreseen = _foreseen_again(form)
         context = self.page(request) | {"title": f"Backfill: {job.name}", "job": job, "form": form}
-        context |= {"foreseen": foreseen, "shown": _shown(foreseen)}
+        context |= {"foreseen": foreseen, "shown": _shown(foreseen), "schedule": _firings_in_words(job)}
         return TemplateResponse(request, "tasks_app/job_backfill.html", context, status=status)
 
     def _form_page(self, request: HttpRequest, job: JobDefinition | None) -> HttpResponse:
@@ -224,6 +224,12 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
             "may_operate": may_operate_jobs(request),
             "now": timezone.now(),
         }
+
+
+def _firings_in_words(job: JobDefinition) -> str:
+    """By which schedule it fires: a job that waits for others has that of the first of its graph."""
+    root = root_of(job)
+    return f"that of {root.name}, {schedule_in_words(root)}" if job.has_parents else schedule_in_words(job)
 
 
 def _foreseen_again(form: BackfillForm) -> Foreseen | None:

@@ -548,6 +548,7 @@ EXAMPLES = {
     "BackfillOut": [
         {
             "instances": 4032,
+            "along": 0,
             "first": [{"job": 12, "fire_time": "2027-03-01T00:00:00Z", "task_id": None}],
             "last": [{"job": 12, "fire_time": "2027-03-14T23:55:00Z", "task_id": None}],
             "per_second": 5.0,

@@ -8,12 +8,14 @@ from tasks_app.client import cancel, ensure, reschedule
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.task import Task
 from tasks_app.engine.beat.releaser import release
+from tasks_app.lifecycle.campaigns import steps
 from tasks_app.lifecycle.claim import ClaimedBatch
 from tasks_app.lifecycle.jobs import verbs
 from tasks_app.lifecycle.jobs.planning import plan_due
 from tasks_app.lifecycle.release import Released, release_children, release_tasks
 from tasks_app.lifecycle.start import start
 from tasks_app.models import JobCursor, JobDefinition, JobParent, OutboxEvent, ScheduleTask
+from tests.support.backfill import backfilled, hours
 from tests.support.engine import claim_due, run_due
 from tests.support.graphs import begun, family, forget, job_named, states, tasks, waits
 from tests.support.jobs import by, instances, now
@@ -224,6 +226,22 @@ def test_a_trigger_waits_for_a_change_of_the_graph(commit):
     )
 
     assert states() == ({"a": "INIT"} if commit else {"a": "INIT", "b": "BLOCKED"})
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_a_backfill_waits_for_a_change_of_the_graph(commit):
+    family(a=["root"], b=["a"], options={"root": {"every": 0, "cron": "0 * * * *"}})
+    [fire] = times = hours(1)
+    backfilled(times, job_named("a"))
+
+    overlap(
+        lambda: verbs.edit(job_named("b").id, {"parents": ["root"]}, by()),
+        lambda: steps.step("test"),
+        commit=commit,
+    )
+
+    made = states(fire.isoformat().replace("+00:00", "Z"))
+    assert made == ({"a": "INIT"} if commit else {"a": "INIT", "b": "BLOCKED"})
 
 
 def test_nothing_is_released_of_a_job_while_its_pause_is_not_over():

@@ -1,10 +1,10 @@
 """What edit, pause, resume, trigger and delete of a job do to its graph: the table in docs/graphs.md, line by line."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
-from tasks_app.core.errors import HasChildren
+from tasks_app.core.errors import HasChildren, InvalidTask
 from tasks_app.engine.beat.job_planner import plan_once
 from tasks_app.engine.beat.releaser import release
 from tasks_app.engine.operations.backfill import BackfillRequest
@@ -12,7 +12,9 @@ from tasks_app.engine.operations.backfill import start as start_backfill
 from tasks_app.lifecycle.campaigns import steps
 from tasks_app.lifecycle.jobs import verbs
 from tasks_app.models import GraphRun, JobDefinition, JobParent, ScheduleTask, TaskWait
-from tests.support.engine import run_due
+from tests.support.backfill import backfilled, fired, foreseen, hourly, hours
+from tests.support.campaigns import carried_out
+from tests.support.engine import row, run_due
 from tests.support.graphs import begun, child, family, job_named, run_all, states, tasks, waits
 from tests.support.invariants import assert_consistent
 from tests.support.jobs import by, instances, now
@@ -187,6 +189,30 @@ class TestTrigger:
         assert states() == {"root": "SUCCESS", "a": "SUCCESS"}
 
 
+class TestWithATurn:
+    """A job with parents has no overlap of its own, but whoever triggers it may give one."""
+
+    @pytest.fixture
+    def in_line(self) -> int:
+        family(a=["root"])
+        begun("root", "another")
+        job = job_named("a").id
+        verbs.trigger(job, "now", by(), overlap="queue_all", payload={"mine": 1})
+        return tasks()["a"].id
+
+    def test_an_edit_of_the_job_leaves_what_was_triggered_as_it_is(self, in_line):
+        verbs.edit(job_named("a").id, {"payload": {"new": 1}}, by())
+
+        assert (row(in_line).status, row(in_line).payload) == ("BLOCKED", {"mine": 1})
+        assert tasks("m:another")["a"].payload == {"new": 1}
+
+    def test_a_deletion_cancels_it_as_of_any_job(self, in_line):
+        verbs.delete(job_named("a").id, by())
+
+        assert (row(in_line).status, row(in_line).error_code) == ("CANCELLED", "JOB_DELETED")
+        assert set(tasks("m:another")) == {"root"}
+
+
 class TestDelete:
     def test_of_a_job_that_others_wait_for_is_refused(self):
         family(a=["root"])
@@ -220,3 +246,101 @@ class TestBackfill:
         assert set(made.values_list("status", "lane")) == {("BLOCKED", "backfill")}
         run_all()
         assert set(ScheduleTask.objects.values_list("status", flat=True)) == {"SUCCESS"}
+
+    def test_without_what_comes_after_runs_the_job_alone(self):
+        root = graph()
+        times = hours(3)
+        dry = foreseen(times, root, descendants=False)
+
+        carried_out(backfilled(times, root, descendants=False))
+
+        assert (dry.instances, dry.along) == (3, 0)
+        assert "'root' without what comes after from" in dry.words
+        assert fired(root) == times
+        assert not fired(job_named("a")) and not GraphRun.objects.exists()
+
+    def test_a_dry_run_counts_what_comes_along(self):
+        root = graph()
+        times = hours(3)
+
+        dry = foreseen(times, root)
+
+        assert (dry.instances, dry.along) == (3, 6)
+        assert "'root' with all that comes after from" in dry.words
+        carried_out(backfilled(times, root))
+        assert len(fired(job_named("a"))) + len(fired(job_named("b"))) == 6
+
+    def test_of_a_job_with_parents_runs_it_at_its_roots_times_without_waiting_for_them(self):
+        root = graph()
+        a, times = job_named("a"), hours(3)
+        carried_out(backfilled(times[:1], a))
+        assert states_at(times[0]) == {"a": "INIT", "b": "BLOCKED"}
+
+        carried_out(backfilled(times, a, descendants=False))
+
+        assert fired(a) == times
+        assert fired(job_named("b")) == times[:1]
+        assert not fired(root)
+        run_all()
+        assert states_at(times[0]) == {"a": "SUCCESS", "b": "SUCCESS"}
+
+    def test_of_a_job_with_parents_keeps_to_the_time_of_its_root(self):
+        graph(start_at=hours(1)[0])
+
+        assert foreseen(hours(3), job_named("a")).instances == 1
+
+    @pytest.mark.parametrize("order", [("root", "a"), ("a", "root")])
+    def test_of_a_job_and_of_one_after_it_lets_the_one_wait_for_the_other(self, order):
+        graph()
+        times, jobs = hours(2), [job_named(name) for name in order]
+        dry = foreseen(times, *jobs)
+
+        campaign = carried_out(backfilled(times, *jobs))
+
+        assert (dry.instances, dry.along) == (2, 4)
+        assert campaign.counts == {"created": 2}
+        assert states_at(times[0]) == {"root": "INIT", "a": "BLOCKED", "b": "BLOCKED"}
+
+    def test_of_all_firings_once_more_is_a_run_of_its_own(self):
+        root = graph()
+        times = hours(1)
+        carried_out(backfilled(times, root))
+        run_all()
+
+        again = carried_out(backfilled(times, root, which="all"))
+
+        assert GraphRun.objects.count() == 2
+        assert states(f"b:{again.id}:{label_of(times[0])}") == {"root": "INIT", "a": "BLOCKED", "b": "BLOCKED"}
+
+    def test_of_what_failed_replays_it_and_what_waits_goes_on(self):
+        root = graph()
+        JobDefinition.objects.filter(id=root.id).update(payload={"do": "die"})
+        times = hours(3)
+        carried_out(backfilled(times, root))
+        run_all()
+        assert states_at(times[0]) == {"root": "DEAD", "a": "BLOCKED", "b": "BLOCKED"}
+        with pytest.raises(InvalidTask, match="descendants=False: which='failed' replays instances that are there"):
+            backfilled(times, root, which="failed", descendants=False)
+
+        ScheduleTask.objects.filter(job=root.id).update(payload={})
+        campaign = carried_out(backfilled(times, root, which="failed"))
+        run_all()
+
+        assert campaign.counts == {"replayed": 3}
+        assert set(ScheduleTask.objects.filter(fire_time__in=times).values_list("status", flat=True)) == {"SUCCESS"}
+
+
+def graph(**options: object) -> JobDefinition:
+    """root → a → b, at every full hour."""
+    root = hourly("root", task_type="T_PLAIN", **options)
+    child("a", "root")
+    child("b", "a")
+    return JobDefinition.objects.get(id=root.id)
+
+
+def label_of(at: datetime) -> str:
+    return at.isoformat().replace("+00:00", "Z")
+
+
+def states_at(at: datetime) -> dict[str, str]:
+    return states(label_of(at))
