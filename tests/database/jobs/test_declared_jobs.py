@@ -481,7 +481,7 @@ def test_a_graph_is_declared_in_any_order_and_changed(apply):
     assert apply(other)[1][0] == '~ transform: parents: ["extract"] -> ["check"]'
     assert apply(GRAPH.replace("when: all_done", "if_parent_fails: cancel"))[0] == 0
     assert (job("load").when, job("load").if_parent_fails) == ("all_success", "cancel")
-    assert run("export", "--source", "jobs.yaml")[1].count("  parents:") == 3
+    assert run("export", "--source", "jobs.yaml")[1].count("    parents:") == 3
 
 
 def test_a_whole_graph_goes_to_another_root_at_once(apply):
@@ -529,7 +529,7 @@ def test_a_parent_is_renamed_and_pruned_with_its_children(apply):
         (
             "name: extract,",
             "name: extract, parents: [load],",
-            "parents: these jobs would wait for each other: 'extract' → 'check' → 'load' → 'extract'.",
+            "parents: these jobs would wait for each other: 'load' → 'extract' → 'transform' → 'load'.",
         ),
         (
             "name: check, task_type: T_QUIET, parents: [extract]",
