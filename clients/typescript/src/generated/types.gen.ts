@@ -410,6 +410,10 @@ export type BackfillIn = {
      */
     newest_first?: boolean;
     /**
+     * Whether what comes after the job in its graph comes along, and waits for it
+     */
+    descendants?: boolean;
+    /**
      * If there are more than this, nothing is begun
      */
     cap?: number;
@@ -443,6 +447,10 @@ export type BackfillOut = {
      * How many firings are run
      */
     instances: number;
+    /**
+     * How many instances of the jobs after it come along, as far as they are not there already
+     */
+    along: number;
     /**
      * The first few, in the order in which they are run
      */
@@ -504,6 +512,10 @@ export type BackfillsIn = {
      * In this order, instead of the oldest first
      */
     newest_first?: boolean;
+    /**
+     * Whether what comes after the job in its graph comes along, and waits for it
+     */
+    descendants?: boolean;
     /**
      * If there are more than this, nothing is begun
      */
