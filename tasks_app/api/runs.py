@@ -118,7 +118,7 @@ def read_one_run(request: HttpRequest, run_id: Id):
 @router.post("/{run_id}/rerun", response=RerunOut, summary="Go through a run again, from a failed job on")
 @may_answer(*SCOPE, "SCH_409_CONFLICT")
 @mutation
-def rerun(request: HttpRequest, run_id: Id, body: RerunIn | None = None, idempotency_key: Key = None):
+def rerun_graph(request: HttpRequest, run_id: Id, body: RerunIn | None = None, idempotency_key: Key = None):
     """The job starts anew, and what comes after it waits for its parents again. The rest stays as it is."""
     body = body or RerunIn()
     for task_type, lane in kinds_in(_run(request, run_id)):

@@ -40,7 +40,6 @@ def one_of_each() -> SimpleNamespace:
         task=task,
         calendar=create_calendar(CalendarRequest("holidays"), Operator("olga", "for its page")).id,
         job=make().id,
-        run=a_run().id,
         alarms=alarm_ids(),
         campaign=campaign.id,
         letter=letter_of(*dead("given up")),
@@ -50,6 +49,7 @@ def one_of_each() -> SimpleNamespace:
         token=api_tokens.issue("ci", "default", Operator("olga", "for the list"))[0].id,
         operation=AuditEntry.objects.filter(verb="cancel").get().operation,
         counter=Counter.objects.create(name="orders", value=7).id,
+        run=a_run().id,  # the last: it is due
     )
 
 

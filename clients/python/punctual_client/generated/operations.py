@@ -65,7 +65,7 @@ from .api.lanes import resume_lane as _resume_lane
 from .api.limits import read_limits as _read_limits
 from .api.runs import list_runs as _list_runs
 from .api.runs import read_one_run as _read_one_run
-from .api.runs import rerun as _rerun
+from .api.runs import rerun_graph as _rerun_graph
 from .api.scheduler import read_health as _read_health
 from .api.scheduler import read_liveness as _read_liveness
 from .api.scheduler import read_version as _read_version
@@ -1061,7 +1061,7 @@ class Operations:
         )
         return cast(RunOut, answer.parsed)
 
-    def rerun(
+    def rerun_graph(
         self,
         run_id: int,
         body: RerunIn | Unset = UNSET,
@@ -1069,7 +1069,7 @@ class Operations:
         idempotency_key: str | None = None,
     ) -> RerunOut:
         """Go through a run again, from a failed job on"""
-        answer = _rerun.sync_detailed(
+        answer = _rerun_graph.sync_detailed(
             client=self.client,
             run_id=run_id,
             body=body,
@@ -2942,7 +2942,7 @@ class AsyncOperations:
         )
         return cast(RunOut, answer.parsed)
 
-    async def rerun(
+    async def rerun_graph(
         self,
         run_id: int,
         body: RerunIn | Unset = UNSET,
@@ -2950,7 +2950,7 @@ class AsyncOperations:
         idempotency_key: str | None = None,
     ) -> RerunOut:
         """Go through a run again, from a failed job on"""
-        answer = await _rerun.asyncio_detailed(
+        answer = await _rerun_graph.asyncio_detailed(
             client=self.client,
             run_id=run_id,
             body=body,

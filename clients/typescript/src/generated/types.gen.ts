@@ -5394,7 +5394,7 @@ export type ReadOneRunResponses = {
 
 export type ReadOneRunResponse = ReadOneRunResponses[keyof ReadOneRunResponses];
 
-export type RerunData = {
+export type RerunGraphData = {
     body?: RerunIn;
     headers?: {
         /**
@@ -5409,7 +5409,7 @@ export type RerunData = {
     url: '/runs/{run_id}/rerun';
 };
 
-export type RerunErrors = {
+export type RerunGraphErrors = {
     /**
      * `SCH_400_MALFORMED`: The request can't be read
      */
@@ -5452,16 +5452,16 @@ export type RerunErrors = {
     503: Problem;
 };
 
-export type RerunError = RerunErrors[keyof RerunErrors];
+export type RerunGraphError = RerunGraphErrors[keyof RerunGraphErrors];
 
-export type RerunResponses = {
+export type RerunGraphResponses = {
     /**
      * OK
      */
     200: RerunOut;
 };
 
-export type RerunResponse = RerunResponses[keyof RerunResponses];
+export type RerunGraphResponse = RerunGraphResponses[keyof RerunGraphResponses];
 
 export type ListLogsData = {
     body?: never;

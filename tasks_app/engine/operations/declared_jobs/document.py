@@ -4,7 +4,7 @@ Fields are read by the types that JobRequest gives them, so a new one can be dec
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from functools import cache
 from typing import NamedTuple, get_type_hints
 
@@ -19,6 +19,7 @@ from tasks_app.models.schedule_task import TENANT_LENGTH
 from .fitting import fitting, kind_of, text_of
 
 MOST_JOBS = 5_000  # in one file: they are applied in one transaction
+_DEFAULTS = {field.name: field.default for field in fields(JobRequest)}
 _REQUIRED = tuple(field.name for field in fields(JobRequest) if field.default is MISSING)
 _OF_FILE = ("source", "tenant", "defaults", "jobs")
 _OF_JOB = (*FIELDS, "tenant", "renamed_from")
@@ -116,7 +117,10 @@ def checked_file(file: str, source: str | None, jobs: Sequence[Placed], problems
 
 def checked_request(request: JobRequest) -> JobRequest:
     """Its fields, each of the type that it should have."""
-    return JobRequest(**{name: fitting(_hints()[name], getattr(request, name)) for name in FIELDS})
+    given = {
+        name: getattr(request, name) for name in FIELDS if getattr(request, name) is not _DEFAULTS.get(name, MISSING)
+    }
+    return replace(request, **{name: fitting(_hints()[name], value) for name, value in given.items()})
 
 
 def placed(
