@@ -25,7 +25,6 @@ TAGS = [
         "description": "Graphs of jobs, fire time by fire time: what became of them, and again from what failed",
     },
     {"name": "calendars", "description": "Sets of days off that jobs keep"},
-    {"name": "campaigns", "description": "Orders for many tasks, carried out step by step"},
     {"name": "task types", "description": "What can be scheduled here"},
     {"name": "lanes", "description": "Priority classes: what is in each, pause and resume"},
     {
