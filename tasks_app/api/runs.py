@@ -110,7 +110,7 @@ def list_runs(
     return {"items": [RunOut.of(view) for view in views], "next": more and str(more)}
 
 
-@router.get("/{run_id}", response=RunOut, summary="Read a run: its state, its critical path, what waits for whom")
+@router.get("/{run_id}", response=RunOut, summary="Read a run: its state, and what waits for whom")
 def read_one_run(request: HttpRequest, run_id: Id):
     return RunOut.of(_run(request, run_id))
 

@@ -68,7 +68,8 @@ def another_database() -> Iterator[None]:
     connection.settings_dict.update(creation.get_test_db_clone_settings(NAME))
     try:
         with connection.cursor() as cursor:  # the jobs of other tests have used up the first numbers
-            cursor.execute("ALTER SEQUENCE punctual_job_id_seq RESTART")
+            for table in ("punctual_job", "punctual_job_cursor"):
+                cursor.execute(f"ALTER SEQUENCE {table}_id_seq RESTART")
         yield
     finally:
         connection.close()

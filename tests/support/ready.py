@@ -61,7 +61,7 @@ def letter_of(task_id: int) -> int:
 def failed_run(number: int = 0) -> int:
     """Of a graph whose first job gives up."""
     if not number:
-        family("extract", report=["extract"], options={"extract": {"payload": {"do": "die"}}})
+        family("extract", load=["extract"], options={"extract": {"payload": {"do": "die"}}})
     run = begun("extract", f"run {number}")
     run_due()
     return run.id

@@ -188,9 +188,11 @@ class TestOrder:
         begun()
         run_due()
         assert states()["left"] == "BLOCKED"
+        looked = now()
 
         assert release() == 2
 
+        assert tasks()["left"].due_at >= looked  # a dispatcher reads on from where it was
         assert (states()["left"], states()["right"], states()["last"]) == ("INIT", "INIT", "BLOCKED")
 
     def test_a_parent_may_lie_in_the_past_when_its_child_is_looked_at(self):

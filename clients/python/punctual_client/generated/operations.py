@@ -1054,7 +1054,7 @@ class Operations:
         self,
         run_id: int,
     ) -> RunOut:
-        """Read a run: its state, its critical path, what waits for whom"""
+        """Read a run: its state, and what waits for whom"""
         answer = _read_one_run.sync_detailed(
             client=self.client,
             run_id=run_id,
@@ -2935,7 +2935,7 @@ class AsyncOperations:
         self,
         run_id: int,
     ) -> RunOut:
-        """Read a run: its state, its critical path, what waits for whom"""
+        """Read a run: its state, and what waits for whom"""
         answer = await _read_one_run.asyncio_detailed(
             client=self.client,
             run_id=run_id,

@@ -703,7 +703,7 @@ export class Operations extends HeyApiClient {
     }
     
     /**
-     * Read a run: its state, its critical path, what waits for whom
+     * Read a run: its state, and what waits for whom
      */
     public readOneRun<ThrowOnError extends boolean = true>(options: Options<ReadOneRunData, ThrowOnError>): RequestResult<ReadOneRunResponses, ReadOneRunErrors, ThrowOnError, 'data'> {
         return (options.client ?? this.client).get<ReadOneRunResponses, ReadOneRunErrors, ThrowOnError, 'data'>({

@@ -81,7 +81,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[Problem | RunOut]:
-    """Read a run: its state, its critical path, what waits for whom
+    """Read a run: its state, and what waits for whom
 
     Args:
         run_id (int):
@@ -110,7 +110,7 @@ def sync(
     *,
     client: AuthenticatedClient,
 ) -> Problem | RunOut | None:
-    """Read a run: its state, its critical path, what waits for whom
+    """Read a run: its state, and what waits for whom
 
     Args:
         run_id (int):
@@ -134,7 +134,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[Problem | RunOut]:
-    """Read a run: its state, its critical path, what waits for whom
+    """Read a run: its state, and what waits for whom
 
     Args:
         run_id (int):
@@ -161,7 +161,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
 ) -> Problem | RunOut | None:
-    """Read a run: its state, its critical path, what waits for whom
+    """Read a run: its state, and what waits for whom
 
     Args:
         run_id (int):
