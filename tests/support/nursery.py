@@ -53,9 +53,13 @@ LIBRARIES = (
     "pydantic",
     "redis",
 )
-# What beats and workers import of ours, beside what the app imports by itself.
-APP = "scheduler_project.celery"
-OURS = (APP, "tasks_app.engine.beat.process", "tasks_app.engine.worker.task")
+# What beats and workers import of ours; the last is for the checks that Celery makes before a worker starts.
+OURS = (
+    "scheduler_project.celery",
+    "tasks_app.engine.beat.process",
+    "tasks_app.engine.worker.task",
+    "scheduler_project.urls",
+)
 
 
 @dataclass
@@ -134,8 +138,6 @@ def main(address: str, *modules: str) -> None:
     connection.connect(address)
     for name in (*LIBRARIES, *modules):
         importlib.import_module(name)
-    if APP in modules:
-        sys.modules[APP].app.loader.import_default_modules()
     lines = connection.makefile("rw")
     for line in lines:
         request = json.loads(line)

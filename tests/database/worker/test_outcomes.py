@@ -4,6 +4,7 @@ from datetime import timedelta
 from uuid import UUID
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from tasks_app.client import find, schedule, schedule_many
