@@ -1,5 +1,5 @@
 """The operator's pages: overview, tasks, jobs, calendars, campaigns, what was done by whom, batches, the fleet, tokens,
-who is told of what, alarms, and the hosts and secrets of callbacks.
+who is told of what, alarms, safeguards, and the hosts and secrets of callbacks.
 
 They belong to the console and never to the project's own site; without django-unfold there are none.
 """
@@ -21,6 +21,7 @@ if missing_for_console() is None:
         letters,
         lookups,
         overview,
+        safeguards,
         secrets,
         subscriptions,
         tasks,
@@ -28,6 +29,7 @@ if missing_for_console() is None:
     )
 
     __all__ = ["alarms", "audit", "batches", "calendars", "campaigns", "fleet", "hosts", "jobs", "letters", "lookups"]
-    __all__ += ["overview", "secrets", "subscriptions", "tasks", "tokens"]
+    __all__ += ["overview", "safeguards", "secrets", "subscriptions", "tasks", "tokens"]
 
     console().overview = overview.first_page
+    console().banner = safeguards.banner

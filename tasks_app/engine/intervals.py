@@ -19,6 +19,7 @@ INTERVALS: dict[str, Callable[[], float]] = {
     "rescue": lambda: 60.0,  # goes on with its walk, and should never find anything
     "canary": lambda: CHORE_EVERY * conf().CANARY_SECONDS,
     "compensate": lambda: conf().COMPENSATE_SECONDS,
+    "safeguard": lambda: conf().SAFEGUARD_SECONDS,
     "alarm": lambda: conf().ALARM_SECONDS,
     "alert": lambda: conf().ALARM_SECONDS,
 }

@@ -29,6 +29,7 @@ from .minute_figures import MinuteFigures
 from .node import Node
 from .outbox_event import OutboxEvent
 from .outbox_window import OutboxWindow
+from .safeguard import Curb, Pulse, PulseReader, Safeguard, SafeguardIncident
 from .schedule_task import AnyTask, PastTask, ScheduleTask
 from .secret import Secret
 from .shard_lease import ShardLease
@@ -56,6 +57,7 @@ __all__ = [
     "Calendar",
     "Campaign",
     "CampaignChunk",
+    "Curb",
     "DeclaredJob",
     "Delivery",
     "DlqEntry",
@@ -78,6 +80,10 @@ __all__ = [
     "OutboxWindow",
     "PastBatch",
     "PastTask",
+    "Pulse",
+    "PulseReader",
+    "Safeguard",
+    "SafeguardIncident",
     "ScheduleTask",
     "Secret",
     "ShardLease",

@@ -28,6 +28,7 @@ from .partitions import keep_partitions
 from .rescue import rescue
 from .retention import prune
 from .roll_up import roll_up
+from .safeguards.guard import guard
 from .tend import tend
 
 log = logging.getLogger(__name__)
@@ -77,6 +78,7 @@ CHORES = (
     Chore("rescue", rescue),
     Chore("canary", send_canaries),
     Chore("compensate", compensate_and_tell, aside=True),
+    Chore("safeguard", guard, aside=True),
     Chore("alarm", alarm, aside=True),
     Chore("alert", send_waiting, aside=True, stop=stop_sending),
 )

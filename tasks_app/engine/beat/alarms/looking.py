@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from django.db.models import Min
 
-from tasks_app.core.alarms import LOOKS, Condition, Occurrence
+from tasks_app.core.alarms import LOOKS, OPERATORS_ONLY, Condition, Occurrence
 from tasks_app.lifecycle.alarms.incidents import note
 from tasks_app.models import AlarmRule
 from tasks_app.sql import run
@@ -37,7 +37,7 @@ def long_runs() -> Iterator[Occurrence]:
 
 
 def troubles() -> Iterator[Occurrence]:
-    """What the scheduler's own verdict calls trouble."""
+    """What the scheduler's own verdict calls trouble, and what its safeguards do."""
     now = time.monotonic()
     if now - _looked_at["trouble"] < TROUBLE_SECONDS or not _wanted():
         return
@@ -47,6 +47,5 @@ def troubles() -> Iterator[Occurrence]:
 
 
 def _wanted() -> bool:
-    return AlarmRule.objects.filter(
-        enabled=True, tenant__isnull=True, conditions__contains=[str(Condition.TROUBLE)]
-    ).exists()
+    own = [str(one) for one in OPERATORS_ONLY]
+    return AlarmRule.objects.filter(enabled=True, tenant__isnull=True, conditions__overlap=own).exists()
