@@ -89,7 +89,8 @@ class SafeguardAdmin(LookOnly, ModelAdmin):
         """GET says what it would do; POST does it."""
         if name not in tuple(Name) or verb not in FORMS:
             raise Http404("There is no such safeguard, or nothing of the kind can be done to one.")
-        form = FORMS[verb](request.POST or None, initial={"subject": request.GET.get("subject", "")[:SUBJECT_LENGTH]})
+        form = FORMS[verb](request.POST or None)
+        form.fields["subject"].initial = request.GET.get("subject", "")[:SUBJECT_LENGTH]
         if request.method == "POST" and form.is_valid() and self._ordered(request, name, verb, form):
             messages.success(request, f"{BUTTONS[verb]}: {name}. A beat does it within seconds.")
             return HttpResponseRedirect(console_url(LIST))
