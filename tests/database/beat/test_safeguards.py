@@ -24,6 +24,7 @@ from tasks_app.lifecycle.start import start
 from tasks_app.models import (
     AuditEntry,
     Curb,
+    LaneResume,
     Node,
     PulseReader,
     Safeguard,
@@ -89,6 +90,7 @@ def test_a_late_start_slows_low_down_then_pauses_it_and_lets_it_go_step_by_step(
     assert on() == {("delay", ""): 1}
     look(601)
     assert on() == {}
+    assert LaneResume.objects.filter(lane="low").exists()  # what waited is not late from before
     assert sizes(beat.dispatch(seconds=60), "lane")["low"] >= 50
     [incident] = SafeguardIncident.objects.all()
     assert incident.closed_at is not None
