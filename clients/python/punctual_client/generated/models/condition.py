@@ -7,6 +7,7 @@ class Condition(StrEnum):
     LATE = "late"
     MISSED = "missed"
     RUNNING = "running"
+    SAFEGUARD = "safeguard"
     SUSPENDED = "suspended"
     TROUBLE = "trouble"
 
