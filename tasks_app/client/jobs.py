@@ -1,6 +1,6 @@
 """Jobs: rules that fire by a schedule. All of it happens in the caller's transaction."""
 
-from tasks_app.core.errors import Degraded, FiringClaimed, NameTaken, StaleRevision, UnknownJob
+from tasks_app.core.errors import Degraded, FiringClaimed, HasChildren, NameTaken, StaleRevision, UnknownJob
 from tasks_app.engine.operations.jobs import (
     create_job,
     delete_job,
@@ -19,6 +19,7 @@ __all__ = [
     "Declaration",
     "Degraded",
     "FiringClaimed",
+    "HasChildren",
     "JobRequest",
     "NameTaken",
     "StaleRevision",

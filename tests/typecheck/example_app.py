@@ -115,6 +115,7 @@ from tasks_app.client.jobs import (
     Declaration,
     Degraded,
     FiringClaimed,
+    HasChildren,
     JobRequest,
     NameTaken,
     StaleRevision,
@@ -365,6 +366,7 @@ def jobs(until: datetime) -> int:
     )
     try:
         job = create_job(request, operator)
+        create_job(JobRequest(name="after it", task_type=send.name, parents=["nightly"], when="all_done"), operator)
         edit_job(job.id, {"cron": "0 3 * * *"}, operator, revision=1)
         pause_job(job.id, operator, until=until)
         resume_job(job.id, operator)
@@ -373,7 +375,7 @@ def jobs(until: datetime) -> int:
         moved: datetime | None = move_firing(job.id, until, operator, fire_time=skipped.fire_time).moved_to
         restore_firing(job.id, skipped.fire_time, operator)
         delete_job(job.id, operator)
-    except (Degraded, FiringClaimed, NameTaken, StaleRevision, UnknownJob):
+    except (Degraded, FiringClaimed, HasChildren, NameTaken, StaleRevision, UnknownJob):
         return 0
     return triggered.task_id if moved else 0
 
