@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from tasks_app.engine.watch.wanted import Wanted, read_wanted
+from tasks_app.lifecycle.safeguards.wanted import Wanted, read_wanted
 
 log = logging.getLogger(__name__)
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Count, F, Q
+from django.db.models import F
 from django.db.models.functions import Now
 
 from tasks_app.conf import conf
@@ -154,29 +154,3 @@ def page_of_incidents(before: int | None, size: int, name: str | None = None) ->
     found = found if before is None else found.filter(id__lt=before)
     found = found if name is None else found.filter(name=name)
     return [IncidentView(**row) for row in found.values(*IncidentView.__dataclass_fields__)[:size]]
-
-
-@dataclass(frozen=True, slots=True)
-class SafeguardFigures:
-    """What is counted of them, for metrics."""
-
-    stages: dict[tuple[str, str], int]  # by safeguard and subject: those that are on
-    curbs: dict[str, int]  # by kind
-    opened: dict[str, int]  # by safeguard, of the last hour
-    forced: int
-    forbidden: int
-
-
-def safeguard_figures() -> SafeguardFigures:
-    """At a cost bounded by what is on."""
-    on = Safeguard.objects.filter(stage__gt=0).values_list("name", "subject", "stage")
-    curbs = CurbRow.objects.values_list("kind").annotate(Count("id"))
-    lately = SafeguardIncident.objects.filter(Q(closed_at__isnull=True) | Q(closed_at__gte=Now() - timedelta(hours=1)))
-    orders = dict(Safeguard.objects.exclude(order="").values_list("order").annotate(Count("id")))
-    return SafeguardFigures(
-        {(name, subject): stage for name, subject, stage in on},
-        dict(curbs),
-        dict(lately.values_list("name").annotate(Count("id"))),
-        orders.get(Order.FORCE, 0),
-        orders.get(Order.FORBID, 0),
-    )

@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 from django.db import DatabaseError, InterfaceError
 
 from tasks_app.core.lanes import LANES
-from tasks_app.engine.watch.wanted import read_wanted
+from tasks_app.lifecycle.safeguards.wanted import read_wanted
 from tasks_app.management.scaling import BEAT, SETTLE_SECONDS, WORKER, Bounds, Children, Scaler, Units
 from tasks_app.management.terminal import TerminalCommand
 

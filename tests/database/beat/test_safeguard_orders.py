@@ -11,8 +11,8 @@ from tasks_app.core.errors import InvalidTask, NothingToDo
 from tasks_app.engine.beat.alarms import looking
 from tasks_app.engine.beat.safeguards import pulse
 from tasks_app.engine.operations.safeguards import end, forbid, force
-from tasks_app.engine.watch.safeguard_status import safeguard_figures
 from tasks_app.engine.watch.status import read_status
+from tasks_app.lifecycle.safeguards.figures import safeguard_figures
 from tasks_app.models import AlarmIncident, AuditEntry, Curb, Safeguard, SafeguardIncident
 from tests.support.alarms import rule
 from tests.support.browser import person

@@ -1,6 +1,6 @@
 """How many processes are wanted, and the scaler that starts and stops them: within bounds, one by one, not hastily."""
 
-from tasks_app.engine.watch.wanted import Wanted, wanted
+from tasks_app.lifecycle.safeguards.wanted import Wanted, wanted
 from tasks_app.management.scaling import BEAT, WORKER, Bounds, Scaler
 
 
