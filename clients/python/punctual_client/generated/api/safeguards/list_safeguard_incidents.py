@@ -51,11 +51,6 @@ def _parse_response(
 
         return response_401
 
-    if response.status_code == 403:
-        response_403 = Problem.from_dict(response.json())
-
-        return response_403
-
     if response.status_code == 422:
         response_422 = Problem.from_dict(response.json())
 
@@ -99,7 +94,7 @@ def sync_detailed(
     name: SafeguardName | Unset = UNSET,
     before: int | Unset = UNSET,
 ) -> Response[Problem | SafeguardIncidents]:
-    """List what they did, newest first
+    """List what they did, newest first; for operators
 
     Args:
         name (SafeguardName | Unset): The rules that act.
@@ -131,7 +126,7 @@ def sync(
     name: SafeguardName | Unset = UNSET,
     before: int | Unset = UNSET,
 ) -> Problem | SafeguardIncidents | None:
-    """List what they did, newest first
+    """List what they did, newest first; for operators
 
     Args:
         name (SafeguardName | Unset): The rules that act.
@@ -158,7 +153,7 @@ async def asyncio_detailed(
     name: SafeguardName | Unset = UNSET,
     before: int | Unset = UNSET,
 ) -> Response[Problem | SafeguardIncidents]:
-    """List what they did, newest first
+    """List what they did, newest first; for operators
 
     Args:
         name (SafeguardName | Unset): The rules that act.
@@ -188,7 +183,7 @@ async def asyncio(
     name: SafeguardName | Unset = UNSET,
     before: int | Unset = UNSET,
 ) -> Problem | SafeguardIncidents | None:
-    """List what they did, newest first
+    """List what they did, newest first; for operators
 
     Args:
         name (SafeguardName | Unset): The rules that act.

@@ -31,11 +31,6 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
 
         return response_401
 
-    if response.status_code == 403:
-        response_403 = Problem.from_dict(response.json())
-
-        return response_403
-
     if response.status_code == 422:
         response_422 = Problem.from_dict(response.json())
 
@@ -79,6 +74,8 @@ def sync_detailed(
 ) -> Response[Problem | Safeguards]:
     """List the rules that act, and what they hold back
 
+     What they are on for names types and hosts of all tenants: a tenant's token sees none of that.
+
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
@@ -102,6 +99,8 @@ def sync(
 ) -> Problem | Safeguards | None:
     """List the rules that act, and what they hold back
 
+     What they are on for names types and hosts of all tenants: a tenant's token sees none of that.
+
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
@@ -120,6 +119,8 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
 ) -> Response[Problem | Safeguards]:
     """List the rules that act, and what they hold back
+
+     What they are on for names types and hosts of all tenants: a tenant's token sees none of that.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -141,6 +142,8 @@ async def asyncio(
     client: AuthenticatedClient,
 ) -> Problem | Safeguards | None:
     """List the rules that act, and what they hold back
+
+     What they are on for names types and hosts of all tenants: a tenant's token sees none of that.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
