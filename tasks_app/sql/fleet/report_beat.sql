@@ -4,7 +4,8 @@ here AS MATERIALIZED (
 ), seen_again AS (
     UPDATE punctual_node
     SET seen_at = clock_timestamp(),
-        renewed_at = CASE WHEN %(dispatching)s THEN clock_timestamp() ELSE punctual_node.renewed_at END
+        renewed_at = CASE WHEN %(dispatching)s THEN clock_timestamp() ELSE punctual_node.renewed_at END,
+        figures = coalesce(%(figures)s::jsonb, punctual_node.figures)
     FROM here
     WHERE punctual_node.node_id = here.node_id
 ), seen_first AS (

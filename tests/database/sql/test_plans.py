@@ -144,6 +144,7 @@ def look_for(**wanted: object) -> Callable[[], object]:
 
 def take_chores() -> None:
     given = {"node_id": uuid4(), "name": "test", "dispatching": False, "names": ["campaign"], "everys": [1.0]}
+    given["figures"] = None
     sql.run("declare_chores", {"names": ["campaign"]})
     assert sql.run("take_chores", given) == []
 

@@ -1,0 +1,5 @@
+-- declare_counts: begin to count now; what was before this is not counted.
+INSERT INTO punctual_count_pass (counted_until, letters_counted, letters_seen)
+SELECT clock_timestamp(), newest.id, newest.id
+FROM (SELECT coalesce(max(id), 0) AS id FROM punctual_dead_letter) AS newest
+ON CONFLICT (id) DO NOTHING
