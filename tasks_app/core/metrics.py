@@ -1,4 +1,4 @@
-"""The catalogue of what `/metrics` tells: each metric with its kind, its labels and a sentence, and which names it shows.
+"""The catalogue of what `/metrics` tells: each metric with its kind, its labels and a sentence; and who has a series.
 
 A beat counts (engine/beat/counting.py), a web process shows (tasks_app/metrics): both go by the names in here, and a
 test holds docs/metrics.md to them.
@@ -59,11 +59,11 @@ def _histogram(name: str, labels: str, help: str) -> Metric:
     return Metric(name, Kind.HISTOGRAM, tuple(labels.split()), help)
 
 
-# To add one: its line here, its figure in engine/beat/counting.py (counted by a beat) or sql/metrics/read_counts.sql (read
-# by every scrape, so it must be a row or two), its row in docs/metrics.md.
+# To add one: its line here, its row in docs/metrics.md, and its figure: from engine/beat/counting.py, which counts for
+# it every few seconds, or from sql/metrics/read_counts.sql, if a scrape can read it in a row or two.
 METRICS = (
     # Of the figures themselves.
-    _gauge("up", "", "1 if the database answered this scrape; 0: what follows is as old as punctual_read_age_seconds says."),
+    _gauge("up", "", "1 if the database answered this scrape; 0: all else is as old as punctual_read_age_seconds."),
     _gauge("build_info", "version", "Always 1; its label is the version of Punctual that this web process runs."),
     _gauge("read_age_seconds", "", "How long ago this web process read what it shows."),
     _gauge("counts_age_seconds", "", "How long ago a beat last counted."),
@@ -88,7 +88,7 @@ METRICS = (
     _gauge("running_tasks", "lane task_type", "Tasks in batches that run, and are not settled yet."),
     _gauge("running_batches", "lane", "Batches that run."),
     _gauge("oldest_running_seconds", "lane", "How long the oldest of these batches has been running."),
-    _gauge("lease_overdue_seconds", "lane", "How long ago the lease of a batch ran out that nobody has reaped; 0: none."),
+    _gauge("lease_overdue_seconds", "lane", "How long ago the lease of a batch ran out that nobody reaped; 0: none."),
     _gauge("queued_batches", "lane", "Messages in the lane's queue; missing while the broker does not answer."),
     _gauge("retrying_tasks", "task_type", "Tasks that failed and wait for their next try; all types: up to 300,000."),
     _gauge("away_tasks", "", "Tasks that somebody else has; counted up to 10,000."),
@@ -106,8 +106,8 @@ METRICS = (
     _gauge("canary_interval_seconds", "lane", "How often it should."),
     _gauge("chore_age_seconds", "chore", "How long ago a chore of the beats was last done."),
     _gauge("chore_failures", "chore", "How often in a row it has failed since."),
-    _gauge("planner_lag_seconds", "", "How long ago a firing of a job came that nobody has planned; 0: all are planned."),
-    _gauge("turns_lag_seconds", "", "How long ago an instance wanted its turn and nobody has decided; 0: all are decided."),
+    _gauge("planner_lag_seconds", "", "How long ago a firing of a job came that nobody has planned; 0: none."),
+    _gauge("turns_lag_seconds", "", "How long ago an instance wanted its turn and nobody has decided; 0: none."),
     # Events, storage, trouble.
     _gauge("subscription_waiting_events", "subscription", "Events that a subscription has still to get."),
     _gauge("subscription_lag_seconds", "subscription", "How long the first of them has been waiting."),

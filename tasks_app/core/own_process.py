@@ -1,4 +1,4 @@
-"""What this process, with its children, costs the machine: read from /proc where there is one, else what Python knows."""
+"""What this process costs the machine, with its children: from /proc where there is one, else what Python knows."""
 
 import os
 import resource

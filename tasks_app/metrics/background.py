@@ -61,9 +61,7 @@ class Background:
         with self._lock:
             if self._process != os.getpid():  # a fork has its parent's queue, but not its thread
                 self._questions, self._process = queue.SimpleQueue(), os.getpid()
-                threading.Thread(
-                    target=_answer, args=[self._questions], name="punctual-metrics", daemon=True
-                ).start()
+                threading.Thread(target=_answer, args=[self._questions], name="punctual-metrics", daemon=True).start()
 
 
 def _answer(questions: queue.SimpleQueue) -> None:

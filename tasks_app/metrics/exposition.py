@@ -16,8 +16,8 @@ from .reading import Histogram, Labels, Snapshot
 
 _SUFFIX = {Kind.COUNTER: "_total", Kind.GAUGE: ""}
 _LATENESS = "lateness_seconds"
-# Buckets of lateness grow by 2^(1/4), as those of schema 2 do. The bound of the first, 0.25 ms, is nearly 2^-12 s: it is
-# the zero bucket, and the next one has the number that follows.
+# Buckets of lateness grow by 2^(1/4), as those of schema 2 do. The bound of the first, 0.25 ms, is nearly 2^-12 s: this
+# one is the zero bucket, and the next has the number that follows.
 _SCHEMA, _ZERO_THRESHOLD, _FIRST_INDEX = 2, 2.0**-12, -47
 
 
@@ -60,9 +60,7 @@ def families_of(snapshot: Snapshot, *, up: bool, native: bool = False) -> Iterat
         yield family
 
 
-def _histogram(
-    metric: catalogue.Metric, values: Labels, histogram: Histogram, *, native: bool
-) -> Iterator[Sample]:
+def _histogram(metric: catalogue.Metric, values: Labels, histogram: Histogram, *, native: bool) -> Iterator[Sample]:
     labels = dict(zip(metric.labels, values, strict=True))
     lateness = metric.name == _LATENESS
     bounds, step = (classic_bounds_seconds(), LATENESS_STEP) if lateness else (BATCH_BOUNDS, 1)

@@ -152,7 +152,7 @@ def _dead(deaths: Iterable[tuple[str, str, int]], names: dict[str, Names]) -> It
 
 
 def _histograms(ended: Iterable[Ended]) -> list[dict]:
-    """By lane. What was observed in all is known of sizes; of lateness it is reckoned from the middle of each bucket."""
+    """By lane. The sum of all sizes is known; that of all lateness is reckoned from the middle of each bucket."""
     buckets: dict[tuple[str, str], list[int]] = {}
     sums: dict[tuple[str, str], float] = {}
     for one in ended:

@@ -49,7 +49,8 @@ class Command(TerminalCommand):
 
     def _issue(self, options) -> None:
         if options["metrics"]:
-            return self._issue_for_metrics(options)
+            self._issue_for_metrics(options)
+            return
         how = {"can_write": options["write"]} | {name: options[name] for name in ("days", "types", "lanes", "internal")}
         token, text = api_tokens.issue(options["name"], options["tenant"], _operator(options), **how)
         self.stdout.write(text)
@@ -60,7 +61,9 @@ class Command(TerminalCommand):
     def _issue_for_metrics(self, options) -> None:
         for name, usual in (("internal", False), ("write", False), ("types", None), ("lanes", api_tokens.USUAL_LANES)):
             if options[name] != usual:
-                raise CommandError(f"--{name} means nothing beside --metrics: such a token reads /metrics. Leave it out.")
+                raise CommandError(
+                    f"--{name} means nothing beside --metrics: such a token reads /metrics. Leave it out."
+                )
         token, text = api_tokens.issue_for_metrics(options["name"], _operator(options), days=options["days"])
         self.stdout.write(text)
         self.stderr.write(f"Token {token.id} reads /metrics and nothing else. Keep it: it won't be shown again.")
