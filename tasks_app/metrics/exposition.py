@@ -40,11 +40,9 @@ def written(snapshot: Snapshot, *, up: bool, accept: str = "") -> tuple[bytes, s
 
 
 def families_of(snapshot: Snapshot, *, up: bool, native: bool = False) -> Iterator[Metric]:
-    own = {
-        "up": {(): float(up)},
-        "build_info": {(__version__,): 1.0},
-        "read_age_seconds": {(): max(0.0, time.monotonic() - snapshot.read_at)},
-    }
+    own: dict[str, dict[Labels, float]] = {"up": {(): float(up)}, "build_info": {(__version__,): 1.0}}
+    if snapshot.values:
+        own["read_age_seconds"] = {(): max(0.0, time.monotonic() - snapshot.read_at)}
     for one in METRICS:
         family = Metric(one.full_name, one.help, one.kind)
         if one.kind is Kind.HISTOGRAM:
@@ -56,6 +54,7 @@ def families_of(snapshot: Snapshot, *, up: bool, native: bool = False) -> Iterat
             family.samples += [
                 Sample(name, dict(zip(one.labels, values, strict=True)), value)
                 for values, value in sorted(found.items())
+                if len(values) == len(one.labels)  # else another version has written it
             ]
         yield family
 

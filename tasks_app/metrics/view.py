@@ -2,6 +2,7 @@
 
 import gzip
 import time
+from contextlib import suppress
 
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
@@ -54,7 +55,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
         words = "The database does not answer, so nobody can say whether this token is good. Try again.\n"
         return HttpResponse(words, status=503, content_type=PLAIN, headers={"Retry-After": "5"})
     if access is Access.REFUSED:
-        return _refused(request)
+        return _refused(request, until)
     snapshot, up = READER.read(until)
     body, content_type = written(snapshot, up=up, accept=request.headers.get("Accept", ""))
     answer = HttpResponse(body, content_type=content_type)
@@ -65,7 +66,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     return answer
 
 
-def _refused(request: HttpRequest) -> HttpResponse:
+def _refused(request: HttpRequest, until: float) -> HttpResponse:
     """Told as the API tells it, and counted with its failures: a wrong token costs a wait after a while."""
     address = people.address_of(request)
     wait = throttle.failed_call(address)
@@ -73,7 +74,8 @@ def _refused(request: HttpRequest) -> HttpResponse:
         people.login_refused()
         words = "Too many calls without a valid token came from your address. Send a valid token.\n"
         return HttpResponse(words, status=429, content_type=PLAIN, headers={"Retry-After": str(int(wait) + 1)})
-    people.call_refused(address)
+    with suppress(NoAnswer):
+        BACKGROUND.ask(lambda: people.call_refused(address), until)
     words = (
         "This needs a token of its own, as `Authorization: Bearer pnc_…`: make one with "
         '`manage.py api_token issue NAME --metrics`. Or list your address in PUNCTUAL["METRICS_ALLOW"].\n'

@@ -79,7 +79,7 @@ def test_a_process_that_has_read_nothing_yet_says_that_the_database_is_away():
     found = samples(written(Snapshot(), up=False)[0], read_plain)
 
     assert found["punctual_up",] == 0
-    assert {name for name, *_ in found} == {"punctual_up", "punctual_build_info", "punctual_read_age_seconds"}
+    assert {name for name, *_ in found} == {"punctual_up", "punctual_build_info"}
 
 
 def test_the_page_lists_every_metric_as_it_is():
