@@ -203,9 +203,9 @@ def families(token):
     run("declare_chores", {"names": ["reap"]})
     run("take_chores", beat | {"dispatching": False, "names": ["reap"], "everys": [60.0]})
     run("hold_shards", beat | {"ttl": 60.0, "dispatching": True})
+    settled(started("a", "b", "c"), OK, RETRY, FINAL)
     with override_settings(PUNCTUAL=settings.PUNCTUAL | {"CANARY_SECONDS": 10.0}):
         send_canaries()
-    settled(started("a", "b", "c"), OK, RETRY, FINAL)
     counted()
     counted()
     text = get(token, Accept=OPENMETRICS).content.decode()
