@@ -393,7 +393,7 @@ def look_slowly(beat: Beat, meanwhile: Callable[[], dict[int, int]]) -> tuple[se
     got: set[int] = set()
 
     def look() -> None:
-        ask = {"node_id": beat.node_id, "name": "slow", "ttl": 60.0, "dispatching": True}
+        ask = {"node_id": beat.node_id, "name": "slow", "ttl": 60.0, "dispatching": True, "figures": None}
         got.update(row[2] for row in execute(slow, ask) if row[2] is not None)
         connections.close_all()
 
