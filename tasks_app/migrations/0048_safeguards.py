@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tasks_app", "0044_graph_index")]
+    dependencies = [("tasks_app", "0045_counts")]
 
     operations = [
         migrations.CreateModel(
