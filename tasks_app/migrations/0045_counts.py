@@ -15,7 +15,7 @@ ALTER TABLE punctual_count_pass SET (fillfactor = 50, autovacuum_vacuum_threshol
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tasks_app", "0043_declared_jobs")]
+    dependencies = [("tasks_app", "0044_graph_index")]
 
     operations = [
         migrations.CreateModel(
