@@ -12,7 +12,7 @@ def api(db):
 
 
 def pytest_collection_modifyitems(items) -> None:
-    """Since pytest 9.2, Schemathesis gives the tests of all operations one id; pytest-xdist would run one of them."""
+    """Since pytest 9.2, Schemathesis gives the tests of all operations one id: nobody could tell which one failed."""
     for item in items:
         if label := getattr(item, "operation_label", None):
             item._id = item.id.with_params(label)

@@ -17,6 +17,7 @@ import pytest
 from scheduler_project.up import admin_password
 from tasks_app import embedded
 from tasks_app.embedded.reachability import Unreachable, check_database, check_redis
+from tests.support.embedded_stack import read_rows, write_row
 from tests.support.embedded_up import Up, occupied, refused, running_up
 from tests.support.wait import wait_until
 
@@ -100,6 +101,18 @@ def test_the_admin_password_is_made_once_and_can_be_given(tmp_path, monkeypatch)
     monkeypatch.setenv("PUNCTUAL_ADMIN_PASSWORD", "given")
     assert admin_password(tmp_path) == "given"
     assert (tmp_path / "admin-password").read_text().strip() == made
+
+
+@needs_proc
+def test_ctrl_c_leaves_no_process_behind_and_the_data_is_kept(up):
+    """The last one here: afterwards it has ended."""
+    write_row(embedded.running(up.home).database_url, "kept")
+    assert len(up.left_alive()) > 5
+    assert up.end(signal.SIGINT) == 0
+    assert up.left_alive() == []
+    assert embedded.running(up.home) is None
+    with embedded.start(up.home, valkey=False) as services:
+        assert read_rows(services.database_url) == ["kept"]
 
 
 def server_pid(home: Path, name: str) -> int | None:

@@ -164,6 +164,8 @@ def _become(argv: list[str], env: dict[str, str], log: str) -> None:
         os.close(opened)
     os.environ.clear()
     os.environ.update(env)
+    if shutdown := sys.modules.get("tasks_app.engine.worker.shutdown"):
+        importlib.reload(shutdown)  # its flag is memory that all forks would share
     sys.path[0] = str(ROOT)
     sys.argv = argv
     signal.signal(signal.SIGINT, signal.default_int_handler)

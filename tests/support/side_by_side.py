@@ -1,8 +1,8 @@
 """Runs several files of tests at a time: `pytest -p tests.support.side_by_side --side-by-side 4`.
 
 Each file is run by one of so many processes, in the order in which the tests would be run without this. A process
-imports a file only when its turn has come: to import and collect all of them takes a process half a minute, and with
-pytest-xdist each has to do it.
+imports a file only when its turn has come: to import and collect all of them takes half a minute, which pytest-xdist
+lets each process do.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class _Runner:
             session.items = items
             self._pipe.send(("collected", len(items)))
             # After the last of them everything of the file is torn down, and nothing of the session.
-            for item, following in zip(items, [*items[1:], session], strict=True):
+            for item, following in zip(items, [*items[1:], session], strict=False):
                 self._pipe.send(("running", item.nodeid))
                 hook.pytest_runtest_protocol(item=item, nextitem=following)
                 if session.shouldfail or session.shouldstop:
@@ -82,6 +82,9 @@ class _Runner:
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
         self._pipe.send(("over", None))
+
+
+ENDED_WELL = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
 
 
 class _Process:
@@ -130,9 +133,7 @@ class _Overseer:
                     try:
                         self._listen(session, talking[pipe], *pipe.recv())
                     except EOFError:
-                        process = talking.pop(pipe)
-                        if not process.over:
-                            self._died(process)
+                        self._ended(talking.pop(pipe))
         finally:
             for process in processes:
                 process.pipe.close()
@@ -160,9 +161,11 @@ class _Overseer:
             tell = hook.pytest_runtest_logreport if what == "report" else hook.pytest_collectreport
             tell(report=report)
 
-    def _died(self, process: _Process) -> None:
-        """Its test fails; what else it had to run of that file is not run."""
+    def _ended(self, process: _Process) -> None:
+        """If it died, its test fails; what else it had to run of that file is not run."""
         status = process.popen.wait()
+        if process.over and status in ENDED_WELL:
+            return
         where = process.running or "between two tests"
         report = pytest.TestReport(
             nodeid=where,

@@ -1,0 +1,35 @@
+"""Files of tests that are run side by side are all run, and what becomes of them is told, even if a process dies."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+FILES = {
+    "test_one.py": "import pytest\n\n\n@pytest.mark.parametrize('n', range(3))\ndef test_passes(n):\n    pass\n",
+    "test_two.py": "import pytest\n\n\ndef test_fails():\n    assert 1 == 2\n\n\n"
+    "def test_skips():\n    pytest.skip('why not')\n",
+    "test_three.py": "import os\n\n\ndef test_dies():\n    os._exit(7)\n\n\ndef test_behind():\n    pass\n",
+    "test_four.py": "import nobody_has_this\n",
+    "test_five.py": "def test_is_run_by_who_is_left():\n    pass\n",
+    "test_six.py": "def test_is_run_too():\n    pass\n",
+}
+
+
+def test_all_files_are_run_and_what_becomes_of_them_is_told(tmp_path):
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    command = [sys.executable, "-m", "pytest", "-c", os.devnull, "--rootdir", tmp_path, "-p", "no:cacheprovider", "-ra"]
+    command += ["-p", "tests.support.side_by_side", "--side-by-side", "2", tmp_path]
+    env = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(ROOT)}
+
+    ended = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120)
+
+    assert ended.returncode == 1, ended.stdout + ended.stderr
+    assert "2 failed, 5 passed, 1 skipped, 1 error" in ended.stdout
+    assert "assert 1 == 2" in ended.stdout
+    assert "why not" in ended.stdout
+    assert "No module named 'nobody_has_this'" in ended.stdout
+    assert "FAILED test_three.py::test_dies" in ended.stdout
+    assert "ended with status 7" in ended.stdout
