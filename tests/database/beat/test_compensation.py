@@ -325,7 +325,7 @@ def test_a_beat_runs_the_scan_beside_its_other_chores():
 def test_a_beat_that_still_scans_goes_on_reaping_and_leaves_the_next_scan_to_others(settings):
     import threading
 
-    settings.PUNCTUAL = settings.PUNCTUAL | {"MOVE_SECONDS": 3600.0}
+    settings.PUNCTUAL = settings.PUNCTUAL | {"MOVE_SECONDS": 3600.0, "REAP_SECONDS": 60.0}
 
     release, begun = threading.Event(), threading.Event()
 
