@@ -60,6 +60,11 @@ class Conf(Section):
     # Health.
     CANARY_SECONDS: float = 10.0  # a canary goes through every lane this often; 0: none
 
+    # Service levels: what docs/service-levels.md promises of the whole installation.
+    AVAILABILITY_GOAL: float = 0.999  # of the minutes in which a lane is served, all of its canaries come back in time
+    DELAY_GOAL_MS: float = 2_000.0  # 95 % of the tasks start within this time, and each canary comes back
+    SUCCESS_GOAL: float = 0.995  # of the runs succeed
+
     # Wake-ups.
     WAKEUP_MS: float = 50.0  # schedule() waits for Redis no longer than this
     WAKEUP_PAUSE_SECONDS: float = 5.0  # and doesn't try again for this long after a failure
@@ -327,6 +332,12 @@ _REASONS = {
     "PAYLOAD_MAX_BYTES": " The empty payload, {}, has 2.",
 }
 _RENAMED = {"KEEP_TASKS_DAYS": "KEEP_HOT_DAYS", "KEEP_BATCHES_DAYS": "KEEP_HOT_DAYS"}
+    "SHED_MS": Range(0.001, 3_600_000.0, or_zero=True),
+    "SHED_CONNECTIONS": Range(0.01, 1.0),
+    "SHED_IN_FLIGHT": Range(1, 1_000_000, or_zero=True),
+    "AVAILABILITY_GOAL": Range(0.000_001, 1.0),
+    "SUCCESS_GOAL": Range(0.000_001, 1.0),
+    "LOOKOUT_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),
 REDIS_SCHEMES = ("redis://", "rediss://", "unix://")
 _TEXTS, _KEYS = tuple[str, ...], tuple[object, ...]
 _ACCEPTED = {str: str, int: int, float: (int, float), dict: dict, _TEXTS: (list, tuple), _KEYS: (list, tuple)}
@@ -343,6 +354,9 @@ _KEPT_CELERY = {
     "accept_content": "whoever can write to Redis could run code in a worker",
     "beat_scheduler": "nobody would dispatch",
     "beat_schedule": "Punctual's beat doesn't run Celery's schedules; make them jobs, as docs/jobs.md says",
+    "SHED_CONNECTIONS": " It is a share, such as 0.95 for 95 %.",
+    "AVAILABILITY_GOAL": " It is a share, such as 0.999 for 99.9 %.",
+    "SUCCESS_GOAL": " It is a share, such as 0.995 for 99.5 %.",
     "broker_read_url": 'beats and workers meet at PUNCTUAL["REDIS_URL"]',
     "broker_transport": "a message that is not ours could end a worker",
     "broker_url": 'beats and workers meet at PUNCTUAL["REDIS_URL"]',

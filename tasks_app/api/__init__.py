@@ -32,6 +32,7 @@ from . import (
     logs,
     reports,
     secrets,
+    service_levels,
     subscriptions,
     task_types,
     tasks,
@@ -109,6 +110,7 @@ OWN = (
     ("/audit", audit.router),
     ("", health.router),
     ("", version.router),
+    ("", service_levels.router),
 )
 # Every installed app may have a `punctual_api` module with endpoints of its own; no app is named here.
 autodiscover_modules("punctual_api")

@@ -425,6 +425,26 @@ EXAMPLES = {
             "notices": [],
         }
     ],
+    "ServiceLevelsOut": [
+        {
+            "days": 30,
+            "since": "2027-01-30T08:00:00Z",
+            "until": "2027-03-01T08:00:00Z",
+            "availability": {
+                "goal": 0.999,
+                "share": 0.99972,
+                "minutes_up": 43188,
+                "minutes_down": 12,
+                "minutes_unwatched": 0,
+                "budget_minutes": 43.2,
+                "budget_left_minutes": 31.2,
+                "kept": True,
+            },
+            "trigger_delay": {"goal_ms": 2000.0, "p95_ms": 21.5, "started": 9120000, "kept": True},
+            "success": {"goal": 0.995, "share": 0.9991, "succeeded": 9111792, "failed": 8208, "kept": True},
+            "outages": [{"since": "2027-02-11T03:12:00Z", "minutes": 12, "lanes": ["default", "low"]}],
+        }
+    ],
     "LiveOut": [{"status": "ok"}],
     "VersionOut": [{"version": "0.1.0", "api": "v1", "redis": True}],
     "BulkCreateIn": [

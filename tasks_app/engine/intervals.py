@@ -16,6 +16,7 @@ INTERVALS: dict[str, Callable[[], float]] = {
     "campaign": lambda: 1.0,
     "prune": lambda: conf().PRUNE_SECONDS,
     "roll_up": lambda: 20.0,
+    "levels": lambda: 30.0,  # twice a minute, so that a minute is not judged much later than it can be
     "rescue": lambda: 60.0,  # goes on with its walk, and should never find anything
     "canary": lambda: CHORE_EVERY * conf().CANARY_SECONDS,
     "compensate": lambda: conf().COMPENSATE_SECONDS,

@@ -31,6 +31,7 @@ from .outbox_event import OutboxEvent
 from .outbox_window import OutboxWindow
 from .schedule_task import AnyTask, PastTask, ScheduleTask
 from .secret import Secret
+from .service_minute import ServiceMinute
 from .shard_lease import ShardLease
 from .subscription import Subscription
 from .task_attempt import TaskAttempt
@@ -80,6 +81,7 @@ __all__ = [
     "PastTask",
     "ScheduleTask",
     "Secret",
+    "ServiceMinute",
     "ShardLease",
     "Subscription",
     "TaskAttempt",

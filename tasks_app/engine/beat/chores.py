@@ -23,6 +23,7 @@ from .alarms.sending import send_waiting, stop_sending
 from .archiver import archive, stop_archiving
 from .campaigns import run_campaigns, stop_campaigns
 from .compensation import ScansFailed, compensate_and_tell
+from .levels import keep_levels
 from .mover import move
 from .partitions import keep_partitions
 from .rescue import rescue
@@ -75,6 +76,7 @@ CHORES = (
     Chore("prune", prune),
     Chore("roll_up", roll_up),
     Chore("rescue", rescue),
+    Chore("levels", keep_levels),
     Chore("canary", send_canaries),
     Chore("compensate", compensate_and_tell, aside=True),
     Chore("alarm", alarm, aside=True),
