@@ -95,6 +95,11 @@ class Conf(Section):
     EVENTS: tuple[str, ...] = events.DEFAULT_EVENTS  # which are kept, as patterns; the last that matches decides
     LATE_SECONDS: float = 60.0  # a run that begins so much later than it could have is told as late
 
+    # What web processes refuse while the database has too much to do.
+    SHED_MS: float = 500.0  # if a connection and a small statement take so long, reads; four times: writes; 0: nothing
+    SHED_CONNECTIONS: float = 0.95  # the same, by the share of its connections that are in use
+    SHED_IN_FLIGHT: int = 6  # and by requests of one process that are stuck; 0: any number
+
     # Calls to others, and secrets.
     OUTGOING_ALLOW: tuple[str, ...] = (allow_list.PUBLIC,)  # where webhooks and alarms may go
     OUTGOING_CA_FILE: str = ""  # certificates of authorities to trust beside the system's own

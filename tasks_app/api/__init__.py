@@ -40,6 +40,7 @@ from . import (
     version,
 )
 from .auth import Session, Token, for_readers
+from .door import admitted
 from .edges import StrictParser, nothing_here, refuse_unknown_parameters, spoken
 from .openapi import complete, operations_of
 from .problems import handle_all
@@ -67,7 +68,7 @@ class PunctualAPI(NinjaAPI):
             refuse_unknown_parameters(operation)
         *own, root = super()._get_urls()
         for one in own:
-            one.callback = spoken(one.callback)
+            one.callback = spoken(admitted(one.callback))
         found = [*own, re_path("", nothing_here, name=root.name)]
         for one in found:
             login_not_required(one.callback)  # it asks for a token or a login itself, whatever a project's pages do

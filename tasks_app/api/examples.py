@@ -696,6 +696,12 @@ PROBLEMS = {
         ),
         ("SCH_500_INTERNAL", "The server's log says what happened.", None),
         (
+            "SCH_503_OVERLOADED",
+            "The database has too much to do: it answers slowly. Reads have to wait, so that tasks go on. Try again "
+            "later.",
+            None,
+        ),
+        (
             "SCH_503_DISPATCHER_DOWN",
             "No beat is dispatching, so nothing would run now. Try again in a moment.",
             None,

@@ -58,6 +58,7 @@ CODES = {
     "SCH_429_RETRY_LIMITED": "Retried too often",
     "SCH_429_TOO_MANY": "Too many calls",
     "SCH_500_INTERNAL": "Something is broken here",
+    "SCH_503_OVERLOADED": "The database has too much to do",
     "SCH_503_DISPATCHER_DOWN": "No dispatcher is alive",
     "SCH_503_DATABASE_DOWN": "The database does not answer",
     "SCH_503_ARCHIVE_DOWN": "The archive does not answer",
@@ -74,6 +75,7 @@ SCOPE = ("SCH_403_TYPE_CLOSED", "SCH_403_LANE_CLOSED")
 _PASSES_AFTER = {
     "SCH_409_IN_PROGRESS": 1,
     "SCH_409_CONFLICT": 1,
+    "SCH_503_OVERLOADED": 5,
     "SCH_503_DISPATCHER_DOWN": 5,
     "SCH_503_DATABASE_DOWN": 5,
     "SCH_503_ARCHIVE_DOWN": 30,
