@@ -158,6 +158,8 @@ PUNCTUAL = {
     "ARCHIVE_URL": os.environ.get("ARCHIVE_URL", ""),
     "CONSOLE_URL": f"{_public.scheme}://{_public.netloc}/admin/" if _public else "",
     "API_URL": os.environ.get("PUNCTUAL_API_URL") or (f"{_public.scheme}://{_public.netloc}/api/v1" if _public else ""),
+    "PING_URL": os.environ.get("PUNCTUAL_PING_URL", ""),
+    "PING_TROUBLE": os.environ.get("PUNCTUAL_PING_TROUBLE") or "fail",
     "OUTGOING_ALLOW": env.listed("OUTGOING_ALLOW", "public"),
     "OUTGOING_CA_FILE": os.environ.get("OUTGOING_CA_FILE", ""),
     "SECRET_KEYS": env.listed("PUNCTUAL_SECRET_KEYS", ""),

@@ -110,8 +110,8 @@ OWN = (
     ("/dead-letters", dead_letters.router),
     ("/audit", audit.router),
     ("", health.router),
-    ("", version.router),
     ("", service_levels.router),
+    ("", version.router),
 )
 # Every installed app may have a `punctual_api` module with endpoints of its own; no app is named here.
 autodiscover_modules("punctual_api")

@@ -22,4 +22,5 @@ INTERVALS: dict[str, Callable[[], float]] = {
     "compensate": lambda: conf().COMPENSATE_SECONDS,
     "alarm": lambda: conf().ALARM_SECONDS,
     "alert": lambda: conf().ALARM_SECONDS,
+    "ping": lambda: 60.0 if conf().PING_URL else 0.0,
 }

@@ -13,19 +13,20 @@ from tasks_app.core.phrases import first_line
 from tasks_app.database import close_connections, our_connection
 from tasks_app.engine import nodes
 from tasks_app.engine.canary import send_canaries
+from tasks_app.engine.channels.sending import send_waiting, stop_sending
 from tasks_app.engine.intervals import INTERVALS
 from tasks_app.lifecycle.away import lose
 from tasks_app.lifecycle.reap import reap
 from tasks_app.sql import run
 
 from .alarms.alarm import alarm
-from .alarms.sending import send_waiting, stop_sending
 from .archiver import archive, stop_archiving
 from .campaigns import run_campaigns, stop_campaigns
 from .compensation import ScansFailed, compensate_and_tell
 from .levels import keep_levels
 from .mover import move
 from .partitions import keep_partitions
+from .ping import ping, stop_pinging
 from .rescue import rescue
 from .retention import prune
 from .roll_up import roll_up
@@ -75,12 +76,13 @@ CHORES = (
     Chore("campaign", run_campaigns, aside=True, stop=stop_campaigns),
     Chore("prune", prune),
     Chore("roll_up", roll_up),
-    Chore("rescue", rescue),
     Chore("levels", keep_levels),
+    Chore("rescue", rescue),
     Chore("canary", send_canaries),
     Chore("compensate", compensate_and_tell, aside=True),
     Chore("alarm", alarm, aside=True),
     Chore("alert", send_waiting, aside=True, stop=stop_sending),
+    Chore("ping", ping, aside=True, stop=stop_pinging),
 )
 
 

@@ -15,6 +15,7 @@ from tasks_app.core.memory import keep_what_is_loaded
 from tasks_app.database import our_connection, tune_connections
 from tasks_app.engine import nodes
 from tasks_app.engine.celery_app import app, project_app
+from tasks_app.engine.lookout import LOOKOUT
 from tasks_app.engine.wakeup import SENDER
 
 from . import shutdown
@@ -42,6 +43,7 @@ class Reporter(threading.Thread):
                 if first:
                     SENDER.wake_all()  # something may be due that had no worker until now
                 first = False
+                LOOKOUT.ride()  # if no beat is left, somebody has to say so
             except (DatabaseError, InterfaceError) as error:
                 log.warning("node.unreported error=%r", str(error).strip())
                 our_connection().close()

@@ -87,6 +87,11 @@ def test_trouble_of_the_scheduler_is_an_incident_for_each_rule_of_the_verdict(mo
     assert {"no_dispatcher", "no_worker"} <= causes
     time_passes(61)
     tell_due()
+    assert titles() == []  # nobody has looked whether it is still there
+
+    monkeypatch.setitem(looking._looked_at, "trouble", -1e9)
+    look_around()
+    tell_due()
     assert any(title.startswith("Nothing is dispatched: no beat is alive.") for title in titles())
 
 

@@ -20,10 +20,11 @@ from tasks_app.client import cancel, ensure, find, find_many, reschedule, schedu
 from tasks_app.client.rolling import failing_keys
 from tasks_app.engine.beat.alarms.looking import look as look_around
 from tasks_app.engine.beat.alarms.reading import read_events
-from tasks_app.engine.beat.alarms.sending import send_waiting
+from tasks_app.engine.beat.levels import step as judge_minutes
 from tasks_app.engine.beat.relay.reader import Cursor, read
 from tasks_app.engine.beat.relay.windows import merge_windows
 from tasks_app.engine.beat.roll_up import roll_up
+from tasks_app.engine.channels.sending import send_waiting
 from tasks_app.engine.operations.backfill import BackfillRequest, foresee_backfill
 from tasks_app.engine.operations.backfill import start as start_backfill
 from tasks_app.engine.operations.campaigns import Pace, start_matching
@@ -33,6 +34,7 @@ from tasks_app.engine.watch.campaign_browse import CampaignFilter, page_of_campa
 from tasks_app.engine.watch.figures import next_hour
 from tasks_app.engine.watch.job_browse import JobFilter, last_runs, page_of_instances, page_of_jobs
 from tasks_app.engine.watch.letters import LetterFilter, page_of_letters
+from tasks_app.engine.watch.service_levels import read_levels
 from tasks_app.engine.watch.status import read_status
 from tasks_app.engine.watch.why import why_job, why_task
 from tasks_app.engine.worker.executor import run_batch
@@ -77,6 +79,8 @@ EXPECTED_TO_GROW = {
     "outlook": "it counts what is scheduled, step by step, in an index alone",
     "pace_before": "the minutes of a day",
     "day_load": "the same",
+    "canary_returns": "the minutes since the last one that was judged; run below",
+    "service_figures": "the same",
     "roll_up": "the minutes since the last one that is there; run below",
     "status_minutes": "the last hour; run below",
     "status_sample": "a share of the pages that gets smaller with the table",
@@ -199,6 +203,8 @@ DOES = {
     "move strays": lambda: move_strays(0),
     "rescue": rescue_stranded,
     "roll up": roll_up,
+    "judge minutes": judge_minutes,
+    "service levels": read_levels,
     "plan": lambda: plan_due(range(16), 60.0),
     "plan nothing": lambda: sql.run("to_plan", {"shards": list(range(16)), "ahead": 60.0}),
     "give turns": give_some_turns,
