@@ -20,7 +20,7 @@ PUNCTUAL = PUNCTUAL | {
     "SHUTDOWN_SECONDS": 2.0,
     "TIMEOUT_GRACE_SECONDS": 1.0,
     "ALARM_SECONDS": 1.0,
-    # A web process that is there for many tests would look at the tables of each. On a busy machine every pulse is bad.
+    # A web process that is there for many tests would look at the tables of each; on a busy machine knocks take long.
     "LOOKOUT_SECONDS": float(os.environ.get("TEST_LOOKOUT_SECONDS", "0")),
     "SHED_MS": 0.0,
     "WAKEUP_MS": 5000.0,  # on a busy machine Redis may take longer than the 50 ms that a caller would give it

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import IntEnum
 
-WORSE_AFTER = 2  # pulses in a row, before more is refused: one may have met a checkpoint
+WORSE_AFTER = 2  # knocks in a row, before more is refused: one may have met a checkpoint
 BETTER_AFTER = 3  # and before less is; a step at a time
 CALM = 0.6  # times and requests below so much of their limits are calm
 CALM_SHARE = 0.05  # and connections, so much of all below theirs
@@ -34,7 +34,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Pulse:
+class Knock:
     """What came of one look at the database: how long a connection and a small statement took together."""
 
     ms: float
@@ -44,23 +44,23 @@ class Pulse:
 
 @dataclass(frozen=True, slots=True)
 class Strain:
-    """The last pulse, and how many requests of this process are stuck."""
+    """The last knock, and how many requests of this process are stuck."""
 
-    pulse: Pulse
+    knock: Knock
     stuck: int = 0
 
     def level(self, limits: Limits, *, calm: bool = False) -> Level:
         """What it asks for; `calm`, by lower limits, below which less may be refused again."""
         factor, less = (CALM, CALM_SHARE) if calm else (1.0, 0.0)
-        ms, used = limits.ms * factor, self.pulse.used + less
-        if not self.pulse.reached or self.pulse.ms >= HANGING * ms or used >= (limits.connections + 1) / 2:
+        ms, used = limits.ms * factor, self.knock.used + less
+        if not self.knock.reached or self.knock.ms >= HANGING * ms or used >= (limits.connections + 1) / 2:
             return Level.WRITES
         crowded = bool(limits.in_flight) and self.stuck >= limits.in_flight * factor
-        return Level.READS if self.pulse.ms >= ms or used >= limits.connections or crowded else Level.OPEN
+        return Level.READS if self.knock.ms >= ms or used >= limits.connections or crowded else Level.OPEN
 
 
 class Gauge:
-    """Keeps the level: up after some bad pulses, down after more good ones, and never for a value in between."""
+    """Keeps the level: up after some bad knocks, down after more good ones, and never for a value in between."""
 
     def __init__(self) -> None:
         self.level = Level.OPEN

@@ -1,5 +1,5 @@
-"""What rides on the requests of a web process, whatever they are about: the look whether a beat is left, and the pulse
-of the database. No request waits for either."""
+"""What rides on the requests of a web process, whatever they are about: the look whether a beat is left, and the
+knock at the database. No request waits for either."""
 
 from django.core.handlers.asgi import ASGIHandler
 from django.core.handlers.wsgi import WSGIHandler

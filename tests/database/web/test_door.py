@@ -10,9 +10,10 @@ from django.test import Client
 
 from chaos.proxy import Proxy
 from tasks_app.client import schedule
-from tasks_app.core.shedding import Kind, Level, Pulse
+from tasks_app.core.shedding import Kind, Knock, Level
 from tasks_app.engine.web import door as doors
-from tasks_app.engine.web import pulse, riding
+from tasks_app.engine.web import riding
+from tasks_app.engine.web.knock import Knocking
 from tasks_app.models import ScheduleTask
 from tests.support.api import Api
 from tests.support.marks import commits
@@ -20,7 +21,7 @@ from tests.support.stack import database_proxy
 
 pytestmark = commits
 
-SLOW, GONE = Pulse(600.0), Pulse(10.0, reached=False)
+SLOW, GONE = Knock(600.0), Knock(10.0, reached=False)
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ def door(settings):
     doors.DOOR.__dict__ = before
 
 
-def strained(door, strain: Pulse) -> Level:
+def strained(door, strain: Knock) -> Level:
     return [door.feed(strain) for _ in range(2)][-1]
 
 
@@ -63,8 +64,8 @@ def through(proxy: Proxy):
 # ---- what is measured ----
 
 
-def test_a_pulse_says_how_many_connections_are_in_use():
-    found = pulse.Taking().begin().wait(20)
+def test_a_knock_says_how_many_connections_are_in_use():
+    found = Knocking().begin().wait(20)
     assert found.reached and 0 < found.used < 1
 
 
@@ -72,7 +73,7 @@ def test_a_limit_of_the_role_counts_too():
     cursor_execute("CREATE ROLE door_limited LOGIN PASSWORD 'x' CONNECTION LIMIT 4")
     try:
         with database_at(USER="door_limited", PASSWORD="x"):
-            assert pulse.Taking().begin().wait(20).used == 0.25
+            assert Knocking().begin().wait(20).used == 0.25
     finally:
         cursor_execute("DROP ROLE door_limited")
 
@@ -81,12 +82,12 @@ def test_a_limit_of_the_database_counts_too():
     name = connection.settings_dict["NAME"]
     cursor_execute(f'ALTER DATABASE "{name}" CONNECTION LIMIT 2')
     try:
-        assert pulse.Taking().begin().wait(20).used >= 1.0
+        assert Knocking().begin().wait(20).used >= 1.0
     finally:
         cursor_execute(f'ALTER DATABASE "{name}" CONNECTION LIMIT -1')
 
 
-def test_without_a_connection_to_be_had_the_pulse_fails_and_writes_are_refused(door):
+def test_without_a_connection_to_be_had_the_knock_fails_and_writes_are_refused(door):
     """As with max_connections taken up: the one that the role may have is in use."""
     cursor_execute("CREATE ROLE door_single LOGIN PASSWORD 'x' CONNECTION LIMIT 1")
     try:
@@ -94,7 +95,7 @@ def test_without_a_connection_to_be_had_the_pulse_fails_and_writes_are_refused(d
         taken = psycopg.connect(host=info.host, port=info.port, dbname=info.dbname, user="door_single", password="x")
         try:
             with database_at(USER="door_single", PASSWORD="x"):
-                found = pulse.Taking().begin().wait(20)
+                found = Knocking().begin().wait(20)
         finally:
             taken.close()
     finally:
@@ -102,31 +103,31 @@ def test_without_a_connection_to_be_had_the_pulse_fails_and_writes_are_refused(d
     assert not found.reached and strained(door, found) is Level.WRITES
 
 
-def test_a_slow_database_shows_in_the_pulse(door, proxy, settings):
+def test_a_slow_database_shows_in_the_knock(door, proxy, settings):
     settings.PUNCTUAL = settings.PUNCTUAL | {"SHED_MS": 100.0}
     proxy.delay(0.1)
     with through(proxy):
-        found = pulse.Taking().begin().wait(60)
+        found = Knocking().begin().wait(60)
     assert found.reached and found.ms >= 400 and strained(door, found) is Level.WRITES
 
 
-def test_a_pulse_that_hangs_counts_before_it_is_over(door, proxy, settings):
+def test_a_knock_that_hangs_counts_before_it_is_over(door, proxy, settings):
     settings.PUNCTUAL = settings.PUNCTUAL | {"SHED_MS": 0.01}
     proxy.stall()
     with through(proxy):
-        taking = door.ride()
-        assert taking.wait(0.01).reached is False
+        knocking = door.ride()
+        assert knocking.wait(0.01).reached is False
         assert door.level is Level.WRITES
         proxy.heal()
-        assert taking.wait(60).reached
+        assert knocking.wait(60).reached
 
 
-def test_pulses_ride_on_real_requests_only(door):
+def test_knocks_ride_on_real_requests_only(door):
     Client().get("/api/v1/live")
-    assert not door.measured and door._taking is None
+    assert not door.measured and door._knocking is None
 
     riding._before_request(sender=riding.WSGIHandler)
-    assert door.measured and door._taking.wait(20).reached
+    assert door.measured and door._knocking.wait(20).reached
 
 
 def test_a_level_that_nobody_confirms_is_forgotten(door):
@@ -219,7 +220,7 @@ def test_health_answers_while_the_database_is_stalled(door, proxy):
     finally:
         proxy.heal()
     assert (answer.status_code, answer.json()["code"]) == (503, "SCH_503_DATABASE_DOWN")
-    assert door._taking.wait(60).reached
+    assert door._knocking.wait(60).reached
 
 
 def cursor_execute(statement: str) -> None:

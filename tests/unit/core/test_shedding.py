@@ -2,14 +2,14 @@
 
 import pytest
 
-from tasks_app.core.shedding import BETTER_AFTER, Gauge, Level, Limits, Pulse, Strain
+from tasks_app.core.shedding import BETTER_AFTER, Gauge, Knock, Level, Limits, Strain
 
 LIMITS = Limits(ms=500.0, connections=0.9, in_flight=4)
-CALM = Strain(Pulse(3.0, used=0.2))
+CALM = Strain(Knock(3.0, used=0.2))
 
 
 def level_of(ms: float = 3.0, used: float = 0.2, stuck: int = 0, *, reached: bool = True) -> Level:
-    return Strain(Pulse(ms, used, reached), stuck).level(LIMITS)
+    return Strain(Knock(ms, used, reached), stuck).level(LIMITS)
 
 
 @pytest.mark.parametrize(
@@ -35,22 +35,22 @@ def fed(gauge: Gauge, *strains: Strain) -> list[Level]:
     return [gauge.feed(one, LIMITS) for one in strains]
 
 
-def test_one_bad_pulse_is_nothing_two_in_a_row_count():
-    slow, gauge = Strain(Pulse(600.0)), Gauge()
+def test_one_bad_knock_is_nothing_two_in_a_row_count():
+    slow, gauge = Strain(Knock(600.0)), Gauge()
     assert fed(gauge, slow, CALM, slow, slow) == [Level.OPEN, Level.OPEN, Level.OPEN, Level.READS]
 
 
 def test_it_ends_a_step_at_a_time_after_several_good_ones():
     gauge = Gauge()
-    assert fed(gauge, *[Strain(Pulse(9.0, reached=False))] * 2)[-1] is Level.WRITES
+    assert fed(gauge, *[Strain(Knock(9.0, reached=False))] * 2)[-1] is Level.WRITES
     found = fed(gauge, *[CALM] * 2 * BETTER_AFTER)
     assert found == [Level.WRITES] * 2 + [Level.READS] * 3 + [Level.OPEN]
 
 
-@pytest.mark.parametrize("between", [Strain(Pulse(499.0)), Strain(Pulse(3.0, used=0.86)), Strain(Pulse(3.0), stuck=3)])
+@pytest.mark.parametrize("between", [Strain(Knock(499.0)), Strain(Knock(3.0, used=0.86)), Strain(Knock(3.0), stuck=3)])
 def test_what_is_just_below_its_limit_changes_nothing(between):
     gauge = Gauge()
-    fed(gauge, *[Strain(Pulse(600.0))] * 2)
+    fed(gauge, *[Strain(Knock(600.0))] * 2)
     assert set(fed(gauge, *[between] * 20)) == {Level.READS}
     assert set(fed(Gauge(), *[between] * 20)) == {Level.OPEN}
 
@@ -58,4 +58,4 @@ def test_what_is_just_below_its_limit_changes_nothing(between):
 def test_nothing_is_refused_where_that_is_turned_off():
     gauge = Gauge()
     off = Limits(0.0, 0.9, 4)
-    assert [gauge.feed(Strain(Pulse(9_000.0, reached=False)), off) for _ in range(3)] == [Level.OPEN] * 3
+    assert [gauge.feed(Strain(Knock(9_000.0, reached=False)), off) for _ in range(3)] == [Level.OPEN] * 3

@@ -1,4 +1,4 @@
--- pulse: a small question to the database, and its answer is worth something, too: the share of the connections that are
+-- knock: a small question to the database, and its answer is worth something, too: the share of the connections that are
 -- in use, of those that the server, this database and this role may have; the largest of the three.
 -- Of other people's sessions a role without rights sees whose they are, and not of what kind.
 WITH session AS MATERIALIZED (
