@@ -18,6 +18,7 @@ from tasks_app.engine.watch.service_levels import read_levels
 from tasks_app.lifecycle import schedule
 from tasks_app.lifecycle.request import build
 from tasks_app.models import LanePause, MinuteFigures, Node, ScheduleTask, ServiceMinute, TaskBatch
+from tests.support.levels import begun
 from tests.support.marks import commits
 from tests.support.overlap import overlap
 
@@ -62,13 +63,6 @@ def came_back(since, until) -> None:
         )
         for at in moments
     )
-
-
-def begun(minute, **columns) -> ServiceMinute:
-    """What was measured up to then."""
-    given = {"state": "UP", "served": ["default"], "down": [], "lost": [], "paused": [], "up_minutes": 100}
-    sums = {"down_minutes": 0, "ok": 0, "failed": 0, "lateness": []}
-    return ServiceMinute.objects.create(minute=minute, **given | sums | columns)
 
 
 def states() -> list[str]:

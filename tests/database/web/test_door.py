@@ -19,7 +19,7 @@ from tests.support.api import Api
 from tests.support.marks import commits
 from tests.support.stack import database_proxy
 
-pytestmark = commits
+pytestmark = pytest.mark.django_db
 
 SLOW, GONE = Knock(600.0), Knock(10.0, reached=False)
 
@@ -69,6 +69,7 @@ def test_a_knock_says_how_many_connections_are_in_use():
     assert found.reached and 0 < found.used < 1
 
 
+@commits
 def test_a_limit_of_the_role_counts_too():
     cursor_execute("CREATE ROLE door_limited LOGIN PASSWORD 'x' CONNECTION LIMIT 4")
     try:
@@ -78,6 +79,7 @@ def test_a_limit_of_the_role_counts_too():
         cursor_execute("DROP ROLE door_limited")
 
 
+@commits
 def test_a_limit_of_the_database_counts_too():
     name = connection.settings_dict["NAME"]
     cursor_execute(f'ALTER DATABASE "{name}" CONNECTION LIMIT 2')
@@ -87,6 +89,7 @@ def test_a_limit_of_the_database_counts_too():
         cursor_execute(f'ALTER DATABASE "{name}" CONNECTION LIMIT -1')
 
 
+@commits
 def test_without_a_connection_to_be_had_the_knock_fails_and_writes_are_refused(door):
     """As with max_connections taken up: the one that the role may have is in use."""
     cursor_execute("CREATE ROLE door_single LOGIN PASSWORD 'x' CONNECTION LIMIT 1")
