@@ -5,7 +5,6 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
-from django.db import connections
 from django.utils import timezone
 
 from tasks_app.engine import lookout
@@ -16,9 +15,10 @@ from tasks_app.engine.web import riding
 from tasks_app.lifecycle.alarms.incidents import tell_due
 from tasks_app.models import AlarmAlert, AlarmChannel, AlarmIncident, MaintenanceEntry, Node
 from tests.support.alarms import channel, hurry, kinds, rule, time_passes, titles
+from tests.support.marks import commits
 from tests.support.overlap import overlap
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 def beat_seen(seconds_ago: float) -> None:
@@ -32,6 +32,7 @@ def of_trouble(**options):
     return rule("trouble", tenant=None, conditions=("trouble",), **options)
 
 
+@commits
 def test_it_is_told_when_no_beat_has_been_seen_for_a_while(hook):
     of_trouble(channels=[channel(tenant=None, url=hook.url)])
     beat_seen(100)
@@ -72,6 +73,7 @@ def test_only_rules_about_trouble_are_meant():
     assert look() and not AlarmIncident.objects.exists()
 
 
+@commits
 @pytest.mark.parametrize("commit", [True, False])
 def test_however_many_look_there_is_one_incident_and_one_alert(commit):
     """What is sent by whom is decided by the lease of the channel, tested where that is."""
@@ -117,6 +119,7 @@ def test_a_restart_that_is_over_before_anybody_was_told_is_told_to_nobody():
 # ---- who looks ----
 
 
+@commits
 def test_a_look_rides_on_a_request_in_a_thread_of_its_own_and_not_on_the_next_one(monkeypatch, settings):
     settings.PUNCTUAL = settings.PUNCTUAL | {"LOOKOUT_SECONDS": 3_600.0}
     asked = lookout.Lookout()
@@ -142,4 +145,3 @@ def test_all_web_processes_and_workers_have_it():
     from tasks_app.engine.worker import process
 
     assert process.LOOKOUT is LOOKOUT
-    connections.close_all()
