@@ -11,7 +11,7 @@ def _lanes(says: str) -> django.contrib.postgres.fields.ArrayField:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tasks_app", "0043_declared_jobs")]
+    dependencies = [("tasks_app", "0044_graph_index")]
 
     operations = [
         migrations.CreateModel(

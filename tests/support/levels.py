@@ -5,7 +5,7 @@ from datetime import datetime
 from tasks_app.models import ServiceMinute
 
 
-def begun(minute: datetime, **columns) -> ServiceMinute:
+def measured(minute: datetime, **columns) -> ServiceMinute:
     given = {"state": "UP", "served": ["default"], "down": [], "lost": [], "paused": [], "up_minutes": 100}
     sums = {"down_minutes": 0, "ok": 0, "failed": 0, "lateness": []}
     return ServiceMinute.objects.create(minute=minute, **given | sums | columns)

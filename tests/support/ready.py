@@ -25,8 +25,9 @@ from tasks_app.models import DlqEntry, HostHealth, JobDefinition
 from tests.support.alarms import alarm_ids
 from tests.support.api import Api
 from tests.support.engine import run_due
+from tests.support.graphs import begun, family
 from tests.support.jobs import make
-from tests.support.levels import begun
+from tests.support.levels import measured
 from tests.support.moves import away, dead
 from tests.support.operators import operator
 from tests.support.schema import Operation
@@ -57,6 +58,15 @@ def boss() -> Api:
 
 def letter_of(task_id: int) -> int:
     return DlqEntry.objects.get(task_id=task_id).id
+
+
+def failed_run(number: int = 0) -> int:
+    """Of a graph whose first job gives up."""
+    if not number:
+        family("extract", load=["extract"], options={"extract": {"payload": {"do": "die"}}})
+    run = begun("extract", f"run {number}")
+    run_due()
+    return run.id
 
 
 def ready(api: Api, one: Operation, number: int = 0) -> Ready:
@@ -98,9 +108,11 @@ def ready(api: Api, one: Operation, number: int = 0) -> Ready:
         ids["task_id"] = schedule("T_QUIET", "talks", payload={"log": ["hello"]}).task_id
         run_due()
     elif one.id == "read_service_levels":
-        begun(timezone.now(), state="DOWN", down=["low"])
+        measured(timezone.now(), state="DOWN", down=["low"])
     elif one.id == "read_limits":
         declare_limits([REGISTRY.require("T_RATED")])
+    elif one.path.startswith("/runs"):
+        ids["run_id"] = failed_run(number)
     elif one.path.startswith("/alarms"):
         ids |= alarm_ids()
     elif one.path.startswith("/dead-letters"):

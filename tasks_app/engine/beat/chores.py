@@ -15,6 +15,7 @@ from tasks_app.engine import nodes
 from tasks_app.engine.canary import send_canaries
 from tasks_app.engine.channels.sending import send_waiting, stop_sending
 from tasks_app.engine.intervals import INTERVALS
+from tasks_app.engine.releases import release_on_commit
 from tasks_app.lifecycle.away import lose
 from tasks_app.lifecycle.reap import reap
 from tasks_app.sql import run
@@ -27,6 +28,7 @@ from .levels import keep_levels
 from .mover import move
 from .partitions import keep_partitions
 from .ping import ping, stop_pinging
+from .releaser import release
 from .rescue import rescue
 from .retention import prune
 from .roll_up import roll_up
@@ -63,6 +65,7 @@ def lose_silent() -> object:
     lost = lose()
     for one in lost:
         log.warning("task.lost task=%d type=%s status=%s", one.id, one.task_type, one.status)
+    release_on_commit([one.id for one in lost if one.waited_for])
     return f"{len(lost)} tasks"
 
 
@@ -78,6 +81,7 @@ CHORES = (
     Chore("roll_up", roll_up),
     Chore("levels", keep_levels),
     Chore("rescue", rescue),
+    Chore("release", release),
     Chore("canary", send_canaries),
     Chore("compensate", compensate_and_tell, aside=True),
     Chore("alarm", alarm, aside=True),

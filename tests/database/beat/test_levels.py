@@ -18,7 +18,7 @@ from tasks_app.engine.watch.service_levels import read_levels
 from tasks_app.lifecycle import schedule
 from tasks_app.lifecycle.request import build
 from tasks_app.models import LanePause, MinuteFigures, Node, ScheduleTask, ServiceMinute, TaskBatch
-from tests.support.levels import begun
+from tests.support.levels import measured
 from tests.support.marks import commits
 from tests.support.overlap import overlap
 
@@ -85,14 +85,14 @@ def test_what_is_measured_begins_with_the_first_minute_that_a_beat_sees(served, 
 
 
 def test_a_minute_is_judged_once(served, now):
-    begun(now - 2 * MINUTE)
+    measured(now - 2 * MINUTE)
     came_back(now - 2 * MINUTE, now)
     keep_levels()
     assert step() == 0 and states() == ["UP", "UP"]
 
 
 def test_a_time_without_beats_is_written_down_as_down_by_the_next_one(served, now):
-    begun(now - 130 * MINUTE)
+    measured(now - 130 * MINUTE)
     came_back(now - 131 * MINUTE, now - 129 * MINUTE)
     came_back(now - MINUTE, now)
     keep_levels()
@@ -101,7 +101,7 @@ def test_a_time_without_beats_is_written_down_as_down_by_the_next_one(served, no
 
 
 def test_a_time_in_which_all_lanes_were_paused_counts_for_nothing(served, now):
-    begun(now - 60 * MINUTE)
+    measured(now - 60 * MINUTE)
     LanePause.objects.create(lane="default", reason="we move", paused_by="ann", paused_at=now - 60 * MINUTE)
     keep_levels()
     assert states() == ["UP"] + ["IDLE"] * 59
@@ -109,7 +109,7 @@ def test_a_time_in_which_all_lanes_were_paused_counts_for_nothing(served, now):
 
 
 def test_the_figures_of_all_types_are_added_up_without_the_canaries(served, now):
-    begun(now - 2 * MINUTE, ok=1_000, failed=7, lateness=[500])
+    measured(now - 2 * MINUTE, ok=1_000, failed=7, lateness=[500])
     came_back(now - 2 * MINUTE, now)
     late = [0] * BUCKETS
     late[bucket_of(5_000.0)] = 4
@@ -126,11 +126,11 @@ def test_the_figures_of_all_types_are_added_up_without_the_canaries(served, now)
 
 def test_old_minutes_are_thinned_out_but_for_those_that_were_down(now):
     old = (now - timedelta(days=2, hours=3)).replace(minute=0)
-    begun(old - timedelta(days=390))
+    measured(old - timedelta(days=390))
     for n in range(4):
-        begun(old + n * MINUTE, state="DOWN" if n == 2 else "UP")
-    begun(now - timedelta(days=401))
-    begun(now - MINUTE)
+        measured(old + n * MINUTE, state="DOWN" if n == 2 else "UP")
+    measured(now - timedelta(days=401))
+    measured(now - MINUTE)
     keep_levels()
     kept = ServiceMinute.objects.order_by("minute").values_list("minute", flat=True)
     assert list(kept) == [old - timedelta(days=390), old, old + 2 * MINUTE, now - MINUTE]
@@ -139,7 +139,7 @@ def test_old_minutes_are_thinned_out_but_for_those_that_were_down(now):
 @commits
 @pytest.mark.parametrize("commit", [True, False])
 def test_two_beats_write_the_same_minutes_once(served, now, commit):
-    begun(now - 3 * MINUTE)
+    measured(now - 3 * MINUTE)
     came_back(now - 4 * MINUTE, now)
     first, second = overlap(step, step, commit=commit)
     assert (first, second) == ((2, 0) if commit else (2, 2))
@@ -151,10 +151,10 @@ def test_two_beats_write_the_same_minutes_once(served, now, commit):
 
 
 def test_the_window_ends_where_it_should(now):
-    begun(now - timedelta(days=31), up_minutes=40_000, down_minutes=500, ok=10, failed=10, lateness=[20])
-    begun(now - timedelta(days=30, hours=1), up_minutes=40_001, down_minutes=500, ok=10, failed=10, lateness=[20])
-    begun(now - timedelta(days=29), up_minutes=41_000, down_minutes=501, ok=10, failed=10, lateness=[20])
-    begun(now - MINUTE, up_minutes=83_000, down_minutes=520, ok=1_010, failed=10, lateness=[1_020])
+    measured(now - timedelta(days=31), up_minutes=40_000, down_minutes=500, ok=10, failed=10, lateness=[20])
+    measured(now - timedelta(days=30, hours=1), up_minutes=40_001, down_minutes=500, ok=10, failed=10, lateness=[20])
+    measured(now - timedelta(days=29), up_minutes=41_000, down_minutes=501, ok=10, failed=10, lateness=[20])
+    measured(now - MINUTE, up_minutes=83_000, down_minutes=520, ok=1_010, failed=10, lateness=[1_020])
 
     month, day = read_levels(), read_levels(1)
     assert (month.totals.up, month.down, month.totals.ok, month.started) == (42_999, 20, 1_000, 1_000)
@@ -162,7 +162,7 @@ def test_the_window_ends_where_it_should(now):
 
 
 def test_minutes_that_no_beat_has_judged_count_as_down_until_somebody_pauses_what_was_served(now):
-    begun(now - 61 * MINUTE, up_minutes=1)
+    measured(now - 61 * MINUTE, up_minutes=1)
     found = read_levels()
     assert found.unwatched >= 60 and found.outages[0].lanes == ("default",) and found.missed == ["availability"]
 
@@ -171,15 +171,15 @@ def test_minutes_that_no_beat_has_judged_count_as_down_until_somebody_pauses_wha
 
 
 def test_a_minute_or_two_behind_is_nothing(now):
-    begun(now - 3 * MINUTE)
+    measured(now - 3 * MINUTE)
     assert read_levels().unwatched == 0
 
 
 def test_the_command_says_what_was_kept_and_exits_by_it(now):
     assert slo() == (0, "Nothing has been measured yet: a beat begins with the first whole minute it sees.\n")
 
-    begun(now - 2 * MINUTE, up_minutes=5_000, down_minutes=12, ok=995, failed=5, lateness=[1_000])
-    begun(
+    measured(now - 2 * MINUTE, up_minutes=5_000, down_minutes=12, ok=995, failed=5, lateness=[1_000])
+    measured(
         now - MINUTE, state="DOWN", down=["low"], up_minutes=5_000, down_minutes=13, ok=995, failed=5, lateness=[1_000]
     )
     code, page = slo()
@@ -197,7 +197,7 @@ def test_the_command_says_what_was_kept_and_exits_by_it(now):
 
 
 def test_the_api_and_the_overview_show_the_same(now, admin_client):
-    begun(now - MINUTE, up_minutes=999, down_minutes=44, ok=3, failed=0, lateness=[0] * 30 + [3])
+    measured(now - MINUTE, up_minutes=999, down_minutes=44, ok=3, failed=0, lateness=[0] * 30 + [3])
     found = admin_client.get("/api/v1/scheduler/slo").json()
     assert found["availability"]["kept"] is False and found["availability"]["minutes_down"] == 44
     assert found["success"] == {"goal": 0.995, "share": 1.0, "succeeded": 3, "failed": 0, "kept": True}
