@@ -79,7 +79,7 @@ CHORES = (
     Chore("campaign", run_campaigns, aside=True, stop=stop_campaigns),
     Chore("prune", prune),
     Chore("roll_up", roll_up),
-    Chore("levels", keep_levels),
+    Chore("levels", keep_levels, aside=True),
     Chore("rescue", rescue),
     Chore("release", release),
     Chore("canary", send_canaries),
