@@ -9,7 +9,7 @@ from typing import ClassVar
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS
 
-from .core import allow_list, archive_url, events, keyring, retry_budget
+from .core import allow_list, archive_url, events, keyring, networks, retry_budget
 from .core.errors import InvalidConfiguration, nearest, shown
 from .core.retention import DEFAULT_CLASS, RetentionClass, problems_of
 from .core.sharding import MOST_SHARDS
@@ -64,6 +64,12 @@ class Conf(Section):
     AVAILABILITY_GOAL: float = 0.999  # of the minutes in which a lane is served, all of its canaries come back in time
     DELAY_GOAL_MS: float = 2_000.0  # 95 % of the tasks start within this time, and each canary comes back
     SUCCESS_GOAL: float = 0.995  # of the runs succeed
+
+    # What /metrics shows.
+    METRICS_SECONDS: float = 5.0  # how often a beat counts for it; 0: never, and it shows processes and canaries alone
+    METRICS_TYPES: int = 100  # types that have series of their own, at most; the smaller ones are "other"
+    METRICS_TENANTS: int = 100  # and tenants
+    METRICS_ALLOW: tuple[str, ...] = ()  # addresses and networks that may read it without a token
 
     # Wake-ups.
     WAKEUP_MS: float = 50.0  # schedule() waits for Redis no longer than this
@@ -151,6 +157,10 @@ class Conf(Section):
         return retry_budget.budgets_of(self.RETRY_BUDGETS)
 
     @cached_property
+    def metrics_allow(self) -> tuple[networks.Network, ...]:
+        return networks.parsed(self.METRICS_ALLOW)
+
+    @cached_property
     def kept_events(self) -> events.Patterns:
         return events.Patterns(self.EVENTS)
 
@@ -220,6 +230,7 @@ class Conf(Section):
         if self.ARCHIVE_URL:
             yield from archive_url.problems_of(self.ARCHIVE_URL)
         yield from allow_list.problems_of(self.OUTGOING_ALLOW)
+        yield from networks.problems_of(self.METRICS_ALLOW, 'PUNCTUAL["METRICS_ALLOW"]')
         yield from keyring.problems_of(self.SECRET_KEYS)
         if self.KEEP_OUTBOX_MOST_DAYS < self.KEEP_OUTBOX_DAYS:
             yield (
@@ -338,6 +349,9 @@ _RANGES = {
     "AVAILABILITY_GOAL": Range(0.000_001, 1.0),
     "SUCCESS_GOAL": Range(0.000_001, 1.0),
     "LOOKOUT_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),
+    "METRICS_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),
+    "METRICS_TYPES": Range(1, 2_000, or_zero=True),
+    "METRICS_TENANTS": Range(1, 2_000, or_zero=True),
     "RUN_LEASE_SECONDS": Range(1.0, 7 * 86_400.0),
     "BATCH_MAX": Range(1, 100_000),
     "BATCH_UNSEEN": Range(1, 100_000),

@@ -11,7 +11,7 @@ def _lanes(says: str) -> django.contrib.postgres.fields.ArrayField:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tasks_app", "0044_graph_index")]
+    dependencies = [("tasks_app", "0045_counts")]
 
     operations = [
         migrations.CreateModel(

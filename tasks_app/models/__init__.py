@@ -11,6 +11,7 @@ from .away_task import AwayTask
 from .backfill import Backfill
 from .calendar import Calendar
 from .campaign import Campaign, CampaignChunk
+from .count import Count, CountPass
 from .declared_job import DeclaredJob
 from .delivery import Delivery
 from .dlq_entry import DlqEntry
@@ -60,6 +61,8 @@ __all__ = [
     "Calendar",
     "Campaign",
     "CampaignChunk",
+    "Count",
+    "CountPass",
     "DeclaredJob",
     "Delivery",
     "DlqEntry",

@@ -32,6 +32,10 @@ def test_each_alarm_and_each_alert_has_a_section(name):
     assert name in sections()
 
 
+def test_there_is_no_section_about_an_alert_that_is_gone():
+    assert [name for name in sections() if name.startswith("punctual-") and name not in alerts()] == []
+
+
 @pytest.mark.parametrize("name", sections())
 def test_each_section_says_all_five_things(name):
     text = sections()[name]

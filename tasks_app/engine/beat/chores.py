@@ -24,6 +24,7 @@ from .alarms.alarm import alarm
 from .archiver import archive, stop_archiving
 from .campaigns import run_campaigns, stop_campaigns
 from .compensation import ScansFailed, compensate_and_tell
+from .counting import count
 from .levels import keep_levels
 from .mover import move
 from .partitions import keep_partitions
@@ -79,6 +80,7 @@ CHORES = (
     Chore("campaign", run_campaigns, aside=True, stop=stop_campaigns),
     Chore("prune", prune),
     Chore("roll_up", roll_up),
+    Chore("count", count),
     Chore("levels", keep_levels, aside=True),
     Chore("rescue", rescue),
     Chore("release", release),
@@ -169,6 +171,7 @@ class Chores(threading.Thread):
                 "node_id": self._node_id,
                 "name": self._node_name,
                 "dispatching": False,
+                "figures": nodes.own_figures(),
                 "names": [chore.name for chore in free],
                 "everys": [chore.every() for chore in free],
             },
