@@ -12,6 +12,8 @@ from django.db import DEFAULT_DB_ALIAS
 from .core import allow_list, archive_url, events, keyring, networks, retry_budget
 from .core.errors import InvalidConfiguration, nearest, shown
 from .core.retention import DEFAULT_CLASS, RetentionClass, problems_of
+from .core.safeguards import Peak, Policy, peaks_of, policies_of, wrong_peaks
+from .core.safeguards import problems_of as wrong_safeguards
 from .core.sharding import MOST_SHARDS
 from .core.wheel import Wheel
 from .section import Section, reader
@@ -52,6 +54,11 @@ class Conf(Section):
 
     # Retries beyond a share of all attempts wait: {"all": {"share": 0.2, "burst": 1000}, "types": …, "tenants": …}
     RETRY_BUDGETS: dict = field(default_factory=dict)
+
+    # Safeguards: rules that act.
+    SAFEGUARD_SECONDS: float = 5.0  # how often a beat looks whether one should go on or off; 0: never
+    SAFEGUARDS: dict = field(default_factory=dict)  # what differs: {"delay": {"limit": 5000, "mode": "tell"}}
+    DAILY_PROFILE: dict = field(default_factory=dict)  # {"peaks": [{"from": "09:00", "to": "18:00", "rate": 20}]}
 
     # Processes.
     NODE_SECONDS: float = 2.0  # a beat or worker reports itself this often
@@ -157,6 +164,14 @@ class Conf(Section):
         return retry_budget.budgets_of(self.RETRY_BUDGETS)
 
     @cached_property
+    def safeguards(self) -> dict[str, Policy]:
+        return policies_of(self.SAFEGUARDS)
+
+    @cached_property
+    def peaks(self) -> list[Peak]:
+        return peaks_of(self.DAILY_PROFILE)
+
+    @cached_property
     def metrics_allow(self) -> tuple[networks.Network, ...]:
         return networks.parsed(self.METRICS_ALLOW)
 
@@ -226,6 +241,8 @@ class Conf(Section):
             )
         yield from problems_of(self.RETENTION)
         yield from retry_budget.problems_of(self.RETRY_BUDGETS)
+        yield from wrong_safeguards(self.SAFEGUARDS)
+        yield from wrong_peaks(self.DAILY_PROFILE)
         yield from events.problems_of(self.EVENTS, 'PUNCTUAL["EVENTS"]')
         if self.ARCHIVE_URL:
             yield from archive_url.problems_of(self.ARCHIVE_URL)
@@ -349,6 +366,7 @@ _RANGES = {
     "AVAILABILITY_GOAL": Range(0.000_001, 1.0),
     "SUCCESS_GOAL": Range(0.000_001, 1.0),
     "LOOKOUT_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),
+    "SAFEGUARD_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),
     "METRICS_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),
     "METRICS_TYPES": Range(1, 2_000, or_zero=True),
     "METRICS_TENANTS": Range(1, 2_000, or_zero=True),

@@ -78,7 +78,9 @@ def judge(
             wanted = _wanted(known.values(), minute, before, lost)
         else:
             lost, wanted = before.lost, before.served | before.paused
-        served = frozenset(wanted - paused)
+        # When a safeguard let a lane go is not known: somewhere in this minute, which counts for nothing.
+        let_go = {lane for lane in wanted & before.paused - paused if _ended_unseen(known[lane], before)}
+        served = frozenset(wanted - paused - let_go)
         down = frozenset(
             lane
             for lane in served
@@ -96,6 +98,10 @@ def _was_paused(one: LaneFacts, minute: datetime, before: Judged) -> bool:
     if one.resumed_at is None or one.resumed_at < minute:
         return False
     return one.resumed_at < minute + MINUTE or one.lane in before.paused
+
+
+def _ended_unseen(one: LaneFacts, before: Judged) -> bool:
+    return one.resumed_at is None or one.resumed_at < before.minute
 
 
 def _is_lost(one: LaneFacts, before: Judged) -> bool:

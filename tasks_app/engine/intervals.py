@@ -22,6 +22,7 @@ INTERVALS: dict[str, Callable[[], float]] = {
     "release": lambda: 2.0,
     "canary": lambda: CHORE_EVERY * conf().CANARY_SECONDS,
     "compensate": lambda: conf().COMPENSATE_SECONDS,
+    "safeguard": lambda: conf().SAFEGUARD_SECONDS,
     "alarm": lambda: conf().ALARM_SECONDS,
     "alert": lambda: conf().ALARM_SECONDS,
     "ping": lambda: 60.0 if conf().PING_URL else 0.0,

@@ -32,6 +32,7 @@ from .minute_figures import MinuteFigures
 from .node import Node
 from .outbox_event import OutboxEvent
 from .outbox_window import OutboxWindow
+from .safeguard import Curb, Pulse, PulseReader, Safeguard, SafeguardIncident
 from .schedule_task import AnyTask, PastTask, ScheduleTask
 from .secret import Secret
 from .service_minute import ServiceMinute
@@ -63,6 +64,7 @@ __all__ = [
     "CampaignChunk",
     "Count",
     "CountPass",
+    "Curb",
     "DeclaredJob",
     "Delivery",
     "DlqEntry",
@@ -87,6 +89,10 @@ __all__ = [
     "OutboxWindow",
     "PastBatch",
     "PastTask",
+    "Pulse",
+    "PulseReader",
+    "Safeguard",
+    "SafeguardIncident",
     "ScheduleTask",
     "Secret",
     "ServiceMinute",

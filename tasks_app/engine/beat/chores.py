@@ -33,6 +33,7 @@ from .releaser import release
 from .rescue import rescue
 from .retention import prune
 from .roll_up import roll_up
+from .safeguards.guard import guard
 from .tend import tend
 
 log = logging.getLogger(__name__)
@@ -86,6 +87,7 @@ CHORES = (
     Chore("release", release),
     Chore("canary", send_canaries),
     Chore("compensate", compensate_and_tell, aside=True),
+    Chore("safeguard", guard, aside=True),
     Chore("alarm", alarm, aside=True),
     Chore("alert", send_waiting, aside=True, stop=stop_sending),
     Chore("ping", ping, aside=True, stop=stop_pinging),

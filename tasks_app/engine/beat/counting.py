@@ -23,10 +23,14 @@ from tasks_app.core.metrics import (
     Names,
     added,
 )
+from tasks_app.core.safeguards import Kind as Curbed
+from tasks_app.core.safeguards import Name
 from tasks_app.database import atomic
 from tasks_app.engine.canary import CANARY
 from tasks_app.engine.queues import depths
 from tasks_app.lifecycle.limited import limited_types
+from tasks_app.lifecycle.safeguards.figures import safeguard_figures
+from tasks_app.lifecycle.safeguards.wanted import read_wanted
 from tasks_app.lifecycle.shards import all_shards
 from tasks_app.sql import array, execute, run
 
@@ -237,6 +241,18 @@ def _now(types: Names) -> Iterator[Row]:
         yield "partitions", (table,), partitions
         yield "partitions_ahead_seconds", (table,), ahead
     yield from _subscriptions()
+    yield from _safeguards()
+
+
+def _safeguards() -> Iterator[Row]:
+    seen, wanted = safeguard_figures(), read_wanted()
+    for name in Name:
+        stages = (stage for (of, _), stage in seen.stages.items() if of == name)
+        yield "safeguard_stage", (name,), max(stages, default=0)
+    for kind in Curbed:
+        yield "curbs", (kind,), seen.curbs.get(kind, 0)
+    yield "dispatchers_wanted", (), wanted.dispatchers
+    yield "slots_wanted", (), wanted.slots
 
 
 def _due(shards: list[int]) -> Iterator[Row]:

@@ -18,6 +18,8 @@ FROM punctual_shard_lease l
 UNION ALL
 SELECT 'paused', p.lane, '', 1, NULL FROM punctual_lane_pause p
 UNION ALL
+SELECT 'paused', c.target, '', 1, NULL FROM punctual_curb c WHERE c.kind = 'lane'
+UNION ALL
 SELECT 'canary', t.biz_key, '', extract(epoch FROM clock_timestamp() - coalesce(t.start_time, t.created_at))::float8,
        ARRAY[round(extract(epoch FROM t.repeat_after) * 1e6)]::bigint[]
 FROM punctual_task t

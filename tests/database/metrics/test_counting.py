@@ -17,7 +17,7 @@ from tasks_app.engine.beat.chores import CHORES, Chores
 from tasks_app.engine.beat.counting import count
 from tasks_app.engine.operations.lanes import pause
 from tasks_app.lifecycle.reap import reap
-from tasks_app.models import Count, CountPass, DlqEntry, Node, TaskBatch
+from tasks_app.models import Count, CountPass, Curb, DlqEntry, Node, Safeguard, TaskBatch
 from tests.support.counting import begin, counted, histogram, of, sampled, value
 from tests.support.engine import claim_due, expire_lease, run_due
 from tests.support.marks import commits
@@ -250,6 +250,17 @@ def test_the_fleet_is_told_as_it_is_though_no_beat_counts():
     assert value("process_slots", "worker", "w1:7") == 4
     assert value("chore_age_seconds", "reap") < 60
     assert value("counts_age_seconds") is None
+
+
+def test_what_safeguards_do_is_told_and_how_many_processes_are_wanted():
+    nodes.report_worker(nodes.new_node_id(), "w1:7", 4, ["low"])
+    Safeguard.objects.create(name="delay", subject="", stage=2)
+    Curb.objects.create(name="delay", subject="", kind="lane", target="low", rate=0.0)
+    count()
+
+    assert (value("safeguard_stage", "delay"), value("safeguard_stage", "breaker")) == (2, 0)
+    assert (value("curbs", "lane"), value("curbs", "host"), value("lane_paused", "low")) == (1, 0, 1)
+    assert (value("slots_wanted"), value("dispatchers_wanted")) == (6, 1)
 
 
 def test_one_beat_in_turn_counts_as_often_as_the_setting_says():

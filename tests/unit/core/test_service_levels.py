@@ -110,6 +110,15 @@ def test_a_pause_that_began_and_ended_unseen_spares_the_minute_it_ended_in():
     assert states(resumed, returns=back(-8, 51)) == [State.IDLE]
 
 
+def test_a_lane_that_was_let_go_unseen_counts_from_the_next_minute_on():
+    """As by a safeguard, which leaves no word of when it did."""
+    held = Judged(AT - MINUTE, paused=frozenset({"default"}))
+    first, second = (AT, AT + MINUTE)
+    (let_go,) = judge(held, [first], [LIVE], back(*range(40, 180, 10)), ANSWER, latest=first)
+    (later,) = judge(let_go, [second], [LIVE], back(*range(40, 180, 10)), ANSWER, latest=second)
+    assert (let_go.state, later.state) == (State.IDLE, State.UP)
+
+
 def test_a_worker_that_dies_takes_the_minutes_down_until_one_is_back():
     assert states(DEAD, returns=back(-8, 2)) == [State.DOWN]
 
