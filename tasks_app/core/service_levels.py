@@ -77,7 +77,7 @@ def judge(
             lost = frozenset(lane for lane, one in known.items() if _is_lost(one, before))
             wanted = _wanted(known.values(), minute, before, lost)
         else:
-            lost, wanted = before.lost, before.served | before.paused
+            lost, wanted = before.lost, (before.served | before.paused) & known.keys()
         # When a safeguard let a lane go is not known: somewhere in this minute, which counts for nothing.
         let_go = {lane for lane in wanted & before.paused - paused if _ended_unseen(known[lane], before)}
         served = frozenset(wanted - paused - let_go)

@@ -151,6 +151,12 @@ def test_a_time_without_beats_is_down_and_one_in_which_all_was_paused_is_not():
     assert states(stopped, returns=back(*range(-8, 90, 10)), minutes=12) == [State.UP] + [State.IDLE] * 11
 
 
+def test_without_canaries_nothing_is_promised():
+    these = [AT, AT + MINUTE]
+    paused = Judged(AT - MINUTE, served=frozenset({"default"}), paused=frozenset({"low"}))
+    assert [one.state for one in judge(paused, these, [], {}, ANSWER, latest=these[-1])] == [State.IDLE] * 2
+
+
 def test_a_time_in_which_only_nobody_judged_is_up():
     assert states(minutes=3) == [State.UP] * 3
 
