@@ -143,6 +143,13 @@ LOGGING = {
     },
 }
 
+# Where traces go. Without it nothing of OpenTelemetry is imported, unless somebody else has.
+if os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or os.environ.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"):
+    from . import tracing
+
+    tracing.begin()
+    MIDDLEWARE.insert(0, "scheduler_project.tracing.request_middleware")
+
 # For alarms that are told by mail.
 EMAIL_HOST, EMAIL_PORT = (
     os.environ.get("EMAIL_HOST", "localhost"),
@@ -170,6 +177,7 @@ for _name in (
     "SHUTDOWN_SECONDS",
     "SHARD_LEASE_SECONDS",
     "READ_AHEAD_SECONDS",
+    "TRACE_SHARE",
 ):
     if _value := os.environ.get(f"PUNCTUAL_{_name}"):
         PUNCTUAL[_name] = env.number(f"PUNCTUAL_{_name}", _value)

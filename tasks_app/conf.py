@@ -60,6 +60,9 @@ class Conf(Section):
     # Health.
     CANARY_SECONDS: float = 10.0  # a canary goes through every lane this often; 0: none
 
+    # Traces, where the project has set OpenTelemetry up.
+    TRACE_SHARE: float = 0.01  # of the tasks that no traced request has scheduled; 0: none of them
+
     # Wake-ups.
     WAKEUP_MS: float = 50.0  # schedule() waits for Redis no longer than this
     WAKEUP_PAUSE_SECONDS: float = 5.0  # and doesn't try again for this long after a failure
@@ -308,6 +311,7 @@ _RANGES = {
     "READ_AHEAD_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),
     "ALARM_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),
     "RUN_LEASE_SECONDS": Range(1.0, 7 * 86_400.0),
+    "TRACE_SHARE": Range(0.000_001, 1.0, or_zero=True),
     "BATCH_MAX": Range(1, 100_000),
     "BATCH_UNSEEN": Range(1, 100_000),
     "BATCHES_AHEAD": Range(1, 1_000),

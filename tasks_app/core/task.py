@@ -1,7 +1,7 @@
 """The task as a handler sees it, and the outcome of one try."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -201,6 +201,7 @@ class Failure:
     tags: tuple[str, ...] = ()  # for the dead letter, as are those below
     frame: str = ""  # the app's code that failed: module and function
     trace: str = ""  # where it was raised, unless the message says so
+    error: BaseException | None = field(default=None, compare=False, repr=False)  # for Sentry, where there is one
 
 
 @dataclass(frozen=True, slots=True)

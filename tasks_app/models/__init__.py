@@ -37,6 +37,7 @@ from .task_attempt import TaskAttempt
 from .task_batch import AnyBatch, PastBatch, TaskBatch
 from .task_log import TaskLog
 from .task_progress import TaskProgress
+from .task_trace import TaskTrace
 from .turn import Turn
 from .type_limit import TypeLimit
 from .unit_revision import UnitRevision
@@ -86,6 +87,7 @@ __all__ = [
     "TaskBatch",
     "TaskLog",
     "TaskProgress",
+    "TaskTrace",
     "Turn",
     "TypeLimit",
     "UnitRevision",

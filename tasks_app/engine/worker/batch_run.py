@@ -4,6 +4,7 @@ import logging
 import random
 import threading
 import time
+from typing import TYPE_CHECKING
 
 from django.db import DatabaseError, InterfaceError
 
@@ -11,7 +12,7 @@ from tasks_app.conf import conf
 from tasks_app.core.handlers import Handler
 from tasks_app.core.lateness import histogram
 from tasks_app.core.task import Outcome, Returned, Skipped, Task
-from tasks_app.database import our_connection
+from tasks_app.database import atomic, our_connection
 from tasks_app.engine.turns import give_turns_on_commit
 from tasks_app.engine.wakeup import wake_on_commit
 from tasks_app.lifecycle.settle import BatchFigures, BatchLost, Settled, settle
@@ -19,7 +20,11 @@ from tasks_app.lifecycle.start import StartedBatch, finish_batch
 
 from . import shutdown
 from .faults import is_infrastructure_fault, is_lock_fault
+from .sentry import send_errors
 from .telling import tell_last
+
+if TYPE_CHECKING:  # it needs OpenTelemetry, which most don't have
+    from .spans import BatchSpans
 
 log = logging.getLogger(__name__)
 
@@ -40,10 +45,12 @@ class BatchRun:
         self.finished = False  # the batch row is closed
         self.guarded = False  # a guard watches: a handler that can't be stopped may end the process
         self.backend_pid: int | None = None  # the database session that holds the handler's uncommitted effects
+        self.spans: BatchSpans | None = None  # of those of its tasks that are traced
         self.settling = threading.Lock()  # the watchdog may have to settle in place of a stuck main thread
         self._zero = time.monotonic() - (batch.clock.now() - batch.started)
         self.flush_at = time.monotonic() + FLUSH_SECONDS
         self._answered: set[int] = set()
+        self._writing_since = 0.0  # seconds since the epoch, here; of traced batches only
 
     # What the modes ask.
 
@@ -95,6 +102,7 @@ class BatchRun:
         self.flush_at = time.monotonic() + FLUSH_SECONDS
         if self.contact.reports:
             tell_last(self.batch.batch_no, self.contact, written)
+        self._tell_watchers(written)
 
     def is_old(self) -> bool:
         """Whether outcomes have waited long enough to be written before the batch ends."""
@@ -145,8 +153,15 @@ class BatchRun:
                     tell_last(self.batch.batch_no, self.contact, pending)
             self.written += moved
             self.finished = finish
+            self._tell_watchers(pending)
             if moved < len(pending):
                 log.info("task.moved_meanwhile batch=%s tasks=%d", self.batch.batch_no, len(pending) - moved)
+
+    def _tell_watchers(self, written: list[Settled]) -> None:
+        """Those of the project that look at single tasks, once these are settled."""
+        if self.spans is not None:
+            self.spans.settled(written, self._writing_since)
+        send_errors(written)
 
     def _settle(self, pending: list[Settled], *, finish: bool) -> int:
         if not pending:
@@ -156,11 +171,25 @@ class BatchRun:
 
     def write(self, settled: list[Settled], *, finish: bool) -> int:
         """settle, in the transaction if there is one."""
-        figures = self.figures()
-        moved = settle(self.batch.batch_no, self.handler, settled, finish=finish, figures=figures, wake=wake_on_commit)
+        spans = self.spans
+        if spans is None:
+            moved = self._write(settled, finish=finish)
+        else:
+            self._writing_since = time.time()
+            if spans.concerns(settled):
+                with atomic(savepoint=False):
+                    moved = self._write(settled, finish=finish)
+                    spans.note(settled)
+            else:
+                moved = self._write(settled, finish=finish)
         if self.batch.turns:
             give_turns_on_commit({one.task.job for one in settled} & self.batch.turns)
         return moved
+
+    def _write(self, settled: list[Settled], *, finish: bool) -> int:
+        return settle(
+            self.batch.batch_no, self.handler, settled, finish=finish, figures=self.figures(), wake=wake_on_commit
+        )
 
     def figures(self) -> BatchFigures:
         """How long its handlers took so far, and how late its tasks were begun."""
