@@ -131,9 +131,10 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
-        "line": {"()": "scheduler_project.logs.LineFormatter", "fmt": "%(asctime)s %(levelname)s %(name)s %(message)s"}
+        "text": {"()": "scheduler_project.logs.LineFormatter", "fmt": "%(asctime)s %(levelname)s %(name)s %(message)s"},
+        "json": {"()": "tasks_app.logs.JsonFormatter"},
     },
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": env.log_format()}},
     "root": {"handlers": ["console"], "level": os.environ.get("LOG_LEVEL", "INFO")},
     # Celery would log two lines for every batch, and httpx one for every call.
     "loggers": {
