@@ -9,10 +9,11 @@ from django.db import transaction
 from opentelemetry import trace
 from opentelemetry.trace import StatusCode
 
-from tasks_app import outgoing
+from tasks_app import outgoing, sql
 from tasks_app.client import ensure, reschedule, schedule, schedule_many
 from tasks_app.engine import tracing as engine_tracing
 from tasks_app.engine.beat.retention import prune
+from tasks_app.engine.canary import CANARY
 from tasks_app.engine.operations.jobs import trigger_job
 from tasks_app.engine.operations.operate import retry_tasks
 from tasks_app.engine.worker.spans import _drawn
@@ -300,6 +301,28 @@ def test_the_traces_of_what_is_gone_are_pruned(traces):
 
     assert prune().traces == 1
     assert TaskTrace.objects.get().task == live
+
+
+def test_a_trace_is_written_in_the_transaction_that_makes_its_task_due(traces):
+    """Else a worker that is quick would find the task without it."""
+    with traces.request():
+        schedule("T_QUIET", "a", payload={"defer": [{"task_type": "T_QUIET", "key": "later", "delay": 60}]})
+        assert written_together() == [True]
+    run_due()
+    assert written_together() == [True]  # what was deferred; the other is over
+
+
+def written_together() -> list[bool]:
+    found = sql.execute("SELECT t.xmin = r.xmin FROM punctual_trace r LEFT JOIN punctual_task t ON t.id = r.task")
+    return [one for (one,) in found]
+
+
+def test_a_canary_is_not_traced_by_chance(traces, settings):
+    share(settings, 1)
+    schedule(CANARY, "a")
+    run_due()
+
+    assert traces.spans == []
 
 
 def test_a_caller_that_rolls_back_leaves_no_trace_behind(traces):
