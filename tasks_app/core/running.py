@@ -35,6 +35,12 @@ def wanted() -> bool:
     return _wanted
 
 
+def leave_task() -> None:
+    """No handler is called in this thread any more."""
+    if _wanted:
+        RUNNING.set(None)
+
+
 def tasks_here() -> Sequence[Task]:
     """What the handler was called for: one task, those of a whole batch, or none outside of any."""
     found = RUNNING.get()

@@ -52,5 +52,15 @@ def forget_traces(traces: Sequence[Trace]) -> None:
 def hand_on_traces(runs: Sequence[Trace]) -> None:
     """What these tasks have deferred goes on in the trace of the run; `traceparent` is that of the run."""
     if runs:
-        params = {"tasks": array(one.task for one in runs), "runs": text_array(one.traceparent for one in runs)}
-        run("hand_on_traces", params | {"states": [one.tracestate for one in runs]})
+        run("hand_on_traces", _runs(runs))
+
+
+def trace_children(runs: Sequence[Trace]) -> None:
+    """The same for what waits for these tasks in a graph."""
+    if runs:
+        run("trace_children", _runs(runs))
+
+
+def _runs(runs: Sequence[Trace]) -> dict[str, object]:
+    params = {"tasks": array(one.task for one in runs), "runs": text_array(one.traceparent for one in runs)}
+    return params | {"states": [one.tracestate for one in runs]}

@@ -19,12 +19,12 @@ from opentelemetry.trace.span import SpanContext, TraceState
 from tasks_app.conf import conf
 from tasks_app.core.away import Away
 from tasks_app.core.errors import Skip, Snooze, TaskCancelled
-from tasks_app.core.task import SUCCEEDED, Failure, Skipped, Succeeded, Task
+from tasks_app.core.task import SUCCEEDED, Failure, NotYet, Returned, Skipped, Succeeded, Task
 from tasks_app.core.tenants import INTERNAL_TENANT
 from tasks_app.engine.tracing import carried
 from tasks_app.lifecycle.settle import Settled
 from tasks_app.lifecycle.start import StartedBatch
-from tasks_app.lifecycle.traces import Trace, Traced, forget_traces, hand_on_traces, keep_traces
+from tasks_app.lifecycle.traces import Trace, Traced, forget_traces, hand_on_traces, keep_traces, trace_children
 
 _NO_FAILURE = (Away, Snooze, Skip, TaskCancelled)  # what a handler may raise without having failed
 MOST_LINKS = 100  # of the span of a settle
@@ -43,26 +43,29 @@ class BatchSpans:
         self._waits: dict[int, Span] = {}
         self._runs: dict[int, Span] = {}  # the last of each task
         self._outside = get_current()
-        self._attributes = {"punctual.type": batch.task_type, "punctual.batch": str(batch.batch_no)}
 
     # Around handlers.
 
-    def around(self, call: Callable[..., Any], *, awaited: bool, name: str = "run") -> Callable[..., Any]:
-        """The call, which takes a task or those of the whole batch first, with a span if it is for a traced one."""
-
+    def around(self, call: Callable[..., Any], *, awaited: bool, each: bool, name: str) -> Callable[..., Any]:
+        """The call with a span if it is for a traced task. It takes a task, if it is made for `each`; else the task or
+        those of the whole batch first, and perhaps more."""
         traced = self._traced
 
+        def run_one(task: Task) -> Any:
+            if task.id not in traced:  # most, and they should hardly notice
+                return call(task)
+            with self._span(task, name):
+                return call(task)
+
         def run(about: Task | Sequence[Task], *rest: Any) -> Any:
-            if about.__class__ is Task and about.id not in traced:  # most, and they should hardly notice
-                return call(about, *rest)
             with self._span(about, name):
                 return call(about, *rest)
 
-        async def run_async(about: Task | Sequence[Task], *rest: Any) -> Any:
+        async def run_async(about: Task | Sequence[Task]) -> Any:
             with self._span(about, name):
-                return await call(about, *rest)
+                return await call(about)
 
-        return run_async if awaited else run
+        return run_async if awaited else run_one if each else run
 
     def leave(self) -> None:
         """In the thread in which this was made: nothing is in a span any more."""
@@ -95,8 +98,8 @@ class BatchSpans:
             links = [Link(one.get_span_context()) for one in spans[:1]]
             if (kept := self._kept.get(task.id)) is not None and kept.last_run and task.id not in self._runs:
                 links.append(Link(_context_of(kept.last_run).get_span_context()))
-            attributes = self._attributes | {"punctual.task": task.id, "punctual.attempt": task.attempt}
-            attributes |= {"punctual.tenant": task.tenant}
+            attributes = {"punctual.type": task.type, "punctual.task": task.id, "punctual.tenant": task.tenant}
+            attributes["punctual.attempt"] = task.attempt
             if task.job is not None:
                 attributes["punctual.job"] = task.job
             span = self._tracer.start_span(
@@ -120,7 +123,6 @@ class BatchSpans:
             span = self._tracer.start_span(
                 f"wait {task.type}",
                 parent,
-                attributes=self._attributes | {"punctual.lane": task.lane},
                 start_time=_nanoseconds(min(task.due - self._ahead, now)),
             )
             if span.is_recording():
@@ -148,22 +150,23 @@ class BatchSpans:
         return any(self._must_note(one) for one in settled if one.task.id in self._runs)
 
     def note(self, settled: Sequence[Settled]) -> None:
-        """In that transaction: who is tried again goes on in its trace, as does what was deferred."""
-        over, goes_on, parents = [], [], []
+        """In that transaction: who is tried again stays in its trace, and what it deferred or waits for it joins."""
+        over, goes_on, deferring, waited_for = [], [], [], []
         for one in settled:
-            run = self._run_of(one.task.id)
+            task, run = one.task, self._run_of(one.task.id)
             if run is None or not self._must_note(one):
                 continue
-            kept = self._kept.get(one.task.id)
-            (parent, state), (last, _) = self._parent_of(one.task.id), carried(run.get_span_context())
+            (parent, state), (last, _) = self._parent_of(task.id), carried(run.get_span_context())
             if not _is_over(one):
-                goes_on.append(Trace(one.task.id, parent, state, last))
-                continue
-            if kept is not None:
-                over.append(kept)
-            if one.task.deferred:
-                parents.append(Trace(one.task.id, last, state))
-        hand_on_traces(parents)
+                goes_on.append(Trace(task.id, parent, state, last))
+            elif task.id in self._kept:
+                over.append(self._kept[task.id])
+            if _is_over(one) and task.deferred:
+                deferring.append(Trace(task.id, last, state))
+            if task.id in self._batch.waited_for and not isinstance(one.outcome, NotYet | Returned):
+                waited_for.append(Trace(task.id, last, state))
+        hand_on_traces(deferring)
+        trace_children(waited_for)
         keep_traces(goes_on)
         forget_traces(over)
 
@@ -184,14 +187,15 @@ class BatchSpans:
         span = self._tracer.start_span(
             f"settle {self._batch.task_type}",
             trace.set_span_in_context(NonRecordingSpan(runs[0]), Context()),
-            attributes=self._attributes | {"punctual.tasks": len(settled)},
+            attributes={"punctual.batch": str(self._batch.batch_no), "punctual.tasks": len(settled)},
             links=[Link(one) for one in runs[1 : MOST_LINKS + 1]],
             start_time=_nanoseconds(began),
         )
         span.end()
 
     def _must_note(self, one: Settled) -> bool:
-        return not _is_over(one) or one.task.id in self._kept or bool(one.task.deferred)
+        task = one.task
+        return not _is_over(one) or task.id in self._kept or bool(task.deferred) or task.id in self._batch.waited_for
 
     def _parent_of(self, task_id: int) -> tuple[str, str | None]:
         kept = self._kept.get(task_id)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from tasks_app.core import running
-from tasks_app.core.running import RUNNING
+from tasks_app.core.running import RUNNING, leave_task
 from tasks_app.core.task import Task
 from tasks_app.engine import tracing
 from tasks_app.lifecycle.traces import read_traces
@@ -30,38 +30,43 @@ def surround(run: BatchRun) -> None:
     handler = run.handler
     run.handler = replace(
         handler,
-        call=surrounded(run, handler.call, awaited=handler.is_async),
+        call=surrounded(run, handler.call, awaited=handler.is_async, each=not handler.batch),
         apply=None if handler.apply is None else surrounded(run, handler.apply, name="apply"),
     )
 
 
 def surrounded(
-    run: BatchRun, call: Callable[..., Any], *, awaited: bool = False, name: str = "run"
+    run: BatchRun, call: Callable[..., Any], *, awaited: bool = False, each: bool = False, name: str = "run"
 ) -> Callable[..., Any]:
-    """The call, which takes a task or those of the whole batch first, with what this batch has around its calls."""
+    """The call with what this batch has around its calls. It takes a task, if it is made for `each`; else the task or
+    those of the whole batch first, and perhaps more."""
     if run.spans is not None:
-        call = run.spans.around(call, awaited=awaited, name=name)
-    return _about(call, awaited=awaited) if running.wanted() else call
+        call = run.spans.around(call, awaited=awaited, each=each, name=name)
+    return _about(call, awaited=awaited, each=each) if running.wanted() else call
 
 
 def leave(run: BatchRun) -> None:
-    """An interruption may have come just before a call could leave its surroundings by itself."""
-    if running.wanted():
-        RUNNING.set(None)
+    """No call is under way in this thread: what is logged now is about none. An interruption may also have come just
+    before a call could leave its span."""
+    leave_task()
     if run.spans is not None:
         run.spans.leave()
 
 
-def _about(call: Callable[..., Any], *, awaited: bool) -> Callable[..., Any]:
+def _about(call: Callable[..., Any], *, awaited: bool, each: bool) -> Callable[..., Any]:
+    # Not taken back after each call, which would cost as much again: the next call, or leave(), does.
+    note = RUNNING.set
+
+    def run_one(task: Task) -> Any:
+        note(task)
+        return call(task)
+
     def run(about: Task | Sequence[Task], *rest: Any) -> Any:
-        RUNNING.set(about)
-        try:
-            return call(about, *rest)
-        finally:
-            RUNNING.set(None)
+        note(about)
+        return call(about, *rest)
 
-    async def run_async(about: Task | Sequence[Task], *rest: Any) -> Any:
-        RUNNING.set(about)  # in the context of this one task of the loop
-        return await call(about, *rest)
+    async def run_async(about: Task | Sequence[Task]) -> Any:
+        note(about)  # in the context of this one task of the loop
+        return await call(about)
 
-    return run_async if awaited else run
+    return run_async if awaited else run_one if each else run

@@ -79,6 +79,19 @@ def test_a_handler_that_fails_leaves_nothing_to_the_next(lines):
     assert "task" not in lines[-1]
 
 
+def test_what_the_worker_says_itself_is_about_the_batch(lines, caplog):
+    of_worker = logging.getLogger("tasks_app.engine.worker.batch_run")
+    of_worker.addHandler(logging.getLogger("shop").handlers[-1])
+    caplog.set_level(logging.INFO)
+    schedule("T_QUIET", "a", payload={"do": "move_itself"})  # so it is no longer ours when it is settled
+    run_due()
+    of_worker.removeHandler(logging.getLogger("shop").handlers[-1])
+
+    [line] = lines
+    assert line["message"].startswith("task.moved_meanwhile")
+    assert ("batch" in line, "task" in line) == (True, False)
+
+
 # Sentry.
 
 

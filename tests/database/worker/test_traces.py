@@ -18,9 +18,10 @@ from tasks_app.engine.operations.jobs import trigger_job
 from tasks_app.engine.operations.operate import retry_tasks
 from tasks_app.engine.worker.spans import _drawn
 from tasks_app.lifecycle.traces import Trace, forget_traces, keep_traces
-from tasks_app.models import ScheduleTask, TaskTrace
+from tasks_app.models import JobDefinition, ScheduleTask, TaskTrace
 from tests.support.api import Api
 from tests.support.engine import claim_due, make_due, run_due
+from tests.support.graphs import family, job_named, run_all
 from tests.support.jobs import make
 from tests.support.marks import commits
 from tests.support.operators import operator
@@ -96,6 +97,16 @@ def test_one_call_for_several_traced_tasks_is_in_each_of_their_traces(traces, ta
     assert linked(second) == [first.context.span_id]
     assert {parent_of(traces.one(name)) for name in ("of_a", "of_b")} == {first.context.span_id}
     assert linked(traces.one("settle")) == [second.context.span_id]
+
+
+@pytest.mark.parametrize("task_type", ONE_BY_ONE)
+def test_the_next_task_of_a_batch_is_not_in_the_trace_of_the_one_before(traces, task_type):
+    with traces.request():
+        schedule(task_type, "a", payload={"do": "retry"})
+    schedule(task_type, "b", payload={"span": "own"})
+    run_due()
+
+    assert parent_of(traces.one("own")) is None
 
 
 def test_a_retry_is_in_the_same_trace_and_names_the_try_before(traces):
@@ -207,6 +218,22 @@ def test_a_deferred_effect_and_what_a_handler_schedules_are_in_the_trace_of_the_
     assert parent_of(waits[parent_of(child)]) == first.context.span_id
     moved = next(one for one in traces.named("ensure"))
     assert parent_of(moved) in {one.context.span_id for one in traces.named("run")}
+
+
+def test_the_jobs_of_a_graph_are_in_the_trace_of_its_root(traces):
+    family(left=["root"], right=["root"], last=["left", "right"], options={"left": {"payload": {"do": "die"}}})
+    JobDefinition.objects.filter(name="last").update(run_when="all_done")
+    with traces.request() as request:
+        trigger_job(job_named("root").id, "now", operator())
+    assert len(run_all()) == 4
+
+    assert traces.ids == {request.get_span_context().trace_id}
+    runs = {one.attributes["punctual.job"]: one.context.span_id for one in traces.named("run")}
+    waits = {one.context.span_id: parent_of(one) for one in traces.named("wait")}
+    parents = {one.attributes["punctual.job"]: waits[parent_of(one)] for one in traces.named("run")}
+    root, left, right, last = (job_named(name).id for name in ("root", "left", "right", "last"))
+    assert (parents[left], parents[right]) == (runs[root], runs[root])
+    assert parents[last] in (runs[left], runs[right])
 
 
 def test_a_callback_names_its_run_to_the_receiver(traces, settings):

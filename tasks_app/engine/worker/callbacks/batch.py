@@ -50,7 +50,7 @@ def run_callbacks(run: BatchRun) -> None:
     calls = _Calls({task_id: one for task_id, (_, one) in prepared.items()}, secrets)
     lines = [Line(called, leaves.get(called, NOTHING_KNOWN), tasks) for called, tasks in wanted.items()]
     # This run's own: the calls of another batch need other things.
-    run.handler = replace(run.handler, call=surrounded(run, calls.perform), concurrency=most)
+    run.handler = replace(run.handler, call=surrounded(run, calls.perform, each=True), concurrency=most)
     run_in_threads(run, shift=HostShift(run, lines))
     try:
         again_on_infrastructure_fault(lambda: hosts.release(batch_no, leaves))
