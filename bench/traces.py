@@ -7,7 +7,7 @@ from .receiver import receiver
 from .stack import Stack
 
 GOALS = {"traced_ratio": {"at_least": 0.95}, "json_ratio": {"at_least": 0.97}}
-ROUNDS = 5
+ROUNDS = 3
 SHARE = "0.01"
 
 
