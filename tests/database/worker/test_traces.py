@@ -18,7 +18,7 @@ from tasks_app.engine.operations.jobs import trigger_job
 from tasks_app.engine.operations.operate import retry_tasks
 from tasks_app.engine.worker.spans import _drawn
 from tasks_app.lifecycle.traces import Trace, forget_traces, keep_traces
-from tasks_app.models import JobDefinition, ScheduleTask, TaskTrace
+from tasks_app.models import ScheduleTask, TaskTrace
 from tests.support.api import Api
 from tests.support.engine import claim_due, make_due, run_due
 from tests.support.graphs import family, job_named, run_all
@@ -221,8 +221,8 @@ def test_a_deferred_effect_and_what_a_handler_schedules_are_in_the_trace_of_the_
 
 
 def test_the_jobs_of_a_graph_are_in_the_trace_of_its_root(traces):
-    family(left=["root"], right=["root"], last=["left", "right"], options={"left": {"payload": {"do": "die"}}})
-    JobDefinition.objects.filter(name="last").update(run_when="all_done")
+    dies, whatever_comes = {"payload": {"do": "die"}}, {"when": "all_done"}
+    family(left=["root"], right=["root"], last=["left", "right"], options={"left": dies, "last": whatever_comes})
     with traces.request() as request:
         trigger_job(job_named("root").id, "now", operator())
     assert len(run_all()) == 4
