@@ -78,6 +78,9 @@ class Conf(Section):
     METRICS_TENANTS: int = 100  # and tenants
     METRICS_ALLOW: tuple[str, ...] = ()  # addresses and networks that may read it without a token
 
+    # Traces, where the project has set OpenTelemetry up.
+    TRACE_SHARE: float = 0.01  # of the tasks that no traced request has scheduled; 0: none of them
+
     # Wake-ups.
     WAKEUP_MS: float = 50.0  # schedule() waits for Redis no longer than this
     WAKEUP_PAUSE_SECONDS: float = 5.0  # and doesn't try again for this long after a failure
@@ -371,6 +374,7 @@ _RANGES = {
     "METRICS_TYPES": Range(1, 2_000, or_zero=True),
     "METRICS_TENANTS": Range(1, 2_000, or_zero=True),
     "RUN_LEASE_SECONDS": Range(1.0, 7 * 86_400.0),
+    "TRACE_SHARE": Range(0.000_001, 1.0, or_zero=True),
     "BATCH_MAX": Range(1, 100_000),
     "BATCH_UNSEEN": Range(1, 100_000),
     "BATCHES_AHEAD": Range(1, 1_000),

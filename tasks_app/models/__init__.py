@@ -42,6 +42,7 @@ from .task_attempt import TaskAttempt
 from .task_batch import AnyBatch, PastBatch, TaskBatch
 from .task_log import TaskLog
 from .task_progress import TaskProgress
+from .task_trace import TaskTrace
 from .task_wait import TaskWait
 from .turn import Turn
 from .type_limit import TypeLimit
@@ -102,6 +103,7 @@ __all__ = [
     "TaskBatch",
     "TaskLog",
     "TaskProgress",
+    "TaskTrace",
     "TaskWait",
     "Turn",
     "TypeLimit",
