@@ -59,6 +59,7 @@ class Conf(Section):
 
     # Health.
     CANARY_SECONDS: float = 10.0  # a canary goes through every lane this often; 0: none
+    FORECAST_SECONDS: float = 60.0  # a process keeps the load forecast this long before it computes it anew
 
     # Wake-ups.
     WAKEUP_MS: float = 50.0  # schedule() waits for Redis no longer than this

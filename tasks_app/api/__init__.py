@@ -24,6 +24,7 @@ from . import (
     calendars,
     campaigns,
     dead_letters,
+    forecast,
     health,
     hosts,
     jobs,
@@ -88,6 +89,7 @@ api = PunctualAPI(
 handle_all(api)
 api.add_exception_handler(AuthenticationError, limits.unauthenticated)
 OWN = (
+    ("/jobs", forecast.drafts),  # before an id, which its address could be
     ("/jobs", jobs.router),
     ("/jobs", backfills.of_job),
     ("/backfills", backfills.router),
@@ -108,6 +110,7 @@ OWN = (
     ("/dead-letters", dead_letters.router),
     ("/audit", audit.router),
     ("", health.router),
+    ("", forecast.router),
     ("", version.router),
 )
 # Every installed app may have a `punctual_api` module with endpoints of its own; no app is named here.

@@ -24,7 +24,7 @@ from tasks_app.models import DlqEntry, HostHealth, JobDefinition
 from tests.support.alarms import alarm_ids
 from tests.support.api import Api
 from tests.support.engine import run_due
-from tests.support.jobs import make
+from tests.support.jobs import make, nightly
 from tests.support.moves import away, dead
 from tests.support.operators import operator
 from tests.support.schema import Operation
@@ -95,6 +95,8 @@ def ready(api: Api, one: Operation, number: int = 0) -> Ready:
     elif one.id == "list_logs":
         ids["task_id"] = schedule("T_QUIET", "talks", payload={"log": ["hello"]}).task_id
         run_due()
+    elif one.id == "read_forecast":
+        nightly(61)  # its example has a peak
     elif one.id == "read_limits":
         declare_limits([REGISTRY.require("T_RATED")])
     elif one.path.startswith("/alarms"):

@@ -1,8 +1,9 @@
 """What a caller asks a job to be: checked in full before anything is written."""
 
 import json
+import re
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from math import ceil
@@ -10,7 +11,7 @@ from typing import Annotated
 
 from tasks_app.core.calendars import Days, OnDayOff
 from tasks_app.core.celery_call import CELERY_TASK, celery_call
-from tasks_app.core.errors import InvalidTask, nearest, refuse_absurd_instant, shown
+from tasks_app.core.errors import InvalidTask, NameTaken, PunctualError, nearest, refuse_absurd_instant, shown
 from tasks_app.core.firings import INSTANT
 from tasks_app.core.handlers import REGISTRY, Handler, refuse_bad_lane, refuse_bad_max_retry
 from tasks_app.core.jobs import CatchUp, Overlap
@@ -113,12 +114,9 @@ def columns(request: JobRequest, now: datetime, was: JobDefinition | None = None
     max_retry = usual if request.max_retry is None else request.max_retry
     refuse_bad_max_retry(max_retry, InvalidTask)
     _refuse_bad_timeout(request, handler)
-    _refuse_bad_limits(request)
     if request.task_type == CELERY_TASK:
         celery_call(request.payload)
     payload = fitting_payload(handler, request.payload)
-    schedule = _schedule(request, now, was, _days(request, was.tenant if was else tenant))
-    _refuse_what_never_fires(request, schedule, now, was)
     return {
         "name": name,
         "task_type": request.task_type,
@@ -128,6 +126,16 @@ def columns(request: JobRequest, now: datetime, was: JobDefinition | None = None
         "backoff": backoff,
         "timeout": request.timeout,
         "expires_after": None if request.expires_after is None else timedelta(seconds=request.expires_after),
+        **timing(request, now, was, tenant),
+    }
+
+
+def timing(request: JobRequest, now: datetime, was: JobDefinition | None = None, tenant: str = DEFAULT_TENANT) -> dict:
+    """The values that say when it fires; an InvalidTask if they make no sense, whatever the others are."""
+    _refuse_bad_limits(request)
+    schedule = _schedule(request, now, was, _days(request, was.tenant if was else tenant))
+    _refuse_what_never_fires(request, schedule, now, was)
+    return {
         "cron": schedule.cron,
         "every": schedule.every,
         "phase": schedule.phase,
@@ -137,7 +145,7 @@ def columns(request: JobRequest, now: datetime, was: JobDefinition | None = None
         "dst_repeat": str(schedule.repeat),
         "calendar": schedule.days and schedule.days.key.calendar,
         "on_day_off": str(schedule.on_day_off),
-        "jitter_offset": jitter_offset(name, request.jitter),
+        "jitter_offset": jitter_offset(request.name or "", request.jitter),
         **{name: getattr(request, name) for name in ("start_at", "end_at", "max_runs", "jitter")},
         **{name: getattr(request, name) for name in ("catch_up", "catch_up_window", "catch_up_most", "overlap")},
     }
@@ -152,6 +160,19 @@ def checked_overlap(value: object) -> Overlap:
 def jitter_offset(name: str, jitter: int) -> int:
     """A job's own delay within its jitter: the same for every firing, so that the time between two stays the same."""
     return zlib.crc32(name.encode()) % (jitter + 1)
+
+
+def name_taken(tenant: str, name: str) -> NameTaken:
+    words = f"tenant {tenant!r} already has a job named {name!r}. Choose another name, or edit that one."
+    return NameTaken(words, JobDefinition.objects.filter(tenant=tenant, name=name).first())
+
+
+def field_of(error: PunctualError, among: Collection[str] = FIELDS) -> str | None:
+    """The field that an error is about, which its sentence begins with; None: it is about none of these."""
+    if isinstance(error, NameTaken):
+        return "name"
+    beginning = str(error)[:40].replace("time zone", "timezone").replace("task type", "task_type")
+    return next((word for word in re.findall(r"\w+", beginning) if word in among), None)
 
 
 def shown_fields(job: JobDefinition) -> dict:
