@@ -107,8 +107,9 @@ def read_forecast(request: HttpRequest):
 
 @drafts.post("/preview", response=DraftOut, summary="What a job would be like")
 @may_answer("SCH_403_TYPE_CLOSED")
-def preview_draft(request: HttpRequest, body: DraftIn):
+def preview_draft(request: HttpRequest, body: DraftIn | None = None):
     """Its next times, and what it adds to the load. What creating it would refuse is in `errors`, by field."""
+    body = body or DraftIn()
     asked, given = caller(request), given_fields(body)
     if given.pop("delay", None) is not None:
         given["at"] = instant_of(body)

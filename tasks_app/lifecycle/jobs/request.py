@@ -117,6 +117,7 @@ def columns(request: JobRequest, now: datetime, was: JobDefinition | None = None
     if request.task_type == CELERY_TASK:
         celery_call(request.payload)
     payload = fitting_payload(handler, request.payload)
+    when = timing(request, now, was, tenant)
     return {
         "name": name,
         "task_type": request.task_type,
@@ -126,7 +127,7 @@ def columns(request: JobRequest, now: datetime, was: JobDefinition | None = None
         "backoff": backoff,
         "timeout": request.timeout,
         "expires_after": None if request.expires_after is None else timedelta(seconds=request.expires_after),
-        **timing(request, now, was, tenant),
+        **when,
     }
 
 
