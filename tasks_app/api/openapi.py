@@ -21,7 +21,6 @@ TAGS = [
     {"name": "jobs", "description": "Rules that fire tasks on a schedule"},
     {"name": "tasks", "description": "Work to be done once, or again after an interval"},
     {"name": "calendars", "description": "Sets of days off that jobs keep"},
-    {"name": "campaigns", "description": "Orders for many tasks, carried out step by step"},
     {"name": "task types", "description": "What can be scheduled here"},
     {"name": "lanes", "description": "Priority classes: what is in each, pause and resume"},
     {

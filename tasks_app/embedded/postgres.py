@@ -17,6 +17,7 @@ from urllib.parse import quote
 
 from . import processes
 from .account import Account, named_account
+from .disk import max_wal_size
 from .errors import EmbeddedError
 from .memory import shared_buffers
 from .places import open_private
@@ -38,7 +39,6 @@ SETTINGS = {
     "timezone": "UTC",
     "log_timezone": "UTC",
     "max_connections": "200",
-    "max_wal_size": "2GB",
     "checkpoint_timeout": "5min",
     "checkpoint_completion_target": "0.9",
 }
@@ -71,7 +71,7 @@ class Postgres(Server):
         files = {"hba_file": str(self.rules), "ident_file": str(self.names)}
         self.options = (
             SETTINGS
-            | {"shared_buffers": shared_buffers()}
+            | {"shared_buffers": shared_buffers(), "max_wal_size": max_wal_size(servers)}
             | self._preloaded()
             | files
             | {"unix_socket_directories": _quoted(sockets)}

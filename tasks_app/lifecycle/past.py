@@ -25,6 +25,7 @@ FAMILY = "punctual_past"
 class Moved(NamedTuple):
     batches: int
     tasks: int
+    late: float | None  # seconds by which the first of them went later than it could have; None: there was none
 
 
 class Walked(NamedTuple):

@@ -1,17 +1,21 @@
 """The statements, one verb a file, in folders by what they are about; and the one way to run them."""
 
 import re
+import time
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
 import psycopg
 from django.db import connections
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import QuerySet
 
 from tasks_app.conf import conf
 
 _FOLDER = Path(__file__).parent
+SLOW_SECONDS = 0.05  # from which on the plan of a statement may be to blame
+REPLAN_SECONDS = 5.0  # between two times that a connection forgets its plans
 
 
 def run(name: str, params: Mapping[str, object]) -> list[tuple]:
@@ -29,7 +33,10 @@ def execute(
     is kept for each connection: making one takes as long as a small statement.
     """
     cursor = _cursor(using)
+    begun = time.monotonic()
     cursor.execute(statement, params)
+    if time.monotonic() - begun > SLOW_SECONDS:
+        connections[using or conf().DATABASE]._punctual_slow = True
     return cursor.fetchall() if cursor.description else []
 
 
@@ -64,7 +71,23 @@ def _cursor(using: str | None):
         if kept is None or kept.connection is not connection.connection:
             kept = connection._punctual_cursor = psycopg.Cursor(connection.connection)
             kept.format = psycopg.pq.Format.BINARY
+            connection._punctual_slow, connection._punctual_replanned = False, float("-inf")
+        if connection._punctual_slow:
+            _replan(connection, kept)
         return connection._prepare_cursor(kept)
+
+
+def _replan(connection: BaseDatabaseWrapper, cursor: psycopg.Cursor) -> None:
+    """Let the statements be planned again, at most every REPLAN_SECONDS.
+
+    PostgreSQL keeps a plan until its tables have been analysed, which may be a minute later. One that was made while a
+    table was small reads all of it; so the first rush of tasks would be slow.
+    """
+    now, link = time.monotonic(), cursor.connection
+    sound = link.info.transaction_status in (psycopg.pq.TransactionStatus.IDLE, psycopg.pq.TransactionStatus.INTRANS)
+    if sound and link.prepare_threshold is not None and now >= connection._punctual_replanned + REPLAN_SECONDS:
+        connection._punctual_slow, connection._punctual_replanned = False, now
+        cursor.execute("DISCARD PLANS", prepare=False)
 
 
 @cache

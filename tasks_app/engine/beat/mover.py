@@ -8,6 +8,7 @@ from tasks_app.lifecycle.past import STRETCH, move_batches, move_strays
 SECONDS = 20.0  # that one run may take; what is left comes with the next
 WALK_EVERY_SECONDS = 60.0  # what the walk finds is in nobody's way
 WALK_SECONDS = 0.5  # that it may take each time
+LATE_SECONDS = 30.0  # from which on it does not rest any more
 MANY = STRETCH // 10  # strays in one step: the walk goes on, as after an upgrade, when few batches know of what is over
 
 _walked_to = 0  # where this process's walk over the ids goes on
@@ -28,10 +29,15 @@ def move(seconds: float = SECONDS, walk_seconds: float = WALK_SECONDS) -> MovedA
         begun = time.monotonic()
         step = move_batches()
         tasks, batches = tasks + step.tasks, batches + step.batches
-        if not step.batches:
+        if step.late is None:
             break
-        time.sleep(time.monotonic() - begun)  # live work has its turn for as long again
+        time.sleep(rest(time.monotonic() - begun, step.late))
     return MovedAll(tasks, batches, _walk(walk_seconds, deadline))
+
+
+def rest(took: float, late: float) -> float:
+    """How long live work has its turn after a step: as long again, and less and less if the mover doesn't keep up."""
+    return took * max(0.0, 1.0 - late / LATE_SECONDS)
 
 
 def _walk(seconds: float, latest: float) -> int:

@@ -1,6 +1,6 @@
 -- move_batches: batches that finished a while ago go to the past, with the tasks whose last run they were; one step.
 -- A task that was written to later goes with a later batch, or as a stray; one that somebody holds, or that rolls, stays.
--- Its row tells the past what only the batch knows: where it ran.
+-- Its row tells the past what only the batch knows: where it ran. Tells how late the first of them goes, in seconds.
 WITH done AS MATERIALIZED (
     SELECT b.batch_no, b.ids, b.worker, b.finished_at FROM punctual_batch b
     WHERE b.finished_at < (SELECT clock_timestamp() - make_interval(secs => %(keep)s))
@@ -44,4 +44,5 @@ WITH done AS MATERIALIZED (
 ), kept_batches AS (
     INSERT INTO punctual_past_batch SELECT * FROM closed
 )
-SELECT (SELECT count(*) FROM chosen), (SELECT count(*) FROM gone)
+SELECT (SELECT count(*) FROM chosen), (SELECT count(*) FROM gone),
+       (SELECT extract(epoch FROM clock_timestamp() - min(finished_at))::float8 - %(keep)s FROM chosen)

@@ -118,6 +118,18 @@ def test_much_is_moved_in_steps_and_a_run_ends_in_time():
     assert PastTask.objects.count() == 95
 
 
+def test_a_mover_that_falls_behind_rests_less():
+    assert mover.move_batches().late is None
+    schedule(TYPE, "a")
+    run_due()
+    grow_old()
+
+    late = mover.move_batches().late
+
+    assert 2_900 < late < 3_600  # of the hour, ten minutes are those of KEEP_LIVE_SECONDS
+    assert [mover.rest(0.2, behind) for behind in (0.0, 15.0, late)] == [0.2, 0.1, 0.0]
+
+
 def test_the_walk_comes_around():
     for key in "abc":
         schedule(TYPE, key, at=TUESDAY)

@@ -105,7 +105,7 @@ def finish_and_move() -> None:
     (newest,) = TaskBatch.objects.order_by("-finished_at")[:1]
     ScheduleTask.objects.filter(id__in=newest.ids).update(updated_at=timezone.now() - timedelta(days=2))
     TaskBatch.objects.filter(batch_no=newest.batch_no).update(finished_at=timezone.now() - timedelta(days=1))
-    assert move_batches() == (1, 20)
+    assert move_batches()[:2] == (1, 20)
 
 
 def a_window(**others: object) -> None:
