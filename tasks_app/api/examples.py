@@ -461,7 +461,7 @@ EXAMPLES = {
                 "at": "2027-03-01T08:00:00Z",
                 "firings": 3121,
                 "jitter": 600,
-                "words": "It makes a peak worse. At 08:00 UTC on 01 Mar 3,121 firings come together, and the workers "
+                "words": "It makes a peak worse. At 08:00 UTC on 01 Mar, 3,121 firings come together, and the workers "
                 "can run about 2,400 in a minute. Spread over 600 seconds (jitter), its busiest minute would have 12.",
             },
             "errors": [

@@ -36,6 +36,7 @@ from tasks_app.sql import run
 from .alive import all_slots
 
 MOST_GROUPS = 50_000  # of jobs that fire together, the largest first; more are left out, and it says so
+MOST_CRONS = 5_000  # different cron strings; reading a new one takes half a millisecond
 MOST_MOVED = 10_000  # single firings that were skipped or moved
 LARGEST = 50  # groups that are asked who makes a peak
 DAY = timedelta(days=1)
@@ -137,7 +138,7 @@ def group_of(job: JobDefinition) -> JobGroup:
 def advice_in_words(advice: Advice, capacity: Capacity) -> str:
     beyond = capacity.per_minute is not None and advice.firings > capacity.per_minute
     most = f", and the workers can run about {capacity.per_minute:,.0f} in a minute" if beyond else ""
-    words = f"At {advice.at:%H:%M} UTC on {advice.at:%d %b} {counted(advice.firings, 'firing')} come together{most}."
+    words = f"At {advice.at:%H:%M} UTC on {advice.at:%d %b}, {counted(advice.firings, 'firing')} come together{most}."
     if advice.jitter is None:
         return f"It makes a peak worse. {words} Another time would be better."
     return (
@@ -172,11 +173,13 @@ def _groups(begins: datetime) -> tuple[list[JobGroup], int]:
     rows = [_Row(*row) for row in run("firing_groups", {"begins": begins, "ends": begins + DAY, "most": MOST_GROUPS})]
     days = days_of_all({row.calendar for row in rows if row.calendar})
     schedules: dict[tuple, Schedule | None] = {}
-    groups = []
+    groups, crons = [], {""}
     for row in rows:
         key = row[:9]
         if key not in schedules:
-            schedules[key] = _schedule(row, days)
+            many = row.cron not in crons and len(crons) > MOST_CRONS
+            schedules[key] = None if many else _schedule(row, days)
+            crons.update(() if many else (row.cron,))
         schedule = schedules[key]
         if schedule is not None:
             groups.append(JobGroup(schedule, row.lane, row.jobs, row.delay, row.first, row.last, row.runs))

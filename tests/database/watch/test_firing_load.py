@@ -128,6 +128,17 @@ def test_a_schedule_that_cannot_be_read_any_more_is_left_out_and_told():
     assert (load.jobs, load.left_out, sum(load.total)) == (2, 1, 24)
 
 
+def test_too_many_different_strings_are_left_out_those_of_few_jobs_first(monkeypatch):
+    monkeypatch.setattr(firing_load, "MOST_CRONS", 1)
+    make("alone", cron="0 * * * *")
+    nightly(3)
+    make("interval", every=3600)
+
+    load = read_forecast().load
+
+    assert (load.jobs, load.left_out, sum(load.total)) == (5, 1, 3 + 24)
+
+
 def test_it_is_computed_once_and_kept_for_as_long_as_was_set(settings):
     make("first", cron="0 * * * *")
     first = load_forecast()
