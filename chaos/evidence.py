@@ -16,6 +16,7 @@ from tasks_app.models import Campaign
 from . import journal, turns
 from .events import EventEvidence, wrong_events
 from .fleet import Fleet
+from .graphs import out_of_order
 from .oracle import ACCEPTED, REFUSED, UNKNOWN, Asked, Evidence
 from .receiver import WEBHOOK
 from .scenarios import WORKERS, Fault, Scenario
@@ -65,6 +66,7 @@ def gather(
         campaign=_campaign("replayed") if scenario.replays else _campaign("created") if scenario.backfills else None,
         events_told=min((len(set(ids)) for ids in events.told.values()), default=0) if events else 0,
         wrong_events=list(wrong_events(events)) if events else [],
+        out_of_order=out_of_order() if scenario.graphs else [],
         wrong_answers=_wrong_answers(again),
         wrong_turns=list(turns.wrong_turns(turns.witnessed(), turns.results())) if scenario.turns else [],
     )

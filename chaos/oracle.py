@@ -50,6 +50,7 @@ class Evidence:
     campaign: str | None = None  # how the campaign ended: its state, and how far it came; None: there was none
     events_told: int = 0  # to the subscriber that got the fewest
     wrong_events: list[str] = field(default_factory=list)  # lost, invented, or out of turn
+    out_of_order: list[str] = field(default_factory=list)  # tasks of graphs that ran before those they wait for
     wrong_answers: list[str] = field(default_factory=list)  # to somebody who asked again for what is over
     wrong_turns: list[str] = field(default_factory=list)  # instances of a job that overlapped, or never ended
 
@@ -209,6 +210,8 @@ def _judge_run(evidence: Evidence, seen: _Findings) -> None:
         seen.add("idle", "nothing was moved to the past")
     if evidence.campaign is not None:
         _judge_campaign(evidence, seen)
+    for sentence in evidence.out_of_order:
+        seen.add("out_of_order", sentence)
     for sentence in evidence.wrong_turns:
         seen.add("turn", sentence)
     for sentence in evidence.wrong_answers:

@@ -22,6 +22,7 @@ from scheduler_project.temporary import TemporaryStack, temporary_stack
 from . import turns
 from .faults import Faults
 from .fleet import ROOT, Fleet
+from .graphs import make_graphs
 from .oracle import FINAL, Verdict, judge
 from .receiver import WEBHOOK, Receiver
 from .recovery import Recovery, recoveries
@@ -88,14 +89,16 @@ class _Run:
         ending.callback(self.fleet.stop)
         self._wait_for_fleet()
         dead = self._die(tasks // 4) if self.scenario.replays else []
-        wishes = self._wishes(tasks)
+        wishes = self._wishes(tasks // 10 if self.scenario.graphs else tasks)
         if self.scenario.events:
             _subscribe()
         if self.scenario.webhooks:
             self.faults.receiver = _receive()
             ending.callback(self.faults.receiver.kill)
         self.start = self.calm = time.time() + 1 + tasks / SCHEDULED_PER_SECOND
+        graphs = self._graphs() if self.scenario.graphs else []
         _schedule(wishes, self.start)
+        wishes += graphs
         if self.scenario.turns:
             turns.begin()
         if dead:
@@ -130,6 +133,12 @@ class _Run:
         dice = random.Random(f"{self.seed}/workload")
         poison = poisonous(dice, self.scenario.poison_each, self.scenario.seconds)
         return innocents(dice, tasks, self.scenario.seconds) + poison
+
+    def _graphs(self) -> list[Wish]:
+        """The first of them fires when the load begins, which is put off until all are there."""
+        self.start, wishes = make_graphs(random.Random(f"{self.seed}/graphs"), self.scenario.seconds)
+        self.calm = self.start
+        return wishes
 
     def _die(self, tasks: int) -> list[Wish]:
         """So many tasks are dead before the load begins, and what killed them is then mended."""

@@ -13,6 +13,7 @@ QUIET_START, QUIET_END = 2.0, 8.0  # seconds without a fault at both ends of a r
 
 MOVES = {"CHAOS_MOVES": "1"}
 EVENTS = {"CHAOS_EVENTS": "1"}
+GRAPHS = {"CHAOS_GRAPHS": "1"}
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,7 @@ class Scenario:
     replays: bool = False  # a quarter as many tasks have died before, and a campaign replays them meanwhile
     backfills: bool = False  # a campaign makes up for two weeks of a job meanwhile
     events: bool = False  # all are kept and told to subscribers, and each must be matched by a change
+    graphs: bool = False  # jobs that wait for each other run beside the tasks, of which there are a tenth as many
     webhooks: bool = False  # and one of the subscribers is a receiver of webhooks
     turns: bool = False  # jobs that must not run over themselves fire every second
     moves: bool = False  # what is over goes to the past at once, and what is of BRIEF_TYPE goes for good soon after
@@ -157,6 +159,13 @@ def _relay(dice: random.Random) -> Iterable[Fault]:
         yield Fault(at, kind, target, seconds)
 
 
+def _graph(dice: random.Random) -> Iterable[Fault]:
+    """Whoever plans, releases, dispatches or works, killed at a hundred moments: a beat is the first three of them."""
+    victims = [("kill", name) for name in BEATS + WORKERS] + [("kill_child", name) for name in WORKERS]
+    for at in spread(dice, times=100, until=222):
+        yield Fault(at, *dice.choice(victims))
+
+
 def _small(dice: random.Random) -> Iterable[Fault]:
     """A bit of everything that takes no longer than a lease, in an order of the seed's own."""
     menu = [
@@ -238,6 +247,14 @@ ALL = {
             EVENTS,
             events=True,
             webhooks=True,
+        ),
+        Scenario(
+            "graph",
+            "500 graphs of 20 jobs; kill -9 of a beat, a worker's parent or a worker's child at 100 moments",
+            234,
+            _graph,
+            GRAPHS,
+            graphs=True,
         ),
         Scenario(
             "small",

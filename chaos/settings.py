@@ -38,5 +38,8 @@ if os.environ.get("CHAOS_MOVES"):
     }
 if os.environ.get("CHAOS_EVENTS"):
     PUNCTUAL |= {"EVENTS": ["*"], "RELAY_GIVE_UP_SECONDS": 3600}
+if os.environ.get("CHAOS_GRAPHS"):
+    # Planned shortly before it fires, so that planners are at work all the time.
+    PUNCTUAL |= {"PLAN_AHEAD_SECONDS": 3.0, "PLAN_SECONDS": 0.5}
 if os.environ.get("CHAOS_TWICE"):
     PUNCTUAL["CELERY"]["beat_scheduler"] = "chaos.doubling_beat:DoublingBeat"

@@ -16,6 +16,7 @@ if missing_for_console() is None:
         calendars,
         campaigns,
         fleet,
+        graph_runs,
         hosts,
         jobs,
         letters,
@@ -27,7 +28,7 @@ if missing_for_console() is None:
         tokens,
     )
 
-    __all__ = ["alarms", "audit", "batches", "calendars", "campaigns", "fleet", "hosts", "jobs", "letters", "lookups"]
-    __all__ += ["overview", "secrets", "subscriptions", "tasks", "tokens"]
+    __all__ = ["alarms", "audit", "batches", "calendars", "campaigns", "fleet", "graph_runs", "hosts", "jobs"]
+    __all__ += ["letters", "lookups", "overview", "secrets", "subscriptions", "tasks", "tokens"]
 
     console().overview = overview.first_page

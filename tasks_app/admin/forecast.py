@@ -67,7 +67,7 @@ def _chart(found: LoadForecast, lanes: list[str]) -> Chart:
     load, total, most = found.load, found.load.total, found.capacity.per_minute
     steps = range(0, len(total), STEP)
     busiest = [max(range(low, low + STEP), key=lambda minute: total[minute]) for low in steps]
-    series = [Series(lane, f"pu-{lane}", [load.lanes[lane][minute] for minute in busiest]) for lane in lanes]
+    series = [Series(lane, f"pu-lane-{lane}", [load.lanes[lane][minute] for minute in busiest]) for lane in lanes]
     highest = max(total)
     drawn = most is not None and 0 < most <= FAR * max(highest, 1)
     level = Series(_("Capacity"), "pu-level", [most] * len(busiest)) if drawn else None

@@ -12,6 +12,7 @@ from tasks_app.core.backfill import Which
 from tasks_app.core.calendars import OnDayOff
 from tasks_app.core.campaigns import CAP
 from tasks_app.core.errors import PunctualError
+from tasks_app.core.graphs import IfParentFails, When
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.jobs import CatchUp, JobStatus, OnResume, Overlap
 from tasks_app.core.lanes import LANES
@@ -34,6 +35,7 @@ _DEFAULTS = {field.name: field.default for field in fields(JobRequest) if field.
 _GROUPS = {
     "What runs": ("tenant", "name", "task_type", "lane", "payload"),
     "When it fires": ("cron", "every", "at", "timezone", "dst_gap", "dst_repeat", "calendar", "on_day_off"),
+    "Or after other jobs": ("parents", "when", "if_parent_fails"),
     "Limits": ("start_at", "end_at", "max_runs", "jitter"),
     "When it fails, or is late": ("timeout", "max_retry", "backoff", "expires_after"),
     "When firings were missed": ("catch_up", "catch_up_window", "catch_up_most"),
@@ -56,6 +58,14 @@ OVERLAP_WORDS = {
     Overlap.QUEUE_ALL: "Wait for it, one after another",
     Overlap.REPLACE: "Cancel the older one",
 }
+
+
+_WHEN_WORDS = {
+    When.ALL_SUCCESS: "all of them have succeeded",
+    When.ALL_DONE: "all of them are over",
+    When.ANY_FAILED: "one of them has failed",
+}
+_FAILS_WORDS = {IfParentFails.WAIT: "it waits until somebody acts", IfParentFails.CANCEL: "it is cancelled"}
 
 
 def _utc(label: str) -> UtcField:
@@ -89,6 +99,18 @@ class DelaysField(forms.CharField):
             return [float(one) for one in text.split(",")]
         except ValueError:
             raise forms.ValidationError(f"{text[:40]!r} is not a list of seconds; write it like 1, 5, 30.") from None
+
+
+class NamesField(forms.CharField):
+    """Names, each on a line of its own; empty is none."""
+
+    widget = forms.Textarea(attrs={"rows": 3, "spellcheck": "false"})
+
+    def clean(self, value: object) -> list[str]:
+        return [line.strip() for line in super().clean(value).splitlines() if line.strip()]
+
+    def has_changed(self, initial: object, data: object) -> bool:
+        return self.clean(initial or "") != self.clean(data or "")
 
 
 class JobFilterForm(forms.Form):
@@ -148,6 +170,15 @@ class JobForm(forms.Form):
     catch_up = forms.ChoiceField(label="Missed firings", choices=[(str(one), str(one)) for one in CatchUp])
     catch_up_window = forms.IntegerField(label="Made up for within this many seconds", required=False)
     catch_up_most = forms.IntegerField(label="Made up for at most this many", required=False)
+    parents = NamesField(label="Names of the jobs that it waits for, one a line", required=False)
+    when = forms.ChoiceField(
+        label="It runs when", required=False, choices=[(str(k), v) for k, v in _WHEN_WORDS.items()]
+    )
+    if_parent_fails = forms.ChoiceField(
+        label="If one fails that should have succeeded",
+        required=False,
+        choices=[(str(k), v) for k, v in _FAILS_WORDS.items()],
+    )
     overlap = forms.ChoiceField(label="Then", choices=[(str(k), v) for k, v in OVERLAP_WORDS.items()])
     reason = reason_field()
     operation = forms.UUIDField(widget=forms.HiddenInput)
@@ -200,7 +231,7 @@ class JobForm(forms.Form):
 
     def _values(self, names) -> dict:
         given = {name: self.cleaned_data[name] for name in names}
-        return {name: _DEFAULTS.get(name) if value in (None, "") else value for name, value in given.items()}
+        return {name: _DEFAULTS.get(name) if value in (None, "", []) else value for name, value in given.items()}
 
     @property
     def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
@@ -231,6 +262,7 @@ def _initial(job: JobDefinition | None) -> dict:
         # As the field shows it: else it would differ from itself.
         shown[name] = shown[name] and shown[name].replace(microsecond=0)
     shown["payload"] = json.dumps(request.payload, indent=2, ensure_ascii=False)
+    shown["parents"] = "\n".join(request.parents)
     shown["backoff"] = ", ".join(f"{one:g}" for one in request.backoff or ())
     return shown | {"every": request.every or None, "operation": uuid4(), "revision": job.revision}
 
@@ -301,6 +333,11 @@ class BackfillForm(forms.Form):
     which = forms.ChoiceField(label="Run", choices=[(str(one), words) for one, words in WHICH.items()])
     order = forms.ChoiceField(label="Order", choices=[("oldest", "Oldest first"), ("newest", "Newest first")])
     others = forms.CharField(label="Numbers of other jobs, with commas", required=False, max_length=2000)
+    company = forms.ChoiceField(
+        label="Jobs that come after it",
+        required=False,
+        choices=[("", "Come along, and wait for it"), ("alone", "Stay out of it")],
+    )
     rate = rate_field()
     most_running = most_running_field()
     lane = lane_field()
@@ -313,11 +350,13 @@ class BackfillForm(forms.Form):
     def __init__(self, job: JobDefinition, *args, **kwargs) -> None:
         super().__init__(*args, initial={"operation": uuid4(), "cap": CAP}, **kwargs)
         self.job = job
+        if not job.has_children:
+            del self.fields["company"]
 
     @property
     def selection(self) -> str:
         """Which firings, as they were typed in."""
-        return "|".join(self.data.get(name, "") for name in ("since", "until", "which", "order", "others"))
+        return "|".join(self.data.get(name, "") for name in ("since", "until", "which", "order", "others", "company"))
 
     @property
     def begins(self) -> bool:
@@ -334,6 +373,7 @@ class BackfillForm(forms.Form):
             given["which"],
             given["order"] == "newest",
             self.job.tenant,
+            not given.get("company"),
         )
 
     @property

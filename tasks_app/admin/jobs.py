@@ -31,6 +31,8 @@ from tasks_app.engine.watch.why import why_job
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.campaigns.begin import Slot
 from tasks_app.lifecycle.jobs.declared import drift, records_of
+from tasks_app.lifecycle.jobs.family import graph_of, root_of
+from tasks_app.lifecycle.jobs.parents import load_parents, names_of
 from tasks_app.lifecycle.jobs.request import calendar_name
 from tasks_app.lifecycle.jobs.view import (
     firing_in_words,
@@ -43,6 +45,7 @@ from tasks_app.lifecycle.jobs.view import (
 from tasks_app.lifecycle.tries import try_of
 from tasks_app.models import JobDefinition
 from tasks_app.models.schedule_task import DEFAULT_TENANT
+from tasks_app.pages.graph import Box, Picture, picture
 from tasks_app.pages.links import console_url
 from tasks_app.pages.lists import refuse_unknown
 from tasks_app.pages.typed import take_back
@@ -122,6 +125,7 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
         context = self.page(request) | _told(job, _bookmark(request)) | {"title": job.name, "original": job}
         context["why"] = why_job(job) if "why" in request.GET else None
         context["sees_tasks"] = may_view(request)
+        context["picture"] = _graph(job)
         context["may_alarm"] = may_operate_alarms(request)
         return TemplateResponse(request, "tasks_app/job.html", context)
 
@@ -217,7 +221,7 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
             elif form.begins and set(form.errors) == {"reason"}:
                 foreseen = _foreseen_again(form)
         context = self.page(request) | {"title": f"Backfill: {job.name}", "job": job, "form": form}
-        context |= {"foreseen": foreseen, "shown": _shown(foreseen)}
+        context |= {"foreseen": foreseen, "shown": _shown(foreseen), "schedule": _firings_in_words(job)}
         return TemplateResponse(request, "tasks_app/job_backfill.html", context, status=status)
 
     def _form_page(self, request: HttpRequest, job: JobDefinition | None) -> HttpResponse:
@@ -257,6 +261,12 @@ def _offered_jitter(request: HttpRequest) -> int | None:
     return int(given) if request.method == "GET" and re.fullmatch("[0-9]{1,5}", given) else None
 
 
+def _firings_in_words(job: JobDefinition) -> str:
+    """By which schedule it fires: a job that waits for others has that of the first of its graph."""
+    root = root_of(job)
+    return f"that of {root.name}, {schedule_in_words(root)}" if job.has_parents else schedule_in_words(job)
+
+
 def _foreseen_again(form: BackfillForm) -> Foreseen | None:
     """For a form that lacks nothing but its reason."""
     try:
@@ -282,6 +292,7 @@ def _listed(request: HttpRequest) -> dict:
     if after and "\0" in after:
         raise BadRequest(f"{after[:40]!r} is not the name of a job.")
     found, more = page_of_jobs(form.filter, after, PAGE)
+    load_parents(found)
     runs = last_runs([job.id for job in found])
     query = request.GET.copy()
     query["after"] = more or ""
@@ -315,6 +326,20 @@ def _declared(job: JobDefinition) -> dict:
     """Which file declares it, and what was changed by hand since."""
     record = records_of([job]).get(job.id)
     return {"declared": record, "drift": [one.field for one in drift(record, job)] if record else []}
+
+
+def _graph(job: JobDefinition) -> Picture | None:
+    """The graph that it is part of, all below its root; None if it is part of none."""
+    if not job.has_parents and not job.has_children:
+        return None
+    parents = graph_of([job.id])
+    names = names_of(parents)
+    boxes = [
+        Box(one, names[one], above, url=console_url(ONE, one), this=one == job.id)
+        for one, above in sorted(parents.items())
+        if one in names
+    ]
+    return picture(boxes)
 
 
 class _Line(NamedTuple):

@@ -20,6 +20,7 @@ from tasks_app.core.errors import InvalidTask
 from tasks_app.core.links import LINKS
 from tasks_app.engine.watch.export import csv_lines
 from tasks_app.engine.watch.listing import ArchiveUnreachable, page_of_tasks, walk_tasks
+from tasks_app.engine.watch.runs import run_of
 from tasks_app.engine.watch.why import why_task
 from tasks_app.lifecycle.anywhere import task_by_id, tasks_by_id
 from tasks_app.lifecycle.logs import lines_of
@@ -183,6 +184,7 @@ def _told(task: TaskFields) -> dict:
         "doing": doing(task, timezone.now()),
         "link": LINKS.find(task.task_type, task.biz_key),
         "job": JobDefinition.objects.filter(id=task.job).first() if task.job else None,
+        "graph_run": run_of(task),
         "verbs": [(verb, words) for verb, words in VERBS.items() if expected(Verb(verb), row).acted],
         "run": run,
         "before": try_before(task),

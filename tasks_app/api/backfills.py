@@ -33,12 +33,15 @@ of_job = Router(tags=["jobs"])
 class BackfillIn(Model):
     """Which firings, by the present rule of the job, and at what pace."""
 
-    flags: ClassVar[tuple[str, ...]] = ("newest_first", "dry_run")
+    flags: ClassVar[tuple[str, ...]] = ("newest_first", "dry_run", "descendants")
 
     since: Instant = Field(description="The first firing is at this instant, or after it")
     until: Instant | None = Field(None, description="The last one is at this instant, or before it; null: now")
     which: BackfillWhich = Field(Which.MISSING, description="Of these firings, those that are run")
     newest_first: bool = Field(False, description="In this order, instead of the oldest first")
+    descendants: bool = Field(
+        True, description="Whether what comes after the job in its graph comes along, and waits for it"
+    )
     cap: int = Field(CAP, ge=1, le=MOST, description="If there are more than this, nothing is begun")
     rate: float | None = Field(None, ge=RATES[0], le=RATES[1], description="Instances a second; null: no limit")
     most_running: int | None = Field(
@@ -69,6 +72,9 @@ class SlotOut(Schema):
 
 class BackfillOut(Schema):
     instances: int = Field(description="How many firings are run")
+    along: int = Field(
+        description="How many instances of the jobs after it come along, as far as they are not there already"
+    )
     first: list[SlotOut] = Field(description="The first few, in the order in which they are run")
     last: list[SlotOut] = Field(description="The last few")
     per_second: float | None = Field(description="The pace that is expected, beside what ran within the last day")
@@ -105,7 +111,13 @@ def _answer(request: HttpRequest, jobs: Sequence[JobDefinition], body: BackfillI
     asked = caller(request)
     pace = Pace(body.cap, body.rate, usable_lane(asked, body.lane), body.most_running)
     wanted = BackfillRequest(
-        [job.id for job in jobs], body.since, body.until, body.which, body.newest_first, asked.tenant
+        [job.id for job in jobs],
+        body.since,
+        body.until,
+        body.which,
+        body.newest_first,
+        asked.tenant,
+        body.descendants,
     )
     campaign: Campaign | None = None
     with telling(request):
@@ -124,6 +136,7 @@ def _told(foreseen: Foreseen, campaign: Campaign | None) -> BackfillOut:
     when = foreseen.forecast
     return BackfillOut(
         instances=campaign.total if campaign else foreseen.instances,
+        along=foreseen.along,
         first=[SlotOut.of(slot) for slot in foreseen.first],
         last=[SlotOut.of(slot) for slot in foreseen.last],
         per_second=when.per_second,

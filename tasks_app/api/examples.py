@@ -32,6 +32,9 @@ _JOB = _JOB_IN | {
     "catch_up": "latest",
     "catch_up_window": 3600,
     "catch_up_most": 10,
+    "parents": [],
+    "when": "all_success",
+    "if_parent_fails": "wait",
     "overlap": "allow",
     "status": "ACTIVE",
     "pause_reason": "",
@@ -216,6 +219,36 @@ _CAMPAIGN = {
     "finished_at": None,
 }
 
+_RUN = {
+    "id": 31,
+    "job": 12,
+    "fire_time": "2027-03-01T08:00:00Z",
+    "state": "stuck",
+    "critical_path": ["extract"],
+    "nodes": [
+        {
+            "job": 12,
+            "name": "extract",
+            "parents": [],
+            "task_id": 1001,
+            "status": "DEAD",
+            "waits_for": [],
+            "began": "2027-03-01T08:00:00.012000Z",
+            "ended": "2027-03-01T08:00:31.400000Z",
+        },
+        {
+            "job": 13,
+            "name": "report",
+            "parents": ["extract"],
+            "task_id": 1002,
+            "status": "BLOCKED",
+            "waits_for": ["extract"],
+            "began": None,
+            "ended": None,
+        },
+    ],
+    "created_at": "2027-03-01T07:59:10Z",
+}
 _CALENDAR_IN = {
     "name": "holidays",
     "weekdays": [6, 7],
@@ -230,6 +263,10 @@ _CALENDAR = _CALENDAR_IN | {
 }
 
 EXAMPLES = {
+    "RunOut": [_RUN],
+    "RunPage": [{"items": [_RUN], "next": "31"}],
+    "RerunIn": [{"reason": "the source is back"}, {"from_job": "extract"}],
+    "RerunOut": [{"started": ["extract"], "waiting": ["report"], "left": []}],
     "CampaignIn": [
         {
             "kind": "retry",
@@ -248,6 +285,7 @@ EXAMPLES = {
         _JOB_IN,
         {"name": "stock", "task_type": "STOCK_SYNC", "every": 600, "lane": "low"},
         {"name": "one more thing", "task_type": "REPORT_SEND", "delay": 3600, "reason": "asked for by phone"},
+        {"name": "after the report", "task_type": "REPORT_SEND", "parents": ["daily report"], "when": "all_done"},
     ],
     "SubscriptionIn": [_SUBSCRIPTION_IN],
     "SubscriptionPatch": [{"events": ["task.*"], "reason": "all of them"}],
@@ -554,6 +592,7 @@ EXAMPLES = {
     "BackfillOut": [
         {
             "instances": 4032,
+            "along": 0,
             "first": [{"job": 12, "fire_time": "2027-03-01T00:00:00Z", "task_id": None}],
             "last": [{"job": 12, "fire_time": "2027-03-14T23:55:00Z", "task_id": None}],
             "per_second": 5.0,
@@ -703,6 +742,12 @@ PROBLEMS = {
             {"task": {"id": 998, "status": "CANCELLED", "live": False}},
         ),
         ("SCH_409_CONFLICT", "job 12 was changed by others 10 times in the meantime. Try again.", _JOB_THERE),
+        (
+            "SCH_409_HAS_CHILDREN",
+            "job 'extract' can't be deleted while 'report' comes after it. Delete those first, or take it out of their "
+            "parents.",
+            _JOB_THERE,
+        ),
         ("SCH_412_STALE", "job 12 is at revision 4, not 3: somebody changed it. Read it again.", _JOB_THERE),
         ("SCH_413_TOO_LARGE", "The body has more than 212,992 bytes. Send ids instead of data.", None),
         (

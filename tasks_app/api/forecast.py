@@ -88,7 +88,8 @@ class DraftOut(Schema):
 
 @router.get("/scheduler/forecast", response=ForecastOut, summary="What fires in each minute of the next day")
 def read_forecast(request: HttpRequest):
-    """From the definitions of jobs. Tasks that are scheduled without a job, retries and backfills are not foreseen."""
+    """From the definitions of jobs. Those that wait for others, tasks without a job, retries and backfills are not
+    foreseen."""
     found = load_forecast()
     return ForecastOut(
         begins=found.load.begins,

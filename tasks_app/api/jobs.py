@@ -19,8 +19,9 @@ from tasks_app.engine.watch.why import why_job
 from tasks_app.lifecycle.anywhere import task_by_id
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.jobs.overrides import Overridden
+from tasks_app.lifecycle.jobs.parents import load_parents
 from tasks_app.lifecycle.jobs.request import JobRequest, field_of
-from tasks_app.lifecycle.jobs.view import firing_in_words, previewed, state_of
+from tasks_app.lifecycle.jobs.view import firing_in_words, previewed, schedule_in_words, state_of
 from tasks_app.models import JobDefinition, ScheduleTask
 from tasks_app.sql import run
 
@@ -77,6 +78,7 @@ def create_job(request: HttpRequest, body: JobIn, idempotency_key: Key = None):
     given = given_fields(body)
     if given.pop("delay", None) is not None:
         given["at"] = instant_of(body)
+    _refuse_hidden_parents(request, body)
     with telling(request), naming_fields():
         made = jobs.create_job(JobRequest(**given), operator(request, body.reason), tenant=caller(request).tenant)
     return 201, JobOut.of(usable(request, made))
@@ -94,6 +96,7 @@ def list_jobs(
     asked = caller(request)
     wanted = JobFilter(asked.tenant, status, task_type, name, types=asked.types)
     found, more = page_of_jobs(wanted, after, limit)
+    load_parents(found)
     return {"items": JobOut.several(found), "next": more}
 
 
@@ -112,6 +115,7 @@ def edit_job(request: HttpRequest, job_id: Id, body: JobPatch, if_match: NeededR
     own_job(request, job_id)
     if body.task_type is not None:
         caller(request).refuse_closed_type(body.task_type)
+    _refuse_hidden_parents(request, body)
     with telling(request), naming_fields():
         job = jobs.edit_job(
             job_id,
@@ -124,10 +128,10 @@ def edit_job(request: HttpRequest, job_id: Id, body: JobPatch, if_match: NeededR
 
 
 @router.delete("/{job_id}", response={204: None}, summary="Delete a job")
-@may_answer(*SCOPE, "SCH_409_CONFLICT")
+@may_answer(*SCOPE, "SCH_409_CONFLICT", "SCH_409_HAS_CHILDREN")
 @mutation
 def delete_job(request: HttpRequest, job_id: Id, if_match: Revision = None, idempotency_key: Key = None):
-    """It no longer fires. What it has fired stays, as tasks."""
+    """It no longer fires. What it has fired stays, as tasks. A job that others wait for can't be deleted."""
     own_job(request, job_id)
     with telling(request):
         jobs.delete_job(job_id, operator(request), tenant=caller(request).tenant, revision=_revision(if_match))
@@ -211,7 +215,7 @@ def preview_job(request: HttpRequest, job_id: Id, count: Annotated[int, Query(ge
     job = _job(request, job_id)
     found = previewed(job, count)
     return PreviewOut(
-        words=job.schedule.words,
+        words=schedule_in_words(job),
         state=state_of(job).words,
         times=[Firing(at=one.at, fire_time=one.fire_time, words=firing_in_words(job, one)) for one in found.times],
         falls_out=[FallsOut(fire_time=one.fire_time, skipped=one.override, words=one.words) for one in found.out],
@@ -311,6 +315,18 @@ def _job(request: HttpRequest, job_id: int) -> JobDefinition:
     if job is None or not caller(request).may_see(job.task_type):
         raise Problem("SCH_404_NOT_FOUND", f"There is no job {job_id}.")
     return job
+
+
+def _refuse_hidden_parents(request: HttpRequest, body: JobPatch) -> None:
+    """A job that the caller may not see can't be waited for, and is as good as none."""
+    asked = caller(request)
+    if not body.parents or asked.types is None:
+        return
+    rows = JobDefinition.objects.filter(tenant=asked.tenant, name__in=body.parents).values_list("name", "task_type")
+    seen = {name for name, task_type in rows if asked.may_see(task_type)}
+    for name in body.parents:
+        if name not in seen:
+            raise InvalidTask(f"parents has {shown(name)}, but there is no job of that name.")
 
 
 def own_job(request: HttpRequest, job_id: int) -> JobDefinition:

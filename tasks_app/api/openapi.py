@@ -20,6 +20,10 @@ from .problems import CODES, MEDIA_TYPE, ProblemOut
 TAGS = [
     {"name": "jobs", "description": "Rules that fire tasks on a schedule"},
     {"name": "tasks", "description": "Work to be done once, or again after an interval"},
+    {
+        "name": "runs",
+        "description": "Graphs of jobs, fire time by fire time: what became of them, and again from what failed",
+    },
     {"name": "calendars", "description": "Sets of days off that jobs keep"},
     {"name": "task types", "description": "What can be scheduled here"},
     {"name": "lanes", "description": "Priority classes: what is in each, pause and resume"},

@@ -13,6 +13,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from tasks_app.core.errors import (
     FiringClaimed,
+    HasChildren,
     InvalidTask,
     LaneClosed,
     NameTaken,
@@ -50,6 +51,7 @@ CODES = {
     "SCH_409_CLAIMED": "It was claimed already",
     "SCH_409_IN_PROGRESS": "The first request with this Idempotency-Key is still running",
     "SCH_409_CONFLICT": "Others keep changing it",
+    "SCH_409_HAS_CHILDREN": "Other jobs wait for it",
     "SCH_409_NOT_AWAY": "The run that it is about is over",
     "SCH_412_STALE": "It was changed since it was read",
     "SCH_413_TOO_LARGE": "The request is too large",
@@ -177,6 +179,7 @@ _OURS = {
     NameTaken: "SCH_409_DUPLICATE",
     FiringClaimed: "SCH_409_CLAIMED",
     ScheduleConflict: "SCH_409_CONFLICT",
+    HasChildren: "SCH_409_HAS_CHILDREN",
     StaleRevision: "SCH_412_STALE",
     InvalidTask: "SCH_422_INVALID",
     RetryLimited: "SCH_429_RETRY_LIMITED",

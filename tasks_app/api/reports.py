@@ -9,6 +9,7 @@ from ninja import Field, Path, Query, Router, Schema
 
 from tasks_app.core.away import LONGEST_LEASE, Run
 from tasks_app.core.errors import TAG_LENGTH
+from tasks_app.engine.releases import release_on_commit
 from tasks_app.lifecycle.anywhere import task_by_id
 from tasks_app.lifecycle.reports import (
     Completed,
@@ -147,4 +148,4 @@ def _allowed(request: HttpRequest, token: UUID, task: int, run: UUID, tenant: st
 
 def _told(request: HttpRequest, about: Run, said: Completed | Failed) -> dict:
     by = None if isinstance(caller(request), Addressee) else operator(request)
-    return report(about, said, by)
+    return report(about, said, by, release_on_commit)

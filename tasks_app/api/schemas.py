@@ -11,11 +11,13 @@ from pydantic import AwareDatetime, BeforeValidator, StringConstraints, Validati
 
 from tasks_app.client.endpoints import PAGE, Cursor, Limit, Next, Text  # noqa: F401  (lists of all apps have the same)
 from tasks_app.core.errors import LONGEST_SECONDS, InvalidTask, shown
+from tasks_app.core.graphs import IfParentFails, When
 from tasks_app.core.jobs import CatchUp, JobStatus, OnResume, Overlap
 from tasks_app.core.phrases import for_outsiders
 from tasks_app.core.rules import Reason, Rule
 from tasks_app.engine.operations.api_tokens import Caller
 from tasks_app.lifecycle.jobs.declared import drift, records_of
+from tasks_app.lifecycle.jobs.parents import parent_names
 from tasks_app.lifecycle.jobs.request import calendar_name
 from tasks_app.lifecycle.jobs.view import schedule_in_words
 from tasks_app.lifecycle.operate import Answer
@@ -110,12 +112,19 @@ class JobPatch(Model):
     catch_up: CatchUp | None = None
     catch_up_window: int | None = Field(None, description="Seconds")
     catch_up_most: int | None = None
+    parents: list[Text] | None = Field(
+        None, description="Names of the jobs that it waits for; such a job has no schedule of its own"
+    )
+    when: When | None = Field(
+        None, description="What it waits for: that all parents succeeded, are over, or one failed"
+    )
+    if_parent_fails: IfParentFails | None = None
     overlap: Overlap | None = Field(None, description="What a firing does while an older instance is under way")
     reason: Text | None = Field(None, description="Why; kept in the audit")
 
 
 class JobIn(JobPatch):
-    """A new job: exactly one of `cron`, `every`, `at` and `delay`."""
+    """A new job: exactly one of `cron`, `every`, `at`, `delay` and `parents`."""
 
     name: Text
     task_type: Text
@@ -224,6 +233,9 @@ class JobOut(Schema):
     catch_up: CatchUp
     catch_up_window: int
     catch_up_most: int
+    parents: list[str] = Field(description="Names of the jobs that it waits for")
+    when: When
+    if_parent_fails: IfParentFails
     overlap: Overlap
     status: JobStatus
     pause_reason: str
@@ -252,7 +264,7 @@ class JobOut(Schema):
             **plain
             | {"cron": job.cron or None, "every": job.every or None, "at": job.run_at}
             | {"expires_after": seconds, "words": schedule_in_words(job), "declared": _declared(record, job)}
-            | {"calendar": calendar_name(job) or None}
+            | {"calendar": calendar_name(job) or None, "parents": parent_names(job)}
         )
 
 

@@ -23,12 +23,13 @@ class Condition(StrEnum):
     RUNNING = "running"
     MISSED = "missed"
     SUSPENDED = "suspended"
+    BLOCKED = "blocked"
     TROUBLE = "trouble"
 
     @property
     def is_level(self) -> bool:
         """Found by looking, and there for as long as it is found; the others are told by events, and counted."""
-        return self in (Condition.RUNNING, Condition.TROUBLE)
+        return self in (Condition.RUNNING, Condition.BLOCKED, Condition.TROUBLE)
 
 
 # As a page offers them; docs/alarms.md has the same, and a test compares them.
@@ -38,6 +39,7 @@ WORDS = {
     Condition.RUNNING: "a task runs too long",
     Condition.MISSED: "a job misses a firing",
     Condition.SUSPENDED: "a subscription is suspended",
+    Condition.BLOCKED: "tasks wait for one that failed",
     Condition.TROUBLE: "the scheduler itself is in trouble",
 }
 OPERATORS_ONLY = (Condition.TROUBLE,)  # it is of all tenants
@@ -171,6 +173,9 @@ def _subject(facts: Facts) -> str:
             return f"{counted(facts.count, 'firing')} of jobs {'was' if facts.count == 1 else 'were'} missed"
         case Condition.SUSPENDED:
             return f"subscription {facts.cause!r} is suspended"
+        case Condition.BLOCKED:
+            wait = "waits" if facts.count == 1 else "wait"
+            return f"{counted(facts.count, 'task')} {wait} for {_failed_parent(facts.sample)}"
         case _:
             return str(facts.sample.get("sentence") or facts.cause)
 
@@ -200,7 +205,16 @@ def _error(sample: Mapping[str, object]) -> list[str]:
     return found
 
 
+def _failed_parent(sample: Mapping[str, object]) -> str:
+    how = "gave up" if sample.get("status") == "DEAD" else "was cancelled"
+    return f"{sample.get('parent')!r}, which {how}"
+
+
 def _example(sample: Mapping[str, object]) -> list[str]:
+    if waiting := sample.get("waiting"):
+        more = int(sample.get("more") or 0)
+        names = ", ".join(map(str, waiting)) + (f" and {more:,} more" if more else "")
+        return [f"Waiting: {names}.", f"It failed as task {sample.get('task')} ({sample.get('key')})."]
     if jobs := sample.get("jobs"):
         return [f"Among them: {', '.join(map(str, jobs))}."]
     if sample.get("task") is None:

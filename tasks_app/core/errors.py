@@ -68,6 +68,10 @@ class NameTaken(Conflicting):
     """Another job of the tenant has this name; nothing was written."""
 
 
+class HasChildren(Conflicting):
+    """Other jobs wait for this one, so it can't be deleted; nothing was written."""
+
+
 class FiringClaimed(Conflicting):
     """The instance of the firing was claimed already: it runs, or has run. Nothing was written."""
 

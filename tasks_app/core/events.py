@@ -20,7 +20,7 @@ _PATTERN = re.compile(r"!?(\*|[a-z*][a-z0-9_*]*(\.[a-z0-9_*]+)*)")
 
 # Of these Punctual itself tells; an app's own events are about something else.
 OWN_NOUNS = ("task", "job", "lane", "limit", "subscription", "campaign", "test")
-DEFAULT_EVENTS = ("*", "!task.created", "!task.succeeded")
+DEFAULT_EVENTS = ("*", "!task.created", "!task.released", "!task.succeeded")
 
 
 class Kind(NamedTuple):
@@ -174,7 +174,7 @@ _LATER = "2026-11-16T09:30:00+00:00"
 _OWN = (
     Kind(
         "task.created",
-        "A unit has a new task: it was scheduled, planned by a job or triggered.",
+        "A unit has a new task: it was scheduled, planned by a job or triggered. If it waits for others, it says so.",
         _object({"at": _time("When it is to run.")}, replaces=_integer("The finished task that it took over from.")),
         {"at": _AT},
         Status.INIT,
@@ -196,6 +196,13 @@ _OWN = (
             }
         ),
         {"replaces": 41, "old": _AT, "new": _LATER},
+        Status.INIT,
+    ),
+    Kind(
+        "task.released",
+        "A task that waited for others is due: they ended as its job wants it.",
+        _object({"at": _time("When it is to run; that may have passed while it waited.")}),
+        {"at": _AT},
         Status.INIT,
     ),
     Kind(
@@ -256,7 +263,8 @@ _OWN = (
         _object(
             {
                 "code": _text(
-                    "CANCELLED, SUPERSEDED, EXPIRED, TAKEN_BACK, DISCARDED, or the code that the handler gave."
+                    "CANCELLED, SUPERSEDED, EXPIRED, TAKEN_BACK, DISCARDED, PARENT_FAILED, NOT_NEEDED, or the code that"
+                    " the handler gave."
                 ),
                 "reason": _text("Why, in words."),
                 "by": _text("Who did it: a person, a token, `handler` or `system`."),

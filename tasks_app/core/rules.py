@@ -17,6 +17,7 @@ class Rule(StrEnum):
     LOST = "lost"
     AWAY = "away"
     BLOCKED = "blocked"
+    PARENT_FAILED = "parent_failed"
     WAITS_FOR_TURN = "waits_for_turn"
     WAITS_FOR_RETRY = "waits_for_retry"
     WAITS_FOR_RETRY_BUDGET = "waits_for_retry_budget"

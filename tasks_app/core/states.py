@@ -57,6 +57,7 @@ MOVES = (
     Move("cancel", Status.AWAY, Status.CANCELLED),
     Move("cancel", Status.SUCCESS, Status.CANCELLED, "rolling"),
     Move("release", Status.BLOCKED, Status.INIT),
+    Move("release", Status.BLOCKED, Status.CANCELLED, "a parent failed and its job says so, or nothing to do"),
     Move("replay", Status.DEAD, Status.INIT),
     Move("replay", Status.DEAD, Status.BLOCKED, "its job cares about overlap"),
     Move("discard", Status.DEAD, Status.CANCELLED),

@@ -1,9 +1,10 @@
 """The task as a handler sees it, and the outcome of one try."""
 
 import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from . import deferral
@@ -23,6 +24,48 @@ class Own:
     policy: RetryPolicy | None
 
 
+class Parent(NamedTuple):
+    """A task that this one has waited for, as it was when this one started."""
+
+    id: int
+    status: str
+    result: Any  # what its handler returned, if that is kept
+
+
+class Parents(Mapping[str, Parent]):
+    """The parents of a task, by the names of their jobs; read from their JSON only when somebody asks."""
+
+    __slots__ = ("_parents", "_text")
+
+    def __init__(self, text: str = "{}") -> None:
+        self._text = text
+        self._parents: dict[str, Parent] | None = None
+
+    def _read(self) -> dict[str, Parent]:
+        if self._parents is None:
+            self._parents = {name: Parent(*values) for name, values in json.loads(self._text).items()}
+        return self._parents
+
+    def __getitem__(self, name: str) -> Parent:
+        found = self._read()
+        if name not in found:
+            names = ", ".join(map(repr, found)) or "none"
+            raise KeyError(f"{name!r} is no parent of this task; its parents are: {names}")
+        return found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._read())
+
+    def __len__(self) -> int:
+        return len(self._read())
+
+    def __repr__(self) -> str:
+        return f"Parents({self._read()!r})"
+
+
+_NO_PARENTS = Parents()
+
+
 class Task:
     """One task to do. What a handler rarely reads is made only when it is read."""
 
@@ -33,6 +76,7 @@ class Task:
         "_deferred",
         "_fire",
         "_own",
+        "_parents",
         "_report",
         "job",
         "lane",
@@ -103,6 +147,15 @@ class Task:
     @own.setter
     def own(self, value: Own) -> None:
         self._own = value
+
+    @property
+    def parents(self) -> Parents:
+        """What it has waited for, by the names of the jobs: `task.parents["extract"].result`."""
+        return getattr(self, "_parents", _NO_PARENTS)
+
+    @parents.setter
+    def parents(self, value: Parents) -> None:
+        self._parents = value
 
     def defer(
         self,

@@ -17,6 +17,7 @@ INTERVALS: dict[str, Callable[[], float]] = {
     "prune": lambda: conf().PRUNE_SECONDS,
     "roll_up": lambda: 20.0,
     "rescue": lambda: 60.0,  # goes on with its walk, and should never find anything
+    "release": lambda: 2.0,
     "canary": lambda: CHORE_EVERY * conf().CANARY_SECONDS,
     "compensate": lambda: conf().COMPENSATE_SECONDS,
     "alarm": lambda: conf().ALARM_SECONDS,

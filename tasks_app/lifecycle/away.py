@@ -43,6 +43,7 @@ class Home(NamedTuple):
     task_type: str
     due: datetime | None
     rolls: bool  # by its interval: its type may have a timer to wait for
+    waited_for: bool  # it is over, and others wait for that
 
 
 def complete(run_no: UUID, done: Sequence[tuple[int, Completed]]) -> list[Home]:

@@ -6,6 +6,7 @@ are kept. Telling who may report is the caller's business.
 
 import hashlib
 import json
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -54,13 +55,19 @@ def checked_failed(code: str, message: str, *, retryable: bool, retry_after: flo
     )
 
 
-def report(about: Run, said: Completed | Failed, operator: Operator | None = None) -> dict:
+def report(
+    about: Run,
+    said: Completed | Failed,
+    operator: Operator | None = None,
+    release: Callable[[Sequence[int]], object] | None = None,
+) -> dict:
     """Write the outcome of a run that is away, or about to be, and say what came of it; the same again, if it is.
 
     Raises NotAway with what is true, or NotThere. If the worker has not written yet that the task is away, its status
     is still RUNNING, and the outcome counts when it has.
 
-    `operator`: not whoever has the task says so, but somebody else, which is written down.
+    `operator`: not whoever has the task says so, but somebody else, which is written down. `release` is told of the
+    task if it is over and others wait for it.
     """
     outcome = COMPLETE if isinstance(said, Completed) else FAIL
     with atomic():
@@ -71,7 +78,10 @@ def report(about: Run, said: Completed | Failed, operator: Operator | None = Non
             if before.fingerprint != _fingerprint(outcome, said):
                 raise NotAway(_reported_before(about, before.answer), task_by_id(about.task))
             return before.answer
-        answer = _write(about, row, outcome, said)
+        home = _write(about, row, outcome, said)
+        if release is not None and home is not None and home.waited_for:
+            release([home.id])
+        answer = _body(about, outcome, home)
         if operator is not None:
             _audit(about, outcome, answer["status"], operator)
         IdempotencyRecord.objects.create(**record, fingerprint=_fingerprint(outcome, said), status=TAKEN, answer=answer)
@@ -97,16 +107,17 @@ def report_progress(
     return until[0][0] if until else None
 
 
-def _write(about: Run, row: _Row | None, outcome: str, said: Completed | Failed) -> dict:
+def _write(about: Run, row: _Row | None, outcome: str, said: Completed | Failed) -> Home | None:
+    """None: it is kept until the worker has written that the task is away."""
     if row is not None and _is_away(row, about):
         verb = complete if outcome == COMPLETE else fail
         [home] = verb(about.run, [(about.task, said)])
-        return _body(about, outcome, home)
+        return home
     if row is not None and _is_running(row, about):
         kept = {"task": about.task, "run": about.run, "outcome": outcome, "body": json.dumps(said._asdict())}
         if not run("keep_report", kept):
             raise _not_away(about)
-        return _body(about, outcome, None)
+        return None
     raise _not_away(about)
 
 

@@ -15,6 +15,7 @@ from tasks_app.database import atomic
 from tasks_app.sql import array, run
 
 from .claim import return_batches
+from .parents import hand_out_parents
 
 log = logging.getLogger(__name__)
 
@@ -28,6 +29,7 @@ class StartedBatch:
     clock: DatabaseClock
     contact: Contact  # between its handlers and whoever keeps its lease
     turns: frozenset[int] = frozenset()  # jobs of it that care about overlap: others may wait for these tasks
+    waited_for: frozenset[int] = frozenset()  # tasks that others may wait for
 
 
 def start(batch_no: UUID, worker: str, ticket: UUID | None = None, *, again: bool = False) -> StartedBatch | None:
@@ -74,8 +76,8 @@ def start(batch_no: UUID, worker: str, ticket: UUID | None = None, *, again: boo
         # Everything in it was cancelled or rescheduled. Finished now, or it would wait for the reaper.
         finish_batch(batch_no)
     jobs = {task.job for task in tasks} - {None}
-    turns = _hand_out_own(tasks, jobs) if jobs else frozenset()
-    return StartedBatch(batch_no, task_type, tasks, started, clock, contact, turns)
+    turns, waited_for = _hand_out_own(tasks, jobs) if jobs else (frozenset(), frozenset())
+    return StartedBatch(batch_no, task_type, tasks, started, clock, contact, turns, waited_for)
 
 
 def _run_again(params: dict[str, object]) -> list[tuple]:
@@ -86,13 +88,25 @@ def _run_again(params: dict[str, object]) -> list[tuple]:
 
 
 def _hand_out_own(tasks: list[Task], jobs: set[int]) -> frozenset[int]:
-    """Time-outs and delays that jobs have of their own, as they are now. Returns the jobs that care about overlap."""
-    rows = run("job_options", {"jobs": array(jobs)})
-    own = {job: Own(timeout, policy_from(backoff) if backoff else None) for job, timeout, backoff, _ in rows}
-    for task in tasks if own else ():
-        if task.job in own:
-            task.own = own[task.job]
-    return frozenset(job for job, *_, turns in rows if turns)
+    """Time-outs and delays that jobs have of their own, as they are now, and the results of parents. Returns the jobs
+    that care about overlap, and the tasks that others may wait for."""
+    rows = {job: row for job, *row in run("job_options", {"jobs": array(jobs)})}
+    if not rows:
+        return frozenset(), frozenset()
+    own = {job: Own(timeout, policy_from(backoff) if backoff else None) for job, (timeout, backoff, *_) in rows.items()}
+    waiting, waited_for = [], []
+    for task in tasks:
+        if task.job not in rows:
+            continue
+        task.own = own[task.job]
+        _, _, _, has_parents, has_children = rows[task.job]
+        if has_parents:
+            waiting.append(task)
+        if has_children:
+            waited_for.append(task.id)
+    if waiting:
+        hand_out_parents(waiting)
+    return frozenset(job for job, (_, _, turns, _, _) in rows.items() if turns), frozenset(waited_for)
 
 
 def heartbeat(batch_no: UUID, ids: Sequence[int]) -> set[int] | None:

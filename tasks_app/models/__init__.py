@@ -16,11 +16,13 @@ from .delivery import Delivery
 from .dlq_entry import DlqEntry
 from .early_report import EarlyReport
 from .firing_override import FiringOverride
+from .graph_run import GraphRun
 from .host import Host, HostHealth, HostPermit
 from .idempotency_record import IdempotencyRecord
 from .imported_schedule import ImportedSchedule
 from .job_cursor import JobCursor
 from .job_definition import JobDefinition
+from .job_parent import JobParent
 from .lane_pause import LanePause
 from .lane_resume import LaneResume
 from .leaving_partition import LeavingPartition
@@ -37,6 +39,7 @@ from .task_attempt import TaskAttempt
 from .task_batch import AnyBatch, PastBatch, TaskBatch
 from .task_log import TaskLog
 from .task_progress import TaskProgress
+from .task_wait import TaskWait
 from .turn import Turn
 from .type_limit import TypeLimit
 from .unit_revision import UnitRevision
@@ -61,6 +64,7 @@ __all__ = [
     "DlqEntry",
     "EarlyReport",
     "FiringOverride",
+    "GraphRun",
     "Host",
     "HostHealth",
     "HostPermit",
@@ -68,6 +72,7 @@ __all__ = [
     "ImportedSchedule",
     "JobCursor",
     "JobDefinition",
+    "JobParent",
     "LanePause",
     "LaneResume",
     "LeavingPartition",
@@ -86,6 +91,7 @@ __all__ = [
     "TaskBatch",
     "TaskLog",
     "TaskProgress",
+    "TaskWait",
     "Turn",
     "TypeLimit",
     "UnitRevision",

@@ -6,6 +6,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from tasks_app.core.calendars import OnDayOff
+from tasks_app.core.graphs import IfParentFails, When
 from tasks_app.core.jobs import CatchUp, JobStatus, OnResume, Overlap
 from tasks_app.core.lanes import DEFAULT_LANE, LANES
 from tasks_app.core.schedule import Gap, Repeat, Schedule
@@ -56,6 +57,14 @@ class JobDefinition(OurModel):
         max_length=9, db_default=Overlap.ALLOW, help_text="What a firing does while an older instance is under way."
     )
 
+    # Its place in a graph; punctual_job_parent has the parents. The two flags say that to those who must not look.
+    has_parents = models.BooleanField(db_default=False, help_text="It runs after others, and has no schedule.")
+    has_children = models.BooleanField(db_default=False)
+    when = models.CharField(
+        max_length=11, db_column="run_when", db_default=When.ALL_SUCCESS, help_text="What it waits for."
+    )
+    if_parent_fails = models.CharField(max_length=6, db_default=IfParentFails.WAIT)
+
     status = models.CharField(max_length=6, db_default=JobStatus.ACTIVE)
     pause_reason = models.TextField(db_default="")
     paused_by = models.CharField(max_length=150, db_default="")
@@ -101,6 +110,12 @@ class JobDefinition(OurModel):
                 name="punctual_job_ending",
                 condition=Q(status=JobStatus.ACTIVE, end_at__isnull=False),
             ),
+            # Whose instances bring others along.
+            models.Index(
+                fields=["cursor", "id"],
+                name="punctual_job_rooted",
+                condition=Q(status=JobStatus.ACTIVE, has_children=True),
+            ),
             # For lists: of a type, and of what is paused.
             models.Index(fields=["tenant", "task_type", "name"], name="punctual_job_type"),
             models.Index(fields=["tenant", "name"], name="punctual_job_paused", condition=Q(status=JobStatus.PAUSED)),
@@ -112,6 +127,14 @@ class JobDefinition(OurModel):
             models.CheckConstraint(condition=Q(lane__in=LANES), name="punctual_job_lane"),
             models.CheckConstraint(condition=Q(status__in=list(JobStatus)), name="punctual_job_status"),
             models.CheckConstraint(condition=Q(catch_up__in=list(CatchUp)), name="punctual_job_catch_up"),
+            models.CheckConstraint(condition=Q(when__in=list(When)), name="punctual_job_when"),
+            models.CheckConstraint(
+                condition=Q(if_parent_fails__in=list(IfParentFails)), name="punctual_job_if_parent_fails"
+            ),
+            models.CheckConstraint(
+                condition=Q(has_parents=False) | Q(cron="", every=0, run_at__isnull=True, cursor__isnull=True),
+                name="punctual_job_child_has_no_schedule",
+            ),
             models.CheckConstraint(condition=Q(overlap__in=list(Overlap)), name="punctual_job_overlap"),
             models.CheckConstraint(
                 condition=(Q(run_at__isnull=False) & Q(cursor__isnull=True)) | Q(run_at__isnull=True),

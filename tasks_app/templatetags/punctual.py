@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 
 from tasks_app.core.campaigns import CampaignState
+from tasks_app.core.graphs import RunState
 from tasks_app.core.jobs import JobStatus
 from tasks_app.core.phrases import first_line, milliseconds, span
 from tasks_app.core.states import Status
@@ -29,6 +30,11 @@ LABELS = {
     JobStatus.PAUSED: "warning",  # a campaign that is paused, too
     CampaignState.DONE: "success",
     Subscription.SUSPENDED: "danger",
+    RunState.SUCCEEDED: "success",
+    RunState.RUNNING: "info",
+    RunState.WAITING: "primary",
+    RunState.STUCK: "danger",
+    RunState.FAILED: "danger",
 }
 # What became of a run, in a word.
 RUN_WORDS = {
@@ -90,6 +96,12 @@ def number(value: int) -> str:
 def state(status: str):
     """A state as a label. Made here, since including a template for each of hundreds of rows takes longer."""
     return format_html('<span class="pu-state pu-is-{}">{}</span>', LABELS.get(status, "plain"), status)
+
+
+@register.filter
+def tone(status: str) -> str:
+    """The colour of a state, where it is no label."""
+    return LABELS.get(status, "plain")
 
 
 @register.filter

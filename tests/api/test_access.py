@@ -19,6 +19,8 @@ from tasks_app.engine.operations.api_tokens import issue, known, revoke
 from tasks_app.engine.operations.campaigns import start_matching
 from tasks_app.engine.operations.lanes import pause
 from tasks_app.engine.watch.browse import Filter
+from tasks_app.lifecycle.jobs import verbs
+from tasks_app.lifecycle.jobs.request import JobRequest
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.secret_verbs import set_secret
 from tasks_app.models import (
@@ -27,6 +29,7 @@ from tasks_app.models import (
     AlarmRule,
     ApiToken,
     Calendar,
+    GraphRun,
     HostHealth,
     JobDefinition,
     ScheduleTask,
@@ -73,6 +76,13 @@ def body_of(path: str) -> dict:
     return next((body for end, body in BODIES.items() if path.endswith(end)), {})
 
 
+def their_run() -> int:
+    root = make("their root", tenant="acme")
+    verbs.create(JobRequest(name="their child", task_type="T_QUIET", parents=["their root"]), by(), "acme")
+    verbs.trigger(root.id, "now", by(), tenant="acme")
+    return GraphRun.objects.get(label="m:now").id
+
+
 def test_the_schema_has_the_endpoints_there_are():
     assert len(PROTECTED) >= 27 and len(WITH_ID) >= 15
 
@@ -103,6 +113,7 @@ def test_what_belongs_to_another_tenant_does_not_exist(api, method, path):
     ids = {"job_id": job.id, "task_id": task.task_id, "letter_id": letter, "subscription_id": told.id}
     calendar = create_calendar(CalendarRequest("theirs"), by(), tenant="acme")
     ids |= {"campaign_id": campaign.id, "calendar_id": calendar.id, "fire_time": "next"} | alarm_ids()
+    ids |= {"run_id": their_run()}
     for model in (AlarmRule, AlarmChannel, AlarmIncident):
         model.objects.update(tenant="acme")
     before = everything()

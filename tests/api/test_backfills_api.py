@@ -3,10 +3,11 @@
 import pytest
 
 from tasks_app.engine.operations.api_tokens import issue
-from tasks_app.models import AuditEntry, Backfill, Campaign
+from tasks_app.models import AuditEntry, Backfill, Campaign, GraphRun
 from tests.support.api import Api
 from tests.support.backfill import fired, hourly, hours
 from tests.support.campaigns import carried_out
+from tests.support.jobs import make
 from tests.support.operators import operator
 
 pytestmark = pytest.mark.django_db
@@ -80,6 +81,8 @@ def test_a_token_uses_its_own_types_and_lanes_only():
         ({"since": "2090-01-01T00:00:00Z"}, "not before until"),
         ({"newest_first": "perhaps"}, "newest_first"),
         ({"rate": 0}, "rate"),
+        ({"descendants": "perhaps"}, "descendants"),
+        ({"descendants": False, "which": "failed"}, "descendants=False"),
         ({"most_running": 0}, "most_running"),
         ({"most_running": True}, "most_running"),
         ({"sinse": "x"}, "sinse"),
@@ -91,6 +94,19 @@ def test_bad_input_is_told_and_begins_nothing(api, options, told):
     assert (answer.status, answer.code) == (422, "SCH_422_INVALID")
     assert told in answer.body["detail"]
     assert not Campaign.objects.exists()
+
+
+def test_what_comes_after_a_job_comes_along_or_not(api):
+    root = hourly("root")
+    make("after", parents=["root"])
+
+    dry = api.post(f"/jobs/{root.id}/backfill", body(3, dry_run=True), Idempotency_Key="dry").body
+    alone = api.post(f"/jobs/{root.id}/backfill", body(2, descendants=False), Idempotency_Key="alone").body
+    carried_out(Campaign.objects.get())
+
+    assert (dry["instances"], dry["along"], alone["instances"], alone["along"]) == (3, 3, 2, 0)
+    assert "without what comes after" in alone["selection"]
+    assert not GraphRun.objects.exists()
 
 
 def test_the_pace_of_a_campaign_is_changed(api):

@@ -25,13 +25,14 @@ from tasks_app.engine.operations.campaigns import start_matching
 from tasks_app.engine.watch.browse import Filter
 from tasks_app.lifecycle import schedule as scheduling
 from tasks_app.lifecycle.hosts import limit
-from tasks_app.lifecycle.jobs import lock
+from tasks_app.lifecycle.jobs import lock, rerun
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.secret_verbs import set_secret
 from tasks_app.models import HostHealth, IdempotencyRecord
 from tests.support.alarms import alarm_ids, channel, rule
 from tests.support.api import Answer, Api
 from tests.support.engine import claim_due, make_due
+from tests.support.graphs import begun, child
 from tests.support.jobs import instances, make
 from tests.support.live import nobody_is_alive
 from tests.support.moves import RETRY, away, dead, ids_of, settled, started
@@ -46,7 +47,7 @@ NOT_PROVOKED = {"SCH_500_INTERNAL", "SCH_503_DATABASE_DOWN", "SCH_405_METHOD_NOT
 NOBODY = 987_654_321
 BACKFILLS = ("backfill_job", "backfill_jobs")
 IDS = ("calendar_id", "job_id", "task_id", "letter_id", "rule_id", "channel_id", "incident_id", "subscription_id")
-IDS += ("campaign_id",)
+IDS += ("campaign_id", "run_id")
 NO_NAMES = {"name": "nobody", "host": "nobody.example.com"}
 UNIT = {"task_type": "T_QUIET", "key": "there"}
 
@@ -106,6 +107,9 @@ def world(api: Api, operation: Operation, *, task_type: str = "T_QUIET", lane: s
         others = {"token": gone.tasks[0].token, "run": gone.batch_no}
     if operation.path.startswith("/campaigns"):
         others = {"campaign_id": start_matching(Verb.CANCEL, Filter(tenant="default"), by()).id}
+    if operation.path.startswith("/runs"):
+        child("below", "there", task_type=task_type, lane=lane)
+        others = {"run_id": begun("there").id}
     if operation.id in BACKFILLS:
         body = body | {"dry_run": False} | ({"jobs": [job.id]} if "jobs" in body else {})
     return World(api, operation, job.id, task.task_id, of_type(body, task_type), taken, others)
@@ -173,6 +177,12 @@ def in_progress(api: Api, operation: Operation) -> Answer:
         return there.call()
 
 
+def has_children(api: Api, operation: Operation) -> Answer:
+    there = world(api, operation)
+    child("after it", "there", task_type="T_QUIET")
+    return there.call(headers={"If_Match": None})
+
+
 def conflict(api: Api, operation: Operation) -> Answer:
     there = world(api, operation)
     if operation.id == "retry_task":
@@ -180,7 +190,7 @@ def conflict(api: Api, operation: Operation) -> Answer:
         settled(failed, RETRY)
         there = there._replace(task=ids_of(failed)[0])
     with pytest.MonkeyPatch.context() as others_keep_changing_it:
-        for module in (scheduling, lock, bulk):
+        for module in (scheduling, lock, bulk, rerun):
             others_keep_changing_it.setattr(module, "ROUNDS", 0)
         if operation.id in ("create_tasks", "cancel_tasks"):
             return there.call(body=there.body | {"tasks": [UNIT]})
@@ -239,6 +249,7 @@ PROVOKED: dict[str, Callable[[Api, Operation], Answer]] = {
     "SCH_409_CLAIMED": claimed,
     "SCH_409_IN_PROGRESS": in_progress,
     "SCH_409_CONFLICT": conflict,
+    "SCH_409_HAS_CHILDREN": has_children,
     "SCH_409_NOT_AWAY": not_away,
     "SCH_412_STALE": lambda api, one: world(api, one).call(headers={"If_Match": "999"}),
     "SCH_413_TOO_LARGE": lambda api, one: world(api, one).call(text=" " * 3_000_000),

@@ -18,6 +18,7 @@ from tests.support.api import Api
 from tests.support.campaigns import begun_for
 from tests.support.jobs import make
 from tests.support.moves import away, dead
+from tests.support.ready import failed_run
 
 pytestmark = pytest.mark.django_db
 
@@ -71,6 +72,8 @@ def test_a_body_of_which_nothing_is_needed_may_be_left_out(api, path):
         ids["fire_time"] = f"{coming(JobDefinition.objects.get(), 1)[0]:%Y-%m-%dT%H:%M:%SZ}"
     if path.endswith("/restore"):
         skip_firing(ids["job_id"], Operator("olga", "for the test"))
+    if "run_id" in path:
+        ids["run_id"] = failed_run()
     if "token" in path:
         [gone] = away("gone").tasks
         path = f"{path}?task={gone.id}&run={AwayTask.objects.get().run}"

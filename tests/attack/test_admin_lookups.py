@@ -54,6 +54,7 @@ def _one_of_each() -> dict[str, object]:
     from tasks_app.client import Operator, ToStream, cancel_tasks, subscribe
     from tasks_app.client.calendars import CalendarRequest, create_calendar
     from tasks_app.lifecycle.operate import Verb
+    from tests.support import graphs
     from tests.support.alarms import alarm_ids
     from tests.support.articles import approved, draft, publish_task
     from tests.support.campaigns import begun
@@ -70,6 +71,8 @@ def _one_of_each() -> dict[str, object]:
     begun(Verb.CANCEL, [1])
     create_calendar(CalendarRequest("holidays"), Operator("olga", "for the list of calendars"))
     make(calendar="holidays")
+    graphs.family(child=["root"])
+    graphs.begun()
     alarm_ids()
     subscribe("everything", events=["*"], to=ToStream("everything"))
     return {"boss": boss, "vera": vera}
@@ -123,7 +126,7 @@ def _filled(where: str, value: str) -> str:
 
 def test_every_list_of_the_four_apps_is_looked_at():
     apps = {where.split("/")[2] for where, _ in _lists()}
-    assert apps == {"auth", "tasks_app", "articles_app", "inventory_app"} and len(_lists()) == 19
+    assert apps == {"auth", "tasks_app", "articles_app", "inventory_app"} and len(_lists()) == 20
 
 
 def test_a_lookup_that_a_list_does_not_offer_is_refused_in_words(boss):
@@ -153,6 +156,7 @@ def test_the_filters_that_a_list_offers_still_work(boss):
         "tasks_app/auditentry/?task=1&actor=a&verb=b&subject=c&tenant=d&reason=e&since=2026-01-01T00:00&after=1",
         "tasks_app/scheduletask/?state=DEAD&type=X&lane=high&when=ran&since=2026-01-01T00:00&until=2026-02-01T00:00",
         "tasks_app/campaign/?state=DONE&kind=retry&tenant=a&after=7",
+        "tasks_app/graphrun/?tenant=a&job=7&after=7",
         "tasks_app/jobdefinition/?tenant=a&name=b&status=ACTIVE&type=c&after=d",
     ):
         assert boss.get(f"/admin/{query}").status_code == 200, query

@@ -19,7 +19,8 @@ COUNTER = "/admin/testapp/counter/"
 # What is sent by a form or answers to a program, and Django's forms, of which we have none.
 NO_PAGE = re.compile(
     "login|search|autocomplete|view_on_site|.*_(delete|history|test)"
-    "|tasks_app_(order|run|job_draft(_of)?|letter_(order|run|tags)|(scheduletask|taskbatch|auditentry|campaign|dlqentry)_add)"
+    "|tasks_app_(order|run|job_draft(_of)?|letter_(order|run|tags)"
+    "|(scheduletask|taskbatch|auditentry|campaign|graphrun|dlqentry)_add)"
 )
 
 
@@ -104,6 +105,8 @@ def console_addresses(rows) -> list[tuple[str, str]]:
         "jobdefinition": rows.job,
         "taskbatch": rows.batch,
         "campaign": rows.campaign,
+        "graphrun": rows.run,
+        "run_id": rows.run,
         "dlqentry": rows.letter,
         "subscription": rows.subscription,
         "secret_id": rows.secret,

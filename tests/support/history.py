@@ -31,6 +31,9 @@ GROWING = (
     "punctual_job_cursor",
     "punctual_campaign",
     "punctual_campaign_chunk",
+    "punctual_run",
+    "punctual_wait",
+    "punctual_job_parent",
     "punctual_backfill",
     "punctual_alarm_incident",
     "punctual_alarm_alert",
@@ -65,7 +68,8 @@ def another_database() -> Iterator[None]:
     connection.settings_dict.update(creation.get_test_db_clone_settings(NAME))
     try:
         with connection.cursor() as cursor:  # the jobs of other tests have used up the first numbers
-            cursor.execute("ALTER SEQUENCE punctual_job_id_seq RESTART")
+            for table in ("punctual_job", "punctual_job_cursor"):
+                cursor.execute(f"ALTER SEQUENCE {table}_id_seq RESTART")
         yield
     finally:
         connection.close()
@@ -282,6 +286,10 @@ class History:
                 "waiting": "CASE WHEN n % 50 = 0 THEN 1 ELSE 0 END",
             },
         )
+        run = {"tenant": "'default'", "job": "n % 1000", "label": "'label-' || n", "fire_time": SOME_DAY}
+        part.insert("punctual_run", 10, run | {"nodes": "'[]'", "created_at": SOME_DAY})
+        part.insert("punctual_job_parent", 10, {"job": "100000000 + n", "parent": "200000000 + n / 10"})
+        part.insert("punctual_wait", 10, {"task": "4000000000 + n", "parent": "5000000000 + n / 10"})
         part.insert(
             "punctual_backfill",
             50,

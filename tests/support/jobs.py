@@ -30,7 +30,7 @@ def by(reason: str = "a test", name: str = "alice") -> Operator:
 
 
 def make(name: str = "report", *, task_type: str = "T_QUIET", tenant: str = "default", **options) -> JobDefinition:
-    if not options.keys() & {"cron", "every", "at"}:
+    if not options.keys() & {"cron", "every", "at", "parents"}:
         options["every"] = 60
     return verbs.create(JobRequest(name=name, task_type=task_type, **options), by(), tenant).job
 

@@ -8,7 +8,7 @@ from django.db import connection
 
 from tasks_app import sql
 from tasks_app.engine.watch import audit_browse, browse, letters
-from tasks_app.lifecycle import look
+from tasks_app.lifecycle import look, release
 from tasks_app.lifecycle.jobs import instances, planning
 
 # These read all that comes from below before they give a row; under them, a LIMIT above bounds nothing.
@@ -47,6 +47,7 @@ ROWS = {
     "waiting_keys": {"": "waiting.key = ANY (%(keys)s::text[])"},
     "compare_keys": {"": "SELECT unnest(%(keys)s::text[])"},
     "plan_instances": {"job": instances.OF_JOB, "cursor": planning.OF_CURSOR, "asked": instances.ASKED_FOR},
+    "release": {"parents": release.OF_PARENTS, "tasks": release.OF_TASKS},
 }
 
 

@@ -24,6 +24,7 @@ from tasks_app.models import DlqEntry, HostHealth, JobDefinition
 from tests.support.alarms import alarm_ids
 from tests.support.api import Api
 from tests.support.engine import run_due
+from tests.support.graphs import begun, family
 from tests.support.jobs import make, nightly
 from tests.support.moves import away, dead
 from tests.support.operators import operator
@@ -55,6 +56,15 @@ def boss() -> Api:
 
 def letter_of(task_id: int) -> int:
     return DlqEntry.objects.get(task_id=task_id).id
+
+
+def failed_run(number: int = 0) -> int:
+    """Of a graph whose first job gives up."""
+    if not number:
+        family("extract", load=["extract"], options={"extract": {"payload": {"do": "die"}}})
+    run = begun("extract", f"run {number}")
+    run_due()
+    return run.id
 
 
 def ready(api: Api, one: Operation, number: int = 0) -> Ready:
@@ -99,6 +109,8 @@ def ready(api: Api, one: Operation, number: int = 0) -> Ready:
         nightly(61)  # its example has a peak
     elif one.id == "read_limits":
         declare_limits([REGISTRY.require("T_RATED")])
+    elif one.path.startswith("/runs"):
+        ids["run_id"] = failed_run(number)
     elif one.path.startswith("/alarms"):
         ids |= alarm_ids()
     elif one.path.startswith("/dead-letters"):

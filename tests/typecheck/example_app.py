@@ -114,6 +114,7 @@ from tasks_app.client.events import Kind, declare_kind
 from tasks_app.client.jobs import (
     Declaration,
     FiringClaimed,
+    HasChildren,
     JobRequest,
     NameTaken,
     StaleRevision,
@@ -364,6 +365,7 @@ def jobs(until: datetime) -> int:
     )
     try:
         job = create_job(request, operator)
+        create_job(JobRequest(name="after it", task_type=send.name, parents=["nightly"], when="all_done"), operator)
         edit_job(job.id, {"cron": "0 3 * * *"}, operator, revision=1)
         pause_job(job.id, operator, until=until)
         resume_job(job.id, operator)
@@ -372,7 +374,7 @@ def jobs(until: datetime) -> int:
         moved: datetime | None = move_firing(job.id, until, operator, fire_time=skipped.fire_time).moved_to
         restore_firing(job.id, skipped.fire_time, operator)
         delete_job(job.id, operator)
-    except (FiringClaimed, NameTaken, StaleRevision, UnknownJob):
+    except (FiringClaimed, HasChildren, NameTaken, StaleRevision, UnknownJob):
         return 0
     return triggered.task_id if moved else 0
 

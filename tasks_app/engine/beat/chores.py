@@ -14,6 +14,7 @@ from tasks_app.database import close_connections, our_connection
 from tasks_app.engine import nodes
 from tasks_app.engine.canary import send_canaries
 from tasks_app.engine.intervals import INTERVALS
+from tasks_app.engine.releases import release_on_commit
 from tasks_app.lifecycle.away import lose
 from tasks_app.lifecycle.reap import reap
 from tasks_app.sql import run
@@ -25,6 +26,7 @@ from .campaigns import run_campaigns, stop_campaigns
 from .compensation import ScansFailed, compensate_and_tell
 from .mover import move
 from .partitions import keep_partitions
+from .releaser import release
 from .rescue import rescue
 from .retention import prune
 from .roll_up import roll_up
@@ -61,6 +63,7 @@ def lose_silent() -> object:
     lost = lose()
     for one in lost:
         log.warning("task.lost task=%d type=%s status=%s", one.id, one.task_type, one.status)
+    release_on_commit([one.id for one in lost if one.waited_for])
     return f"{len(lost)} tasks"
 
 
@@ -75,6 +78,7 @@ CHORES = (
     Chore("prune", prune),
     Chore("roll_up", roll_up),
     Chore("rescue", rescue),
+    Chore("release", release),
     Chore("canary", send_canaries),
     Chore("compensate", compensate_and_tell, aside=True),
     Chore("alarm", alarm, aside=True),

@@ -25,6 +25,7 @@ class Pruned:
     campaigns: int
     incidents: int
     alerts: int
+    runs: int
     hosts: int
     reports: int
     progress: int
@@ -41,6 +42,7 @@ def prune(steps: int = 20) -> Pruned:
         campaigns=len(run("prune_campaigns", {"keep": conf().KEEP_CAMPAIGNS_DAYS * DAY, "step": CAMPAIGNS})),
         incidents=_prune("prune_incidents", conf().KEEP_INCIDENTS_DAYS, steps),
         alerts=_prune("prune_alerts", conf().KEEP_INCIDENTS_DAYS, steps),
+        runs=_prune("prune_runs", conf().KEEP_HOT_DAYS, steps),
         hosts=_prune("prune_hosts", KEEP_HOSTS_DAYS, steps),
         reports=_prune("prune_reports", KEEP_ANSWERS_DAYS, steps),
         progress=_walk("prune_progress", KEEP_PROGRESS_DAYS, steps),

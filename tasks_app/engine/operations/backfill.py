@@ -6,12 +6,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
+from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 from tasks_app.conf import conf
 from tasks_app.core.backfill import PAGE, Which, firings_within, instant_of, microseconds
 from tasks_app.core.campaigns import MOST, checked_cap, checked_most_running, checked_rate
 from tasks_app.core.errors import InvalidTask, NothingToDo, shown
+from tasks_app.core.graphs import descendants_of
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.jobs import again_key, manual_key
 from tasks_app.core.retention import DEFAULT_CLASS, RetentionClass
@@ -20,6 +24,7 @@ from tasks_app.engine.watch.forecast import Forecast, forecast, read_load
 from tasks_app.engine.watch.listing import refuse_cold, walk_archive
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.campaigns.begin import OWN_LANE, SELECT_SECONDS, Slot, Stretch, start_backfill
+from tasks_app.lifecycle.jobs.family import graph_of, root_of
 from tasks_app.lifecycle.jobs.instances import MISSED_SECONDS
 from tasks_app.lifecycle.jobs.lock import database_now, number_of, unknown
 from tasks_app.lifecycle.request import checked_instant
@@ -44,6 +49,7 @@ class BackfillRequest:
     which: str = Which.MISSING
     newest_first: bool = False
     tenant: str = DEFAULT_TENANT
+    descendants: bool = True  # what comes after these jobs in their graphs comes along
 
 
 class Foreseen(NamedTuple):
@@ -55,6 +61,7 @@ class Foreseen(NamedTuple):
     forecast: Forecast
     names: dict[int, str]  # of its jobs
     words: str  # what it is for
+    along: int = 0  # instances of other jobs that come along, as far as they are not there already
 
 
 class _Chosen:
@@ -82,6 +89,11 @@ class _Chosen:
         columns = (column[first:last] for column in (self.jobs, self.fires, self.tasks))
         return [Slot(job, instant_of(at), task) for job, at, task in zip(*columns, strict=True)]
 
+    def moments(self) -> Iterator[list[tuple[int, int, int]]]:
+        """Those of the same time together: time, job and task of each. Once they are in their order."""
+        rows = zip(self.fires, self.jobs, self.tasks, strict=True)
+        return (list(moment) for _, moment in groupby(rows, key=itemgetter(0)))
+
     def slots(self) -> Iterator[Slot]:
         for first in range(0, len(self), PAGE):
             yield from self.part(first, first + PAGE)
@@ -91,15 +103,20 @@ def foresee_backfill(request: BackfillRequest, pace: Pace = Pace()) -> Foreseen:
     """The dry run: how many, the first and the last few, and when it would be done. Changes nothing."""
     found = _Search(request, pace)
     chosen = found.chosen
-    types = {job.id: job.task_type for job in found.jobs}
-    counts = Counter()
-    for job, count in Counter(chosen.jobs).items():
-        counts[types[job]] += count
+    along = found.along()
     lane = found.jobs[0].lane if pace.lane == OWN_LANE else pace.lane
-    when = forecast(counts, read_load(lane), lane, found.now, rate=pace.rate, most_running=pace.most_running)
+    when = forecast(
+        _by_type(Counter(chosen.jobs)),
+        read_load(lane),
+        lane,
+        found.now,
+        rate=pace.rate,
+        most_running=pace.most_running,
+        along=_by_type(along),
+    )
     names = {job.id: job.name for job in found.jobs}
     ends = chosen.part(None, SHOWN), chosen.part(-SHOWN, None)
-    return Foreseen(len(chosen), *ends, when, names, found.words)
+    return Foreseen(len(chosen), *ends, when, names, found.words, along.total())
 
 
 def start(request: BackfillRequest, operator: Operator, pace: Pace = Pace()) -> Campaign:  # noqa: B008
@@ -119,6 +136,7 @@ def start(request: BackfillRequest, operator: Operator, pace: Pace = Pace()) -> 
         found.stretches,
         operator,
         **pace._asdict(),
+        descendants=request.descendants,
         tenant=request.tenant,
         task_type=types.pop() if len(types) == 1 else None,
         selection=found.words,
@@ -141,10 +159,15 @@ class _Search:
         self.deadline = time.monotonic() + SELECT_SECONDS
         self.since, self.until = self._range(request)
         self.jobs = _jobs_of(request)
+        graphed = [job.id for job in self.jobs if job.has_parents or job.has_children]
+        self.graph = graph_of(graphed) if graphed else {}
+        self.descendants = self._checked_descendants(request)
+        self.roots = {job.id: root_of(job) for job in self.jobs}
         self.stretches = [self._stretch(job) for job in self.jobs]
         order = "newest" if request.newest_first else "oldest"
-        self.words = _words(self.jobs, self.since, self.until, self.which, order)
-        self.chosen = self._chosen().ordered(request.newest_first)
+        self.words = _words(self.jobs, self.since, self.until, self.which, order, self._company())
+        self._below = cache(lambda jobs: descendants_of(jobs, self.graph))
+        self.chosen = self._first_of_each(self._chosen().ordered(request.newest_first))
 
     def _range(self, request: BackfillRequest) -> tuple[datetime, datetime]:
         since = checked_instant("since", request.since)
@@ -161,9 +184,48 @@ class _Search:
         # What is younger was not missed: its planner may merely be slow.
         return since, min(until, self.now - timedelta(seconds=MISSED_SECONDS))
 
+    def _checked_descendants(self, request: BackfillRequest) -> bool:
+        """Whether others come along at all."""
+        if self.which is not Which.FAILED:
+            return request.descendants and any(job.has_children for job in self.jobs)
+        if not request.descendants:
+            raise InvalidTask(
+                f"descendants={request.descendants!r}: which={str(self.which)!r} replays instances that are there, and "
+                "what waits for one goes on when it succeeds. Leave descendants out."
+            )
+        return False
+
+    def _company(self) -> str:
+        """With whom these jobs run, in words."""
+        if self.which is Which.FAILED or not any(job.has_children for job in self.jobs):
+            return ""
+        return " with all that comes after" if self.descendants else " without what comes after"
+
+    def along(self) -> Counter[int]:
+        """By job, how many instances come along with the firings that are chosen."""
+        along: Counter[int] = Counter()
+        if self.descendants:
+            together = Counter(frozenset(job for _, job, _ in moment) for moment in self.chosen.moments())
+            for jobs, times in together.items():
+                along.update(dict.fromkeys(self._below(jobs), times))
+        return along
+
+    def _first_of_each(self, chosen: _Chosen) -> _Chosen:
+        """Without the jobs that come along with another of them at the same moment: they wait for that."""
+        if not self.descendants or len(self.jobs) == 1:
+            return chosen
+        first = _Chosen()
+        for moment in chosen.moments():
+            along = self._below(frozenset(job for _, job, _ in moment))
+            for at, job, task in moment:
+                if job not in along:
+                    first.append(job, at, task)
+        return first
+
     def _stretch(self, job: JobDefinition) -> Stretch:
-        since = max(self.since, job.start_at) if job.start_at else self.since
-        return Stretch(job.id, since, min(self.until, job.end_at) if job.end_at else self.until)
+        root = self.roots[job.id]  # whose firings are those of the whole graph
+        since = max(self.since, root.start_at) if root.start_at else self.since
+        return Stretch(job.id, since, min(self.until, root.end_at) if root.end_at else self.until)
 
     def _chosen(self) -> _Chosen:
         chosen = _Chosen()
@@ -180,7 +242,7 @@ class _Search:
             yield from _dead(stretch)
             return
         archived = self._archived(job, stretch) if self.which is Which.MISSING else frozenset()
-        for page in firings_within(_schedule_of(job), stretch.since, stretch.until, self.deadline):
+        for page in firings_within(_schedule_of(self.roots[job.id]), stretch.since, stretch.until, self.deadline):
             known = _known(job.id, page) | archived if self.which is Which.MISSING else archived
             yield from ((at, 0) for at in page if at not in known)
 
@@ -252,6 +314,15 @@ def _jobs_of(request: BackfillRequest) -> list[JobDefinition]:
     return [found[id_] for id_ in wanted]
 
 
+def _by_type(jobs: Counter[int]) -> Counter[str]:
+    types = dict(JobDefinition.objects.filter(id__in=list(jobs)).values_list("id", "task_type"))
+    counts: Counter[str] = Counter()
+    for job, count in jobs.items():
+        if job in types:
+            counts[types[job]] += count
+    return counts
+
+
 def _schedule_of(job: JobDefinition):
     try:
         return job.schedule
@@ -273,8 +344,10 @@ def _checked_which(which: object) -> Which:
     return Which(which)
 
 
-def _words(jobs: Sequence[JobDefinition], since: datetime, until: datetime, which: Which, order: str) -> str:
+def _words(
+    jobs: Sequence[JobDefinition], since: datetime, until: datetime, which: Which, order: str, company: str
+) -> str:
     named = ", ".join(f"{job.name!r}" for job in jobs[:5]) + (f" and {len(jobs) - 5} more" if len(jobs) > 5 else "")
     firings = {Which.MISSING: "missing firings", Which.FAILED: "failed firings", Which.ALL: "all firings"}[which]
     stretch = f"from {since:%Y-%m-%d %H:%M} to {until:%Y-%m-%d %H:%M} UTC"
-    return f"{firings} of {named} {stretch}, {order} first"
+    return f"{firings} of {named}{company} {stretch}, {order} first"

@@ -1,7 +1,7 @@
 """The load forecast: what fires in each minute of the next day, beside what the workers can run in a minute.
 
-From the definitions of all jobs, not from what is planned already; a process keeps it for a minute. Tasks that apps
-schedule themselves, retries and backfills are not foreseen.
+From the definitions of all jobs, not from what is planned already; a process keeps it for a minute. Jobs that wait for
+others, tasks that apps schedule themselves, retries and backfills are not foreseen.
 """
 
 import threading
@@ -107,6 +107,8 @@ def measured_capacity() -> Capacity:
 
 def advice_for(job: JobDefinition, was: JobDefinition | None = None) -> Advice | None:
     """What to tell whoever saves this job; None: it makes no peak worse. `was`: the same one before the change."""
+    if job.has_parents:
+        return None
     found = load_forecast()
     # As the forecast has counted it: saved already, or as it was before, or not at all.
     counted_in = next((one for one in (job, was) if one is not None and _knows(found, one)), None)
@@ -122,7 +124,7 @@ def advice_for(job: JobDefinition, was: JobDefinition | None = None) -> Advice |
 
 def _knows(forecast: LoadForecast, job: JobDefinition) -> bool:
     saved = job.id is not None and isinstance(job.updated_at, datetime)
-    return saved and job.status == JobStatus.ACTIVE and job.updated_at <= forecast.read_at
+    return saved and not job.has_parents and job.status == JobStatus.ACTIVE and job.updated_at <= forecast.read_at
 
 
 def firings_in_a_day(job: JobDefinition, begins: datetime) -> list[int]:

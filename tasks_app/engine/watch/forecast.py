@@ -7,6 +7,7 @@ part. A retry, a burst, or a worker that leaves is not foreseen.
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import NamedTuple
 
 from tasks_app.core.lanes import WEIGHTS
@@ -48,20 +49,25 @@ def forecast(
     *,
     rate: float | None = None,
     most_running: int | None = None,
+    along: Mapping[str, int] = MappingProxyType({}),
 ) -> Forecast:
-    """For so many tasks of each type. `now` is the database's time."""
+    """For so many tasks of each type. `now` is the database's time. `along`: others that they bring along, and that
+    neither the rate nor `most_running` is about."""
     if not load.slots:
         return Forecast(None, None, None, f"When it is done can't be said: no worker serves lane {lane!r} now.")
     total = sum(tasks.values())
-    unknown = sorted(task_type for task_type in tasks if task_type not in load.seconds)
+    unknown = sorted(task_type for task_type in {**tasks, **along} if task_type not in load.seconds)
     bounds = {f"at the rate of {rate:g} a second": rate} if rate else {}
     if not unknown:
-        each = sum(count * load.seconds[task_type] for task_type, count in tasks.items()) / max(total, 1)
+        each = _seconds(tasks, load) / max(total, 1)
+        work = each + _seconds(along, load) / max(total, 1)
         share = WEIGHTS.get(lane, 1) / sum(WEIGHTS.values())
         free = max(load.slots - load.busy, load.slots * share)
         took = f"a task takes {span(timedelta(seconds=each))}"
+        took_all = f"a firing takes {span(timedelta(seconds=work))} with what comes along" if along else took
         bounds |= {
-            f"since {took} and {free:.1f} of {load.slots} slots are free on a day like today": free / max(each, 1e-6)
+            f"since {took_all} and {free:.1f} of {load.slots} slots are free on a day like today": free
+            / max(work, 1e-6)
         }
         if most_running:
             words = f"since {took} and {most_running:,} may be under way"
@@ -75,3 +81,8 @@ def forecast(
     caveat = " If that is more than the workers manage, later." if unknown else ""
     words = f"About {span(timedelta(seconds=seconds))}, until {done_at:%a %d %b %H:%M} UTC, {reason}.{caveat}"
     return Forecast(per_second, seconds, done_at, words)
+
+
+def _seconds(tasks: Mapping[str, int], load: Load) -> float:
+    """That all of them take together."""
+    return sum(count * load.seconds[task_type] for task_type, count in tasks.items())

@@ -50,10 +50,11 @@ RULES = {
         SELECT n.id, n.biz_key FROM punctual_any_task n JOIN punctual_any_task p ON p.id = n.deferred_from
         WHERE n.replaces IS NULL AND p.repeat_after IS NULL
           AND (p.status <> 'SUCCESS' OR n.token <> p.token OR n.id = ANY (p.deferred) IS NOT TRUE)""",
-    "an instance that is BLOCKED waits for its turn": """
+    "an instance that is BLOCKED waits for its turn, or for another": """
         SELECT t.id, t.biz_key FROM punctual_task t
         WHERE t.status = 'BLOCKED' AND t.job IS NOT NULL
-          AND NOT EXISTS (SELECT FROM punctual_turn w WHERE w.task = t.id AND w.state <> 'taken')""",
+          AND NOT EXISTS (SELECT FROM punctual_turn u WHERE u.task = t.id AND u.state <> 'taken')
+          AND NOT EXISTS (SELECT FROM punctual_wait w WHERE w.task = t.id)""",
     "no two instances of a job have its turn": """
         SELECT min(t.id), w.job::text FROM punctual_turn w JOIN punctual_task t ON t.id = w.task
         WHERE w.state = 'taken' AND (t.due_at IS NOT NULL OR t.status NOT IN ('SUCCESS', 'DEAD', 'CANCELLED'))

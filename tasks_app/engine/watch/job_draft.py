@@ -93,7 +93,7 @@ def read_draft(
         found = [FieldError(field_of(one), str(one)) for one in refused]
         told = {one.field for one in known}
         errors = [*known, *(one for one in found if one.field not in told)]
-        if job is None:
+        if job is None or job.has_parents:  # when its parents are done, nobody knows
             return JobDraft(errors)
         try:
             coming = previewed(job, count)

@@ -5,8 +5,10 @@ from datetime import datetime, timedelta
 from tasks_app.conf import conf
 from tasks_app.core.callbacks import HTTP_CALLBACK
 from tasks_app.core.errors import InvalidTask
+from tasks_app.core.graphs import When
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.hosts import HOST_LIMIT, HOST_UNWELL, host_of
+from tasks_app.core.jobs import JobStatus
 from tasks_app.core.phrases import counted, first_line, span
 from tasks_app.core.receivers import receiver_of
 from tasks_app.core.rules import Reason, Rule
@@ -14,9 +16,11 @@ from tasks_app.core.schedule import in_zone
 from tasks_app.core.sharding import home_of
 from tasks_app.core.states import UNDER_WAY, Status
 from tasks_app.engine.canary import canaries
-from tasks_app.lifecycle.jobs.view import known_zone, state_of
+from tasks_app.lifecycle.anywhere import tasks_by_id
+from tasks_app.lifecycle.jobs.parents import names_of
+from tasks_app.lifecycle.jobs.view import MOST_NAMED, known_zone, state_of
 from tasks_app.lifecycle.progress import progress_of
-from tasks_app.models import AnyTask, AwayTask, JobDefinition, ScheduleTask, TaskAttempt, TaskBatch
+from tasks_app.models import AnyTask, AwayTask, JobDefinition, ScheduleTask, TaskAttempt, TaskBatch, TaskWait
 from tasks_app.sql import run
 
 from . import fleet_status
@@ -35,7 +39,7 @@ def why_task(task: ScheduleTask) -> Reason:
     if task.status == Status.AWAY:
         return _away(task)
     if task.status == Status.BLOCKED:
-        return _blocked(task)
+        return _waits_for_turn(task) or _blocked(task)
     if task.due_at is None:
         return _finished(task)
     now = run("clock", {})[0][0]
@@ -62,6 +66,29 @@ def why_job(job: JobDefinition) -> Reason:
     return _no_dispatcher() or _shard_without_dispatcher(job.shard) or state
 
 
+def _blocked(task: ScheduleTask) -> Reason:
+    """What a person has decided, then a parent that failed, then those that are not over."""
+    job = JobDefinition.objects.filter(id=task.job).first() if task.job else None
+    if job is not None and job.status == JobStatus.PAUSED:
+        return _paused(job, state_of(job))
+    parents = tasks_by_id(list(TaskWait.objects.filter(task=task.id).values_list("parent", flat=True))).values()
+    names = names_of({parent.job for parent in parents} - {None})
+    failed = [one for one in parents if one.status in (Status.DEAD, Status.CANCELLED)]
+    if failed and (job is None or job.when == When.ALL_SUCCESS):
+        first = min(failed, key=lambda one: one.id)
+        how = "gave up" if first.status == Status.DEAD else "was cancelled"
+        words = f"It waits for {names.get(first.job, 'a job')!r}, which {how} (task {first.id}: {first.error_code})"
+        more = f", and for {counted(len(failed) - 1, 'other')} that failed" if len(failed) > 1 else ""
+        remedy = f"Retry task {first.id}" if first.status == Status.DEAD else "Run the graph again from there"
+        return Reason(Rule.PARENT_FAILED, f"{words}{more}. {remedy}, or cancel this one.")
+    waited = sorted((one for one in parents if one.live), key=lambda one: one.id)
+    if not waited:
+        return Reason(Rule.BLOCKED, "All that it waited for is over; a beat looks at it within seconds.")
+    few = ", ".join(f"{names.get(one.job, 'a job')!r} (task {one.id}, {one.status})" for one in waited[:MOST_NAMED])
+    more = f" and {len(waited) - MOST_NAMED:,} more" if len(waited) > MOST_NAMED else ""
+    return Reason(Rule.BLOCKED, f"It waits for {few}{more}.")
+
+
 def _paused(job: JobDefinition, state: Reason) -> Reason:
     words = state.words if state.words.endswith((".", "!", "?")) else f"{state.words}."
     if job.paused_until is None or job.paused_until > run("clock", {})[0][0]:
@@ -69,10 +96,10 @@ def _paused(job: JobDefinition, state: Reason) -> Reason:
     return _no_dispatcher() or Reason(state.rule, f"{words} That has passed: a beat resumes it within seconds.")
 
 
-def _blocked(task: ScheduleTask) -> Reason:
+def _waits_for_turn(task: ScheduleTask) -> Reason | None:
     rows = run("waits_for", {"task": task.id, "most": COUNTED})
     if not rows:
-        return Reason(Rule.BLOCKED, "It is waiting for the tasks before it.")
+        return None
     [(at, later, holder, fire_time, before)] = rows
     if later:
         return Reason(Rule.NOT_DUE, f"It is not due until {_instant(at)}.")

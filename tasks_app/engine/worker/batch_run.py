@@ -10,10 +10,11 @@ from django.db import DatabaseError, InterfaceError
 from tasks_app.conf import conf
 from tasks_app.core.handlers import Handler
 from tasks_app.core.lateness import histogram
-from tasks_app.core.task import Outcome, Returned, Skipped, Task
+from tasks_app.core.task import NotYet, Outcome, Returned, Skipped, Task
 from tasks_app.database import our_connection
 from tasks_app.engine.turns import give_turns_on_commit
-from tasks_app.engine.wakeup import wake_on_commit
+from tasks_app.engine.wakeup import SENDER, wake_on_commit
+from tasks_app.lifecycle.release import release_children
 from tasks_app.lifecycle.settle import BatchFigures, BatchLost, Settled, settle
 from tasks_app.lifecycle.start import StartedBatch, finish_batch
 
@@ -25,6 +26,7 @@ log = logging.getLogger(__name__)
 
 # Outcomes wait no longer than this for their batch to end: after a crash less is run again.
 FLUSH_SECONDS = 1.0
+_GOES_ON = (NotYet, Returned)  # outcomes of tasks that are not over; what is away may be, if it was reported already
 
 
 class BatchRun:
@@ -95,6 +97,7 @@ class BatchRun:
         self.flush_at = time.monotonic() + FLUSH_SECONDS
         if self.contact.reports:
             tell_last(self.batch.batch_no, self.contact, written)
+        self._release(written)
 
     def is_old(self) -> bool:
         """Whether outcomes have waited long enough to be written before the batch ends."""
@@ -145,8 +148,23 @@ class BatchRun:
                     tell_last(self.batch.batch_no, self.contact, pending)
             self.written += moved
             self.finished = finish
+            self._release(pending)
             if moved < len(pending):
                 log.info("task.moved_meanwhile batch=%s tasks=%d", self.batch.batch_no, len(pending) - moved)
+
+    def _release(self, written: list[Settled]) -> None:
+        """What waits for these is looked at now that they are settled. Should that fail, a beat looks too."""
+        waited_for = self.batch.waited_for
+        if not waited_for:
+            return
+        ended = [one.task.id for one in written if one.task.id in waited_for and not isinstance(one.outcome, _GOES_ON)]
+        if not ended:
+            return
+        try:
+            SENDER.wake(release_children(ended).dues)
+        except (DatabaseError, InterfaceError) as error:
+            log.warning("task.not_released batch=%s error=%r", self.batch.batch_no, str(error).strip())
+            our_connection().close()
 
     def _settle(self, pending: list[Settled], *, finish: bool) -> int:
         if not pending:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from tasks_app.core.backfill import KIND, Which
 from tasks_app.core.firings import Firing
 from tasks_app.lifecycle.audit import Entry, Operator, audit
+from tasks_app.lifecycle.jobs.family import keep_graphs
 from tasks_app.lifecycle.jobs.instances import ASKED_FOR, Fired, insert
 from tasks_app.sql import array, run
 
@@ -30,18 +31,29 @@ class _Job(NamedTuple):
 
 
 def make(
-    campaign: int, which: Which, jobs: Sequence[int], fires: Sequence[datetime], lane: str | None, operator: Operator
+    campaign: int,
+    which: Which,
+    jobs: Sequence[int],
+    fires: Sequence[datetime],
+    lane: str | None,
+    operator: Operator,
+    *,
+    alone: bool,
+    tenant: str,
 ) -> Made:
     """An instance for each of these firings that has none; or, if `which` is ALL, one of this campaign's own for each.
 
-    The jobs stay as they are until this is committed: whoever edits one then finds what was made, and leaves it alone.
+    Unless `alone`, instances of all that comes after it come along. The jobs, and their graphs, stay as they are until
+    this is committed: whoever edits one then finds what was made, and leaves it alone.
     """
+    if not alone:
+        keep_graphs(tenant)
     there = {row[0]: _Job(*row) for row in run("lock_jobs", {"jobs": array(sorted(set(jobs)))})}
     again = campaign if which is Which.ALL else 0
     fired = [
         Fired(Firing(at, wanted=True, again=again), job) for job, at in zip(jobs, fires, strict=True) if job in there
     ]
-    parts = insert(fired, ASKED_FOR, counted=False, lane=lane)
+    parts = insert(fired, ASKED_FOR, counted=False, lane=lane, rooted=not alone)
     made = {key: id_ for part in parts for key, id_ in zip(part.keys, part.ids, strict=True)}
     _write_down(made, there, operator)
     counts = Counter({CREATED: len(made), EXISTS: len(fired) - len(made)})

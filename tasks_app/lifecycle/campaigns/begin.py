@@ -22,6 +22,7 @@ from tasks_app.sql import run
 LANE = "backfill"  # where released tasks wait, unless they are told otherwise
 OWN_LANE = "own"  # each in the lane that it has
 SELECT_SECONDS = 20.0  # for choosing the tasks; then it goes with those that were found
+ALONE = "alone"  # an option of a backfill: what comes after its jobs does not come along
 RELEASES = (Verb.RETRY, Verb.REPLAY, KIND)  # these make tasks run
 
 
@@ -83,11 +84,13 @@ def start_backfill(
     tenant: str,
     task_type: str | None,
     selection: str = "",
+    descendants: bool = True,
 ) -> Campaign:
     """Begin a campaign that makes up for these firings, in this order; the caller has made sure that they are no more
-    than `cap`. Called again with the same operation it returns the campaign that there is."""
+    than `cap`. Called again with the same operation it returns the campaign that there is. `descendants`: what comes
+    after their jobs comes along."""
     pace = {"cap": checked_cap(cap), "rate": checked_rate(rate), "most_running": checked_most_running(most_running)}
-    options = {"which": str(which), **_lane(lane)}
+    options = {"which": str(which), **_lane(lane), **({} if descendants else {ALONE: True})}
     about = {"tenant": tenant, "task_type": task_type, "selection": selection, "options": options}
 
     def choose(begun: Campaign) -> tuple[int, bool]:

@@ -17,6 +17,7 @@ from tasks_app.core.phrases import first_line
 from tasks_app.database import atomic
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.campaigns.backfill import make
+from tasks_app.lifecycle.campaigns.begin import ALONE
 from tasks_app.lifecycle.campaigns.finished import tell_finished
 from tasks_app.lifecycle.operate import Answer, Verb, operate
 from tasks_app.sql import array, run, text_array
@@ -161,7 +162,8 @@ def _carry_on(taken: _Taken, holder: str) -> Step:
 def _do(taken: _Taken, ids: Sequence[int], jobs: Sequence[int] | None, fires: Sequence[datetime] | None) -> _Deed:
     """To these tasks, what the campaign is for; or for these firings, make the instances."""
     if taken.verb is None:
-        made = make(taken.id, Which(taken.options["which"]), jobs, fires, taken.options.get("lane"), taken.operator)
+        about = (Which(taken.options["which"]), jobs, fires, taken.options.get("lane"), taken.operator)
+        made = make(taken.id, *about, alone=bool(taken.options.get(ALONE)), tenant=taken.tenant)
         return _Deed(made.counts, made.ids, made.due)
     operated = operate(taken.verb, ids, taken.operator, taken.at)
     released = [id_ for id_, answer in operated.answers.items() if answer in _RELEASED]

@@ -84,17 +84,31 @@ def top_up(
     # A job that counts its runs gets them one by one, so that the count is looked at each time.
     for part in [ordered] if job.max_runs is None else [[one] for one in ordered]:
         fired = [Fired(firing, job.id) for firing in part]
-        planned = insert(fired, OF_JOB, counted=job.max_runs is not None, turns=job.overlap != Overlap.ALLOW)
+        planned = insert(
+            fired,
+            OF_JOB,
+            counted=job.max_runs is not None,
+            turns=job.overlap != Overlap.ALLOW,
+            rooted=job.has_children,
+        )
         dues = dues or dues_of(planned)
     return dues
 
 
 def insert(
-    fired: Sequence[Fired], of: str, *, counted: bool, page: int = 1, lane: str | None = None, turns: bool = True
+    fired: Sequence[Fired],
+    of: str,
+    *,
+    counted: bool,
+    page: int = 1,
+    lane: str | None = None,
+    turns: bool = True,
+    rooted: bool = True,
 ) -> list[InShard]:
     """A task for each firing and each job of it, at most `page` jobs; those that are there already are left alone.
 
     What somebody asked for is due now. `lane`: instead of that of each job. `turns`: one of them may mind overlap.
+    `rooted`: one of them may have children, and brings instances of all that are below it along.
     """
     if not fired:
         return []
@@ -110,13 +124,33 @@ def insert(
         "page": page,
         "salt": secrets.token_hex(16),
         "counted": counted,
+        "rooted": rooted,
         "backfill": of is ASKED_FOR,
         "lane": lane,
         "kept": conf().kept_kinds,
         "turns": turns,
         "caught_up": [one.firing.at for one in fired if one.firing.missed] if turns else [],
     } | _homes()
-    return [InShard(*row) for row in run_on("plan_instances", of, params)]
+    rows = run_on("plan_instances", of, params)
+    if rooted:
+        firsts = [task for _, _, _, tasks, _ in rows for task in tasks or ()]
+        insert_families(firsts, lane=lane, backfill=of is ASKED_FOR)
+    return [InShard(*row) for row in rows]
+
+
+def insert_families(firsts: Sequence[int], *, lane: str | None = None, backfill: bool = False) -> list[int]:
+    """For each of these new instances, one of every job below it, which waits for those of its parents; their ids.
+
+    `lane`, and whether they expire, as for the instances themselves.
+    """
+    if not firsts:
+        return []
+    asked = {"ids": array(firsts), "salt": secrets.token_hex(16), "lane": lane, "backfill": backfill}
+    asked |= {"kept": conf().kept_kinds} | _homes()
+    ((tasks,),) = run("plan_families", asked)
+    if tasks:
+        run("plan_waits", {"ids": array(tasks)})
+    return tasks
 
 
 def dues_of(planned: Iterable[InShard]) -> Dues:
@@ -136,7 +170,9 @@ def take_back(job: JobDefinition, by: str) -> list[datetime]:
     """
     params = {"job": job.id, "manual": manual_key(job.id), "again": again_key(job.id)}
     params |= {"by": by, "kept": conf().kept_kinds}
-    taken = [fire_time for (fire_time,) in run("take_back", params)]
+    rows = run("take_back", params)
+    taken = [fire_time for fire_time, _ in rows]
+    take_back_families(job, [key.partition(":")[2] for _, key in rows], by)
     if job.max_runs is not None:
         job.runs -= len(taken)
     if job.overridden and taken:
@@ -144,6 +180,22 @@ def take_back(job: JobDefinition, by: str) -> list[datetime]:
         taken = [at for at in taken if at not in set(moved.values_list("fire_time", flat=True))]
         moved.update(placed=False)
     return taken
+
+
+def take_back_families(job: JobDefinition, labels: Sequence[str], by: str) -> None:
+    """What instances of these labels, which were taken back, had brought along goes with them."""
+    if labels and job.has_children:
+        run("take_back_families", {"job": job.id, "labels": list(labels), "by": by, "kept": conf().kept_kinds})
+
+
+def take_back_waiting(job: JobDefinition, by: str) -> int:
+    """Undo what was made of a job with parents and still waits for them; how many."""
+    return run("take_back_waiting", {"job": job.id, "by": by, "kept": conf().kept_kinds})[0][0]
+
+
+def amend_waiting(job: JobDefinition) -> None:
+    """What waits for its parents gets what an edit has changed."""
+    run("amend_waiting", {"job": job.id, "home": _home(job)})
 
 
 def place_moved(job: JobDefinition) -> Dues:
@@ -175,14 +227,15 @@ class Triggered(NamedTuple):
 
 def trigger(job: JobDefinition, key: str, payload: str | None, overlap: Overlap) -> Triggered:
     """An instance that is due now, or when it is its turn. The caller has locked the job."""
-    home = home_of(job.task_type, conf().SHARDS) if REGISTRY.limited([job.task_type]) else None
-    instance = manual_key(job.id, key)
+    home, instance = _home(job), manual_key(job.id, key)
     held = (job.tenant, instance)
     try:
         with atomic():
             params = {"job": job.id, "key": instance, "payload": payload, "home": home, "kept": conf().kept_kinds}
             params["overlap"] = str(overlap)
             rows = run("trigger_job", params)
+            if rows and job.has_children:
+                insert_families([task_id for task_id, _ in rows])
             # First the insert, then the look: what is moved between the two is seen by one of them.
             over = past_idem([held])
             if over:
@@ -195,6 +248,11 @@ def trigger(job: JobDefinition, key: str, payload: str | None, overlap: Overlap)
         return Triggered(task_id, True, {} if waits else {shard: 0.0}, waits)
     kept = ScheduleTask.objects.filter(tenant=job.tenant, idem_key=instance).values_list("id", flat=True)
     return Triggered(kept[0], False, {})
+
+
+def _home(job: JobDefinition) -> int | None:
+    """The shard of its type, if that has a limit."""
+    return home_of(job.task_type, conf().SHARDS) if REGISTRY.limited([job.task_type]) else None
 
 
 class _TriggeredBefore(Exception):

@@ -78,6 +78,8 @@ def leave(job: JobDefinition, cursor: Cursor | None, now: datetime, by: str) -> 
     A claim that was given back may lie before firings that have run, or before a pause that skipped some: those are not
     opened again because of it.
     """
+    if job.has_parents:
+        return Left(job.plan_from)  # its instances are its parents' business
     if job.status != JobStatus.ACTIVE:
         return Left(job.plan_from)  # the pause took back what was planned, and what it left goes on
     taken = take_back(job, by)
@@ -92,10 +94,11 @@ def leave(job: JobDefinition, cursor: Cursor | None, now: datetime, by: str) -> 
 def join(job: JobDefinition, now: datetime, again: Sequence[datetime] = (), decided: datetime | None = None) -> Dues:
     """Have the planner plan the job from now on, and plan at once what the planner has behind it already, and `again`.
 
-    Of that, nothing up to `decided`. A job that has had its runs gets no cursor: no planner need look at it.
+    Of that, nothing up to `decided`. A job that has had its runs, or that waits for others, gets no cursor: no planner
+    need look at it.
     """
     cursor = None
-    if job.run_at is None and (job.max_runs is None or job.runs < job.max_runs):
+    if job.run_at is None and not job.has_parents and (job.max_runs is None or job.runs < job.max_runs):
         if job.calendar is not None:
             # Until the end of the transaction, or days of before could be planned by when nobody looks any more.
             run("keep_calendar", {"calendar": job.calendar})

@@ -24,7 +24,8 @@ from tasks_app.models import AnyTask, FiringOverride, JobDefinition, ScheduleTas
 from tasks_app.models.schedule_task import DEFAULT_TENANT
 from tasks_app.sql import run
 
-from .instances import OF_JOB, Dues, Fired, dues_of, insert, place_moved
+from .family import root_of
+from .instances import OF_JOB, Dues, Fired, dues_of, insert, place_moved, take_back_families
 from .lock import database_now, join, lock_job
 from .view import forecast, known_zone
 
@@ -109,11 +110,12 @@ def drop_overrides(job: JobDefinition, now: datetime) -> list[str]:
     """An edit has changed the schedule: what it does not fire at any more is neither skipped nor moved. Those times."""
     if not job.overridden:
         return []
-    schedule = job.schedule
     # What was moved and has been claimed stays known: the old schedule may come back, and it must not run again.
     undone = Q(moved_to__isnull=True, fire_time__gt=now) | Q(moved_to__isnull=False, placed=False)
     to_come = FiringOverride.objects.filter(undone, job=job.id)
-    gone = [one for one in to_come.order_by("fire_time") if not schedule.fires_at(one.fire_time)]
+    # A job that waits for others has no schedule any more.
+    schedule = None if job.has_parents else job.schedule
+    gone = [one for one in to_come.order_by("fire_time") if schedule is None or not schedule.fires_at(one.fire_time)]
     FiringOverride.objects.filter(id__in=[one.id for one in gone]).delete()
     return [one.fire_time.isoformat() for one in gone]
 
@@ -127,6 +129,12 @@ def skip_moved(job: JobDefinition, ended: datetime, operator: Operator) -> None:
 
 
 def _named(job: JobDefinition, fire_time: datetime | None, now: datetime) -> datetime:
+    if job.has_parents:
+        root = root_of(job)
+        raise InvalidTask(
+            f"job {job.id} runs after others, and has no firings of its own. Skip or move those of job {root.id}, "
+            f"{root.name!r}: the whole graph goes with them."
+        )
     if job.run_at is not None:
         raise InvalidTask(f"job {job.id} has a single time; edit `at` to move it, or pause or delete the job.")
     if fire_time is not None:
@@ -140,9 +148,11 @@ def _named(job: JobDefinition, fire_time: datetime | None, now: datetime) -> dat
 def _take_out(job: JobDefinition, fire_time: datetime, now: datetime, operator: Operator) -> dict | None:
     """Take the firing out of the planner's hands, with its instance if it has one. What was decided for it before."""
     override = FiringOverride.objects.filter(job=job.id, fire_time=fire_time).first()
-    key = firing_key(job.id, Firing(fire_time).label)
+    label = Firing(fire_time).label
+    key = firing_key(job.id, label)
     asked = {"job": job.id, "fire_time": fire_time, "key": key, "by": operator.name, "kept": conf().kept_kinds}
     if run("take_back_firing", asked):
+        take_back_families(job, [label], operator.name)
         if job.max_runs is not None:
             job.runs -= 1
             job.save(update_fields=["runs"])

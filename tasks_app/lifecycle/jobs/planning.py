@@ -98,6 +98,8 @@ class _Page(NamedTuple):
     counted: bool  # one of them counts its runs
     turns: bool  # one of them cares about overlap
     most_missed: int | None  # of missed firings, the most that one of them wants; None: not asked for
+    rooted: bool  # one of the schedule's jobs has children
+    cut: bool = False  # not all of the jobs that it could have: those that are left out come next
 
 
 class _Step(NamedTuple):
@@ -110,6 +112,7 @@ class _Step(NamedTuple):
     next_fire: datetime
     after_job: int
     counted: bool  # one of the jobs counts its runs
+    rooted: bool  # one of the jobs has children
     turns: bool  # one of the jobs cares about overlap
     missed: Sequence[datetime] = ()  # firings that passed before anybody planned them
 
@@ -146,6 +149,7 @@ def plan_due(shards: Iterable[int], ahead: float) -> Planning:
             OF_CURSOR,
             counted=any(step.counted for step in steps),
             page=PAGE,
+            rooted=any(step.rooted for step in steps),
             turns=any(step.turns for step in steps),
         )
         _tell_missed(steps)
@@ -171,6 +175,9 @@ def _steps(cursors: Sequence[DueCursor], times: _Times) -> tuple[list[_Step], li
         if not page.jobs and not cursor.after_job:
             empty.append(cursor.id)
             continue
+        along = 0
+        if page.rooted:
+            page, along = _cut(cursor, page)
         try:
             step = _step(cursor, page, times)
         except Exception as error:
@@ -181,8 +188,19 @@ def _steps(cursors: Sequence[DueCursor], times: _Times) -> tuple[list[_Step], li
             unreadable[cursor.id] = time.monotonic() + UNREADABLE_SECONDS
             continue
         steps.append(step)
-        size += page.jobs * (len(step.firings) + bool(step.missed))
+        size += (page.jobs + along) * (len(step.firings) + bool(step.missed))
     return steps, empty
+
+
+def _cut(cursor: DueCursor, page: _Page) -> tuple[_Page, int]:
+    """The page up to the job whose graph makes it as large as a step may be; and how many jobs come along with it."""
+    asked = {"cursor": cursor.id, "low": cursor.after_job, "high": page.last or 0, "most": PAGE}
+    along = 0
+    for job, family in run("rooted_jobs", asked):
+        along += family - 1
+        if along >= INSTANCES and job < (page.last or 0):
+            return page._replace(last=job, cut=True), along
+    return page, along
 
 
 def _paged(cursors: Sequence[DueCursor], missed_before: datetime) -> Iterator[tuple[DueCursor, _Page]]:
@@ -209,11 +227,11 @@ def _step(cursor: DueCursor, page: _Page, times: _Times) -> _Step:
     # If nothing fires, missed firings are passed over: nobody wants them.
     after = planned_until or max(times.missed_before, cursor.next_fire - INSTANT)
     missed = newest(schedule, cursor.next_fire - INSTANT, min(after, times.missed_before), MISSED_TOLD)
-    if planned_until and page.jobs == PAGE:
+    told = page.counted, page.rooted, page.turns, missed
+    if planned_until and (page.jobs == PAGE or page.cut):
         # There may be more jobs: next comes the same firing, for those after the last one.
-        return _Step(cursor.id, found, low, high, planned_until, high, page.counted, page.turns, missed)
-    following = times.following(schedule, after)
-    return _Step(cursor.id, found, low, high, following, 0, page.counted, page.turns, missed)
+        return _Step(cursor.id, found, low, high, planned_until, high, *told)
+    return _Step(cursor.id, found, low, high, times.following(schedule, after), 0, *told)
 
 
 def _tell_missed(steps: Sequence[_Step]) -> None:
@@ -237,8 +255,8 @@ def _tell_missed(steps: Sequence[_Step]) -> None:
 
 
 def _first_page(cursor: DueCursor, page: _Page, schedule: Schedule, times: _Times) -> list[Firing]:
-    # So many jobs, or some that count their runs: one firing at a time, page by page.
-    one_by_one = page.jobs == PAGE or page.counted
+    # So many jobs, or some that count their runs or have children: one firing at a time, page by page.
+    one_by_one = page.jobs == PAGE or page.counted or page.rooted
     most = 1 if one_by_one else INSTANCES
     found = times.firings(schedule, cursor.next_fire - INSTANT, page.most_missed or 0, most)
     return found[: 1 if one_by_one else max(1, INSTANCES // page.jobs)]

@@ -109,8 +109,8 @@ def _take_back_page(calendar: int, after: int, days: Days) -> int | None:
                     "kept": conf().kept_kinds,
                 },
             )
-    # Those that count their runs get some back, those that wait for their turn leave it, and one that had left its
-    # schedule comes back to it: one by one.
+    # Those that count their runs get some back, those that wait for their turn leave it, those that others wait for
+    # take them along, and one that had left its schedule comes back to it: one by one.
     for one in page:
         if one.left_early or (one.alone and any(_left_out(one, days))):
             _replan_job(one.tenant, one.job)

@@ -13,6 +13,7 @@ from tasks_app.core.calendars import Days, OnDayOff
 from tasks_app.core.celery_call import CELERY_TASK, celery_call
 from tasks_app.core.errors import InvalidTask, NameTaken, PunctualError, nearest, refuse_absurd_instant, shown
 from tasks_app.core.firings import INSTANT
+from tasks_app.core.graphs import IfParentFails, When
 from tasks_app.core.handlers import REGISTRY, Handler, refuse_bad_lane, refuse_bad_max_retry
 from tasks_app.core.jobs import CatchUp, Overlap
 from tasks_app.core.schedule import Gap, Repeat, Schedule
@@ -23,12 +24,19 @@ from tasks_app.models.job_definition import NAME_LENGTH
 from tasks_app.models.schedule_task import DEFAULT_TENANT
 from tasks_app.sql import run
 
+from .parents import parent_names
+
 DAY = 86_400
 LONGEST_WINDOW = 366 * DAY
 LONGEST_TIMEOUT = 7 * DAY
 MOST_CAUGHT_UP = 1_000
 MOST_DELAYS = 100
+MOST_PARENTS = 1_000
 WHEN = ("cron", "every", "at")
+OF_A_CHILD = ("parents", "when", "if_parent_fails")
+# What only a job with a schedule can have, and what it is without.
+OF_A_SCHEDULE = {"cron": "", "every": 0, "at": None, "start_at": None, "end_at": None, "max_runs": None, "jitter": 0}
+OF_A_SCHEDULE |= {"calendar": "", "on_day_off": OnDayOff.SKIP, "overlap": Overlap.ALLOW}
 SECONDS = "seconds"  # marks the fields that hold a length of time: files may write those as 5m
 Seconds = Annotated[float, SECONDS]
 WholeSeconds = Annotated[int, SECONDS]
@@ -36,7 +44,7 @@ WholeSeconds = Annotated[int, SECONDS]
 
 @dataclass(frozen=True)
 class JobRequest:
-    """Every field a caller may set; exactly one of cron, every and at."""
+    """Every field a caller may set; exactly one of cron, every and at, or parents."""
 
     name: str
     task_type: str
@@ -61,6 +69,9 @@ class JobRequest:
     catch_up: str = CatchUp.LATEST
     catch_up_window: WholeSeconds = 365 * DAY
     catch_up_most: int = 100
+    parents: Sequence[str] = ()  # names of the jobs that it waits for; such a job has no schedule
+    when: str = When.ALL_SUCCESS
+    if_parent_fails: str = IfParentFails.WAIT
     overlap: str = Overlap.ALLOW  # what a firing does while an older instance is under way
 
 
@@ -76,6 +87,9 @@ def changed(job: JobDefinition, changes: Mapping[str, object]) -> JobRequest:
     given = {name: value for name, value in changes.items() if name in WHEN and value}
     if given:
         request = replace(request, cron="", every=0, at=None)
+    if changes.get("parents") and not job.has_parents:
+        # It leaves its schedule, and all that belongs to it; what is given beside the parents is looked at below.
+        request = replace(request, **OF_A_SCHEDULE)
     if "calendar" in changes and not changes["calendar"]:
         request = replace(request, on_day_off=OnDayOff.SKIP)  # it goes with the calendar
     if "backoff" in changes and job.max_retry == _usual_max_retry(job):
@@ -91,8 +105,9 @@ def as_request(job: JobDefinition) -> JobRequest:
     return JobRequest(
         at=job.run_at,
         expires_after=None if job.expires_after is None else job.expires_after.total_seconds(),
+        parents=parent_names(job),
         calendar=calendar_name(job),
-        **{name: getattr(job, name) for name in FIELDS if name not in ("at", "expires_after", "calendar")},
+        **{name: getattr(job, name) for name in FIELDS if name not in ("at", "expires_after", "calendar", "parents")},
     )
 
 
@@ -117,6 +132,7 @@ def columns(request: JobRequest, now: datetime, was: JobDefinition | None = None
     if request.task_type == CELERY_TASK:
         celery_call(request.payload)
     payload = fitting_payload(handler, request.payload)
+    _refuse_bad_place(request)
     when = timing(request, now, was, tenant)
     return {
         "name": name,
@@ -128,13 +144,30 @@ def columns(request: JobRequest, now: datetime, was: JobDefinition | None = None
         "timeout": request.timeout,
         "expires_after": None if request.expires_after is None else timedelta(seconds=request.expires_after),
         **when,
+        "when": str(request.when),
+        "if_parent_fails": str(request.if_parent_fails),
     }
 
 
 def timing(request: JobRequest, now: datetime, was: JobDefinition | None = None, tenant: str = DEFAULT_TENANT) -> dict:
     """The values that say when it fires; an InvalidTask if they make no sense, whatever the others are."""
     _refuse_bad_limits(request)
-    schedule = _schedule(request, now, was, _days(request, was.tenant if was else tenant))
+    return {
+        **(_NO_TIMES if request.parents else _times(request, now, was, was.tenant if was else tenant)),
+        "has_parents": bool(request.parents),
+        "jitter_offset": jitter_offset(request.name or "", request.jitter),
+        **{name: getattr(request, name) for name in ("start_at", "end_at", "max_runs", "jitter")},
+        **{name: getattr(request, name) for name in ("catch_up", "catch_up_window", "catch_up_most", "overlap")},
+    }
+
+
+_NO_TIMES = {"cron": "", "every": 0, "phase": 0, "run_at": None}
+_NO_TIMES |= {"timezone": "UTC", "dst_gap": str(Gap.SHIFT), "dst_repeat": str(Repeat.ONCE)}
+_NO_TIMES |= {"calendar": None, "on_day_off": str(OnDayOff.SKIP)}
+
+
+def _times(request: JobRequest, now: datetime, was: JobDefinition | None, tenant: str) -> dict:
+    schedule = _schedule(request, now, was, _days(request, tenant))
     _refuse_what_never_fires(request, schedule, now, was)
     return {
         "cron": schedule.cron,
@@ -146,9 +179,6 @@ def timing(request: JobRequest, now: datetime, was: JobDefinition | None = None,
         "dst_repeat": str(schedule.repeat),
         "calendar": schedule.days and schedule.days.key.calendar,
         "on_day_off": str(schedule.on_day_off),
-        "jitter_offset": jitter_offset(request.name or "", request.jitter),
-        **{name: getattr(request, name) for name in ("start_at", "end_at", "max_runs", "jitter")},
-        **{name: getattr(request, name) for name in ("catch_up", "catch_up_window", "catch_up_most", "overlap")},
     }
 
 
@@ -244,6 +274,28 @@ def _refuse_bad_limits(request: JobRequest) -> None:
     seconds = request.expires_after
     if seconds is not None and not (_is_number(seconds) and 0 < seconds <= LONGEST_WINDOW):
         raise InvalidTask(f"expires_after={shown(seconds)} must be more than 0 seconds and at most a year.")
+
+
+def _refuse_bad_place(request: JobRequest) -> None:
+    """What can be seen of its parents without looking for them."""
+    for name, known in (("when", When), ("if_parent_fails", IfParentFails)):
+        if getattr(request, name) not in list(known):
+            raise InvalidTask(f"{name}={shown(getattr(request, name))} is unknown; use {', '.join(known)}.")
+    parents = request.parents
+    if not isinstance(parents, list | tuple) or not all(isinstance(one, str) for one in parents):
+        raise InvalidTask(f"parents={shown(parents)} must be a list of names of jobs, such as ['extract'].")
+    if len(set(parents)) != len(parents) or len(parents) > MOST_PARENTS:
+        raise InvalidTask(f"parents={shown(parents)} must name each job once, and at most {MOST_PARENTS:,} of them.")
+    if not parents:
+        return
+    if request.name in parents:
+        raise InvalidTask(f"parents has {request.name!r}, which is the job itself; a job can't wait for itself.")
+    for name, without in OF_A_SCHEDULE.items():
+        if getattr(request, name) != without:
+            raise InvalidTask(
+                f"{name}={shown(getattr(request, name))} belongs to a schedule, and a job with parents has none: it "
+                f"runs after them. Leave {name} out, or the parents."
+            )
 
 
 def _backoff(request: JobRequest) -> list[float] | None:

@@ -7,6 +7,7 @@ is taken back, and nothing is planned by it any more.
 import logging
 from collections.abc import Mapping, Sequence, Set
 from datetime import datetime
+from math import inf
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ from django.db import IntegrityError
 
 from tasks_app.core.callbacks import HTTP_CALLBACK
 from tasks_app.core.celery_call import CELERY_TASK, celery_call
-from tasks_app.core.errors import InvalidTask, PunctualError, UnknownJob, shown
+from tasks_app.core.errors import HasChildren, InvalidTask, PunctualError, UnknownJob, shown
 from tasks_app.core.firings import INSTANT, newest
 from tasks_app.core.handlers import REGISTRY, refuse_other_tenant
 from tasks_app.core.jobs import JobStatus, OnResume, Overlap
@@ -22,6 +23,7 @@ from tasks_app.database import atomic
 from tasks_app.lifecycle.audit import Entry, Operator, audit
 from tasks_app.lifecycle.callbacks import refuse_bad_callback
 from tasks_app.lifecycle.outbox import tell
+from tasks_app.lifecycle.release import release_of_job
 from tasks_app.lifecycle.request import checked_instant, checked_json, checked_name, fitting_payload
 from tasks_app.lifecycle.shards import shards_of
 from tasks_app.lifecycle.turns import cancel_waiting, hold_turns, leave_turns
@@ -29,10 +31,12 @@ from tasks_app.models import Backfill, FiringOverride, JobDefinition, Turn
 from tasks_app.models.schedule_task import DEFAULT_TENANT, TENANT_LENGTH
 from tasks_app.sql import run
 
-from .instances import Dues, Triggered, take_back
+from .family import keep_graphs, link, lock_graphs, resolved
+from .instances import Dues, Triggered, amend_waiting, take_back, take_back_waiting
 from .instances import trigger as _trigger
 from .lock import Left, database_now, join, leave, lock_job, number_of, unknown
 from .overrides import drop_overrides, skip_moved
+from .parents import child_names
 from .request import JobRequest, changed, checked_overlap, columns, name_taken, shown_fields
 
 KEY_LENGTH = 150
@@ -54,8 +58,11 @@ def create(request: JobRequest, operator: Operator, tenant: str | None = None) -
     tenant = checked_name("tenant", REGISTRY.tenant_of(request.task_type, tenant), TENANT_LENGTH)
     refuse_other_tenant(REGISTRY.require(request.task_type), tenant)
     with atomic(savepoint=False):
+        if request.parents:
+            lock_graphs(tenant)
         now = database_now()
         values = columns(request, now, tenant=tenant)
+        parents = resolved(tenant, request.parents) if request.parents else []
         _refuse_bad_payload(values["task_type"], tenant, values["payload"])
         values |= {
             "plan_from": _start(values["run_at"], values["start_at"], now),
@@ -71,6 +78,8 @@ def create(request: JobRequest, operator: Operator, tenant: str | None = None) -
             raise _name_taken(error, tenant, values["name"]) from None
         [job.shard] = shards_of([tenant], ["job"], [str(job.id)])
         dues = join(job, now, [job.run_at] if job.run_at else ())
+        if parents:
+            dues = link(job, parents, now, operator.name)
         _audit(operator, "create", job, {"after": shown_fields(job)})
         _tell("job.created", job, operator)
     return Changed(_fresh(job), dues)
@@ -86,13 +95,17 @@ def edit(
 ) -> Changed:
     """The job by its new rule, from the first firing on that nobody has claimed; `revision` is what the caller saw."""
     with atomic(savepoint=False):
+        if "parents" in changes:
+            lock_graphs(tenant)
         job, cursor = lock_job(tenant, job_id, revision)
-        before, now = shown_fields(job), database_now()
-        values = columns(changed(job, changes), now, was=job)
+        before, now, dues = shown_fields(job), database_now(), {}
+        request = changed(job, changes)
+        values = columns(request, now, was=job)
+        waited, parents = job.has_parents, resolved(tenant, request.parents) if "parents" in changes else None
         refuse_other_tenant(REGISTRY.require(values["task_type"]), job.tenant)
         _refuse_bad_payload(values["task_type"], job.tenant, values["payload"])
         left, new_times = (
-            leave(job, cursor, now, operator.name),
+            Left(now) if waited else leave(job, cursor, now, operator.name),
             {name for name in _TIMES if values[name] != getattr(job, name)},
         )
         if job.start_at is not None and job.start_at > now and job.run_at is None:
@@ -109,9 +122,13 @@ def edit(
                 job.save()
         except IntegrityError as error:
             raise _name_taken(error, tenant, values["name"]) from None
-        freed = _change_turns(job, cared=cared)
-        dues = join(job, now, opened.again, opened.decided) if job.status == JobStatus.ACTIVE else {}
-        dues = {shard: min(part[shard] for part in (dues, freed) if shard in part) for shard in {*dues, *freed}}
+        if parents is not None:
+            dues = link(job, parents, now, operator.name)
+        dues = _joined(dues, _change_turns(job, cared=cared))
+        dues = _joined(dues, join(job, now, opened.again, opened.decided) if job.status == JobStatus.ACTIVE else {})
+        if waited:
+            amend_waiting(job)
+            dues = _joined(dues, release_of_job(job.id).dues)  # it may wait by another rule now
         after = shown_fields(job)
         detail = {"before": before, "after": after}
         _audit(operator, "edit", job, detail | ({"overrides_dropped": dropped} if dropped else {}))
@@ -219,6 +236,8 @@ def trigger(
     key = checked_name("key", key, KEY_LENGTH)
     given = None if overlap is None else checked_overlap(overlap)
     with atomic(savepoint=False):
+        if JobDefinition.objects.filter(id=number_of(job_id), has_children=True).exists():
+            keep_graphs(tenant)  # what is below it comes along, as it is now
         # Locked against a deletion and an edit, but not against a planner that counts its runs.
         locked = run("lock_job", {"tenant": tenant, "job": number_of(job_id)})
         job = JobDefinition.objects.filter(id=number_of(job_id)).first() if locked else None
@@ -251,9 +270,19 @@ def delete(
     Of those, the ones that still wait for their turn are cancelled.
     """
     with atomic(savepoint=False):
+        lock_graphs(tenant)
         job, _ = lock_job(tenant, job_id, revision)
         before = shown_fields(job)
+        if job.has_children:
+            raise HasChildren(
+                f"job {job.name!r} can't be deleted while {_listed(child_names(job))} after it. Delete those first, or "
+                "take it out of their parents.",
+                job,
+            )
         take_back(job, operator.name)
+        if job.has_parents:
+            link(job, [], database_now(), operator.name)
+            take_back_waiting(job, operator.name)
         if job.overlap != Overlap.ALLOW or Turn.objects.filter(job=job.id).exists():
             cancel_waiting(job.id, operator.name)
         Backfill.objects.filter(job=job.id).delete()
@@ -274,7 +303,7 @@ def _resume(job: JobDefinition, operator: Operator, how: OnResume) -> Changed:
     now = database_now()
     # What came after the end of the pause was missed as in any other job, however late the end is noticed.
     ended = min(now, job.paused_until or now)
-    missed_from, again = job.plan_from, _within(job, ended, how)
+    missed_from, again = job.plan_from, [] if job.has_parents else _within(job, ended, how)
     job.plan_from, job.owed = max(job.plan_from, ended), None
     job.status, job.revision, job.updated_at = JobStatus.ACTIVE, job.revision + 1, now
     before = _pause_of(job)
@@ -284,6 +313,8 @@ def _resume(job: JobDefinition, operator: Operator, how: OnResume) -> Changed:
     if how is OnResume.SKIP:
         skip_moved(job, ended, operator)
     dues = join(job, now, again)
+    if job.has_parents:
+        dues = release_of_job(job.id).dues  # the pause has held what was made of it
     detail = {"before": before, "after": _pause_of(job), "on_resume": str(how), "from": missed_from.isoformat()}
     _audit(operator, "resume", job, detail)
     _tell("job.resumed", job, operator)
@@ -337,6 +368,16 @@ def _start(run_at: datetime | None, start_at: datetime | None, now: datetime) ->
     if run_at is not None:
         return run_at - INSTANT
     return max(now, start_at - INSTANT) if start_at else now
+
+
+def _joined(one: Dues, other: Dues) -> Dues:
+    return {shard: min(one.get(shard, inf), other.get(shard, inf)) for shard in {**one, **other}}
+
+
+def _listed(names: Sequence[str]) -> str:
+    few = ", ".join(repr(name) for name in names[:5])
+    more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
+    return f"{few}{more} {'comes' if len(names) == 1 else 'come'}"
 
 
 def _pause_of(job: JobDefinition) -> dict:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from django.db.models import Q
 
 from tasks_app.core.errors import InvalidTask, PunctualError
+from tasks_app.core.graphs import When
 from tasks_app.core.jobs import JobStatus
 from tasks_app.core.lanes import DEFAULT_LANE, LANES
 from tasks_app.core.phrases import counted
@@ -17,8 +18,10 @@ from tasks_app.models import FiringOverride, JobDefinition, ScheduleTask
 from tasks_app.models.schedule_task import DEFAULT_TENANT
 from tasks_app.sql import run
 
+from .parents import parent_names
 from .request import JobRequest, columns, name_taken, timing
 
+MOST_NAMED = 10  # parents in a sentence
 MOST_DAYS_OFF = 200  # that one preview lists
 LOOKED_AT = timedelta(days=366)  # for what falls out of a job that has no firing to come
 
@@ -45,6 +48,8 @@ def coming(job: JobDefinition, count: int = 10, after: datetime | None = None) -
 
 def forecast(job: JobDefinition, count: int = 10, after: datetime | None = None) -> list[Coming]:
     """The job's next firings in the order in which they run, as if it were not paused."""
+    if job.has_parents:
+        return []  # its parents' are its own
     after = after or run("clock", {})[0][0]
     start = max(after, job.start_at - timedelta(microseconds=1)) if job.start_at else after
     if job.max_runs is not None:
@@ -80,6 +85,8 @@ class Preview(NamedTuple):
 
 def previewed(job: JobDefinition, count: int = 10) -> Preview:
     """The job's next firings, and what falls out between them."""
+    if job.has_parents:
+        return Preview([], [])
     now = run("clock", {})[0][0]
     times = forecast(job, count, now)
     return Preview(times, falls_out(job, now, times[-1].at if times else now + LOOKED_AT))
@@ -140,10 +147,23 @@ def firing_in_words(job: JobDefinition, one: Coming) -> str:
 
 def schedule_in_words(job: JobDefinition) -> str:
     """When it fires; a schedule that can't be read any more, say of a zone that is gone, says so instead."""
+    if job.has_parents:
+        return f"After {_after(job)}"
     try:
         return job.schedule.words
     except InvalidTask as error:
         return f"It can't be read: {error}"
+
+
+def _after(job: JobDefinition) -> str:
+    """Its parents, and what it waits for of them."""
+    names = parent_names(job)
+    few = ", ".join(repr(name) for name in names[:MOST_NAMED])
+    named = f"{few} and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else few
+    ended = {When.ALL_SUCCESS: "succeeded", When.ALL_DONE: "ended", When.ANY_FAILED: "failed"}[When(job.when)]
+    if len(names) == 1:
+        return f"{named} has {ended}"
+    return f"one of {named} has {ended}" if job.when == When.ANY_FAILED else f"{named} have {ended}"
 
 
 def in_words(job: JobDefinition, times: list[datetime]) -> list[str]:
@@ -155,6 +175,8 @@ def state_of(job: JobDefinition) -> Reason:
     if job.status == JobStatus.PAUSED:
         until = f" until {in_zone(job.paused_until, known_zone(job))}" if job.paused_until else ""
         return Reason(Rule.JOB_PAUSED, f"Paused by {job.paused_by}{until}: {job.pause_reason}")
+    if job.has_parents:
+        return Reason(Rule.BLOCKED, f"Runs after {_after(job)}.")
     try:
         times = coming(job, 1)
     except InvalidTask as error:

@@ -42,6 +42,9 @@ class Command(TerminalCommand):
             help="firings without an instance (the default), those whose instance is dead, or all of them once more",
         )
         parser.add_argument("--newest-first", action="store_true", help="instead of the oldest")
+        parser.add_argument(
+            "--alone", action="store_true", help="without the jobs that come after these in their graphs"
+        )
         parser.add_argument("--rate", type=float, help="instances a second; no limit unless told")
         parser.add_argument("--most-running", type=int, metavar="NUMBER", help="so many may not be over yet")
         parser.add_argument("--lane", default=LANE, help=f"in which they wait; default: {LANE}; {OWN_LANE}: the job's")
@@ -62,6 +65,7 @@ class Command(TerminalCommand):
                 options["which"],
                 options["newest_first"],
                 options["tenant"],
+                not options["alone"],
             )
             foreseen = foresee_backfill(request, pace)
             if options["yes"] and foreseen.instances:
@@ -93,6 +97,9 @@ def _lines(foreseen: Foreseen, campaign: Campaign | None) -> list[str]:
         if place == len(foreseen.first) and foreseen.instances > len(shown):
             lines.append("  …")
         lines.append(f"  {_moment(slot)}  {foreseen.names[slot.job]}" + (f", task {slot.task}" if slot.task else ""))
+    if foreseen.along:
+        more = counted(foreseen.along, "instance")
+        lines.append(f"With them come {more} of the jobs after them, as far as they are not there already.")
     lines.append(foreseen.forecast.words)
     if campaign is None:
         return [*lines, "Nothing was begun; --yes begins it."]
@@ -103,6 +110,7 @@ def _as_json(foreseen: Foreseen, campaign: Campaign | None) -> dict:
     when = foreseen.forecast
     return {
         "instances": campaign.total if campaign else foreseen.instances,
+        "along": foreseen.along,
         "first": [_slot(one) for one in foreseen.first],
         "last": [_slot(one) for one in foreseen.last],
         "per_second": when.per_second,

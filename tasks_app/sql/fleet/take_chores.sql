@@ -2,7 +2,8 @@
 -- One whose time is further away than it is ever set was set by a clock that has been set back since, or by another
 -- setting: it is due, too.
 -- A reap with nothing to reap is taken, done and not returned: that is the common case, and costs no second statement. So
--- is the work on campaigns while there is none, or none that another beat leaves to this one.
+-- is the work on campaigns while there is none, or none that another beat leaves to this one, and the walk over what waits
+-- for others while nothing does.
 WITH
 --include report_beat
 , idle AS MATERIALIZED (
@@ -15,6 +16,8 @@ WITH
                         AND (held_until IS NULL OR held_until < (SELECT clock_timestamp())))
       AND NOT EXISTS (SELECT FROM punctual_campaign WHERE measure_at <= (SELECT clock_timestamp())
                         AND (held_until IS NULL OR held_until < (SELECT clock_timestamp())))
+    UNION ALL
+    SELECT 'release' WHERE (SELECT min(task) FROM punctual_wait) IS NULL
 ), taken AS (
     UPDATE punctual_chore e
     SET next_at = clock_timestamp() + make_interval(secs => c.every), ran_at = clock_timestamp(), ran_by = %(name)s,

@@ -6,6 +6,7 @@
 -- In the order of their keys: an index takes neighbours a fifth cheaper. Runs are counted only where somebody counts.
 -- A type with a limit has a shard of its own, and its rows say that they are limited, as everywhere.
 -- What a person wants after a pause or an edit is late from now on. What nobody planned in time is late from its firing.
+-- If one of the jobs has children (`rooted`), the ids come too: their families are planned next, by plan_families.
 -- `moved` is when a firing runs that somebody has moved: then exactly, without jitter. Of firings that somebody has skipped or
 -- moved the planner makes nothing; only jobs that have such are asked for them.
 -- Tokens are made from one random salt: PostgreSQL's own opens a random device for each.
@@ -70,7 +71,7 @@ WITH created AS (
     ) AS d
     WHERE %(turns)s
 --include created
-SELECT shard, count(*), date_part('epoch', min(due_at)), array_agg(id) FILTER (WHERE %(backfill)s::bool),
+SELECT shard, count(*), date_part('epoch', min(due_at)), array_agg(id) FILTER (WHERE %(backfill)s::bool OR %(rooted)s::bool),
        array_agg(biz_key::text) FILTER (WHERE %(backfill)s::bool)
 FROM created
 GROUP BY shard

@@ -1,6 +1,7 @@
 -- planned_by_calendar: the next jobs of a calendar, each with its schedule and the firings of it that are planned and not
 -- claimed: those that a change of the calendar may take back. What somebody has moved stays.
--- A job that counts its runs, or whose instances wait for their turn, is dealt with by itself, under its lock (`alone`).
+-- A job that counts its runs, whose instances wait for their turn, or that others wait for, is dealt with by itself, under
+-- its lock (`alone`).
 -- A job may have left its schedule since the calendar had no firing before its end (`left_early`); now it may have one.
 WITH page AS MATERIALIZED (
     SELECT * FROM punctual_job
@@ -9,7 +10,7 @@ WITH page AS MATERIALIZED (
     LIMIT %(page)s
 )
 SELECT j.id, j.tenant, j.cron, j.every, j.phase, j.timezone, j.dst_gap, j.dst_repeat, j.on_day_off, p.times,
-       j.max_runs IS NOT NULL OR j.overlap <> 'allow' AS alone,
+       j.max_runs IS NOT NULL OR j.overlap <> 'allow' OR j.has_children AS alone,
        j.cursor IS NULL AND j.end_at > clock_timestamp() AND (j.max_runs IS NULL OR j.runs < j.max_runs) AS left_early
 FROM page j
 CROSS JOIN LATERAL (

@@ -1,5 +1,6 @@
 -- take_back_days_off: instances that nobody has claimed of firings that a changed calendar leaves out are gone.
--- The guard is that of take_back. Of what a person has moved or triggered the caller names nothing.
+-- The guard is that of take_back. Of what a person has moved or triggered the caller names nothing. A job that has got a
+-- child meanwhile was planned again by that, by the new days.
 WITH gone AS (
     DELETE FROM punctual_task t
     USING unnest(%(jobs)s::bigint[], %(fires)s::timestamptz[], %(keys)s::text[]) AS u(job, fire_time, key)
@@ -10,6 +11,7 @@ WITH gone AS (
       AND NOT EXISTS (SELECT FROM punctual_backfill b
                       JOIN punctual_campaign_chunk c ON c.campaign_id = b.campaign_id AND c.waiting > 0
                       WHERE b.job = t.job AND t.id = ANY (c.released))
+      AND NOT EXISTS (SELECT FROM punctual_job d WHERE d.id = t.job AND d.has_children)
     RETURNING t.id, t.tenant, t.task_type, t.biz_key, t.job, t.fire_time, t.idem_key
 ), turns AS (
     DELETE FROM punctual_turn w WHERE w.task = ANY (ARRAY(SELECT id FROM gone))

@@ -22,6 +22,13 @@ WITH created AS (
     ORDER BY old.tenant, old.task_type, old.biz_key
     ON CONFLICT DO NOTHING
     RETURNING tenant, task_type, biz_key, id, due_at, replaces, job, fire_time, idem_key
+), waited_for AS (
+    -- Whoever waits for the unit waits for the row that stands for it. Only instances of jobs are waited for.
+    UPDATE punctual_wait w SET parent = k.id, ended = NULL
+    FROM (SELECT c.id, one.spot FROM created c CROSS JOIN LATERAL (
+              SELECT ctid AS spot FROM punctual_wait WHERE parent = c.replaces ORDER BY task LIMIT 100000 FOR UPDATE
+          ) AS one WHERE c.job IS NOT NULL) AS k
+    WHERE w.ctid = k.spot
 ), news AS NOT MATERIALIZED (
     SELECT %(event)s::text AS event, c.id, c.tenant, c.task_type, c.biz_key AS key, c.job, c.fire_time, c.idem_key,
            NULL::text AS worker, NULL::uuid AS batch_no, NULL::int AS attempt, NULL::text AS state,

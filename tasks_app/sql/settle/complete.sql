@@ -1,6 +1,6 @@
 -- complete: AWAY rows, each in the run that is named -> SUCCESS, as whoever has them reports; a rolling one is due again.
 -- The run is the fence: what is reported about an earlier one finds nothing. Its batch has ended and counts nothing of it.
--- What rolls is told with its type: that may have a timer to wait for.
+-- What rolls is told with its type: that may have a timer to wait for; and of what is over, whether others wait for it.
 WITH given AS MATERIALIZED (
     SELECT one.id, one.run, nullif(%(results)s::jsonb -> (one.place - 1)::int, 'null'::jsonb) AS result
     FROM unnest(%(ids)s::bigint[], %(runs)s::uuid[]) WITH ORDINALITY AS one(id, run, place)
@@ -27,4 +27,6 @@ WITH given AS MATERIALIZED (
     FROM moved m
 ),
 --include tell
-SELECT id, status, task_type, due_at, due_at IS NOT NULL FROM moved
+SELECT id, status, task_type, due_at, due_at IS NOT NULL,
+       due_at IS NULL AND job IS NOT NULL AND EXISTS (SELECT FROM punctual_wait w WHERE w.parent = moved.id)
+FROM moved

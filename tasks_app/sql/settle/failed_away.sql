@@ -1,5 +1,6 @@
 -- The rows of `mine`, which are AWAY and locked -> FAIL with a next try, or DEAD with a dead letter. A rolling one rolls
--- after its last failure; it is told with its type, which may have a timer to wait for.
+-- after its last failure; it is told with its type, which may have a timer to wait for. Of what is over, it is told whether
+-- others wait for it.
 moved AS (
     UPDATE punctual_task t
     SET status = CASE WHEN (m.final OR
@@ -41,4 +42,6 @@ moved AS (
     FROM moved m
 ),
 --include tell
-SELECT id, status, task_type, due_at, rolls FROM moved
+SELECT id, status, task_type, due_at, rolls,
+       status = 'DEAD' AND job IS NOT NULL AND EXISTS (SELECT FROM punctual_wait w WHERE w.parent = moved.id)
+FROM moved

@@ -30,6 +30,7 @@ FROM (
                    greatest(start_at, paused_until), end_at, max_runs - runs
             FROM punctual_job
             WHERE paused_until < %(ends)s::timestamptz AND paused_until IS NOT NULL AND status = 'PAUSED' AND run_at IS NULL
+              AND NOT has_parents
         ) AS d
         CROSS JOIN LATERAL (
             SELECT CASE WHEN d.start_at > %(begins)s::timestamptz - make_interval(secs => d.jitter_offset) THEN d.start_at END AS first,

@@ -9,10 +9,12 @@ from tasks_app.client import schedule_many
 from tasks_app.engine.beat.alarms import looking
 from tasks_app.engine.beat.alarms.looking import look as look_around
 from tasks_app.lifecycle.alarms.incidents import calm_due, tell_due
+from tasks_app.lifecycle.dead_letter import replay
 from tasks_app.lifecycle.start import start
-from tasks_app.models import AlarmIncident, ScheduleTask, TaskBatch
+from tasks_app.models import AlarmAlert, AlarmIncident, ScheduleTask, TaskBatch
 from tests.support.alarms import hurry, kinds, rule, time_passes, titles
-from tests.support.engine import claim_due
+from tests.support.engine import claim_due, run_due
+from tests.support.graphs import begun, ends, family, run_all
 from tests.support.jobs import make
 
 pytestmark = pytest.mark.django_db
@@ -74,7 +76,7 @@ def test_each_rule_has_its_own_limit_tenant_and_job():
 def test_without_such_a_rule_batches_are_not_looked_at(django_assert_num_queries):
     rule()
     running()
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(3):
         assert look_around() == 0
 
 
@@ -101,3 +103,44 @@ def test_the_scheduler_is_looked_at_once_in_a_while_and_only_if_somebody_wants_t
     look_around()
     look_around()
     assert looked == [1]
+
+
+def test_what_waits_for_a_task_that_failed_is_one_incident_that_lists_all_of_it():
+    rule(conditions=("blocked",))
+    family(a=["root"], b=["a"], c=["a"], tidy=["b", "c"], options={"tidy": {"when": "all_done"}})
+    ends("root", "die")
+    begun()
+    begun(key="other")
+    run_all()
+
+    look_around()
+    hurry()
+    tell_due()
+
+    assert sorted(titles()) == ["4 tasks wait for 'root', which gave up"] * 2
+    [one, _] = AlarmIncident.objects.order_by("id")
+    assert one.sample["waiting"] == ["a", "b", "c", "tidy"]
+    assert "Waiting: a, b, c, tidy." in AlarmAlert.objects.order_by("id")[0].body["text"]
+
+    for task in ScheduleTask.objects.filter(status="DEAD"):
+        ScheduleTask.objects.filter(id=task.id).update(payload={})
+        replay([task.id], "olga")
+    run_all()
+    time_passes(61)
+    look_around()
+    calm_due()
+    assert not AlarmIncident.objects.filter(closed_at__isnull=True).exists()
+
+
+def test_what_waits_by_another_rule_or_for_one_that_is_tried_again_is_nobodys_alarm():
+    rule(conditions=("blocked",))
+    family(a=["root"], slow=["root"], tidy=["a", "slow"], options={"tidy": {"when": "all_done"}})
+    ends("a", "die")
+    ends("slow", "retry")
+    begun()
+    run_due()
+    run_due()
+
+    look_around()
+
+    assert not AlarmIncident.objects.exists()

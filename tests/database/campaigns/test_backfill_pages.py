@@ -6,11 +6,12 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
-from tasks_app.models import Campaign
+from tasks_app.models import Campaign, GraphRun
 from tests.support.backfill import backfilled, fired, hourly, hours
 from tests.support.browser import person
 from tests.support.campaigns import carried_out
 from tests.support.clients import client_of
+from tests.support.jobs import make
 
 pytestmark = pytest.mark.django_db
 
@@ -37,7 +38,7 @@ def typed(client, job, count: int, **changes: object) -> dict:
 
 def seen(form: dict) -> dict:
     """What the page has shown a dry run of."""
-    return {"seen": "|".join(form.get(name, "") for name in ("since", "until", "which", "order", "others"))}
+    return {"seen": "|".join(form.get(name, "") for name in ("since", "until", "which", "order", "others", "company"))}
 
 
 def test_a_person_sees_what_would_run_and_then_begins_it_once(olga):
@@ -85,6 +86,25 @@ def test_other_jobs_come_with_it_and_what_makes_no_sense_is_told(olga):
         answer = olga.post(page_of(one), typed(olga, one, 9, **changes))
         assert answer.status_code == 400 and told in answer.content.decode(), changes
     assert olga.post(page_of(one), typed(olga, one, 3, which="failed")).context["foreseen"].instances == 0
+
+
+def test_what_comes_after_it_comes_along_unless_somebody_says_otherwise(olga):
+    root = hourly("root")
+    after = make("after", parents=["root"])
+    root.refresh_from_db()
+
+    along = olga.post(page_of(root), typed(olga, root, 9)).content.decode()
+    form = typed(olga, root, 9, company="alone")
+    alone = olga.post(page_of(root), form).content.decode()
+    olga.post(page_of(root), form | seen(form) | {"begin": "1", "reason": "only this"})
+    carried_out(Campaign.objects.get())
+
+    assert "With them come 9 instances of the jobs after them" in along
+    assert "9 firings" in alone and "With them come" not in alone
+    assert not GraphRun.objects.exists()
+    page = olga.get(page_of(after)).content.decode()
+    assert "the job's present schedule: that of root, " in page.replace("&#x27;", "'") and "company" not in page
+    assert "9 firings" in olga.post(page_of(after), typed(olga, after, 9)).content.decode()
 
 
 def test_who_may_not_operate_jobs_has_no_page(olga):
@@ -170,3 +190,15 @@ def test_the_command_changes_the_pace_of_a_campaign():
             command("campaign", "pace", number, *bad, "--reason", "x")
     with pytest.raises(CommandError, match="no number"):
         command("campaign", "pace", number, "--rate", "much", "--reason", "x")
+
+
+def test_the_command_says_what_comes_along_and_can_leave_it_out():
+    hourly("root"), make("after", parents=["root"])
+    given = ("backfill", "root", "--since", hours(9)[0].isoformat(), "--until", hours(9)[-1].isoformat())
+
+    assert "With them come 9 instances of the jobs after them" in command(*given)
+    assert json.loads(command(*given, "--json"))["along"] == 9
+    assert json.loads(command(*given, "--json", "--alone"))["along"] == 0
+    command(*given, "--alone", "--yes")
+    carried_out(Campaign.objects.get())
+    assert not GraphRun.objects.exists()

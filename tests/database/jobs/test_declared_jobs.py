@@ -430,6 +430,9 @@ OTHERS = {
     "catch_up_most": 5,
     "calendar": "holidays",
     "on_day_off": "shift",
+    "parents": ["before it"],
+    "when": "all_done",
+    "if_parent_fails": "cancel",
 }
 ALONGSIDE = {"on_day_off": {"calendar": "holidays", "every": 3600}}  # what a field needs
 
@@ -441,7 +444,8 @@ def test_every_field_of_a_job_goes_into_a_file_and_back(field):
     """A new field needs a line in OTHERS, and nothing else."""
     assert field.name in OTHERS, f"give {field.name} another value than its default in OTHERS"
     create_calendar(CalendarRequest("holidays", weekdays=["Sunday"]), Operator("olga", "for the test"))
-    options = {"every": 60} if field.name not in ("cron", "every", "at") else {}
+    make("before it", every=62)
+    options = {"every": 60} if field.name not in ("cron", "every", "at", "parents") else {}
     made = make("one", **options | ALONGSIDE.get(field.name, {}) | {field.name: OTHERS[field.name]})
     assert document(made)[field.name] != document(make("two", every=61))[field.name]
 
@@ -451,6 +455,121 @@ def test_every_field_of_a_job_goes_into_a_file_and_back(field):
     [step] = plan(file, Wanted()).steps
     assert f"{field.name}:" in text
     assert (step.action, list(step.changes)) == ("adopt", [])
+
+
+GRAPH = """
+defaults: {every: 1m, timezone: Europe/Berlin, overlap: skip}
+jobs:
+  - {name: load, task_type: T_QUIET, parents: [transform, check], when: all_done}
+  - {name: transform, task_type: T_QUIET, parents: [extract]}
+  - {name: check, task_type: T_QUIET, parents: [extract]}
+  - {name: extract, task_type: T_QUIET}
+"""
+
+
+def parents(name: str) -> list[str]:
+    return document(job(name))["parents"]
+
+
+def test_a_graph_is_declared_in_any_order_and_changed(apply):
+    assert apply(GRAPH, "--dry-run")[1][-1] == "Dry run: 4 to create."
+    assert apply(GRAPH)[1][-1] == "Applied jobs.yaml: 4 created."
+    assert parents("load") == ["check", "transform"]
+    assert apply(GRAPH.replace("[transform, check]", "[check, transform]")) == (0, ["Nothing to do."])
+
+    other = GRAPH.replace("parents: [extract]}\n  - {name: check", "parents: [check]}\n  - {name: check")
+    assert apply(other)[1][0] == '~ transform: parents: ["extract"] -> ["check"]'
+    assert apply(GRAPH.replace("when: all_done", "if_parent_fails: cancel"))[0] == 0
+    assert (job("load").when, job("load").if_parent_fails) == ("all_success", "cancel")
+    assert run("export", "--source", "jobs.yaml")[1].count("    parents:") == 3
+
+
+def test_a_whole_graph_goes_to_another_root_at_once(apply):
+    """One by one, the two in the middle would make the last come after two roots."""
+    apply(GRAPH)
+    fresh = GRAPH.replace("[extract]", "[read]").replace("name: extract,", "name: read,")
+
+    assert apply(fresh, "--prune")[1][-1] == "Applied jobs.yaml: 1 created, 2 changed, 1 deleted."
+    assert (parents("check"), parents("transform"), parents("load")) == (["read"], ["read"], ["check", "transform"])
+    assert apply(fresh, "--prune") == (0, ["Nothing to do."])
+
+
+def test_a_chain_is_turned_round(apply):
+    chain = "jobs:\n" + "".join(
+        f"  - {{name: {name}, task_type: T_QUIET, {when}}}\n"
+        for name, when in (("a", "every: 1m"), ("b", "parents: [a]"), ("c", "parents: [b]"))
+    )
+    apply(chain)
+    turned = chain.replace("name: a,", "name: x,").replace("name: c,", "name: a,").replace("name: x,", "name: c,")
+    turned = turned.replace("[a]", "[c]")
+
+    assert apply(turned)[1][-1] == "Applied jobs.yaml: 3 changed."
+    assert (parents("a"), parents("b"), parents("c"), job("c").every) == (["b"], ["c"], [], 60)
+
+
+def test_a_parent_is_renamed_and_pruned_with_its_children(apply):
+    apply(GRAPH)
+    renamed = GRAPH.replace("[extract]", "[read]").replace("name: extract,", "name: read, renamed_from: extract,")
+    number = job("extract").id
+
+    assert apply(renamed)[0] == 0
+    assert job("read").id == number and parents("check") == ["read"]
+    assert apply(renamed) == (0, ["Nothing to do."])
+    assert apply("source: jobs.yaml\njobs: []", "--prune")[1][-1] == "Applied jobs.yaml: 4 deleted."
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        (
+            "[extract]",
+            "[extrct]",
+            "parents has 'extrct', but there would be no job of that name. Did you mean 'extract'",
+        ),
+        (
+            "name: extract,",
+            "name: extract, parents: [load],",
+            "parents: these jobs would wait for each other: 'load' → 'extract' → 'transform' → 'load'.",
+        ),
+        (
+            "name: check, task_type: T_QUIET, parents: [extract]",
+            "name: check, task_type: T_QUIET",
+            "'load' would come after 'check' and 'extract', each with a schedule of its own; a graph has one.",
+        ),
+        ("[extract]", "[elsewhere]", "'load' would come after 'elsewhere' and 'extract', each with a schedule"),
+    ],
+)
+def test_parents_that_can_not_be_are_found_by_a_dry_run(apply, old, new, told):
+    make("elsewhere")
+    for options in (["--dry-run"], []):
+        code, lines = apply(GRAPH.replace(old, new, 1), *options)
+        assert code == 2 and told in lines[0] and "jobs.yaml:" in lines[0]
+    assert JobDefinition.objects.count() == 1
+
+
+def test_a_job_that_the_file_does_not_have_may_come_before_and_after(apply):
+    make("before")
+    assert apply("jobs: [{name: mine, task_type: T_QUIET, parents: [before]}]")[0] == 0
+    make("after", parents=["mine"])
+    assert apply() == (0, ["Nothing to do."])
+
+    code, lines = apply("source: jobs.yaml\njobs: []", "--prune", "--dry-run")
+
+    assert code == 2
+    assert "--prune would delete job 'mine', but 'after' comes after it, and is not in the file." in lines[0]
+
+
+def test_parents_that_were_changed_by_hand_are_drift(apply):
+    apply(GRAPH)
+    verbs.edit(job("load").id, {"parents": ["check"], "when": "all_success"}, by())
+
+    code, lines = apply(GRAPH)
+
+    assert code == 3
+    assert '!   when was applied as "all_done", is "all_success", and the file says "all_done"' in lines
+    assert any(line.startswith('!   parents was applied as ["check", "transform"]') for line in lines)
+    assert apply(GRAPH, "--overwrite", "load")[0] == 0
+    assert parents("load") == ["check", "transform"]
 
 
 def test_the_list_says_which_file_declares_a_job(apply):

@@ -27,6 +27,7 @@ from tasks_app.lifecycle.limited import declare_limits
 from tasks_app.lifecycle.operate import Verb, operate
 from tasks_app.lifecycle.outbox import STEP, tell
 from tasks_app.lifecycle.reap import reap
+from tasks_app.lifecycle.release import release_children
 from tasks_app.lifecycle.start import start
 from tasks_app.lifecycle.subscriptions import resume, subscribe, suspend
 from tasks_app.models import JobDefinition, OutboxEvent, ScheduleTask, Subscription
@@ -37,6 +38,8 @@ from tests.support.articles import MONDAY as PUBLISH_TIME
 from tests.support.campaigns import begun, carried_out
 from tests.support.engine import claim_due, expire_lease, row, run_due
 from tests.support.events import kinds, told
+from tests.support.graphs import begun as graph_begun
+from tests.support.graphs import family
 from tests.support.jobs import by, make, was_down
 from tests.support.json_schema import keeps_to
 from tests.support.moves import (
@@ -89,10 +92,19 @@ def job(verb: Callable[..., object], **options) -> JobDefinition:
     return made
 
 
+def release_a_child() -> None:
+    family(a=["root"])
+    graph_begun()
+    batch = start(claim_one(), "worker")
+    settled(batch)
+    assert release_children([task.id for task in batch.tasks]).tasks == 1
+
+
 PROVOKED: dict[str, Callable[[], object]] = {
     "task.created": lambda: schedule(TYPE, "a", at=MONDAY, idem_key="first"),
     "task.updated": lambda: scheduled("a", at=MONDAY) and reschedule(TYPE, "a", at=TUESDAY),
     "task.replaced": lambda: started("a") and reschedule(TYPE, "a", at=TUESDAY),
+    "task.released": release_a_child,
     "task.late": lambda: overdue("a") and start(claim_one(), "worker"),
     "task.succeeded": lambda: settled(started("a")),
     "task.failed": lambda: settled(started("a"), RETRY),

@@ -33,24 +33,39 @@ from tasks_app.engine.watch.campaign_browse import CampaignFilter, page_of_campa
 from tasks_app.engine.watch.figures import next_hour
 from tasks_app.engine.watch.job_browse import JobFilter, last_runs, page_of_instances, page_of_jobs
 from tasks_app.engine.watch.letters import LetterFilter, page_of_letters
+from tasks_app.engine.watch.runs import RunFilter, page_of_runs
 from tasks_app.engine.watch.status import read_status
 from tasks_app.engine.watch.why import why_job, why_task
 from tasks_app.engine.worker.executor import run_batch
 from tasks_app.lifecycle.alarms.incidents import calm_due, tell_due
 from tasks_app.lifecycle.campaigns import steps
 from tasks_app.lifecycle.claim import ClaimedBatch, LaneShare, claim, peek
+from tasks_app.lifecycle.jobs.family import graph_of
 from tasks_app.lifecycle.jobs.planning import plan_due
+from tasks_app.lifecycle.jobs.run import read_run
 from tasks_app.lifecycle.jobs.verbs import edit
 from tasks_app.lifecycle.logs import Lines, keep_logs
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.past import move_batches, move_strays
 from tasks_app.lifecycle.progress import Told, forget_progress, tell_progress
 from tasks_app.lifecycle.reap import reap, rescue_stranded
+from tasks_app.lifecycle.release import release_children, walk
 from tasks_app.lifecycle.start import start
 from tasks_app.lifecycle.turns import give_turns, to_decide
 from tasks_app.lifecycle.view import history
-from tasks_app.models import AnyTask, Campaign, DlqEntry, JobDefinition, OutboxWindow, ScheduleTask, TaskBatch, Turn
+from tasks_app.models import (
+    AnyTask,
+    Campaign,
+    DlqEntry,
+    GraphRun,
+    JobDefinition,
+    OutboxWindow,
+    ScheduleTask,
+    TaskBatch,
+    Turn,
+)
 from tests.support.engine import anybodys
+from tests.support.graphs import begun, family, job_named
 from tests.support.history import GROWING, LIMITED, TYPE, History, another_database
 from tests.support.operators import operator
 from tests.support.plans import ROWS, Scan, Tables, generic_plan, scans, statements
@@ -158,6 +173,18 @@ def replay_some() -> None:
     assert page_of_campaigns(CampaignFilter("default"), None, 20)[0]
 
 
+def plan_a_graph() -> None:
+    family(a=["root"], b=["root"], c=["a", "b"])
+    begun()
+
+
+def release_a_graph() -> None:
+    plan_a_graph()
+    root = ScheduleTask.objects.get(job=job_named("root").id)
+    ScheduleTask.objects.filter(id=root.id).update(status="SUCCESS", due_at=None)
+    assert release_children([root.id]).tasks == 2
+
+
 def give_some_turns() -> None:
     turns = Turn.objects.filter(state=Turn.NEW, job__in=JobDefinition.objects.filter(id__lte=100).values("id"))
     tasks = list(turns.order_by("task").values_list("task", flat=True)[:20])
@@ -218,6 +245,13 @@ DOES = {
     "merge windows": merge_windows,
     "take chores": take_chores,
     "replay": replay_some,
+    "plan a graph": plan_a_graph,
+    "release": release_a_graph,
+    "read a graph": lambda: graph_of([100_000_077]),
+    "read a run": lambda: read_run(GraphRun.objects.order_by("id")[7]),
+    "list runs": lambda: page_of_runs(RunFilter("default", 77), None, 20),
+    "prune runs": lambda: sql.run("prune_runs", {"keep": 10 * DAY, "step": 100}),
+    "walk over what waits": lambda: walk(0),
     "backfill": backfill_some,
     "prune campaigns": lambda: sql.run("prune_campaigns", {"keep": 2 * DAY, "step": 1}),
     "status": read_status,

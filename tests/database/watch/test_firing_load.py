@@ -13,6 +13,7 @@ from tasks_app.engine.canary import CANARY
 from tasks_app.engine.watch import firing_load
 from tasks_app.engine.watch.firing_load import advice_for, load_forecast, measured_capacity, read_forecast
 from tasks_app.lifecycle.jobs import verbs
+from tasks_app.lifecycle.jobs.request import JobRequest
 from tasks_app.models import JobDefinition, MinuteFigures, Node
 from tasks_app.sql import execute
 from tests.support.jobs import by, make, nightly
@@ -102,6 +103,20 @@ def test_what_is_paused_or_ended_does_not_fire_and_a_pause_may_end_within_the_da
 
     assert found.load.jobs == 1
     assert sum(found.load.total) == 12
+
+
+def test_a_job_that_waits_for_others_is_not_foreseen_and_hears_of_no_peak():
+    nightly(60)
+    parent = make("parent", cron="0 0 * * *")
+    child = verbs.create(JobRequest("child", "T_QUIET", parents=["parent"]), by()).job
+    paused = verbs.create(JobRequest("paused", "T_QUIET", parents=["parent"]), by()).job
+    verbs.pause(paused.id, by(), until=timezone.now() + timedelta(hours=1))
+
+    load = read_forecast().load
+
+    assert (load.jobs, load.left_out, sum(load.total)) == (61, 0, 61)
+    assert (advice_for(parent) is None, advice_for(child)) == (False, None)
+    assert advice_for(parent, child).firings == 61
 
 
 def test_a_firing_that_was_skipped_or_moved_is_counted_where_it_runs():

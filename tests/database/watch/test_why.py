@@ -20,6 +20,7 @@ from tasks_app.lifecycle.limited import declare_limits
 from tasks_app.lifecycle.start import start
 from tasks_app.models import JobDefinition, Node, ScheduleTask, ShardLease, TaskBatch, TypeLimit
 from tests.support.engine import claim_due, make_due, row, run_due
+from tests.support.graphs import begun, ends, family, job_named, tasks
 from tests.support.jobs import by, instances, make, now
 from tests.support.live import a_beat_is_alive, a_worker_is_alive, nobody_is_alive
 from tests.support.moves import FINAL, RETRY, settled, started
@@ -310,3 +311,44 @@ def test_the_commands_say_it(beat):
             told(*command)
     with pytest.raises(CommandError, match="no job"):
         told("plan", "--preview", "report", "--tenant", "acme")
+
+
+def test_a_task_that_waits_for_others_names_them():
+    family(a=["root"], b=["root"], last=["a", "b"])
+    begun()
+    root = tasks()["root"]
+
+    assert why_task(tasks()["a"]) == (Rule.BLOCKED, f"It waits for 'root' (task {root.id}, INIT).", "")
+    reason = why_task(tasks()["last"])
+    assert reason.words == f"It waits for 'a' (task {tasks()['a'].id}, BLOCKED), 'b' (task {tasks()['b'].id}, BLOCKED)."
+
+
+def test_a_task_whose_parent_failed_names_it_and_the_way_out():
+    family(a=["root"])
+    ends("root", "die")
+    begun()
+    run_due()
+    root = tasks()["root"].id
+
+    reason = why_task(tasks()["a"])
+
+    assert reason.rule == Rule.PARENT_FAILED
+    assert reason.words == (
+        f"It waits for 'root', which gave up (task {root}: ASKED). Retry task {root}, or cancel this one."
+    )
+    assert why_job(job_named("a")).rule == Rule.PARENT_FAILED
+
+
+def test_what_a_paused_job_holds_says_so():
+    family(a=["root"])
+    begun()
+    verbs.pause(job_named("a").id, by("the target is down"))
+
+    assert why_task(tasks()["a"]).rule == Rule.JOB_PAUSED
+
+
+def test_a_job_with_parents_says_what_it_waits_for():
+    family(a=["root"], b=["root"], last=["a", "b"], options={"last": {"when": "any_failed"}})
+
+    assert state_of(job_named("a")).words == "Runs after 'root' has succeeded."
+    assert state_of(job_named("last")).words == "Runs after one of 'a', 'b' has failed."

@@ -12,13 +12,19 @@ from tasks_app.lifecycle.hosts import limit
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.secret_verbs import set_secret
 from tasks_app.lifecycle.start import start
-from tasks_app.models import AuditEntry, HostHealth
+from tasks_app.models import AuditEntry, GraphRun, HostHealth
 from tests.support.alarms import alarm_ids
 from tests.support.browser import person
+from tests.support.graphs import begun, family
 from tests.support.jobs import make
 from tests.support.moves import MONDAY, claimed, dead, scheduled
 from tests.support.ready import letter_of
 from tests.support.testapp.models import Counter
+
+
+def a_run() -> GraphRun:
+    family(child=["root"])
+    return begun()
 
 
 def one_of_each() -> SimpleNamespace:
@@ -43,6 +49,7 @@ def one_of_each() -> SimpleNamespace:
         token=api_tokens.issue("ci", "default", Operator("olga", "for the list"))[0].id,
         operation=AuditEntry.objects.filter(verb="cancel").get().operation,
         counter=Counter.objects.create(name="orders", value=7).id,
+        run=a_run().id,  # the last: it is due
     )
 
 

@@ -322,3 +322,9 @@ async def long_async(task):
 @handler("T_SENDS")
 def send_with_celery(task):
     mail.delay(task.payload["to"])
+
+
+@handler("T_PARENTS")
+def tell_parents(task):
+    """What its parents came to, as far as it can see."""
+    return {name: list(parent) for name, parent in task.parents.items()}

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tasks_app.core.text import control_in
@@ -231,6 +231,7 @@ payloads = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(payloads)
 @example({"<<": "*/5 * * * *", "no": "no", "1": "1e5", "~": "", "a: b": "\u202e\x85\x1b"})
 def test_whatever_is_written_is_read_back_as_it_was(payload):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from .rules import Scope
 
-# Statuses of a task (BLOCKED is left out: it is a door in front of INIT; turns.py looks at who may pass).
+# Statuses of a task. (BLOCKED is a door in front of INIT: release.py and turns.py look at who may pass.)
 INIT, RUNNING, SUCCESS, FAIL, DEAD, CANCELLED = "INIT", "RUNNING", "SUCCESS", "FAIL", "DEAD", "CANCELLED"
 AWAY = "AWAY"
 

@@ -63,6 +63,9 @@ from .api.lanes import pause_lane as _pause_lane
 from .api.lanes import read_lanes as _read_lanes
 from .api.lanes import resume_lane as _resume_lane
 from .api.limits import read_limits as _read_limits
+from .api.runs import list_runs as _list_runs
+from .api.runs import read_one_run as _read_one_run
+from .api.runs import rerun_graph as _rerun_graph
 from .api.scheduler import read_health as _read_health
 from .api.scheduler import read_liveness as _read_liveness
 from .api.scheduler import read_version as _read_version
@@ -189,8 +192,12 @@ from .models.progress_in import ProgressIn
 from .models.reason_in import ReasonIn
 from .models.replay_in import ReplayIn
 from .models.report_out import ReportOut
+from .models.rerun_in import RerunIn
+from .models.rerun_out import RerunOut
 from .models.reschedule_in import RescheduleIn
 from .models.resume_in import ResumeIn
+from .models.run_out import RunOut
+from .models.run_page import RunPage
 from .models.secret_in import SecretIn
 from .models.secret_out import SecretOut
 from .models.subscription_in import SubscriptionIn
@@ -1006,6 +1013,69 @@ class Operations:
             if page.next_ is None:
                 return
             after = page.next_
+
+    def list_runs(
+        self,
+        *,
+        job: int | Unset = UNSET,
+        after: str | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> RunPage:
+        """List runs of graphs, latest first"""
+        answer = _list_runs.sync_detailed(
+            client=self.client,
+            job=job,
+            after=after,
+            limit=limit,
+        )
+        return cast(RunPage, answer.parsed)
+
+    def iterate_runs(
+        self,
+        *,
+        job: int | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> Iterator[RunOut]:
+        """All that `list_runs` lists, page after page"""
+        after: str | Unset = UNSET
+        while True:
+            page = self.list_runs(
+                job=job,
+                after=after,
+                limit=limit,
+            )
+            for one in page.items:
+                yield one
+            if page.next_ is None:
+                return
+            after = page.next_
+
+    def read_one_run(
+        self,
+        run_id: int,
+    ) -> RunOut:
+        """Read a run: its state, and what waits for whom"""
+        answer = _read_one_run.sync_detailed(
+            client=self.client,
+            run_id=run_id,
+        )
+        return cast(RunOut, answer.parsed)
+
+    def rerun_graph(
+        self,
+        run_id: int,
+        body: RerunIn | Unset = UNSET,
+        *,
+        idempotency_key: str | None = None,
+    ) -> RerunOut:
+        """Go through a run again, from a failed job on"""
+        answer = _rerun_graph.sync_detailed(
+            client=self.client,
+            run_id=run_id,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(RerunOut, answer.parsed)
 
     def list_calendars(
         self,
@@ -2824,6 +2894,69 @@ class AsyncOperations:
             if page.next_ is None:
                 return
             after = page.next_
+
+    async def list_runs(
+        self,
+        *,
+        job: int | Unset = UNSET,
+        after: str | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> RunPage:
+        """List runs of graphs, latest first"""
+        answer = await _list_runs.asyncio_detailed(
+            client=self.client,
+            job=job,
+            after=after,
+            limit=limit,
+        )
+        return cast(RunPage, answer.parsed)
+
+    async def iterate_runs(
+        self,
+        *,
+        job: int | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> AsyncIterator[RunOut]:
+        """All that `list_runs` lists, page after page"""
+        after: str | Unset = UNSET
+        while True:
+            page = await self.list_runs(
+                job=job,
+                after=after,
+                limit=limit,
+            )
+            for one in page.items:
+                yield one
+            if page.next_ is None:
+                return
+            after = page.next_
+
+    async def read_one_run(
+        self,
+        run_id: int,
+    ) -> RunOut:
+        """Read a run: its state, and what waits for whom"""
+        answer = await _read_one_run.asyncio_detailed(
+            client=self.client,
+            run_id=run_id,
+        )
+        return cast(RunOut, answer.parsed)
+
+    async def rerun_graph(
+        self,
+        run_id: int,
+        body: RerunIn | Unset = UNSET,
+        *,
+        idempotency_key: str | None = None,
+    ) -> RerunOut:
+        """Go through a run again, from a failed job on"""
+        answer = await _rerun_graph.asyncio_detailed(
+            client=self.client,
+            run_id=run_id,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(RerunOut, answer.parsed)
 
     async def list_calendars(
         self,

@@ -2,7 +2,7 @@
 
 import { client } from './client.gen.js';
 import type { Client, ClientMeta, Options as Options2, RequestResult, TDataShape } from './client/index.js';
-import type { AddSubscriptionSecretData, AddSubscriptionSecretErrors, AddSubscriptionSecretResponses, BackfillJobData, BackfillJobErrors, BackfillJobResponses, BackfillJobsData, BackfillJobsErrors, BackfillJobsResponses, CancelCampaignData, CancelCampaignErrors, CancelCampaignResponses, CancelTaskData, CancelTaskErrors, CancelTaskResponses, CancelTasksData, CancelTasksErrors, CancelTasksResponses, ChangeCampaignData, ChangeCampaignErrors, ChangeCampaignResponses, ChangeSubscriptionData, ChangeSubscriptionErrors, ChangeSubscriptionResponses, CompleteTaskData, CompleteTaskErrors, CompleteTaskResponses, CreateAlarmChannelData, CreateAlarmChannelErrors, CreateAlarmChannelResponses, CreateAlarmRuleData, CreateAlarmRuleErrors, CreateAlarmRuleResponses, CreateCalendarData, CreateCalendarErrors, CreateCalendarResponses, CreateJobData, CreateJobErrors, CreateJobResponses, CreateSubscriptionData, CreateSubscriptionErrors, CreateSubscriptionResponses, CreateTaskData, CreateTaskErrors, CreateTaskResponses, CreateTasksData, CreateTasksErrors, CreateTasksResponses, DeleteAlarmChannelData, DeleteAlarmChannelErrors, DeleteAlarmChannelResponses, DeleteAlarmRuleData, DeleteAlarmRuleErrors, DeleteAlarmRuleResponses, DeleteCalendarData, DeleteCalendarErrors, DeleteCalendarResponses, DeleteJobData, DeleteJobErrors, DeleteJobResponses, DeleteSecretData, DeleteSecretErrors, DeleteSecretResponses, DeleteSubscriptionData, DeleteSubscriptionErrors, DeleteSubscriptionResponses, DiscardDeadLettersData, DiscardDeadLettersErrors, DiscardDeadLettersResponses, EditAlarmChannelData, EditAlarmChannelErrors, EditAlarmChannelResponses, EditAlarmRuleData, EditAlarmRuleErrors, EditAlarmRuleResponses, EditCalendarData, EditCalendarErrors, EditCalendarResponses, EditJobData, EditJobErrors, EditJobResponses, ExplainJobData, ExplainJobErrors, ExplainJobResponses, ExplainTaskData, ExplainTaskErrors, ExplainTaskResponses, FailTaskData, FailTaskErrors, FailTaskResponses, GroupDeadLettersData, GroupDeadLettersErrors, GroupDeadLettersResponses, LiftHostData, LiftHostErrors, LiftHostResponses, LimitHostData, LimitHostErrors, LimitHostResponses, ListAlarmChannelsData, ListAlarmChannelsErrors, ListAlarmChannelsResponses, ListAlarmRulesData, ListAlarmRulesErrors, ListAlarmRulesResponses, ListAttemptsData, ListAttemptsErrors, ListAttemptsResponses, ListAuditData, ListAuditErrors, ListAuditResponses, ListCalendarsData, ListCalendarsErrors, ListCalendarsResponses, ListCampaignsData, ListCampaignsErrors, ListCampaignsResponses, ListDeadLettersData, ListDeadLettersErrors, ListDeadLettersResponses, ListDeliveriesData, ListDeliveriesErrors, ListDeliveriesResponses, ListIncidentsData, ListIncidentsErrors, ListIncidentsResponses, ListInstancesData, ListInstancesErrors, ListInstancesResponses, ListJobsData, ListJobsErrors, ListJobsResponses, ListLogsData, ListLogsErrors, ListLogsResponses, ListProductsData, ListProductsErrors, ListProductsResponses, ListSecretsData, ListSecretsErrors, ListSecretsResponses, ListSubscriptionsData, ListSubscriptionsErrors, ListSubscriptionsResponses, ListTasksData, ListTasksErrors, ListTasksResponses, MoveFiringData, MoveFiringErrors, MoveFiringResponses, PauseCampaignData, PauseCampaignErrors, PauseCampaignResponses, PauseJobData, PauseJobErrors, PauseJobResponses, PauseLaneData, PauseLaneErrors, PauseLaneResponses, PauseSubscriptionData, PauseSubscriptionErrors, PauseSubscriptionResponses, PreviewJobData, PreviewJobErrors, PreviewJobResponses, ProgressTaskData, ProgressTaskErrors, ProgressTaskResponses, ReadAlarmChannelData, ReadAlarmChannelErrors, ReadAlarmChannelResponses, ReadAlarmRuleData, ReadAlarmRuleErrors, ReadAlarmRuleResponses, ReadCalendarData, ReadCalendarErrors, ReadCalendarResponses, ReadCampaignData, ReadCampaignErrors, ReadCampaignResponses, ReadChannelAlertsData, ReadChannelAlertsErrors, ReadChannelAlertsResponses, ReadDeadLetterData, ReadDeadLetterErrors, ReadDeadLetterResponses, ReadHealthData, ReadHealthErrors, ReadHealthResponses, ReadHostsData, ReadHostsErrors, ReadHostsResponses, ReadIncidentData, ReadIncidentErrors, ReadIncidentResponses, ReadJobData, ReadJobErrors, ReadJobResponses, ReadLanesData, ReadLanesErrors, ReadLanesResponses, ReadLimitsData, ReadLimitsErrors, ReadLimitsResponses, ReadLivenessData, ReadLivenessErrors, ReadLivenessResponses, ReadProductData, ReadProductErrors, ReadProductResponses, ReadSubscriptionData, ReadSubscriptionErrors, ReadSubscriptionResponses, ReadTaskData, ReadTaskErrors, ReadTaskResponses, ReadTaskTypeData, ReadTaskTypeErrors, ReadTaskTypeResponses, ReadTaskTypesData, ReadTaskTypesErrors, ReadTaskTypesResponses, ReadVersionData, ReadVersionErrors, ReadVersionResponses, ReadWindowData, ReadWindowErrors, ReadWindowResponses, ReplayDeadLettersData, ReplayDeadLettersErrors, ReplayDeadLettersResponses, ReplaySubscriptionData, ReplaySubscriptionErrors, ReplaySubscriptionResponses, RescheduleTaskData, RescheduleTaskErrors, RescheduleTaskResponses, RescheduleUnitData, RescheduleUnitErrors, RescheduleUnitResponses, RestoreFiringData, RestoreFiringErrors, RestoreFiringResponses, ResumeCampaignData, ResumeCampaignErrors, ResumeCampaignResponses, ResumeJobData, ResumeJobErrors, ResumeJobResponses, ResumeLaneData, ResumeLaneErrors, ResumeLaneResponses, ResumeSubscriptionData, ResumeSubscriptionErrors, ResumeSubscriptionResponses, RetryTaskData, RetryTaskErrors, RetryTaskResponses, SetSecretData, SetSecretErrors, SetSecretResponses, SkipFiringData, SkipFiringErrors, SkipFiringResponses, StartCampaignData, StartCampaignErrors, StartCampaignResponses, TagDeadLetterData, TagDeadLetterErrors, TagDeadLetterResponses, TestAlarmChannelData, TestAlarmChannelErrors, TestAlarmChannelResponses, TestSubscriptionData, TestSubscriptionErrors, TestSubscriptionResponses, TriggerJobData, TriggerJobErrors, TriggerJobResponses, TryHostData, TryHostErrors, TryHostResponses, WithdrawSecretData, WithdrawSecretErrors, WithdrawSecretResponses, WithdrawSubscriptionSecretsData, WithdrawSubscriptionSecretsErrors, WithdrawSubscriptionSecretsResponses } from './types.gen.js';
+import type { AddSubscriptionSecretData, AddSubscriptionSecretErrors, AddSubscriptionSecretResponses, BackfillJobData, BackfillJobErrors, BackfillJobResponses, BackfillJobsData, BackfillJobsErrors, BackfillJobsResponses, CancelCampaignData, CancelCampaignErrors, CancelCampaignResponses, CancelTaskData, CancelTaskErrors, CancelTaskResponses, CancelTasksData, CancelTasksErrors, CancelTasksResponses, ChangeCampaignData, ChangeCampaignErrors, ChangeCampaignResponses, ChangeSubscriptionData, ChangeSubscriptionErrors, ChangeSubscriptionResponses, CompleteTaskData, CompleteTaskErrors, CompleteTaskResponses, CreateAlarmChannelData, CreateAlarmChannelErrors, CreateAlarmChannelResponses, CreateAlarmRuleData, CreateAlarmRuleErrors, CreateAlarmRuleResponses, CreateCalendarData, CreateCalendarErrors, CreateCalendarResponses, CreateJobData, CreateJobErrors, CreateJobResponses, CreateSubscriptionData, CreateSubscriptionErrors, CreateSubscriptionResponses, CreateTaskData, CreateTaskErrors, CreateTaskResponses, CreateTasksData, CreateTasksErrors, CreateTasksResponses, DeleteAlarmChannelData, DeleteAlarmChannelErrors, DeleteAlarmChannelResponses, DeleteAlarmRuleData, DeleteAlarmRuleErrors, DeleteAlarmRuleResponses, DeleteCalendarData, DeleteCalendarErrors, DeleteCalendarResponses, DeleteJobData, DeleteJobErrors, DeleteJobResponses, DeleteSecretData, DeleteSecretErrors, DeleteSecretResponses, DeleteSubscriptionData, DeleteSubscriptionErrors, DeleteSubscriptionResponses, DiscardDeadLettersData, DiscardDeadLettersErrors, DiscardDeadLettersResponses, EditAlarmChannelData, EditAlarmChannelErrors, EditAlarmChannelResponses, EditAlarmRuleData, EditAlarmRuleErrors, EditAlarmRuleResponses, EditCalendarData, EditCalendarErrors, EditCalendarResponses, EditJobData, EditJobErrors, EditJobResponses, ExplainJobData, ExplainJobErrors, ExplainJobResponses, ExplainTaskData, ExplainTaskErrors, ExplainTaskResponses, FailTaskData, FailTaskErrors, FailTaskResponses, GroupDeadLettersData, GroupDeadLettersErrors, GroupDeadLettersResponses, LiftHostData, LiftHostErrors, LiftHostResponses, LimitHostData, LimitHostErrors, LimitHostResponses, ListAlarmChannelsData, ListAlarmChannelsErrors, ListAlarmChannelsResponses, ListAlarmRulesData, ListAlarmRulesErrors, ListAlarmRulesResponses, ListAttemptsData, ListAttemptsErrors, ListAttemptsResponses, ListAuditData, ListAuditErrors, ListAuditResponses, ListCalendarsData, ListCalendarsErrors, ListCalendarsResponses, ListCampaignsData, ListCampaignsErrors, ListCampaignsResponses, ListDeadLettersData, ListDeadLettersErrors, ListDeadLettersResponses, ListDeliveriesData, ListDeliveriesErrors, ListDeliveriesResponses, ListIncidentsData, ListIncidentsErrors, ListIncidentsResponses, ListInstancesData, ListInstancesErrors, ListInstancesResponses, ListJobsData, ListJobsErrors, ListJobsResponses, ListLogsData, ListLogsErrors, ListLogsResponses, ListProductsData, ListProductsErrors, ListProductsResponses, ListRunsData, ListRunsErrors, ListRunsResponses, ListSecretsData, ListSecretsErrors, ListSecretsResponses, ListSubscriptionsData, ListSubscriptionsErrors, ListSubscriptionsResponses, ListTasksData, ListTasksErrors, ListTasksResponses, MoveFiringData, MoveFiringErrors, MoveFiringResponses, PauseCampaignData, PauseCampaignErrors, PauseCampaignResponses, PauseJobData, PauseJobErrors, PauseJobResponses, PauseLaneData, PauseLaneErrors, PauseLaneResponses, PauseSubscriptionData, PauseSubscriptionErrors, PauseSubscriptionResponses, PreviewJobData, PreviewJobErrors, PreviewJobResponses, ProgressTaskData, ProgressTaskErrors, ProgressTaskResponses, ReadAlarmChannelData, ReadAlarmChannelErrors, ReadAlarmChannelResponses, ReadAlarmRuleData, ReadAlarmRuleErrors, ReadAlarmRuleResponses, ReadCalendarData, ReadCalendarErrors, ReadCalendarResponses, ReadCampaignData, ReadCampaignErrors, ReadCampaignResponses, ReadChannelAlertsData, ReadChannelAlertsErrors, ReadChannelAlertsResponses, ReadDeadLetterData, ReadDeadLetterErrors, ReadDeadLetterResponses, ReadHealthData, ReadHealthErrors, ReadHealthResponses, ReadHostsData, ReadHostsErrors, ReadHostsResponses, ReadIncidentData, ReadIncidentErrors, ReadIncidentResponses, ReadJobData, ReadJobErrors, ReadJobResponses, ReadLanesData, ReadLanesErrors, ReadLanesResponses, ReadLimitsData, ReadLimitsErrors, ReadLimitsResponses, ReadLivenessData, ReadLivenessErrors, ReadLivenessResponses, ReadOneRunData, ReadOneRunErrors, ReadOneRunResponses, ReadProductData, ReadProductErrors, ReadProductResponses, ReadSubscriptionData, ReadSubscriptionErrors, ReadSubscriptionResponses, ReadTaskData, ReadTaskErrors, ReadTaskResponses, ReadTaskTypeData, ReadTaskTypeErrors, ReadTaskTypeResponses, ReadTaskTypesData, ReadTaskTypesErrors, ReadTaskTypesResponses, ReadVersionData, ReadVersionErrors, ReadVersionResponses, ReadWindowData, ReadWindowErrors, ReadWindowResponses, ReplayDeadLettersData, ReplayDeadLettersErrors, ReplayDeadLettersResponses, ReplaySubscriptionData, ReplaySubscriptionErrors, ReplaySubscriptionResponses, RerunGraphData, RerunGraphErrors, RerunGraphResponses, RescheduleTaskData, RescheduleTaskErrors, RescheduleTaskResponses, RescheduleUnitData, RescheduleUnitErrors, RescheduleUnitResponses, RestoreFiringData, RestoreFiringErrors, RestoreFiringResponses, ResumeCampaignData, ResumeCampaignErrors, ResumeCampaignResponses, ResumeJobData, ResumeJobErrors, ResumeJobResponses, ResumeLaneData, ResumeLaneErrors, ResumeLaneResponses, ResumeSubscriptionData, ResumeSubscriptionErrors, ResumeSubscriptionResponses, RetryTaskData, RetryTaskErrors, RetryTaskResponses, SetSecretData, SetSecretErrors, SetSecretResponses, SkipFiringData, SkipFiringErrors, SkipFiringResponses, StartCampaignData, StartCampaignErrors, StartCampaignResponses, TagDeadLetterData, TagDeadLetterErrors, TagDeadLetterResponses, TestAlarmChannelData, TestAlarmChannelErrors, TestAlarmChannelResponses, TestSubscriptionData, TestSubscriptionErrors, TestSubscriptionResponses, TriggerJobData, TriggerJobErrors, TriggerJobResponses, TryHostData, TryHostErrors, TryHostResponses, WithdrawSecretData, WithdrawSecretErrors, WithdrawSecretResponses, WithdrawSubscriptionSecretsData, WithdrawSubscriptionSecretsErrors, WithdrawSubscriptionSecretsResponses } from './types.gen.js';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -96,7 +96,7 @@ export class Operations extends HeyApiClient {
     /**
      * Delete a job
      *
-     * It no longer fires. What it has fired stays, as tasks.
+     * It no longer fires. What it has fired stays, as tasks. A job that others wait for can't be deleted.
      */
     public deleteJob<ThrowOnError extends boolean = true>(options: Options<DeleteJobData, ThrowOnError>): RequestResult<DeleteJobResponses, DeleteJobErrors, ThrowOnError, 'data'> {
         return (options.client ?? this.client).delete<DeleteJobResponses, DeleteJobErrors, ThrowOnError, 'data'>({
@@ -683,6 +683,60 @@ export class Operations extends HeyApiClient {
                 }],
             url: '/tasks/{task_id}/attempts',
             ...options
+        });
+    }
+    
+    /**
+     * List runs of graphs, latest first
+     */
+    public listRuns<ThrowOnError extends boolean = true>(options?: Options<ListRunsData, ThrowOnError>): RequestResult<ListRunsResponses, ListRunsErrors, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<ListRunsResponses, ListRunsErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/runs',
+            ...options
+        });
+    }
+    
+    /**
+     * Read a run: its state, and what waits for whom
+     */
+    public readOneRun<ThrowOnError extends boolean = true>(options: Options<ReadOneRunData, ThrowOnError>): RequestResult<ReadOneRunResponses, ReadOneRunErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<ReadOneRunResponses, ReadOneRunErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/runs/{run_id}',
+            ...options
+        });
+    }
+    
+    /**
+     * Go through a run again, from a failed job on
+     *
+     * The job starts anew, and what comes after it waits for its parents again. The rest stays as it is.
+     */
+    public rerunGraph<ThrowOnError extends boolean = true>(options: Options<RerunGraphData, ThrowOnError>): RequestResult<RerunGraphResponses, RerunGraphErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<RerunGraphResponses, RerunGraphErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/runs/{run_id}/rerun',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
         });
     }
     

@@ -410,6 +410,10 @@ export type BackfillIn = {
      */
     newest_first?: boolean;
     /**
+     * Whether what comes after the job in its graph comes along, and waits for it
+     */
+    descendants?: boolean;
+    /**
      * If there are more than this, nothing is begun
      */
     cap?: number;
@@ -443,6 +447,10 @@ export type BackfillOut = {
      * How many firings are run
      */
     instances: number;
+    /**
+     * How many instances of the jobs after it come along, as far as they are not there already
+     */
+    along: number;
     /**
      * The first few, in the order in which they are run
      */
@@ -504,6 +512,10 @@ export type BackfillsIn = {
      * In this order, instead of the oldest first
      */
     newest_first?: boolean;
+    /**
+     * Whether what comes after the job in its graph comes along, and waits for it
+     */
+    descendants?: boolean;
     /**
      * If there are more than this, nothing is begun
      */
@@ -920,7 +932,7 @@ export type CompleteIn = {
  *
  * What a rule can be about.
  */
-export type Condition = 'dead' | 'late' | 'running' | 'missed' | 'suspended' | 'trouble';
+export type Condition = 'dead' | 'late' | 'running' | 'missed' | 'suspended' | 'blocked' | 'trouble';
 
 /**
  * DeclaredOut
@@ -1220,6 +1232,13 @@ export type Hosts = {
 };
 
 /**
+ * IfParentFails
+ *
+ * What becomes of an instance that waits for a success which did not come.
+ */
+export type IfParentFails = 'wait' | 'cancel';
+
+/**
  * IncidentDetailOut
  */
 export type IncidentDetailOut = {
@@ -1318,7 +1337,7 @@ export type IncidentPage = {
 /**
  * JobIn
  *
- * A new job: exactly one of `cron`, `every`, `at` and `delay`.
+ * A new job: exactly one of `cron`, `every`, `at`, `delay` and `parents`.
  */
 export type JobIn = {
     name: string;
@@ -1384,6 +1403,15 @@ export type JobIn = {
     catch_up_window?: number | null;
     catch_up_most?: number | null;
     /**
+     * Names of the jobs that it waits for; such a job has no schedule of its own
+     */
+    parents?: Array<string> | null;
+    /**
+     * What it waits for: that all parents succeeded, are over, or one failed
+     */
+    when?: When | null;
+    if_parent_fails?: IfParentFails | null;
+    /**
      * What a firing does while an older instance is under way
      */
     overlap?: Overlap | null;
@@ -1438,6 +1466,12 @@ export type JobOut = {
     catch_up: CatchUp;
     catch_up_window: number;
     catch_up_most: number;
+    /**
+     * Names of the jobs that it waits for
+     */
+    parents: Array<string>;
+    when: When;
+    if_parent_fails: IfParentFails;
     overlap: Overlap;
     status: JobStatus;
     pause_reason: string;
@@ -1531,6 +1565,15 @@ export type JobPatch = {
      */
     catch_up_window?: number | null;
     catch_up_most?: number | null;
+    /**
+     * Names of the jobs that it waits for; such a job has no schedule of its own
+     */
+    parents?: Array<string> | null;
+    /**
+     * What it waits for: that all parents succeeded, are over, or one failed
+     */
+    when?: When | null;
+    if_parent_fails?: IfParentFails | null;
     /**
      * What a firing does while an older instance is under way
      */
@@ -2250,7 +2293,7 @@ export type Problem = {
  *
  * What went wrong, for programs; the number in it is the status of the answer.
  */
-export type ProblemCode = 'SCH_400_MALFORMED' | 'SCH_400_IDEMPOTENCY_KEY_MISSING' | 'SCH_401_UNAUTHENTICATED' | 'SCH_403_FORBIDDEN' | 'SCH_403_TYPE_CLOSED' | 'SCH_403_LANE_CLOSED' | 'SCH_404_NOT_FOUND' | 'SCH_405_METHOD_NOT_ALLOWED' | 'SCH_409_DUPLICATE' | 'SCH_409_CLAIMED' | 'SCH_409_IN_PROGRESS' | 'SCH_409_CONFLICT' | 'SCH_409_NOT_AWAY' | 'SCH_412_STALE' | 'SCH_413_TOO_LARGE' | 'SCH_422_INVALID' | 'SCH_422_KEY_REUSED' | 'SCH_428_IF_MATCH_MISSING' | 'SCH_429_RETRY_LIMITED' | 'SCH_429_TOO_MANY' | 'SCH_500_INTERNAL' | 'SCH_503_DISPATCHER_DOWN' | 'SCH_503_DATABASE_DOWN' | 'SCH_503_ARCHIVE_DOWN';
+export type ProblemCode = 'SCH_400_MALFORMED' | 'SCH_400_IDEMPOTENCY_KEY_MISSING' | 'SCH_401_UNAUTHENTICATED' | 'SCH_403_FORBIDDEN' | 'SCH_403_TYPE_CLOSED' | 'SCH_403_LANE_CLOSED' | 'SCH_404_NOT_FOUND' | 'SCH_405_METHOD_NOT_ALLOWED' | 'SCH_409_DUPLICATE' | 'SCH_409_CLAIMED' | 'SCH_409_IN_PROGRESS' | 'SCH_409_CONFLICT' | 'SCH_409_HAS_CHILDREN' | 'SCH_409_NOT_AWAY' | 'SCH_412_STALE' | 'SCH_413_TOO_LARGE' | 'SCH_422_INVALID' | 'SCH_422_KEY_REUSED' | 'SCH_428_IF_MATCH_MISSING' | 'SCH_429_RETRY_LIMITED' | 'SCH_429_TOO_MANY' | 'SCH_500_INTERNAL' | 'SCH_503_DISPATCHER_DOWN' | 'SCH_503_DATABASE_DOWN' | 'SCH_503_ARCHIVE_DOWN';
 
 /**
  * ProductOut
@@ -2420,6 +2463,42 @@ export type ReportOut = {
 export type ReportOutcome = 'complete' | 'fail';
 
 /**
+ * RerunIn
+ *
+ * From where on, and why.
+ */
+export type RerunIn = {
+    /**
+     * The name of a job of the run; left out: from whatever failed, and comes after nothing that did
+     */
+    from_job?: string | null;
+    /**
+     * Why; kept in the audit
+     */
+    reason?: string | null;
+};
+
+/**
+ * RerunOut
+ *
+ * What became of the jobs of the run, by name.
+ */
+export type RerunOut = {
+    /**
+     * They start anew
+     */
+    started: Array<string>;
+    /**
+     * They wait for those
+     */
+    waiting: Array<string>;
+    /**
+     * They were not over yet, and go on as they are
+     */
+    left: Array<string>;
+};
+
+/**
  * RescheduleIn
  *
  * The new time: exactly one of `at` and `delay`.
@@ -2459,7 +2538,74 @@ export type ResumeIn = {
 /**
  * Rule
  */
-export type Rule = 'job_paused' | 'ended' | 'schedule_unreadable' | 'done' | 'dead' | 'cancelled' | 'superseded' | 'running' | 'worker_silent' | 'lost' | 'away' | 'blocked' | 'waits_for_turn' | 'waits_for_retry' | 'waits_for_retry_budget' | 'not_due' | 'lane_paused' | 'no_dispatcher' | 'shard_without_dispatcher' | 'no_worker' | 'waits_for_slot' | 'host_limit' | 'host_unwell' | 'limit_unknown' | 'over_rate' | 'worker_deaf' | 'unknown_handler' | 'about_to_run';
+export type Rule = 'job_paused' | 'ended' | 'schedule_unreadable' | 'done' | 'dead' | 'cancelled' | 'superseded' | 'running' | 'worker_silent' | 'lost' | 'away' | 'blocked' | 'parent_failed' | 'waits_for_turn' | 'waits_for_retry' | 'waits_for_retry_budget' | 'not_due' | 'lane_paused' | 'no_dispatcher' | 'shard_without_dispatcher' | 'no_worker' | 'waits_for_slot' | 'host_limit' | 'host_unwell' | 'limit_unknown' | 'over_rate' | 'worker_deaf' | 'unknown_handler' | 'about_to_run';
+
+/**
+ * RunNodeOut
+ *
+ * One job of a run, and the task that stands for it.
+ */
+export type RunNodeOut = {
+    job: number;
+    /**
+     * Of the job, when the run was made
+     */
+    name: string;
+    /**
+     * Names of the jobs that it waits for in this run
+     */
+    parents: Array<string>;
+    /**
+     * null: it is kept no longer
+     */
+    task_id: number | null;
+    status: TaskStatus | null;
+    /**
+     * While it is BLOCKED: the parents that have not succeeded
+     */
+    waits_for: Array<string>;
+    began: string | null;
+    ended: string | null;
+};
+
+/**
+ * RunOut
+ *
+ * One run of a graph: an instance of each of its jobs, for one fire time.
+ */
+export type RunOut = {
+    id: number;
+    /**
+     * The first of the graph: its root, or the job that somebody triggered
+     */
+    job: number;
+    fire_time: string;
+    state: RunState;
+    /**
+     * The jobs that its end has waited for, the first one first
+     */
+    critical_path: Array<string>;
+    nodes: Array<RunNodeOut>;
+    created_at: string;
+};
+
+/**
+ * RunPage
+ */
+export type RunPage = {
+    items: Array<RunOut>;
+    /**
+     * `after` of the next page; null on the last. A page may be short, or even empty, and still have a next one
+     */
+    next: string | null;
+};
+
+/**
+ * RunState
+ *
+ * How a run of a whole graph stands.
+ */
+export type RunState = 'waiting' | 'running' | 'stuck' | 'succeeded' | 'failed';
 
 /**
  * SecretIn
@@ -3105,6 +3251,13 @@ export type VersionOut = {
 };
 
 /**
+ * When
+ *
+ * What a job waits for.
+ */
+export type When = 'all_success' | 'all_done' | 'any_failed';
+
+/**
  * WhyOut
  *
  * The one rule that holds back a task or a job.
@@ -3294,7 +3447,7 @@ export type DeleteJobErrors = {
      */
     404: Problem;
     /**
-     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running; `SCH_409_CONFLICT`: Others keep changing it
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running; `SCH_409_CONFLICT`: Others keep changing it; `SCH_409_HAS_CHILDREN`: Other jobs wait for it
      */
     409: Problem;
     /**
@@ -5139,6 +5292,176 @@ export type ListAttemptsResponses = {
 };
 
 export type ListAttemptsResponse = ListAttemptsResponses[keyof ListAttemptsResponses];
+
+export type ListRunsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * The first of the graph
+         */
+        job?: number;
+        /**
+         * `next` of the previous page, unchanged; left out: the first page
+         */
+        after?: string;
+        /**
+         * At most this many items
+         */
+        limit?: number;
+    };
+    url: '/runs';
+};
+
+export type ListRunsErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ListRunsError = ListRunsErrors[keyof ListRunsErrors];
+
+export type ListRunsResponses = {
+    /**
+     * OK
+     */
+    200: RunPage;
+};
+
+export type ListRunsResponse = ListRunsResponses[keyof ListRunsResponses];
+
+export type ReadOneRunData = {
+    body?: never;
+    path: {
+        run_id: number;
+    };
+    query?: never;
+    url: '/runs/{run_id}';
+};
+
+export type ReadOneRunErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ReadOneRunError = ReadOneRunErrors[keyof ReadOneRunErrors];
+
+export type ReadOneRunResponses = {
+    /**
+     * OK
+     */
+    200: RunOut;
+};
+
+export type ReadOneRunResponse = ReadOneRunResponses[keyof ReadOneRunResponses];
+
+export type RerunGraphData = {
+    body?: RerunIn;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        run_id: number;
+    };
+    query?: never;
+    url: '/runs/{run_id}/rerun';
+};
+
+export type RerunGraphErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running; `SCH_409_CONFLICT`: Others keep changing it
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type RerunGraphError = RerunGraphErrors[keyof RerunGraphErrors];
+
+export type RerunGraphResponses = {
+    /**
+     * OK
+     */
+    200: RerunOut;
+};
+
+export type RerunGraphResponse = RerunGraphResponses[keyof RerunGraphResponses];
 
 export type ListLogsData = {
     body?: never;

@@ -1,4 +1,4 @@
-"""Looking for what no event tells of: what runs too long, and trouble of the scheduler itself."""
+"""Looking for what no event tells of: what runs too long, what waits in vain, and trouble of the scheduler itself."""
 
 import time
 from collections.abc import Iterator
@@ -11,6 +11,8 @@ from tasks_app.models import AlarmRule
 from tasks_app.sql import run
 
 MOST_BATCHES = 200  # that run too long, of which tasks are looked at: the longest
+MOST_FAILED = 200  # tasks that others wait for in vain
+MOST_WAITING = 100  # of those, named in one incident
 TROUBLE_SECONDS = 15.0  # between two looks at the scheduler's own state
 
 _looked_at = {"trouble": -TROUBLE_SECONDS}  # by the monotonic clock
@@ -18,7 +20,7 @@ _looked_at = {"trouble": -TROUBLE_SECONDS}  # by the monotonic clock
 
 def look() -> int:
     """Note what is wrong now; returns how many incidents that touched."""
-    return note([*long_runs(), *troubles()])
+    return note([*long_runs(), *stuck(), *troubles()])
 
 
 def long_runs() -> Iterator[Occurrence]:
@@ -36,17 +38,30 @@ def long_runs() -> Iterator[Occurrence]:
         )
 
 
+def stuck() -> Iterator[Occurrence]:
+    """What waits for a task that failed: one occurrence for each of those, with all that comes after it.
+
+    Bounded by what somebody has noted as failed and is still waited for.
+    """
+    if not _wanted(Condition.BLOCKED):
+        return
+    for tenant, task_type, job, task, key, status, parent, count, names, seconds in run(
+        "stuck", {"most": MOST_FAILED, "named": MOST_WAITING}
+    ):
+        sample = {"tenant": tenant, "task": task, "key": key, "status": status, "parent": parent}
+        sample |= {"waiting": names, "more": count - len(names)}
+        yield Occurrence(Condition.BLOCKED, tenant, f"task {task}", task_type, job, count, seconds, sample=sample)
+
+
 def troubles() -> Iterator[Occurrence]:
     """What the scheduler's own verdict calls trouble."""
     now = time.monotonic()
-    if now - _looked_at["trouble"] < TROUBLE_SECONDS or not _wanted():
+    if now - _looked_at["trouble"] < TROUBLE_SECONDS or not _wanted(Condition.TROUBLE, tenant__isnull=True):
         return
     _looked_at["trouble"] = now
     for look_at in LOOKS:
         yield from look_at()
 
 
-def _wanted() -> bool:
-    return AlarmRule.objects.filter(
-        enabled=True, tenant__isnull=True, conditions__contains=[str(Condition.TROUBLE)]
-    ).exists()
+def _wanted(condition: Condition, **others: object) -> bool:
+    return AlarmRule.objects.filter(enabled=True, conditions__contains=[str(condition)], **others).exists()

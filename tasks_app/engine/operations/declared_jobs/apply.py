@@ -1,14 +1,17 @@
 """Applying a file, in one transaction: all of it, or on an error nothing. Two at once take turns."""
 
 from collections.abc import Collection, Sequence
+from itertools import chain
 
 from tasks_app.core.errors import NameTaken, NotThere, PunctualError, ScheduleConflict, StaleRevision, UnknownJob
+from tasks_app.core.graphs import layers
 from tasks_app.database import atomic
 from tasks_app.engine.operations.jobs import create_job, delete_job, edit_job
 from tasks_app.lifecycle.audit import Entry, Operator, audit
 from tasks_app.lifecycle.jobs.declared import forget, remember
+from tasks_app.lifecycle.jobs.family import lock_graphs, roots_counted_at_the_end
 from tasks_app.lifecycle.jobs.request import FIELDS
-from tasks_app.models import DeclaredJob, JobDefinition
+from tasks_app.models import DeclaredJob, JobDefinition, JobParent
 from tasks_app.sql import run
 
 from .document import BadFile, JobFile
@@ -25,9 +28,11 @@ def apply(file: JobFile, wanted: Wanted, operator: Operator) -> Plan:
         try:
             with atomic():
                 run("lock_operation", {"operation": TURN})
+                _lock_graphs(file)
                 decided = plan(file, wanted)
                 if not decided.refused:
-                    _carry_out(decided, operator)
+                    with roots_counted_at_the_end():
+                        _carry_out(decided, operator)
                 return decided
         except (StaleRevision, UnknownJob, NameTaken) as error:
             seen = error  # somebody was faster: compare again, since that may be drift
@@ -54,9 +59,7 @@ def _carry_out(decided: Plan, operator: Operator) -> None:
     steps = decided.steps
     for action in (Action.FORGET, Action.ADOPT):
         _record([step for step in steps if step.action is action], action, decided.file.source, operator)
-    # Names are freed before others take them.
-    order = (Action.PRUNE, Action.CHANGE, Action.CREATE)
-    left = [step for action in order for step in steps if step.action is action]
+    left = _ordered(steps)
     while left:
         failed: list[tuple[Step, PunctualError]] = []
         for step in left:
@@ -70,6 +73,32 @@ def _carry_out(decided: Plan, operator: Operator) -> None:
         if len(failed) == len(left):
             _give_up(decided.file, failed)
         left = [step for step, _ in failed]
+
+
+def _lock_graphs(file: JobFile) -> None:
+    """Before any job is locked, as whoever changes a graph does."""
+    records = DeclaredJob.objects.filter(source=file.source).values_list("tenant", flat=True)
+    for tenant in sorted({*records, *(one.tenant for one in file.jobs)}):
+        lock_graphs(tenant)
+
+
+def _ordered(steps: Sequence[Step]) -> list[Step]:
+    """As they can be carried out, nearly always: whoever waits for others is deleted before those, and created or
+    changed after them. And names are freed before others take them."""
+    pruned = {step.job.id: step for step in steps if step.action is Action.PRUNE}
+    parents: dict[int, list[int]] = {job: [] for job in pruned}
+    for job, parent in JobParent.objects.filter(job__in=pruned, parent__in=pruned).values_list("job", "parent"):
+        parents[job].append(parent)
+    gone = [pruned[job] for layer in reversed(layers(parents)) for job in layer]
+    named = {(step.tenant, step.name): step for step in steps if step.action in (Action.CHANGE, Action.CREATE)}
+    above = {
+        unit: [(step.tenant, name) for name in step.placed.declaration.request.parents] for unit, step in named.items()
+    }
+    rest = [
+        sorted((named[unit] for unit in layer), key=lambda step: step.action is Action.CREATE)
+        for layer in layers(above)
+    ]
+    return [*gone, *chain.from_iterable(rest)]
 
 
 def _change(step: Step, source: str, operator: Operator) -> None:

@@ -4,14 +4,14 @@ Fields are read by the types that JobRequest gives them, so a new one can be dec
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from functools import cache
 from typing import NamedTuple, get_type_hints
 
 from tasks_app.core.errors import InvalidTask, PunctualError, nearest
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.lifecycle.jobs.declared import Declaration
-from tasks_app.lifecycle.jobs.request import FIELDS, WHEN, JobRequest
+from tasks_app.lifecycle.jobs.request import FIELDS, OF_A_CHILD, OF_A_SCHEDULE, WHEN, JobRequest
 from tasks_app.lifecycle.request import checked_name
 from tasks_app.models.declared_job import SOURCE_LENGTH
 from tasks_app.models.schedule_task import TENANT_LENGTH
@@ -19,6 +19,7 @@ from tasks_app.models.schedule_task import TENANT_LENGTH
 from .fitting import fitting, kind_of, text_of
 
 MOST_JOBS = 5_000  # in one file: they are applied in one transaction
+_DEFAULTS = {field.name: field.default for field in fields(JobRequest)}
 _REQUIRED = tuple(field.name for field in fields(JobRequest) if field.default is MISSING)
 _OF_FILE = ("source", "tenant", "defaults", "jobs")
 _OF_JOB = (*FIELDS, "tenant", "renamed_from")
@@ -116,7 +117,10 @@ def checked_file(file: str, source: str | None, jobs: Sequence[Placed], problems
 
 def checked_request(request: JobRequest) -> JobRequest:
     """Its fields, each of the type that it should have."""
-    return JobRequest(**{name: fitting(_hints()[name], getattr(request, name)) for name in FIELDS})
+    given = {
+        name: getattr(request, name) for name in FIELDS if getattr(request, name) is not _DEFAULTS.get(name, MISSING)
+    }
+    return replace(request, **{name: fitting(_hints()[name], value) for name, value in given.items()})
 
 
 def placed(
@@ -140,8 +144,7 @@ def _job(
         return None
     name = given["name"].value if "name" in given else None
     who = f"job {name!r}" if isinstance(name, str) else f"job {number}"
-    if any(given[when].value is not None for when in WHEN if when in given):
-        defaults = {name: value for name, value in defaults.items() if name not in WHEN}
+    defaults = {name: value for name, value in defaults.items() if name not in _replaced(given)}
     before, values, more = len(problems), {}, {}
     for field, value in {**defaults, **given}.items():
         try:
@@ -163,6 +166,13 @@ def _job(
     except InvalidTask as error:
         problems.append(f"{_place(file, one.line)}: {who}: {error}")
         return None
+
+
+def _replaced(given: Mapping[str, Value]) -> tuple[str, ...]:
+    """The defaults that don't count for a job which says itself when it runs: by a time, or after others."""
+    if "parents" in given and given["parents"].value:
+        return tuple(OF_A_SCHEDULE)
+    return (*WHEN, *OF_A_CHILD) if any(given[when].value is not None for when in WHEN if when in given) else ()
 
 
 def _field(name: str, value: Value, known: Sequence[str]) -> object:

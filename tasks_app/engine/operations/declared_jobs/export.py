@@ -12,6 +12,7 @@ from tasks_app.core.errors import InvalidTask, PunctualError
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.lifecycle.jobs.declared import document, fields_of, resolved
 from tasks_app.lifecycle.jobs.lock import database_now
+from tasks_app.lifecycle.jobs.parents import load_parents
 from tasks_app.lifecycle.jobs.request import SECONDS, JobRequest, as_request
 from tasks_app.models import DeclaredJob, JobDefinition
 from tasks_app.models.schedule_task import DEFAULT_TENANT
@@ -43,6 +44,7 @@ def few_enough(rows: QuerySet[JobDefinition]) -> list[JobDefinition]:
 def file_of(jobs: Sequence[JobDefinition], source: str | None) -> dict[str, object]:
     """As it is written: what is the default, or the handler's, is left out."""
     now = database_now()
+    load_parents(jobs)
     head = {"source": source} if source else {}
     tenants = {job.tenant for job in jobs}
     shared = tenants.pop() if len(tenants) == 1 else None

@@ -19,13 +19,14 @@ from tasks_app.core.handlers import REGISTRY, refuse_other_tenant
 from tasks_app.core.phrases import counted
 from tasks_app.lifecycle.jobs.declared import document, drift, records_of, resolved
 from tasks_app.lifecycle.jobs.lock import database_now
+from tasks_app.lifecycle.jobs.parents import load_parents
 from tasks_app.lifecycle.jobs.request import FIELDS
 from tasks_app.models import DeclaredJob, JobDefinition
 
 from .document import BadFile, JobFile, Placed
+from .parents import Changes, Unit, problems_of_parents
 
 ALL = "all"
-Unit = tuple[str, str]  # tenant and name
 
 
 class Action(StrEnum):
@@ -119,6 +120,7 @@ class _Comparison:
         ids = [one.job for one in self.records.values()]
         jobs = JobDefinition.objects.filter(Q(id__in=ids) | Q(name__in=names, tenant__in=tenants))
         self.jobs = {job.id: job for job in jobs}
+        load_parents(self.jobs.values())
         # One that is declared under another name was renamed by hand: this is not its own name.
         declared = set(records_of(self.jobs.values()))
         self.named: dict[Unit, JobDefinition] = {
@@ -134,6 +136,8 @@ class _Comparison:
         if self.wanted.prune and not done and not self.file.named:
             self._refuse_another_file([step for step in gone if step.action is Action.PRUNE])
         self._refuse_unknown_names([*steps, *gone])
+        if not self.problems:
+            self.problems += problems_of_parents(self.file, _changes([*steps, *gone]))
         if self.problems:
             raise BadFile(self.problems)
         return Plan(self.file, [*steps, *gone])
@@ -214,6 +218,12 @@ class _Comparison:
                     self.problems.append(f"{option}: there is no job {name!r} in {self.file.name}.")
         for name in {*self.wanted.overwrite} & {*self.wanted.keep}:
             self.problems.append(f"--overwrite and --keep both name {name!r}; give the one you mean.")
+
+
+def _changes(steps: Sequence[Step]) -> Changes:
+    """As far as parents are concerned; what stays as it was made by hand is there all the same."""
+    declared = [(step.placed, step.job) for step in steps if step.placed is not None and step.action is not Action.KEEP]
+    return Changes(declared, [step.job for step in steps if step.action is Action.PRUNE])
 
 
 def _overwritten(drifted: Sequence[Difference], changes: Sequence[Difference]) -> Iterator[Drift]:

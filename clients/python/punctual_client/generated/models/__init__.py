@@ -73,6 +73,7 @@ from .host_limit_in import HostLimitIn
 from .host_limit_out import HostLimitOut
 from .host_tried_out import HostTriedOut
 from .hosts import Hosts
+from .if_parent_fails import IfParentFails
 from .incident_detail_out import IncidentDetailOut
 from .incident_out import IncidentOut
 from .incident_page import IncidentPage
@@ -136,9 +137,15 @@ from .release_lane import ReleaseLane
 from .replay_in import ReplayIn
 from .report_out import ReportOut
 from .report_outcome import ReportOutcome
+from .rerun_in import RerunIn
+from .rerun_out import RerunOut
 from .reschedule_in import RescheduleIn
 from .resume_in import ResumeIn
 from .rule import Rule
+from .run_node_out import RunNodeOut
+from .run_out import RunOut
+from .run_page import RunPage
+from .run_state import RunState
 from .secret_in import SecretIn
 from .secret_out import SecretOut
 from .sink_kind import SinkKind
@@ -171,6 +178,7 @@ from .trigger_out import TriggerOut
 from .unit_reschedule_in import UnitRescheduleIn
 from .unwell_host_out import UnwellHostOut
 from .version_out import VersionOut
+from .when import When
 from .why_out import WhyOut
 from .window_out import WindowOut
 from .withdrawn_out import WithdrawnOut
@@ -249,6 +257,7 @@ __all__ = (
     "HostLimitOut",
     "Hosts",
     "HostTriedOut",
+    "IfParentFails",
     "IncidentDetailOut",
     "IncidentOut",
     "IncidentPage",
@@ -312,9 +321,15 @@ __all__ = (
     "ReplayIn",
     "ReportOut",
     "ReportOutcome",
+    "RerunIn",
+    "RerunOut",
     "RescheduleIn",
     "ResumeIn",
     "Rule",
+    "RunNodeOut",
+    "RunOut",
+    "RunPage",
+    "RunState",
     "SecretIn",
     "SecretOut",
     "SinkKind",
@@ -347,6 +362,7 @@ __all__ = (
     "UnitRescheduleIn",
     "UnwellHostOut",
     "VersionOut",
+    "When",
     "WhyOut",
     "WindowOut",
     "WithdrawnOut",

@@ -24,6 +24,8 @@ class BackfillIn:
             one. `failed`: firings whose instance is dead; that is replayed. `all`: each of them once more, with an identity
             of its own. Default: BackfillWhich.MISSING.
         newest_first (bool | Unset): In this order, instead of the oldest first Default: False.
+        descendants (bool | Unset): Whether what comes after the job in its graph comes along, and waits for it Default:
+            True.
         cap (int | Unset): If there are more than this, nothing is begun Default: 5000.
         rate (float | None | Unset): Instances a second; null: no limit
         most_running (int | None | Unset): So many may not be over yet; null: no limit
@@ -37,6 +39,7 @@ class BackfillIn:
     until: datetime.datetime | None | Unset = UNSET
     which: BackfillWhich | Unset = BackfillWhich.MISSING
     newest_first: bool | Unset = False
+    descendants: bool | Unset = True
     cap: int | Unset = 5000
     rate: float | None | Unset = UNSET
     most_running: int | None | Unset = UNSET
@@ -60,6 +63,8 @@ class BackfillIn:
             which = self.which.value
 
         newest_first = self.newest_first
+
+        descendants = self.descendants
 
         cap = self.cap
 
@@ -100,6 +105,8 @@ class BackfillIn:
             field_dict["which"] = which
         if newest_first is not UNSET:
             field_dict["newest_first"] = newest_first
+        if descendants is not UNSET:
+            field_dict["descendants"] = descendants
         if cap is not UNSET:
             field_dict["cap"] = cap
         if rate is not UNSET:
@@ -146,6 +153,8 @@ class BackfillIn:
 
         newest_first = d.pop("newest_first", UNSET)
 
+        descendants = d.pop("descendants", UNSET)
+
         cap = d.pop("cap", UNSET)
 
         def _parse_rate(data: object) -> float | None | Unset:
@@ -189,6 +198,7 @@ class BackfillIn:
             until=until,
             which=which,
             newest_first=newest_first,
+            descendants=descendants,
             cap=cap,
             rate=rate,
             most_running=most_running,

@@ -21,6 +21,7 @@ class BackfillOut:
     """
     Attributes:
         instances (int): How many firings are run
+        along (int): How many instances of the jobs after it come along, as far as they are not there already
         first (list[SlotOut]): The first few, in the order in which they are run
         last (list[SlotOut]): The last few
         per_second (float | None): The pace that is expected, beside what ran within the last day
@@ -33,6 +34,7 @@ class BackfillOut:
     """
 
     instances: int
+    along: int
     first: list[SlotOut]
     last: list[SlotOut]
     per_second: float | None
@@ -46,6 +48,8 @@ class BackfillOut:
 
     def to_dict(self) -> dict[str, Any]:
         instances = self.instances
+
+        along = self.along
 
         first = []
         for first_item_data in self.first:
@@ -87,6 +91,7 @@ class BackfillOut:
         field_dict.update(
             {
                 "instances": instances,
+                "along": along,
                 "first": first,
                 "last": last,
                 "per_second": per_second,
@@ -107,6 +112,8 @@ class BackfillOut:
 
         d = dict(src_dict)
         instances = d.pop("instances")
+
+        along = d.pop("along")
 
         first = []
         _first = d.pop("first")
@@ -179,6 +186,7 @@ class BackfillOut:
 
         backfill_out = cls(
             instances=instances,
+            along=along,
             first=first,
             last=last,
             per_second=per_second,

@@ -25,6 +25,8 @@ class BackfillsIn:
             one. `failed`: firings whose instance is dead; that is replayed. `all`: each of them once more, with an identity
             of its own. Default: BackfillWhich.MISSING.
         newest_first (bool | Unset): In this order, instead of the oldest first Default: False.
+        descendants (bool | Unset): Whether what comes after the job in its graph comes along, and waits for it Default:
+            True.
         cap (int | Unset): If there are more than this, nothing is begun Default: 5000.
         rate (float | None | Unset): Instances a second; null: no limit
         most_running (int | None | Unset): So many may not be over yet; null: no limit
@@ -39,6 +41,7 @@ class BackfillsIn:
     until: datetime.datetime | None | Unset = UNSET
     which: BackfillWhich | Unset = BackfillWhich.MISSING
     newest_first: bool | Unset = False
+    descendants: bool | Unset = True
     cap: int | Unset = 5000
     rate: float | None | Unset = UNSET
     most_running: int | None | Unset = UNSET
@@ -64,6 +67,8 @@ class BackfillsIn:
             which = self.which.value
 
         newest_first = self.newest_first
+
+        descendants = self.descendants
 
         cap = self.cap
 
@@ -105,6 +110,8 @@ class BackfillsIn:
             field_dict["which"] = which
         if newest_first is not UNSET:
             field_dict["newest_first"] = newest_first
+        if descendants is not UNSET:
+            field_dict["descendants"] = descendants
         if cap is not UNSET:
             field_dict["cap"] = cap
         if rate is not UNSET:
@@ -153,6 +160,8 @@ class BackfillsIn:
 
         newest_first = d.pop("newest_first", UNSET)
 
+        descendants = d.pop("descendants", UNSET)
+
         cap = d.pop("cap", UNSET)
 
         def _parse_rate(data: object) -> float | None | Unset:
@@ -197,6 +206,7 @@ class BackfillsIn:
             until=until,
             which=which,
             newest_first=newest_first,
+            descendants=descendants,
             cap=cap,
             rate=rate,
             most_running=most_running,

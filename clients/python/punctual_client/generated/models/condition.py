@@ -3,6 +3,7 @@ from typing import Self
 
 
 class Condition(StrEnum):
+    BLOCKED = "blocked"
     DEAD = "dead"
     LATE = "late"
     MISSED = "missed"

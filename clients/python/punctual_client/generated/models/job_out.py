@@ -10,11 +10,13 @@ from attrs import field as _attrs_field
 from ..models.catch_up import CatchUp
 from ..models.dst_gap import DstGap
 from ..models.dst_repeat import DstRepeat
+from ..models.if_parent_fails import IfParentFails
 from ..models.job_status import JobStatus
 from ..models.lane import Lane
 from ..models.on_day_off import OnDayOff
 from ..models.on_resume import OnResume
 from ..models.overlap import Overlap
+from ..models.when import When
 
 if TYPE_CHECKING:
     from ..models.declared_out import DeclaredOut
@@ -55,6 +57,9 @@ class JobOut:
         catch_up (CatchUp): Firings that nobody planned in time, say because no beat was alive.
         catch_up_window (int):
         catch_up_most (int):
+        parents (list[str]): Names of the jobs that it waits for
+        when (When): What a job waits for.
+        if_parent_fails (IfParentFails): What becomes of an instance that waits for a success which did not come.
         overlap (Overlap): An instance whose time comes while an older one of its job is under way.
         status (JobStatus):
         pause_reason (str):
@@ -92,6 +97,9 @@ class JobOut:
     catch_up: CatchUp
     catch_up_window: int
     catch_up_most: int
+    parents: list[str]
+    when: When
+    if_parent_fails: IfParentFails
     overlap: Overlap
     status: JobStatus
     pause_reason: str
@@ -181,6 +189,12 @@ class JobOut:
 
         catch_up_most = self.catch_up_most
 
+        parents = self.parents
+
+        when = self.when.value
+
+        if_parent_fails = self.if_parent_fails.value
+
         overlap = self.overlap.value
 
         status = self.status.value
@@ -237,6 +251,9 @@ class JobOut:
                 "catch_up": catch_up,
                 "catch_up_window": catch_up_window,
                 "catch_up_most": catch_up_most,
+                "parents": parents,
+                "when": when,
+                "if_parent_fails": if_parent_fails,
                 "overlap": overlap,
                 "status": status,
                 "pause_reason": pause_reason,
@@ -390,6 +407,12 @@ class JobOut:
 
         catch_up_most = d.pop("catch_up_most")
 
+        parents = cast(list[str], d.pop("parents"))
+
+        when = When(d.pop("when"))
+
+        if_parent_fails = IfParentFails(d.pop("if_parent_fails"))
+
         overlap = Overlap(d.pop("overlap"))
 
         status = JobStatus(d.pop("status"))
@@ -461,6 +484,9 @@ class JobOut:
             catch_up=catch_up,
             catch_up_window=catch_up_window,
             catch_up_most=catch_up_most,
+            parents=parents,
+            when=when,
+            if_parent_fails=if_parent_fails,
             overlap=overlap,
             status=status,
             pause_reason=pause_reason,

@@ -20,6 +20,7 @@ class Rule(StrEnum):
     NO_DISPATCHER = "no_dispatcher"
     NO_WORKER = "no_worker"
     OVER_RATE = "over_rate"
+    PARENT_FAILED = "parent_failed"
     RUNNING = "running"
     SCHEDULE_UNREADABLE = "schedule_unreadable"
     SHARD_WITHOUT_DISPATCHER = "shard_without_dispatcher"

@@ -109,7 +109,7 @@ def sync_detailed(
 
     Args:
         idempotency_key (str | Unset):
-        body (JobIn): A new job: exactly one of `cron`, `every`, `at` and `delay`.
+        body (JobIn): A new job: exactly one of `cron`, `every`, `at`, `delay` and `parents`.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -141,7 +141,7 @@ def sync(
 
     Args:
         idempotency_key (str | Unset):
-        body (JobIn): A new job: exactly one of `cron`, `every`, `at` and `delay`.
+        body (JobIn): A new job: exactly one of `cron`, `every`, `at`, `delay` and `parents`.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -168,7 +168,7 @@ async def asyncio_detailed(
 
     Args:
         idempotency_key (str | Unset):
-        body (JobIn): A new job: exactly one of `cron`, `every`, `at` and `delay`.
+        body (JobIn): A new job: exactly one of `cron`, `every`, `at`, `delay` and `parents`.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -198,7 +198,7 @@ async def asyncio(
 
     Args:
         idempotency_key (str | Unset):
-        body (JobIn): A new job: exactly one of `cron`, `every`, `at` and `delay`.
+        body (JobIn): A new job: exactly one of `cron`, `every`, `at`, `delay` and `parents`.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -113,7 +113,7 @@ def sync_detailed(
 ) -> Response[Any | Problem]:
     """Delete a job
 
-     It no longer fires. What it has fired stays, as tasks.
+     It no longer fires. What it has fired stays, as tasks. A job that others wait for can't be deleted.
 
     Args:
         job_id (int):
@@ -150,7 +150,7 @@ def sync(
 ) -> Any | Problem | None:
     """Delete a job
 
-     It no longer fires. What it has fired stays, as tasks.
+     It no longer fires. What it has fired stays, as tasks. A job that others wait for can't be deleted.
 
     Args:
         job_id (int):
@@ -182,7 +182,7 @@ async def asyncio_detailed(
 ) -> Response[Any | Problem]:
     """Delete a job
 
-     It no longer fires. What it has fired stays, as tasks.
+     It no longer fires. What it has fired stays, as tasks. A job that others wait for can't be deleted.
 
     Args:
         job_id (int):
@@ -217,7 +217,7 @@ async def asyncio(
 ) -> Any | Problem | None:
     """Delete a job
 
-     It no longer fires. What it has fired stays, as tasks.
+     It no longer fires. What it has fired stays, as tasks. A job that others wait for can't be deleted.
 
     Args:
         job_id (int):

@@ -1,0 +1,155 @@
+"""Runs of graphs: a list, a page of each with the picture of what waits for whom, and the order to run it again."""
+
+import re
+from urllib.parse import urlencode
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import BadRequest
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import path
+from unfold.admin import ModelAdmin
+
+from tasks_app.console.site import console
+from tasks_app.core.errors import PunctualError
+from tasks_app.core.graphs import RunState
+from tasks_app.engine.operations.runs import rerun
+from tasks_app.engine.watch.runs import RunFilter, page_of_runs, run_by_id
+from tasks_app.lifecycle.audit import Operator
+from tasks_app.lifecycle.jobs.run import RunView, read_run
+from tasks_app.models import AuditEntry, GraphRun
+from tasks_app.models.schedule_task import TENANT_LENGTH
+from tasks_app.pages.graph import Box, Picture, picture
+from tasks_app.pages.links import console_url
+from tasks_app.pages.lists import refuse_unknown
+
+from .forms import reason_field
+from .rights import LookOnly, may_operate_jobs, may_view, may_view_jobs, requires
+
+PAGE = 30
+ENTRIES = 50
+ONE = "tasks_app_graphrun_change"
+WORDS = {
+    RunState.WAITING: "Nothing of it has begun.",
+    RunState.RUNNING: "It is under way.",
+    RunState.STUCK: "Something failed, and what comes after it waits until somebody acts.",
+    RunState.SUCCEEDED: "All of it is done.",
+    RunState.FAILED: "It is over, and not all of it succeeded.",
+}
+
+
+class FilterForm(forms.Form):
+    tenant = forms.CharField(label="Tenant", required=False, max_length=TENANT_LENGTH)
+    job = forms.IntegerField(label="Number of its first job", required=False, min_value=1, max_value=2**63 - 1)
+
+
+class RerunForm(forms.Form):
+    from_job = forms.ChoiceField(label="From", required=False)
+    reason = reason_field()
+
+    def __init__(self, view: RunView, *args, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        names = [(node.name, node.name) for node in view.nodes.values()]
+        self.fields["from_job"].choices = [("", "What failed first"), *names]
+
+
+@admin.register(GraphRun, site=console())
+class GraphRunAdmin(LookOnly, ModelAdmin):
+    def has_module_permission(self, request) -> bool:
+        return may_view_jobs(request)
+
+    def has_view_permission(self, request, obj=None) -> bool:
+        return may_view_jobs(request)
+
+    def get_urls(self) -> list:
+        view = self.admin_site.admin_view(self.rerun_view)
+        return [path("<int:run_id>/rerun/", view, name="tasks_app_graphrun_rerun"), *super().get_urls()]
+
+    @requires(may_view_jobs)
+    def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
+        refuse_unknown(request, (*FilterForm.base_fields, "after"))
+        return TemplateResponse(request, "tasks_app/graph_runs.html", self._page(request) | _listed(request))
+
+    @requires(may_view_jobs)
+    def change_view(self, request: HttpRequest, object_id: str, form_url="", extra_context=None) -> HttpResponse:
+        view = _view(object_id)
+        entries = AuditEntry.objects.filter(subject=f"run {view.run.id}").order_by("-created_at", "-id")[:ENTRIES]
+        context = self._page(request) | {
+            "title": f"Run {view.run.id}",
+            "original": view.run,
+            "view": view,
+            "name": _name(view),
+            "words": WORDS[view.state],
+            "path": [view.nodes[job].name for job in view.critical_path],
+            "picture": drawn(view, linked=may_view(request)),
+            "entries": entries,
+            "may_operate": may_operate_jobs(request),
+        }
+        return TemplateResponse(request, "tasks_app/graph_run.html", context)
+
+    @requires(may_operate_jobs)
+    def rerun_view(self, request: HttpRequest, run_id: int) -> HttpResponse:
+        """GET says what it would do; POST does it."""
+        view = _view(str(run_id))
+        form = RerunForm(view, request.POST or None)
+        if form.is_valid():
+            operator = Operator(request.user.get_username(), form.cleaned_data["reason"])
+            try:
+                done = rerun(run_id, operator, tenant=view.run.tenant, from_job=form.cleaned_data["from_job"] or None)
+            except PunctualError as error:
+                form.add_error(None, str(error))
+            else:
+                messages.success(request, f"{', '.join(done.started)} of run {run_id} started again.")
+                return HttpResponseRedirect(console_url(ONE, run_id))
+        context = self._page(request) | {"title": f"Run {run_id} again", "view": view, "form": form}
+        return TemplateResponse(request, "tasks_app/graph_rerun.html", context, status=400 if form.is_bound else 200)
+
+    def _page(self, request: HttpRequest) -> dict:
+        return self.admin_site.each_context(request) | {"opts": self.opts, "title": "Runs of graphs"}
+
+
+def drawn(view: RunView, *, linked: bool) -> Picture:
+    critical = set(view.critical_path)
+    boxes = []
+    for node in view.nodes.values():
+        waits = ", ".join(one.name for one in view.waits_for(node))
+        boxes.append(
+            Box(
+                node.job,
+                node.name,
+                node.parents,
+                node.status,
+                console_url("tasks_app_scheduletask_change", node.task.id) if linked and node.task else "",
+                critical=node.job in critical,
+                note=f"waits for {waits}" if waits else "",
+            )
+        )
+    return picture(boxes)
+
+
+def _listed(request: HttpRequest) -> dict:
+    form, after = FilterForm(request.GET), request.GET.get("after", "")
+    if after and not re.fullmatch("[1-9][0-9]{0,17}", after):
+        raise BadRequest(f"{after[:40]!r} is no place in this list; begin at its start.")
+    if not form.is_valid():
+        return {"form": form, "found": None}
+    given = {name: value for name, value in form.cleaned_data.items() if value}
+    found, more = page_of_runs(RunFilter(**given), int(after) if after else None, PAGE)
+    views = [read_run(row) for row in found]
+    return {
+        "form": form,
+        "found": [(view, _name(view)) for view in views],
+        "next": urlencode(given | {"after": more}) if more else "",
+    }
+
+
+def _name(view: RunView) -> str:
+    return view.nodes[view.run.job].name
+
+
+def _view(object_id: str) -> RunView:
+    found = run_by_id(int(object_id)) if re.fullmatch("[0-9]{1,18}", object_id) else None
+    if found is None:
+        raise Http404(f"There is no run {object_id[:40]!r}; they are kept as long as what is over.")
+    return found
