@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from tasks_app.core.calendars import Days, OnDayOff
@@ -55,7 +55,8 @@ jobs = st.tuples(
 )
 
 
-@settings(max_examples=25, deadline=None)
+# A smaller example would cost more walks than it is worth.
+@settings(max_examples=25, deadline=None, phases=[Phase.generate])
 @given(st.lists(jobs, min_size=1, max_size=3))
 def test_the_load_is_what_a_walk_over_every_minute_finds(made):
     from tasks_app.core.errors import InvalidTask
@@ -190,7 +191,11 @@ def test_no_jitter_is_offered_that_would_run_into_the_next_firing_or_does_not_he
     often = advise(a_load(even), JobGroup(Schedule(cron="* * * * *"), "low"), by_name, capacity=50.0)
     once = advise(a_load(MIDNIGHT._replace(jobs=99)), JobGroup(Schedule(at=full.at), "low"), by_name, capacity=None)
 
-    assert (full.jitter, often.jitter, once.jitter) == (None, None, None)
+    # A quarter of an hour would take it past the peaks, and past its own next firings.
+    fives = JobGroup(Schedule(cron="*/5 * * * *"), "low", 1)
+    close = advise(a_load(fives._replace(jobs=100)), fives, by_name, capacity=50.0)
+
+    assert (full.jitter, often.jitter, once.jitter, close.jitter) == (None, None, None, None)
     assert (often.times, once.firings) == (MINUTES, 100)
 
 
