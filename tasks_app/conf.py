@@ -66,6 +66,7 @@ class Conf(Section):
 
     # Health.
     CANARY_SECONDS: float = 10.0  # a canary goes through every lane this often; 0: none
+    FORECAST_SECONDS: float = 60.0  # a process keeps the load forecast this long before it computes it anew
 
     # Service levels: what docs/service-levels.md promises of the whole installation.
     AVAILABILITY_GOAL: float = 0.999  # of the minutes in which a lane is served, all of its canaries come back in time

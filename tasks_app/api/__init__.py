@@ -24,6 +24,7 @@ from . import (
     calendars,
     campaigns,
     dead_letters,
+    forecast,
     health,
     hosts,
     jobs,
@@ -92,6 +93,7 @@ api = PunctualAPI(
 handle_all(api)
 api.add_exception_handler(AuthenticationError, limits.unauthenticated)
 OWN = (
+    ("/jobs", forecast.drafts),  # before an id, which its address could be
     ("/jobs", jobs.router),
     ("/jobs", backfills.of_job),
     ("/backfills", backfills.router),
@@ -115,6 +117,7 @@ OWN = (
     ("/audit", audit.router),
     ("", health.router),
     ("", service_levels.router),
+    ("", forecast.router),
     ("", version.router),
 )
 # Every installed app may have a `punctual_api` module with endpoints of its own; no app is named here.

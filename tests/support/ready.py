@@ -27,7 +27,7 @@ from tests.support.alarms import alarm_ids
 from tests.support.api import Api
 from tests.support.engine import run_due
 from tests.support.graphs import begun, family
-from tests.support.jobs import make
+from tests.support.jobs import make, nightly
 from tests.support.levels import measured
 from tests.support.moves import away, dead
 from tests.support.operators import operator
@@ -115,6 +115,8 @@ def ready(api: Api, one: Operation, number: int = 0) -> Ready:
         run_due()
     elif one.id == "read_service_levels":
         measured(timezone.now(), state="DOWN", down=["low"])
+    elif one.id == "read_forecast":
+        nightly(61)  # its example has a peak
     elif one.id == "read_limits":
         declare_limits([REGISTRY.require("T_RATED")])
     elif one.path.startswith("/runs"):
