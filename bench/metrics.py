@@ -15,7 +15,7 @@ from . import idle
 from .api import _wait as wait_for
 from .stack import ROOT, Stack, empty_tables, execute, percentile, query
 
-GOALS = {"scrape_ms": 100, "sequential_scans": 0, "statements_per_s": 6, "cpu_percent": 2}
+GOALS = {"scrape_ms": 100, "sequential_scans": 0, "statements_more": 0.5, "cpu_percent_more": 0.5}
 GOALS = {figure: {"at_most": most} for figure, most in GOALS.items()}
 TASKS, TYPES, TENANTS = 1_000_000, 500, 100
 DUE, SCRAPES, EVERY_SECONDS = 20_000, 30, 5.0
@@ -70,10 +70,10 @@ def run(stack: Stack) -> dict:
             statements, cpu = idle._measure(stack)
     return figures | {
         "sequential_scans": len(_sequential_scans()),
+        "statements_more": round(statements - quiet, 2),  # a scrape is two: its token, and the figures
+        "cpu_percent_more": round(cpu - quiet_cpu, 2),
         "statements_per_s": statements,
         "cpu_percent": cpu,
-        "statements_per_s_unread": quiet,
-        "cpu_percent_unread": quiet_cpu,
     }
 
 
