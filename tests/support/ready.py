@@ -13,6 +13,7 @@ from tasks_app.core.callbacks import HTTP_CALLBACK
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.engine.beat.relay.deliveries import note_deliveries
 from tasks_app.engine.beat.relay.sink import Attempt
+from tasks_app.engine.beat.safeguards.guard import guard
 from tasks_app.engine.operations.api_tokens import issue
 from tasks_app.engine.operations.campaigns import start_matching
 from tasks_app.engine.operations.safeguards import force
@@ -125,7 +126,9 @@ def ready(api: Api, one: Operation, number: int = 0) -> Ready:
         ids |= alarm_ids()
     elif one.path.startswith("/safeguards"):
         ids["safeguard"] = "delay"
-        force("delay", operator())
+        force("delay", operator(), stage=1)
+        for _ in range(2):  # the first look begins
+            guard()
     elif one.path.startswith("/dead-letters"):
         ids["letter_id"] = letter_of(*dead(f"dead {number}"))
     elif one.path.startswith("/stock/products"):
