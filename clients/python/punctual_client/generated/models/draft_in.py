@@ -9,9 +9,11 @@ from attrs import define as _attrs_define
 from ..models.catch_up import CatchUp
 from ..models.dst_gap import DstGap
 from ..models.dst_repeat import DstRepeat
+from ..models.if_parent_fails import IfParentFails
 from ..models.lane import Lane
 from ..models.on_day_off import OnDayOff
 from ..models.overlap import Overlap
+from ..models.when import When
 from ..types import UNSET, Unset
 
 T = TypeVar("T", bound="DraftIn")
@@ -45,6 +47,9 @@ class DraftIn:
         catch_up (CatchUp | None | Unset):
         catch_up_window (int | None | Unset): Seconds
         catch_up_most (int | None | Unset):
+        parents (list[str] | None | Unset): Names of the jobs that it waits for; such a job has no schedule of its own
+        when (None | Unset | When): What it waits for: that all parents succeeded, are over, or one failed
+        if_parent_fails (IfParentFails | None | Unset):
         overlap (None | Overlap | Unset): What a firing does while an older instance is under way
         reason (None | str | Unset): Why; kept in the audit
         delay (float | None | Unset): Seconds from now, instead of `at`
@@ -73,6 +78,9 @@ class DraftIn:
     catch_up: CatchUp | None | Unset = UNSET
     catch_up_window: int | None | Unset = UNSET
     catch_up_most: int | None | Unset = UNSET
+    parents: list[str] | None | Unset = UNSET
+    when: None | Unset | When = UNSET
+    if_parent_fails: IfParentFails | None | Unset = UNSET
     overlap: None | Overlap | Unset = UNSET
     reason: None | str | Unset = UNSET
     delay: float | None | Unset = UNSET
@@ -231,6 +239,31 @@ class DraftIn:
         else:
             catch_up_most = self.catch_up_most
 
+        parents: list[str] | None | Unset
+        if isinstance(self.parents, Unset):
+            parents = UNSET
+        elif isinstance(self.parents, list):
+            parents = self.parents
+
+        else:
+            parents = self.parents
+
+        when: None | str | Unset
+        if isinstance(self.when, Unset):
+            when = UNSET
+        elif isinstance(self.when, When):
+            when = self.when.value
+        else:
+            when = self.when
+
+        if_parent_fails: None | str | Unset
+        if isinstance(self.if_parent_fails, Unset):
+            if_parent_fails = UNSET
+        elif isinstance(self.if_parent_fails, IfParentFails):
+            if_parent_fails = self.if_parent_fails.value
+        else:
+            if_parent_fails = self.if_parent_fails
+
         overlap: None | str | Unset
         if isinstance(self.overlap, Unset):
             overlap = UNSET
@@ -300,6 +333,12 @@ class DraftIn:
             field_dict["catch_up_window"] = catch_up_window
         if catch_up_most is not UNSET:
             field_dict["catch_up_most"] = catch_up_most
+        if parents is not UNSET:
+            field_dict["parents"] = parents
+        if when is not UNSET:
+            field_dict["when"] = when
+        if if_parent_fails is not UNSET:
+            field_dict["if_parent_fails"] = if_parent_fails
         if overlap is not UNSET:
             field_dict["overlap"] = overlap
         if reason is not UNSET:
@@ -585,6 +624,57 @@ class DraftIn:
 
         catch_up_most = _parse_catch_up_most(d.pop("catch_up_most", UNSET))
 
+        def _parse_parents(data: object) -> list[str] | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, list):
+                    raise TypeError()
+                parents_type_0 = cast(list[str], data)
+
+                return parents_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(list[str] | None | Unset, data)
+
+        parents = _parse_parents(d.pop("parents", UNSET))
+
+        def _parse_when(data: object) -> None | Unset | When:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                when_type_0 = When(data)
+
+                return when_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | Unset | When, data)
+
+        when = _parse_when(d.pop("when", UNSET))
+
+        def _parse_if_parent_fails(data: object) -> IfParentFails | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                if_parent_fails_type_0 = IfParentFails(data)
+
+                return if_parent_fails_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(IfParentFails | None | Unset, data)
+
+        if_parent_fails = _parse_if_parent_fails(d.pop("if_parent_fails", UNSET))
+
         def _parse_overlap(data: object) -> None | Overlap | Unset:
             if data is None:
                 return data
@@ -644,6 +734,9 @@ class DraftIn:
             catch_up=catch_up,
             catch_up_window=catch_up_window,
             catch_up_most=catch_up_most,
+            parents=parents,
+            when=when,
+            if_parent_fails=if_parent_fails,
             overlap=overlap,
             reason=reason,
             delay=delay,

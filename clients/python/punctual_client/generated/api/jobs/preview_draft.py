@@ -8,12 +8,12 @@ from ...client import AuthenticatedClient, Client
 from ...models.draft_in import DraftIn
 from ...models.draft_out import DraftOut
 from ...models.problem import Problem
-from ...types import Response
+from ...types import UNSET, Response, Unset
 
 
 def _get_kwargs(
     *,
-    body: DraftIn,
+    body: DraftIn | Unset = UNSET,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
 
@@ -22,7 +22,8 @@ def _get_kwargs(
         "url": "/jobs/preview",
     }
 
-    _kwargs["json"] = body.to_dict()
+    if not isinstance(body, Unset):
+        _kwargs["json"] = body.to_dict()
 
     headers["Content-Type"] = "application/json"
 
@@ -94,7 +95,7 @@ def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Res
 def sync_detailed(
     *,
     client: AuthenticatedClient,
-    body: DraftIn,
+    body: DraftIn | Unset = UNSET,
 ) -> Response[DraftOut | Problem]:
     """What a job would be like
 
@@ -102,7 +103,7 @@ def sync_detailed(
     field.
 
     Args:
-        body (DraftIn): A job as far as it is filled in.
+        body (DraftIn | Unset): A job as far as it is filled in.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -126,7 +127,7 @@ def sync_detailed(
 def sync(
     *,
     client: AuthenticatedClient,
-    body: DraftIn,
+    body: DraftIn | Unset = UNSET,
 ) -> DraftOut | Problem | None:
     """What a job would be like
 
@@ -134,7 +135,7 @@ def sync(
     field.
 
     Args:
-        body (DraftIn): A job as far as it is filled in.
+        body (DraftIn | Unset): A job as far as it is filled in.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -153,7 +154,7 @@ def sync(
 async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
-    body: DraftIn,
+    body: DraftIn | Unset = UNSET,
 ) -> Response[DraftOut | Problem]:
     """What a job would be like
 
@@ -161,7 +162,7 @@ async def asyncio_detailed(
     field.
 
     Args:
-        body (DraftIn): A job as far as it is filled in.
+        body (DraftIn | Unset): A job as far as it is filled in.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -183,7 +184,7 @@ async def asyncio_detailed(
 async def asyncio(
     *,
     client: AuthenticatedClient,
-    body: DraftIn,
+    body: DraftIn | Unset = UNSET,
 ) -> DraftOut | Problem | None:
     """What a job would be like
 
@@ -191,7 +192,7 @@ async def asyncio(
     field.
 
     Args:
-        body (DraftIn): A job as far as it is filled in.
+        body (DraftIn | Unset): A job as far as it is filled in.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

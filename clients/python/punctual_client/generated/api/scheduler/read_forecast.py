@@ -74,7 +74,8 @@ def sync_detailed(
 ) -> Response[ForecastOut | Problem]:
     """What fires in each minute of the next day
 
-     From the definitions of jobs. Tasks that are scheduled without a job, retries and backfills are not
+     From the definitions of jobs. Those that wait for others, tasks without a job, retries and backfills
+    are not
     foreseen.
 
     Raises:
@@ -100,7 +101,8 @@ def sync(
 ) -> ForecastOut | Problem | None:
     """What fires in each minute of the next day
 
-     From the definitions of jobs. Tasks that are scheduled without a job, retries and backfills are not
+     From the definitions of jobs. Those that wait for others, tasks without a job, retries and backfills
+    are not
     foreseen.
 
     Raises:
@@ -122,7 +124,8 @@ async def asyncio_detailed(
 ) -> Response[ForecastOut | Problem]:
     """What fires in each minute of the next day
 
-     From the definitions of jobs. Tasks that are scheduled without a job, retries and backfills are not
+     From the definitions of jobs. Those that wait for others, tasks without a job, retries and backfills
+    are not
     foreseen.
 
     Raises:
@@ -146,7 +149,8 @@ async def asyncio(
 ) -> ForecastOut | Problem | None:
     """What fires in each minute of the next day
 
-     From the definitions of jobs. Tasks that are scheduled without a job, retries and backfills are not
+     From the definitions of jobs. Those that wait for others, tasks without a job, retries and backfills
+    are not
     foreseen.
 
     Raises:
