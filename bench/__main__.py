@@ -11,8 +11,20 @@ from .stack import fresh_stack
 
 NAMES = ("floor", "drain", "size", "punctual", "herd", "enqueue", "effects", "io", "idle", "wheel", "fleet", "failover")
 NAMES += ("midnight", "edits", "compensate", "admin", "rolling", "catalogue", "planner", "api", "cost", "coordination")
-NAMES += ("callbacks", "turns", "graph", "traces", "relay", "events", "archive", "replay", "backfill", "past")
-NAMES += ("sustain",)
+NAMES += (
+    "callbacks",
+    "turns",
+    "graph",
+    "traces",
+    "relay",
+    "events",
+    "archive",
+    "replay",
+    "backfill",
+    "metrics",
+    "past",
+    "sustain",
+)
 
 
 def main() -> int:

@@ -35,7 +35,8 @@ if _public := env.public_url():
         SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
         SECURE_SSL_REDIRECT = True
         SECURE_SSL_HOST = _public.netloc
-        SECURE_REDIRECT_EXEMPT = [r"^api/v1/live$"]  # asked by whoever watches the process, past the proxy
+        # Asked by whoever watches the process, past the proxy.
+        SECURE_REDIRECT_EXEMPT = [r"^api/v1/live$", r"^metrics$"]
         SECURE_HSTS_SECONDS = 30 * 24 * 3600
         SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
 # Whose word on their clients counts. Once they are named, nobody else's word on TLS counts either.
@@ -168,6 +169,7 @@ PUNCTUAL = {
     "API_URL": os.environ.get("PUNCTUAL_API_URL") or (f"{_public.scheme}://{_public.netloc}/api/v1" if _public else ""),
     "OUTGOING_ALLOW": env.listed("OUTGOING_ALLOW", "public"),
     "OUTGOING_CA_FILE": os.environ.get("OUTGOING_CA_FILE", ""),
+    "METRICS_ALLOW": env.networks("METRICS_ALLOW", ""),
     "SECRET_KEYS": env.listed("PUNCTUAL_SECRET_KEYS", ""),
     "SECRET_KEYS_FILE": os.environ.get("PUNCTUAL_SECRET_KEYS_FILE", ""),
 }

@@ -38,6 +38,7 @@ READABLE = "abcdefghjkmnpqrstuvwxyz23456789"
 
 # With the name of the variable behind it: set when that is the example service, which then is one of our processes.
 EXAMPLE_PORT = "PUNCTUAL_EXAMPLE_PORT_"
+SCALE = "PUNCTUAL_SCALE"  # how few and how many workers are started beside the one there is, such as 0-3
 
 
 class UpError(Exception):
@@ -80,11 +81,13 @@ def processes(port: int, env: dict[str, str]) -> list[ProcessSpec]:
         for name, url in (("audit", "MODERATION_URL"), ("stock", "STOCK_URL"))
         if (given := env.get(EXAMPLE_PORT + url))
     ]
+    scale = [python, str(BASE_DIR / "manage.py"), "scale", "--workers", env.get(SCALE, "")]
     return [
         *examples,
         ProcessSpec("web", [python, "-m", "gunicorn", f"{app}.wsgi", "--bind", f"{HOST}:{port}"], env, BASE_DIR),
         ProcessSpec("beat", [*celery, "beat", "--loglevel", "INFO"], env, BASE_DIR),
         ProcessSpec("worker", [*celery, "worker", "--loglevel", "INFO", *QUIET], env, BASE_DIR),
+        *([ProcessSpec("scale", scale, env, BASE_DIR)] if env.get(SCALE) else []),
     ]
 
 
@@ -109,6 +112,7 @@ def up(run: Run) -> None:
     home, password = prepare_home(home_directory())
     with ExitStack() as ending:
         env = start_databases(run, home, ending) | choose_examples() | own_address(run)
+        env |= {SCALE: os.environ[SCALE]} if os.environ.get(SCALE) else {}
         manage("migrate", ["--noinput"], env)
         manage("seed_demo", [], env | {"PUNCTUAL_ADMIN_PASSWORD": password})
         run.supervisor = Supervisor(processes(run.port, env), servers=run.servers)

@@ -17,4 +17,16 @@ def troubles() -> Iterator[Occurrence]:
             yield Occurrence(Condition.TROUBLE, None, problem.rule, sample=sample)
 
 
-LOOKS.append(troubles)
+def safeguards() -> Iterator[Occurrence]:
+    """Each that is on is a cause of its own."""
+    from .engine.watch.safeguard_status import acting
+
+    for one in acting():
+        sample = {
+            "sentence": str(one),
+            "way_out": f"`manage.py rules end {one.name} {one.subject}".rstrip() + "` ends it.",
+        }
+        yield Occurrence(Condition.SAFEGUARD, None, f"{one.name} {one.subject}".rstrip(), sample=sample)
+
+
+LOOKS.extend([troubles, safeguards])

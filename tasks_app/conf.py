@@ -9,9 +9,11 @@ from typing import ClassVar
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS
 
-from .core import allow_list, archive_url, events, keyring, retry_budget
+from .core import allow_list, archive_url, events, keyring, networks, retry_budget
 from .core.errors import InvalidConfiguration, nearest, shown
 from .core.retention import DEFAULT_CLASS, RetentionClass, problems_of
+from .core.safeguards import Peak, Policy, peaks_of, policies_of, wrong_peaks
+from .core.safeguards import problems_of as wrong_safeguards
 from .core.sharding import MOST_SHARDS
 from .core.wheel import Wheel
 from .section import Section, reader
@@ -53,12 +55,23 @@ class Conf(Section):
     # Retries beyond a share of all attempts wait: {"all": {"share": 0.2, "burst": 1000}, "types": …, "tenants": …}
     RETRY_BUDGETS: dict = field(default_factory=dict)
 
+    # Safeguards: rules that act.
+    SAFEGUARD_SECONDS: float = 5.0  # how often a beat looks whether one should go on or off; 0: never
+    SAFEGUARDS: dict = field(default_factory=dict)  # what differs: {"delay": {"limit": 5000, "mode": "tell"}}
+    DAILY_PROFILE: dict = field(default_factory=dict)  # {"peaks": [{"from": "09:00", "to": "18:00", "rate": 20}]}
+
     # Processes.
     NODE_SECONDS: float = 2.0  # a beat or worker reports itself this often
     NODE_TTL_SECONDS: float = 8.0  # silent for this long: not live
 
     # Health.
     CANARY_SECONDS: float = 10.0  # a canary goes through every lane this often; 0: none
+
+    # What /metrics shows.
+    METRICS_SECONDS: float = 5.0  # how often a beat counts for it; 0: never, and it shows processes and canaries alone
+    METRICS_TYPES: int = 100  # types that have series of their own, at most; the smaller ones are "other"
+    METRICS_TENANTS: int = 100  # and tenants
+    METRICS_ALLOW: tuple[str, ...] = ()  # addresses and networks that may read it without a token
 
     # Traces, where the project has set OpenTelemetry up.
     TRACE_SHARE: float = 0.01  # of the tasks that no traced request has scheduled; 0: none of them
@@ -140,6 +153,18 @@ class Conf(Section):
         return retry_budget.budgets_of(self.RETRY_BUDGETS)
 
     @cached_property
+    def safeguards(self) -> dict[str, Policy]:
+        return policies_of(self.SAFEGUARDS)
+
+    @cached_property
+    def peaks(self) -> list[Peak]:
+        return peaks_of(self.DAILY_PROFILE)
+
+    @cached_property
+    def metrics_allow(self) -> tuple[networks.Network, ...]:
+        return networks.parsed(self.METRICS_ALLOW)
+
+    @cached_property
     def kept_events(self) -> events.Patterns:
         return events.Patterns(self.EVENTS)
 
@@ -194,10 +219,13 @@ class Conf(Section):
             )
         yield from problems_of(self.RETENTION)
         yield from retry_budget.problems_of(self.RETRY_BUDGETS)
+        yield from wrong_safeguards(self.SAFEGUARDS)
+        yield from wrong_peaks(self.DAILY_PROFILE)
         yield from events.problems_of(self.EVENTS, 'PUNCTUAL["EVENTS"]')
         if self.ARCHIVE_URL:
             yield from archive_url.problems_of(self.ARCHIVE_URL)
         yield from allow_list.problems_of(self.OUTGOING_ALLOW)
+        yield from networks.problems_of(self.METRICS_ALLOW, 'PUNCTUAL["METRICS_ALLOW"]')
         yield from keyring.problems_of(self.SECRET_KEYS)
         if self.KEEP_OUTBOX_MOST_DAYS < self.KEEP_OUTBOX_DAYS:
             yield (
@@ -310,6 +338,10 @@ _RANGES = {
     "CANARY_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),
     "READ_AHEAD_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),
     "ALARM_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),
+    "SAFEGUARD_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),
+    "METRICS_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),
+    "METRICS_TYPES": Range(1, 2_000, or_zero=True),
+    "METRICS_TENANTS": Range(1, 2_000, or_zero=True),
     "RUN_LEASE_SECONDS": Range(1.0, 7 * 86_400.0),
     "TRACE_SHARE": Range(0.000_001, 1.0, or_zero=True),
     "BATCH_MAX": Range(1, 100_000),

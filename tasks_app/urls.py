@@ -1,4 +1,4 @@
-"""The console and the API, for a line of the project's URLconf: `path("punctual/", include("tasks_app.urls"))`.
+"""The console, the API and /metrics, for a project's URLconf: `path("punctual/", include("tasks_app.urls"))`.
 
 Each is there if what it needs is installed; `manage.py check` says what is missing. It has no namespace of its own, or
 the admin's addresses inside it could not be found.
@@ -6,7 +6,7 @@ the admin's addresses inside it could not be found.
 
 from django.urls import path
 
-from .pages.extras import missing_for_api, missing_for_console
+from .pages.extras import missing_for_api, missing_for_console, missing_for_metrics
 
 urlpatterns = []
 
@@ -15,6 +15,11 @@ if missing_for_api() is None:
 
     # Before the console, which answers to every address below its own.
     urlpatterns.append(path("api/v1/", api.urls))
+
+if missing_for_metrics() is None:
+    from .metrics.urls import urlpatterns as of_metrics
+
+    urlpatterns += of_metrics
 
 if missing_for_console() is None:
     from . import admin  # noqa: F401  (registers the pages, even if nobody calls autodiscover)

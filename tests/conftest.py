@@ -2,42 +2,50 @@
 
 import os
 import shutil
-import tempfile
 from collections import Counter
-from pathlib import Path
+from functools import cache
 
 import django
 import pytest
+import redis as redis_library
 from django.test import TransactionTestCase
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
-from tasks_app import embedded
+from tests.support.servers import TEMPLATE, Servers, Template
 
-LONG = ("process", "unit/protocol", "package", "typecheck", "attack", "clients", "api")
+# These need no servers, so that they can begin while the database is made.
+ALONE = ("unit/protocol", "typecheck")
+LONG = (*ALONE, "process", "package", "attack", "clients", "api")
 # Playwright leaves an event loop running in its thread, in which nobody else can run one. The longest of them first.
 LAST = ("package/test_shop", "browser/test_operator", "browser/test_editor", "host", "browser")
-_services = None
-_home = None
+_servers = None
+_template = None
 
 
 def pytest_configure(config) -> None:
     """Before Django reads its settings: they take the database and Redis from the environment."""
-    global _services, _home
-    if config.getoption("numprocesses", None):
-        return  # the processes that run the tests each have servers of their own; this one only hands the tests out
-    if not (os.environ.get("DATABASE_URL") and os.environ.get("REDIS_URL")):
-        _home = Path(tempfile.mkdtemp(prefix="punctual-tests-"))
-        # Durability is for the chaos tests and benchmarks; here a crash of the machine ends the tests anyway.
-        # Little memory for pages: whatever drops or empties a table looks through all of it.
-        options = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "shared_buffers": "128MB"}
-        _services = embedded.start(_home, postgres_options=options)
-        os.environ["DATABASE_URL"] = _services.database_url
-        os.environ["REDIS_URL"] = _services.redis_url
+    global _servers, _template
+    ours = not (os.environ.get("DATABASE_URL") and os.environ.get("REDIS_URL"))
+    runs_tests = not config.getoption("side_by_side", 0) or config.getoption("told_by") is not None
+    if not runs_tests:
+        # The processes that run the tests each have servers of their own; this one only hands the tests out. All of
+        # them begin with a copy of one database.
+        if ours:
+            _template = Template()
+            os.environ[TEMPLATE] = str(_template.folder)
+        return
+    if ours:
+        _servers = Servers()
+        os.environ.update(_servers.environment())
     os.environ.setdefault("SECRET_KEY", "only-for-tests")
     os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
     django.setup()
     from tests.support.tables import empty_tables
 
     TransactionTestCase._fixture_teardown = lambda case: empty_tables()
+    # Nor a new connection after each: its session would have to learn all tables and plans anew.
+    TransactionTestCase._should_reload_connections = lambda case: False
 
 
 @pytest.hookimpl(trylast=True)
@@ -48,25 +56,46 @@ def pytest_collection_modifyitems(items) -> None:
     items.sort(key=lambda item: place[next((one for one in [*LAST, *LONG] if f"tests/{one}" in item.nodeid), "")])
     alike = [name for name, times in Counter(item.nodeid for item in items).items() if times > 1]
     if alike:
-        raise pytest.UsageError(f"Several tests are called {alike[0]}, and pytest-xdist would run one of them.")
+        raise pytest.UsageError(f"Several tests are called {alike[0]}, so nobody can tell which of them failed.")
+    if _servers is not None and any(isinstance(one, pytest.Item) and not _needs_nothing(one) for one in items):
+        _servers.start()
+
+
+def _needs_nothing(item) -> bool:
+    return item.nodeid.startswith(tuple(f"tests/{folder}/" for folder in ALONE))
 
 
 def pytest_unconfigure(config) -> None:
-    if _services is not None:
-        _services.discard()
-        shutil.rmtree(_home, ignore_errors=True)
+    for one in (_servers, _template):
+        if one is not None:
+            one.discard()
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_test_environment, django_db_blocker) -> None:
+    """In place of pytest-django's: each process has a server of its own, and the database there may be a copy. It is
+    left behind, since its server is thrown away with it."""
+    from tests.support.tables import make_database, take_database
+
+    with django_db_blocker.unblock():
+        take_database() if TEMPLATE in os.environ else make_database()
 
 
 @pytest.fixture(autouse=True)
 def _quiet_redis(request):
     """Every test that touches the database starts with an empty Redis."""
     if request.node.get_closest_marker("django_db") or {"db", "transactional_db"} & set(request.fixturenames):
-        redis_client().flushall()
+        _flusher().flushall()
 
 
 @pytest.fixture
 def redis():
     return redis_client()
+
+
+@cache
+def _flusher() -> redis_library.Redis:
+    return redis_library.Redis.from_url(os.environ["REDIS_URL"], retry=Retry(NoBackoff(), 1))
 
 
 def redis_client():

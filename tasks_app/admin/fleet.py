@@ -73,17 +73,23 @@ class FleetAdmin(LookOnly, ModelAdmin):
             if answer is not None:
                 return answer
         view = next(one for one in read_status().lanes if one.lane == lane)
-        verb = form["verb"].value() if form.is_bound and "verb" not in form.errors else RESUME if view.paused else PAUSE
+        offered = RESUME if _by_somebody(view) else PAUSE
+        verb = form["verb"].value() if form.is_bound and "verb" not in form.errors else offered
         context = self._page(request) | {
             "title": f"{verb.capitalize()} lane {lane}",
             "form": form if form.is_bound else LaneForm(initial={"verb": verb}),
-            "pause": view.paused,
+            "pause": view.paused if _by_somebody(view) else None,
             "due": _due_words(view),
         }
         return TemplateResponse(request, "tasks_app/lane.html", context, status=400 if form.is_bound else 200)
 
     def _page(self, request: HttpRequest) -> dict:
         return self.admin_site.each_context(request) | {"opts": self.opts, "title": "Fleet"}
+
+
+def _by_somebody(view: LaneStatus) -> bool:
+    """What a safeguard holds back is no pause that could be resumed: it ends with the safeguard."""
+    return view.paused is not None and not view.paused.safeguard
 
 
 def _carry_out(request: HttpRequest, lane: str, form: LaneForm) -> HttpResponse | None:

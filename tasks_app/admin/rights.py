@@ -17,6 +17,8 @@ VIEW_SECRETS = "tasks_app.view_secret"
 OPERATE_SECRETS = "tasks_app.operate_secret"
 VIEW_HOSTS = "tasks_app.view_host"
 OPERATE_HOSTS = "tasks_app.operate_host"
+VIEW_SAFEGUARDS = "tasks_app.view_safeguard"
+OPERATE_SAFEGUARDS = "tasks_app.operate_safeguard"
 VIEW_ALARMS = "tasks_app.view_alarmrule"
 OPERATE_ALARMS = "tasks_app.operate_alarmrule"
 
@@ -67,6 +69,14 @@ def may_view_hosts(request: HttpRequest) -> bool:
 
 def may_operate_hosts(request: HttpRequest) -> bool:
     return may_view_hosts(request) and request.user.has_perm(OPERATE_HOSTS)
+
+
+def may_view_safeguards(request: HttpRequest) -> bool:
+    return request.user.has_perm(VIEW_SAFEGUARDS)
+
+
+def may_operate_safeguards(request: HttpRequest) -> bool:
+    return may_view_safeguards(request) and request.user.has_perm(OPERATE_SAFEGUARDS)
 
 
 def may_view_alarms(request: HttpRequest) -> bool:

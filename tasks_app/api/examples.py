@@ -168,6 +168,41 @@ _LETTER_DETAIL = _LETTER | {
     "traceback": '  File "/srv/billing/handlers.py", line 17, in send_invoice\n    raise RetryableError(MAIL_DOWN)\n',
 }
 _REFUSAL = {"code": "SCH_422_INVALID", "detail": "key: Field required"}
+_SAFEGUARD = {
+    "name": "delay",
+    "words": "tasks start late",
+    "mode": "act",
+    "limit": 2000.0,
+    "sample": 20,
+    "on_seconds": 300.0,
+    "off_seconds": 600.0,
+    "stages": 2,
+    "subjects": [
+        {
+            "subject": "",
+            "state": "on",
+            "stage": 1,
+            "since": "2027-03-01T08:05:00Z",
+            "figures": {"p95_ms": 5380.0, "oldest_ms": 7210, "started": 4200, "low_rate": 40.0, "limit_ms": 2000.0},
+            "actions": ["lane low is slowed to 10 tasks a second"],
+            "order": None,
+        }
+    ],
+}
+_SAFEGUARD_INCIDENT = {
+    "id": 7,
+    "name": "delay",
+    "subject": "",
+    "sentence": "95 % of the tasks start within 5 s, and the oldest has been due for 7 s: more than 2 s.",
+    "figures": {"p95_ms": 5380.0, "oldest_ms": 7210, "started": 4200, "low_rate": 40.0, "limit_ms": 2000.0},
+    "actions": [{"at": "2027-03-01T08:05:00+00:00", "actions": ["lane low is slowed to 10 tasks a second"]}],
+    "stage": 1,
+    "dry": False,
+    "forced_by": "",
+    "opened_at": "2027-03-01T08:05:00Z",
+    "closed_at": None,
+    "ending": "",
+}
 _TYPE = {
     "name": "INVOICE_SEND",
     "lane": "default",
@@ -618,6 +653,14 @@ EXAMPLES = {
     ],
     "LaneReasonIn": [{"reason": "the mail server is being moved"}],
     "LaneChangedOut": [{"name": "low", "paused": True, "changed": True}],
+    "Safeguards": [{"items": [_SAFEGUARD]}],
+    "SafeguardIncidents": [{"items": [_SAFEGUARD_INCIDENT], "next": None}],
+    "SafeguardForceIn": [{"seconds": 1800, "stage": 2, "reason": "the sale begins at nine"}],
+    "SafeguardForbidIn": [{"seconds": 1800, "reason": "we know, and look into it"}],
+    "SafeguardEndIn": [{"reason": "the disk was replaced"}],
+    "SafeguardOrderedOut": [
+        {"name": "delay", "subject": "", "order": "force", "until": "2027-03-01T09:30:00Z"},
+    ],
     "Limits": [
         {
             "items": [
@@ -720,6 +763,12 @@ PROBLEMS = {
             None,
         ),
         ("SCH_500_INTERNAL", "The server's log says what happened.", None),
+        (
+            "SCH_503_DEGRADED",
+            "Too many tasks give up: only work in lane 'critical' fires until that is over, and this would run in "
+            "'default'. Nothing was triggered; try again later.",
+            None,
+        ),
         (
             "SCH_503_DISPATCHER_DOWN",
             "No beat is dispatching, so nothing would run now. Try again in a moment.",

@@ -169,7 +169,7 @@ def resume_job(request: HttpRequest, job_id: Id, body: ResumeIn | None = None, i
 
 
 @router.post("/{job_id}/trigger", response={201: TriggerOut}, summary="Run a job now")
-@may_answer(*SCOPE, "SCH_503_DISPATCHER_DOWN")
+@may_answer(*SCOPE, "SCH_503_DEGRADED", "SCH_503_DISPATCHER_DOWN")
 @mutation
 def trigger_job(request: HttpRequest, job_id: Id, idempotency_key: NeededKey, body: TriggerIn | None = None):
     """Once, in addition to its schedule, even if it is paused. The same key always gives the same instance."""

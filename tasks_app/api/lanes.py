@@ -41,11 +41,12 @@ class LaneOut(Schema):
 
     @classmethod
     def of(cls, lane: LaneStatus, asked: Caller) -> "LaneOut":
-        shown = lane.paused is not None and asked.is_operator
+        paused = lane.paused is not None and not lane.paused.rate  # one that is only slowed down starts tasks
+        shown = paused and asked.is_operator
         return cls(
             name=lane.lane,
             usable=asked.is_person or asked.lanes is None or lane.lane in asked.lanes,
-            paused=lane.paused is not None,
+            paused=paused,
             pause=LanePauseOut(by=lane.paused.by, reason=lane.paused.reason, seconds=lane.paused.seconds_ago)
             if shown
             else None,

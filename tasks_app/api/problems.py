@@ -11,6 +11,7 @@ from ninja.errors import AuthenticationError, HttpError, Throttled, ValidationEr
 from pydantic.json_schema import SkipJsonSchema
 
 from tasks_app.core.errors import (
+    Degraded,
     FiringClaimed,
     HasChildren,
     InvalidTask,
@@ -60,6 +61,7 @@ CODES = {
     "SCH_429_RETRY_LIMITED": "Retried too often",
     "SCH_429_TOO_MANY": "Too many calls",
     "SCH_500_INTERNAL": "Something is broken here",
+    "SCH_503_DEGRADED": "Only critical work fires at the moment",
     "SCH_503_DISPATCHER_DOWN": "No dispatcher is alive",
     "SCH_503_DATABASE_DOWN": "The database does not answer",
     "SCH_503_ARCHIVE_DOWN": "The archive does not answer",
@@ -76,6 +78,7 @@ SCOPE = ("SCH_403_TYPE_CLOSED", "SCH_403_LANE_CLOSED")
 _PASSES_AFTER = {
     "SCH_409_IN_PROGRESS": 1,
     "SCH_409_CONFLICT": 1,
+    "SCH_503_DEGRADED": 60,
     "SCH_503_DISPATCHER_DOWN": 5,
     "SCH_503_DATABASE_DOWN": 5,
     "SCH_503_ARCHIVE_DOWN": 30,
@@ -167,6 +170,7 @@ _OURS = {
     StaleRevision: "SCH_412_STALE",
     InvalidTask: "SCH_422_INVALID",
     RetryLimited: "SCH_429_RETRY_LIMITED",
+    Degraded: "SCH_503_DEGRADED",
 }
 _BY_STATUS = {
     400: "SCH_400_MALFORMED",

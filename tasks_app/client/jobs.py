@@ -1,6 +1,6 @@
 """Jobs: rules that fire by a schedule. All of it happens in the caller's transaction."""
 
-from tasks_app.core.errors import FiringClaimed, HasChildren, NameTaken, StaleRevision, UnknownJob
+from tasks_app.core.errors import Degraded, FiringClaimed, HasChildren, NameTaken, StaleRevision, UnknownJob
 from tasks_app.engine.operations.jobs import (
     create_job,
     delete_job,
@@ -17,6 +17,7 @@ from tasks_app.lifecycle.jobs.request import JobRequest
 
 __all__ = [
     "Declaration",
+    "Degraded",
     "FiringClaimed",
     "HasChildren",
     "JobRequest",

@@ -27,6 +27,8 @@ class ConsoleSite(UnfoldAdminSite):
     login_form = LoginForm
     overview: Callable[[HttpRequest], dict] | None = None  # what the first page shows; tasks_app.admin gives it
 
+    banner: Callable[[HttpRequest], list] | None = None  # what stands above every page; tasks_app.admin gives it
+
     def get_urls(self) -> list:
         found = super().get_urls()
         guard(self, found)
@@ -40,6 +42,7 @@ class ConsoleSite(UnfoldAdminSite):
             "site_symbol": "schedule",
             "site_favicons": [icon],
             "site_url": request.META.get("SCRIPT_NAME") or "/",
+            "banner": self.banner(request) if self.banner and request.user.is_authenticated else [],
         }
 
     def index(self, request: HttpRequest, extra_context: dict | None = None) -> HttpResponse:

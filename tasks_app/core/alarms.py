@@ -25,11 +25,12 @@ class Condition(StrEnum):
     SUSPENDED = "suspended"
     BLOCKED = "blocked"
     TROUBLE = "trouble"
+    SAFEGUARD = "safeguard"
 
     @property
     def is_level(self) -> bool:
         """Found by looking, and there for as long as it is found; the others are told by events, and counted."""
-        return self in (Condition.RUNNING, Condition.BLOCKED, Condition.TROUBLE)
+        return self in (Condition.RUNNING, Condition.BLOCKED, Condition.TROUBLE, Condition.SAFEGUARD)
 
 
 # As a page offers them; docs/alarms.md has the same, and a test compares them.
@@ -41,8 +42,9 @@ WORDS = {
     Condition.SUSPENDED: "a subscription is suspended",
     Condition.BLOCKED: "tasks wait for one that failed",
     Condition.TROUBLE: "the scheduler itself is in trouble",
+    Condition.SAFEGUARD: "a safeguard goes on",
 }
-OPERATORS_ONLY = (Condition.TROUBLE,)  # it is of all tenants
+OPERATORS_ONLY = (Condition.TROUBLE, Condition.SAFEGUARD)  # they are of all tenants
 
 
 class ChannelKind(StrEnum):
@@ -119,7 +121,7 @@ class Scope:
         return seen.count if seen.seconds > least else 0
 
     def _covers_type(self, seen: Occurrence) -> bool:
-        if not self.task_types or seen.condition in (Condition.TROUBLE, Condition.SUSPENDED):
+        if not self.task_types or seen.condition in (*OPERATORS_ONLY, Condition.SUSPENDED):
             return True
         return any(fnmatchcase(seen.task_type, pattern) for pattern in self.task_types)
 

@@ -86,6 +86,12 @@ class RetryLimited(PunctualError):
     retry_after = 60
 
 
+class Degraded(PunctualError):
+    """Only critical work is taken at the moment; nothing was written. Ask again after `retry_after` seconds."""
+
+    retry_after = 60
+
+
 class RetryableError(PunctualError):
     """Raised by a handler: this try failed, try again after the back-off, or after `after`.
 

@@ -20,6 +20,11 @@ def upper_bound_ms(bucket: int) -> float:
     return _FIRST_MS * 2 ** (bucket / _PER_DOUBLING)
 
 
+def middle_ms(bucket: int) -> float:
+    """What a task in this bucket was late by, for a sum."""
+    return (upper_bound_ms(bucket) + (upper_bound_ms(bucket - 1) if bucket else 0.0)) / 2
+
+
 def histogram(latenesses_ms: Iterable[float]) -> list[int]:
     counts = [0] * BUCKETS
     for bucket in map(bucket_of, latenesses_ms):

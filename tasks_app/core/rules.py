@@ -23,6 +23,8 @@ class Rule(StrEnum):
     WAITS_FOR_RETRY_BUDGET = "waits_for_retry_budget"
     NOT_DUE = "not_due"
     LANE_PAUSED = "lane_paused"
+    LANE_HELD = "lane_held"
+    TYPE_HELD = "type_held"
     NO_DISPATCHER = "no_dispatcher"
     SHARD_WITHOUT_DISPATCHER = "shard_without_dispatcher"
     NO_WORKER = "no_worker"

@@ -16,10 +16,12 @@ INTERVALS: dict[str, Callable[[], float]] = {
     "campaign": lambda: 1.0,
     "prune": lambda: conf().PRUNE_SECONDS,
     "roll_up": lambda: 20.0,
+    "count": lambda: conf().METRICS_SECONDS,
     "rescue": lambda: 60.0,  # goes on with its walk, and should never find anything
     "release": lambda: 2.0,
     "canary": lambda: CHORE_EVERY * conf().CANARY_SECONDS,
     "compensate": lambda: conf().COMPENSATE_SECONDS,
+    "safeguard": lambda: conf().SAFEGUARD_SECONDS,
     "alarm": lambda: conf().ALARM_SECONDS,
     "alert": lambda: conf().ALARM_SECONDS,
 }

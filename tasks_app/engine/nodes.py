@@ -1,9 +1,11 @@
 """The identity of this process, and how it reports itself as live."""
 
+import json
 import os
 import socket
 from uuid import UUID, uuid4
 
+from tasks_app.core import own_process
 from tasks_app.models import Node
 from tasks_app.sql import run
 
@@ -18,7 +20,13 @@ def is_here(name: str) -> bool:
 
 
 def report_worker(node_id: UUID, name: str, slots: int, lanes: list[str]) -> None:
-    run("report_node", {"node_id": node_id, "kind": Node.WORKER, "name": name, "slots": slots, "lanes": lanes})
+    told = {"node_id": node_id, "kind": Node.WORKER, "name": name, "slots": slots, "lanes": lanes}
+    run("report_node", told | {"figures": own_figures()})
+
+
+def own_figures() -> str:
+    """Of this process and its children, as a node's row keeps them."""
+    return json.dumps(own_process.figures())
 
 
 def forget(node_id: UUID) -> None:

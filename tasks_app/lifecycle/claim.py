@@ -150,6 +150,12 @@ def return_batches(batch_nos: Sequence[str], *, limited: bool = False) -> int:
     return len(run("return_batch", {"batch_nos": list(batch_nos), "limited": limited}))
 
 
+def set_retries_aside(batch_nos: Sequence[str]) -> dict[str, int]:
+    """Of batches that were not published, what failed before is due again, and claimed by type from now on. Returns how
+    many tasks are left in each; one without any is finished."""
+    return dict(run("set_retries_aside", {"batch_nos": list(batch_nos)}))
+
+
 def return_unstarted(dispatchers: Iterable[str]) -> int:
     """What these beats claimed and nobody has started is due again, published or not. Returns how many tasks."""
     return len(run("return_unstarted", {"dispatchers": list(dispatchers), "limited": False}))

@@ -25,6 +25,7 @@ from .audit import Entry, Operator, audit
 log = logging.getLogger(__name__)
 
 ERROR_LENGTH = 300
+HELD_SECONDS = 30.0  # after which tasks ask again for a host that a safeguard holds
 
 
 class Called(NamedTuple):
@@ -77,7 +78,7 @@ NOTHING_KNOWN = Leave()
 
 def ask(batch_no: UUID, wanted: Mapping[Called, int], most: int) -> dict[Called, Leave]:
     """What this batch may ask of each host for so many tasks; `most` calls at the same time are all it could make."""
-    rows = run("read_hosts", _pairs(wanted))
+    rows = run("read_hosts", _pairs(wanted) | {"held_for": HELD_SECONDS})
     leaves = {
         Called(tenant, host): Leave(
             failures=len(tasks or ()), unwell=unwell, try_in=max(0.0, try_in or 0.0), tried=tried or 0

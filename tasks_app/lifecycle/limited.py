@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 
 from tasks_app.conf import conf
 from tasks_app.core.handlers import REGISTRY, Handler
 from tasks_app.core.lanes import LANES
 from tasks_app.core.limit import MOST, Limit
+from tasks_app.core.safeguards import Kind
 from tasks_app.database import atomic
 from tasks_app.models import TypeLimit
 from tasks_app.sql import run
@@ -23,6 +24,16 @@ class Wanted:
     task_type: str
     lane: str
     batches: int
+
+
+@dataclass(frozen=True, slots=True)
+class GateRules:
+    """What a beat lets through, the strictest of what handlers, operators and safeguards say."""
+
+    limits: dict[str, Limit] = field(default_factory=dict)  # of all that is claimed by type
+    metered: frozenset[str] = frozenset()  # types of which nothing is claimed in any other way
+    retries: frozenset[str] = frozenset()  # types of which only retries are
+    lanes: dict[str, float] = field(default_factory=dict)  # that safeguards hold back: tasks a second; 0: none
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +82,54 @@ def limits() -> dict[str, Limit]:
     return {task_type: Limit(*figures) for task_type, *figures in rows}
 
 
+def gate_rules() -> GateRules:
+    """All of it in one statement."""
+    found: dict[str, dict[str, Limit]] = {"limit": {}, Kind.LANE: {}, Kind.TYPE: {}, Kind.RETRIES: {}}
+    for kind, name, *figures in run("gates", {}):
+        found[kind][name] = Limit(*figures)
+    limits, types = found["limit"], found[Kind.TYPE]
+    metered = types.keys() | {name for name, limit in limits.items() if _sets_a_pace(limit)}
+    retries = found[Kind.RETRIES].keys() - metered
+    held = types | {name: found[Kind.RETRIES][name] for name in retries}
+    return GateRules(
+        limits | {name: stricter(limits.get(name, _NONE), curb) for name, curb in held.items()},
+        frozenset(metered),
+        frozenset(retries),
+        {lane: limit.rate or 0.0 for lane, limit in found[Kind.LANE].items()},
+    )
+
+
+def stricter(limit: Limit, curb: Limit) -> Limit:
+    """Both at once, as lock_limits has it."""
+    return Limit(
+        _least(limit.rate, curb.rate),
+        _least(limit.burst, None if curb.rate is None else max(curb.rate, 1.0)),
+        _least(limit.max_running, curb.max_running),
+    )
+
+
+def _least(*figures):
+    return min((figure for figure in figures if figure is not None), default=None)
+
+
+def _sets_a_pace(limit: Limit) -> bool:
+    return limit.rate is not None or limit.max_running is not None
+
+
 def claim_limited(wanted: Sequence[Wanted], sizes: Mapping[str, int], dispatcher: str) -> dict[str, Granted]:
     """Claim at most what each type's limit allows; one transaction, cost by look and not by task."""
     with atomic():
         patience = f"{conf().SHARD_LEASE_SECONDS * 1000:.0f}ms"
         locked = run("lock_limits", {"types": [one.task_type for one in wanted], "patience": patience})
-        permits, limits, buckets = {}, {}, {}
-        for name, flowed, rate, burst, max_running, *since in locked:
+        permits, limits, buckets, of_retries = {}, {}, {}, set()
+        for name, flowed, rate, burst, max_running, only_retries, *since in locked:
             permits[name], limits[name] = flowed or 0.0, Limit(rate, burst, max_running)
+            of_retries |= {name} if only_retries else set()
             buckets[name] = {"rate": rate} | dict(zip(("permits", "filled_at", "full_at"), since, strict=True))
         used = _usage(list(permits))
-        filled = {name: limits[name].fill(permits[name], used[name][1]) for name in permits}
+        # What comes for the first time takes no room from retries, which alone are counted here.
+        waiting = {name: 0 if name in of_retries else used[name][1] for name in permits}
+        filled = {name: limits[name].fill(permits[name], waiting[name]) for name in permits}
         allowed = {name: limits[name].allowance(filled[name], used[name][0]) for name in permits}
         open_ones = [one for one in wanted if allowed.get(one.task_type)]
         batches = _claim(open_ones, allowed, sizes, dispatcher, buckets) if open_ones else []

@@ -7,7 +7,7 @@ SET = "ALTER TABLE punctual_trace SET (autovacuum_vacuum_threshold = 500, autova
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tasks_app", "0044_graph_index")]
+    dependencies = [("tasks_app", "0048_safeguards")]
 
     operations = [
         migrations.CreateModel(

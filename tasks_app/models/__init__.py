@@ -11,6 +11,7 @@ from .away_task import AwayTask
 from .backfill import Backfill
 from .calendar import Calendar
 from .campaign import Campaign, CampaignChunk
+from .count import Count, CountPass
 from .declared_job import DeclaredJob
 from .delivery import Delivery
 from .dlq_entry import DlqEntry
@@ -31,6 +32,7 @@ from .minute_figures import MinuteFigures
 from .node import Node
 from .outbox_event import OutboxEvent
 from .outbox_window import OutboxWindow
+from .safeguard import Curb, Pulse, PulseReader, Safeguard, SafeguardIncident
 from .schedule_task import AnyTask, PastTask, ScheduleTask
 from .secret import Secret
 from .shard_lease import ShardLease
@@ -60,6 +62,9 @@ __all__ = [
     "Calendar",
     "Campaign",
     "CampaignChunk",
+    "Count",
+    "CountPass",
+    "Curb",
     "DeclaredJob",
     "Delivery",
     "DlqEntry",
@@ -84,6 +89,10 @@ __all__ = [
     "OutboxWindow",
     "PastBatch",
     "PastTask",
+    "Pulse",
+    "PulseReader",
+    "Safeguard",
+    "SafeguardIncident",
     "ScheduleTask",
     "Secret",
     "ShardLease",

@@ -1,4 +1,4 @@
-"""A key to the REST API: of one tenant, to read or to write; only its hash is kept."""
+"""A key to the REST API, of one tenant, to read or to write; or a key to /metrics. Only its hash is kept."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -18,6 +18,9 @@ class ApiToken(OurModel):
         models.CharField(max_length=100), null=True, help_text="All it may see and use; empty: all open to its tenant."
     )
     lanes = ArrayField(models.CharField(max_length=8), null=True, help_text="That it may use; empty: all.")
+    metrics = models.BooleanField(
+        db_default=False, help_text="It reads /metrics, which has figures of all tenants, and nothing else."
+    )
     created_at = models.DateTimeField(db_default=Now())
     expires_at = models.DateTimeField(null=True)
     revoked_at = models.DateTimeField(null=True)

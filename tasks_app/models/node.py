@@ -21,6 +21,8 @@ class Node(OurModel):
         null=True, help_text="When a beat's dispatcher last renewed its shards; empty: it takes no share of them."
     )
 
+    figures = models.JSONField(null=True, help_text="Of the process itself, see core/own_process.py; empty: unknown.")
+
     class Meta:
         db_table = "punctual_node"
         default_permissions = ()  # who may see tasks may see these

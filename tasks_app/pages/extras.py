@@ -17,6 +17,10 @@ def missing_for_api() -> str | None:
     return 'pip install "django-punctual[api]"' if find_spec("ninja") is None else None
 
 
+def missing_for_metrics() -> str | None:
+    return 'pip install "django-punctual[metrics]"' if find_spec("prometheus_client") is None else None
+
+
 def missing_for_api_page() -> str | None:
     """For the page that shows the API to people; the API itself needs no app."""
     return None if apps.is_installed("ninja") else _apps({API_PAGE: f"{API_PAGE}.ApiPageConfig"})

@@ -59,6 +59,7 @@ BODIES = {
 }
 # What has no id: the same for all tenants, or told apart by its name.
 NAMES = {"lane": "low", "name": "T_QUIET", "product_code": "secret-1", "token": NO_TOKEN, "host": "api.example.com"}
+NAMES |= {"safeguard": "delay"}
 
 
 def address(path: str, **ids: object) -> str:

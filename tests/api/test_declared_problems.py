@@ -28,7 +28,7 @@ from tasks_app.lifecycle.hosts import limit
 from tasks_app.lifecycle.jobs import lock, rerun
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.secret_verbs import set_secret
-from tasks_app.models import HostHealth, IdempotencyRecord
+from tasks_app.models import Curb, HostHealth, IdempotencyRecord
 from tests.support.alarms import alarm_ids, channel, rule
 from tests.support.api import Answer, Api
 from tests.support.engine import claim_due, make_due
@@ -48,7 +48,7 @@ NOBODY = 987_654_321
 BACKFILLS = ("backfill_job", "backfill_jobs")
 IDS = ("calendar_id", "job_id", "task_id", "letter_id", "rule_id", "channel_id", "incident_id", "subscription_id")
 IDS += ("campaign_id", "run_id")
-NO_NAMES = {"name": "nobody", "host": "nobody.example.com"}
+NO_NAMES = {"name": "nobody", "host": "nobody.example.com", "safeguard": "nobody"}
 UNIT = {"task_type": "T_QUIET", "key": "there"}
 
 
@@ -65,7 +65,7 @@ class World(NamedTuple):
 
     def call(self, *, api: Api | None = None, query: str = "", **changed: object) -> Answer:
         ids = (
-            {"job_id": self.job, "task_id": self.task, "lane": "low", "fire_time": "next"}
+            {"job_id": self.job, "task_id": self.task, "lane": "low", "fire_time": "next", "safeguard": "delay"}
             | self.others
             | changed.pop("ids", {})
         )
@@ -222,6 +222,12 @@ def without_dispatcher(api: Api, operation: Operation) -> Answer:
     return there.call()
 
 
+def degraded(api: Api, operation: Operation) -> Answer:
+    there = world(api, operation)
+    Curb.objects.create(name="dead_letters", subject="", kind="triggers", target="*")
+    return there.call()
+
+
 def without_archive(api: Api, operation: Operation) -> Answer:
     there = world(api, operation)
     with override_settings(PUNCTUAL=settings.PUNCTUAL | {"ARCHIVE_URL": "/nobody/has/this/folder"}):
@@ -257,6 +263,7 @@ PROVOKED: dict[str, Callable[[Api, Operation], Answer]] = {
     "SCH_422_KEY_REUSED": reused_key,
     "SCH_428_IF_MATCH_MISSING": lambda api, one: world(api, one).call(headers={"If_Match": None}),
     "SCH_429_RETRY_LIMITED": too_often,
+    "SCH_503_DEGRADED": degraded,
     "SCH_503_DISPATCHER_DOWN": without_dispatcher,
     "SCH_503_ARCHIVE_DOWN": without_archive,
 }

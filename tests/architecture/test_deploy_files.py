@@ -109,7 +109,7 @@ def unit_files(tmp_path_factory) -> list[str]:
 def test_systemd_takes_the_units(unit_files):
     tried = subprocess.run([SYSTEMD, "verify", "--man=no", *unit_files], capture_output=True, text=True)
 
-    assert len(unit_files) == 4
+    assert len(unit_files) == 6
     assert (tried.returncode, tried.stderr) == (0, "")
 
 

@@ -10,13 +10,14 @@ import pytest
 from tests.support.stack import ROOT, url_of_test_database
 
 ADMIN, CONSOLE = {"admin:login": 200}, {"punctual:login": 200}
-API = {"punctual-api:openapi-json": 401}
-GET_CONSOLE, GET_API = (f'pip install "django-punctual[{extra}]"' for extra in ("admin", "api"))
+API, METRICS = {"punctual-api:openapi-json": 401}, {"punctual-metrics": 401}
+GET_CONSOLE, GET_API, GET_METRICS = (f'pip install "django-punctual[{extra}]"' for extra in ("admin", "api", "metrics"))
+NONE = {"I001": GET_CONSOLE, "I002": GET_API, "I004": GET_METRICS}
 # What is installed in the project, what is not in the environment; then what is missing, and what is there.
 CASES = {
-    "neither": ("core", ["unfold", "ninja"], {"I001": GET_CONSOLE, "I002": GET_API}, ADMIN),
-    "no ninja": ("admin", ["ninja"], {"I002": GET_API}, ADMIN | CONSOLE),
-    "no apps": ("core", [], {"I001": '["unfold.apps.BasicAppConfig"]', "I003": "ApiPageConfig"}, ADMIN | API),
+    "none": ("core", ["unfold", "ninja", "prometheus_client"], NONE, ADMIN),
+    "no ninja": ("admin", ["ninja"], {"I002": GET_API}, ADMIN | CONSOLE | METRICS),
+    "no apps": ("core", [], {"I001": '["unfold.apps.BasicAppConfig"]', "I003": "ApiPageConfig"}, ADMIN | API | METRICS),
 }
 
 

@@ -34,6 +34,7 @@ NEEDS_EXTRA = {
     "tasks_app/archive/": "archive",
     "tasks_app/core/ics_file.py": "calendars",
     "tasks_app/embedded/": "embedded",
+    "tasks_app/metrics/": "metrics",
     "tasks_app/engine/operations/declared_jobs/yaml_file.py": "yaml",
     "tasks_app/engine/worker/spans.py": "otel",
 }
@@ -119,9 +120,8 @@ def test_the_checkout_runs_on_versions_that_the_package_allows():
             one = Requirement(line)
             pinned[canonicalize_name(one.name)] = str(one.specifier).removeprefix("==")
 
-    extras = [
-        one for name in ("admin", "embedded", "api", "archive", "calendars", "yaml", "otel") for one in EXTRAS[name]
-    ]
+    ours = ("admin", "embedded", "api", "archive", "calendars", "metrics", "yaml", "otel")
+    extras = [one for name in ours for one in EXTRAS[name]]
     for one in [*CORE, *extras]:
         name = canonicalize_name(one.name)
         assert name in pinned, f"requirements.txt doesn't pin {one.name}"

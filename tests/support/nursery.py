@@ -1,7 +1,8 @@
-"""Starts Python programs in forks of one process that has imported their libraries already.
+"""Starts Python programs in forks of a process that has imported their libraries already.
 
-A beat, a worker or a web process spends most of its start on importing the same libraries. Everything that reads our
-settings, our own modules first of all, is still imported by each of them.
+A beat, a worker or a web process spends most of its start on imports. What reads our settings, our own modules first of
+all, depends on the environment, so each process imports it itself. But beats and workers are forks of a nursery that
+has imported it too: there is one for each environment that was asked for, itself a fork of the first.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -50,18 +53,26 @@ LIBRARIES = (
     "pydantic",
     "redis",
 )
+# What beats and workers import of ours; the last is for the checks that Celery makes before a worker starts.
+OURS = (
+    "scheduler_project.celery",
+    "tasks_app.engine.beat.process",
+    "tasks_app.engine.worker.task",
+    "scheduler_project.urls",
+)
 
 
 @dataclass
 class Born:
-    """A process that the nursery started; used like a subprocess.Popen."""
+    """A process that a nursery started; used like a subprocess.Popen."""
 
     pid: int
+    nursery: _Nursery
     returncode: int | None = None
 
     def poll(self) -> int | None:
         if self.returncode is None:
-            self.returncode = _nursery().ask(poll=self.pid)
+            self.returncode = self.nursery.ask(poll=self.pid)
         return self.returncode
 
     def wait(self, timeout: float) -> int:
@@ -69,19 +80,40 @@ class Born:
         return self.returncode
 
 
-def start(module: str, *args: str, cwd: str, env: dict[str, str], log: str) -> Born:
-    """`python -m module args`, as the leader of a session of its own, saying all it has to say into the log."""
-    return Born(_nursery().ask(argv=[module, *args], cwd=cwd, env=env, log=log))
+def start(module: str, *args: str, env: dict[str, str], log: str, ours: bool = False) -> Born:
+    """`python -m module args`, as the leader of a session of its own, saying all it has to say into the log. `ours`: it
+    is a beat or a worker."""
+    with _making:
+        nursery = _of_environment(tuple(sorted(env.items())), log) if ours else _first()
+    return Born(nursery.ask(argv=[module, *args], env=env, log=log), nursery)
+
+
+_making = threading.RLock()
+_others: dict[tuple[tuple[str, str], ...], _Nursery] = {}
+
+
+@cache
+def _first() -> _Nursery:
+    return _Nursery(lambda address: subprocess.Popen([sys.executable, "-m", __name__, address], cwd=ROOT))
+
+
+def _of_environment(env: tuple[tuple[str, str], ...], log: str) -> _Nursery:
+    if env not in _others:
+        _others[env] = _Nursery(lambda address: start(__name__, address, *OURS, env=dict(env), log=log))
+    return _others[env]
 
 
 class _Nursery:
     """The test process's side of it."""
 
-    def __init__(self) -> None:
-        self._ours, theirs = socket.socketpair()
-        with theirs:
-            command = [sys.executable, "-m", __name__, str(theirs.fileno())]
-            self._process = subprocess.Popen(command, cwd=ROOT, pass_fds=[theirs.fileno()])
+    def __init__(self, make: Callable[[str], subprocess.Popen | Born]) -> None:
+        with tempfile.TemporaryDirectory(prefix="punctual-nursery-") as folder, socket.socket(socket.AF_UNIX) as door:
+            door.bind(f"{folder}/door")
+            door.listen()
+            door.settimeout(60)
+            self._process = make(f"{folder}/door")
+            self._ours, _ = door.accept()
+        self._ours.settimeout(None)
         self._lines = self._ours.makefile("rw")
         self._asking = threading.Lock()
         atexit.register(self._close)
@@ -90,7 +122,9 @@ class _Nursery:
         with self._asking:
             self._lines.write(json.dumps(request) + "\n")
             self._lines.flush()
-            return json.loads(self._lines.readline())
+            answer = self._lines.readline()
+            assert answer, "the nursery has ended; the log says why"
+            return json.loads(answer)
 
     def _close(self) -> None:
         self._lines.close()
@@ -98,24 +132,12 @@ class _Nursery:
         self._process.wait(10)
 
 
-_making = threading.Lock()
-
-
-def _nursery() -> _Nursery:
-    with _making:
-        return _the_one()
-
-
-@cache
-def _the_one() -> _Nursery:
-    return _Nursery()
-
-
-def main(number: int) -> None:
+def main(address: str, *modules: str) -> None:
     """Serve until the test process is gone. Returns in a new process too, once it has become what was asked for."""
-    for name in LIBRARIES:
+    connection = socket.socket(socket.AF_UNIX)
+    connection.connect(address)
+    for name in (*LIBRARIES, *modules):
         importlib.import_module(name)
-    connection = socket.socket(fileno=number)
     lines = connection.makefile("rw")
     for line in lines:
         request = json.loads(line)
@@ -133,7 +155,7 @@ def _status(pid: int) -> int | None:
     return os.waitstatus_to_exitcode(status) if done else None
 
 
-def _become(argv: list[str], cwd: str, env: dict[str, str], log: str) -> None:
+def _become(argv: list[str], env: dict[str, str], log: str) -> None:
     os.setsid()
     for mode, path, *numbers in ((os.O_RDONLY, os.devnull, 0), (os.O_WRONLY | os.O_APPEND, log, 1, 2)):
         opened = os.open(path, mode)
@@ -142,12 +164,11 @@ def _become(argv: list[str], cwd: str, env: dict[str, str], log: str) -> None:
         os.close(opened)
     os.environ.clear()
     os.environ.update(env)
-    os.chdir(cwd)
-    sys.path[0] = cwd
+    sys.path[0] = str(ROOT)
     sys.argv = argv
     signal.signal(signal.SIGINT, signal.default_int_handler)
     runpy.run_module(argv[0], run_name="__main__", alter_sys=True)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(*sys.argv[1:])

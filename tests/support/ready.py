@@ -14,6 +14,7 @@ from tasks_app.engine.beat.relay.deliveries import note_deliveries
 from tasks_app.engine.beat.relay.sink import Attempt
 from tasks_app.engine.operations.api_tokens import issue
 from tasks_app.engine.operations.campaigns import start_matching
+from tasks_app.engine.operations.safeguards import force
 from tasks_app.engine.watch.browse import Filter
 from tasks_app.lifecycle.campaigns import verbs
 from tasks_app.lifecycle.hosts import limit
@@ -41,6 +42,11 @@ OPERATORS = (
     "list_products",
     "read_product",
     "read_window",
+    "read_safeguards",
+    "list_safeguard_incidents",
+    "force_safeguard",
+    "forbid_safeguard",
+    "end_safeguard",
 )
 
 
@@ -111,6 +117,9 @@ def ready(api: Api, one: Operation, number: int = 0) -> Ready:
         ids["run_id"] = failed_run(number)
     elif one.path.startswith("/alarms"):
         ids |= alarm_ids()
+    elif one.path.startswith("/safeguards"):
+        ids["safeguard"] = "delay"
+        force("delay", operator())
     elif one.path.startswith("/dead-letters"):
         ids["letter_id"] = letter_of(*dead(f"dead {number}"))
     elif one.path.startswith("/stock/products"):

@@ -127,7 +127,9 @@ class Stack:
             "REDIS_URL": settings.PUNCTUAL["REDIS_URL"],
             "DJANGO_SETTINGS_MODULE": self.settings_module,
         }
-        born = nursery.start(*command, cwd=str(ROOT), env={**os.environ, **ours, **env}, log=str(log))
+        every = {**os.environ, **ours, **env}
+        every.pop("PYTEST_CURRENT_TEST", None)
+        born = nursery.start(*command, env=every, log=str(log), ours=name in ("beat", "worker"))
         process = Process(name, born, log)
         self.processes.append(process)
         return process

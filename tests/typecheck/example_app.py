@@ -113,6 +113,7 @@ from tasks_app.client.compensation import (
 from tasks_app.client.events import Kind, declare_kind
 from tasks_app.client.jobs import (
     Declaration,
+    Degraded,
     FiringClaimed,
     HasChildren,
     JobRequest,
@@ -374,7 +375,7 @@ def jobs(until: datetime) -> int:
         moved: datetime | None = move_firing(job.id, until, operator, fire_time=skipped.fire_time).moved_to
         restore_firing(job.id, skipped.fire_time, operator)
         delete_job(job.id, operator)
-    except (FiringClaimed, HasChildren, NameTaken, StaleRevision, UnknownJob):
+    except (Degraded, FiringClaimed, HasChildren, NameTaken, StaleRevision, UnknownJob):
         return 0
     return triggered.task_id if moved else 0
 

@@ -24,12 +24,14 @@ from .alarms.sending import send_waiting, stop_sending
 from .archiver import archive, stop_archiving
 from .campaigns import run_campaigns, stop_campaigns
 from .compensation import ScansFailed, compensate_and_tell
+from .counting import count
 from .mover import move
 from .partitions import keep_partitions
 from .releaser import release
 from .rescue import rescue
 from .retention import prune
 from .roll_up import roll_up
+from .safeguards.guard import guard
 from .tend import tend
 
 log = logging.getLogger(__name__)
@@ -77,10 +79,12 @@ CHORES = (
     Chore("campaign", run_campaigns, aside=True, stop=stop_campaigns),
     Chore("prune", prune),
     Chore("roll_up", roll_up),
+    Chore("count", count),
     Chore("rescue", rescue),
     Chore("release", release),
     Chore("canary", send_canaries),
     Chore("compensate", compensate_and_tell, aside=True),
+    Chore("safeguard", guard, aside=True),
     Chore("alarm", alarm, aside=True),
     Chore("alert", send_waiting, aside=True, stop=stop_sending),
 )
@@ -165,6 +169,7 @@ class Chores(threading.Thread):
                 "node_id": self._node_id,
                 "name": self._node_name,
                 "dispatching": False,
+                "figures": nodes.own_figures(),
                 "names": [chore.name for chore in free],
                 "everys": [chore.every() for chore in free],
             },

@@ -23,9 +23,11 @@ from tasks_app.lifecycle.claim import (
     claim,
     peek,
     return_batches,
+    set_retries_aside,
 )
 
 from .batch_size import BatchSizes
+from .brakes import Brakes
 from .gates import Gates
 from .listener import Listener
 from .publisher import LanesRefused, PublishFailed
@@ -57,6 +59,7 @@ class Dispatcher:
         self._listener = listener
         self._batch_sizes = BatchSizes()
         self._gates = Gates(name)
+        self._brakes = Brakes()
         self._shards: Mapping[int, int] = {}
         self._total = 0
         self._part = 0.0  # of all shards, and so of the room that the workers have
@@ -125,6 +128,8 @@ class Dispatcher:
                 raise
             if claimed:
                 self._limited_first = one != self._claim_limited
+            if self._gates.held_lanes:
+                self._brakes.note(claimed)
             more = Counter(batch.lane for batch in claimed)
             self._lanes = [replace(view, waiting=view.waiting + more[view.lane]) for view in self._lanes]
             yield claimed
@@ -139,12 +144,23 @@ class Dispatcher:
             return []
         views = [view for view in self._lanes if view.lane in lanes]
         shares = lane_shares(views, self._clock.now(), self._rows_per_batch, len(self._shards), self._part, self._since)
+        if self._gates.held_lanes:
+            shares = self._brakes.limited(shares, len(self._shards))
         if not shares:
             return []
         batches = claim(shares, self._batch_sizes.sizes, self._name, self._shards)
         for share in shares:
             self._learn(share, [batch.size for batch in batches if batch.lane == share.lane])
-        return self._unmetered(batches)
+        return self._first_tries(self._unmetered(batches))
+
+    def _first_tries(self, batches: list[ClaimedBatch]) -> list[ClaimedBatch]:
+        """Without the retries that a safeguard slows down: they are due again, and claimed by type from now on."""
+        slowed = [batch.batch_no for batch in batches if self._gates.slows_retries(batch.task_type)]
+        if not slowed:
+            return batches
+        left = set_retries_aside(slowed)
+        now = [replace(batch, size=left.get(batch.batch_no, batch.size)) for batch in batches]
+        return [batch for batch in now if batch.size]
 
     def _unmetered(self, batches: list[ClaimedBatch]) -> list[ClaimedBatch]:
         """Those whose type has no limit. The others were scheduled before it had one, or by a process that doesn't know
@@ -235,6 +251,8 @@ class Dispatcher:
                 # What is written later and due before now sends a signal; a lost one costs LOOK_SECONDS, as ever.
                 self._since[view.lane] = min(begun, view.next_due or begun) - ROUNDING_SECONDS
         lanes = [replace(view, next_due=0.0) if view.lane in self._backlog else view for view in seen.lanes]
+        if self._gates.held_lanes:
+            lanes = self._brakes.applied(lanes, self._gates.held_lanes, self._part)
         self._lanes = self._without_broken(lanes) if self._broken else lanes
         self._gates.saw(seen.limited)
 

@@ -1,19 +1,22 @@
-"""The gates of the types that have a limit: which of them this beat serves, and when each opens again."""
+"""The gates of the types that have a limit, or are held back by a safeguard: which of them this beat serves, and when
+each opens again."""
 
 import time
 from collections.abc import Iterable, Mapping
 
 from tasks_app.conf import conf
 from tasks_app.core.handlers import REGISTRY
-from tasks_app.core.limit import LOOKED_AT_SECONDS, Limit
+from tasks_app.core.limit import LOOKED_AT_SECONDS
 from tasks_app.core.sharding import home_of
 from tasks_app.lifecycle.claim import ClaimedBatch
 from tasks_app.lifecycle.limited import (
+    GateRules,
     Granted,
     Wanted,
     claim_limited,
     declare_limits,
-    limits,
+    gate_rules,
+    limited_types,
 )
 
 # What other beats declared is read this often: tasks of a type that has just got a limit wait until then.
@@ -27,7 +30,8 @@ _CLOSED_MOST_SECONDS = 0.25
 class Gates:
     def __init__(self, dispatcher: str) -> None:
         self._dispatcher = dispatcher
-        self._limits: dict[str, Limit] = {}
+        self._rules = GateRules()
+        self._types: frozenset[str] = frozenset()  # that are claimed by type
         self._read_at = float("-inf")
         self._declared = False
         self._due: Mapping[tuple[str, str], float] = {}
@@ -53,12 +57,20 @@ class Gates:
         if time.monotonic() - self._read_at >= _REFRESH_SECONDS:
             self._refresh()
         counts = {conf().SHARDS, max(total, 1)}
-        return [name for name in self._limits if any(home_of(name, count) in shards for count in counts)]
+        return [name for name in self._types if any(home_of(name, count) in shards for count in counts)]
 
     def meters(self, task_type: str) -> bool:
         """Whether the type has a limit now, whatever whoever scheduled its tasks knew of it."""
-        limit = self._limits.get(task_type)
-        return limit is not None and (limit.rate is not None or limit.max_running is not None)
+        return task_type in self._rules.metered
+
+    def slows_retries(self, task_type: str) -> bool:
+        """Whether a safeguard slows down what failed before, and nothing else of the type."""
+        return task_type in self._rules.retries
+
+    @property
+    def held_lanes(self) -> Mapping[str, float]:
+        """By safeguards: how many tasks a second, of all beats together; 0: none."""
+        return self._rules.lanes
 
     def saw(self, due: Mapping[tuple[str, str], float]) -> None:
         """The earliest due moment of those types, by type and lane."""
@@ -77,7 +89,11 @@ class Gates:
         if not self._declared:
             declare_limits(REGISTRY)
             self._declared = True
-        self._limits = limits()
+        self._rules = gate_rules()
+        paced = self._rules.metered | self._rules.retries
+        free = self._rules.limits.keys() - paced
+        # Of a type that has no limit any more only what was scheduled under it is claimed by type.
+        self._types = paced | (free.intersection(limited_types()) if free else frozenset())
         self._read_at = time.monotonic()
 
     def _wanted(self, room: Mapping[str, int], now: float) -> list[Wanted]:
@@ -92,17 +108,17 @@ class Gates:
         """A batch of a type with max_running is small enough that all slots get some of it."""
         sizes = dict(sizes)
         for one in wanted:
-            most = self._limits[one.task_type].max_running
+            most = self._rules.limits[one.task_type].max_running
             if most is not None:
                 handler = REGISTRY.get(one.task_type)
                 threads = handler.concurrency if handler is not None else 1
                 share = max(-(-most // max(slots, 1)), min(threads, most))
-                sizes[one.task_type] = min(sizes.get(one.task_type, conf().BATCH_UNSEEN), share)
+                sizes[one.task_type] = max(1, min(sizes.get(one.task_type, conf().BATCH_UNSEEN), share))
         return sizes
 
     def _note(self, task_type: str, granted: Granted) -> None:
         """Close the gate for a moment if nothing more will come through it now."""
-        limit = self._limits[task_type]
+        limit = self._rules.limits[task_type]
         if granted.batches and granted.tasks < granted.allowed:
             self._closed_since.pop(task_type, None)
             return

@@ -24,6 +24,7 @@ class Pruned:
     windows: int
     campaigns: int
     incidents: int
+    safeguards: int
     alerts: int
     runs: int
     hosts: int
@@ -42,6 +43,7 @@ def prune(steps: int = 20) -> Pruned:
         windows=merge_windows(),
         campaigns=len(run("prune_campaigns", {"keep": conf().KEEP_CAMPAIGNS_DAYS * DAY, "step": CAMPAIGNS})),
         incidents=_prune("prune_incidents", conf().KEEP_INCIDENTS_DAYS, steps),
+        safeguards=_prune("prune_safeguards", conf().KEEP_INCIDENTS_DAYS, steps),
         alerts=_prune("prune_alerts", conf().KEEP_INCIDENTS_DAYS, steps),
         runs=_prune("prune_runs", conf().KEEP_HOT_DAYS, steps),
         hosts=_prune("prune_hosts", KEEP_HOSTS_DAYS, steps),

@@ -1,4 +1,4 @@
-"""Tokens of the REST API: issued once, known by their hash, of one tenant."""
+"""Tokens of the REST API, each of one tenant, and of /metrics: issued once, known by their hash."""
 
 import hashlib
 import secrets
@@ -25,6 +25,7 @@ PREFIX = "pnc_"
 NAME_LENGTH = 100
 LONGEST_DAYS = 3_660
 MOST_TYPES = 200
+METRICS_TENANT = "-"  # of tokens that read /metrics: those figures are of all tenants
 MOST_NAMED = 20  # types in an answer
 USUAL_LANES = tuple(lane for lane in LANES if lane != URGENT_LANE)
 # To the minute, so that a busy token is not written at every call.
@@ -94,23 +95,34 @@ def issue(
     lanes: Sequence[str] = USUAL_LANES,
     internal: bool = False,
 ) -> tuple[ApiToken, str]:
-    """A new token and its text, which is shown this once and kept nowhere."""
+    """A new token of the REST API and its text, which is shown this once and kept nowhere."""
     checked_name("name", name, NAME_LENGTH)
     checked_name("tenant", tenant, TENANT_LENGTH)
     _refuse_internal_by_mistake(tenant, internal)
+    rights = {
+        "tenant": tenant,
+        "can_write": can_write,
+        "types": None if types is None else _checked_types(types),
+        "lanes": _checked_lanes(lanes),
+    }
+    return _issued(name, operator, days, rights)
+
+
+def issue_for_metrics(name: str, operator: Operator, *, days: float | None = None) -> tuple[ApiToken, str]:
+    """A new token that reads /metrics, and nothing else; and its text."""
+    checked_name("name", name, NAME_LENGTH)
+    # No tenant's, type's or lane's: not even a web process of an older version would show it anything.
+    return _issued(name, operator, days, {"tenant": METRICS_TENANT, "types": [], "lanes": [], "metrics": True})
+
+
+def _issued(name: str, operator: Operator, days: float | None, rights: dict) -> tuple[ApiToken, str]:
     if days is not None and not 0 < days <= LONGEST_DAYS:
         raise InvalidTask(f"days={days!r} must be more than 0 and at most {LONGEST_DAYS:,}.")
     text = PREFIX + secrets.token_urlsafe(32)
+    expires_at = None if days is None else timezone.now() + timedelta(days=days)
     with atomic(savepoint=False):
         token = ApiToken.objects.create(
-            name=name,
-            tenant=tenant,
-            digest=_digest(text),
-            hint=text[:8],
-            can_write=can_write,
-            types=None if types is None else _checked_types(types),
-            lanes=_checked_lanes(lanes),
-            expires_at=None if days is None else timezone.now() + timedelta(days=days),
+            name=name, digest=digest_of(text), hint=text[:8], expires_at=expires_at, **rights
         )
         _audit(operator, "issue", token, "issued")
     return token, text
@@ -148,21 +160,31 @@ def listed(text: str) -> list[str]:
 
 def known(text: str) -> Caller | None:
     """Whose token this is; None if it is nobody's, or no longer anybody's."""
+    token = _valid(text, metrics=False)
+    if token is None:
+        return None
+    types, lanes = token.types and frozenset(token.types), token.lanes and tuple(token.lanes)
+    return Caller(f"token {token.name}", token.tenant, token.can_write, types, lanes)
+
+
+def may_read_metrics(text: str) -> bool:
+    return _valid(text, metrics=True) is not None
+
+
+def _valid(text: str, *, metrics: bool) -> ApiToken | None:
+    """The token of this text, if it is good and for this; its use is noted."""
     if not text.startswith(PREFIX) or len(text) > 100:
         return None
     # By its hash: nothing of the token is compared character by character.
     token = (
-        ApiToken.objects.filter(digest=_digest(text), revoked_at__isnull=True)
+        ApiToken.objects.filter(digest=digest_of(text), revoked_at__isnull=True, metrics=metrics)
         .filter(Q(expires_at__isnull=True) | Q(expires_at__gt=Now()))
         .annotate(unnoted=_UNNOTED)
         .first()
     )
-    if token is None:
-        return None
-    if token.unnoted:
+    if token is not None and token.unnoted:
         run("note_use", {"token": token.id})
-    types, lanes = token.types and frozenset(token.types), token.lanes and tuple(token.lanes)
-    return Caller(f"token {token.name}", token.tenant, token.can_write, types, lanes)
+    return token
 
 
 def revoke(token_id: int, operator: Operator) -> bool:
@@ -174,12 +196,16 @@ def revoke(token_id: int, operator: Operator) -> bool:
     return True
 
 
+def rights_of(token: ApiToken) -> str:
+    return "metrics" if token.metrics else "write" if token.can_write else "read"
+
+
 def _audit(operator: Operator, verb: str, token: ApiToken, outcome: str) -> None:
     detail = {
         "name": token.name,
         "tenant": token.tenant,
         "begins": token.hint,
-        "may": "write" if token.can_write else "read",
+        "may": rights_of(token),
         "types": token.types,
         "lanes": token.lanes,
         "until": token.expires_at and token.expires_at.isoformat(),
@@ -187,5 +213,5 @@ def _audit(operator: Operator, verb: str, token: ApiToken, outcome: str) -> None
     audit(operator, verb, [Entry(f"token {token.id}", outcome, None, detail)])
 
 
-def _digest(text: str) -> str:
+def digest_of(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()

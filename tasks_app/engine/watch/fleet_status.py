@@ -11,9 +11,10 @@ from django.db.models.functions import Now
 
 from tasks_app.conf import conf
 from tasks_app.core.lanes import LANES
+from tasks_app.core.safeguards import PLANNED, WORDS, Kind, Name
 from tasks_app.engine.intervals import INTERVALS
 from tasks_app.lifecycle.shards import all_shards
-from tasks_app.models import LanePause, MaintenanceEntry
+from tasks_app.models import Curb, LanePause, MaintenanceEntry
 from tasks_app.sql import array, run
 
 
@@ -73,6 +74,12 @@ class Pause:
     reason: str
     by: str
     seconds_ago: float
+    safeguard: str = ""  # which one holds the lane, if nobody else does
+    rate: float = 0.0  # tasks a second that it still starts
+
+    @property
+    def words(self) -> str:
+        return f"slowed to {self.rate:.3g} tasks a second" if self.rate else "paused"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +123,14 @@ def archive() -> ArchiveView:
 
 
 def pauses() -> dict[str, Pause]:
-    """By lane."""
+    """By lane: those that somebody has paused, and those that a safeguard has paused or slowed down."""
+    held: dict[str, Pause] = {}
+    for row in Curb.objects.filter(kind=Kind.LANE).annotate(age=Now() - F("since")).order_by("-rate"):
+        by = Name(row.name)
+        words = "it is a peak of the daily profile" if by in PLANNED else WORDS[by]
+        held[row.target] = Pause(words, f"safeguard {row.name}", row.age.total_seconds(), row.name, row.rate or 0.0)
     rows = LanePause.objects.annotate(age=Now() - F("paused_at"))
-    return {row.lane: Pause(row.reason, row.paused_by, row.age.total_seconds()) for row in rows}
+    return held | {row.lane: Pause(row.reason, row.paused_by, row.age.total_seconds()) for row in rows}
 
 
 def chores(beat_up_seconds: float | None) -> list[ChoreView]:

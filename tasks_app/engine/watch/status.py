@@ -25,6 +25,7 @@ from .figures import Hour, Sample, last_hour, take_sample
 from .fleet_status import ArchiveView, ChoreView, LimitView, Pause, ShardView, Takeover
 from .host_status import UnwellHost, unwell_hosts
 from .relay_status import RelayStatus, read_relay
+from .safeguard_status import ActingView, acting
 from .storage import StorageStatus, read_storage_status
 from .verdict import OVERDUE_SECONDS, Problem, Severity, judge, lane_without_worker, nobody_dispatches
 
@@ -102,6 +103,7 @@ class SchedulerStatus:
     campaigns: list[CampaignView]  # that are not over
     failing_channels: list[FailingChannel] = field(default_factory=list)  # of alarms, the longest first
     unwell_hosts: list[UnwellHost] = field(default_factory=list)  # whose callbacks wait, the longest first
+    acting: list[ActingView] = field(default_factory=list)  # safeguards that are on, the oldest first
     found: tuple[Problem, ...] = ()  # what is wrong, trouble first
 
     def problems(self) -> list[str]:
@@ -198,6 +200,7 @@ def read_status(hour: Hour | None = None, sample: Callable[[], Sample] | None = 
         campaigns=open_campaigns(),
         failing_channels=failing_channels(),
         unwell_hosts=unwell_hosts(),
+        acting=acting(),
     )
     return replace(status, found=judge(status))
 

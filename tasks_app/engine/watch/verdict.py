@@ -185,7 +185,7 @@ def canary_never_flew(status: SchedulerStatus) -> Iterator[Problem]:
 
 def paused_with_due(status: SchedulerStatus) -> Iterator[Problem]:
     for lane in status.lanes:
-        if lane.paused and lane.due:
+        if lane.paused and not lane.paused.safeguard and lane.due:
             yield notice(
                 f"Lane {lane.lane!r} is paused, and {_are_due(lane)} in it.",
                 f"Resume it on the Fleet page, or with `manage.py lane resume {lane.lane}`.",
@@ -476,6 +476,17 @@ def alarms_not_told(status: SchedulerStatus) -> Iterator[Problem]:
             )
 
 
+def safeguards_act(status: SchedulerStatus) -> Iterator[Problem]:
+    """What is held back is for all to know, on what figures, for operators: they name types and hosts of others."""
+    for one in status.acting:
+        told = "would act, but only tells" if one.dry else "acts"
+        yield notice(
+            f"Safeguard {one.name} {told}, since {_span(one.seconds)}.",
+            "The page Safeguards says why, what it holds back, and how to end it.",
+            f"{'; '.join(one.actions) or 'Nothing is held back'}: {one.sentence}",
+        )
+
+
 def hosts_unwell(status: SchedulerStatus) -> Iterator[Problem]:
     """Whose they are and what they are called is for operators: other tenants read this, too."""
     waiting = [one for one in status.unwell_hosts if one.unwell_seconds > HOST_PATIENCE_SECONDS]
@@ -533,6 +544,7 @@ RULES = (
     campaigns_stuck,
     alarms_not_told,
     hosts_unwell,
+    safeguards_act,
     dead_tasks,
 )
 

@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 
 from tasks_app.conf import conf
+from tasks_app.core import safeguards
 from tasks_app.core.callbacks import HTTP_CALLBACK
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.graphs import When
@@ -12,6 +13,7 @@ from tasks_app.core.jobs import JobStatus
 from tasks_app.core.phrases import counted, first_line, span
 from tasks_app.core.receivers import receiver_of
 from tasks_app.core.rules import Reason, Rule
+from tasks_app.core.safeguards import Kind
 from tasks_app.core.schedule import in_zone
 from tasks_app.core.sharding import home_of
 from tasks_app.core.states import UNDER_WAY, Status
@@ -20,7 +22,7 @@ from tasks_app.lifecycle.anywhere import tasks_by_id
 from tasks_app.lifecycle.jobs.parents import names_of
 from tasks_app.lifecycle.jobs.view import MOST_NAMED, known_zone, state_of
 from tasks_app.lifecycle.progress import progress_of
-from tasks_app.models import AnyTask, AwayTask, JobDefinition, ScheduleTask, TaskAttempt, TaskBatch, TaskWait
+from tasks_app.models import AnyTask, AwayTask, Curb, JobDefinition, ScheduleTask, TaskAttempt, TaskBatch, TaskWait
 from tasks_app.sql import run
 
 from . import fleet_status
@@ -242,6 +244,12 @@ def _lane_paused(task: ScheduleTask) -> Reason | None:
     if pause is None:
         return None
     since = span(timedelta(seconds=pause.seconds_ago))
+    if pause.safeguard:
+        held = f"Lane {task.lane!r} has been {pause.words} for {since}"
+        words = (
+            f"{held} by safeguard {pause.safeguard}: {pause.reason}. `manage.py rules end {pause.safeguard}` ends it."
+        )
+        return Reason(Rule.LANE_HELD, words, f"{held}.")
     paused = f"Lane {task.lane!r} has been paused for {since}"
     words = f"{paused} by {pause.by}: {pause.reason.rstrip('.')}. `manage.py lane resume {task.lane}` ends it."
     return Reason(Rule.LANE_PAUSED, words, f"{paused}.")
@@ -274,6 +282,12 @@ def _no_worker(task: ScheduleTask) -> Reason | None:
 def _over_its_limit(task: ScheduleTask) -> Reason | None:
     if not task.limited:
         return None
+    curb = Curb.objects.filter(kind__in=[Kind.TYPE, Kind.RETRIES], target=task.task_type).order_by("kind").last()
+    if curb is not None:
+        held = safeguards.Curb(curb.kind, curb.target, curb.rate, curb.max_running).words
+        ends = f"`manage.py rules end {curb.name} {curb.subject}`".replace(" `", "`")
+        words = f"Safeguard {curb.name} holds it back: {held}. {_before(task)}"
+        return Reason(Rule.TYPE_HELD, f"{words} {ends} ends that.", words)
     view = next((one for one in fleet_status.limits([task.task_type], 0) if one.task_type == task.task_type), None)
     if view is None:
         return None  # it had a limit once

@@ -16,6 +16,7 @@ from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.outbox import tell
 from tasks_app.lifecycle.request import checked_instant
 from tasks_app.lifecycle.retry_limit import refuse_many_orders
+from tasks_app.lifecycle.safeguards.curbs import refuse_backfills
 from tasks_app.models import Backfill, Campaign, CampaignChunk
 from tasks_app.sql import run
 
@@ -94,6 +95,7 @@ def start_backfill(
     about = {"tenant": tenant, "task_type": task_type, "selection": selection, "options": options}
 
     def choose(begun: Campaign) -> tuple[int, bool]:
+        refuse_backfills([stretch.job for stretch in stretches])
         Backfill.objects.bulk_create([Backfill(campaign=begun, **stretch._asdict()) for stretch in stretches])
         return _keep_slots(begun, slots), False
 

@@ -25,6 +25,7 @@ from tasks_app.lifecycle.callbacks import refuse_bad_callback
 from tasks_app.lifecycle.outbox import tell
 from tasks_app.lifecycle.release import release_of_job
 from tasks_app.lifecycle.request import checked_instant, checked_json, checked_name, fitting_payload
+from tasks_app.lifecycle.safeguards.curbs import refuse_triggers
 from tasks_app.lifecycle.shards import shards_of
 from tasks_app.lifecycle.turns import cancel_waiting, hold_turns, leave_turns
 from tasks_app.models import Backfill, FiringOverride, JobDefinition, Turn
@@ -243,6 +244,7 @@ def trigger(
         job = JobDefinition.objects.filter(id=number_of(job_id)).first() if locked else None
         if job is None:
             raise unknown(job_id)
+        refuse_triggers(job.lane)
         if payload is not None and job.task_type == CELERY_TASK:
             celery_call(payload)
         handler = REGISTRY.get(job.task_type)

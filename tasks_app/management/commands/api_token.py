@@ -1,5 +1,5 @@
 """`manage.py api_token issue NAME --tenant T [--write] [--types A,B] [--lanes default,low] [--days N]`, `list` and
-`revoke ID`: keys to the REST API."""
+`revoke ID`: keys to the REST API. `issue NAME --metrics` makes one that reads /metrics and nothing else."""
 
 from django.core.management.base import CommandError
 
@@ -19,7 +19,9 @@ class Command(TerminalCommand):
         verbs = parser.add_subparsers(dest="verb", required=True)
         issue = verbs.add_parser("issue", help="a new token")
         issue.add_argument("name", help="who will use it")
-        issue.add_argument("--tenant", required=True, help="the tenant whose tasks and jobs it sees and changes")
+        whose = issue.add_mutually_exclusive_group(required=True)
+        whose.add_argument("--tenant", help="the tenant whose tasks and jobs it sees and changes")
+        whose.add_argument("--metrics", action="store_true", help="it reads /metrics, of all tenants, and nothing else")
         issue.add_argument("--internal", action="store_true", help=f"yes, I mean tenant {INTERNAL_TENANT!r}")
         issue.add_argument("--write", action="store_true", help="it may change things, not only read them")
         issue.add_argument(
@@ -46,6 +48,9 @@ class Command(TerminalCommand):
             raise CommandError(str(error)) from None
 
     def _issue(self, options) -> None:
+        if options["metrics"]:
+            self._issue_for_metrics(options)
+            return
         how = {"can_write": options["write"]} | {name: options[name] for name in ("days", "types", "lanes", "internal")}
         token, text = api_tokens.issue(options["name"], options["tenant"], _operator(options), **how)
         self.stdout.write(text)
@@ -53,13 +58,25 @@ class Command(TerminalCommand):
             self.stderr.write("Careful: it reaches the scheduler's own tasks and those of its apps.")
         self.stderr.write(f"Token {token.id} of tenant {token.tenant!r}. Keep it: it won't be shown again.")
 
+    def _issue_for_metrics(self, options) -> None:
+        for name, usual in (("internal", False), ("write", False), ("types", None), ("lanes", api_tokens.USUAL_LANES)):
+            if options[name] != usual:
+                raise CommandError(
+                    f"--{name} means nothing beside --metrics: such a token reads /metrics. Leave it out."
+                )
+        token, text = api_tokens.issue_for_metrics(options["name"], _operator(options), days=options["days"])
+        self.stdout.write(text)
+        self.stderr.write(f"Token {token.id} reads /metrics and nothing else. Keep it: it won't be shown again.")
+
     def _list(self, options) -> None:
         for token in ApiToken.objects.order_by("id"):
             state = "revoked" if token.revoked_at else f"until {token.expires_at:%Y-%m-%d}" if token.expires_at else ""
-            rights = "write" if token.can_write else "read"
+            rights = api_tokens.rights_of(token)
             used = f"used {token.last_used_at:%Y-%m-%d}" if token.last_used_at else "never used"
             types, lanes = ", ".join(token.types or ["all open types"]), ", ".join(token.lanes or ["all lanes"])
-            about = f"{token.hint}…  {token.tenant:20} {rights:5}  {types} in {lanes}  {used:15}  {token.name}  {state}"
+            if token.metrics:
+                types, lanes = "figures", "all lanes"
+            about = f"{token.hint}…  {token.tenant:20} {rights:7}  {types} in {lanes}  {used:15}  {token.name}  {state}"
             self.stdout.write(visible(f"{token.id:6}  {about}"))
 
     def _revoke(self, options) -> None:

@@ -6,6 +6,7 @@ from tasks_app.core.errors import InvalidTask
 from tasks_app.core.lanes import LANES, WEIGHTS
 from tasks_app.core.text import visible
 from tasks_app.engine.operations import lanes
+from tasks_app.engine.watch.fleet_status import pauses
 from tasks_app.management.terminal import TerminalCommand, account
 from tasks_app.models import LanePause
 
@@ -43,10 +44,10 @@ class Command(TerminalCommand):
         self.stdout.write(f"Lane {options['lane']!r} is open again.")
 
     def _list(self, options: dict) -> None:
-        paused = {pause.lane: pause for pause in LanePause.objects.all()}
+        paused, held = {pause.lane: pause for pause in LanePause.objects.all()}, pauses()
         for lane in LANES:
             pause = paused.get(lane)
-            words = (
-                f"paused {pause.paused_at:%Y-%m-%d %H:%M:%S} by {pause.paused_by}: {pause.reason}" if pause else "open"
-            )
+            words = f"{held[lane].words} by {held[lane].by}: {held[lane].reason}" if lane in held else "open"
+            if pause:
+                words = f"paused {pause.paused_at:%Y-%m-%d %H:%M:%S} by {pause.paused_by}: {pause.reason}"
             self.stdout.write(visible(f"{lane:9} weight {WEIGHTS[lane]:2}  {words}"))

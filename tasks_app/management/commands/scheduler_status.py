@@ -186,7 +186,7 @@ def _as_page(status: SchedulerStatus) -> str:
     lines += [
         f"  {lane.lane:8} {_due(lane):>9} {_seconds(lane.oldest_overdue_seconds):>9} {lane.tasks_claimed:9,} "
         f"{lane.tasks_running:9,} {_queued(lane):>9} {_seconds(lane.canary_seconds):>9}"
-        + (f"   paused by {lane.paused.by}: {lane.paused.reason}" if lane.paused else "")
+        + (f"   {lane.paused.words} by {lane.paused.by}: {lane.paused.reason}" if lane.paused else "")
         for lane in status.lanes
     ]
     lines += _limits(status)

@@ -7,6 +7,9 @@ FROM punctual_campaign
 WHERE state = 'RUNNING' AND next_at <= (SELECT clock_timestamp())
   AND (holder = %(holder)s OR held_until IS NULL OR held_until < (SELECT clock_timestamp()))
   AND (most_running IS NULL OR waiting < most_running)
+  AND NOT (
+--include backfill_held
+  )
 ORDER BY next_at
 LIMIT 1
 FOR NO KEY UPDATE SKIP LOCKED

@@ -4,12 +4,13 @@ here AS MATERIALIZED (
 ), seen_again AS (
     UPDATE punctual_node
     SET seen_at = clock_timestamp(),
-        renewed_at = CASE WHEN %(dispatching)s THEN clock_timestamp() ELSE punctual_node.renewed_at END
+        renewed_at = CASE WHEN %(dispatching)s THEN clock_timestamp() ELSE punctual_node.renewed_at END,
+        figures = coalesce(%(figures)s::jsonb, punctual_node.figures)
     FROM here
     WHERE punctual_node.node_id = here.node_id
 ), seen_first AS (
-    INSERT INTO punctual_node (node_id, kind, name, renewed_at)
-    SELECT %(node_id)s, 'BEAT', %(name)s, CASE WHEN %(dispatching)s THEN clock_timestamp() END
+    INSERT INTO punctual_node (node_id, kind, name, renewed_at, figures)
+    SELECT %(node_id)s, 'BEAT', %(name)s, CASE WHEN %(dispatching)s THEN clock_timestamp() END, %(figures)s::jsonb
     WHERE NOT EXISTS (SELECT FROM punctual_node WHERE node_id = %(node_id)s)
     ON CONFLICT (node_id) DO NOTHING
 )

@@ -13,7 +13,10 @@ WITH
     SELECT 'campaign'
     WHERE NOT EXISTS (SELECT FROM punctual_campaign
                       WHERE state = 'RUNNING' AND next_at <= (SELECT clock_timestamp())
-                        AND (held_until IS NULL OR held_until < (SELECT clock_timestamp())))
+                        AND (held_until IS NULL OR held_until < (SELECT clock_timestamp()))
+                        AND NOT (
+--include backfill_held
+                        ))
       AND NOT EXISTS (SELECT FROM punctual_campaign WHERE measure_at <= (SELECT clock_timestamp())
                         AND (held_until IS NULL OR held_until < (SELECT clock_timestamp())))
     UNION ALL

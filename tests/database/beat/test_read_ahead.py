@@ -83,6 +83,7 @@ def test_what_was_read_ahead_is_claimed_at_its_moment_and_not_before(beat):
 
 
 def test_firing_from_the_wheel_is_one_statement(beat):
+    connection.close()
     schedule("T_QUIET", "soon", delay=0.7)
     beat.look()
     due = ScheduleTask.objects.get().due_at.timestamp()

@@ -21,6 +21,7 @@ from tasks_app.client.rolling import failing_keys
 from tasks_app.engine.beat.alarms.looking import look as look_around
 from tasks_app.engine.beat.alarms.reading import read_events
 from tasks_app.engine.beat.alarms.sending import send_waiting
+from tasks_app.engine.beat.counting import count
 from tasks_app.engine.beat.relay.reader import Cursor, read
 from tasks_app.engine.beat.relay.windows import merge_windows
 from tasks_app.engine.beat.roll_up import roll_up
@@ -53,6 +54,7 @@ from tasks_app.lifecycle.release import release_children, walk
 from tasks_app.lifecycle.start import start
 from tasks_app.lifecycle.turns import give_turns, to_decide
 from tasks_app.lifecycle.view import history
+from tasks_app.metrics.reading import read as scrape
 from tasks_app.models import (
     AnyTask,
     Campaign,
@@ -92,6 +94,9 @@ EXPECTED_TO_GROW = {
     "outlook": "it counts what is scheduled, step by step, in an index alone",
     "pace_before": "the minutes of a day",
     "day_load": "the same",
+    "recent_runs": "the batches of a few seconds; run below",
+    "recent_deaths": "the dead letters of a few seconds, between two numbers; run below",
+    "count_sample": "a share of the pages that gets smaller with the table",
     "roll_up": "the minutes since the last one that is there; run below",
     "status_minutes": "the last hour; run below",
     "status_sample": "a share of the pages that gets smaller with the table",
@@ -159,6 +164,7 @@ def look_for(**wanted: object) -> Callable[[], object]:
 
 def take_chores() -> None:
     given = {"node_id": uuid4(), "name": "test", "dispatching": False, "names": ["campaign"], "everys": [1.0]}
+    given["figures"] = None
     sql.run("declare_chores", {"names": ["campaign"]})
     assert sql.run("take_chores", given) == []
 
@@ -226,6 +232,8 @@ DOES = {
     "move strays": lambda: move_strays(0),
     "rescue": rescue_stranded,
     "roll up": roll_up,
+    "count": count,
+    "scrape": scrape,
     "plan": lambda: plan_due(range(16), 60.0),
     "plan nothing": lambda: sql.run("to_plan", {"shards": list(range(16)), "ahead": 60.0}),
     "give turns": give_some_turns,

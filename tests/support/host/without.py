@@ -21,7 +21,8 @@ from tasks_app.web_checks import check_pages  # noqa: E402
 def served() -> dict[str, int]:
     """What a stranger is answered, by name of the page."""
     found = {}
-    for name in ("admin:login", "punctual:login", "punctual-api:openapi-json", "punctual-api:openapi-view"):
+    api = ("punctual-api:openapi-json", "punctual-api:openapi-view")
+    for name in ("admin:login", "punctual:login", "punctual-metrics", *api):
         with suppress(NoReverseMatch):
             found[name] = Client().get(reverse(name)).status_code
     return found
@@ -32,10 +33,11 @@ def of_a_namespace() -> list[str]:
     return [one.id for one in check_pages()]
 
 
+extras = {"unfold", "ninja", "prometheus_client"}
 told = {
     "checks": {one.id: one.hint for one in checks.run_checks() if one.id.startswith("punctual.")},
     "served": served(),
     "in a namespace": of_a_namespace(),
-    "loaded": sorted({"unfold", "ninja"} & {name.partition(".")[0] for name, one in sys.modules.items() if one}),
+    "loaded": sorted(extras & {name.partition(".")[0] for name, one in sys.modules.items() if one}),
 }
 sys.stdout.write(json.dumps(told))

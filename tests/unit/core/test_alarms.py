@@ -35,6 +35,7 @@ def test_the_page_has_every_condition_with_its_words():
         (facts(Condition.MISSED), "1 firing of jobs was missed"),
         (facts(Condition.SUSPENDED, cause="billing"), "Subscription 'billing' is suspended"),
         (facts(Condition.TROUBLE, cause="no_worker", sample={"sentence": "No task can run."}), "No task can run."),
+        (facts(Condition.SAFEGUARD, cause="delay", sample={"sentence": "It acts."}), "It acts."),
     ],
     ids=str,
 )

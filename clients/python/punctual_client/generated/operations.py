@@ -66,6 +66,11 @@ from .api.limits import read_limits as _read_limits
 from .api.runs import list_runs as _list_runs
 from .api.runs import read_one_run as _read_one_run
 from .api.runs import rerun_graph as _rerun_graph
+from .api.safeguards import end_safeguard as _end_safeguard
+from .api.safeguards import forbid_safeguard as _forbid_safeguard
+from .api.safeguards import force_safeguard as _force_safeguard
+from .api.safeguards import list_safeguard_incidents as _list_safeguard_incidents
+from .api.safeguards import read_safeguards as _read_safeguards
 from .api.scheduler import read_health as _read_health
 from .api.scheduler import read_liveness as _read_liveness
 from .api.scheduler import read_version as _read_version
@@ -198,6 +203,13 @@ from .models.reschedule_in import RescheduleIn
 from .models.resume_in import ResumeIn
 from .models.run_out import RunOut
 from .models.run_page import RunPage
+from .models.safeguard_end_in import SafeguardEndIn
+from .models.safeguard_forbid_in import SafeguardForbidIn
+from .models.safeguard_force_in import SafeguardForceIn
+from .models.safeguard_incidents import SafeguardIncidents
+from .models.safeguard_name import SafeguardName
+from .models.safeguard_ordered_out import SafeguardOrderedOut
+from .models.safeguards import Safeguards
 from .models.secret_in import SecretIn
 from .models.secret_out import SecretOut
 from .models.subscription_in import SubscriptionIn
@@ -1287,6 +1299,77 @@ class Operations:
             idempotency_key=idempotency_key or new_key(),
         )
         return cast(HostTriedOut, answer.parsed)
+
+    def read_safeguards(
+        self,
+    ) -> Safeguards:
+        """List the rules that act, and what they hold back"""
+        answer = _read_safeguards.sync_detailed(
+            client=self.client,
+        )
+        return cast(Safeguards, answer.parsed)
+
+    def list_safeguard_incidents(
+        self,
+        *,
+        name: SafeguardName | Unset = UNSET,
+        before: int | Unset = UNSET,
+    ) -> SafeguardIncidents:
+        """List what they did, newest first; for operators"""
+        answer = _list_safeguard_incidents.sync_detailed(
+            client=self.client,
+            name=name,
+            before=before,
+        )
+        return cast(SafeguardIncidents, answer.parsed)
+
+    def force_safeguard(
+        self,
+        safeguard: SafeguardName,
+        body: SafeguardForceIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> SafeguardOrderedOut:
+        """Let one act, whatever is found, for a time"""
+        answer = _force_safeguard.sync_detailed(
+            client=self.client,
+            safeguard=safeguard,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(SafeguardOrderedOut, answer.parsed)
+
+    def forbid_safeguard(
+        self,
+        safeguard: SafeguardName,
+        body: SafeguardForbidIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> SafeguardOrderedOut:
+        """Let one not act, whatever is found, for a time"""
+        answer = _forbid_safeguard.sync_detailed(
+            client=self.client,
+            safeguard=safeguard,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(SafeguardOrderedOut, answer.parsed)
+
+    def end_safeguard(
+        self,
+        safeguard: SafeguardName,
+        body: SafeguardEndIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> SafeguardOrderedOut:
+        """End what one does, or what was wanted of it"""
+        answer = _end_safeguard.sync_detailed(
+            client=self.client,
+            safeguard=safeguard,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(SafeguardOrderedOut, answer.parsed)
 
     def list_secrets(
         self,
@@ -3168,6 +3251,77 @@ class AsyncOperations:
             idempotency_key=idempotency_key or new_key(),
         )
         return cast(HostTriedOut, answer.parsed)
+
+    async def read_safeguards(
+        self,
+    ) -> Safeguards:
+        """List the rules that act, and what they hold back"""
+        answer = await _read_safeguards.asyncio_detailed(
+            client=self.client,
+        )
+        return cast(Safeguards, answer.parsed)
+
+    async def list_safeguard_incidents(
+        self,
+        *,
+        name: SafeguardName | Unset = UNSET,
+        before: int | Unset = UNSET,
+    ) -> SafeguardIncidents:
+        """List what they did, newest first; for operators"""
+        answer = await _list_safeguard_incidents.asyncio_detailed(
+            client=self.client,
+            name=name,
+            before=before,
+        )
+        return cast(SafeguardIncidents, answer.parsed)
+
+    async def force_safeguard(
+        self,
+        safeguard: SafeguardName,
+        body: SafeguardForceIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> SafeguardOrderedOut:
+        """Let one act, whatever is found, for a time"""
+        answer = await _force_safeguard.asyncio_detailed(
+            client=self.client,
+            safeguard=safeguard,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(SafeguardOrderedOut, answer.parsed)
+
+    async def forbid_safeguard(
+        self,
+        safeguard: SafeguardName,
+        body: SafeguardForbidIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> SafeguardOrderedOut:
+        """Let one not act, whatever is found, for a time"""
+        answer = await _forbid_safeguard.asyncio_detailed(
+            client=self.client,
+            safeguard=safeguard,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(SafeguardOrderedOut, answer.parsed)
+
+    async def end_safeguard(
+        self,
+        safeguard: SafeguardName,
+        body: SafeguardEndIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> SafeguardOrderedOut:
+        """End what one does, or what was wanted of it"""
+        answer = await _end_safeguard.asyncio_detailed(
+            client=self.client,
+            safeguard=safeguard,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(SafeguardOrderedOut, answer.parsed)
 
     async def list_secrets(
         self,

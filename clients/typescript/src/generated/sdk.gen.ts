@@ -2,7 +2,7 @@
 
 import { client } from './client.gen.js';
 import type { Client, ClientMeta, Options as Options2, RequestResult, TDataShape } from './client/index.js';
-import type { AddSubscriptionSecretData, AddSubscriptionSecretErrors, AddSubscriptionSecretResponses, BackfillJobData, BackfillJobErrors, BackfillJobResponses, BackfillJobsData, BackfillJobsErrors, BackfillJobsResponses, CancelCampaignData, CancelCampaignErrors, CancelCampaignResponses, CancelTaskData, CancelTaskErrors, CancelTaskResponses, CancelTasksData, CancelTasksErrors, CancelTasksResponses, ChangeCampaignData, ChangeCampaignErrors, ChangeCampaignResponses, ChangeSubscriptionData, ChangeSubscriptionErrors, ChangeSubscriptionResponses, CompleteTaskData, CompleteTaskErrors, CompleteTaskResponses, CreateAlarmChannelData, CreateAlarmChannelErrors, CreateAlarmChannelResponses, CreateAlarmRuleData, CreateAlarmRuleErrors, CreateAlarmRuleResponses, CreateCalendarData, CreateCalendarErrors, CreateCalendarResponses, CreateJobData, CreateJobErrors, CreateJobResponses, CreateSubscriptionData, CreateSubscriptionErrors, CreateSubscriptionResponses, CreateTaskData, CreateTaskErrors, CreateTaskResponses, CreateTasksData, CreateTasksErrors, CreateTasksResponses, DeleteAlarmChannelData, DeleteAlarmChannelErrors, DeleteAlarmChannelResponses, DeleteAlarmRuleData, DeleteAlarmRuleErrors, DeleteAlarmRuleResponses, DeleteCalendarData, DeleteCalendarErrors, DeleteCalendarResponses, DeleteJobData, DeleteJobErrors, DeleteJobResponses, DeleteSecretData, DeleteSecretErrors, DeleteSecretResponses, DeleteSubscriptionData, DeleteSubscriptionErrors, DeleteSubscriptionResponses, DiscardDeadLettersData, DiscardDeadLettersErrors, DiscardDeadLettersResponses, EditAlarmChannelData, EditAlarmChannelErrors, EditAlarmChannelResponses, EditAlarmRuleData, EditAlarmRuleErrors, EditAlarmRuleResponses, EditCalendarData, EditCalendarErrors, EditCalendarResponses, EditJobData, EditJobErrors, EditJobResponses, ExplainJobData, ExplainJobErrors, ExplainJobResponses, ExplainTaskData, ExplainTaskErrors, ExplainTaskResponses, FailTaskData, FailTaskErrors, FailTaskResponses, GroupDeadLettersData, GroupDeadLettersErrors, GroupDeadLettersResponses, LiftHostData, LiftHostErrors, LiftHostResponses, LimitHostData, LimitHostErrors, LimitHostResponses, ListAlarmChannelsData, ListAlarmChannelsErrors, ListAlarmChannelsResponses, ListAlarmRulesData, ListAlarmRulesErrors, ListAlarmRulesResponses, ListAttemptsData, ListAttemptsErrors, ListAttemptsResponses, ListAuditData, ListAuditErrors, ListAuditResponses, ListCalendarsData, ListCalendarsErrors, ListCalendarsResponses, ListCampaignsData, ListCampaignsErrors, ListCampaignsResponses, ListDeadLettersData, ListDeadLettersErrors, ListDeadLettersResponses, ListDeliveriesData, ListDeliveriesErrors, ListDeliveriesResponses, ListIncidentsData, ListIncidentsErrors, ListIncidentsResponses, ListInstancesData, ListInstancesErrors, ListInstancesResponses, ListJobsData, ListJobsErrors, ListJobsResponses, ListLogsData, ListLogsErrors, ListLogsResponses, ListProductsData, ListProductsErrors, ListProductsResponses, ListRunsData, ListRunsErrors, ListRunsResponses, ListSecretsData, ListSecretsErrors, ListSecretsResponses, ListSubscriptionsData, ListSubscriptionsErrors, ListSubscriptionsResponses, ListTasksData, ListTasksErrors, ListTasksResponses, MoveFiringData, MoveFiringErrors, MoveFiringResponses, PauseCampaignData, PauseCampaignErrors, PauseCampaignResponses, PauseJobData, PauseJobErrors, PauseJobResponses, PauseLaneData, PauseLaneErrors, PauseLaneResponses, PauseSubscriptionData, PauseSubscriptionErrors, PauseSubscriptionResponses, PreviewJobData, PreviewJobErrors, PreviewJobResponses, ProgressTaskData, ProgressTaskErrors, ProgressTaskResponses, ReadAlarmChannelData, ReadAlarmChannelErrors, ReadAlarmChannelResponses, ReadAlarmRuleData, ReadAlarmRuleErrors, ReadAlarmRuleResponses, ReadCalendarData, ReadCalendarErrors, ReadCalendarResponses, ReadCampaignData, ReadCampaignErrors, ReadCampaignResponses, ReadChannelAlertsData, ReadChannelAlertsErrors, ReadChannelAlertsResponses, ReadDeadLetterData, ReadDeadLetterErrors, ReadDeadLetterResponses, ReadHealthData, ReadHealthErrors, ReadHealthResponses, ReadHostsData, ReadHostsErrors, ReadHostsResponses, ReadIncidentData, ReadIncidentErrors, ReadIncidentResponses, ReadJobData, ReadJobErrors, ReadJobResponses, ReadLanesData, ReadLanesErrors, ReadLanesResponses, ReadLimitsData, ReadLimitsErrors, ReadLimitsResponses, ReadLivenessData, ReadLivenessErrors, ReadLivenessResponses, ReadOneRunData, ReadOneRunErrors, ReadOneRunResponses, ReadProductData, ReadProductErrors, ReadProductResponses, ReadSubscriptionData, ReadSubscriptionErrors, ReadSubscriptionResponses, ReadTaskData, ReadTaskErrors, ReadTaskResponses, ReadTaskTypeData, ReadTaskTypeErrors, ReadTaskTypeResponses, ReadTaskTypesData, ReadTaskTypesErrors, ReadTaskTypesResponses, ReadVersionData, ReadVersionErrors, ReadVersionResponses, ReadWindowData, ReadWindowErrors, ReadWindowResponses, ReplayDeadLettersData, ReplayDeadLettersErrors, ReplayDeadLettersResponses, ReplaySubscriptionData, ReplaySubscriptionErrors, ReplaySubscriptionResponses, RerunGraphData, RerunGraphErrors, RerunGraphResponses, RescheduleTaskData, RescheduleTaskErrors, RescheduleTaskResponses, RescheduleUnitData, RescheduleUnitErrors, RescheduleUnitResponses, RestoreFiringData, RestoreFiringErrors, RestoreFiringResponses, ResumeCampaignData, ResumeCampaignErrors, ResumeCampaignResponses, ResumeJobData, ResumeJobErrors, ResumeJobResponses, ResumeLaneData, ResumeLaneErrors, ResumeLaneResponses, ResumeSubscriptionData, ResumeSubscriptionErrors, ResumeSubscriptionResponses, RetryTaskData, RetryTaskErrors, RetryTaskResponses, SetSecretData, SetSecretErrors, SetSecretResponses, SkipFiringData, SkipFiringErrors, SkipFiringResponses, StartCampaignData, StartCampaignErrors, StartCampaignResponses, TagDeadLetterData, TagDeadLetterErrors, TagDeadLetterResponses, TestAlarmChannelData, TestAlarmChannelErrors, TestAlarmChannelResponses, TestSubscriptionData, TestSubscriptionErrors, TestSubscriptionResponses, TriggerJobData, TriggerJobErrors, TriggerJobResponses, TryHostData, TryHostErrors, TryHostResponses, WithdrawSecretData, WithdrawSecretErrors, WithdrawSecretResponses, WithdrawSubscriptionSecretsData, WithdrawSubscriptionSecretsErrors, WithdrawSubscriptionSecretsResponses } from './types.gen.js';
+import type { AddSubscriptionSecretData, AddSubscriptionSecretErrors, AddSubscriptionSecretResponses, BackfillJobData, BackfillJobErrors, BackfillJobResponses, BackfillJobsData, BackfillJobsErrors, BackfillJobsResponses, CancelCampaignData, CancelCampaignErrors, CancelCampaignResponses, CancelTaskData, CancelTaskErrors, CancelTaskResponses, CancelTasksData, CancelTasksErrors, CancelTasksResponses, ChangeCampaignData, ChangeCampaignErrors, ChangeCampaignResponses, ChangeSubscriptionData, ChangeSubscriptionErrors, ChangeSubscriptionResponses, CompleteTaskData, CompleteTaskErrors, CompleteTaskResponses, CreateAlarmChannelData, CreateAlarmChannelErrors, CreateAlarmChannelResponses, CreateAlarmRuleData, CreateAlarmRuleErrors, CreateAlarmRuleResponses, CreateCalendarData, CreateCalendarErrors, CreateCalendarResponses, CreateJobData, CreateJobErrors, CreateJobResponses, CreateSubscriptionData, CreateSubscriptionErrors, CreateSubscriptionResponses, CreateTaskData, CreateTaskErrors, CreateTaskResponses, CreateTasksData, CreateTasksErrors, CreateTasksResponses, DeleteAlarmChannelData, DeleteAlarmChannelErrors, DeleteAlarmChannelResponses, DeleteAlarmRuleData, DeleteAlarmRuleErrors, DeleteAlarmRuleResponses, DeleteCalendarData, DeleteCalendarErrors, DeleteCalendarResponses, DeleteJobData, DeleteJobErrors, DeleteJobResponses, DeleteSecretData, DeleteSecretErrors, DeleteSecretResponses, DeleteSubscriptionData, DeleteSubscriptionErrors, DeleteSubscriptionResponses, DiscardDeadLettersData, DiscardDeadLettersErrors, DiscardDeadLettersResponses, EditAlarmChannelData, EditAlarmChannelErrors, EditAlarmChannelResponses, EditAlarmRuleData, EditAlarmRuleErrors, EditAlarmRuleResponses, EditCalendarData, EditCalendarErrors, EditCalendarResponses, EditJobData, EditJobErrors, EditJobResponses, EndSafeguardData, EndSafeguardErrors, EndSafeguardResponses, ExplainJobData, ExplainJobErrors, ExplainJobResponses, ExplainTaskData, ExplainTaskErrors, ExplainTaskResponses, FailTaskData, FailTaskErrors, FailTaskResponses, ForbidSafeguardData, ForbidSafeguardErrors, ForbidSafeguardResponses, ForceSafeguardData, ForceSafeguardErrors, ForceSafeguardResponses, GroupDeadLettersData, GroupDeadLettersErrors, GroupDeadLettersResponses, LiftHostData, LiftHostErrors, LiftHostResponses, LimitHostData, LimitHostErrors, LimitHostResponses, ListAlarmChannelsData, ListAlarmChannelsErrors, ListAlarmChannelsResponses, ListAlarmRulesData, ListAlarmRulesErrors, ListAlarmRulesResponses, ListAttemptsData, ListAttemptsErrors, ListAttemptsResponses, ListAuditData, ListAuditErrors, ListAuditResponses, ListCalendarsData, ListCalendarsErrors, ListCalendarsResponses, ListCampaignsData, ListCampaignsErrors, ListCampaignsResponses, ListDeadLettersData, ListDeadLettersErrors, ListDeadLettersResponses, ListDeliveriesData, ListDeliveriesErrors, ListDeliveriesResponses, ListIncidentsData, ListIncidentsErrors, ListIncidentsResponses, ListInstancesData, ListInstancesErrors, ListInstancesResponses, ListJobsData, ListJobsErrors, ListJobsResponses, ListLogsData, ListLogsErrors, ListLogsResponses, ListProductsData, ListProductsErrors, ListProductsResponses, ListRunsData, ListRunsErrors, ListRunsResponses, ListSafeguardIncidentsData, ListSafeguardIncidentsErrors, ListSafeguardIncidentsResponses, ListSecretsData, ListSecretsErrors, ListSecretsResponses, ListSubscriptionsData, ListSubscriptionsErrors, ListSubscriptionsResponses, ListTasksData, ListTasksErrors, ListTasksResponses, MoveFiringData, MoveFiringErrors, MoveFiringResponses, PauseCampaignData, PauseCampaignErrors, PauseCampaignResponses, PauseJobData, PauseJobErrors, PauseJobResponses, PauseLaneData, PauseLaneErrors, PauseLaneResponses, PauseSubscriptionData, PauseSubscriptionErrors, PauseSubscriptionResponses, PreviewJobData, PreviewJobErrors, PreviewJobResponses, ProgressTaskData, ProgressTaskErrors, ProgressTaskResponses, ReadAlarmChannelData, ReadAlarmChannelErrors, ReadAlarmChannelResponses, ReadAlarmRuleData, ReadAlarmRuleErrors, ReadAlarmRuleResponses, ReadCalendarData, ReadCalendarErrors, ReadCalendarResponses, ReadCampaignData, ReadCampaignErrors, ReadCampaignResponses, ReadChannelAlertsData, ReadChannelAlertsErrors, ReadChannelAlertsResponses, ReadDeadLetterData, ReadDeadLetterErrors, ReadDeadLetterResponses, ReadHealthData, ReadHealthErrors, ReadHealthResponses, ReadHostsData, ReadHostsErrors, ReadHostsResponses, ReadIncidentData, ReadIncidentErrors, ReadIncidentResponses, ReadJobData, ReadJobErrors, ReadJobResponses, ReadLanesData, ReadLanesErrors, ReadLanesResponses, ReadLimitsData, ReadLimitsErrors, ReadLimitsResponses, ReadLivenessData, ReadLivenessErrors, ReadLivenessResponses, ReadOneRunData, ReadOneRunErrors, ReadOneRunResponses, ReadProductData, ReadProductErrors, ReadProductResponses, ReadSafeguardsData, ReadSafeguardsErrors, ReadSafeguardsResponses, ReadSubscriptionData, ReadSubscriptionErrors, ReadSubscriptionResponses, ReadTaskData, ReadTaskErrors, ReadTaskResponses, ReadTaskTypeData, ReadTaskTypeErrors, ReadTaskTypeResponses, ReadTaskTypesData, ReadTaskTypesErrors, ReadTaskTypesResponses, ReadVersionData, ReadVersionErrors, ReadVersionResponses, ReadWindowData, ReadWindowErrors, ReadWindowResponses, ReplayDeadLettersData, ReplayDeadLettersErrors, ReplayDeadLettersResponses, ReplaySubscriptionData, ReplaySubscriptionErrors, ReplaySubscriptionResponses, RerunGraphData, RerunGraphErrors, RerunGraphResponses, RescheduleTaskData, RescheduleTaskErrors, RescheduleTaskResponses, RescheduleUnitData, RescheduleUnitErrors, RescheduleUnitResponses, RestoreFiringData, RestoreFiringErrors, RestoreFiringResponses, ResumeCampaignData, ResumeCampaignErrors, ResumeCampaignResponses, ResumeJobData, ResumeJobErrors, ResumeJobResponses, ResumeLaneData, ResumeLaneErrors, ResumeLaneResponses, ResumeSubscriptionData, ResumeSubscriptionErrors, ResumeSubscriptionResponses, RetryTaskData, RetryTaskErrors, RetryTaskResponses, SetSecretData, SetSecretErrors, SetSecretResponses, SkipFiringData, SkipFiringErrors, SkipFiringResponses, StartCampaignData, StartCampaignErrors, StartCampaignResponses, TagDeadLetterData, TagDeadLetterErrors, TagDeadLetterResponses, TestAlarmChannelData, TestAlarmChannelErrors, TestAlarmChannelResponses, TestSubscriptionData, TestSubscriptionErrors, TestSubscriptionResponses, TriggerJobData, TriggerJobErrors, TriggerJobResponses, TryHostData, TryHostErrors, TryHostResponses, WithdrawSecretData, WithdrawSecretErrors, WithdrawSecretResponses, WithdrawSubscriptionSecretsData, WithdrawSubscriptionSecretsErrors, WithdrawSubscriptionSecretsResponses } from './types.gen.js';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -1161,6 +1161,100 @@ export class Operations extends HeyApiClient {
                 }],
             url: '/hosts/{host}/try',
             ...options
+        });
+    }
+    
+    /**
+     * List the rules that act, and what they hold back
+     *
+     * What they are on for names types and hosts of all tenants: a tenant's token sees none of that.
+     */
+    public readSafeguards<ThrowOnError extends boolean = true>(options?: Options<ReadSafeguardsData, ThrowOnError>): RequestResult<ReadSafeguardsResponses, ReadSafeguardsErrors, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<ReadSafeguardsResponses, ReadSafeguardsErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/safeguards',
+            ...options
+        });
+    }
+    
+    /**
+     * List what they did, newest first; for operators
+     */
+    public listSafeguardIncidents<ThrowOnError extends boolean = true>(options?: Options<ListSafeguardIncidentsData, ThrowOnError>): RequestResult<ListSafeguardIncidentsResponses, ListSafeguardIncidentsErrors, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<ListSafeguardIncidentsResponses, ListSafeguardIncidentsErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/safeguards/incidents',
+            ...options
+        });
+    }
+    
+    /**
+     * Let one act, whatever is found, for a time
+     */
+    public forceSafeguard<ThrowOnError extends boolean = true>(options: Options<ForceSafeguardData, ThrowOnError>): RequestResult<ForceSafeguardResponses, ForceSafeguardErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<ForceSafeguardResponses, ForceSafeguardErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/safeguards/{safeguard}/force',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Let one not act, whatever is found, for a time
+     */
+    public forbidSafeguard<ThrowOnError extends boolean = true>(options: Options<ForbidSafeguardData, ThrowOnError>): RequestResult<ForbidSafeguardResponses, ForbidSafeguardErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<ForbidSafeguardResponses, ForbidSafeguardErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/safeguards/{safeguard}/forbid',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * End what one does, or what was wanted of it
+     */
+    public endSafeguard<ThrowOnError extends boolean = true>(options: Options<EndSafeguardData, ThrowOnError>): RequestResult<EndSafeguardResponses, EndSafeguardErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<EndSafeguardResponses, EndSafeguardErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/safeguards/{safeguard}/end',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
         });
     }
     

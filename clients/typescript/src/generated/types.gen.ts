@@ -932,7 +932,7 @@ export type CompleteIn = {
  *
  * What a rule can be about.
  */
-export type Condition = 'dead' | 'late' | 'running' | 'missed' | 'suspended' | 'blocked' | 'trouble';
+export type Condition = 'dead' | 'late' | 'running' | 'missed' | 'suspended' | 'blocked' | 'trouble' | 'safeguard';
 
 /**
  * DeclaredOut
@@ -2293,7 +2293,7 @@ export type Problem = {
  *
  * What went wrong, for programs; the number in it is the status of the answer.
  */
-export type ProblemCode = 'SCH_400_MALFORMED' | 'SCH_400_IDEMPOTENCY_KEY_MISSING' | 'SCH_401_UNAUTHENTICATED' | 'SCH_403_FORBIDDEN' | 'SCH_403_TYPE_CLOSED' | 'SCH_403_LANE_CLOSED' | 'SCH_404_NOT_FOUND' | 'SCH_405_METHOD_NOT_ALLOWED' | 'SCH_409_DUPLICATE' | 'SCH_409_CLAIMED' | 'SCH_409_IN_PROGRESS' | 'SCH_409_CONFLICT' | 'SCH_409_HAS_CHILDREN' | 'SCH_409_NOT_AWAY' | 'SCH_412_STALE' | 'SCH_413_TOO_LARGE' | 'SCH_422_INVALID' | 'SCH_422_KEY_REUSED' | 'SCH_428_IF_MATCH_MISSING' | 'SCH_429_RETRY_LIMITED' | 'SCH_429_TOO_MANY' | 'SCH_500_INTERNAL' | 'SCH_503_DISPATCHER_DOWN' | 'SCH_503_DATABASE_DOWN' | 'SCH_503_ARCHIVE_DOWN';
+export type ProblemCode = 'SCH_400_MALFORMED' | 'SCH_400_IDEMPOTENCY_KEY_MISSING' | 'SCH_401_UNAUTHENTICATED' | 'SCH_403_FORBIDDEN' | 'SCH_403_TYPE_CLOSED' | 'SCH_403_LANE_CLOSED' | 'SCH_404_NOT_FOUND' | 'SCH_405_METHOD_NOT_ALLOWED' | 'SCH_409_DUPLICATE' | 'SCH_409_CLAIMED' | 'SCH_409_IN_PROGRESS' | 'SCH_409_CONFLICT' | 'SCH_409_HAS_CHILDREN' | 'SCH_409_NOT_AWAY' | 'SCH_412_STALE' | 'SCH_413_TOO_LARGE' | 'SCH_422_INVALID' | 'SCH_422_KEY_REUSED' | 'SCH_428_IF_MATCH_MISSING' | 'SCH_429_RETRY_LIMITED' | 'SCH_429_TOO_MANY' | 'SCH_500_INTERNAL' | 'SCH_503_DEGRADED' | 'SCH_503_DISPATCHER_DOWN' | 'SCH_503_DATABASE_DOWN' | 'SCH_503_ARCHIVE_DOWN';
 
 /**
  * ProductOut
@@ -2538,7 +2538,7 @@ export type ResumeIn = {
 /**
  * Rule
  */
-export type Rule = 'job_paused' | 'ended' | 'schedule_unreadable' | 'done' | 'dead' | 'cancelled' | 'superseded' | 'running' | 'worker_silent' | 'lost' | 'away' | 'blocked' | 'parent_failed' | 'waits_for_turn' | 'waits_for_retry' | 'waits_for_retry_budget' | 'not_due' | 'lane_paused' | 'no_dispatcher' | 'shard_without_dispatcher' | 'no_worker' | 'waits_for_slot' | 'host_limit' | 'host_unwell' | 'limit_unknown' | 'over_rate' | 'worker_deaf' | 'unknown_handler' | 'about_to_run';
+export type Rule = 'job_paused' | 'ended' | 'schedule_unreadable' | 'done' | 'dead' | 'cancelled' | 'superseded' | 'running' | 'worker_silent' | 'lost' | 'away' | 'blocked' | 'parent_failed' | 'waits_for_turn' | 'waits_for_retry' | 'waits_for_retry_budget' | 'not_due' | 'lane_paused' | 'lane_held' | 'type_held' | 'no_dispatcher' | 'shard_without_dispatcher' | 'no_worker' | 'waits_for_slot' | 'host_limit' | 'host_unwell' | 'limit_unknown' | 'over_rate' | 'worker_deaf' | 'unknown_handler' | 'about_to_run';
 
 /**
  * RunNodeOut
@@ -2606,6 +2606,210 @@ export type RunPage = {
  * How a run of a whole graph stands.
  */
 export type RunState = 'waiting' | 'running' | 'stuck' | 'succeeded' | 'failed';
+
+/**
+ * SafeguardEndIn
+ */
+export type SafeguardEndIn = {
+    /**
+     * A task type, or host: and a host
+     */
+    subject?: string;
+    /**
+     * Why; kept in the audit
+     */
+    reason: string;
+};
+
+/**
+ * SafeguardForbidIn
+ */
+export type SafeguardForbidIn = {
+    /**
+     * A task type, or host: and a host
+     */
+    subject?: string;
+    /**
+     * How long
+     */
+    seconds?: number;
+    /**
+     * Why; kept in the audit
+     */
+    reason: string;
+};
+
+/**
+ * SafeguardForceIn
+ */
+export type SafeguardForceIn = {
+    /**
+     * A task type, or host: and a host
+     */
+    subject?: string;
+    /**
+     * How long
+     */
+    seconds?: number;
+    /**
+     * How far it goes; left out: as it would begin
+     */
+    stage?: number | null;
+    /**
+     * Why; kept in the audit
+     */
+    reason: string;
+};
+
+/**
+ * SafeguardIncidentOut
+ */
+export type SafeguardIncidentOut = {
+    id: number;
+    name: string;
+    subject: string;
+    /**
+     * What was found when it went on
+     */
+    sentence: string;
+    figures: {
+        [key: string]: unknown;
+    };
+    /**
+     * What was held back, and when that changed
+     */
+    actions: Array<{
+        [key: string]: unknown;
+    }>;
+    /**
+     * The highest
+     */
+    stage: number;
+    /**
+     * It was only told
+     */
+    dry: boolean;
+    forced_by: string;
+    opened_at: string;
+    closed_at: string | null;
+    ending: string;
+};
+
+/**
+ * SafeguardIncidents
+ */
+export type SafeguardIncidents = {
+    items: Array<SafeguardIncidentOut>;
+    /**
+     * Give it as `before` for the next page; null: this is the last
+     */
+    next: number | null;
+};
+
+/**
+ * SafeguardMode
+ *
+ * act holds work back while a limit is passed, tell only says so, off does neither.
+ */
+export type SafeguardMode = 'act' | 'tell' | 'off';
+
+/**
+ * SafeguardName
+ *
+ * The rules that act.
+ */
+export type SafeguardName = 'delay' | 'failures' | 'retries' | 'dead_letters' | 'breaker' | 'slow_handler' | 'profile';
+
+/**
+ * SafeguardOrderOut
+ */
+export type SafeguardOrderOut = {
+    /**
+     * force, forbid or end: what an operator wants
+     */
+    kind: string;
+    stage: number;
+    by: string;
+    reason: string;
+    until: string | null;
+};
+
+/**
+ * SafeguardOrderedOut
+ */
+export type SafeguardOrderedOut = {
+    name: SafeguardName;
+    subject: string;
+    order: string;
+    /**
+     * Null: a beat ends it at its next look
+     */
+    until: string | null;
+};
+
+/**
+ * SafeguardOut
+ */
+export type SafeguardOut = {
+    name: SafeguardName;
+    /**
+     * What it is about
+     */
+    words: string;
+    /**
+     * tell: it holds nothing back
+     */
+    mode: SafeguardMode;
+    limit: number;
+    sample: number;
+    on_seconds: number;
+    off_seconds: number;
+    stages: number;
+    /**
+     * What it is on for, or about to be, or has an order for
+     */
+    subjects: Array<SafeguardSubjectOut>;
+};
+
+/**
+ * SafeguardSubjectOut
+ */
+export type SafeguardSubjectOut = {
+    /**
+     * A task type, or host: and a host; empty: all there is
+     */
+    subject: string;
+    /**
+     * on, forbidden, about to go on, or off
+     */
+    state: string;
+    /**
+     * 0: off
+     */
+    stage: number;
+    /**
+     * Since when it has been in this stage
+     */
+    since: string | null;
+    /**
+     * What was found at the last look
+     */
+    figures: {
+        [key: string]: unknown;
+    };
+    /**
+     * What is held back, in words
+     */
+    actions: Array<string>;
+    order: SafeguardOrderOut | null;
+};
+
+/**
+ * Safeguards
+ */
+export type Safeguards = {
+    items: Array<SafeguardOut>;
+};
 
 /**
  * SecretIn
@@ -3806,7 +4010,7 @@ export type TriggerJobErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DISPATCHER_DOWN`: No dispatcher is alive; `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_DEGRADED`: Only critical work fires at the moment; `SCH_503_DISPATCHER_DOWN`: No dispatcher is alive; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -6802,6 +7006,298 @@ export type TryHostResponses = {
 };
 
 export type TryHostResponse = TryHostResponses[keyof TryHostResponses];
+
+export type ReadSafeguardsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/safeguards';
+};
+
+export type ReadSafeguardsErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ReadSafeguardsError = ReadSafeguardsErrors[keyof ReadSafeguardsErrors];
+
+export type ReadSafeguardsResponses = {
+    /**
+     * OK
+     */
+    200: Safeguards;
+};
+
+export type ReadSafeguardsResponse = ReadSafeguardsResponses[keyof ReadSafeguardsResponses];
+
+export type ListSafeguardIncidentsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        name?: SafeguardName;
+        /**
+         * From `next` of the page before
+         */
+        before?: number;
+    };
+    url: '/safeguards/incidents';
+};
+
+export type ListSafeguardIncidentsErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ListSafeguardIncidentsError = ListSafeguardIncidentsErrors[keyof ListSafeguardIncidentsErrors];
+
+export type ListSafeguardIncidentsResponses = {
+    /**
+     * OK
+     */
+    200: SafeguardIncidents;
+};
+
+export type ListSafeguardIncidentsResponse = ListSafeguardIncidentsResponses[keyof ListSafeguardIncidentsResponses];
+
+export type ForceSafeguardData = {
+    body: SafeguardForceIn;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        /**
+         * The rules that act.
+         */
+        safeguard: SafeguardName;
+    };
+    query?: never;
+    url: '/safeguards/{safeguard}/force';
+};
+
+export type ForceSafeguardErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this
+     */
+    403: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ForceSafeguardError = ForceSafeguardErrors[keyof ForceSafeguardErrors];
+
+export type ForceSafeguardResponses = {
+    /**
+     * OK
+     */
+    200: SafeguardOrderedOut;
+};
+
+export type ForceSafeguardResponse = ForceSafeguardResponses[keyof ForceSafeguardResponses];
+
+export type ForbidSafeguardData = {
+    body: SafeguardForbidIn;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        /**
+         * The rules that act.
+         */
+        safeguard: SafeguardName;
+    };
+    query?: never;
+    url: '/safeguards/{safeguard}/forbid';
+};
+
+export type ForbidSafeguardErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this
+     */
+    403: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ForbidSafeguardError = ForbidSafeguardErrors[keyof ForbidSafeguardErrors];
+
+export type ForbidSafeguardResponses = {
+    /**
+     * OK
+     */
+    200: SafeguardOrderedOut;
+};
+
+export type ForbidSafeguardResponse = ForbidSafeguardResponses[keyof ForbidSafeguardResponses];
+
+export type EndSafeguardData = {
+    body: SafeguardEndIn;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        /**
+         * The rules that act.
+         */
+        safeguard: SafeguardName;
+    };
+    query?: never;
+    url: '/safeguards/{safeguard}/end';
+};
+
+export type EndSafeguardErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this
+     */
+    403: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type EndSafeguardError = EndSafeguardErrors[keyof EndSafeguardErrors];
+
+export type EndSafeguardResponses = {
+    /**
+     * OK
+     */
+    200: SafeguardOrderedOut;
+};
+
+export type EndSafeguardResponse = EndSafeguardResponses[keyof EndSafeguardResponses];
 
 export type ListSecretsData = {
     body?: never;

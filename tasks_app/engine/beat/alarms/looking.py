@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from django.db.models import Min
 
-from tasks_app.core.alarms import LOOKS, Condition, Occurrence
+from tasks_app.core.alarms import LOOKS, OPERATORS_ONLY, Condition, Occurrence
 from tasks_app.lifecycle.alarms.incidents import note
 from tasks_app.models import AlarmRule
 from tasks_app.sql import run
@@ -54,14 +54,15 @@ def stuck() -> Iterator[Occurrence]:
 
 
 def troubles() -> Iterator[Occurrence]:
-    """What the scheduler's own verdict calls trouble."""
+    """What the scheduler's own verdict calls trouble, and what its safeguards do."""
     now = time.monotonic()
-    if now - _looked_at["trouble"] < TROUBLE_SECONDS or not _wanted(Condition.TROUBLE, tenant__isnull=True):
+    if now - _looked_at["trouble"] < TROUBLE_SECONDS or not _wanted(*OPERATORS_ONLY, tenant__isnull=True):
         return
     _looked_at["trouble"] = now
     for look_at in LOOKS:
         yield from look_at()
 
 
-def _wanted(condition: Condition, **others: object) -> bool:
-    return AlarmRule.objects.filter(enabled=True, conditions__contains=[str(condition)], **others).exists()
+def _wanted(*conditions: Condition, **others: object) -> bool:
+    wanted = [str(one) for one in conditions]
+    return AlarmRule.objects.filter(enabled=True, conditions__overlap=wanted, **others).exists()

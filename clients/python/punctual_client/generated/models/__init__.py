@@ -146,6 +146,21 @@ from .run_node_out import RunNodeOut
 from .run_out import RunOut
 from .run_page import RunPage
 from .run_state import RunState
+from .safeguard_end_in import SafeguardEndIn
+from .safeguard_forbid_in import SafeguardForbidIn
+from .safeguard_force_in import SafeguardForceIn
+from .safeguard_incident_out import SafeguardIncidentOut
+from .safeguard_incident_out_actions_item import SafeguardIncidentOutActionsItem
+from .safeguard_incident_out_figures import SafeguardIncidentOutFigures
+from .safeguard_incidents import SafeguardIncidents
+from .safeguard_mode import SafeguardMode
+from .safeguard_name import SafeguardName
+from .safeguard_order_out import SafeguardOrderOut
+from .safeguard_ordered_out import SafeguardOrderedOut
+from .safeguard_out import SafeguardOut
+from .safeguard_subject_out import SafeguardSubjectOut
+from .safeguard_subject_out_figures import SafeguardSubjectOutFigures
+from .safeguards import Safeguards
 from .secret_in import SecretIn
 from .secret_out import SecretOut
 from .sink_kind import SinkKind
@@ -330,6 +345,21 @@ __all__ = (
     "RunOut",
     "RunPage",
     "RunState",
+    "SafeguardEndIn",
+    "SafeguardForbidIn",
+    "SafeguardForceIn",
+    "SafeguardIncidentOut",
+    "SafeguardIncidentOutActionsItem",
+    "SafeguardIncidentOutFigures",
+    "SafeguardIncidents",
+    "SafeguardMode",
+    "SafeguardName",
+    "SafeguardOrderedOut",
+    "SafeguardOrderOut",
+    "SafeguardOut",
+    "Safeguards",
+    "SafeguardSubjectOut",
+    "SafeguardSubjectOutFigures",
     "SecretIn",
     "SecretOut",
     "SinkKind",

@@ -8,6 +8,7 @@ class Condition(StrEnum):
     LATE = "late"
     MISSED = "missed"
     RUNNING = "running"
+    SAFEGUARD = "safeguard"
     SUSPENDED = "suspended"
     TROUBLE = "trouble"
 

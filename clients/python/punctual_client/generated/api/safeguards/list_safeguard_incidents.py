@@ -1,0 +1,206 @@
+from http import HTTPStatus
+from typing import Any
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.problem import Problem
+from ...models.safeguard_incidents import SafeguardIncidents
+from ...models.safeguard_name import SafeguardName
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    *,
+    name: SafeguardName | Unset = UNSET,
+    before: int | Unset = UNSET,
+) -> dict[str, Any]:
+
+    params: dict[str, Any] = {}
+
+    json_name: str | Unset = UNSET
+    if not isinstance(name, Unset):
+        json_name = name.value
+
+    params["name"] = json_name
+
+    params["before"] = before
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/safeguards/incidents",
+        "params": params,
+    }
+
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Problem | SafeguardIncidents | None:
+    if response.status_code == 200:
+        response_200 = SafeguardIncidents.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 422:
+        response_422 = Problem.from_dict(response.json())
+
+        return response_422
+
+    if response.status_code == 429:
+        response_429 = Problem.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 500:
+        response_500 = Problem.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Problem.from_dict(response.json())
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Problem | SafeguardIncidents]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    *,
+    client: AuthenticatedClient,
+    name: SafeguardName | Unset = UNSET,
+    before: int | Unset = UNSET,
+) -> Response[Problem | SafeguardIncidents]:
+    """List what they did, newest first; for operators
+
+    Args:
+        name (SafeguardName | Unset): The rules that act.
+        before (int | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Problem | SafeguardIncidents]
+    """
+
+    kwargs = _get_kwargs(
+        name=name,
+        before=before,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    *,
+    client: AuthenticatedClient,
+    name: SafeguardName | Unset = UNSET,
+    before: int | Unset = UNSET,
+) -> Problem | SafeguardIncidents | None:
+    """List what they did, newest first; for operators
+
+    Args:
+        name (SafeguardName | Unset): The rules that act.
+        before (int | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Problem | SafeguardIncidents
+    """
+
+    return sync_detailed(
+        client=client,
+        name=name,
+        before=before,
+    ).parsed
+
+
+async def asyncio_detailed(
+    *,
+    client: AuthenticatedClient,
+    name: SafeguardName | Unset = UNSET,
+    before: int | Unset = UNSET,
+) -> Response[Problem | SafeguardIncidents]:
+    """List what they did, newest first; for operators
+
+    Args:
+        name (SafeguardName | Unset): The rules that act.
+        before (int | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Problem | SafeguardIncidents]
+    """
+
+    kwargs = _get_kwargs(
+        name=name,
+        before=before,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    *,
+    client: AuthenticatedClient,
+    name: SafeguardName | Unset = UNSET,
+    before: int | Unset = UNSET,
+) -> Problem | SafeguardIncidents | None:
+    """List what they did, newest first; for operators
+
+    Args:
+        name (SafeguardName | Unset): The rules that act.
+        before (int | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Problem | SafeguardIncidents
+    """
+
+    return (
+        await asyncio_detailed(
+            client=client,
+            name=name,
+            before=before,
+        )
+    ).parsed

@@ -1,0 +1,124 @@
+"""The page of the safeguards: what each is about, what it holds back and why, what it did; and orders for operators."""
+
+from django import forms
+from django.contrib import admin, messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import path
+from unfold.admin import ModelAdmin
+
+from tasks_app.console.site import console
+from tasks_app.core.durations import seconds_of
+from tasks_app.core.errors import InvalidTask, PunctualError
+from tasks_app.core.safeguards import Name, stages_of
+from tasks_app.engine.operations import safeguards
+from tasks_app.engine.operations.jobs import once
+from tasks_app.engine.watch.safeguard_status import acting, page_of_incidents, read_safeguards
+from tasks_app.lifecycle.audit import Operator
+from tasks_app.models import Safeguard
+from tasks_app.models.safeguard import SUBJECT_LENGTH
+from tasks_app.pages.links import console_url
+from tasks_app.pages.lists import refuse_unknown
+
+from .rights import LookOnly, may_operate_safeguards, may_view, may_view_safeguards, requires
+from .secrets import ReasonOnly
+
+LIST = "tasks_app_safeguard_changelist"
+SHOWN = 50
+WORDS = {
+    "force": "It acts from now on, whatever is found, until its time is over.",
+    "forbid": "It ends what it does, and doesn't act until its time is over, whatever is found.",
+    "end": "It ends what it does, and what was forced or forbidden. It acts anew if its limit stays passed.",
+}
+BUTTONS = {"force": "Force it", "forbid": "Forbid it", "end": "End it"}
+
+
+class EndForm(ReasonOnly):
+    subject = forms.CharField(
+        label="About: a task type, or host: and a host; empty: all", max_length=SUBJECT_LENGTH, required=False
+    )
+    field_order = ("subject", "reason", "operation")
+
+
+class ForbidForm(EndForm):
+    length = forms.CharField(label="For how long, such as 30m or 2h", max_length=40, initial="1h")
+    field_order = ("subject", "length", "reason", "operation")
+
+    def clean_length(self) -> float:
+        try:
+            return seconds_of(self.cleaned_data["length"])
+        except InvalidTask as error:
+            raise forms.ValidationError(str(error)) from None
+
+
+class ForceForm(ForbidForm):
+    stage = forms.IntegerField(label="Stage: how far it goes; empty: as it would begin", required=False)
+    field_order = ("subject", "stage", "length", "reason", "operation")
+
+
+FORMS = {"force": ForceForm, "forbid": ForbidForm, "end": EndForm}
+
+
+@admin.register(Safeguard, site=console())
+class SafeguardAdmin(LookOnly, ModelAdmin):
+    def has_module_permission(self, request) -> bool:
+        return may_view_safeguards(request)
+
+    def has_view_permission(self, request, obj=None) -> bool:
+        return may_view_safeguards(request)
+
+    def get_urls(self) -> list:
+        pages = [("", self.changelist_view, "changelist"), ("<str:name>/<str:verb>/", self.order_view, "order")]
+        return [
+            path(where, self.admin_site.admin_view(view), name=f"tasks_app_safeguard_{name}")
+            for where, view, name in pages
+        ]
+
+    @requires(may_view_safeguards)
+    def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
+        refuse_unknown(request)
+        context = self._page(request, "Safeguards") | {
+            "safeguards": read_safeguards(),
+            "incidents": page_of_incidents(None, SHOWN),
+            "may_operate": may_operate_safeguards(request),
+        }
+        return TemplateResponse(request, "tasks_app/safeguards.html", context)
+
+    @requires(may_operate_safeguards)
+    def order_view(self, request: HttpRequest, name: str, verb: str) -> HttpResponse:
+        """GET says what it would do; POST does it."""
+        if name not in tuple(Name) or verb not in FORMS:
+            raise Http404("There is no such safeguard, or nothing of the kind can be done to one.")
+        form = FORMS[verb](request.POST or None)
+        form.fields["subject"].initial = request.GET.get("subject", "")[:SUBJECT_LENGTH]
+        if request.method == "POST" and form.is_valid() and self._ordered(request, name, verb, form):
+            messages.success(request, f"{BUTTONS[verb]}: {name}. A beat does it within seconds.")
+            return HttpResponseRedirect(console_url(LIST))
+        context = self._page(request, f"{BUTTONS[verb]}: {name}") | {"form": form, "button": BUTTONS[verb]}
+        words = WORDS[verb] + (f" It has {stages_of(name)} stages." if verb == "force" and stages_of(name) > 1 else "")
+        context |= {"words": words, "subject": name, "back": console_url(LIST), "danger": False}
+        status = 400 if request.method == "POST" else 200
+        return TemplateResponse(request, "tasks_app/host_order.html", context, status=status)
+
+    def _ordered(self, request: HttpRequest, name: str, verb: str, form: EndForm) -> bool:
+        given = form.cleaned_data
+        options = {"subject": given["subject"]}
+        if verb != "end":
+            options["seconds"] = given["length"]
+        if verb == "force":
+            options["stage"] = given["stage"]
+        try:
+            by = Operator(request.user.get_username(), given["reason"], given["operation"])
+            once(by, lambda: getattr(safeguards, verb)(name, by, **options))
+        except PunctualError as error:
+            form.add_error(None, str(error))
+            return False
+        return True
+
+    def _page(self, request: HttpRequest, title: str) -> dict:
+        return self.admin_site.each_context(request) | {"opts": self.opts, "title": title}
+
+
+def banner(request: HttpRequest) -> list:
+    """What safeguards do now, for those who may look at tasks."""
+    return acting() if may_view(request) else []

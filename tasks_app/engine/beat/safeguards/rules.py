@@ -1,0 +1,255 @@
+"""The rules: each looks at the pulse, and says what it found of which subject. What follows is decided elsewhere."""
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+
+from tasks_app.conf import conf
+from tasks_app.core.callbacks import HTTP_CALLBACK
+from tasks_app.core.errors import InvalidTask
+from tasks_app.core.hosts import host_of
+from tasks_app.core.phrases import milliseconds, percent
+from tasks_app.core.receivers import receiver_of
+from tasks_app.core.safeguards import HOST, ONE_CAUSE, TRIALS, Name, Policy, retry_rates, slowed_at
+from tasks_app.lifecycle.safeguards.applying import Finding
+from tasks_app.models import Safeguard
+from tasks_app.sql import array, run
+
+from .pulse import Pulse, TypePulse
+
+WINDOW_SECONDS = 600.0
+QUIET_SECONDS = 600.0  # a breaker that nobody wants to go through for so long is closed
+RELAPSE_SAMPLE = 5  # tries of a type whose breaker is half open: if most of them fail, it opens again
+SLOW_CALM = 2 / 3  # of the limit
+FROZEN = ("low_rate", "rates", "before_ms")  # measured when it began: what is held back would pull them along
+
+Rows = Mapping[str, Safeguard]  # by subject: those of the safeguard that there are
+
+
+def delay(pulse: Pulse, policy: Policy, rows: Rows) -> Iterator[Finding]:
+    """The larger of how late tasks started, and for how long the oldest has been due."""
+    started, p95 = sum(pulse.lateness), pulse.p95_ms
+    late = max(p95 or 0.0 if started >= policy.sample else 0.0, pulse.oldest_ms)
+    figures = {"p95_ms": round(p95 or 0.0, 1), "oldest_ms": round(pulse.oldest_ms), "started": started}
+    figures |= {"low_rate": round(pulse.lanes["low"].rate, 3), "limit_ms": policy.limit}
+    over = True if late > policy.limit else False if late <= policy.limit / 2 else None
+    words = f"95 % of the tasks start within {milliseconds(p95 or 0.0)}, and the oldest has been due for"
+    sentence = f"{words} {milliseconds(pulse.oldest_ms)}: more than {milliseconds(policy.limit)}."
+    yield _found(Name.DELAY, "", over, figures, sentence, rows)
+
+
+def failures(pulse: Pulse, policy: Policy, rows: Rows, broken: Rows) -> Iterator[Finding]:
+    """By type first. What is left, without those that are slowed down or tried one by one already, as a whole."""
+    apart = {subject for subject, row in broken.items() if row.stage}
+    rest: dict[str, TypePulse] = {}
+    for task_type, one in pulse.types.items():
+        if task_type in apart:
+            continue
+        row = rows.get(task_type)
+        over = _failing(one.ok, one.failed, policy)
+        if over or (row is not None and row.stage):
+            sentence = (
+                f"Of {one.tries:,} tries of {task_type} in ten minutes, {percent(one.failed / one.tries)} failed."
+            )
+            yield _found(Name.FAILURES, task_type, over, _of_failures({task_type: one}, policy), sentence, rows)
+        else:
+            rest[task_type] = one
+    ok, failed = sum(one.ok for one in rest.values()), sum(one.failed for one in rest.values())
+    tries = max(ok + failed, 1)
+    sentence = f"Of {tries:,} tries of all other types in ten minutes, {percent(failed / tries)} failed."
+    over = _failing(ok, failed, policy)
+    yield _found(Name.FAILURES, "", over, _of_failures(rest, policy), sentence, rows)
+
+
+def _failing(ok: int, failed: int, policy: Policy) -> bool | None:
+    tries = ok + failed
+    if tries < policy.sample:
+        return False
+    success = ok / tries
+    return True if success < policy.limit else False if success >= 1 - (1 - policy.limit) / 2 else None
+
+
+def _of_failures(types: Mapping[str, TypePulse], policy: Policy) -> dict[str, object]:
+    failing = sorted((one for one in types if types[one].failed), key=lambda one: -types[one].failed)[:200]
+    return {
+        "tries": sum(one.tries for one in types.values()),
+        "failed": sum(one.failed for one in types.values()),
+        "limit": policy.limit,
+        # About as many retries as failures: each of these is tried again.
+        "rates": {one: round(types[one].failed / WINDOW_SECONDS, 4) for one in failing},
+    }
+
+
+def retries(pulse: Pulse, policy: Policy, rows: Rows) -> Iterator[Finding]:
+    """Guessed from a sample, now and then; in between all stays as it was."""
+    if pulse.sampled is None:
+        yield from (Finding(Name.RETRIES, subject, _still(row), {}) for subject, row in rows.items())
+        return
+    waiting = {one: count for one, count in pulse.sampled.retries.items() if count}
+    total = sum(waiting.values())
+    means = {one: _mean_us(pulse.types[one]) / 1e6 for one in waiting if one in pulse.types}
+    over = True if total > policy.limit else False if total <= policy.limit / 2 else None
+    rates = {one: round(rate, 4) for one, rate in retry_rates(waiting, means, pulse.slots).items()}
+    figures = {"waiting": total, "limit": policy.limit, "rates": rates}
+    row = rows.get("")
+    if row is not None and row.stage and row.figures.get("rates", {}).keys() == rates.keys():
+        figures["rates"] = row.figures["rates"]
+    sentence = f"About {total:,} retries are waiting: more than {policy.limit:,.0f}."
+    yield Finding(Name.RETRIES, "", over, figures, sentence)
+
+
+def _still(row: Safeguard) -> bool | None:
+    """What the last sample said."""
+    return True if row.over_since else False if row.calm_since else None
+
+
+def dead_letters(pulse: Pulse, policy: Policy, rows: Rows) -> Iterator[Finding]:
+    """If one type or one host is the cause, that one alone."""
+    total = sum(pulse.dead.values())
+    figures = {"letters": total, "limit": policy.limit}
+    over = True if total > policy.limit else False if total <= policy.limit / 2 else None
+    sentence = f"{total:,} tasks gave up within a minute: more than {policy.limit:,.0f}."
+    if over is not True:
+        yield from (Finding(Name.DEAD_LETTERS, subject, over, figures) for subject in rows)
+        return
+    cause = _cause(pulse, total)
+    of = f" Nearly all of them are of {cause.removeprefix(HOST)}." if cause else ""
+    yield Finding(Name.DEAD_LETTERS, cause, True, figures, sentence + of)
+    # Those that are held already don't die: that others do says nothing about them.
+    yield from (Finding(Name.DEAD_LETTERS, subject, None, {}) for subject in rows if subject != cause)
+
+
+def _cause(pulse: Pulse, total: int) -> str:
+    worst = max(pulse.dead, key=lambda one: pulse.dead[one])
+    if pulse.dead[worst] < ONE_CAUSE * total:
+        return ""
+    return _host_of(pulse.dead_tasks.get(worst, [])) or worst if worst == HTTP_CALLBACK else worst
+
+
+def _host_of(tasks: list[int]) -> str:
+    """The host that nearly all of these call; empty: they call several."""
+    hosts: dict[str, int] = {}
+    for (url,) in run("callback_urls", {"ids": array(tasks)}) if tasks else ():
+        try:
+            name = host_of(receiver_of(url or ""))
+        except InvalidTask:
+            continue
+        hosts[name] = hosts.get(name, 0) + 1
+    name = max(hosts, key=lambda one: hosts[one], default="")
+    return HOST + name if name and hosts[name] >= ONE_CAUSE * sum(hosts.values()) else ""
+
+
+def breaker(pulse: Pulse, policy: Policy, rows: Rows) -> Iterator[Finding]:
+    """A type of which most tries fail. While it is on, what is tried decides."""
+    for task_type in pulse.types.keys() | rows.keys():
+        one, row = pulse.types.get(task_type, TypePulse()), rows.get(task_type)
+        if row is not None and row.stage:
+            yield _tried(task_type, one, row, policy, pulse.now)
+            continue
+        tries = one.lately_ok + one.lately_failed
+        over = tries >= policy.sample and one.lately_failed > policy.limit * tries
+        if row is not None and row.ended_at is not None:
+            # The failures that opened it are still among those of five minutes: what has run since then counts.
+            over = over and _since_end(one, row, policy)
+        if over or row is not None:
+            figures = {"tries": tries, "failed": one.lately_failed, "limit": policy.limit}
+            figures |= {"in_a_row": 0, "ok_here": 0, "failed_here": 0, "tried_at": pulse.now}
+            if row is not None and not over:
+                figures |= {name: _sum(row, name, more) for name, more in _new_of(one).items()}
+            sentence = f"{one.lately_failed:,} of {tries:,} tries of {task_type} in five minutes failed."
+            yield Finding(Name.BREAKER, task_type, over, figures, sentence)
+
+
+def _new_of(one: TypePulse) -> dict[str, int]:
+    return {"ok_since": one.new_ok, "failed_since": one.new_failed}
+
+
+def _sum(row: Safeguard, name: str, more: int) -> int:
+    return int(row.figures.get(name, 0)) + more
+
+
+def _since_end(one: TypePulse, row: Safeguard, policy: Policy) -> bool:
+    ok, failed = (_sum(row, name, more) for name, more in _new_of(one).items())
+    return ok + failed >= policy.sample and failed > policy.limit * (ok + failed)
+
+
+def _tried(task_type: str, one: TypePulse, row: Safeguard, policy: Policy, now: float) -> Finding:
+    """Whether trials succeed, one by one, and then some more of them at a time."""
+    known = row.figures
+    tried = bool(one.new_ok or one.new_failed)
+    in_a_row = 0 if one.new_failed else int(known.get("in_a_row", 0)) + one.new_ok
+    same = known.get("stage") == row.stage
+    ok = (int(known.get("ok_here", 0)) if same else 0) + one.new_ok
+    failed = (int(known.get("failed_here", 0)) if same else 0) + one.new_failed
+    tried_at = now if tried or "tried_at" not in known else float(known["tried_at"])
+    if not tried and now - tried_at > QUIET_SECONDS:
+        over: bool | None = False
+    elif row.stage == 1:
+        over = ok + failed >= RELAPSE_SAMPLE and failed > policy.limit * (ok + failed)
+    else:
+        over = None if 0 < in_a_row < TRIALS else in_a_row < TRIALS
+    figures = dict(known) | {"in_a_row": in_a_row, "ok_here": ok, "failed_here": failed, "tried_at": tried_at}
+    figures |= {"stage": row.stage, "ok_since": 0, "failed_since": 0}
+    sentence = f"{failed:,} of {ok + failed:,} tries of {task_type} failed while its breaker was half open."
+    return Finding(Name.BREAKER, task_type, over, figures, sentence)
+
+
+def slow_handler(pulse: Pulse, policy: Policy, rows: Rows) -> Iterator[Finding]:
+    """Batch sizes follow the pace by themselves; somebody should know why they shrink."""
+    if pulse.sampled is None:
+        yield from (Finding(Name.SLOW_HANDLER, subject, _still(row), {}) for subject, row in rows.items())
+        return
+    for task_type, one in pulse.types.items():
+        row = rows.get(task_type)
+        before = pulse.sampled.before_us.get(task_type)
+        if row is not None and row.figures.get("before_ms"):
+            before = 1000 * float(row.figures["before_ms"])  # as it was when it began
+        if before is None or one.lately_run < policy.sample:
+            continue
+        mean = _mean_us(one)
+        over = True if mean > policy.limit * before else False if mean <= SLOW_CALM * policy.limit * before else None
+        if over or row is not None:
+            figures = {"mean_ms": round(mean / 1000, 3), "before_ms": round(before / 1000, 3), "limit": policy.limit}
+            took = (
+                f"A task of {task_type} takes {milliseconds(mean / 1000)} now, and took {milliseconds(before / 1000)}"
+            )
+            yield Finding(Name.SLOW_HANDLER, task_type, over, figures, f"{took} before. Its batches get smaller.")
+
+
+def _mean_us(one: TypePulse) -> float:
+    return one.run_us / one.lately_run if one.lately_run else 0.0
+
+
+def profile(pulse: Pulse, policy: Policy, rows: Rows) -> Iterator[Finding]:
+    """The time of day, as it was planned."""
+    if not conf().peaks and not rows:
+        return
+    lanes = slowed_at(conf().peaks, datetime.fromtimestamp(pulse.now, UTC))
+    yield Finding(Name.PROFILE, "", bool(lanes), {"lanes": lanes}, "It is a peak of the daily profile.")
+
+
+def _found(
+    name: str, subject: str, over: bool | None, figures: dict[str, object], sentence: str, rows: Rows
+) -> Finding:
+    """With the figures that were measured when it began, as long as it is on."""
+    row = rows.get(subject)
+    if row is not None and row.stage:
+        figures |= {one: row.figures[one] for one in FROZEN if one in row.figures}
+    return Finding(name, subject, over, figures, sentence)
+
+
+def look(pulse: Pulse, rows: Mapping[str, Rows]) -> Iterator[Finding]:
+    """All rules, one after the other."""
+    policies = conf().safeguards
+    yield from failures(pulse, policies[Name.FAILURES], rows.get(Name.FAILURES, {}), rows.get(Name.BREAKER, {}))
+    for name, rule in RULES.items():
+        yield from rule(pulse, policies[name], rows.get(name, {}))
+
+
+RULES: dict[str, Callable[[Pulse, Policy, Rows], Iterator[Finding]]] = {
+    Name.DELAY: delay,
+    Name.RETRIES: retries,
+    Name.DEAD_LETTERS: dead_letters,
+    Name.BREAKER: breaker,
+    Name.SLOW_HANDLER: slow_handler,
+    Name.PROFILE: profile,
+}

@@ -1,0 +1,33 @@
+"""What safeguards hold back, for those who would begin something: backfills and triggers are refused at the door.
+
+What is dispatched is held back by the gates and brakes of the beats.
+"""
+
+from collections.abc import Sequence
+
+from tasks_app.core.errors import Degraded, RetryLimited
+from tasks_app.core.safeguards import EVERYTHING, FIRES_ON, Kind
+from tasks_app.models import Curb, JobDefinition
+
+
+def refuse_triggers(lane: str) -> None:
+    """Degraded if only critical work fires, and this is none."""
+    if lane != FIRES_ON and Curb.objects.filter(kind=Kind.TRIGGERS).exists():
+        raise Degraded(
+            f"Too many tasks give up: only work in lane {FIRES_ON!r} fires until that is over, and this would run in "
+            f"{lane!r}. Nothing was triggered; try again later."
+        )
+
+
+def refuse_backfills(jobs: Sequence[int]) -> None:
+    """RetryLimited if a safeguard holds back the backfills of one of these jobs."""
+    held = set(Curb.objects.filter(kind=Kind.BACKFILLS).values_list("target", flat=True))
+    if not held:
+        return
+    types = set(JobDefinition.objects.filter(id__in=list(jobs)).values_list("task_type", flat=True))
+    stopped = sorted(types & held) or (sorted(types) if EVERYTHING in held else [])
+    if stopped:
+        raise RetryLimited(
+            f"Too many tries of {', '.join(stopped)} fail at the moment, so no backfill of it is begun. Look at why "
+            "they fail, or wait until that is over."
+        )

@@ -1,0 +1,30 @@
+-- read_counts: all that /metrics shows: the counts and gauges that a beat keeps, and what must be told even if none does:
+-- processes, shards, lanes, canaries and chores, a few rows each. Ages are as of now.
+SELECT 'count', c.name, c.labels, c.value, c.buckets FROM punctual_count c
+UNION ALL
+SELECT 'gauges', '', p.gauges::text, extract(epoch FROM clock_timestamp() - p.at)::float8, ARRAY[round(p.seconds * 1e6)]::bigint[]
+FROM punctual_count_pass p
+UNION ALL
+SELECT 'sample', '', p.sample::text, extract(epoch FROM clock_timestamp() - p.sampled_at)::float8, NULL
+FROM punctual_count_pass p
+UNION ALL
+SELECT 'node', n.kind, json_build_array(n.name, extract(epoch FROM clock_timestamp() - n.started_at)::float8, n.slots, n.lanes, n.figures)::text,
+       extract(epoch FROM clock_timestamp() - n.seen_at)::float8, NULL
+FROM punctual_node n
+UNION ALL
+SELECT 'shard', CASE WHEN l.holder IS NOT NULL AND l.lease_until > clock_timestamp() THEN 'held' ELSE 'free' END, '',
+       extract(epoch FROM l.lease_until - clock_timestamp())::float8, ARRAY[l.fence]
+FROM punctual_shard_lease l
+UNION ALL
+SELECT 'paused', p.lane, '', 1, NULL FROM punctual_lane_pause p
+UNION ALL
+SELECT 'paused', c.target, '', 1, NULL FROM punctual_curb c WHERE c.kind = 'lane'
+UNION ALL
+SELECT 'canary', t.biz_key, '', extract(epoch FROM clock_timestamp() - coalesce(t.start_time, t.created_at))::float8,
+       ARRAY[round(extract(epoch FROM t.repeat_after) * 1e6)]::bigint[]
+FROM punctual_task t
+WHERE t.task_type = %(canary)s AND t.current AND t.status <> 'CANCELLED'
+  AND t.biz_key = ANY (%(lanes)s::text[]) AND t.tenant = %(tenant)s
+UNION ALL
+SELECT 'chore', e.name, '', extract(epoch FROM clock_timestamp() - e.done_at)::float8, ARRAY[e.failures]::bigint[]
+FROM punctual_chore e

@@ -1,0 +1,414 @@
+"""Each rule that acts goes on and off again, fed by tasks that ran, and is seen in what a dispatcher gives out."""
+
+from uuid import UUID
+
+import pytest
+from django.db import connection
+from django.db.models.functions import Now
+
+from tasks_app.client import schedule, schedule_many
+from tasks_app.client.jobs import trigger_job
+from tasks_app.core.callbacks import HTTP_CALLBACK
+from tasks_app.core.errors import Degraded, RetryLimited
+from tasks_app.core.lanes import LANES
+from tasks_app.engine import nodes
+from tasks_app.engine.beat.batch_size import BatchSizes
+from tasks_app.engine.beat.safeguards import pulse
+from tasks_app.engine.beat.safeguards.guard import guard
+from tasks_app.engine.canary import CANARY
+from tasks_app.engine.operations import lanes
+from tasks_app.engine.worker.executor import run_batch
+from tasks_app.lifecycle.campaigns import steps
+from tasks_app.lifecycle.hosts import Called, ask
+from tasks_app.lifecycle.start import start
+from tasks_app.models import (
+    AuditEntry,
+    Curb,
+    LaneResume,
+    Node,
+    Pulse,
+    PulseReader,
+    Safeguard,
+    SafeguardIncident,
+    ScheduleTask,
+    TaskBatch,
+)
+from tests.support.backfill import backfilled, hourly, hours
+from tests.support.engine import claim_due, make_due, run_due
+from tests.support.jobs import make
+from tests.support.marks import LONG_LEASES, commits
+from tests.support.moves import FINAL, settled, started
+from tests.support.operators import operator
+from tests.support.safeguards import Beat, look, many, overdue, ran, sizes, watched
+
+pytestmark = commits
+
+
+@pytest.fixture(autouse=True)
+def _watched(settings, monkeypatch):
+    settings.PUNCTUAL = settings.PUNCTUAL | LONG_LEASES
+    monkeypatch.setattr(pulse, "SETTLED_SECONDS", 0.0)  # here nobody is still committing
+    watched()
+
+
+@pytest.fixture
+def beat():
+    one = Beat()
+    yield one
+    one.close()
+
+
+def on() -> dict[tuple[str, str], int]:
+    return {(row.name, row.subject): row.stage for row in Safeguard.objects.filter(stage__gt=0)}
+
+
+def setting(settings, **given) -> None:
+    settings.PUNCTUAL = settings.PUNCTUAL | {"SAFEGUARDS": given}
+
+
+def test_a_late_start_slows_low_down_then_pauses_it_and_lets_it_go_step_by_step(beat):
+    late = many("T_QUIET", 1)
+    overdue(late, 10)
+    look()
+    many("T_PLAIN", 100, lane="low")
+    look(301)
+    assert on() == {("delay", ""): 1}
+
+    beat.dispatch()
+    slowed = sizes(beat.dispatch(seconds=5), "lane")
+    assert 0 < slowed["low"] <= 2 * 16  # one a second, and what it takes to ask all shards alike
+
+    ScheduleTask.objects.filter(id__in=late).update(status="INIT", batch_no=None, due_at=Now())
+    TaskBatch.objects.all().delete()
+    overdue(late, 10)
+    look(301)
+    assert on() == {("delay", ""): 2}
+    assert sizes(beat.dispatch(seconds=60), "lane") == {"default": 1}
+
+    ScheduleTask.objects.filter(id__in=late).update(status="SUCCESS", due_at=None, batch_no=None)
+    look()
+    look(601)
+    assert on() == {("delay", ""): 1}
+    look(601)
+    assert on() == {}
+    assert LaneResume.objects.filter(lane="low").exists()  # what waited is not late from before
+    assert sizes(beat.dispatch(seconds=60), "lane")["low"] >= 50
+    [incident] = SafeguardIncident.objects.all()
+    assert incident.closed_at is not None
+    assert [entry["actions"] for entry in incident.actions] == [
+        ["lane low is slowed to 1 tasks a second"],
+        ["lane low is paused"],
+        ["lane low is slowed to 1 tasks a second"],
+    ]
+    told = AuditEntry.objects.filter(actor="safeguard delay").order_by("id").values_list("verb", flat=True)
+    assert list(told) == ["begin", "change", "change", "end"]
+
+
+def test_one_bad_type_has_its_retries_slowed_and_its_backfills_stopped_and_no_other(beat):
+    jobs = [hourly("bad", task_type="T_PLAIN"), hourly("good")]
+    begun = backfilled(hours(3), jobs[0])
+    ran("T_PLAIN", ok=240, failed=10)
+    ran("T_QUIET", ok=240)
+    look()
+    look(60)
+    assert on() == {("failures", "T_PLAIN"): 1}
+
+    retries = list(ScheduleTask.objects.filter(status="FAIL").values_list("id", flat=True))
+    make_due(*retries)
+    many("T_PLAIN", 20)
+    many("T_QUIET", 20)
+    given = beat.dispatch()
+    again = ScheduleTask.objects.filter(id__in=retries)
+    assert sizes(given) == {"T_PLAIN": 20 + again.filter(status="RUNNING").count(), "T_QUIET": 20}
+    assert again.filter(status="RUNNING").count() <= 1
+    assert again.filter(status="FAIL", limited=True, due_at__isnull=False).count() >= 9
+
+    with pytest.raises(RetryLimited, match="Too many tries of T_PLAIN"):
+        backfilled(hours(3, ago=5), jobs[0])
+    waits = backfilled(hours(3, ago=5), jobs[1])
+    assert steps.step("test").campaign == waits.id
+    assert steps.step("test") is None
+
+    look(660)
+    look(601)
+    assert on() == {}
+    assert steps.step("test").campaign == begun.id
+    beat.dispatch()
+    assert again.filter(status="RUNNING").count() == 10
+
+
+def test_if_all_types_fail_all_retries_are_slowed():
+    for task_type in ("T_PLAIN", "T_QUIET", "T_LOGS"):
+        ran(task_type, ok=90, failed=10)
+    look()
+    look(60)
+
+    assert on() == {("failures", ""): 1}
+    held = set(Curb.objects.values_list("kind", "target"))
+    assert held == {("retries", "T_PLAIN"), ("retries", "T_QUIET"), ("retries", "T_LOGS"), ("backfills", "*")}
+
+
+def test_too_many_retries_come_in_buckets_the_short_ones_first(beat, settings):
+    setting(settings, retries={"limit": 50}, failures={"mode": "off"}, breaker={"mode": "off"})
+    ran("T_PLAIN", failed=40)
+    ran("T_LOGS", failed=40)
+    TaskBatch.objects.filter(task_type="T_LOGS").update(run_us=40 * 5_000_000)
+    TaskBatch.objects.filter(task_type="T_PLAIN").update(run_us=40 * 10_000)
+    look()
+    look(31)
+    assert on() == {("retries", ""): 1}
+
+    retries = ScheduleTask.objects.filter(status="FAIL")
+    make_due(*retries.values_list("id", flat=True))
+    beat.dispatch()
+    _refill("T_PLAIN", "T_LOGS")
+    beat.dispatch()
+    running = {
+        name: ScheduleTask.objects.filter(task_type=name, status="RUNNING").count() for name in ("T_PLAIN", "T_LOGS")
+    }
+    assert running["T_PLAIN"] >= 20 > 2 >= running["T_LOGS"]  # 171 a second, and one in 17 seconds
+
+    ScheduleTask.objects.update(status="SUCCESS", due_at=None, batch_no=None)
+    look()
+    look(301)
+    assert (on(), Curb.objects.count()) == ({}, 0)
+
+
+def test_too_many_dead_letters_of_many_types_leave_only_critical_work(beat, settings):
+    setting(settings, dead_letters={"limit": 10}, failures={"mode": "off"}, breaker={"mode": "off"})
+    job, urgent = make("plain"), make("urgent", lane="critical")
+    ran("T_PLAIN", failed=8, do="die")
+    ran("T_QUIET", failed=8, do="die")
+    look()
+    assert on() == {("dead_letters", ""): 1}
+
+    for lane in LANES:
+        many("T_PLAIN", 3, lane=lane)
+    assert sizes(beat.dispatch(), "lane") == {"critical": 3}
+    with pytest.raises(Degraded, match="only work in lane 'critical' fires"):
+        trigger_job(job.id, "k", operator())
+    assert trigger_job(urgent.id, "k", operator()).new
+
+    look(61)
+    look(301)
+    assert on() == {}
+    assert set(sizes(beat.dispatch(), "lane")) == set(LANES)
+    assert trigger_job(job.id, "k", operator()).new
+
+
+def test_if_one_type_dies_that_one_is_held_and_nothing_is_lost(beat, settings):
+    setting(settings, dead_letters={"limit": 10}, failures={"mode": "off"}, breaker={"mode": "off"})
+    ran("T_PLAIN", failed=12, do="die")
+    ran("T_QUIET", failed=1, do="die")
+    look()
+    assert on() == {("dead_letters", "T_PLAIN"): 1}
+
+    held = many("T_PLAIN", 5)
+    many("T_QUIET", 5)
+    assert sizes(beat.dispatch()) == {"T_QUIET": 5}
+    rows = ScheduleTask.objects.filter(id__in=held)
+    assert set(rows.values_list("status", "attempt")) == {("INIT", 0)}
+    assert rows.filter(due_at__isnull=True).count() == 0
+
+    look(61)
+    look(301)
+    assert sizes(beat.dispatch()) == {"T_PLAIN": 5}
+
+
+def test_if_the_calls_of_one_host_die_that_host_is_held(settings):
+    setting(settings, dead_letters={"limit": 10}, failures={"mode": "off"}, breaker={"mode": "off"})
+    payload = {"url": "https://api.example.com/x", "sign": ""}
+    schedule_many(HTTP_CALLBACK, [{"key": n, "payload": payload} for n in range(11)])
+    for batch in claim_due():
+        settled(start(UUID(batch.batch_no), "worker"), FINAL)
+    look()
+    assert on() == {("dead_letters", "host:api.example.com"): 1}
+
+    batch = started("a")
+    held, free = Called("default", "api.example.com"), Called("default", "other.example.com")
+    leaves = ask(batch.batch_no, {held: 1, free: 1}, 4)
+    assert (leaves[held].unwell, leaves[held].tries, free in leaves) == (True, False, False)
+
+    look(61)
+    look(301)
+    assert held not in ask(batch.batch_no, {held: 1}, 4)
+
+
+def test_a_type_that_mostly_fails_is_tried_one_by_one_until_that_succeeds(beat):
+    ran("T_PLAIN", ok=5, failed=16)
+    look()
+    assert on() == {("breaker", "T_PLAIN"): 2}
+
+    waiting = many("T_PLAIN", 30)
+    many("T_QUIET", 30)
+    _refill("T_PLAIN")
+    assert sizes(beat.dispatch()) == {"T_PLAIN": 1, "T_QUIET": 30}
+    rows = ScheduleTask.objects.filter(id__in=waiting)
+    assert rows.filter(status="INIT", attempt=0, due_at__isnull=False).count() == 29
+
+    for _ in range(3):
+        _run_claimed()
+        look()
+        _refill("T_PLAIN")
+        assert sizes(beat.dispatch()) in ({"T_PLAIN": 1}, {})
+    look(31)
+    assert on() == {("breaker", "T_PLAIN"): 1}
+    _refill("T_PLAIN")
+    _run_claimed()
+    assert 1 < sizes(beat.dispatch())["T_PLAIN"] <= 10
+    _run_claimed()
+    look(31)
+    assert on() == {}
+    assert sizes(beat.dispatch())["T_PLAIN"] >= 10
+
+
+def test_a_trial_that_fails_keeps_the_breaker_open_and_one_that_nobody_needs_is_closed(beat):
+    ran("T_PLAIN", failed=20)
+    look()
+    schedule("T_PLAIN", "trial", payload={"do": "retry", "after": 3600})
+    _refill("T_PLAIN")
+    beat.dispatch()
+    _run_claimed()
+    look(300)
+    assert on() == {("breaker", "T_PLAIN"): 2}
+
+    Safeguard.objects.update(figures={"in_a_row": 0, "tried_at": 0.0})
+    look(660)
+    look(31)
+    look(31)
+    assert on() == {}
+
+
+def _run_claimed() -> None:
+    """What was given out runs to its end."""
+    for batch in TaskBatch.objects.filter(started_at__isnull=True, finished_at__isnull=True):
+        run_batch(batch.batch_no, guarded=False)
+
+
+def _refill(*types: str) -> None:
+    """Time is moved by writing it: their buckets were last filled a minute ago."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE punctual_type_limit SET filled_at = clock_timestamp() - interval '60 s' WHERE task_type = ANY (%s)",
+            [list(types)],
+        )
+
+
+def test_a_handler_that_takes_three_times_as_long_is_told_and_its_batches_shrink():
+    ran("T_PLAIN", ok=120)
+    TaskBatch.objects.update(run_us=120 * 1_000)
+    look()
+    sized = BatchSizes()
+    sized.begin()
+    before = sized.sizes["T_PLAIN"]
+    look(1200)
+    TaskBatch.objects.all().delete()
+    ran("T_PLAIN", ok=40)
+    TaskBatch.objects.update(run_us=40 * 10_000)
+    look()
+    look(61)
+
+    assert on() == {("slow_handler", "T_PLAIN"): 1}
+    assert Curb.objects.count() == 0
+    sized.refresh()
+    assert sized.sizes["T_PLAIN"] < before / 5
+
+
+def test_at_a_peak_of_the_daily_profile_low_is_slowed_and_nobody_is_alarmed(beat, settings):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"DAILY_PROFILE": {"peaks": [{"from": "00:00", "to": "24:00", "rate": 0}]}}
+    many("T_PLAIN", 3, lane="low")
+    look()
+    assert sizes(beat.dispatch(), "lane") == {}
+
+    settings.PUNCTUAL = settings.PUNCTUAL | {"DAILY_PROFILE": {}}
+    look()
+    assert sizes(beat.dispatch(), "lane") == {"low": 3}
+    assert SafeguardIncident.objects.count() == 0
+
+
+# ---- what trips nothing ----
+
+
+def _twice() -> dict:
+    look()
+    look(301)
+    return on()
+
+
+def test_a_paused_lane_trips_nothing():
+    overdue(many("T_QUIET", 1), 100)
+    lanes.pause("default", reason="the other system is down", by="ana")
+
+    assert _twice() == {}
+
+
+def test_a_type_with_a_limit_trips_nothing():
+    overdue(many("T_RATED", 3), 100)
+
+    assert _twice() == {}
+
+
+def test_a_lane_without_a_worker_trips_nothing_nor_does_what_it_left():
+    overdue(many("T_QUIET", 1), 100)
+    Node.objects.all().delete()
+    look()
+    nodes.report_worker(nodes.new_node_id(), "w2", 4, list(LANES))
+
+    assert _twice() == {}
+
+
+def test_a_canary_trips_nothing():
+    [one] = many("T_QUIET", 1)
+    ScheduleTask.objects.filter(id=one).update(task_type=CANARY)
+    overdue([one], 100)
+
+    assert _twice() == {}
+
+
+def test_what_an_outage_has_left_trips_nothing():
+    """Nobody looked for an hour; then all of it starts an hour late, some of it sooner and some later."""
+    PulseReader.objects.update(read_until="2026-01-01T00:00:00Z")
+    for seconds in (0, 0, 301):
+        overdue(many("T_QUIET", 40), 3600)
+        run_due()
+        look(seconds)
+
+    assert on() == {}
+
+
+def test_a_backfill_trips_nothing():
+    ran("T_PLAIN", failed=300, lane="backfill")
+
+    assert _twice() == {}
+
+
+def test_few_outcomes_trip_nothing():
+    ran("T_PLAIN", ok=10, failed=9)
+    ran("T_QUIET", ok=100, failed=5)
+
+    assert _twice() == {}
+
+
+# ---- the engine itself ----
+
+
+def test_the_first_look_begins_and_a_batch_counts_once():
+    PulseReader.objects.all().delete()
+    assert guard() is None
+
+    ran("T_PLAIN", ok=5, failed=16)
+    guard()
+    guard()
+
+    assert [(one.task_type, one.ok, one.failed) for one in Pulse.objects.all()] == [("T_PLAIN", 5, 16)]
+
+
+def test_dry_mode_only_tells(beat, settings):
+    setting(settings, breaker={"mode": "tell"}, failures={"mode": "off"})
+    ran("T_PLAIN", ok=5, failed=16)
+    look()
+    many("T_PLAIN", 30)
+
+    assert sizes(beat.dispatch()) == {"T_PLAIN": 30}
+    [incident] = SafeguardIncident.objects.all()
+    assert (incident.dry, Curb.objects.count()) == (True, 0)

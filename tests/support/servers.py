@@ -1,0 +1,122 @@
+"""Owns the PostgreSQL and the Valkey of a test process; and the migrated database that several of them copy.
+
+`python -m tests.support.servers FOLDER` makes that database once, beside the processes that collect tests meanwhile.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import subprocess
+import sys
+import tempfile
+import traceback
+from pathlib import Path
+
+from tasks_app.embedded import binaries, open_home, places
+from tasks_app.embedded.account import server_account
+from tasks_app.embedded.postgres import Postgres
+from tasks_app.embedded.valkey import Valkey
+from tests.support.wait import wait_until
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+# Durability is for the chaos tests and benchmarks; here a crash of the machine ends the tests anyway.
+# Little memory for pages: whatever drops or empties a table looks through all of it.
+OPTIONS = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "shared_buffers": "128MB"}
+TEMPLATE = "PUNCTUAL_TESTS_TEMPLATE"  # in the environment: the folder of the database to copy
+READY, FAILED = "ready", "failed"
+
+
+class Servers:
+    """Their addresses are known from the beginning; they run once they are started."""
+
+    def __init__(self) -> None:
+        self._home = open_home(Path(tempfile.gettempdir(), f"punctual-tests-{secrets.token_hex(8)}"))
+        account = server_account(self._home)
+        self._folder = places.open_servers(self._home, account)
+        self._sockets = places.open_sockets(self._folder, account)
+        self.postgres = Postgres(account, self._folder, self._sockets, binaries.postgres_bin(account), OPTIONS)
+        self.valkey = Valkey(account, self._folder, self._sockets, binaries.valkey_server(account))
+
+    def environment(self) -> dict[str, str]:
+        return {"DATABASE_URL": self.postgres.url, "REDIS_URL": self.valkey.url}
+
+    def start(self) -> None:
+        """With a copy of the template's data, if there is one; does nothing when they run."""
+        if self.postgres.alive:
+            return
+        if TEMPLATE in os.environ:
+            subprocess.run(["cp", "-a", _data_of(Path(os.environ[TEMPLATE])), str(self.postgres.data)], check=True)
+        for server in (self.postgres, self.valkey):
+            server.spawn()
+        for server in (self.postgres, self.valkey):
+            server.wait_ready()
+
+    def stop(self) -> None:
+        for server in (self.valkey, self.postgres):
+            server.stop()
+
+    def discard(self) -> None:
+        self.stop()
+        places.close_sockets(self._sockets, self._folder)
+        places.remove_servers(self._home)
+        shutil.rmtree(self._home, ignore_errors=True)
+
+
+class Template:
+    """A database with all tables, in the making; whoever is given its folder can wait for it."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="punctual-template-"))
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", __name__, str(self.folder)], cwd=ROOT, stdin=subprocess.PIPE
+        )
+
+    def discard(self) -> None:
+        self._process.stdin.close()
+        self._process.wait(60)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _data_of(folder: Path) -> str:
+    """Where the data of this template is, when it is done."""
+    ready, failed = folder / READY, folder / FAILED
+    wait_until(lambda: ready.exists() or failed.exists(), 300, describe="the database that is to be copied")
+    if failed.exists():
+        raise RuntimeError(f"The database for the tests couldn't be made:\n{failed.read_text()}")
+    return ready.read_text()
+
+
+def _make(folder: Path) -> None:
+    """The template, kept until nobody needs it."""
+    servers = Servers()
+    try:
+        servers.start()
+        os.environ.update(servers.environment(), SECRET_KEY="only-for-tests", DJANGO_SETTINGS_MODULE="tests.settings")
+        import django
+
+        django.setup()
+        from django.db import connection
+
+        from tests.support.tables import make_database
+
+        make_database()
+        connection.close()
+        servers.stop()
+        _write(folder / READY, str(servers.postgres.data))
+        sys.stdin.read()
+    except Exception:
+        _write(folder / FAILED, traceback.format_exc())
+    finally:
+        servers.discard()
+
+
+def _write(path: Path, text: str) -> None:
+    fresh = path.with_suffix(".new")
+    fresh.write_text(text)
+    fresh.replace(path)
+
+
+if __name__ == "__main__":
+    _make(Path(sys.argv[1]))

@@ -1,0 +1,181 @@
+"""Runs several files of tests at a time: `pytest -p tests.support.side_by_side --side-by-side 4`.
+
+Each file is run by one of so many processes, in the order in which the tests would be run without this. A process
+imports a file only when its turn has come: to import and collect all of them takes a process half a minute, and with
+pytest-xdist each has to do it.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+END = -1  # in place of a file's number
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--side-by-side", type=int, default=0, metavar="N", help="run N files of tests at a time")
+    parser.addoption("--told-by", type=int, default=None, metavar="FD", help="of one of these processes: its pipe")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("told_by") is not None:
+        config.pluginmanager.register(_Runner(config), "side-by-side-runner")
+    elif config.getoption("side_by_side"):
+        config.pluginmanager.register(_Overseer(config), "side-by-side-overseer")
+
+
+class _Runner:
+    """In a process that runs tests."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._pipe = Connection(config.getoption("told_by"))
+        os.set_inheritable(self._pipe.fileno(), False)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection(self, session: pytest.Session) -> bool:
+        """The files only, in order; nothing of them is imported."""
+        self._files = session.perform_collect(list(_files(self._config)), genitems=False)
+        return True
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        hook = self._config.hook
+        while (number := self._next()) != END:
+            items = list(session.genitems(self._files[number]))
+            hook.pytest_collection_modifyitems(session=session, config=self._config, items=items)
+            session.items = items
+            self._pipe.send(("collected", len(items)))
+            # After the last of them everything of the file is torn down, and nothing of the session.
+            for item, following in zip(items, [*items[1:], session], strict=True):
+                self._pipe.send(("running", item.nodeid))
+                hook.pytest_runtest_protocol(item=item, nextitem=following)
+                if session.shouldfail or session.shouldstop:
+                    return True
+        return True
+
+    def _next(self) -> int:
+        self._pipe.send(("idle", len(self._files)))
+        return self._pipe.recv()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._send("report", report)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            self._send("not collected", report)
+
+    def _send(self, what: str, report: pytest.TestReport | pytest.CollectReport) -> None:
+        told = self._config.hook.pytest_report_to_serializable(config=self._config, report=report)
+        self._pipe.send((what, told))
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self) -> None:
+        self._pipe.send(("over", None))
+
+
+class _Process:
+    """One of them, as the overseer sees it."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.pipe, theirs = Pipe()
+        self.log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
+        with theirs:
+            command = [
+                sys.executable,
+                "-m",
+                "pytest",
+                *config.invocation_params.args,
+                "--told-by",
+                str(theirs.fileno()),
+            ]
+            self.popen = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdout=self.log)
+        self.running = ""  # the test
+        self.over = False
+
+    def last_words(self) -> str:
+        """The end of what it printed; what it has to say about a test is in the test's report."""
+        self.log.seek(0)
+        return self.log.read().decode(errors="replace")[-4000:]
+
+
+class _Overseer:
+    """In the process that was started: hands the files out, and reports."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._given = 0
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection(self) -> bool:
+        return True
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        processes = [_Process(self._config) for _ in range(self._config.getoption("side_by_side"))]
+        talking = {process.pipe: process for process in processes}
+        try:
+            while talking:
+                for pipe in wait(list(talking)):
+                    try:
+                        self._listen(session, talking[pipe], *pipe.recv())
+                    except EOFError:
+                        process = talking.pop(pipe)
+                        if not process.over:
+                            self._died(process)
+        finally:
+            for process in processes:
+                process.pipe.close()
+                process.popen.wait()
+                process.log.close()
+        if session.shouldfail:
+            raise session.Failed(session.shouldfail)
+        return True
+
+    def _listen(self, session: pytest.Session, process: _Process, what: str, told: object) -> None:
+        hook = self._config.hook
+        if what == "idle":
+            process.running = ""
+            stopping = session.shouldfail or session.shouldstop or self._given >= told
+            process.pipe.send(END if stopping else self._given)
+            self._given += 1
+        elif what == "collected":
+            session.testscollected += told
+        elif what == "running":
+            process.running = told
+        elif what == "over":
+            process.over = True
+        else:
+            report = hook.pytest_report_from_serializable(config=self._config, data=told)
+            tell = hook.pytest_runtest_logreport if what == "report" else hook.pytest_collectreport
+            tell(report=report)
+
+    def _died(self, process: _Process) -> None:
+        """Its test fails; what else it had to run of that file is not run."""
+        status = process.popen.wait()
+        where = process.running or "between two tests"
+        report = pytest.TestReport(
+            nodeid=where,
+            location=(where.partition("::")[0], None, where),
+            keywords={},
+            outcome="failed",
+            longrepr=f"The process that ran it ended with status {status}. It had said:\n{process.last_words()}",
+            when="call",
+        )
+        self._config.hook.pytest_runtest_logreport(report=report)
+
+
+def _files(config: pytest.Config) -> Iterator[str]:
+    for given in config.args:
+        path = Path(config.invocation_params.dir, given)
+        yield from map(str, sorted(path.rglob("test_*.py"))) if path.is_dir() else [given]
