@@ -147,12 +147,12 @@ class BatchSpans:
 
     def concerns(self, settled: Sequence[Settled]) -> bool:
         """Whether there is something to write about these in the transaction that settles them."""
-        return any(self._must_note(one) for one in settled if one.task.id in self._runs)
+        return any(self._must_note(one) for one in self._begun_of(settled))
 
     def note(self, settled: Sequence[Settled]) -> None:
         """In that transaction: who is tried again stays in its trace, and what it deferred or waits for it joins."""
         over, goes_on, deferring, waited_for = [], [], [], []
-        for one in settled:
+        for one in self._begun_of(settled):
             task, run = one.task, self._run_of(one.task.id)
             if run is None or not self._must_note(one):
                 continue
@@ -173,7 +173,7 @@ class BatchSpans:
     def settled(self, settled: Sequence[Settled], began: float) -> None:
         """They are written: the span of that, from `began` until now; and what nobody has ended is over."""
         runs = []
-        for one in settled:
+        for one in self._begun_of(settled):
             run = self._run_of(one.task.id)
             if run is None:
                 continue
@@ -192,6 +192,11 @@ class BatchSpans:
             start_time=_nanoseconds(began),
         )
         span.end()
+
+    def _begun_of(self, settled: Sequence[Settled]) -> list[Settled]:
+        """The few that have a run."""
+        runs = self._runs
+        return [one for one in settled if one.task.id in runs]
 
     def _must_note(self, one: Settled) -> bool:
         task = one.task
