@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from inventory_app.lifecycle import add
 from tasks_app.client import ToWebhook, schedule, subscribe
@@ -27,7 +28,8 @@ from tests.support.alarms import alarm_ids
 from tests.support.api import Api
 from tests.support.engine import run_due
 from tests.support.graphs import begun, family
-from tests.support.jobs import make
+from tests.support.jobs import make, nightly
+from tests.support.levels import measured
 from tests.support.moves import away, dead
 from tests.support.operators import operator
 from tests.support.schema import Operation
@@ -112,6 +114,10 @@ def ready(api: Api, one: Operation, number: int = 0) -> Ready:
     elif one.id == "list_logs":
         ids["task_id"] = schedule("T_QUIET", "talks", payload={"log": ["hello"]}).task_id
         run_due()
+    elif one.id == "read_service_levels":
+        measured(timezone.now(), state="DOWN", down=["low"])
+    elif one.id == "read_forecast":
+        nightly(61)  # its example has a peak
     elif one.id == "read_limits":
         declare_limits([REGISTRY.require("T_RATED")])
     elif one.path.startswith("/runs"):
