@@ -25,6 +25,7 @@ from tasks_app.engine.beat.levels import step as judge_minutes
 from tasks_app.engine.beat.relay.reader import Cursor, read
 from tasks_app.engine.beat.relay.windows import merge_windows
 from tasks_app.engine.beat.roll_up import roll_up
+from tasks_app.engine.beat.safeguards.guard import guard
 from tasks_app.engine.channels.sending import send_waiting
 from tasks_app.engine.operations.backfill import BackfillRequest, foresee_backfill
 from tasks_app.engine.operations.backfill import start as start_backfill
@@ -64,6 +65,7 @@ from tasks_app.models import (
     GraphRun,
     JobDefinition,
     OutboxWindow,
+    PulseReader,
     ScheduleTask,
     TaskBatch,
     Turn,
@@ -163,6 +165,16 @@ def look_for_alarms() -> None:
         step()
 
 
+def look_at_safeguards() -> None:
+    guard()  # the first look begins
+    claim_and_run()
+    PulseReader.objects.update(read_until=timezone.now() - timedelta(seconds=30))
+    TaskBatch.objects.filter(finished_at__gt=timezone.now() - timedelta(seconds=20)).update(
+        finished_at=timezone.now() - timedelta(seconds=10)
+    )
+    assert guard() is not None
+
+
 def look_for(**wanted: object) -> Callable[[], object]:
     return lambda: browse(Filter(**wanted), size=20, seconds=0)
 
@@ -250,6 +262,7 @@ DOES = {
     "prune alerts": lambda: sql.run("prune_alerts", {"keep": 10 * DAY, "step": 100}),
     "prune incidents": lambda: sql.run("prune_incidents", {"keep": 10 * DAY, "step": 100}),
     "look for alarms": look_for_alarms,
+    "look at safeguards": look_at_safeguards,
     "send alerts": send_waiting,
     "tell of a run": tell_of_a_run,
     "prune traces": lambda: sql.run("prune_traces", {"after": 0, "step": 100}),
