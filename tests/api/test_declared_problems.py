@@ -121,6 +121,11 @@ def world(api: Api, operation: Operation, *, task_type: str = "T_QUIET", lane: s
     return World(api, operation, job.id, task.task_id, of_type(body, task_type), taken, others)
 
 
+def nothing(api: Api, operation: Operation) -> World:
+    """For what is refused before anything is looked for."""
+    return World(api, operation, NOBODY, NOBODY, {}, {"If_Match": "1", "Idempotency_Key": "k"})
+
+
 def forbidden(api: Api, operation: Operation) -> Answer:
     """To write with a token that only reads, or to read what all tenants share."""
     if operation.writes:
@@ -250,9 +255,9 @@ def not_there(api: Api, operation: Operation) -> Answer:
 
 
 PROVOKED: dict[str, Callable[[Api, Operation], Answer]] = {
-    "SCH_400_MALFORMED": lambda api, one: world(api, one).call(text="{"),
+    "SCH_400_MALFORMED": lambda api, one: nothing(api, one).call(text="{"),
     "SCH_400_IDEMPOTENCY_KEY_MISSING": lambda api, one: world(api, one).call(headers={"Idempotency_Key": None}),
-    "SCH_401_UNAUTHENTICATED": lambda api, one: world(api, one).call(api=Api(token="pnc_wrong")),
+    "SCH_401_UNAUTHENTICATED": lambda api, one: nothing(api, one).call(api=Api(token="pnc_wrong")),
     "SCH_403_FORBIDDEN": forbidden,
     "SCH_403_TYPE_CLOSED": closed_type,
     "SCH_403_LANE_CLOSED": closed_lane,
@@ -264,8 +269,8 @@ PROVOKED: dict[str, Callable[[Api, Operation], Answer]] = {
     "SCH_409_HAS_CHILDREN": has_children,
     "SCH_409_NOT_AWAY": not_away,
     "SCH_412_STALE": lambda api, one: world(api, one).call(headers={"If_Match": "999"}),
-    "SCH_413_TOO_LARGE": lambda api, one: world(api, one).call(text=" " * 3_000_000),
-    "SCH_422_INVALID": lambda api, one: world(api, one).call(query="?jbo=1"),
+    "SCH_413_TOO_LARGE": lambda api, one: nothing(api, one).call(text=" " * 3_000_000),
+    "SCH_422_INVALID": lambda api, one: nothing(api, one).call(query="?jbo=1"),
     "SCH_422_KEY_REUSED": reused_key,
     "SCH_428_IF_MATCH_MISSING": lambda api, one: world(api, one).call(headers={"If_Match": None}),
     "SCH_429_RETRY_LIMITED": too_often,
@@ -296,7 +301,7 @@ def test_whoever_calls_too_often_is_refused_whatever_the_operation(api, settings
     assert [one.id for one in OPERATIONS if one not in declaring] == ["read_liveness"]
 
     for operation in declaring:
-        there = World(api, operation, NOBODY, NOBODY, {}, {"If_Match": "1", "Idempotency_Key": "k"})
+        there = nothing(api, operation)
         # Three are too many, unless a new minute begins among them.
         refused = [answer for answer in (there.call() for _ in range(5)) if answer.status == 429]
         assert refused[0].code == "SCH_429_TOO_MANY", operation.id
