@@ -10,3 +10,5 @@ worker_connections = 500  # in each process; well below the usual limit of 1,024
 keepalive = 5  # seconds
 graceful_timeout = 10  # seconds
 control_socket_disable = True
+if os.environ.get("LOG_FORMAT") == "json":
+    logger_class = "scheduler_project.web_log.JsonLogger"

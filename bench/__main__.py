@@ -15,6 +15,7 @@ NAMES += (
     "callbacks",
     "turns",
     "graph",
+    "traces",
     "relay",
     "events",
     "archive",

@@ -95,6 +95,14 @@ def flag(name: str, default: bool) -> bool:
     raise EnvironmentProblem(f"{name} is {value!r}; it must be 1 or 0.")
 
 
+def log_format() -> str:
+    """How the processes log: as text, or as lines of JSON."""
+    value = os.environ.get("LOG_FORMAT") or "text"
+    if value not in ("text", "json"):
+        raise EnvironmentProblem(f"LOG_FORMAT is {value!r}; it must be text or json.")
+    return value
+
+
 def public_url() -> SplitResult | None:
     """PUBLIC_URL taken apart: the address that people type, without a path; None if there is none."""
     url = os.environ.get("PUBLIC_URL", "")

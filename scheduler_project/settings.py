@@ -132,9 +132,10 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
-        "line": {"()": "scheduler_project.logs.LineFormatter", "fmt": "%(asctime)s %(levelname)s %(name)s %(message)s"}
+        "text": {"()": "scheduler_project.logs.LineFormatter", "fmt": "%(asctime)s %(levelname)s %(name)s %(message)s"},
+        "json": {"()": "tasks_app.logs.JsonFormatter"},
     },
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": env.log_format()}},
     "root": {"handlers": ["console"], "level": os.environ.get("LOG_LEVEL", "INFO")},
     # Celery would log two lines for every batch, and httpx one for every call.
     "loggers": {
@@ -143,6 +144,13 @@ LOGGING = {
         "celery.app.trace": {"level": "WARNING"},
     },
 }
+
+# Where traces go. Without it nothing of OpenTelemetry is imported, unless somebody else has.
+if os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or os.environ.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"):
+    from . import tracing
+
+    tracing.begin()
+    MIDDLEWARE.insert(0, "scheduler_project.tracing.request_middleware")
 
 # For alarms that are told by mail.
 EMAIL_HOST, EMAIL_PORT = (
@@ -159,6 +167,8 @@ PUNCTUAL = {
     "ARCHIVE_URL": os.environ.get("ARCHIVE_URL", ""),
     "CONSOLE_URL": f"{_public.scheme}://{_public.netloc}/admin/" if _public else "",
     "API_URL": os.environ.get("PUNCTUAL_API_URL") or (f"{_public.scheme}://{_public.netloc}/api/v1" if _public else ""),
+    "PING_URL": os.environ.get("PUNCTUAL_PING_URL", ""),
+    "PING_TROUBLE": os.environ.get("PUNCTUAL_PING_TROUBLE") or "fail",
     "OUTGOING_ALLOW": env.listed("OUTGOING_ALLOW", "public"),
     "OUTGOING_CA_FILE": os.environ.get("OUTGOING_CA_FILE", ""),
     "METRICS_ALLOW": env.networks("METRICS_ALLOW", ""),
@@ -172,6 +182,7 @@ for _name in (
     "SHUTDOWN_SECONDS",
     "SHARD_LEASE_SECONDS",
     "READ_AHEAD_SECONDS",
+    "TRACE_SHARE",
 ):
     if _value := os.environ.get(f"PUNCTUAL_{_name}"):
         PUNCTUAL[_name] = env.number(f"PUNCTUAL_{_name}", _value)

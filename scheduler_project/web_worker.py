@@ -151,6 +151,13 @@ class BufferingWorker(ThreadWorker):
                 self._refuse(conn, "408 Request Timeout")
             else:
                 self._end(conn)
+        self._look_out()
+
+    def _look_out(self) -> None:
+        """Also without any request somebody has to see that no beat is left; it is done in a thread of its own."""
+        from tasks_app.engine.lookout import LOOKOUT  # once Django is set up
+
+        LOOKOUT.ride()
 
     # From one wait to the next.
     def _expect_request(self, conn: Client, seconds: float, data: bytes = b"") -> None:

@@ -66,12 +66,21 @@ class Conf(Section):
 
     # Health.
     CANARY_SECONDS: float = 10.0  # a canary goes through every lane this often; 0: none
+    FORECAST_SECONDS: float = 60.0  # a process keeps the load forecast this long before it computes it anew
+
+    # Service levels: what docs/service-levels.md promises of the whole installation.
+    AVAILABILITY_GOAL: float = 0.999  # of the minutes in which a lane is served, all of its canaries come back in time
+    DELAY_GOAL_MS: float = 2_000.0  # 95 % of the tasks start within this time, and each canary comes back
+    SUCCESS_GOAL: float = 0.995  # of the runs succeed
 
     # What /metrics shows.
     METRICS_SECONDS: float = 5.0  # how often a beat counts for it; 0: never, and it shows processes and canaries alone
     METRICS_TYPES: int = 100  # types that have series of their own, at most; the smaller ones are "other"
     METRICS_TENANTS: int = 100  # and tenants
     METRICS_ALLOW: tuple[str, ...] = ()  # addresses and networks that may read it without a token
+
+    # Traces, where the project has set OpenTelemetry up.
+    TRACE_SHARE: float = 0.01  # of the tasks that no traced request has scheduled; 0: none of them
 
     # Wake-ups.
     WAKEUP_MS: float = 50.0  # schedule() waits for Redis no longer than this
@@ -86,8 +95,12 @@ class Conf(Section):
 
     # Alarms.
     ALARM_SECONDS: float = 5.0  # how often the beats look whether an alarm rule applies, and send what waits; 0: never
+    LOOKOUT_SECONDS: float = 15.0  # how often web processes and workers look whether a beat is left; 0: never
     CONSOLE_URL: str = ""  # where people find the console, for links in alerts; empty: none has a link
     KEEP_INCIDENTS_DAYS: float = 90.0  # after they were closed, with their alerts
+    PING_URL: str = field(default="", repr=False)  # called every minute while a beat looks; its path may be a secret
+    PING_TROUBLE: str = "fail"  # what it gets while the scheduler is in trouble: fail, silent or ignore
+
     # The relay.
     RELAY_MS: float = 50.0  # how often a beat that has subscriptions looks for new events
     RELAY_GIVE_UP_SECONDS: float = 86_400.0  # a subscription that got nothing delivered for this long is suspended
@@ -98,6 +111,11 @@ class Conf(Section):
     API_URL: str = ""  # where other systems find the API, to report what became of tasks; empty: none can be told
     API_CALLS_PER_MINUTE: int = 6_000  # of one token or user; 0: no limit
     API_ADDRESS_CALLS_PER_MINUTE: int = 30_000  # from one address; 0: no limit
+
+    # What web processes refuse while the database has too much to do.
+    SHED_MS: float = 500.0  # if a connection and a small statement take so long, reads; four times: writes; 0: nothing
+    SHED_CONNECTIONS: float = 0.95  # the same, by the share of its connections that are in use
+    SHED_IN_FLIGHT: int = 6  # and by requests of one process that are stuck; 0: any number
 
     # Events.
     EVENTS: tuple[str, ...] = events.DEFAULT_EVENTS  # which are kept, as patterns; the last that matches decides
@@ -198,6 +216,17 @@ class Conf(Section):
             yield (
                 f'PUNCTUAL["CONSOLE_URL"] is {shown(self.CONSOLE_URL)}; it must be the address at which people open '
                 "the console, such as https://ops.example.com/admin/."
+            )
+        if self.PING_URL and not re.fullmatch(r"https?://[^\s/?#]+(/[^\s#]*)?", self.PING_URL):
+            # Not its value: the path may be all the secret there is.
+            yield (
+                'PUNCTUAL["PING_URL"] is not an address that can be called; it must be like '
+                "https://hc-ping.com/4d5c2f1e-…, without a fragment."
+            )
+        if self.PING_TROUBLE not in PING_TROUBLES:
+            yield (
+                f'PUNCTUAL["PING_TROUBLE"] is {shown(self.PING_TROUBLE)}; it must be one of '
+                f"{', '.join(PING_TROUBLES)}: call the address with /fail, don't call it, or call it as always."
             )
         if self.API_URL and not re.fullmatch(r"https?://[^\s/?#]+(/[^\s?#]*)?", self.API_URL):
             yield (
@@ -335,11 +364,18 @@ _RANGES = {
     "CANARY_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),
     "READ_AHEAD_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),
     "ALARM_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),
+    "SHED_MS": Range(0.001, 3_600_000.0, or_zero=True),
+    "SHED_CONNECTIONS": Range(0.01, 1.0),
+    "SHED_IN_FLIGHT": Range(1, 1_000_000, or_zero=True),
+    "AVAILABILITY_GOAL": Range(0.000_001, 1.0),
+    "SUCCESS_GOAL": Range(0.000_001, 1.0),
+    "LOOKOUT_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),
     "SAFEGUARD_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),
     "METRICS_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),
     "METRICS_TYPES": Range(1, 2_000, or_zero=True),
     "METRICS_TENANTS": Range(1, 2_000, or_zero=True),
     "RUN_LEASE_SECONDS": Range(1.0, 7 * 86_400.0),
+    "TRACE_SHARE": Range(0.000_001, 1.0, or_zero=True),
     "BATCH_MAX": Range(1, 100_000),
     "BATCH_UNSEEN": Range(1, 100_000),
     "BATCHES_AHEAD": Range(1, 1_000),
@@ -355,10 +391,14 @@ _RANGES = {
 _REASONS = {
     "KEEP_AUDIT_DAYS": " The database itself refuses to drop what is younger.",
     "SHARDS": " Every look asks each shard; a few times the number of beats is plenty.",
+    "SHED_CONNECTIONS": " It is a share, such as 0.95 for 95 %.",
+    "AVAILABILITY_GOAL": " It is a share, such as 0.999 for 99.9 %.",
+    "SUCCESS_GOAL": " It is a share, such as 0.995 for 99.5 %.",
     "RUN_LEASE_SECONDS": " A worker ends itself when its own watchdog has heard nothing for that long.",
     "PAYLOAD_MAX_BYTES": " The empty payload, {}, has 2.",
 }
 _RENAMED = {"KEEP_TASKS_DAYS": "KEEP_HOT_DAYS", "KEEP_BATCHES_DAYS": "KEEP_HOT_DAYS"}
+PING_TROUBLES = ("fail", "silent", "ignore")
 REDIS_SCHEMES = ("redis://", "rediss://", "unix://")
 _TEXTS, _KEYS = tuple[str, ...], tuple[object, ...]
 _ACCEPTED = {str: str, int: int, float: (int, float), dict: dict, _TEXTS: (list, tuple), _KEYS: (list, tuple)}

@@ -17,9 +17,13 @@ PUNCTUAL = PUNCTUAL | {
     "NODE_SECONDS": 0.3,
     "NODE_TTL_SECONDS": 2.0,
     "EVENTS": ["*"],
+    "FORECAST_SECONDS": 0.000_001,
     "SHUTDOWN_SECONDS": 2.0,
     "TIMEOUT_GRACE_SECONDS": 1.0,
     "ALARM_SECONDS": 1.0,
+    # A web process that is there for many tests would look at the tables of each; on a busy machine knocks take long.
+    "LOOKOUT_SECONDS": float(os.environ.get("TEST_LOOKOUT_SECONDS", "0")),
+    "SHED_MS": 0.0,
     "WAKEUP_MS": 5000.0,  # on a busy machine Redis may take longer than the 50 ms that a caller would give it
 }
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

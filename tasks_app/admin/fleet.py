@@ -8,6 +8,7 @@ from django.contrib import admin, messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path
+from django.utils.translation import gettext_lazy
 from unfold.admin import ModelAdmin
 
 from tasks_app.console.site import console
@@ -17,12 +18,12 @@ from tasks_app.engine.operations import lanes
 from tasks_app.engine.watch.fleet_status import ShardView, Takeover
 from tasks_app.engine.watch.status import LaneStatus, SchedulerStatus, read_status
 from tasks_app.models import Node
-from tasks_app.pages.links import console_url
+from tasks_app.pages.links import api_url, console_url
 from tasks_app.pages.lists import refuse_unknown
 
 from . import overview
 from .forms import reason_field
-from .rights import LookOnly, may_operate, may_view, requires
+from .rights import LookOnly, may_operate, may_read_api, may_view, requires
 from .words import tasks
 
 PARTS = ("problems", "nodes", "lanes", "shards", "limits", "chores")
@@ -45,6 +46,7 @@ class FleetAdmin(LookOnly, ModelAdmin):
     def get_urls(self) -> list:
         pages = [
             ("parts/", self.parts_view, "fleet_parts"),
+            ("health/", self.health_view, "health"),
             ("lane/<str:lane>/", self.lane_view, "lane"),
             ("", self.changelist_view, "node_changelist"),
         ]
@@ -54,6 +56,7 @@ class FleetAdmin(LookOnly, ModelAdmin):
     def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
         refuse_unknown(request)
         context = self._page(request) | _read(request) | overview.refreshed("tasks_app_fleet_parts")
+        context["may_read_api"] = may_read_api(request)
         return TemplateResponse(request, "tasks_app/fleet.html", context)
 
     @requires(may_view)
@@ -61,6 +64,13 @@ class FleetAdmin(LookOnly, ModelAdmin):
         answer = TemplateResponse(request, "tasks_app/parts/all.html", _read(request))
         answer["Cache-Control"] = "no-store"
         return answer
+
+    @requires(may_read_api, methods=("GET", "HEAD"))
+    def health_view(self, request: HttpRequest) -> HttpResponse:
+        """The panel that other pages can have too, and that reads the API."""
+        refuse_unknown(request)
+        context = self._page(request) | {"title": gettext_lazy("Health"), "translated": True, "api_url": api_url()}
+        return TemplateResponse(request, "tasks_app/health.html", context)
 
     @requires(may_operate)
     def lane_view(self, request: HttpRequest, lane: str) -> HttpResponse:

@@ -11,7 +11,7 @@ from django import forms
 from tasks_app.core.backfill import Which
 from tasks_app.core.calendars import OnDayOff
 from tasks_app.core.campaigns import CAP
-from tasks_app.core.errors import NameTaken, PunctualError
+from tasks_app.core.errors import PunctualError
 from tasks_app.core.graphs import IfParentFails, When
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.jobs import CatchUp, JobStatus, OnResume, Overlap
@@ -21,8 +21,9 @@ from tasks_app.core.zones import known_zones
 from tasks_app.engine.operations.backfill import BackfillRequest
 from tasks_app.engine.operations.campaigns import Pace
 from tasks_app.engine.watch.job_browse import JobFilter
+from tasks_app.engine.watch.job_draft import FieldError
 from tasks_app.lifecycle.audit import REASON_LENGTH
-from tasks_app.lifecycle.jobs.request import JobRequest, as_request
+from tasks_app.lifecycle.jobs.request import JobRequest, as_request, field_of
 from tasks_app.models import Calendar, JobDefinition
 from tasks_app.models.calendar import CALENDAR_NAME_LENGTH
 from tasks_app.models.job_definition import NAME_LENGTH
@@ -183,8 +184,9 @@ class JobForm(forms.Form):
     operation = forms.UUIDField(widget=forms.HiddenInput)
     revision = forms.IntegerField(required=False, widget=forms.HiddenInput)
 
-    def __init__(self, *args, job: JobDefinition | None = None, **kwargs) -> None:
-        super().__init__(*args, initial=_initial(job), **kwargs)
+    def __init__(self, *args, job: JobDefinition | None = None, jitter: int | None = None, **kwargs) -> None:
+        offered = {} if jitter is None else {"jitter": jitter}
+        super().__init__(*args, initial=_initial(job) | offered, **kwargs)
         self.fields["task_type"].widget.attrs |= {"list": "task-types", "autocomplete": "off"}
         self.fields["timezone"].widget.attrs |= {"list": "time-zones", "autocomplete": "off"}
         self.fields["calendar"].widget.attrs |= {"list": "calendars", "autocomplete": "off"}
@@ -203,16 +205,29 @@ class JobForm(forms.Form):
         return JobRequest(**self._values(_DEFAULTS.keys() | {"name", "task_type"}))
 
     @property
+    def draft(self) -> JobRequest:
+        """As far as it is filled in, and makes sense."""
+        given = self._values(name for name in (*_DEFAULTS, "name", "task_type") if name in self.cleaned_data)
+        return JobRequest(**given | {name: given.get(name) or "" for name in ("name", "task_type")})
+
+    @property
+    def found_wrong(self) -> list[FieldError]:
+        """What the fields themselves refuse."""
+        self.is_valid()
+        return [
+            FieldError(name, " ".join(words))
+            for name, words in self.errors.items()
+            if name not in ("reason", "operation", "revision") and self.data.get(name)
+        ]
+
+    @property
     def changes(self) -> dict:
         """What differs from the job that the form was made of."""
         return self._values(name for name in self.changed_data if name in _DEFAULTS or name in ("name", "task_type"))
 
     def blame(self, error: PunctualError) -> None:
         """Tell what is wrong, beside the field that the error names."""
-        beginning = str(error)[:40].replace("time zone", "timezone").replace("task type", "task_type")
-        seen = {field.name for field in self.visible_fields()}
-        named = next((word for word in re.findall(r"\w+", beginning) if word in seen), None)
-        self.add_error("name" if isinstance(error, NameTaken) else named, str(error))
+        self.add_error(field_of(error, {field.name for field in self.visible_fields()}), str(error))
 
     def _values(self, names) -> dict:
         given = {name: self.cleaned_data[name] for name in names}

@@ -1,5 +1,6 @@
 """The pages of jobs: the list, one job with its times and its history, the form, and orders with a reason."""
 
+import re
 from collections.abc import Callable
 from datetime import datetime
 from typing import NamedTuple
@@ -8,7 +9,7 @@ from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import BadRequest
 from django.db import OperationalError
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.template.response import TemplateResponse
 from django.urls import path
 from django.utils import timezone
@@ -23,6 +24,7 @@ from tasks_app.engine.operations.backfill import Foreseen, backfills_of, foresee
 from tasks_app.engine.operations.backfill import start as start_backfill
 from tasks_app.engine.watch.browse import Bookmark, Filter
 from tasks_app.engine.watch.job_browse import entries_of, last_runs, page_of_instances, page_of_jobs
+from tasks_app.engine.watch.job_draft import missing_fields, read_draft
 from tasks_app.engine.watch.listing import ArchiveUnreachable
 from tasks_app.engine.watch.status import somebody_dispatches
 from tasks_app.engine.watch.why import why_job
@@ -48,6 +50,7 @@ from tasks_app.pages.links import console_url
 from tasks_app.pages.lists import refuse_unknown
 from tasks_app.pages.typed import take_back
 
+from . import forecast
 from .forms import parse_bookmark, written_bookmark
 from .job_forms import OVERLAP_WORDS, BackfillForm, FiringForm, JobFilterForm, JobForm, JobOrderForm
 from .rights import LookOnly, may_operate_alarms, may_operate_jobs, may_view, may_view_jobs, requires
@@ -57,6 +60,8 @@ HISTORY = 30
 BACKFILLS = 5
 LIST = "tasks_app_jobdefinition_changelist"
 ONE = "tasks_app_jobdefinition_change"
+DRAFT = "tasks_app_job_draft"
+MISSING_TYPE = "The task type is missing; it says what runs."
 # What the button says, what the page before it says will happen, and what is said afterwards.
 VERBS = {
     "pause": (
@@ -96,6 +101,9 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
 
     def get_urls(self) -> list:
         pages = [
+            ("forecast/", self.forecast_view, "forecast"),
+            ("draft/", self.draft_view, "draft"),
+            ("<int:job_id>/draft/", self.draft_view, "draft_of"),
             ("<int:job_id>/edit/", self.edit_view, "edit"),
             ("<int:job_id>/backfill/", self.backfill_view, "backfill"),
             ("<int:job_id>/order/<slug:verb>/", self.order_view, "order"),
@@ -120,6 +128,23 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
         context["picture"] = _graph(job)
         context["may_alarm"] = may_operate_alarms(request)
         return TemplateResponse(request, "tasks_app/job.html", context)
+
+    @requires(may_view_jobs, methods=("GET", "HEAD"))
+    def forecast_view(self, request: HttpRequest) -> HttpResponse:
+        refuse_unknown(request)
+        return TemplateResponse(request, "tasks_app/forecast.html", self.page(request) | forecast.read(request))
+
+    @requires(may_operate_jobs, methods=("POST",))
+    def draft_view(self, request: HttpRequest, job_id: int | None = None) -> HttpResponse:
+        """What the form would save, for whoever is filling it in."""
+        job = None if job_id is None else _job(job_id)
+        form = JobForm(request.POST, job=job)
+        known = form.found_wrong
+        draft, tenant = form.draft, form.cleaned_data.get("tenant") or DEFAULT_TENANT
+        missing = missing_fields({"name": draft.name, "task_type": draft.task_type}, MISSING_TYPE)
+        answer = JsonResponse(read_draft(draft, job, tenant, [*known, *missing]).told())
+        answer["Cache-Control"] = "no-store"
+        return answer
 
     @requires(may_operate_jobs)
     def add_view(self, request: HttpRequest, form_url="", extra_context=None) -> HttpResponse:
@@ -200,7 +225,8 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
         return TemplateResponse(request, "tasks_app/job_backfill.html", context, status=status)
 
     def _form_page(self, request: HttpRequest, job: JobDefinition | None) -> HttpResponse:
-        form, times, status = JobForm(request.POST or take_back(request), job=job), None, 200
+        form = JobForm(request.POST or take_back(request), job=job, jitter=_offered_jitter(request))
+        times, status = None, 200
         if request.method == "POST":
             status = 400
             if form.is_valid() and form.previews:
@@ -210,9 +236,12 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
                 if saved:
                     messages.success(request, f"{form.cleaned_data['name']} was saved.")
                     known = isinstance(saved, JobDefinition)
+                    if known and (advice := forecast.advice_after(saved, job)):
+                        messages.warning(request, advice)
                     return HttpResponseRedirect(console_url(ONE, saved.id) if known else console_url(LIST))
         title = "New job" if job is None else f"Edit: {job.name}"
         context = self.page(request) | {"title": title, "form": form, "job": job, "times": times}
+        context["draft_url"] = console_url(DRAFT) if job is None else console_url(f"{DRAFT}_of", job.id)
         context |= _declared(job) if job is not None else {}
         return TemplateResponse(request, "tasks_app/job_form.html", context, status=status)
 
@@ -224,6 +253,12 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
             "may_operate": may_operate_jobs(request),
             "now": timezone.now(),
         }
+
+
+def _offered_jitter(request: HttpRequest) -> int | None:
+    """What the page before has offered, to be saved by somebody who says why."""
+    given = request.GET.get("jitter", "")
+    return int(given) if request.method == "GET" and re.fullmatch("[0-9]{1,5}", given) else None
 
 
 def _firings_in_words(job: JobDefinition) -> str:

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from tasks_app.core.phrases import milliseconds, span
 from tasks_app.engine.watch.figures import Figures, Hour, Load, last_hour, next_hour, take_sample
+from tasks_app.engine.watch.service_levels import read_levels
 from tasks_app.engine.watch.status import SchedulerStatus, read_status
 from tasks_app.pages.charts import Chart, Series, bars, lines
 from tasks_app.pages.links import console_url
@@ -20,7 +21,7 @@ from tasks_app.pages.links import console_url
 from .rights import may_operate, may_view
 from .words import tasks
 
-PARTS = ("problems", "tiles", "campaigns", "charts", "lanes", "types", "subscriptions", "nodes")
+PARTS = ("problems", "tiles", "campaigns", "charts", "lanes", "types", "subscriptions", "levels", "nodes")
 REFRESH_SECONDS = 5
 SHARES = (0.50, 0.95, 0.99)
 
@@ -43,6 +44,7 @@ def read(request: HttpRequest) -> dict:
         "last_hour": hour.last(len(hour.minutes)),
         "charts": [_throughput(hour), _lateness(hour), _load(load)],
         "failing": _failing(hour),
+        "levels": read_levels(),
         "types": sorted(hour.types.items(), key=lambda one: -(one[1].ok + one[1].failed))[:20],
     } | told(request, status)
 

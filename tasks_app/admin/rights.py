@@ -39,6 +39,11 @@ def may_operate_jobs(request: HttpRequest) -> bool:
     return may_view_jobs(request) and request.user.has_perm(OPERATE_JOBS)
 
 
+def may_read_api(request: HttpRequest) -> bool:
+    """The API has both jobs and tasks, so a page that reads it needs the rights to both."""
+    return may_view(request) and may_view_jobs(request)
+
+
 def may_view_tokens(request: HttpRequest) -> bool:
     return request.user.has_perm(VIEW_TOKENS)
 

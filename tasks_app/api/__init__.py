@@ -24,6 +24,7 @@ from . import (
     calendars,
     campaigns,
     dead_letters,
+    forecast,
     health,
     hosts,
     jobs,
@@ -34,6 +35,7 @@ from . import (
     runs,
     safeguards,
     secrets,
+    service_levels,
     subscriptions,
     task_types,
     tasks,
@@ -41,6 +43,7 @@ from . import (
     version,
 )
 from .auth import Session, Token, for_readers
+from .door import admitted
 from .edges import StrictParser, nothing_here, refuse_unknown_parameters, spoken
 from .openapi import complete, operations_of
 from .problems import handle_all
@@ -68,7 +71,7 @@ class PunctualAPI(NinjaAPI):
             refuse_unknown_parameters(operation)
         *own, root = super()._get_urls()
         for one in own:
-            one.callback = spoken(one.callback)
+            one.callback = spoken(admitted(one.callback))
         found = [*own, re_path("", nothing_here, name=root.name)]
         for one in found:
             login_not_required(one.callback)  # it asks for a token or a login itself, whatever a project's pages do
@@ -90,6 +93,7 @@ api = PunctualAPI(
 handle_all(api)
 api.add_exception_handler(AuthenticationError, limits.unauthenticated)
 OWN = (
+    ("/jobs", forecast.drafts),  # before an id, which its address could be
     ("/jobs", jobs.router),
     ("/jobs", backfills.of_job),
     ("/backfills", backfills.router),
@@ -112,6 +116,8 @@ OWN = (
     ("/dead-letters", dead_letters.router),
     ("/audit", audit.router),
     ("", health.router),
+    ("", service_levels.router),
+    ("", forecast.router),
     ("", version.router),
 )
 # Every installed app may have a `punctual_api` module with endpoints of its own; no app is named here.

@@ -185,7 +185,13 @@ _SAFEGUARD = {
             "since": "2027-03-01T08:05:00Z",
             "figures": {"p95_ms": 5380.0, "oldest_ms": 7210, "started": 4200, "low_rate": 40.0, "limit_ms": 2000.0},
             "actions": ["lane low is slowed to 10 tasks a second"],
-            "order": None,
+            "order": {
+                "kind": "force",
+                "stage": 1,
+                "by": "olga",
+                "reason": "the sale begins at nine",
+                "until": "2027-03-01T09:00:00Z",
+            },
         }
     ],
 }
@@ -193,12 +199,12 @@ _SAFEGUARD_INCIDENT = {
     "id": 7,
     "name": "delay",
     "subject": "",
-    "sentence": "95 % of the tasks start within 5 s, and the oldest has been due for 7 s: more than 2 s.",
+    "sentence": "olga wanted it so: the sale begins at nine",
     "figures": {"p95_ms": 5380.0, "oldest_ms": 7210, "started": 4200, "low_rate": 40.0, "limit_ms": 2000.0},
     "actions": [{"at": "2027-03-01T08:05:00+00:00", "actions": ["lane low is slowed to 10 tasks a second"]}],
     "stage": 1,
     "dry": False,
-    "forced_by": "",
+    "forced_by": "olga",
     "opened_at": "2027-03-01T08:05:00Z",
     "closed_at": None,
     "ending": "",
@@ -498,6 +504,70 @@ EXAMPLES = {
             "notices": [],
         }
     ],
+    "ServiceLevelsOut": [
+        {
+            "days": 30,
+            "since": "2027-01-30T08:00:00Z",
+            "until": "2027-03-01T08:00:00Z",
+            "availability": {
+                "goal": 0.999,
+                "share": 0.99972,
+                "minutes_up": 43188,
+                "minutes_down": 12,
+                "minutes_unwatched": 0,
+                "budget_minutes": 43.2,
+                "budget_left_minutes": 31.2,
+                "kept": True,
+            },
+            "trigger_delay": {"goal_ms": 2000.0, "p95_ms": 21.5, "started": 9120000, "kept": True},
+            "success": {"goal": 0.995, "share": 0.9991, "succeeded": 9111792, "failed": 8208, "kept": True},
+            "outages": [{"since": "2027-02-11T03:12:00Z", "minutes": 12, "lanes": ["default", "low"]}],
+        }
+    ],
+    "ForecastOut": [
+        {
+            "begins": "2027-03-01T07:31:00Z",
+            "age_seconds": 12.5,
+            "jobs": 4711,
+            "jobs_left_out": 0,
+            "capacity_per_minute": 2400.0,
+            "capacity_words": "8 slots, and a task took 200 ms on average within a day.",
+            "lanes": [{"lane": "default", "firings": 3, "minutes": [0, 0, 2, 0, 0, 1]}],
+            "peaks": [{"at": "2027-03-02T00:00:00Z", "firings": 3120, "over_capacity": True}],
+        }
+    ],
+    "DraftIn": [_JOB_IN, {"name": "coupon_job", "cron": "0 */5 * * * ?"}],
+    "DraftOut": [
+        {
+            "words": "At 09:00 on Monday through Friday, Europe/Berlin time",
+            "times": [
+                {
+                    "at": "2027-03-01T08:00:00Z",
+                    "fire_time": "2027-03-01T08:00:00Z",
+                    "words": "Mon 1 Mar 2027 09:00 CET",
+                }
+            ],
+            "falls_out": [],
+            "day": {
+                "begins": "2027-03-01T07:31:00Z",
+                "step_minutes": 15,
+                "others": [0, 3120, 7],
+                "own": [0, 1, 0],
+                "capacity_per_minute": 2400.0,
+                "age_seconds": 12.5,
+            },
+            "advice": {
+                "at": "2027-03-01T08:00:00Z",
+                "firings": 3121,
+                "jitter": 600,
+                "words": "It makes a peak worse. At 08:00 UTC on 01 Mar, 3,121 firings come together, and the workers "
+                "can run about 2,400 in a minute. Spread over 600 seconds (jitter), its busiest minute would have 12.",
+            },
+            "errors": [
+                {"field": "task_type", "detail": "task_type is missing; it says what runs. You may use REPORT_SEND."}
+            ],
+        }
+    ],
     "LiveOut": [{"status": "ok"}],
     "VersionOut": [{"version": "0.1.0", "api": "v1", "redis": True}],
     "BulkCreateIn": [
@@ -749,7 +819,11 @@ PROBLEMS = {
         ),
         ("SCH_412_STALE", "job 12 is at revision 4, not 3: somebody changed it. Read it again.", _JOB_THERE),
         ("SCH_413_TOO_LARGE", "The body has more than 212,992 bytes. Send ids instead of data.", None),
-        ("SCH_422_INVALID", "body.at: Value error, 5 is not a time; write it like 2027-03-01T09:00:00Z", None),
+        (
+            "SCH_422_INVALID",
+            "body.at: Value error, 5 is not a time; write it like 2027-03-01T09:00:00Z",
+            {"errors": [{"field": "at", "detail": "Value error, 5 is not a time; write it like 2027-03-01T09:00:00Z"}]},
+        ),
         ("SCH_422_KEY_REUSED", "Idempotency-Key 'a1' was used for another request. Make up a new one.", None),
         ("SCH_428_IF_MATCH_MISSING", "Send a header If-Match with the revision that you have read.", None),
         (
@@ -767,6 +841,12 @@ PROBLEMS = {
             "SCH_503_DEGRADED",
             "Too many tasks give up: only work in lane 'critical' fires until that is over, and this would run in "
             "'default'. Nothing was triggered; try again later.",
+            None,
+        ),
+        (
+            "SCH_503_OVERLOADED",
+            "The database has too much to do: it answers slowly. Reads have to wait, so that tasks go on. Try again "
+            "later.",
             None,
         ),
         (

@@ -9,7 +9,7 @@ from typing import Annotated, TypeVar
 from django.http import HttpRequest
 from ninja import Path, Query, Router
 
-from tasks_app.core.errors import Conflicting, InvalidTask, shown
+from tasks_app.core.errors import Conflicting, InvalidTask, NameTaken, shown
 from tasks_app.core.jobs import JobStatus
 from tasks_app.engine.operations import jobs
 from tasks_app.engine.watch.browse import Bookmark, Filter
@@ -20,7 +20,7 @@ from tasks_app.lifecycle.anywhere import task_by_id
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.jobs.overrides import Overridden
 from tasks_app.lifecycle.jobs.parents import load_parents
-from tasks_app.lifecycle.jobs.request import JobRequest
+from tasks_app.lifecycle.jobs.request import JobRequest, field_of
 from tasks_app.lifecycle.jobs.view import firing_in_words, previewed, schedule_in_words, state_of
 from tasks_app.models import JobDefinition, ScheduleTask
 from tasks_app.sql import run
@@ -29,7 +29,7 @@ from .auth import caller
 from .enums import FiringOutcome, TaskStatus
 from .headers import tell_revision
 from .idempotency import mutation
-from .problems import SCOPE, Problem, as_there, may_answer, problem_of
+from .problems import SCOPE, Problem, as_there, errors_of, may_answer, problem_of
 from .schemas import (
     PAGE,
     Cursor,
@@ -75,11 +75,11 @@ _DEFAULTS = {field.name: field.default for field in fields(JobRequest) if field.
 @mutation
 def create_job(request: HttpRequest, body: JobIn, idempotency_key: Key = None):
     caller(request).refuse_closed_type(body.task_type)
-    given = _given(body)
+    given = given_fields(body)
     if given.pop("delay", None) is not None:
         given["at"] = instant_of(body)
     _refuse_hidden_parents(request, body)
-    with telling(request):
+    with telling(request), naming_fields():
         made = jobs.create_job(JobRequest(**given), operator(request, body.reason), tenant=caller(request).tenant)
     return 201, JobOut.of(usable(request, made))
 
@@ -116,10 +116,10 @@ def edit_job(request: HttpRequest, job_id: Id, body: JobPatch, if_match: NeededR
     if body.task_type is not None:
         caller(request).refuse_closed_type(body.task_type)
     _refuse_hidden_parents(request, body)
-    with telling(request):
+    with telling(request), naming_fields():
         job = jobs.edit_job(
             job_id,
-            _given(body),
+            given_fields(body),
             operator(request, body.reason),
             tenant=caller(request).tenant,
             revision=_revision(if_match),
@@ -278,6 +278,20 @@ def telling(request: HttpRequest) -> Iterator[None]:
         problem = problem_of(error)
         if error.row is not None and caller(request).may_see(error.row.task_type):
             problem.there = as_there(error.row)
+        if isinstance(error, NameTaken):
+            problem.there |= errors_of([("name", str(error))])
+        raise problem from error
+
+
+@contextmanager
+def naming_fields() -> Iterator[None]:
+    """What makes no sense is told with the field that it is about, so that a form can show it there."""
+    try:
+        yield
+    except InvalidTask as error:
+        problem, field = problem_of(error), field_of(error)
+        if field is not None:
+            problem.there = errors_of([(field, str(error))])
         raise problem from error
 
 
@@ -357,7 +371,7 @@ def _revision(etag: str | None) -> int | None:
     return None if etag is None else int(etag.removeprefix("W/").strip('"'))
 
 
-def _given(body: JobPatch) -> dict:
+def given_fields(body: JobPatch) -> dict:
     """The fields that were sent; null means the default."""
     sent = body.model_dump(exclude_unset=True, exclude={"reason"})
     return {name: _DEFAULTS.get(name) if value is None else value for name, value in sent.items()}

@@ -13,6 +13,7 @@ from ninja.operation import Operation
 
 from tasks_app.core.routers import ROUTERS
 
+from .door import LEVER_VIEWS, WATCHING
 from .examples import EXAMPLES, PROBLEMS
 from .headers import CHALLENGE, ETAG, HEADERS, RATE, REPLAYED, RETRY_AFTER
 from .problems import CODES, MEDIA_TYPE, ProblemOut
@@ -109,6 +110,8 @@ def _codes(method: str, operation: dict) -> set[str]:
     found = {"SCH_422_INVALID", "SCH_500_INTERNAL"}
     if "security" in operation:
         found |= {"SCH_401_UNAUTHENTICATED", "SCH_429_TOO_MANY", "SCH_503_DATABASE_DOWN"}
+    if operation["operationId"] not in WATCHING | LEVER_VIEWS:
+        found.add("SCH_503_OVERLOADED")
     if method != "get":
         found |= {"SCH_403_FORBIDDEN", "SCH_413_TOO_LARGE"}
     if "requestBody" in operation:

@@ -1,6 +1,7 @@
 """Errors of the REST API: problem+json (RFC 9457) with a code for programs and a sentence for people."""
 
 import logging
+from collections.abc import Iterable
 from enum import StrEnum
 from math import ceil
 
@@ -62,6 +63,7 @@ CODES = {
     "SCH_429_TOO_MANY": "Too many calls",
     "SCH_500_INTERNAL": "Something is broken here",
     "SCH_503_DEGRADED": "Only critical work fires at the moment",
+    "SCH_503_OVERLOADED": "The database has too much to do",
     "SCH_503_DISPATCHER_DOWN": "No dispatcher is alive",
     "SCH_503_DATABASE_DOWN": "The database does not answer",
     "SCH_503_ARCHIVE_DOWN": "The archive does not answer",
@@ -79,6 +81,7 @@ _PASSES_AFTER = {
     "SCH_409_IN_PROGRESS": 1,
     "SCH_409_CONFLICT": 1,
     "SCH_503_DEGRADED": 60,
+    "SCH_503_OVERLOADED": 5,
     "SCH_503_DISPATCHER_DOWN": 5,
     "SCH_503_DATABASE_DOWN": 5,
     "SCH_503_ARCHIVE_DOWN": 30,
@@ -101,6 +104,13 @@ class JobRef(Schema):
     revision: int
 
 
+class FieldErrorOut(Schema):
+    """What is wrong with one field of the body."""
+
+    field: str | None = Field(description="Its name; null: it is about several, or none")
+    detail: str
+
+
 class ProblemOut(Schema):
     """An error, as in RFC 9457. Nothing was changed."""
 
@@ -115,10 +125,13 @@ class ProblemOut(Schema):
     job: JobRef | SkipJsonSchema[None] = Field(
         None, description="The job that is already there, if the problem is about one"
     )
+    errors: list[FieldErrorOut] | SkipJsonSchema[None] = Field(
+        None, description="What is wrong with which fields of the body, where that is known"
+    )
 
 
 class Problem(Exception):
-    """Raised by a view: the answer is this problem. `there` is what stands in the way: `task` or `job`."""
+    """Raised by a view: the answer is this problem. `there` is what stands in the way: `task`, `job` or `errors`."""
 
     def __init__(self, code: str, detail: str, *, retry_after: int | None = None, there: dict | None = None) -> None:
         super().__init__(detail)
@@ -138,8 +151,13 @@ class Problem(Exception):
     @classmethod
     def again(cls, stored: dict) -> "Problem":
         """The one that as_dict() gave."""
-        there = {name: stored[name] for name in ("task", "job") if name in stored}
+        there = {name: stored[name] for name in ("task", "job", "errors") if name in stored}
         return cls(stored["code"], stored["detail"], there=there)
+
+
+def errors_of(found: Iterable[tuple[str, str]]) -> dict:
+    """What a problem tells of single fields of the body."""
+    return {"errors": [{"field": field, "detail": detail} for field, detail in found]}
 
 
 def as_there(row: JobDefinition | ScheduleTask) -> dict:
@@ -226,18 +244,26 @@ _RULES = {
 }
 
 
-def _invalid(error: ValidationError) -> Problem:
+def _invalid(error: ValidationError, types: str | None = None) -> Problem:
+    """`types` is what to say to a caller that has named no task type."""
     for one in error.errors:
         if one.get("type") == "missing" and one["loc"][0] == "header" and one["loc"][-1] in _MISSING:
             return Problem(*_MISSING[one["loc"][-1]])
-    told = [
-        f"{'.'.join(map(str, one['loc'][1:]))}: {_RULES.get(one['loc'][-1], one['msg'])}" for one in error.errors[:5]
-    ]
-    return Problem("SCH_422_INVALID", "; ".join(told)[:1000])
+    rules = _RULES | {"task_type": types} if types and _lacks_type(error) else _RULES
+    told = [(one["loc"], rules.get(one["loc"][-1], one["msg"])) for one in error.errors[:5]]
+    words = "; ".join(f"{'.'.join(map(str, where[1:]))}: {rule}" for where, rule in told)
+    fields = [(".".join(map(str, where[2:])), rule) for where, rule in told if where[0] == "body" and where[2:]]
+    return Problem("SCH_422_INVALID", words[:1000], there=errors_of(fields) if fields else None)
+
+
+def _lacks_type(error: ValidationError) -> bool:
+    return any(one.get("type") == "missing" and one["loc"][-1] == "task_type" for one in error.errors)
 
 
 def handle_all(api: NinjaAPI) -> None:
     def handler(request: HttpRequest, error: Exception) -> HttpResponse:
+        if isinstance(error, ValidationError):
+            return respond(_invalid(error, getattr(getattr(request, "auth", None), "types_to_choose", None)))
         return respond(problem_of(error))
 
     kinds = (Problem, ValidationError, AuthenticationError, HttpError, Http404, NotAway, *_OURS)

@@ -7,12 +7,14 @@ from django.contrib.admin.exceptions import DisallowedModelAdminLookup, Disallow
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.middleware.csrf import CsrfViewMiddleware
-from django.template.response import TemplateResponse
+from django.template.response import SimpleTemplateResponse, TemplateResponse
 from django.urls import URLPattern, URLResolver, reverse_lazy
 from django.utils.decorators import decorator_from_middleware
 from django.views.decorators.csrf import csrf_exempt
 
+from tasks_app.core.shedding import Kind
 from tasks_app.engine.web import people
+from tasks_app.engine.web.door import DOOR, Refusal
 from tasks_app.pages.links import console_url
 from tasks_app.pages.typed import keep
 
@@ -27,6 +29,8 @@ TOLD = {
     PermissionDenied: (403, "You may not see or do this"),
     Http404: (404, "There is nothing here"),
 }
+# Pages by the names of their addresses: the way in and out, and the one that takes load away.
+NEVER_SHED = ("login", "logout", "jsi18n", "tasks_app_lane")
 NO_RIGHT = "Your account lacks the permission for it. Whoever manages the accounts can grant it."
 
 
@@ -57,6 +61,12 @@ def _guarded(site, view: View) -> View:
     @wraps(view)
     def answered(request: HttpRequest, *args, **kwargs) -> HttpResponse:
         request.current_app = site.name
+        if (refusal := DOOR.refusal(_kind_of(request))) is not None:
+            return _busy(request, refusal)
+        with DOOR.inside():
+            return admitted(request, *args, **kwargs)
+
+    def admitted(request: HttpRequest, *args, **kwargs) -> HttpResponse:
         before = people.acting.set(lambda: request.user.get_username())
         try:
             response = protected(request, *args, **kwargs)
@@ -79,6 +89,22 @@ def _guarded(site, view: View) -> View:
     answered.login_url = reverse_lazy("admin:login", current_app=site.name)
     # The token is checked inside, where what was typed can be kept.
     return csrf_exempt(answered)
+
+
+def _kind_of(request: HttpRequest) -> Kind:
+    if request.resolver_match.url_name in NEVER_SHED:
+        return Kind.NEVER
+    return Kind.READ if request.method in ("GET", "HEAD") else Kind.WRITE
+
+
+def _busy(request: HttpRequest, refusal: Refusal) -> HttpResponse:
+    """A page that needs neither user, session nor database; what was typed stays in the browser."""
+    context = {"title": "Too busy", "words": refusal.words, "again": request.get_full_path()}
+    response = SimpleTemplateResponse("tasks_app/busy.html", context, status=503).render()
+    response["Retry-After"] = str(refusal.retry_after)
+    for name, value in headers().items():
+        response.headers.setdefault(name, value)
+    return response
 
 
 def _told(site, request: HttpRequest, error: Exception) -> HttpResponse:

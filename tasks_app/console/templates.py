@@ -16,6 +16,8 @@ from django.template.context import make_context
 from django.template.response import SimpleTemplateResponse
 from django.template.utils import get_app_template_dirs
 
+from tasks_app.pages.language import speaking
+
 FIRST = ("tasks_app", "unfold", "django.contrib.admin")
 LIBRARIES = {
     "punctual": "tasks_app.templatetags.punctual",
@@ -29,11 +31,17 @@ PROCESSORS = [
 
 
 class Page(Template):
-    """Its numbers stay as they are: with the thousands separator of a project, the id in a form would be two others."""
+    """Its numbers stay as they are: with the thousands separator of a project, the id in a form would be two others.
+
+    A page that says that it is `translated` speaks the browser's language, as far as there are texts.
+    """
 
     def render(self, context: dict | None = None, request: HttpRequest | None = None) -> str:
         made = make_context(context, request, autoescape=self.backend.engine.autoescape)
         made.use_l10n = False
+        if made.get("translated"):
+            with speaking(request):
+                return self.template.render(made)
         return self.template.render(made)
 
 

@@ -8,9 +8,9 @@ import copy
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import lru_cache
-from itertools import islice, pairwise, takewhile
+from itertools import islice, pairwise, product, takewhile
 
 from cronsim import CronSim, CronSimError
 from cronsim.explain import Expression
@@ -52,6 +52,15 @@ class Cron:
         engine = copy.copy(self._engine)
         engine.dt = after.replace(microsecond=0, tzinfo=None)
         return engine
+
+    def fires_on(self, day: date) -> bool:
+        midnight = datetime(day.year, day.month, day.day)  # noqa: DTZ001  (a wall clock has no zone)
+        return next(self.walls(midnight - timedelta(seconds=1))).date() == day
+
+    def times_of_day(self) -> list[int]:
+        """On a day on which it fires: when, in seconds since midnight, in order."""
+        fields = (sorted(field) for field in (self._engine.hours, self._engine.minutes, self._engine.seconds))
+        return [3600 * hour + 60 * minute + second for hour, minute, second in product(*fields)]
 
     def closest(self) -> timedelta:
         """The shortest time between two firings; the same whenever it is asked."""

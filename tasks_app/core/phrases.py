@@ -38,6 +38,11 @@ def milliseconds(value: float) -> str:
     return f"{value:.1f} ms" if value < 1000 else span(timedelta(milliseconds=value))
 
 
+def exact_percent(fraction: float) -> str:
+    """To a thousandth of a per cent, and never rounded up: 99.9 % is not reached by 99.8999 %."""
+    return f"{int(fraction * 100_000 + 1e-6) / 1_000:g} %"
+
+
 def percent(fraction: float) -> str:
     """A part of the whole as people say it; 100 % only if it is all of it."""
     return f"{int(fraction * 1000 + 1e-6) / 10:g} %"

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -254,6 +254,7 @@ class Failure:
     tags: tuple[str, ...] = ()  # for the dead letter, as are those below
     frame: str = ""  # the app's code that failed: module and function
     trace: str = ""  # where it was raised, unless the message says so
+    error: BaseException | None = field(default=None, compare=False, repr=False)  # for Sentry, where there is one
 
 
 @dataclass(frozen=True, slots=True)

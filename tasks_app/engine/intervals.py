@@ -16,6 +16,7 @@ INTERVALS: dict[str, Callable[[], float]] = {
     "campaign": lambda: 1.0,
     "prune": lambda: conf().PRUNE_SECONDS,
     "roll_up": lambda: 20.0,
+    "levels": lambda: 30.0,  # twice a minute, so that a minute is not judged much later than it can be
     "count": lambda: conf().METRICS_SECONDS,
     "rescue": lambda: 60.0,  # goes on with its walk, and should never find anything
     "release": lambda: 2.0,
@@ -24,4 +25,5 @@ INTERVALS: dict[str, Callable[[], float]] = {
     "safeguard": lambda: conf().SAFEGUARD_SECONDS,
     "alarm": lambda: conf().ALARM_SECONDS,
     "alert": lambda: conf().ALARM_SECONDS,
+    "ping": lambda: 60.0 if conf().PING_URL else 0.0,
 }

@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tasks_app", "0045_counts")]
+    dependencies = [("tasks_app", "0047_traces")]
 
     operations = [
         migrations.CreateModel(

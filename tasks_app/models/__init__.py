@@ -35,12 +35,14 @@ from .outbox_window import OutboxWindow
 from .safeguard import Curb, Pulse, PulseReader, Safeguard, SafeguardIncident
 from .schedule_task import AnyTask, PastTask, ScheduleTask
 from .secret import Secret
+from .service_minute import ServiceMinute
 from .shard_lease import ShardLease
 from .subscription import Subscription
 from .task_attempt import TaskAttempt
 from .task_batch import AnyBatch, PastBatch, TaskBatch
 from .task_log import TaskLog
 from .task_progress import TaskProgress
+from .task_trace import TaskTrace
 from .task_wait import TaskWait
 from .turn import Turn
 from .type_limit import TypeLimit
@@ -94,12 +96,14 @@ __all__ = [
     "SafeguardIncident",
     "ScheduleTask",
     "Secret",
+    "ServiceMinute",
     "ShardLease",
     "Subscription",
     "TaskAttempt",
     "TaskBatch",
     "TaskLog",
     "TaskProgress",
+    "TaskTrace",
     "TaskWait",
     "Turn",
     "TypeLimit",

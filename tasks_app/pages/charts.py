@@ -14,6 +14,7 @@ class Series:
     css: str
     values: Values
     shape: str = ""  # the path of an SVG
+    outline: bool = False  # a line across the bars, such as a limit; it is no column of the table
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +31,13 @@ class Chart:
     step: str = "Minute"  # what one value stands for: the head of the table's first column
 
     @property
+    def columns(self) -> list[Series]:
+        return [one for one in self.series if not one.outline]
+
+    @property
     def rows(self) -> list[tuple[str, list[float | None]]]:
         """The table: only where something happened."""
-        columns = zip(*(one.values for one in self.series), strict=True)
+        columns = zip(*(one.values for one in self.columns), strict=True)
         return [(label, list(row)) for label, row in zip(self.labels, columns, strict=True) if any(row)]
 
 
@@ -44,15 +49,19 @@ def bars(
     series: Sequence[Series],
     of: str,
     step: str = "Minute",
+    level: Series | None = None,
 ) -> Chart:
-    """Bars on top of each other, of what is counted: `of` is the word for one."""
+    """Bars on top of each other, of what is counted: `of` is the word for one. `level` is a line at its first value."""
     totals = [sum(value or 0 for value in column) for column in zip(*(s.values for s in series), strict=True)]
-    highest = _round_up(max(totals, default=0))
+    highest = _round_up(max(*totals, *(level.values if level else ()), 0))
     below = [0.0] * len(totals)
     drawn = []
     for one in series:
         drawn.append(Series(one.name, one.css, one.values, _boxes(one.values, below, highest)))
         below = [low + (value or 0) for low, value in zip(below, one.values, strict=True)]
+    if level is not None:
+        line = f"M0 {HEIGHT - level.values[0] / highest * HEIGHT:.1f}h{WIDTH:.0f}"
+        drawn.append(Series(level.name, level.css, level.values, line, outline=True))
     unit = of if highest == 1 else f"{of}s"
     return Chart(name, title, summary, drawn, labels, f"{highest:,.0f}", "0", unit, filled=True, step=step)
 

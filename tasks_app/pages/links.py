@@ -12,6 +12,14 @@ def console_url(name: str, *args: object) -> str:
     return reverse(f"admin:{name}", args=args, current_app=SITE)
 
 
+def api_url() -> str | None:
+    """Where the REST API begins; None: it is not installed, or the project serves none."""
+    try:
+        return reverse("punctual-api:read_health").removesuffix("/scheduler/health")
+    except NoReverseMatch:
+        return None
+
+
 def login_url() -> str:
     """Where a person logs in: at the console, or else where the project says."""
     try:

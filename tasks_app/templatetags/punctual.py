@@ -11,7 +11,7 @@ from django.utils.html import format_html, format_html_join
 from tasks_app.core.campaigns import CampaignState
 from tasks_app.core.graphs import RunState
 from tasks_app.core.jobs import JobStatus
-from tasks_app.core.phrases import first_line, milliseconds, span
+from tasks_app.core.phrases import exact_percent, first_line, milliseconds, span
 from tasks_app.core.states import Status
 from tasks_app.lifecycle.tries import error_of
 from tasks_app.models import ScheduleTask, Subscription
@@ -178,6 +178,20 @@ def seconds(value: float | None) -> str:
 @register.filter
 def percent(share: float) -> str:
     return f"{share:.1%}"
+
+
+@register.filter
+def share(value: float | None) -> str:
+    """Of a service level, where a thousandth of a per cent counts."""
+    return "–" if value is None else exact_percent(value)
+
+
+@register.filter
+def kept(value: bool | None):
+    """Whether a goal is."""
+    if value is None:
+        return "–"
+    return "yes" if value else format_html("<strong>{}</strong>", "no")
 
 
 @register.filter

@@ -24,7 +24,7 @@ LATER = {"at": "2090-01-01T00:00:00Z"}
 
 
 def body_of(path: str, task_type: str) -> dict | None:
-    if path.endswith("/jobs"):
+    if path.endswith(("/jobs", "/jobs/preview")):
         return JOB | {"task_type": task_type}
     if path.endswith("/tasks"):
         return {"task_type": task_type, "key": "b"}

@@ -19,7 +19,8 @@ COUNTER = "/admin/testapp/counter/"
 # What is sent by a form or answers to a program, and Django's forms, of which we have none.
 NO_PAGE = re.compile(
     "login|search|autocomplete|view_on_site|.*_(delete|history|test)"
-    "|tasks_app_(order|run|letter_(order|run|tags)|(scheduletask|taskbatch|auditentry|campaign|graphrun|dlqentry)_add)"
+    "|tasks_app_(order|run|job_draft(_of)?|letter_(order|run|tags)"
+    "|(scheduletask|taskbatch|auditentry|campaign|graphrun|dlqentry)_add)"
 )
 
 

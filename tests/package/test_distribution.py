@@ -36,6 +36,7 @@ NEEDS_EXTRA = {
     "tasks_app/embedded/": "embedded",
     "tasks_app/metrics/": "metrics",
     "tasks_app/engine/operations/declared_jobs/yaml_file.py": "yaml",
+    "tasks_app/engine/worker/spans.py": "otel",
 }
 
 
@@ -119,7 +120,7 @@ def test_the_checkout_runs_on_versions_that_the_package_allows():
             one = Requirement(line)
             pinned[canonicalize_name(one.name)] = str(one.specifier).removeprefix("==")
 
-    ours = ("admin", "embedded", "api", "archive", "calendars", "metrics", "yaml")
+    ours = ("admin", "embedded", "api", "archive", "calendars", "metrics", "yaml", "otel")
     extras = [one for name in ours for one in EXTRAS[name]]
     for one in [*CORE, *extras]:
         name = canonicalize_name(one.name)

@@ -1,18 +1,24 @@
 """The path of a task through a real beat, the real broker and a real worker, and what happens when they die."""
 
+import json
 import re
+from collections.abc import Iterator
 from datetime import timedelta
 
+import pytest
 from django.db import transaction
 from django.utils import timezone
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from tasks_app.client import reschedule, schedule
 from tasks_app.lifecycle.claim import LaneShare, claim
 from tasks_app.models import Node, ScheduleTask, TaskAttempt, TaskLog, TaskProgress
 from tests.support import project_celery
 from tests.support.engine import anybodys, row
+from tests.support.http_receiver import Receiver, http_receiver
 from tests.support.processes import wait_for
 from tests.support.testapp.models import Effect
+from tests.support.traces import tracing
 from tests.support.wait import wait_until
 
 
@@ -20,17 +26,34 @@ def lines_of_log(task_id: int) -> list[str]:
     return [text for one in TaskLog.objects.filter(task_id=task_id) for _, _, text in one.lines]
 
 
-def test_tasks_run_after_commit_at_their_time_until_they_succeed_and_send_with_the_projects_own_app(stack, redis):
-    """And one that is moved while it runs is seen, superseded and told so: one fleet for all, since starting one takes
-    longest."""
+def sent_spans(collector: Receiver, trace_id: int) -> list[str]:
+    """The names of those of this trace that a collector got."""
+    exports = [ExportTraceServiceRequest.FromString(one.body) for one in collector.got]
+    spans = [span for one in exports for of in one.resource_spans for scope in of.scope_spans for span in scope.spans]
+    return sorted(span.name for span in spans if int.from_bytes(span.trace_id) == trace_id)
+
+
+@pytest.fixture
+def collector() -> Iterator[Receiver]:
+    with http_receiver() as there:
+        yield there
+
+
+def test_tasks_run_after_commit_at_their_time_until_they_succeed_and_send_with_the_projects_own_app(
+    stack, redis, collector
+):
+    """And one that is moved while it runs is seen, superseded and told so; one is in the trace of whoever scheduled it;
+    and what they log is JSON: one fleet for all, since starting one takes longest."""
     stack.beat()
-    worker = stack.worker()
+    tracing_there = {"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": collector.url, "OTEL_BSP_SCHEDULE_DELAY": "100"}
+    worker = stack.worker(LOG_FORMAT="json", **tracing_there)
     long = schedule("T_LONG", "moved", payload={"do": "until_cancelled", "progress": [0.25, "waiting"], "log": ["a"]})
     wait_until(lambda: TaskProgress.objects.filter(task=long.task_id, note="waiting"), describe=stack.logs)
     moved = reschedule("T_LONG", "moved", delay=0.2, payload={})
     at = timezone.now() + timedelta(seconds=1)
+    with tracing() as traces, traces.request() as request, transaction.atomic():
+        soon = schedule("T_PLAIN", "now", payload={"say": "here I am", "span": "own"})
     with transaction.atomic():
-        soon = schedule("T_PLAIN", "now")
         later = schedule("T_PLAIN", "later", at=at)
         flaky = schedule("T_LONG", "flaky", payload={"do": "retry_until", "attempt": 3})
         sends = schedule("T_SENDS", "a", payload={"to": "anna"})
@@ -50,6 +73,13 @@ def test_tasks_run_after_commit_at_their_time_until_they_succeed_and_send_with_t
     wait_until(lambda: "It had got to: 25 %, waiting" in lines_of_log(long.task_id), describe=stack.logs)
     assert not TaskProgress.objects.exists()
     assert re.search(r"transport: +punctual(\+socket)?://", worker.text())
+    trace_id = request.get_span_context().trace_id
+    names = ["own", "run T_PLAIN", "settle T_PLAIN", "wait T_PLAIN"]
+    wait_until(lambda: sent_spans(collector, trace_id) == names, describe=lambda: sent_spans(collector, trace_id))
+    lines = [json.loads(line) for line in worker.text().splitlines() if line.startswith("{")]
+    [said] = [line for line in lines if line["message"] == "here I am"]
+    assert (said["task"], said["trace"]) == (soon.task_id, f"{trace_id:032x}")
+    assert any(line["message"].startswith("worker.ready") for line in lines)
 
 
 def test_a_worker_killed_while_running_leaves_its_task_to_another(stack):

@@ -35,6 +35,13 @@ def make(name: str = "report", *, task_type: str = "T_QUIET", tenant: str = "def
     return verbs.create(JobRequest(name=name, task_type=task_type, **options), by(), tenant).job
 
 
+def nightly(count: int, **options) -> None:
+    """So many jobs that all fire at midnight; rows of the table, and nothing else."""
+    given = {"task_type": "T_QUIET", "max_retry": 1, "catch_up_window": 60, "catch_up_most": 1, "shard": 0, "cursor": 1}
+    given |= {"cron": "0 0 * * *", "plan_from": now()} | options
+    JobDefinition.objects.bulk_create(JobDefinition(name=f"nightly {place}", **given) for place in range(count))
+
+
 def instances(job: JobDefinition | int) -> list[ScheduleTask]:
     return list(ScheduleTask.objects.filter(job=getattr(job, "id", job)).order_by("fire_time", "id"))
 

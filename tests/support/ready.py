@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from inventory_app.lifecycle import add
 from tasks_app.client import ToWebhook, schedule, subscribe
@@ -12,6 +13,7 @@ from tasks_app.core.callbacks import HTTP_CALLBACK
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.engine.beat.relay.deliveries import note_deliveries
 from tasks_app.engine.beat.relay.sink import Attempt
+from tasks_app.engine.beat.safeguards.guard import guard
 from tasks_app.engine.operations.api_tokens import issue
 from tasks_app.engine.operations.campaigns import start_matching
 from tasks_app.engine.operations.safeguards import force
@@ -26,7 +28,8 @@ from tests.support.alarms import alarm_ids
 from tests.support.api import Api
 from tests.support.engine import run_due
 from tests.support.graphs import begun, family
-from tests.support.jobs import make
+from tests.support.jobs import make, nightly
+from tests.support.levels import measured
 from tests.support.moves import away, dead
 from tests.support.operators import operator
 from tests.support.schema import Operation
@@ -111,6 +114,10 @@ def ready(api: Api, one: Operation, number: int = 0) -> Ready:
     elif one.id == "list_logs":
         ids["task_id"] = schedule("T_QUIET", "talks", payload={"log": ["hello"]}).task_id
         run_due()
+    elif one.id == "read_service_levels":
+        measured(timezone.now(), state="DOWN", down=["low"])
+    elif one.id == "read_forecast":
+        nightly(61)  # its example has a peak
     elif one.id == "read_limits":
         declare_limits([REGISTRY.require("T_RATED")])
     elif one.path.startswith("/runs"):
@@ -119,7 +126,9 @@ def ready(api: Api, one: Operation, number: int = 0) -> Ready:
         ids |= alarm_ids()
     elif one.path.startswith("/safeguards"):
         ids["safeguard"] = "delay"
-        force("delay", operator())
+        force("delay", operator(), stage=1)
+        for _ in range(2):  # the first look begins
+            guard()
     elif one.path.startswith("/dead-letters"):
         ids["letter_id"] = letter_of(*dead(f"dead {number}"))
     elif one.path.startswith("/stock/products"):

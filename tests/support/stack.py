@@ -82,9 +82,9 @@ class Stack:
     processes: list[Process] = field(default_factory=list)
     url: str = ""  # of the web process, once there is one
 
-    def web(self, **env: str) -> Process:
-        """The admin, served as in production, by one process."""
-        options = ["--bind", "127.0.0.1:0", "--workers", "1", "--graceful-timeout", "1"]
+    def web(self, port: int = 0, **env: str) -> Process:
+        """The admin, served as in production, by one process; at a port of its own if none is given."""
+        options = ["--bind", f"127.0.0.1:{port}", "--workers", "1", "--graceful-timeout", "1"]
         process = self._start("web", ["gunicorn", self.wsgi, *options], env)
         listening = wait_until(
             lambda: not process.alive or re.search(r"Listening at: (http://\S+)", process.text()),

@@ -13,6 +13,7 @@ from tasks_app.core.phrases import first_line
 from tasks_app.database import close_connections, our_connection
 from tasks_app.engine import nodes
 from tasks_app.engine.canary import send_canaries
+from tasks_app.engine.channels.sending import send_waiting, stop_sending
 from tasks_app.engine.intervals import INTERVALS
 from tasks_app.engine.releases import release_on_commit
 from tasks_app.lifecycle.away import lose
@@ -20,13 +21,14 @@ from tasks_app.lifecycle.reap import reap
 from tasks_app.sql import run
 
 from .alarms.alarm import alarm
-from .alarms.sending import send_waiting, stop_sending
 from .archiver import archive, stop_archiving
 from .campaigns import run_campaigns, stop_campaigns
 from .compensation import ScansFailed, compensate_and_tell
 from .counting import count
+from .levels import keep_levels
 from .mover import move
 from .partitions import keep_partitions
+from .ping import ping, stop_pinging
 from .releaser import release
 from .rescue import rescue
 from .retention import prune
@@ -80,6 +82,7 @@ CHORES = (
     Chore("prune", prune),
     Chore("roll_up", roll_up),
     Chore("count", count),
+    Chore("levels", keep_levels, aside=True),
     Chore("rescue", rescue),
     Chore("release", release),
     Chore("canary", send_canaries),
@@ -87,6 +90,7 @@ CHORES = (
     Chore("safeguard", guard, aside=True),
     Chore("alarm", alarm, aside=True),
     Chore("alert", send_waiting, aside=True, stop=stop_sending),
+    Chore("ping", ping, aside=True, stop=stop_pinging),
 )
 
 

@@ -30,6 +30,7 @@ class Pruned:
     hosts: int
     reports: int
     progress: int
+    traces: int
 
 
 def prune(steps: int = 20) -> Pruned:
@@ -48,6 +49,7 @@ def prune(steps: int = 20) -> Pruned:
         hosts=_prune("prune_hosts", KEEP_HOSTS_DAYS, steps),
         reports=_prune("prune_reports", KEEP_ANSWERS_DAYS, steps),
         progress=_walk("prune_progress", KEEP_PROGRESS_DAYS, steps),
+        traces=_walk("prune_traces", 0, steps),
     )
 
 
@@ -61,7 +63,7 @@ def _prune(statement: str, keep_days: float, steps: int) -> int:
     return total
 
 
-_cursors = {"prune_revisions": 0, "prune_progress": 0}  # where the walk over the ids goes on
+_cursors = {"prune_revisions": 0, "prune_progress": 0, "prune_traces": 0}  # where the walk over the ids goes on
 _VAIN_STEPS = 2  # stretches without anything to delete, before the walk rests until next time
 
 

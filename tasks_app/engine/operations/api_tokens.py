@@ -52,8 +52,9 @@ class Caller:
         """The same answer for a type that is closed, another's or not there at all: it tells nothing of the others."""
         if self.is_person or task_type in (usable := self.usable_types()):
             return
-        named = f"{', '.join(usable[:MOST_NAMED])}{' …' if usable[MOST_NAMED:] else ''}" if usable else "none so far"
-        raise TypeClosed(f"task type {task_type[:NAME_LENGTH]!r} is not open to this token. It may use {named}.")
+        raise TypeClosed(
+            f"task type {task_type[:NAME_LENGTH]!r} is not open to this token. It may use {_named(usable)}."
+        )
 
     def refuse_closed_lane(self, lane: str) -> None:
         if self.is_person or self.lanes is None or lane in self.lanes:
@@ -66,6 +67,11 @@ class Caller:
         if self.is_person:
             return sorted(one.name for one in REGISTRY)
         return sorted(one.name for one in REGISTRY if one.is_open_to(self.tenant) and self._may_use(one))
+
+    @property
+    def types_to_choose(self) -> str:
+        """For somebody who has named none."""
+        return f"task_type is missing; it says what runs. You may use {_named(self.usable_types())}."
 
     def _may_use(self, handler: Handler) -> bool:
         named = self.types is not None and handler.name in self.types
@@ -215,3 +221,8 @@ def _audit(operator: Operator, verb: str, token: ApiToken, outcome: str) -> None
 
 def digest_of(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _named(types: list[str]) -> str:
+    """The first of them, for a sentence."""
+    return f"{', '.join(types[:MOST_NAMED])}{' …' if types[MOST_NAMED:] else ''}" if types else "none so far"

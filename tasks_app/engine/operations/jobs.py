@@ -5,6 +5,7 @@ from datetime import datetime
 
 from tasks_app.core.jobs import OnResume, Overlap
 from tasks_app.database import atomic
+from tasks_app.engine import tracing
 from tasks_app.engine.turns import give_turns_on_commit
 from tasks_app.engine.wakeup import wake_on_commit
 from tasks_app.lifecycle.audit import Operator
@@ -71,7 +72,16 @@ def trigger_job(
     overlap: str | None = None,
 ) -> Triggered:
     """One instance now; the same key is the same instance. `overlap` instead of what the job says."""
-    done = verbs.trigger(job_id, key, operator, tenant=tenant, payload=payload, overlap=overlap)
+
+    def trigger() -> Triggered:
+        return verbs.trigger(job_id, key, operator, tenant=tenant, payload=payload, overlap=overlap)
+
+    if tracing.traced_call():
+        with tracing.scheduling("trigger", {"punctual.job": job_id}) as keep:
+            done = trigger()
+            keep([done.task_id] if done.new else ())
+    else:
+        done = trigger()
     wake_on_commit(done.dues)
     if done.waits:
         give_turns_on_commit([job_id])

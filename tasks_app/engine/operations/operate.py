@@ -7,6 +7,7 @@ from datetime import datetime
 
 from tasks_app.conf import conf
 from tasks_app.core.errors import RetryLimited
+from tasks_app.engine import tracing
 from tasks_app.engine.wakeup import wake_on_commit
 from tasks_app.engine.watch.browse import Filter, tally
 from tasks_app.lifecycle import operate as _operate
@@ -17,6 +18,8 @@ from tasks_app.lifecycle.retry_limit import RETRIES_A_MINUTE
 from tasks_app.models import AnyTask
 
 COUNT_SECONDS = 4.0
+_MAKES_DUE = (Verb.RETRY, Verb.REPLAY, Verb.MOVE)
+_STILL_LIVE = (Answer.REPLAYED, Answer.DUE_NOW, Answer.MOVED)  # the row is the same: what runs is what was ordered
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,12 @@ def preview_matching(verb: Verb, wanted: Filter, seconds: float = COUNT_SECONDS)
 
 def operate_tasks(verb: Verb, ids: Sequence[int], operator: Operator, at: datetime | None = None) -> Operated:
     """One order for some tasks, in one transaction."""
-    done = _operate.operate(verb, ids, operator, at)
+    if verb in _MAKES_DUE and tracing.traced_call():
+        with tracing.scheduling(f"{verb} tasks", {}) as keep:
+            done = _operate.operate(verb, ids, operator, at)
+            keep(one for one, answer in done.answers.items() if answer in _STILL_LIVE)
+    else:
+        done = _operate.operate(verb, ids, operator, at)
     if done.due is not None:
         wake_on_commit(dict.fromkeys(range(conf().SHARDS), done.due))
     return done

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask, shown
 from tasks_app.core.memory import collector_paused
+from tasks_app.engine import tracing
 from tasks_app.engine.wakeup import wake_on_commit
 from tasks_app.lifecycle.request import Request, new_key
 from tasks_app.lifecycle.schedule import Scheduled
@@ -45,7 +46,7 @@ _FEW = 16
 @collector_paused()
 def scheduled(verb: Callable[..., list[Scheduled]], requests: Sequence[Request], *by: str) -> list[Scheduled]:
     """Schedule, and wake those who have to look earlier for it, once the caller has committed."""
-    answers = verb(requests, *by)
+    answers = _traced(verb, requests, *by) if requests and tracing.traced_call() else verb(requests, *by)
     dues = [answer.due for answer in answers if answer.due is not None]
     if len(dues) > _FEW:
         wake_on_commit(dict.fromkeys(range(conf().SHARDS), min(dues)))
@@ -57,3 +58,12 @@ def scheduled(verb: Callable[..., list[Scheduled]], requests: Sequence[Request],
                 earliest[shard] = min(answer.due, earliest.get(shard, answer.due))
         wake_on_commit(earliest)
     return answers
+
+
+def _traced(verb: Callable[..., list[Scheduled]], requests: Sequence[Request], *by: str) -> list[Scheduled]:
+    """In a span of the caller's trace, which the runs of these tasks will be in."""
+    _, task_type, _ = requests[0].unit
+    with tracing.scheduling(f"{verb.__name__} {task_type}", {"punctual.type": task_type}) as keep:
+        answers = verb(requests, *by)
+        keep(answer.task_id for answer in answers if answer.due is not None)
+        return answers

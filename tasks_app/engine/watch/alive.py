@@ -42,6 +42,11 @@ def slots_of(lane: str) -> int:
     return sum(slots for kind, lanes, slots in _live() if kind == Node.WORKER and lane in lanes)
 
 
+def all_slots() -> int:
+    """So many batches can run at the same time, of whatever lane."""
+    return sum(slots for kind, _, slots in _live() if kind == Node.WORKER)
+
+
 def redis_answers(seconds: float = 1.0) -> bool:
     """Whether Redis answers this process in time."""
     try:

@@ -4,14 +4,16 @@ import logging
 import random
 import threading
 import time
+from typing import TYPE_CHECKING
 
 from django.db import DatabaseError, InterfaceError
 
 from tasks_app.conf import conf
 from tasks_app.core.handlers import Handler
 from tasks_app.core.lateness import histogram
+from tasks_app.core.running import leave_task
 from tasks_app.core.task import NotYet, Outcome, Returned, Skipped, Task
-from tasks_app.database import our_connection
+from tasks_app.database import atomic, our_connection
 from tasks_app.engine.turns import give_turns_on_commit
 from tasks_app.engine.wakeup import SENDER, wake_on_commit
 from tasks_app.lifecycle.release import release_children
@@ -20,7 +22,11 @@ from tasks_app.lifecycle.start import StartedBatch, finish_batch
 
 from . import shutdown
 from .faults import is_infrastructure_fault, is_lock_fault
+from .sentry import send_errors
 from .telling import tell_last
+
+if TYPE_CHECKING:  # it needs OpenTelemetry, which most don't have
+    from .spans import BatchSpans
 
 log = logging.getLogger(__name__)
 
@@ -42,10 +48,12 @@ class BatchRun:
         self.finished = False  # the batch row is closed
         self.guarded = False  # a guard watches: a handler that can't be stopped may end the process
         self.backend_pid: int | None = None  # the database session that holds the handler's uncommitted effects
+        self.spans: BatchSpans | None = None  # of those of its tasks that are traced
         self.settling = threading.Lock()  # the watchdog may have to settle in place of a stuck main thread
         self._zero = time.monotonic() - (batch.clock.now() - batch.started)
         self.flush_at = time.monotonic() + FLUSH_SECONDS
         self._answered: set[int] = set()
+        self._writing_since = 0.0  # seconds since the epoch, here; of traced batches only
 
     # What the modes ask.
 
@@ -98,6 +106,7 @@ class BatchRun:
         if self.contact.reports:
             tell_last(self.batch.batch_no, self.contact, written)
         self._release(written)
+        self._tell_watchers(written)
 
     def is_old(self) -> bool:
         """Whether outcomes have waited long enough to be written before the batch ends."""
@@ -149,8 +158,15 @@ class BatchRun:
             self.written += moved
             self.finished = finish
             self._release(pending)
+            self._tell_watchers(pending)
             if moved < len(pending):
                 log.info("task.moved_meanwhile batch=%s tasks=%d", self.batch.batch_no, len(pending) - moved)
+
+    def _tell_watchers(self, written: list[Settled]) -> None:
+        """Those of the project that look at single tasks, once these are settled."""
+        if self.spans is not None:
+            self.spans.settled(written, self._writing_since)
+        send_errors(written)
 
     def _release(self, written: list[Settled]) -> None:
         """What waits for these is looked at now that they are settled. Should that fail, a beat looks too."""
@@ -174,11 +190,26 @@ class BatchRun:
 
     def write(self, settled: list[Settled], *, finish: bool) -> int:
         """settle, in the transaction if there is one."""
-        figures = self.figures()
-        moved = settle(self.batch.batch_no, self.handler, settled, finish=finish, figures=figures, wake=wake_on_commit)
+        leave_task()  # what is logged from here on is about the batch
+        spans = self.spans
+        if spans is None:
+            moved = self._write(settled, finish=finish)
+        else:
+            self._writing_since = time.time()
+            if spans.concerns(settled):
+                with atomic(savepoint=False):
+                    moved = self._write(settled, finish=finish)
+                    spans.note(settled)
+            else:
+                moved = self._write(settled, finish=finish)
         if self.batch.turns:
             give_turns_on_commit({one.task.job for one in settled} & self.batch.turns)
         return moved
+
+    def _write(self, settled: list[Settled], *, finish: bool) -> int:
+        return settle(
+            self.batch.batch_no, self.handler, settled, finish=finish, figures=self.figures(), wake=wake_on_commit
+        )
 
     def figures(self) -> BatchFigures:
         """How long its handlers took so far, and how late its tasks were begun."""

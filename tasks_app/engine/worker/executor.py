@@ -26,6 +26,7 @@ from .interruption import MainThreadInterrupter
 from .modes import run_each, run_in_one_call, run_in_threads
 from .results import returned
 from .runs import under_way
+from .surroundings import leave, surround
 from .telling import tell_rest
 from .transactional import EffectsRun
 from .watchdog import Watchdog
@@ -56,6 +57,7 @@ def run_batch(batch_no: UUID, *, guarded: bool = True) -> BatchReport:
     run = BatchRun(batch, handler)
     try:
         with under_way(batch), nullcontext() if watchdog is None else watchdog.watching(run):
+            surround(run)
             _execute(run, tools.interrupter)
     except BaseException:
         _give_back_untouched(run)
@@ -63,6 +65,7 @@ def run_batch(batch_no: UUID, *, guarded: bool = True) -> BatchReport:
     finally:
         if run.contact.reports:
             tell_rest(batch_no, run.contact)
+        leave(run)
         leave_other_databases()
     if watchdog is None and handler.is_async:
         event_loop().close_connections()

@@ -12,6 +12,7 @@ from .interruption import Interrupted, MainThreadInterrupter, interrupt_thread, 
 from .outcomes import as_fault, is_declared, outcome_of, refuse_unrun
 from .results import returned
 from .shift import Ended, Shift
+from .surroundings import leave
 from .threads import Crew, crew_of
 
 POLL_SECONDS = 0.05
@@ -27,6 +28,7 @@ def run_each(run: BatchRun, interrupter: MainThreadInterrupter, keep=None) -> No
         except Interrupted as reason:
             # The signal may land just outside the call's own try; the task it was meant for is the last begun.
             interrupter.leave()
+            leave(run)
             last = next(reversed(run.begun))
             run.end(next(t for t in run.batch.tasks if t.id == last), outcome_of(reason))
 

@@ -16,6 +16,7 @@ from tasks_app.core.task import Failure, GoneAway, NotYet, Outcome, Returned, Sk
 from .causes import frame_of, trace_of
 from .faults import put_back_after
 from .interruption import SHUTDOWN, TIMEOUT, Interrupted
+from .sentry import worth_sending
 
 TRACE_LENGTH = 3_000
 NEVER_RAN = "NEVER_RAN"
@@ -50,13 +51,15 @@ def outcome_of(error: BaseException) -> Outcome:
             return Returned()  # its own is not written; others in its call are as good as never begun
     # Anything else, SystemExit and its kin included: a handler's mistake is a failed try, not the worker's end.
     given = (tags.TRANSIENT_ERROR,) if isinstance(error, _PASSING) else ()
-    return Failure(type(error).__name__, _with_trace(error), tags=given, frame=frame_of(error))
+    said = worth_sending(error)
+    return Failure(type(error).__name__, _with_trace(error), tags=given, frame=frame_of(error), error=said)
 
 
 def _about(error: BaseException, code: str, given: tuple[str, ...] = ()) -> dict:
-    """What its dead letter tells of an error, should there be one."""
+    """What its dead letter tells of an error, should there be one; and Sentry."""
     own = (_BY_CODE[code],) if code in _BY_CODE else ()
-    return {"tags": tuple(dict.fromkeys((*own, *given))), "frame": frame_of(error), "trace": trace_of(error)}
+    found = {"tags": tuple(dict.fromkeys((*own, *given))), "frame": frame_of(error), "trace": trace_of(error)}
+    return found | {"error": worth_sending(error)}
 
 
 def refuse_unrun(answer: object) -> None:

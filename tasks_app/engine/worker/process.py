@@ -7,14 +7,15 @@ import logging
 import os
 import threading
 
-from celery.signals import worker_init, worker_process_init, worker_ready, worker_shutting_down
+from celery.signals import worker_init, worker_process_init, worker_process_shutdown, worker_ready, worker_shutting_down
 from django.db import DatabaseError, InterfaceError, connections
 
 from tasks_app.conf import conf
 from tasks_app.core.memory import keep_what_is_loaded
 from tasks_app.database import our_connection, tune_connections
-from tasks_app.engine import nodes
+from tasks_app.engine import nodes, tracing
 from tasks_app.engine.celery_app import app, project_app
+from tasks_app.engine.lookout import LOOKOUT
 from tasks_app.engine.wakeup import SENDER
 
 from . import shutdown
@@ -22,6 +23,7 @@ from . import shutdown
 log = logging.getLogger(__name__)
 
 POOLS = ("prefork", "solo")
+FLUSH_SECONDS = 2.0
 
 
 class Reporter(threading.Thread):
@@ -42,6 +44,7 @@ class Reporter(threading.Thread):
                 if first:
                     SENDER.wake_all()  # something may be due that had no worker until now
                 first = False
+                LOOKOUT.ride()  # if no beat is left, somebody has to say so
             except (DatabaseError, InterfaceError) as error:
                 log.warning("node.unreported error=%r", str(error).strip())
                 our_connection().close()
@@ -121,6 +124,13 @@ def warm_up() -> None:
         our_connection().ensure_connection()
     except (DatabaseError, InterfaceError) as error:
         log.warning("worker.cold error=%r", str(error).strip())
+
+
+@worker_process_shutdown.connect
+def end_child(**_: object) -> None:
+    """It ends without what Python does at the end of a program, such as sending the last spans."""
+    if _is_ours:
+        tracing.flush(FLUSH_SECONDS)
 
 
 @worker_ready.connect

@@ -5,24 +5,23 @@ from contextlib import contextmanager
 
 from tasks_app.core.away import Addresses, Run, use_addresses
 from tasks_app.core.errors import InvalidTask
+from tasks_app.core.running import BATCHES
 from tasks_app.core.task import Task
 from tasks_app.engine.addresses import addresses
 from tasks_app.lifecycle.start import StartedBatch
 
-_under_way: list[StartedBatch] = []  # one, but for tests that run a batch inside another
-
 
 @contextmanager
 def under_way(batch: StartedBatch) -> Iterator[None]:
-    _under_way.append(batch)
+    BATCHES.append(batch)
     try:
         yield
     finally:
-        _under_way.remove(batch)
+        BATCHES.remove(batch)
 
 
 def _addresses(task: Task) -> Addresses:
-    for batch in _under_way:
+    for batch in BATCHES:
         if any(one is task for one in batch.tasks):
             return addresses(Run(task.tenant, task.token, task.id, batch.batch_no))
     raise InvalidTask(

@@ -26,6 +26,7 @@ from .alerts import write_alerts
 MOST_CAUSES = 50  # incidents of one rule that are open at the same time; what else happens to it is one more
 MOST_AT_ONCE = 200  # incidents in one transaction
 ASK_AGAIN_SECONDS = 60.0
+FRESH_SECONDS = 30.0  # what is found by looking is looked for at least twice in this time, as long as it is there
 FORGET_SECONDS = 7 * 86_400.0  # it never happened again, and nothing of the kind ran: closed, and nobody is told
 CAUSE_LENGTH = 200
 LEVELS = [str(one) for one in Condition if one.is_level]
@@ -111,7 +112,8 @@ def rules_for(tenants: set[str | None]) -> list[AlarmRule]:
 def tell_due() -> int:
     """Write the alerts about what has waited long enough, in one transaction; returns about how many incidents."""
     with atomic(savepoint=False):
-        found = [Open(*row) for row in run("to_tell", {"most": MOST_AT_ONCE})]
+        asked = {"most": MOST_AT_ONCE, "levels": LEVELS, "fresh": FRESH_SECONDS}
+        found = [Open(*row) for row in run("to_tell", asked)]
         for kind in (AlertKind.OPENED, AlertKind.AGAIN):
             write_alerts(kind, [one for one in found if (one.told_at is None) == (kind is AlertKind.OPENED)])
         if found:

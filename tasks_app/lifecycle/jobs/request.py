@@ -1,8 +1,9 @@
 """What a caller asks a job to be: checked in full before anything is written."""
 
 import json
+import re
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from math import ceil
@@ -10,7 +11,7 @@ from typing import Annotated
 
 from tasks_app.core.calendars import Days, OnDayOff
 from tasks_app.core.celery_call import CELERY_TASK, celery_call
-from tasks_app.core.errors import InvalidTask, nearest, refuse_absurd_instant, shown
+from tasks_app.core.errors import InvalidTask, NameTaken, PunctualError, nearest, refuse_absurd_instant, shown
 from tasks_app.core.firings import INSTANT
 from tasks_app.core.graphs import IfParentFails, When
 from tasks_app.core.handlers import REGISTRY, Handler, refuse_bad_lane, refuse_bad_max_retry
@@ -128,11 +129,11 @@ def columns(request: JobRequest, now: datetime, was: JobDefinition | None = None
     max_retry = usual if request.max_retry is None else request.max_retry
     refuse_bad_max_retry(max_retry, InvalidTask)
     _refuse_bad_timeout(request, handler)
-    _refuse_bad_limits(request)
     if request.task_type == CELERY_TASK:
         celery_call(request.payload)
     payload = fitting_payload(handler, request.payload)
     _refuse_bad_place(request)
+    when = timing(request, now, was, tenant)
     return {
         "name": name,
         "task_type": request.task_type,
@@ -142,11 +143,19 @@ def columns(request: JobRequest, now: datetime, was: JobDefinition | None = None
         "backoff": backoff,
         "timeout": request.timeout,
         "expires_after": None if request.expires_after is None else timedelta(seconds=request.expires_after),
-        **(_NO_TIMES if request.parents else _times(request, now, was, was.tenant if was else tenant)),
-        "has_parents": bool(request.parents),
+        **when,
         "when": str(request.when),
         "if_parent_fails": str(request.if_parent_fails),
-        "jitter_offset": jitter_offset(name, request.jitter),
+    }
+
+
+def timing(request: JobRequest, now: datetime, was: JobDefinition | None = None, tenant: str = DEFAULT_TENANT) -> dict:
+    """The values that say when it fires; an InvalidTask if they make no sense, whatever the others are."""
+    _refuse_bad_limits(request)
+    return {
+        **(_NO_TIMES if request.parents else _times(request, now, was, was.tenant if was else tenant)),
+        "has_parents": bool(request.parents),
+        "jitter_offset": jitter_offset(request.name or "", request.jitter),
         **{name: getattr(request, name) for name in ("start_at", "end_at", "max_runs", "jitter")},
         **{name: getattr(request, name) for name in ("catch_up", "catch_up_window", "catch_up_most", "overlap")},
     }
@@ -182,6 +191,19 @@ def checked_overlap(value: object) -> Overlap:
 def jitter_offset(name: str, jitter: int) -> int:
     """A job's own delay within its jitter: the same for every firing, so that the time between two stays the same."""
     return zlib.crc32(name.encode()) % (jitter + 1)
+
+
+def name_taken(tenant: str, name: str) -> NameTaken:
+    words = f"tenant {tenant!r} already has a job named {name!r}. Choose another name, or edit that one."
+    return NameTaken(words, JobDefinition.objects.filter(tenant=tenant, name=name).first())
+
+
+def field_of(error: PunctualError, among: Collection[str] = FIELDS) -> str | None:
+    """The field that an error is about, which its sentence begins with; None: it is about none of these."""
+    if isinstance(error, NameTaken):
+        return "name"
+    beginning = str(error)[:40].replace("time zone", "timezone").replace("task type", "task_type")
+    return next((word for word in re.findall(r"\w+", beginning) if word in among), None)
 
 
 def shown_fields(job: JobDefinition) -> dict:

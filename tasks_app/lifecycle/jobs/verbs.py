@@ -15,7 +15,7 @@ from django.db import IntegrityError
 
 from tasks_app.core.callbacks import HTTP_CALLBACK
 from tasks_app.core.celery_call import CELERY_TASK, celery_call
-from tasks_app.core.errors import HasChildren, InvalidTask, NameTaken, PunctualError, UnknownJob, shown
+from tasks_app.core.errors import HasChildren, InvalidTask, PunctualError, UnknownJob, shown
 from tasks_app.core.firings import INSTANT, newest
 from tasks_app.core.handlers import REGISTRY, refuse_other_tenant
 from tasks_app.core.jobs import JobStatus, OnResume, Overlap
@@ -38,7 +38,7 @@ from .instances import trigger as _trigger
 from .lock import Left, database_now, join, leave, lock_job, number_of, unknown
 from .overrides import drop_overrides, skip_moved
 from .parents import child_names
-from .request import JobRequest, changed, checked_overlap, columns, shown_fields
+from .request import JobRequest, changed, checked_overlap, columns, name_taken, shown_fields
 
 KEY_LENGTH = 150
 RESUMED = 100  # pauses that one look ends, at most
@@ -409,8 +409,7 @@ def _fresh(job: JobDefinition) -> JobDefinition:
 def _name_taken(error: IntegrityError, tenant: str, name: str) -> Exception:
     if "punctual_job_name" not in str(error):
         return error
-    words = f"tenant {tenant!r} already has a job named {name!r}. Choose another name, or edit that one."
-    return NameTaken(words, JobDefinition.objects.filter(tenant=tenant, name=name).first())
+    return name_taken(tenant, name)
 
 
 def _refuse_unknown(name: str, value: object) -> None:

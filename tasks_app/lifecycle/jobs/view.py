@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 from django.db.models import Q
 
-from tasks_app.core.errors import InvalidTask
+from tasks_app.core.errors import InvalidTask, PunctualError
 from tasks_app.core.graphs import When
 from tasks_app.core.jobs import JobStatus
+from tasks_app.core.lanes import DEFAULT_LANE, LANES
 from tasks_app.core.phrases import counted
 from tasks_app.core.rules import Reason, Rule
 from tasks_app.core.schedule import in_zone
@@ -18,7 +19,7 @@ from tasks_app.models.schedule_task import DEFAULT_TENANT
 from tasks_app.sql import run
 
 from .parents import parent_names
-from .request import JobRequest, columns
+from .request import JobRequest, columns, name_taken, timing
 
 MOST_NAMED = 10  # parents in a sentence
 MOST_DAYS_OFF = 200  # that one preview lists
@@ -52,7 +53,8 @@ def forecast(job: JobDefinition, count: int = 10, after: datetime | None = None)
     after = after or run("clock", {})[0][0]
     start = max(after, job.start_at - timedelta(microseconds=1)) if job.start_at else after
     if job.max_runs is not None:
-        waiting = ScheduleTask.objects.filter(job=job.id, execute_time__gt=after, status="INIT").count()
+        planned = ScheduleTask.objects.filter(job=job.id, execute_time__gt=after, status="INIT")
+        waiting = 0 if job.id is None else planned.count()
         count = min(count, max(job.max_runs - job.runs, 0) + waiting)
     overrides = {one.fire_time: one for one in overrides_of(job, after)}
     times = islice((at for at in job.schedule.after(start) if at not in overrides), count)
@@ -98,11 +100,37 @@ def overrides_of(job: JobDefinition, after: datetime) -> list[FiringOverride]:
     return list(FiringOverride.objects.filter(still, job=job.id).order_by("fire_time"))
 
 
+class Draft(NamedTuple):
+    """A job that nobody has saved."""
+
+    job: JobDefinition | None  # None: it can't be said when it would fire
+    refused: list[PunctualError]  # why it could not be saved as it is
+
+
+def draft_of(request: JobRequest, was: JobDefinition | None = None, tenant: str = DEFAULT_TENANT) -> Draft:
+    """A job of these fields. If only what runs makes no sense, there still are the times at which it would."""
+    now = run("clock", {})[0][0]
+    kept = {"id": was.id, "runs": was.runs, "overridden": was.overridden} if was else {"runs": 0, "overridden": False}
+    kept["tenant"] = was.tenant if was else tenant
+    try:
+        job = JobDefinition(**columns(request, now, was=was, tenant=tenant), **kept)
+    except PunctualError as error:
+        try:
+            when = timing(request, now, was=was, tenant=tenant)
+        except PunctualError as another:
+            return Draft(None, [error] if str(another) == str(error) else [error, another])
+        lane = request.lane if request.lane in LANES else DEFAULT_LANE
+        return Draft(JobDefinition(name=request.name, lane=lane, **when, **kept), [error])
+    namesakes = JobDefinition.objects.filter(tenant=job.tenant, name=job.name).exclude(id=job.id)
+    return Draft(job, [name_taken(job.tenant, job.name)] if namesakes.exists() else [])
+
+
 def preview(request: JobRequest, was: JobDefinition | None, count: int = 10, tenant: str = DEFAULT_TENANT) -> list[str]:
     """When a job of these fields would fire, in words; refuses what creating it would refuse."""
-    values = columns(request, run("clock", {})[0][0], was=was, tenant=tenant)
-    kept = {"id": was.id, "runs": was.runs, "overridden": was.overridden} if was else {"runs": 0, "overridden": False}
-    return lines_of(JobDefinition(**values, **kept), count)
+    draft = draft_of(request, was, tenant)
+    for error in draft.refused:
+        raise error
+    return lines_of(draft.job, count)
 
 
 def lines_of(job: JobDefinition, count: int = 10) -> list[str]:

@@ -73,7 +73,8 @@ def test_each_rule_has_its_own_limit_tenant_and_job():
     assert list(AlarmIncident.objects.values_list("rule", flat=True)) == [short.id]
 
 
-def test_without_such_a_rule_batches_are_not_looked_at(django_assert_num_queries):
+def test_without_such_a_rule_batches_are_not_looked_at(django_assert_num_queries, monkeypatch):
+    monkeypatch.setitem(looking._looked_at, "trouble", -1e9)
     rule()
     running()
     with django_assert_num_queries(3):
@@ -88,6 +89,11 @@ def test_trouble_of_the_scheduler_is_an_incident_for_each_rule_of_the_verdict(mo
     causes = set(AlarmIncident.objects.values_list("cause", flat=True))
     assert {"no_dispatcher", "no_worker"} <= causes
     time_passes(61)
+    tell_due()
+    assert titles() == []  # nobody has looked whether it is still there
+
+    monkeypatch.setitem(looking._looked_at, "trouble", -1e9)
+    look_around()
     tell_due()
     assert any(title.startswith("Nothing is dispatched: no beat is alive.") for title in titles())
 

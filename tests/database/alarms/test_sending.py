@@ -9,8 +9,8 @@ from standardwebhooks import Webhook
 
 from tasks_app.core.errors import RetryLimited
 from tasks_app.core.keyring import new_key
-from tasks_app.engine.beat.alarms import sending
-from tasks_app.engine.beat.alarms.sending import GIVE_UP_SECONDS, LEASE_SECONDS, send_waiting
+from tasks_app.engine.channels import sending
+from tasks_app.engine.channels.sending import GIVE_UP_SECONDS, LEASE_SECONDS, send_waiting
 from tasks_app.engine.operations import secrets
 from tasks_app.engine.operations.alarms import test_channel as send_test
 from tasks_app.engine.watch.status import read_status

@@ -1,10 +1,12 @@
 """Each rule that acts goes on and off again, fed by tasks that ran, and is seen in what a dispatcher gives out."""
 
+from datetime import timedelta
 from uuid import UUID
 
 import pytest
 from django.db import connection
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from tasks_app.client import schedule, schedule_many
 from tasks_app.client.jobs import trigger_job
@@ -102,6 +104,21 @@ def test_a_late_start_slows_low_down_then_pauses_it_and_lets_it_go_step_by_step(
     ]
     told = AuditEntry.objects.filter(actor="safeguard delay").order_by("id").values_list("verb", flat=True)
     assert list(told) == ["begin", "change", "change", "end"]
+
+
+def test_a_lane_is_slowed_to_a_part_of_what_it_did_before_and_stays_at_that():
+    minute = timezone.now().replace(second=0, microsecond=0)
+    figures = {"ok": 30_000, "failed": 0, "run_us": 1, "lateness": []}
+    Pulse.objects.create(minute=minute, lane="low", task_type="T_QUIET", **figures)
+    overdue(many("T_QUIET", 1), 10)
+    look()
+    Safeguard.objects.update(over_since=timezone.now() - timedelta(seconds=301))
+    look()
+    assert Curb.objects.get().rate == 25.0  # a quarter of a hundred a second
+
+    Pulse.objects.all().delete()
+    look()
+    assert Curb.objects.get().rate == 25.0
 
 
 def test_one_bad_type_has_its_retries_slowed_and_its_backfills_stopped_and_no_other(beat):

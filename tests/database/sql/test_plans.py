@@ -20,11 +20,13 @@ from tasks_app.client import cancel, ensure, find, find_many, reschedule, schedu
 from tasks_app.client.rolling import failing_keys
 from tasks_app.engine.beat.alarms.looking import look as look_around
 from tasks_app.engine.beat.alarms.reading import read_events
-from tasks_app.engine.beat.alarms.sending import send_waiting
 from tasks_app.engine.beat.counting import count
+from tasks_app.engine.beat.levels import step as judge_minutes
 from tasks_app.engine.beat.relay.reader import Cursor, read
 from tasks_app.engine.beat.relay.windows import merge_windows
 from tasks_app.engine.beat.roll_up import roll_up
+from tasks_app.engine.beat.safeguards.guard import guard
+from tasks_app.engine.channels.sending import send_waiting
 from tasks_app.engine.operations.backfill import BackfillRequest, foresee_backfill
 from tasks_app.engine.operations.backfill import start as start_backfill
 from tasks_app.engine.operations.campaigns import Pace, start_matching
@@ -35,6 +37,7 @@ from tasks_app.engine.watch.figures import next_hour
 from tasks_app.engine.watch.job_browse import JobFilter, last_runs, page_of_instances, page_of_jobs
 from tasks_app.engine.watch.letters import LetterFilter, page_of_letters
 from tasks_app.engine.watch.runs import RunFilter, page_of_runs
+from tasks_app.engine.watch.service_levels import read_levels
 from tasks_app.engine.watch.status import read_status
 from tasks_app.engine.watch.why import why_job, why_task
 from tasks_app.engine.worker.executor import run_batch
@@ -62,6 +65,7 @@ from tasks_app.models import (
     GraphRun,
     JobDefinition,
     OutboxWindow,
+    PulseReader,
     ScheduleTask,
     TaskBatch,
     Turn,
@@ -85,6 +89,7 @@ WHOLE = {
     "waiting_keys": "the same, and only what has a limit is indexed by its type: every claim would pay for more",
     "outlook": "the same, of what has no limit; asked by a person's page",
     "events_of_tasks": "it looks through what was told in a time, for a person who asked for the story of a unit",
+    "firing_groups": "it counts all jobs by their schedule; asked by people, and kept for a minute",
     "gather_all": "the first window of events, and the one after a restore, have all there is; once each",
 }
 # Of what PostgreSQL's planner expects more in a larger table, since it doesn't know the parameters: what it really is.
@@ -97,6 +102,8 @@ EXPECTED_TO_GROW = {
     "recent_runs": "the batches of a few seconds; run below",
     "recent_deaths": "the dead letters of a few seconds, between two numbers; run below",
     "count_sample": "a share of the pages that gets smaller with the table",
+    "canary_returns": "the minutes since the last one that was judged; run below",
+    "service_figures": "the same",
     "roll_up": "the minutes since the last one that is there; run below",
     "status_minutes": "the last hour; run below",
     "status_sample": "a share of the pages that gets smaller with the table",
@@ -156,6 +163,16 @@ def tell_of_a_run() -> None:
 def look_for_alarms() -> None:
     for step in (read_events, read_events, look_around, calm_due, tell_due):
         step()
+
+
+def look_at_safeguards() -> None:
+    guard()  # the first look begins
+    claim_and_run()
+    PulseReader.objects.update(read_until=timezone.now() - timedelta(seconds=30))
+    TaskBatch.objects.filter(finished_at__gt=timezone.now() - timedelta(seconds=20)).update(
+        finished_at=timezone.now() - timedelta(seconds=10)
+    )
+    assert guard() is not None
 
 
 def look_for(**wanted: object) -> Callable[[], object]:
@@ -234,6 +251,8 @@ DOES = {
     "roll up": roll_up,
     "count": count,
     "scrape": scrape,
+    "judge minutes": judge_minutes,
+    "service levels": read_levels,
     "plan": lambda: plan_due(range(16), 60.0),
     "plan nothing": lambda: sql.run("to_plan", {"shards": list(range(16)), "ahead": 60.0}),
     "give turns": give_some_turns,
@@ -243,8 +262,10 @@ DOES = {
     "prune alerts": lambda: sql.run("prune_alerts", {"keep": 10 * DAY, "step": 100}),
     "prune incidents": lambda: sql.run("prune_incidents", {"keep": 10 * DAY, "step": 100}),
     "look for alarms": look_for_alarms,
+    "look at safeguards": look_at_safeguards,
     "send alerts": send_waiting,
     "tell of a run": tell_of_a_run,
+    "prune traces": lambda: sql.run("prune_traces", {"after": 0, "step": 100}),
     "prune progress": lambda: sql.run("prune_progress", {"after": 0, "keep": 3600.0, "step": 100}),
     "prune revisions": lambda: sql.run("prune_revisions", {"after": 0, "keep": DAY, "step": 100}),
     "cut a window": cut_a_window,

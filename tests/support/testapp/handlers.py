@@ -10,6 +10,7 @@ import time
 
 from asgiref.sync import sync_to_async
 from django.db import connection, transaction
+from opentelemetry import trace
 
 from tasks_app.client import Away, Result, RetryableError, Skip, Snooze, UnrecoverableError, ensure, handler, write
 from tests.support.project_celery import mail
@@ -23,6 +24,10 @@ def act(task) -> object:
         task.defer(**effect)
     for line in payload.get("log", ()):
         task.log(line)
+    if "say" in payload:
+        logging.getLogger("shop").warning(payload["say"])
+    if "span" in payload:
+        trace.get_tracer("shop").start_span(payload["span"]).end()
     if "progress" in payload:
         task.progress(*payload["progress"])
     match payload.get("do", "ok"):

@@ -10,6 +10,9 @@ import pytest
 from gunicorn.config import Config
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
+from scheduler_project.web_log import JsonLogger
+from tasks_app.logs import JsonFormatter
+
 
 @pytest.fixture
 def worker():
@@ -51,6 +54,15 @@ def test_gunicorn_gives_back_what_was_not_read(pair):
     assert next(conn.parser).path == "/first"
     assert conn.parser.unreader.take_buffered() == b"GET /second"
     assert conn.parser.unreader.take_buffered() == b""
+
+
+def test_gunicorn_says_what_it_says_in_one_log(capsys):
+    made = JsonLogger(Config())
+    made.info("listening at %s", "here")
+
+    [handler] = made.error_log.handlers
+    assert isinstance(handler.formatter, JsonFormatter)
+    made.error_log.removeHandler(handler)
 
 
 def test_gunicorn_calls_what_a_socket_was_registered_with(worker, pair):

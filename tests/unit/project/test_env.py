@@ -4,7 +4,7 @@ from ipaddress import ip_network
 
 import pytest
 
-from scheduler_project.env import EnvironmentProblem, database_settings, networks, public_url, whole_number
+from scheduler_project.env import EnvironmentProblem, database_settings, log_format, networks, public_url, whole_number
 from scheduler_project.proxy import client_of
 
 URL = "postgresql://me:secret@db:5433/punctual"
@@ -30,6 +30,16 @@ def test_other_keys_of_a_database_url_go_to_libpq_as_they_are():
         "5433",
         "punctual",
     )
+
+
+def test_logs_are_text_or_json_and_nothing_else(monkeypatch):
+    monkeypatch.delenv("LOG_FORMAT", raising=False)
+    assert log_format() == "text"
+    monkeypatch.setenv("LOG_FORMAT", "json")
+    assert log_format() == "json"
+    monkeypatch.setenv("LOG_FORMAT", "jsno")
+    with pytest.raises(EnvironmentProblem, match="LOG_FORMAT is 'jsno'; it must be text or json"):
+        log_format()
 
 
 @pytest.mark.parametrize("text", ["1.5", "many", "inf", ""])

@@ -53,6 +53,7 @@ from .api.jobs import list_instances as _list_instances
 from .api.jobs import list_jobs as _list_jobs
 from .api.jobs import move_firing as _move_firing
 from .api.jobs import pause_job as _pause_job
+from .api.jobs import preview_draft as _preview_draft
 from .api.jobs import preview_job as _preview_job
 from .api.jobs import read_job as _read_job
 from .api.jobs import restore_firing as _restore_firing
@@ -71,8 +72,10 @@ from .api.safeguards import forbid_safeguard as _forbid_safeguard
 from .api.safeguards import force_safeguard as _force_safeguard
 from .api.safeguards import list_safeguard_incidents as _list_safeguard_incidents
 from .api.safeguards import read_safeguards as _read_safeguards
+from .api.scheduler import read_forecast as _read_forecast
 from .api.scheduler import read_health as _read_health
 from .api.scheduler import read_liveness as _read_liveness
+from .api.scheduler import read_service_levels as _read_service_levels
 from .api.scheduler import read_version as _read_version
 from .api.secrets import delete_secret as _delete_secret
 from .api.secrets import list_secrets as _list_secrets
@@ -148,8 +151,11 @@ from .models.causes_out import CausesOut
 from .models.complete_in import CompleteIn
 from .models.delivery_out import DeliveryOut
 from .models.delivery_page import DeliveryPage
+from .models.draft_in import DraftIn
+from .models.draft_out import DraftOut
 from .models.fail_in import FailIn
 from .models.firing_changed_out import FiringChangedOut
+from .models.forecast_out import ForecastOut
 from .models.health_out import HealthOut
 from .models.host_limit_in import HostLimitIn
 from .models.host_limit_out import HostLimitOut
@@ -212,6 +218,7 @@ from .models.safeguard_ordered_out import SafeguardOrderedOut
 from .models.safeguards import Safeguards
 from .models.secret_in import SecretIn
 from .models.secret_out import SecretOut
+from .models.service_levels_out import ServiceLevelsOut
 from .models.subscription_in import SubscriptionIn
 from .models.subscription_made import SubscriptionMade
 from .models.subscription_out import SubscriptionOut
@@ -240,6 +247,17 @@ from .types import UNSET, Unset
 
 class Operations:
     client: AuthenticatedClient
+
+    def preview_draft(
+        self,
+        body: DraftIn | Unset = UNSET,
+    ) -> DraftOut:
+        """What a job would be like"""
+        answer = _preview_draft.sync_detailed(
+            client=self.client,
+            body=body,
+        )
+        return cast(DraftOut, answer.parsed)
 
     def list_jobs(
         self,
@@ -2128,6 +2146,27 @@ class Operations:
         )
         return cast(HealthOut, answer.parsed)
 
+    def read_service_levels(
+        self,
+        *,
+        days: int | Unset = 30,
+    ) -> ServiceLevelsOut:
+        """How well the scheduler has done against its goals"""
+        answer = _read_service_levels.sync_detailed(
+            client=self.client,
+            days=days,
+        )
+        return cast(ServiceLevelsOut, answer.parsed)
+
+    def read_forecast(
+        self,
+    ) -> ForecastOut:
+        """What fires in each minute of the next day"""
+        answer = _read_forecast.sync_detailed(
+            client=self.client,
+        )
+        return cast(ForecastOut, answer.parsed)
+
     def read_version(
         self,
     ) -> VersionOut:
@@ -2192,6 +2231,17 @@ class Operations:
 
 class AsyncOperations:
     client: AuthenticatedClient
+
+    async def preview_draft(
+        self,
+        body: DraftIn | Unset = UNSET,
+    ) -> DraftOut:
+        """What a job would be like"""
+        answer = await _preview_draft.asyncio_detailed(
+            client=self.client,
+            body=body,
+        )
+        return cast(DraftOut, answer.parsed)
 
     async def list_jobs(
         self,
@@ -4079,6 +4129,27 @@ class AsyncOperations:
             client=self.client,
         )
         return cast(HealthOut, answer.parsed)
+
+    async def read_service_levels(
+        self,
+        *,
+        days: int | Unset = 30,
+    ) -> ServiceLevelsOut:
+        """How well the scheduler has done against its goals"""
+        answer = await _read_service_levels.asyncio_detailed(
+            client=self.client,
+            days=days,
+        )
+        return cast(ServiceLevelsOut, answer.parsed)
+
+    async def read_forecast(
+        self,
+    ) -> ForecastOut:
+        """What fires in each minute of the next day"""
+        answer = await _read_forecast.asyncio_detailed(
+            client=self.client,
+        )
+        return cast(ForecastOut, answer.parsed)
 
     async def read_version(
         self,

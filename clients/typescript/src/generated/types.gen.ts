@@ -5,6 +5,27 @@ export type ClientOptions = {
 };
 
 /**
+ * AdviceOut
+ *
+ * It makes a peak worse.
+ */
+export type AdviceOut = {
+    /**
+     * The worst minute
+     */
+    at: string;
+    /**
+     * In that minute, with its own
+     */
+    firings: number;
+    /**
+     * Seconds that would help; null: none would
+     */
+    jitter: number | null;
+    words: string;
+};
+
+/**
  * AlarmChannelIn
  *
  * A new channel.
@@ -372,6 +393,38 @@ export type AuditPage = {
      * `after` of the next page; null on the last. A page may be short, or even empty, and still have a next one
      */
     next: string | null;
+};
+
+/**
+ * AvailabilityOut
+ */
+export type AvailabilityOut = {
+    /**
+     * As a share: 0.999 is 99.9 %
+     */
+    goal: number;
+    /**
+     * Of the minutes that were up; null if no lane was served
+     */
+    share: number | null;
+    minutes_up: number;
+    minutes_down: number;
+    /**
+     * Of those that were down, the last ones that no beat has looked at
+     */
+    minutes_unwatched: number;
+    /**
+     * How many minutes of the whole window may be down
+     */
+    budget_minutes: number;
+    /**
+     * How many of them are left; less than 0: too many were
+     */
+    budget_left_minutes: number;
+    /**
+     * Whether the goal is kept; null if there is nothing to judge
+     */
+    kept: boolean | null;
 };
 
 /**
@@ -935,6 +988,26 @@ export type CompleteIn = {
 export type Condition = 'dead' | 'late' | 'running' | 'missed' | 'suspended' | 'blocked' | 'trouble' | 'safeguard';
 
 /**
+ * DayOut
+ *
+ * The next day in steps of 15 minutes, each by its busiest minute.
+ */
+export type DayOut = {
+    begins: string;
+    step_minutes: number;
+    /**
+     * Firings of all jobs in the busiest minute of each step
+     */
+    others: Array<number>;
+    /**
+     * Firings of this one in each step
+     */
+    own: Array<number>;
+    capacity_per_minute: number | null;
+    age_seconds: number;
+};
+
+/**
  * DeclaredOut
  *
  * The file that declares a job.
@@ -988,6 +1061,123 @@ export type DeliveryPage = {
      */
     next: string | null;
     items: Array<DeliveryOut>;
+};
+
+/**
+ * DraftIn
+ *
+ * A job as far as it is filled in.
+ */
+export type DraftIn = {
+    name?: string | null;
+    task_type?: string | null;
+    payload?: unknown;
+    /**
+     * 5 fields as in cron, or 6 with seconds first; see docs/cron.md
+     */
+    cron?: string | null;
+    /**
+     * Seconds between two firings
+     */
+    every?: number | null;
+    /**
+     * One time
+     */
+    at?: string | null;
+    /**
+     * IANA name
+     */
+    timezone?: string | null;
+    dst_gap?: DstGap | null;
+    dst_repeat?: DstRepeat | null;
+    /**
+     * The name of a calendar whose days off the job keeps
+     */
+    calendar?: string | null;
+    /**
+     * What becomes of a firing on a day off
+     */
+    on_day_off?: OnDayOff | null;
+    /**
+     * Left out: the handler's
+     */
+    lane?: Lane | null;
+    /**
+     * Tries after the first; left out: the handler's
+     */
+    max_retry?: number | null;
+    /**
+     * Seconds before each retry; the last repeats
+     */
+    backoff?: Array<number> | null;
+    /**
+     * Seconds
+     */
+    timeout?: number | null;
+    /**
+     * Seconds; an instance later than this is not run
+     */
+    expires_after?: number | null;
+    start_at?: string | null;
+    end_at?: string | null;
+    max_runs?: number | null;
+    /**
+     * Seconds
+     */
+    jitter?: number | null;
+    catch_up?: CatchUp | null;
+    /**
+     * Seconds
+     */
+    catch_up_window?: number | null;
+    catch_up_most?: number | null;
+    /**
+     * Names of the jobs that it waits for; such a job has no schedule of its own
+     */
+    parents?: Array<string> | null;
+    /**
+     * What it waits for: that all parents succeeded, are over, or one failed
+     */
+    when?: When | null;
+    if_parent_fails?: IfParentFails | null;
+    /**
+     * What a firing does while an older instance is under way
+     */
+    overlap?: Overlap | null;
+    /**
+     * Why; kept in the audit
+     */
+    reason?: string | null;
+    /**
+     * Seconds from now, instead of `at`
+     */
+    delay?: number | null;
+};
+
+/**
+ * DraftOut
+ *
+ * What the job would be like. Nothing was saved.
+ */
+export type DraftOut = {
+    /**
+     * The schedule, for people; null: it can't be said when it would fire
+     */
+    words: string | null;
+    /**
+     * The next five
+     */
+    times: Array<Firing>;
+    /**
+     * What falls out before the last of those times, or is shifted
+     */
+    falls_out: Array<FallsOut>;
+    day: DayOut | null;
+    advice: AdviceOut | null;
+    /**
+     * Why it could not be created as it is; empty: it could
+     */
+    errors: Array<FieldErrorOut>;
 };
 
 /**
@@ -1073,6 +1263,19 @@ export type FallsOut = {
 };
 
 /**
+ * FieldErrorOut
+ *
+ * What is wrong with one field of the body.
+ */
+export type FieldErrorOut = {
+    /**
+     * Its name; null: it is about several, or none
+     */
+    field: string | null;
+    detail: string;
+};
+
+/**
  * Firing
  *
  * One firing of a job.
@@ -1116,6 +1319,34 @@ export type FiringChangedOut = {
  * What was decided for one firing of a job. RESTORED: it comes by the schedule again.
  */
 export type FiringOutcome = 'skipped' | 'moved' | 'restored';
+
+/**
+ * ForecastOut
+ *
+ * What fires within a day, by the definitions of all jobs.
+ */
+export type ForecastOut = {
+    begins: string;
+    /**
+     * It is computed once a minute at most
+     */
+    age_seconds: number;
+    jobs: number;
+    /**
+     * Too many different schedules: the firings of these jobs are not counted
+     */
+    jobs_left_out: number;
+    /**
+     * Tasks that the workers can run in a minute, by how long tasks took within the last day; null: not known
+     */
+    capacity_per_minute: number | null;
+    capacity_words: string;
+    lanes: Array<LaneForecast>;
+    /**
+     * The highest, at most five, in the order of time
+     */
+    peaks: Array<PeakOut>;
+};
 
 /**
  * HealthOut
@@ -1617,6 +1848,18 @@ export type LaneChangedOut = {
      * False: it already was, and nothing was written
      */
     changed: boolean;
+};
+
+/**
+ * LaneForecast
+ */
+export type LaneForecast = {
+    lane: Lane;
+    firings: number;
+    /**
+     * Firings in each minute, the first one is `begins`
+     */
+    minutes: Array<number>;
 };
 
 /**
@@ -2164,6 +2407,15 @@ export type OrderedOut = {
 };
 
 /**
+ * OutageOut
+ */
+export type OutageOut = {
+    since: string;
+    minutes: number;
+    lanes: Array<Lane>;
+};
+
+/**
  * Overlap
  *
  * An instance whose time comes while an older one of its job is under way.
@@ -2217,6 +2469,17 @@ export type PauseIn = {
  */
 export type PayloadSchema = {
     [key: string]: unknown;
+};
+
+/**
+ * PeakOut
+ *
+ * A minute in which more fires than usual, or than the workers can run.
+ */
+export type PeakOut = {
+    at: string;
+    firings: number;
+    over_capacity: boolean;
 };
 
 /**
@@ -2286,6 +2549,10 @@ export type Problem = {
      * The job that is already there, if the problem is about one
      */
     job?: JobRef;
+    /**
+     * What is wrong with which fields of the body, where that is known
+     */
+    errors?: Array<FieldErrorOut>;
 };
 
 /**
@@ -2293,7 +2560,7 @@ export type Problem = {
  *
  * What went wrong, for programs; the number in it is the status of the answer.
  */
-export type ProblemCode = 'SCH_400_MALFORMED' | 'SCH_400_IDEMPOTENCY_KEY_MISSING' | 'SCH_401_UNAUTHENTICATED' | 'SCH_403_FORBIDDEN' | 'SCH_403_TYPE_CLOSED' | 'SCH_403_LANE_CLOSED' | 'SCH_404_NOT_FOUND' | 'SCH_405_METHOD_NOT_ALLOWED' | 'SCH_409_DUPLICATE' | 'SCH_409_CLAIMED' | 'SCH_409_IN_PROGRESS' | 'SCH_409_CONFLICT' | 'SCH_409_HAS_CHILDREN' | 'SCH_409_NOT_AWAY' | 'SCH_412_STALE' | 'SCH_413_TOO_LARGE' | 'SCH_422_INVALID' | 'SCH_422_KEY_REUSED' | 'SCH_428_IF_MATCH_MISSING' | 'SCH_429_RETRY_LIMITED' | 'SCH_429_TOO_MANY' | 'SCH_500_INTERNAL' | 'SCH_503_DEGRADED' | 'SCH_503_DISPATCHER_DOWN' | 'SCH_503_DATABASE_DOWN' | 'SCH_503_ARCHIVE_DOWN';
+export type ProblemCode = 'SCH_400_MALFORMED' | 'SCH_400_IDEMPOTENCY_KEY_MISSING' | 'SCH_401_UNAUTHENTICATED' | 'SCH_403_FORBIDDEN' | 'SCH_403_TYPE_CLOSED' | 'SCH_403_LANE_CLOSED' | 'SCH_404_NOT_FOUND' | 'SCH_405_METHOD_NOT_ALLOWED' | 'SCH_409_DUPLICATE' | 'SCH_409_CLAIMED' | 'SCH_409_IN_PROGRESS' | 'SCH_409_CONFLICT' | 'SCH_409_HAS_CHILDREN' | 'SCH_409_NOT_AWAY' | 'SCH_412_STALE' | 'SCH_413_TOO_LARGE' | 'SCH_422_INVALID' | 'SCH_422_KEY_REUSED' | 'SCH_428_IF_MATCH_MISSING' | 'SCH_429_RETRY_LIMITED' | 'SCH_429_TOO_MANY' | 'SCH_500_INTERNAL' | 'SCH_503_DEGRADED' | 'SCH_503_OVERLOADED' | 'SCH_503_DISPATCHER_DOWN' | 'SCH_503_DATABASE_DOWN' | 'SCH_503_ARCHIVE_DOWN';
 
 /**
  * ProductOut
@@ -2836,6 +3103,25 @@ export type SecretOut = {
 };
 
 /**
+ * ServiceLevelsOut
+ */
+export type ServiceLevelsOut = {
+    days: number;
+    /**
+     * Null if nothing has been measured yet
+     */
+    since: string | null;
+    until: string | null;
+    availability: AvailabilityOut;
+    trigger_delay: TriggerDelayOut;
+    success: SuccessOut;
+    /**
+     * The latest first, at most 100
+     */
+    outages: Array<OutageOut>;
+};
+
+/**
  * SinkKind
  *
  * Where events go: the kind of receiver.
@@ -3089,6 +3375,26 @@ export type SubscriptionResumeIn = {
  * PAUSED by a person; SUSPENDED since its receiver was away for too long. Either waits for somebody to resume it.
  */
 export type SubscriptionState = 'ACTIVE' | 'PAUSED' | 'SUSPENDED';
+
+/**
+ * SuccessOut
+ */
+export type SuccessOut = {
+    /**
+     * As a share: 0.995 is 99.5 %
+     */
+    goal: number;
+    /**
+     * Of the runs that succeeded; null if there was none
+     */
+    share: number | null;
+    succeeded: number;
+    failed: number;
+    /**
+     * Whether the goal is kept; null if there is nothing to judge
+     */
+    kept: boolean | null;
+};
 
 /**
  * TagsIn
@@ -3359,6 +3665,19 @@ export type TestedOut = {
 };
 
 /**
+ * TriggerDelayOut
+ */
+export type TriggerDelayOut = {
+    goal_ms: number;
+    p95_ms: number | null;
+    started: number;
+    /**
+     * Whether the goal is kept; null if there is nothing to judge
+     */
+    kept: boolean | null;
+};
+
+/**
  * TriggerIn
  *
  * What this one run is to be given.
@@ -3502,6 +3821,59 @@ export type WithdrawnOut = {
     withdrawn: number;
 };
 
+export type PreviewDraftData = {
+    body?: DraftIn;
+    path?: never;
+    query?: never;
+    url: '/jobs/preview';
+};
+
+export type PreviewDraftErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token
+     */
+    403: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type PreviewDraftError = PreviewDraftErrors[keyof PreviewDraftErrors];
+
+export type PreviewDraftResponses = {
+    /**
+     * OK
+     */
+    200: DraftOut;
+};
+
+export type PreviewDraftResponse = PreviewDraftResponses[keyof PreviewDraftResponses];
+
 export type ListJobsData = {
     body?: never;
     path?: never;
@@ -3539,7 +3911,7 @@ export type ListJobsErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -3602,7 +3974,7 @@ export type CreateJobErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -3675,7 +4047,7 @@ export type DeleteJobErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -3722,7 +4094,7 @@ export type ReadJobErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -3803,7 +4175,7 @@ export type EditJobErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -3872,7 +4244,7 @@ export type PauseJobErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -3941,7 +4313,7 @@ export type ResumeJobErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -4010,7 +4382,7 @@ export type TriggerJobErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DEGRADED`: Only critical work fires at the moment; `SCH_503_DISPATCHER_DOWN`: No dispatcher is alive; `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_DEGRADED`: Only critical work fires at the moment; `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DISPATCHER_DOWN`: No dispatcher is alive; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -4075,7 +4447,7 @@ export type ListInstancesErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -4124,7 +4496,7 @@ export type PreviewJobErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -4197,7 +4569,7 @@ export type SkipFiringErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -4270,7 +4642,7 @@ export type MoveFiringErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -4343,7 +4715,7 @@ export type RestoreFiringErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -4390,7 +4762,7 @@ export type ExplainJobErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -4459,7 +4831,7 @@ export type BackfillJobErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer; `SCH_503_ARCHIVE_DOWN`: The archive does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer; `SCH_503_ARCHIVE_DOWN`: The archive does not answer
      */
     503: Problem;
 };
@@ -4526,7 +4898,7 @@ export type BackfillJobsErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer; `SCH_503_ARCHIVE_DOWN`: The archive does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer; `SCH_503_ARCHIVE_DOWN`: The archive does not answer
      */
     503: Problem;
 };
@@ -4589,7 +4961,7 @@ export type CreateTasksErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -4998,7 +5370,7 @@ export type ListTasksErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer; `SCH_503_ARCHIVE_DOWN`: The archive does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer; `SCH_503_ARCHIVE_DOWN`: The archive does not answer
      */
     503: Problem;
 };
@@ -5061,7 +5433,7 @@ export type CreateTaskErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -5124,7 +5496,7 @@ export type RescheduleUnitErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -5171,7 +5543,7 @@ export type ReadTaskErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -5309,7 +5681,7 @@ export type RetryTaskErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -5378,7 +5750,7 @@ export type RescheduleTaskErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -5425,7 +5797,7 @@ export type ExplainTaskErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -5481,7 +5853,7 @@ export type ListAttemptsErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -5535,7 +5907,7 @@ export type ListRunsErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -5582,7 +5954,7 @@ export type ReadOneRunErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -5651,7 +6023,7 @@ export type RerunGraphErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -5707,7 +6079,7 @@ export type ListLogsErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -5757,7 +6129,7 @@ export type ListCalendarsErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -5820,7 +6192,7 @@ export type CreateCalendarErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -5893,7 +6265,7 @@ export type DeleteCalendarErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -5940,7 +6312,7 @@ export type ReadCalendarErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -6021,7 +6393,7 @@ export type EditCalendarErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -6073,7 +6445,7 @@ export type ListCampaignsErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -6136,7 +6508,7 @@ export type StartCampaignErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -6183,7 +6555,7 @@ export type ReadCampaignErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -6252,7 +6624,7 @@ export type ChangeCampaignErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -6321,7 +6693,7 @@ export type PauseCampaignErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -6390,7 +6762,7 @@ export type ResumeCampaignErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -6459,7 +6831,7 @@ export type CancelCampaignErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -6500,7 +6872,7 @@ export type ReadTaskTypesErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -6547,7 +6919,7 @@ export type ReadTaskTypeErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -6588,7 +6960,7 @@ export type ReadLanesErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -6765,7 +7137,7 @@ export type ReadLimitsErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -6806,7 +7178,7 @@ export type ReadHostsErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -6871,7 +7243,7 @@ export type LiftHostErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -6926,7 +7298,7 @@ export type LimitHostErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -6991,7 +7363,7 @@ export type TryHostErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -7032,7 +7404,7 @@ export type ReadSafeguardsErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -7079,7 +7451,7 @@ export type ListSafeguardIncidentsErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -7147,7 +7519,7 @@ export type ForceSafeguardErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -7215,7 +7587,7 @@ export type ForbidSafeguardErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -7283,7 +7655,7 @@ export type EndSafeguardErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -7337,7 +7709,7 @@ export type ListSecretsErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -7402,7 +7774,7 @@ export type DeleteSecretErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -7457,7 +7829,7 @@ export type SetSecretErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -7522,7 +7894,7 @@ export type WithdrawSecretErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -7572,7 +7944,7 @@ export type ListSubscriptionsErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -7629,7 +8001,7 @@ export type CreateSubscriptionErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -7694,7 +8066,7 @@ export type DeleteSubscriptionErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -7741,7 +8113,7 @@ export type ReadSubscriptionErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -7800,7 +8172,7 @@ export type ChangeSubscriptionErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -7869,7 +8241,7 @@ export type PauseSubscriptionErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -7938,7 +8310,7 @@ export type ResumeSubscriptionErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -8007,7 +8379,7 @@ export type ReplaySubscriptionErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -8062,7 +8434,7 @@ export type TestSubscriptionErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -8121,7 +8493,7 @@ export type AddSubscriptionSecretErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -8190,7 +8562,7 @@ export type WithdrawSubscriptionSecretsErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -8246,7 +8618,7 @@ export type ListDeliveriesErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -8306,7 +8678,7 @@ export type ListAlarmRulesErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -8369,7 +8741,7 @@ export type CreateAlarmRuleErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -8442,7 +8814,7 @@ export type DeleteAlarmRuleErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -8489,7 +8861,7 @@ export type ReadAlarmRuleErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -8570,7 +8942,7 @@ export type EditAlarmRuleErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -8630,7 +9002,7 @@ export type ListAlarmChannelsErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -8687,7 +9059,7 @@ export type CreateAlarmChannelErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -8760,7 +9132,7 @@ export type DeleteAlarmChannelErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -8807,7 +9179,7 @@ export type ReadAlarmChannelErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -8888,7 +9260,7 @@ export type EditAlarmChannelErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -8943,7 +9315,7 @@ export type TestAlarmChannelErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -8990,7 +9362,7 @@ export type ReadChannelAlertsErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -9055,7 +9427,7 @@ export type ListIncidentsErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -9102,7 +9474,7 @@ export type ReadIncidentErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -9167,7 +9539,7 @@ export type ListDeadLettersErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -9224,7 +9596,7 @@ export type GroupDeadLettersErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -9287,7 +9659,7 @@ export type ReplayDeadLettersErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -9350,7 +9722,7 @@ export type DiscardDeadLettersErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -9397,7 +9769,7 @@ export type ReadDeadLetterErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -9466,7 +9838,7 @@ export type TagDeadLetterErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -9536,7 +9908,7 @@ export type ListAuditErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -9622,6 +9994,90 @@ export type ReadHealthResponses = {
 
 export type ReadHealthResponse = ReadHealthResponses[keyof ReadHealthResponses];
 
+export type ReadServiceLevelsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        days?: number;
+    };
+    url: '/scheduler/slo';
+};
+
+export type ReadServiceLevelsErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ReadServiceLevelsError = ReadServiceLevelsErrors[keyof ReadServiceLevelsErrors];
+
+export type ReadServiceLevelsResponses = {
+    /**
+     * OK
+     */
+    200: ServiceLevelsOut;
+};
+
+export type ReadServiceLevelsResponse = ReadServiceLevelsResponses[keyof ReadServiceLevelsResponses];
+
+export type ReadForecastData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/scheduler/forecast';
+};
+
+export type ReadForecastErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ReadForecastError = ReadForecastErrors[keyof ReadForecastErrors];
+
+export type ReadForecastResponses = {
+    /**
+     * OK
+     */
+    200: ForecastOut;
+};
+
+export type ReadForecastResponse = ReadForecastResponses[keyof ReadForecastResponses];
+
 export type ReadVersionData = {
     body?: never;
     path?: never;
@@ -9647,7 +10103,7 @@ export type ReadVersionErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -9701,7 +10157,7 @@ export type ListProductsErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -9748,7 +10204,7 @@ export type ReadProductErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -9793,7 +10249,7 @@ export type ReadWindowErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };

@@ -12,13 +12,16 @@ from .rules import Rows, look
 def guard() -> Applied | None:
     """Returns what changed; None if another beat is at it. A beat that dies on the way has changed nothing."""
     with atomic(savepoint=False):
-        pulse = read_pulse()
-        if pulse is None:
-            return None
         rows: dict[str, Rows] = {}
         for row in Safeguard.objects.all():
             rows.setdefault(row.name, {})[row.subject] = row
-        applied = apply(look(pulse, rows), pulse.now)
+        pulse = read_pulse(known=bool(rows))
+        if pulse is None:
+            return None
+        found = list(look(pulse, rows))
+        if not rows and not any(one.over for one in found):
+            return Applied()
+        applied = apply(found, pulse.now)
         if applied.any:
             on_commit(SENDER.wake_all)
     return applied

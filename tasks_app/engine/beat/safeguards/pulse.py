@@ -5,7 +5,7 @@ due in each shard.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tasks_app.conf import conf
@@ -88,8 +88,12 @@ def open_lane(lane: LanePulse) -> bool:
     return not lane.held and lane.slots > 0
 
 
-def read_pulse() -> Pulse | None:
-    """Read on, in the caller's transaction; None if another beat is at it, or has to begin."""
+def read_pulse(*, known: bool) -> Pulse | None:
+    """Read on, in the caller's transaction; None if another beat is at it, or has to begin.
+
+    `known`: something is on, or about to be. If nothing is and nothing has ended since the last look, there is nothing
+    to add up.
+    """
     rows = run("lock_pulse", {})
     if not rows:
         run("begin_pulse", {})  # does nothing if another beat is looking
@@ -99,27 +103,28 @@ def read_pulse() -> Pulse | None:
         served, read_until = {}, now - SETTLED_SECONDS
     lanes, served = _lanes(served, now)
     until = max(now - SETTLED_SECONDS, read_until)
-    new = {
-        task_type: counts for task_type, *counts in run("read_pulse", _stretch(read_until, until, lanes, served, now))
-    }
-    types = {
-        task_type: TypePulse(*figures, *new.get(task_type, (0, 0))) for task_type, *figures in run("sum_pulse", {})
-    }
+    asked = _stretch(read_until, until, lanes, served, now)
+    new = {task_type: counts for task_type, *counts in run("read_pulse", asked)}
     dead = run("dead_lately", {"seconds": 60.0, "most": DEAD_MOST, "sample": DEAD_SAMPLE})
-    sample = sampled_at is None or now - sampled_at >= SAMPLE_SECONDS or sampled_at > now
+    types = _types(new) if new or known else {}
+    sample = bool(types or known) and (sampled_at is None or now - sampled_at >= SAMPLE_SECONDS or sampled_at > now)
     pulse = Pulse(
         now,
         types,
         lanes,
-        run("pulse_lateness", {"lanes": list(PUNCTUAL_LANES)})[0][0],
+        run("pulse_lateness", {"lanes": list(PUNCTUAL_LANES)})[0][0] if new or known else [],
         {task_type: count for task_type, count, _ in dead},
         {task_type: ids for task_type, _, ids in dead},
-        _sample(types) if sample else None,
+        _sample(types, known=known) if sample else None,
     )
     run("advance_pulse", {"until": until, "served": json.dumps(served), "sampled": sample})
     if sample:
         run("forget_pulse", {})
     return pulse
+
+
+def _types(new: Mapping[str, Sequence[int]]) -> dict[str, TypePulse]:
+    return {task_type: TypePulse(*figures, *new.get(task_type, (0, 0))) for task_type, *figures in run("sum_pulse", {})}
 
 
 def _lanes(served: Mapping[str, float], now: float) -> tuple[dict[str, LanePulse], dict[str, float]]:
@@ -150,11 +155,11 @@ def _stretch(
     }
 
 
-def _sample(types: Mapping[str, TypePulse]) -> Sampled:
+def _sample(types: Mapping[str, TypePulse], *, known: bool) -> Sampled:
     ((rows,),) = execute("SELECT greatest(reltuples, 0)::float8 FROM pg_class WHERE oid = 'punctual_task'::regclass")
     percent = min(100.0, 100.0 * SAMPLE_ROWS / max(rows, 1))
     # Where nothing has failed for ten minutes there may be retries, but none that are a danger.
-    failing = any(one.failed for one in types.values())
+    failing = known or any(one.failed for one in types.values())
     waiting = run("retries_waiting", {"percent": percent}) if failing else []
     busy = [name for name, one in types.items() if one.lately_run]
     before = run("pulse_before", {"types": busy, "sample": 100}) if busy else []

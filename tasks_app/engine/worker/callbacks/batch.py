@@ -15,9 +15,11 @@ from tasks_app.core.hosts import host_of
 from tasks_app.core.parameters import BAD_PAYLOAD
 from tasks_app.core.receivers import receiver_of
 from tasks_app.core.task import Task
+from tasks_app.engine import tracing
 from tasks_app.engine.worker.batch_run import BatchRun, again_on_infrastructure_fault
 from tasks_app.engine.worker.modes import run_in_threads
 from tasks_app.engine.worker.outcomes import outcome_of
+from tasks_app.engine.worker.surroundings import surrounded
 from tasks_app.lifecycle import hosts
 from tasks_app.lifecycle.hosts import NOTHING_KNOWN, Called
 from tasks_app.lifecycle.named_secrets import opened
@@ -48,7 +50,7 @@ def run_callbacks(run: BatchRun) -> None:
     calls = _Calls({task_id: one for task_id, (_, one) in prepared.items()}, secrets)
     lines = [Line(called, leaves.get(called, NOTHING_KNOWN), tasks) for called, tasks in wanted.items()]
     # This run's own: the calls of another batch need other things.
-    run.handler = replace(run.handler, call=calls.perform, concurrency=most)
+    run.handler = replace(run.handler, call=surrounded(run, calls.perform, each=True), concurrency=most)
     run_in_threads(run, shift=HostShift(run, lines))
     try:
         again_on_infrastructure_fault(lambda: hosts.release(batch_no, leaves))
@@ -114,10 +116,9 @@ class _Calls:
         one = self._prepared[task.id]
         callback, receiver = one.callback, receiver_of(one.callback.url)
         request = request_of(task, one, self._secrets)
+        headers = tracing.headers() | request.headers
         try:
-            answer = outgoing.call(
-                callback.method, callback.url, request.body, request.headers, timeout=callback.timeout
-            )
+            answer = outgoing.call(callback.method, callback.url, request.body, headers, timeout=callback.timeout)
         except outgoing.Refused as error:
             raise UnrecoverableError(str(error), code=REFUSED) from None
         except outgoing.Unreachable as error:

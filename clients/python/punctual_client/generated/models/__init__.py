@@ -1,5 +1,6 @@
 """Contains all the data models used in inputs/outputs"""
 
+from .advice_out import AdviceOut
 from .alarm_channel_in import AlarmChannelIn
 from .alarm_channel_out import AlarmChannelOut
 from .alarm_channel_page import AlarmChannelPage
@@ -20,6 +21,7 @@ from .attempt_out import AttemptOut
 from .attempt_page import AttemptPage
 from .audit_out import AuditOut
 from .audit_page import AuditPage
+from .availability_out import AvailabilityOut
 from .away_out import AwayOut
 from .backfill_in import BackfillIn
 from .backfill_out import BackfillOut
@@ -55,18 +57,23 @@ from .causes_out import CausesOut
 from .channel_kind import ChannelKind
 from .complete_in import CompleteIn
 from .condition import Condition
+from .day_out import DayOut
 from .declared_out import DeclaredOut
 from .delivery_out import DeliveryOut
 from .delivery_page import DeliveryPage
+from .draft_in import DraftIn
+from .draft_out import DraftOut
 from .dst_gap import DstGap
 from .dst_repeat import DstRepeat
 from .error_out import ErrorOut
 from .event_scope import EventScope
 from .fail_in import FailIn
 from .falls_out import FallsOut
+from .field_error_out import FieldErrorOut
 from .firing import Firing
 from .firing_changed_out import FiringChangedOut
 from .firing_outcome import FiringOutcome
+from .forecast_out import ForecastOut
 from .health_out import HealthOut
 from .health_status import HealthStatus
 from .host_limit_in import HostLimitIn
@@ -85,6 +92,7 @@ from .job_ref import JobRef
 from .job_status import JobStatus
 from .lane import Lane
 from .lane_changed_out import LaneChangedOut
+from .lane_forecast import LaneForecast
 from .lane_health import LaneHealth
 from .lane_out import LaneOut
 from .lane_pause_out import LanePauseOut
@@ -118,10 +126,12 @@ from .on_day_off import OnDayOff
 from .on_resume import OnResume
 from .operated_out import OperatedOut
 from .ordered_out import OrderedOut
+from .outage_out import OutageOut
 from .overlap import Overlap
 from .pace_in import PaceIn
 from .pause_in import PauseIn
 from .payload_schema import PayloadSchema
+from .peak_out import PeakOut
 from .plan_outcome import PlanOutcome
 from .planned_out import PlannedOut
 from .preview_out import PreviewOut
@@ -163,6 +173,7 @@ from .safeguard_subject_out_figures import SafeguardSubjectOutFigures
 from .safeguards import Safeguards
 from .secret_in import SecretIn
 from .secret_out import SecretOut
+from .service_levels_out import ServiceLevelsOut
 from .sink_kind import SinkKind
 from .slot_out import SlotOut
 from .subscription_in import SubscriptionIn
@@ -178,6 +189,7 @@ from .subscription_reason_in import SubscriptionReasonIn
 from .subscription_replay_in import SubscriptionReplayIn
 from .subscription_resume_in import SubscriptionResumeIn
 from .subscription_state import SubscriptionState
+from .success_out import SuccessOut
 from .tags_in import TagsIn
 from .target_in import TargetIn
 from .task_in import TaskIn
@@ -188,6 +200,7 @@ from .task_status import TaskStatus
 from .task_type_out import TaskTypeOut
 from .task_types import TaskTypes
 from .tested_out import TestedOut
+from .trigger_delay_out import TriggerDelayOut
 from .trigger_in import TriggerIn
 from .trigger_out import TriggerOut
 from .unit_reschedule_in import UnitRescheduleIn
@@ -199,6 +212,7 @@ from .window_out import WindowOut
 from .withdrawn_out import WithdrawnOut
 
 __all__ = (
+    "AdviceOut",
     "AlarmChannelIn",
     "AlarmChannelOut",
     "AlarmChannelPage",
@@ -219,6 +233,7 @@ __all__ = (
     "AttemptPage",
     "AuditOut",
     "AuditPage",
+    "AvailabilityOut",
     "AwayOut",
     "BackfillIn",
     "BackfillOut",
@@ -254,18 +269,23 @@ __all__ = (
     "ChannelKind",
     "CompleteIn",
     "Condition",
+    "DayOut",
     "DeclaredOut",
     "DeliveryOut",
     "DeliveryPage",
+    "DraftIn",
+    "DraftOut",
     "DstGap",
     "DstRepeat",
     "ErrorOut",
     "EventScope",
     "FailIn",
     "FallsOut",
+    "FieldErrorOut",
     "Firing",
     "FiringChangedOut",
     "FiringOutcome",
+    "ForecastOut",
     "HealthOut",
     "HealthStatus",
     "HostLimitIn",
@@ -284,6 +304,7 @@ __all__ = (
     "JobStatus",
     "Lane",
     "LaneChangedOut",
+    "LaneForecast",
     "LaneHealth",
     "LaneOut",
     "LanePauseOut",
@@ -317,10 +338,12 @@ __all__ = (
     "OnResume",
     "OperatedOut",
     "OrderedOut",
+    "OutageOut",
     "Overlap",
     "PaceIn",
     "PauseIn",
     "PayloadSchema",
+    "PeakOut",
     "PlannedOut",
     "PlanOutcome",
     "PreviewOut",
@@ -362,6 +385,7 @@ __all__ = (
     "SafeguardSubjectOutFigures",
     "SecretIn",
     "SecretOut",
+    "ServiceLevelsOut",
     "SinkKind",
     "SlotOut",
     "SubscriptionIn",
@@ -377,6 +401,7 @@ __all__ = (
     "SubscriptionReplayIn",
     "SubscriptionResumeIn",
     "SubscriptionState",
+    "SuccessOut",
     "TagsIn",
     "TargetIn",
     "TaskIn",
@@ -387,6 +412,7 @@ __all__ = (
     "TaskTypeOut",
     "TaskTypes",
     "TestedOut",
+    "TriggerDelayOut",
     "TriggerIn",
     "TriggerOut",
     "UnitRescheduleIn",

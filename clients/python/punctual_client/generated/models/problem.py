@@ -10,6 +10,7 @@ from ..models.problem_code import ProblemCode
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
+    from ..models.field_error_out import FieldErrorOut
     from ..models.job_ref import JobRef
     from ..models.task_ref import TaskRef
 
@@ -29,6 +30,7 @@ class Problem:
         detail (str): What is wrong and what to do about it, for people
         task (TaskRef | Unset): A task that stands in the way, as it is now.
         job (JobRef | Unset): A job that stands in the way, as it is now.
+        errors (list[FieldErrorOut] | Unset): What is wrong with which fields of the body, where that is known
     """
 
     type_: str
@@ -38,6 +40,7 @@ class Problem:
     detail: str
     task: TaskRef | Unset = UNSET
     job: JobRef | Unset = UNSET
+    errors: list[FieldErrorOut] | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -59,6 +62,13 @@ class Problem:
         if not isinstance(self.job, Unset):
             job = self.job.to_dict()
 
+        errors: list[dict[str, Any]] | Unset = UNSET
+        if not isinstance(self.errors, Unset):
+            errors = []
+            for errors_item_data in self.errors:
+                errors_item = errors_item_data.to_dict()
+                errors.append(errors_item)
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -74,11 +84,14 @@ class Problem:
             field_dict["task"] = task
         if job is not UNSET:
             field_dict["job"] = job
+        if errors is not UNSET:
+            field_dict["errors"] = errors
 
         return field_dict
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.field_error_out import FieldErrorOut  # noqa: PLC0415
         from ..models.job_ref import JobRef  # noqa: PLC0415
         from ..models.task_ref import TaskRef  # noqa: PLC0415
 
@@ -107,6 +120,15 @@ class Problem:
         else:
             job = JobRef.from_dict(_job)
 
+        _errors = d.pop("errors", UNSET)
+        errors: list[FieldErrorOut] | Unset = UNSET
+        if _errors is not UNSET:
+            errors = []
+            for errors_item_data in _errors:
+                errors_item = FieldErrorOut.from_dict(errors_item_data)
+
+                errors.append(errors_item)
+
         problem = cls(
             type_=type_,
             title=title,
@@ -115,6 +137,7 @@ class Problem:
             detail=detail,
             task=task,
             job=job,
+            errors=errors,
         )
 
         problem.additional_properties = d

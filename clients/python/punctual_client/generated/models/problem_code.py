@@ -29,6 +29,7 @@ class ProblemCode(StrEnum):
     SCH_503_DATABASE_DOWN = "SCH_503_DATABASE_DOWN"
     SCH_503_DEGRADED = "SCH_503_DEGRADED"
     SCH_503_DISPATCHER_DOWN = "SCH_503_DISPATCHER_DOWN"
+    SCH_503_OVERLOADED = "SCH_503_OVERLOADED"
 
     @classmethod
     def _missing_(cls, value: object) -> Self:

@@ -1,6 +1,7 @@
-"""The chore `alert`: sends what waits, each channel by itself, so that one that is slow or dead holds up no other.
+"""Sends the alerts that wait, each channel by itself, so that one that is slow or dead holds up no other. It is the
+chore `alert` of the beats; if none is left, whoever notices that does it.
 
-A channel is held by a lease while it is sent to: if the beat is killed, another goes on where it was, and sends the
+A channel is held by a lease while it is sent to: if its sender is killed, another goes on where it was, and sends the
 alert that was under way again, with the same id.
 """
 

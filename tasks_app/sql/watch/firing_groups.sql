@@ -1,0 +1,44 @@
+-- firing_groups: how many jobs fire by each schedule, in each lane and with each delay: what a forecast of all firings needs.
+-- A start, an end or a number of runs matters only if it falls within the day that is looked at; nearly no job has one.
+-- Delays are cut to whole minutes where the schedule fires at whole minutes, and an interval of whole minutes is told by its
+-- phase with the delay: so thousands of jobs with a delay or a phase of their own are few groups, and no count changes.
+-- The largest groups first; `of` is how many jobs there are in all, with those that LIMIT leaves out.
+SELECT g.cron, g.timezone, g.dst_gap, g.dst_repeat, g.every, g.phase, g.at, g.calendar, g.on_day_off, g.lane,
+       g.delay, g.first, g.last, g.runs, count(*)::int AS jobs, (sum(count(*)) OVER ())::bigint AS of
+FROM (
+    SELECT j.cron, j.timezone, j.dst_gap, j.dst_repeat, j.every,
+           CASE WHEN j.folds THEN (j.phase + j.jitter_offset) / 60 * 60 %% j.every ELSE j.phase END AS phase,
+           date_trunc('minute', j.run_at + make_interval(secs => j.jitter_offset)) AS at,
+           coalesce(j.calendar, 0) AS calendar, j.on_day_off, j.lane,
+           CASE WHEN j.folds OR j.run_at IS NOT NULL THEN 0
+                WHEN j.every = 0 AND (j.cron LIKE '0 %%' OR cardinality(string_to_array(j.cron, ' ')) <> 6)
+                THEN j.jitter_offset / 60 * 60
+                ELSE j.jitter_offset END AS delay,
+           j.first, j.last, j.runs
+    FROM (
+        SELECT d.*, b.first, b.last, b.runs,
+               d.every > 0 AND d.every %% 60 = 0 AND d.calendar IS NULL AND num_nulls(b.first, b.last, b.runs) = 3 AS folds
+        FROM (
+            SELECT cron, timezone, dst_gap, dst_repeat, every, phase, run_at, calendar, on_day_off, lane, jitter_offset,
+                   start_at, end_at, max_runs - runs AS left_runs
+            FROM punctual_job
+            WHERE status = 'ACTIVE'
+              AND (cursor IS NOT NULL OR run_at >= %(begins)s::timestamptz - interval '1 day' AND run_at < %(ends)s::timestamptz)
+            UNION ALL
+            -- A pause that ends by itself within the day.
+            SELECT cron, timezone, dst_gap, dst_repeat, every, phase, run_at, calendar, on_day_off, lane, jitter_offset,
+                   greatest(start_at, paused_until), end_at, max_runs - runs
+            FROM punctual_job
+            WHERE paused_until < %(ends)s::timestamptz AND paused_until IS NOT NULL AND status = 'PAUSED' AND run_at IS NULL
+              AND NOT has_parents
+        ) AS d
+        CROSS JOIN LATERAL (
+            SELECT CASE WHEN d.start_at > %(begins)s::timestamptz - make_interval(secs => d.jitter_offset) THEN d.start_at END AS first,
+                   CASE WHEN d.end_at < %(ends)s::timestamptz THEN d.end_at END AS last,
+                   CASE WHEN d.left_runs < 172800 THEN d.left_runs END AS runs
+        ) AS b
+    ) AS j
+) AS g
+GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14
+ORDER BY jobs DESC, g.cron, g.every, g.phase
+LIMIT %(most)s

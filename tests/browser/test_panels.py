@@ -1,0 +1,129 @@
+"""The panels in a real browser: one that sees the server go and come back, one that makes a job once, and the form of
+the console that says what it would save."""
+
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import expect
+
+from tasks_app.models import JobDefinition
+from tests.support.browser import Visits, person
+from tests.support.jobs import nightly
+
+VIEW, OPERATE = "tasks_app.view_jobdefinition", "tasks_app.operate_jobdefinition"
+TASKS, OPERATE_TASKS = "tasks_app.view_scheduletask", "tasks_app.operate_scheduletask"
+HEALTH = "/admin/tasks_app/node/health/"
+LIST = "/admin/tasks_app/jobdefinition/"
+PHONE = {"width": 400, "height": 800}
+
+
+@pytest.fixture
+def at_its_own_server(chromium, stack):
+    """Visits of a server that the test may stop."""
+    stack.web()
+    visits = Visits(chromium, stack.url)
+    yield visits
+    visits.close()
+    visits.forgive("ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET|ERR_ABORTED")
+    assert visits.complaints == []
+
+
+def test_the_health_panel_outlives_its_server_and_comes_back_by_itself(at_its_own_server, stack):
+    page = at_its_own_server.page(person("olga", VIEW, TASKS), viewport=PHONE, locale="zh-CN", color_scheme="dark")
+    page.clock.install()
+    page.goto(HEALTH)
+    panel = page.locator("punctual-health")
+    expect(panel).to_have_attribute("phase", "done")
+    expect(panel).to_contain_text("死信")
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+    [web] = stack.processes
+    web.kill()
+    for failed, pause in ((1, 2), (2, 4)):
+        page.clock.run_for(1000 * pause)
+        expect(panel).to_contain_text(f"拉取失败，重试第 {failed} 次")
+    page.clock.run_for(6000)
+    expect(panel).to_contain_text("连续失败，前端降级为只读健康摘要")
+    expect(panel).to_have_attribute("read-only", "")
+    expect(panel).to_contain_text("前")  # the last good state, and its age
+    expect(panel.get_by_role("table")).to_have_count(0)
+
+    # Nobody looks: nothing is asked, and at the first look at once.
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.evaluate("Object.defineProperty(document, 'visibilityState', { get: () => 'hidden', configurable: true })")
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    page.clock.run_for(120_000)
+    assert asked == []
+    stack.web(port=urlsplit(stack.url).port)
+    page.evaluate("delete document.visibilityState")
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    expect(panel.get_by_role("table")).to_be_visible()
+    expect(panel).not_to_have_attribute("read-only", "")
+
+    page.evaluate("document.querySelector('punctual-health').remove()")
+    asked.clear()
+    page.clock.run_for(60_000)
+    assert asked == []
+
+
+WIDGET = """<!doctype html><title>A page of the host</title><punctual-job></punctual-job>
+<script type="module" src="/static/tasks_app/panels/job.js"></script>"""
+
+
+def test_a_widget_on_a_page_of_the_host_makes_a_job_once(visits):
+    olga = person("olga", VIEW, OPERATE, TASKS, OPERATE_TASKS)
+    page = visits.page(olga, f"{LIST}add/", viewport=PHONE)  # where there is a form, there is the cookie against CSRF
+    policy = {"Content-Security-Policy": "default-src 'none'; script-src 'self'; connect-src 'self'"}
+    page.route("**/of-the-host", lambda route: route.fulfill(body=WIDGET, content_type="text/html", headers=policy))
+    page.goto("/of-the-host")
+    panel = page.locator("punctual-job")
+    panel.get_by_label("Name").fill("coupon_job")
+    panel.get_by_label("Cron string").fill("0 */5 * * * ?")
+    panel.get_by_label("Time zone").fill("UTC")
+    expect(panel).to_contain_text("Every fifth minute of every hour")
+    expect(panel.get_by_role("listitem")).to_have_count(5)
+    panel.get_by_role("button", name="Create job").click()
+    expect(panel).to_have_attribute("phase", "error")
+    expect(panel.locator("#task_type-error")).to_contain_text("task_type is missing")
+
+    # The answer gets lost, the page is loaded again, and the same key goes with the same words.
+    panel.get_by_label("What runs").select_option("T_QUIET")
+    keys = []
+    sent = "POST", f"{visits.url}/api/v1/jobs"
+    page.on("request", lambda one: (one.method, one.url) == sent and keys.append(one.headers["idempotency-key"]))
+
+    def lose(route):
+        route.fetch()
+        route.abort()
+
+    page.route("**/api/v1/jobs", lose)
+    panel.get_by_role("button", name="Create job").click()
+    expect(panel).to_contain_text("The network failed")
+    page.unroute("**/api/v1/jobs")
+    page.reload()
+    expect(panel.get_by_label("Name")).to_have_value("coupon_job")
+    expect(panel.get_by_label("What runs")).to_have_value("T_QUIET")
+    panel.get_by_role("button", name="Create job").dblclick()
+    expect(panel).to_have_attribute("phase", "done")
+    assert len(set(keys)) == 1
+    assert JobDefinition.objects.get().name == "coupon_job"
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    visits.forgive("422|ERR_FAILED")
+
+
+def test_the_form_of_the_console_shows_times_load_and_a_jitter_while_one_types(visits):
+    nightly(60)
+    page = visits.page(person("olga", VIEW, OPERATE), f"{LIST}add/", viewport=PHONE)
+
+    page.get_by_label("Name", exact=True).fill("another")  # its delay within a jitter comes from its name
+    page.get_by_label("Cron string").fill("0 0 * * MOM")
+    expect(page.get_by_role("alert")).to_contain_text("MOM")
+    page.get_by_label("Cron string").fill("0 0 * * *")
+    expect(page.locator("#draft")).to_contain_text("At 00:00 every day")
+    expect(page.locator("#draft").get_by_role("img")).to_be_visible()
+    expect(page.get_by_role("alert")).to_have_count(0)
+    page.get_by_role("button", name="Spread it over").click()
+    assert int(page.get_by_label("Spread over this many seconds").input_value()) > 0
+    expect(page.get_by_role("button", name="Spread it over")).to_have_count(0)
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]

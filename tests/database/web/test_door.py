@@ -1,0 +1,231 @@
+"""The door of a web process, against a real PostgreSQL that is slow, stalled, or out of connections."""
+
+import json
+from contextlib import contextmanager
+
+import psycopg
+import pytest
+from django.db import connection, connections
+from django.test import Client
+
+from chaos.proxy import Proxy
+from tasks_app.client import schedule
+from tasks_app.core.shedding import Kind, Knock, Level
+from tasks_app.engine.web import door as doors
+from tasks_app.engine.web import riding
+from tasks_app.engine.web.knock import Knocking
+from tasks_app.models import ScheduleTask
+from tests.support.api import Api
+from tests.support.marks import commits
+from tests.support.stack import database_proxy
+
+pytestmark = pytest.mark.django_db
+
+SLOW, GONE = Knock(600.0), Knock(10.0, reached=False)
+
+
+@pytest.fixture
+def door(settings):
+    """This process's, as if it had just started; it measures nothing by itself."""
+    settings.PUNCTUAL = settings.PUNCTUAL | {"SHED_MS": 500.0}
+    before, doors.DOOR.__dict__ = doors.DOOR.__dict__, doors.Door().__dict__
+    yield doors.DOOR
+    doors.DOOR.__dict__ = before
+
+
+def strained(door, strain: Knock) -> Level:
+    return [door.feed(strain) for _ in range(2)][-1]
+
+
+@contextmanager
+def database_at(**changed):
+    """Threads that begin now find the database there; this one keeps its connection."""
+    settings = connections.settings["default"]
+    before = dict(settings)
+    settings.update(changed)
+    try:
+        yield
+    finally:
+        settings.clear()
+        settings.update(before)
+
+
+@pytest.fixture
+def proxy():
+    found = database_proxy()
+    yield found
+    found.close()
+
+
+def through(proxy: Proxy):
+    return database_at(HOST="127.0.0.1", PORT=str(proxy.port))
+
+
+# ---- what is measured ----
+
+
+def test_a_knock_says_how_many_connections_are_in_use():
+    found = Knocking().begin().wait(20)
+    assert found.reached and 0 < found.used < 1
+
+
+@commits
+def test_a_limit_of_the_role_counts_too():
+    cursor_execute("CREATE ROLE door_limited LOGIN PASSWORD 'x' CONNECTION LIMIT 4")
+    try:
+        with database_at(USER="door_limited", PASSWORD="x"):
+            assert Knocking().begin().wait(20).used == 0.25
+    finally:
+        cursor_execute("DROP ROLE door_limited")
+
+
+@commits
+def test_a_limit_of_the_database_counts_too():
+    name = connection.settings_dict["NAME"]
+    cursor_execute(f'ALTER DATABASE "{name}" CONNECTION LIMIT 2')
+    try:
+        assert Knocking().begin().wait(20).used >= 1.0
+    finally:
+        cursor_execute(f'ALTER DATABASE "{name}" CONNECTION LIMIT -1')
+
+
+@commits
+def test_without_a_connection_to_be_had_the_knock_fails_and_writes_are_refused(door):
+    """As with max_connections taken up: the one that the role may have is in use."""
+    cursor_execute("CREATE ROLE door_single LOGIN PASSWORD 'x' CONNECTION LIMIT 1")
+    try:
+        info = connection.connection.info
+        taken = psycopg.connect(host=info.host, port=info.port, dbname=info.dbname, user="door_single", password="x")
+        try:
+            with database_at(USER="door_single", PASSWORD="x"):
+                found = Knocking().begin().wait(20)
+        finally:
+            taken.close()
+    finally:
+        cursor_execute("DROP ROLE door_single")
+    assert not found.reached and strained(door, found) is Level.WRITES
+
+
+def test_a_slow_database_shows_in_the_knock(door, proxy, settings):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"SHED_MS": 100.0}
+    proxy.delay(0.1)
+    with through(proxy):
+        found = Knocking().begin().wait(60)
+    assert found.reached and found.ms >= 400 and strained(door, found) is Level.WRITES
+
+
+def test_a_knock_that_hangs_counts_before_it_is_over(door, proxy, settings):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"SHED_MS": 0.01}
+    proxy.stall()
+    with through(proxy):
+        knocking = door.ride()
+        assert knocking.wait(0.01).reached is False
+        assert door.level is Level.WRITES
+        proxy.heal()
+        assert knocking.wait(60).reached
+
+
+def test_knocks_ride_on_real_requests_only(door):
+    Client().get("/api/v1/live")
+    assert not door.measured and door._knocking is None
+
+    riding._before_request(sender=riding.WSGIHandler)
+    assert door.measured and door._knocking.wait(20).reached
+
+
+def test_a_level_that_nobody_confirms_is_forgotten(door):
+    assert strained(door, GONE) is Level.WRITES
+    door._fed_at -= doors.FORGET_SECONDS
+    assert door.level is Level.OPEN
+
+
+def test_requests_that_are_stuck_refuse_reads(door, settings):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"SHED_MS": 50.0, "SHED_IN_FLIGHT": 2}
+    with door.inside(), door.inside():
+        for request in door._inside:
+            door._inside[request] -= 1.0
+        assert door.level is Level.READS and door.refusal(Kind.WRITE) is None
+        assert "requests are stuck in it" in door.refusal(Kind.READ).words
+    assert door._inside == {} and door.level is Level.OPEN
+
+
+# ---- who is refused ----
+
+
+def test_reads_are_refused_first(door):
+    api = Api()
+    assert strained(door, SLOW) is Level.READS
+
+    refused = api.get("/tasks")
+    assert (refused.status, refused.code) == (503, "SCH_503_OVERLOADED")
+    assert 5 <= int(refused.headers["Retry-After"]) <= 15 and "it answers slowly" in refused.body["detail"]
+    assert api.post("/tasks", {"task_type": "T_QUIET", "key": "a"}).status == 201
+
+
+def test_then_writes_that_can_wait(door):
+    api = Api()
+    assert strained(door, GONE) is Level.WRITES
+    assert api.post("/tasks", {"task_type": "T_QUIET", "key": "a"}).code == "SCH_503_OVERLOADED"
+    assert api.post("/jobs", {}).code == "SCH_503_OVERLOADED"
+    assert not ScheduleTask.objects.exists()
+
+
+def test_health_levers_and_the_urgent_lane_are_never_refused(door, admin_client):
+    task = schedule("T_QUIET", "there", delay=3_600)
+    assert strained(door, GONE) is Level.WRITES
+
+    operator = {"headers": {"X-Tenant": "default"}}
+    urgent = {"task_type": "T_QUIET", "key": "now", "lane": "critical"}
+    for body, where in ((urgent, "tasks"), ({"tasks": [urgent | {"key": "too"}]}, "tasks/bulk")):
+        answer = admin_client.post(f"/api/v1/{where}", json.dumps(body), content_type="application/json", **operator)
+        assert answer.status_code in (200, 201), answer.content
+    mixed = {"tasks": [urgent, {"task_type": "T_QUIET", "key": "later"}]}
+    answer = admin_client.post("/api/v1/tasks/bulk", json.dumps(mixed), content_type="application/json", **operator)
+    assert answer.json()["code"] == "SCH_503_OVERLOADED"
+
+    assert Client().get("/api/v1/live").status_code == 200
+    assert admin_client.get("/api/v1/scheduler/health").status_code == 200
+    assert admin_client.get("/api/v1/scheduler/slo").status_code == 200
+    answer = admin_client.post(
+        f"/api/v1/tasks/{task.task_id}/cancel", "{}", content_type="application/json", **operator
+    )
+    assert answer.status_code == 200
+
+
+def test_a_caller_of_schedule_is_never_refused(door):
+    assert strained(door, GONE) is Level.WRITES
+    assert schedule("T_QUIET", "inside").task_id
+
+
+def test_the_console_says_what_is_wrong_and_leaves_the_lever_open(door, admin_client):
+    strained(door, SLOW)
+    answer = admin_client.get("/admin/?x=1")
+    assert answer.status_code == 503 and answer["Retry-After"] and "default-src" in answer["Content-Security-Policy"]
+    page = answer.content.decode()
+    assert "it answers slowly" in page and 'href="/admin/?x=1"' in page
+    assert admin_client.get("/admin/tasks_app/node/lane/low/").status_code == 200
+    assert Client().get("/admin/login/").status_code == 200
+
+    strained(door, GONE)
+    assert admin_client.post("/admin/tasks_app/calendar/add/").status_code == 503
+
+
+# ---- a database that is away ----
+
+
+def test_health_answers_while_the_database_is_stalled(door, proxy):
+    """It would wait for the proxy, which never lets anything through before the answer is here."""
+    door.measured = True
+    proxy.stall()
+    try:
+        with through(proxy):
+            answer = Client().get("/api/v1/scheduler/health", headers={"Authorization": "Bearer pnc_x"})
+    finally:
+        proxy.heal()
+    assert (answer.status_code, answer.json()["code"]) == (503, "SCH_503_DATABASE_DOWN")
+    assert door._knocking.wait(60).reached
+
+
+def cursor_execute(statement: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement)

@@ -1,0 +1,191 @@
+// What the panels do, without a page: when they ask again, what they show, and that a job is sent once.
+
+import assert from "node:assert/strict";
+import { pathToFileURL } from "node:url";
+import { test } from "node:test";
+
+const folder = pathToFileURL(`${process.env.PANELS}/`);
+const load = (name) => import(new URL(name, folder));
+const { MOST_MS, pauseAfter, Poller } = await load("poller.js");
+const { ageOf, summary } = await load("health.js");
+const { createJob, KeptKey } = await load("sending.js");
+const { bodyOf } = await load("job.js");
+const { Drafting, worthShowing } = await load("draft.js");
+const { languageOf, TEXTS } = await load("texts.js");
+
+// A clock that stands still until it is told to run the next timer.
+function stillClock() {
+  const timers = new Map();
+  let number = 0, now = 0;
+  return {
+    timers,
+    Date: { now: () => now },
+    setTimeout: (run, ms) => (timers.set(++number, { run, ms }), number),
+    clearTimeout: (one) => timers.delete(one),
+    async next() {
+      const [[one, { run, ms }]] = timers;
+      timers.delete(one);
+      now += ms;
+      run();
+      await settled();
+      return ms;
+    },
+  };
+}
+
+const settled = () => new Promise((done) => setImmediate(done));
+
+function polling(answers) {
+  const clock = stillClock(), told = [], signals = [];
+  const ask = (signal) => {
+    signals.push(signal);
+    const answer = answers.shift();
+    return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
+  };
+  return { clock, told, signals, poller: new Poller({ ask, tell: (one) => told.push(one), clock }) };
+}
+
+const WELL = { status: "ok", triggerDelayP95Ms: 12 };
+
+test("the pause is 2 s after an answer, longer after each failure, and 30 s at most", () => {
+  assert.deepEqual([0, 1, 2, 3, 13, 14, 99].map(pauseAfter), [2000, 4000, 6000, 8000, 28000, 30000, 30000]);
+  assert.equal(MOST_MS, 30000);
+});
+
+test("failures are counted, the third one leaves a summary of the last good state, and an answer ends it", async () => {
+  const down = new Error("HTTP 503");
+  const { clock, told, poller } = polling([WELL, down, down, down, WELL]);
+  poller.start();
+  await settled();
+  const pauses = [];
+  for (let n = 0; n < 4; n++) pauses.push(await clock.next());
+
+  const ends = told.filter((one) => one.phase !== "loading");
+  assert.deepEqual(ends.map((one) => [one.phase, one.failures]), [["done", 0], ["error", 1], ["error", 2], ["error", 3], ["done", 0]]);
+  assert.deepEqual(pauses, [2000, 4000, 6000, 8000]);
+  assert.equal(ends[3].last.data, WELL);
+  const shown = ends.map((one) => summary(one, TEXTS.zh));
+  assert.deepEqual(shown.map((one) => one.message), [
+    "调度健康", "拉取失败，重试第 1 次: HTTP 503", "拉取失败，重试第 2 次: HTTP 503", "连续失败，前端降级为只读健康摘要", "调度健康",
+  ]);
+  assert.deepEqual(shown.map((one) => one.old), [false, false, false, true, false]);
+  assert.equal(ageOf(ends[3].last, 12000, TEXTS.en), "12 s"); // 2 + 4 + 6 s after it
+  assert.equal(ageOf({ at: 0 }, 180000, TEXTS.en), "3 min");
+});
+
+test("a stopped panel asks nobody, forgets the answer under way, and starts again at once", async () => {
+  const { clock, told, signals, poller } = polling([WELL, WELL]);
+  poller.start();
+  poller.stop();
+  await settled();
+  assert.ok(signals[0].aborted);
+  assert.deepEqual(told.map((one) => one.phase), ["loading"]);
+  assert.equal(clock.timers.size, 0);
+
+  poller.start();
+  poller.start();
+  await settled();
+  assert.deepEqual(told.map((one) => one.phase), ["loading", "loading", "done"]);
+  poller.stop();
+  assert.equal(clock.timers.size, 0);
+});
+
+test("a trigger delay above 2 s shows the degraded text", () => {
+  const told = (ms) => summary({ phase: "done", failures: 0, last: { data: { ...WELL, triggerDelayP95Ms: ms }, at: 0 } }, TEXTS.zh);
+
+  assert.equal(told(2000).message, "调度健康");
+  assert.deepEqual([told(2001).message, told(2001).mood], ["进入降级：低优先级任务限速", "bad"]);
+  assert.equal(summary({ phase: "loading", failures: 0, last: null }, TEXTS.zh).message, "初始化中");
+});
+
+test("the browser's languages are asked in their order, after the element's own", () => {
+  const element = (lang) => ({ getAttribute: () => lang });
+  assert.equal(languageOf(null, { languages: ["fr-FR", "zh-CN", "en"] }), "zh");
+  assert.equal(languageOf(null, { languages: ["fr"], language: "fr" }), "en");
+  assert.equal(languageOf(element("en"), { languages: ["zh"] }), "en");
+  assert.deepEqual(Object.keys(TEXTS.zh), Object.keys(TEXTS.en));
+});
+
+// Sending
+
+function storage() {
+  const kept = new Map();
+  return { getItem: (n) => kept.get(n) ?? null, setItem: (n, v) => kept.set(n, v), removeItem: (n) => kept.delete(n), kept };
+}
+
+const answer = (status, body, headers = {}) => new Response(JSON.stringify(body), { status, headers });
+
+function sender(...answers) {
+  const seen = [], waits = [], place = storage();
+  const ask = async (url, options) => {
+    seen.push(options.headers["Idempotency-Key"]);
+    const next = answers.shift();
+    if (next instanceof Error) throw next;
+    return next;
+  };
+  const send = (values = { name: "coupon_job" }) =>
+    createJob({ ask, url: "/jobs", values, headers: {}, kept: new KeptKey(place, "key"), wait: async (ms) => waits.push(ms) });
+  return { seen, waits, place, send };
+}
+
+test("a lost answer is asked for again with the same key, even after a reload, and a new job has a new one", async () => {
+  const { seen, place, send } = sender(new TypeError("Failed to fetch"), answer(502, {}), answer(201, { id: 7 }), answer(201, { id: 8 }));
+
+  assert.deepEqual(await send(), { network: "TypeError: Failed to fetch" });
+  assert.equal((await send()).problem.detail, "HTTP 502"); // each send() has a KeptKey of its own, as after a reload
+  assert.deepEqual(await send(), { job: { id: 7 } });
+  assert.equal(place.kept.size, 0);
+  await send();
+  assert.equal(new Set(seen.slice(0, 3)).size, 1);
+  assert.notEqual(seen[3], seen[0]);
+});
+
+test("another body has another key, and so has the next try after a refusal", async () => {
+  const refused = { code: "SCH_422_INVALID", detail: "cron …", errors: [{ field: "cron", detail: "…" }] };
+  const { seen, send } = sender(new TypeError("x"), answer(422, refused), answer(201, { id: 1 }));
+
+  await send({ name: "one" });
+  assert.deepEqual((await send({ name: "two" })).problem, refused);
+  await send({ name: "two" });
+  assert.equal(new Set(seen).size, 3);
+});
+
+test("while the first request is still running, the second waits for its answer", async () => {
+  const running = () => answer(409, { code: "SCH_409_IN_PROGRESS", detail: "…" }, { "Retry-After": "1" });
+  const { seen, waits, send } = sender(running(), running(), answer(201, { id: 7 }));
+
+  assert.deepEqual(await send(), { job: { id: 7 } });
+  assert.deepEqual([new Set(seen).size, waits], [1, [1000, 1000]]);
+});
+
+test("a body has what is filled in, and a callback its payload", () => {
+  assert.deepEqual(bodyOf({ name: "coupon_job", task_type: "", when: "cron", cron: "0 */5 * * * ?", every: "9", payload: " " }), {
+    name: "coupon_job", cron: "0 */5 * * * ?",
+  });
+  assert.deepEqual(bodyOf({ name: "x", task_type: "HTTP_CALLBACK", url: "https://a.example", payload: "{", when: "every", every: "60", max_retry: "0", timezone: "UTC" }), {
+    name: "x", task_type: "HTTP_CALLBACK", payload: { url: "https://a.example", method: "POST" }, every: 60, timezone: "UTC", max_retry: 0,
+  });
+  assert.throws(() => bodyOf({ payload: "{" }), ({ field }) => field === "payload");
+});
+
+test("the preview is asked for once after a pause, and an answer to older words is not shown", async () => {
+  const clock = stillClock(), shown = [], waiting = [];
+  const drafting = new Drafting({ clock, show: (one) => shown.push(one), ask: () => new Promise((done) => waiting.push(done)) });
+  drafting.changed();
+  drafting.changed();
+  assert.equal(clock.timers.size, 1);
+  assert.equal(await clock.next(), 300);
+  drafting.changed();
+  await clock.next();
+  waiting[1]("new");
+  waiting[0]("old");
+  await settled();
+  assert.deepEqual(shown, ["new"]);
+});
+
+test("a field that nobody has reached yet is not blamed", () => {
+  const errors = [{ field: "name", detail: "" }, { field: "cron", detail: "" }, { field: "task_type", detail: "" }, { field: null, detail: "" }];
+  const values = { cron: "x" };
+
+  assert.deepEqual(worthShowing(errors, (one) => values[one] ?? "", new Set(["name"])).map((one) => one.field), ["name", "cron"]);
+});
