@@ -4,10 +4,12 @@ import os
 import shutil
 from collections import Counter
 from functools import cache
+from importlib import import_module
 
 import django
 import pytest
 import redis as redis_library
+from django.conf import settings
 from django.test import TransactionTestCase
 from redis.backoff import NoBackoff
 from redis.retry import Retry
@@ -41,6 +43,8 @@ def pytest_configure(config) -> None:
     os.environ.setdefault("SECRET_KEY", "only-for-tests")
     os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
     django.setup()
+    # It finds the pages of all apps: now, and not while a test has installed another.
+    import_module(settings.ROOT_URLCONF)
     from tests.support.tables import empty_tables
 
     TransactionTestCase._fixture_teardown = lambda case: empty_tables()
