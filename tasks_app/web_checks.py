@@ -1,4 +1,4 @@
-"""System checks of what is served: the console, the API and /metrics, and what they need of the project."""
+"""System checks of what is served: the console and the API, and what they need of the project."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,7 @@ from django.conf import settings
 from django.core import checks
 from django.urls import get_resolver
 
-from .pages.extras import missing_for_api, missing_for_api_page, missing_for_console, missing_for_metrics
+from .pages.extras import missing_for_api, missing_for_api_page, missing_for_console
 from .pages.links import SITE
 
 
@@ -33,8 +33,6 @@ def _absent() -> Iterator[checks.CheckMessage]:
         yield checks.Info("tasks_app.urls serves no REST API.", hint=f"To have it: {line}", id="punctual.I002")
     elif line := missing_for_api_page():
         yield checks.Info("The REST API has no page for people, /docs.", hint=f"To have it: {line}", id="punctual.I003")
-    if line := missing_for_metrics():
-        yield checks.Info("tasks_app.urls serves no /metrics.", hint=f"To have it: {line}", id="punctual.I004")
 
 
 def _shadowed() -> Iterator[checks.CheckMessage]:

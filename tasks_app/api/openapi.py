@@ -38,6 +38,7 @@ TAGS = [
     {"name": "secrets", "description": "What callbacks send in headers, or sign with; never read"},
     {"name": "subscriptions", "description": "Who is told of which events, and how that goes"},
     {"name": "alarms", "description": "Who is told when something goes wrong, and what has gone wrong"},
+    {"name": "safeguards", "description": "Rules that hold work back by themselves, and what they did"},
     {"name": "dead letters", "description": "What gave up, by cause; run it again, or give it up"},
     {"name": "audit", "description": "Who did what, and why"},
     {"name": "scheduler", "description": "How the scheduler itself is doing"},

@@ -17,11 +17,10 @@ from .enums import SafeguardMode, SafeguardName
 from .idempotency import mutation
 from .jobs import operator
 from .problems import may_answer
-from .schemas import Key, Model, Text
+from .schemas import PAGE, Cursor, Key, Limit, Model, Next, Text, id_of
 
 router = Router(tags=["safeguards"])
 Named = Annotated[SafeguardName, Path()]
-PAGE = 50
 
 
 class SafeguardOrderOut(Schema):
@@ -79,7 +78,7 @@ class SafeguardIncidentOut(Schema):
 
 class SafeguardIncidents(Schema):
     items: list[SafeguardIncidentOut]
-    next: int | None = Field(description="Give it as `before` for the next page; null: this is the last")
+    next: Next
 
 
 class SafeguardForceIn(Model):
@@ -120,11 +119,13 @@ def read_safeguards(request: HttpRequest):
 def list_safeguard_incidents(
     request: HttpRequest,
     name: Annotated[SafeguardName | None, Query()] = None,
-    before: Annotated[int | None, Query(ge=1, lt=2**63, description="From `next` of the page before")] = None,
+    after: Cursor = None,
+    limit: Limit = PAGE,
 ):
-    found = safeguard_status.page_of_incidents(before, PAGE, name) if caller(request).is_operator else []
+    before = None if after is None else id_of(after)
+    found = safeguard_status.page_of_incidents(before, limit, name) if caller(request).is_operator else []
     items = [SafeguardIncidentOut.model_validate(one, from_attributes=True) for one in found]
-    return {"items": items, "next": found[-1].id if len(found) == PAGE else None}
+    return {"items": items, "next": str(found[-1].id) if len(found) == limit else None}
 
 
 @router.post("/{safeguard}/force", response=SafeguardOrderedOut, summary="Let one act, whatever is found, for a time")

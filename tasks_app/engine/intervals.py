@@ -16,8 +16,8 @@ INTERVALS: dict[str, Callable[[], float]] = {
     "campaign": lambda: 1.0,
     "prune": lambda: conf().PRUNE_SECONDS,
     "roll_up": lambda: 20.0,
-    "levels": lambda: 30.0,  # twice a minute, so that a minute is not judged much later than it can be
     "count": lambda: conf().METRICS_SECONDS,
+    "levels": lambda: 30.0,  # twice a minute, so that a minute is not judged much later than it can be
     "rescue": lambda: 60.0,  # goes on with its walk, and should never find anything
     "release": lambda: 2.0,
     "canary": lambda: CHORE_EVERY * conf().CANARY_SECONDS,

@@ -7,10 +7,12 @@ import pytest
 
 from tasks_app.client import schedule
 from tasks_app.core.handlers import REGISTRY
-from tasks_app.models import JobDefinition, ScheduleTask
+from tasks_app.lifecycle.jobs import verbs
+from tasks_app.lifecycle.jobs.request import JobRequest
+from tasks_app.models import GraphRun, JobDefinition, ScheduleTask
 from tasks_app.testing import run_due
 from tests.support.api import JOB
-from tests.support.jobs import make
+from tests.support.jobs import by, make
 from tests.support.live import a_beat_is_alive
 from tests.support.moves import dead
 from tests.support.ready import letter_of
@@ -18,7 +20,7 @@ from tests.support.schema import OPERATIONS
 
 WRITES = [(one.method, one.path) for one in OPERATIONS if one.writes]
 # What is about no task: a lane, and who is told; of which types, their own tests try. A campaign has chosen its tasks.
-OTHERS = ("/lanes/", "/subscriptions", "/alarms/", "/campaigns/", "/hosts/", "/secrets/", "/calendars")
+OTHERS = ("/lanes/", "/subscriptions", "/alarms/", "/campaigns/", "/hosts/", "/secrets/", "/calendars", "/safeguards")
 TASK = {"task_type": "T_QUIET", "key": "a", "delay": 3600}
 LATER = {"at": "2090-01-01T00:00:00Z"}
 
@@ -49,6 +51,13 @@ def body_of(path: str, task_type: str) -> dict | None:
     return LATER if path.endswith("/reschedule") else {"reason": "x"}
 
 
+def run_of(job: JobDefinition) -> int:
+    """Of a graph of two jobs, this and another of its type."""
+    verbs.create(JobRequest(name="after it", task_type=job.task_type, parents=[job.name]), by(), job.tenant)
+    verbs.trigger(job.id, "now", by(), tenant=job.tenant)
+    return GraphRun.objects.filter(job=job.id).latest("id").id
+
+
 def everything() -> tuple:
     return list(JobDefinition.objects.order_by("id").values()), list(ScheduleTask.objects.order_by("id").values())
 
@@ -59,9 +68,11 @@ def test_nothing_of_a_closed_type_can_be_changed_even_in_the_own_tenant(caller, 
     job = make(task_type="T_CLOSED", tenant="acme")
     task = schedule("T_CLOSED", "a", tenant="acme", delay=3600)
     letter = letter_of(*dead("dead", task_type="T_CLOSED", tenant="acme"))
+    run = run_of(job) if "{run_id}" in path else None
     before = everything()
     url = path.replace("{job_id}", str(job.id)).replace("{task_id}", str(task.task_id))
     url = url.replace("{letter_id}", str(letter)).replace("{fire_time}", LATER["at"])
+    url = url.replace("{run_id}", str(run))
     if "{token}" in url:
         row = ScheduleTask.objects.get(id=task.task_id)
         url = f"{url.replace('{token}', str(row.token))}?task={row.id}&run={uuid4()}"

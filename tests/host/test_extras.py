@@ -11,8 +11,8 @@ from tests.support.stack import ROOT, url_of_test_database
 
 ADMIN, CONSOLE = {"admin:login": 200}, {"punctual:login": 200}
 API, METRICS = {"punctual-api:openapi-json": 401}, {"punctual-metrics": 401}
-GET_CONSOLE, GET_API, GET_METRICS = (f'pip install "django-punctual[{extra}]"' for extra in ("admin", "api", "metrics"))
-NONE = {"I001": GET_CONSOLE, "I002": GET_API, "I004": GET_METRICS}
+GET_CONSOLE, GET_API = (f'pip install "django-punctual[{extra}]"' for extra in ("admin", "api"))
+NONE = {"I001": GET_CONSOLE, "I002": GET_API}
 # What is installed in the project, what is not in the environment; then what is missing, and what is there.
 CASES = {
     "none": ("core", ["unfold", "ninja", "prometheus_client"], NONE, ADMIN),

@@ -126,6 +126,8 @@ def console_addresses(rows) -> list[tuple[str, str]]:
         model = where.removeprefix(f"{AT}/tasks_app/").partition("/")[0]
         verb = "skip" if "/firing/" in where else "trigger" if model == "jobdefinition" else "pause"
         known = values | {"verb": verb}
+        if model == "safeguard":
+            known |= {"name": "delay", "verb": "force"}
         value = lambda found, of=model, known=known: str(known.get(found[1]) or known.get(of, 1))  # noqa: E731
         if one.name not in ("logout", None):
             found.append((re.sub(r"<(?:\w+:)?(\w+)>", value, where), one.name))

@@ -156,7 +156,7 @@ def test_such_a_command_escapes_all_it_prints():
 
 
 def test_a_line_of_the_log_is_one_line_without_them():
-    formatter = django_settings.LOGGING["formatters"]["line"]
+    formatter = django_settings.LOGGING["formatters"]["text"]
     made = DictConfigurator({}).configure_formatter(dict(formatter))
     record = logging.LogRecord("x", logging.INFO, "", 0, "key=%s", (f"a{CLEAR}\n2027-01-01 forged",), None)
 

@@ -3,6 +3,7 @@
 import re
 import runpy
 from dataclasses import fields
+from math import ceil
 from pathlib import Path
 from typing import get_origin
 from uuid import uuid4
@@ -98,7 +99,7 @@ def test_one_option_of_the_transport_leaves_the_others_as_they_are(settings):
 
 
 def test_whole_numbers_become_what_the_knob_is():
-    given = from_settings({knob.name: int(knob.default) for knob in fields(Conf) if isinstance(knob.default, float)})
+    given = from_settings({knob.name: ceil(knob.default) for knob in fields(Conf) if isinstance(knob.default, float)})
 
     kinds = {knob.name: get_origin(knob.type) or knob.type for knob in fields(Conf)}
     assert {name: type(getattr(given, name)) for name in kinds} == kinds

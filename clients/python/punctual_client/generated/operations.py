@@ -212,6 +212,7 @@ from .models.run_page import RunPage
 from .models.safeguard_end_in import SafeguardEndIn
 from .models.safeguard_forbid_in import SafeguardForbidIn
 from .models.safeguard_force_in import SafeguardForceIn
+from .models.safeguard_incident_out import SafeguardIncidentOut
 from .models.safeguard_incidents import SafeguardIncidents
 from .models.safeguard_name import SafeguardName
 from .models.safeguard_ordered_out import SafeguardOrderedOut
@@ -1331,15 +1332,37 @@ class Operations:
         self,
         *,
         name: SafeguardName | Unset = UNSET,
-        before: int | Unset = UNSET,
+        after: str | Unset = UNSET,
+        limit: int | Unset = 50,
     ) -> SafeguardIncidents:
         """List what they did, newest first; for operators"""
         answer = _list_safeguard_incidents.sync_detailed(
             client=self.client,
             name=name,
-            before=before,
+            after=after,
+            limit=limit,
         )
         return cast(SafeguardIncidents, answer.parsed)
+
+    def iterate_safeguard_incidents(
+        self,
+        *,
+        name: SafeguardName | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> Iterator[SafeguardIncidentOut]:
+        """All that `list_safeguard_incidents` lists, page after page"""
+        after: str | Unset = UNSET
+        while True:
+            page = self.list_safeguard_incidents(
+                name=name,
+                after=after,
+                limit=limit,
+            )
+            for one in page.items:
+                yield one
+            if page.next_ is None:
+                return
+            after = page.next_
 
     def force_safeguard(
         self,
@@ -3315,15 +3338,37 @@ class AsyncOperations:
         self,
         *,
         name: SafeguardName | Unset = UNSET,
-        before: int | Unset = UNSET,
+        after: str | Unset = UNSET,
+        limit: int | Unset = 50,
     ) -> SafeguardIncidents:
         """List what they did, newest first; for operators"""
         answer = await _list_safeguard_incidents.asyncio_detailed(
             client=self.client,
             name=name,
-            before=before,
+            after=after,
+            limit=limit,
         )
         return cast(SafeguardIncidents, answer.parsed)
+
+    async def iterate_safeguard_incidents(
+        self,
+        *,
+        name: SafeguardName | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> AsyncIterator[SafeguardIncidentOut]:
+        """All that `list_safeguard_incidents` lists, page after page"""
+        after: str | Unset = UNSET
+        while True:
+            page = await self.list_safeguard_incidents(
+                name=name,
+                after=after,
+                limit=limit,
+            )
+            for one in page.items:
+                yield one
+            if page.next_ is None:
+                return
+            after = page.next_
 
     async def force_safeguard(
         self,

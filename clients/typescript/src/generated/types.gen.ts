@@ -2968,9 +2968,9 @@ export type SafeguardIncidentOut = {
 export type SafeguardIncidents = {
     items: Array<SafeguardIncidentOut>;
     /**
-     * Give it as `before` for the next page; null: this is the last
+     * `after` of the next page; null on the last. A page may be short, or even empty, and still have a next one
      */
-    next: number | null;
+    next: string | null;
 };
 
 /**
@@ -7426,9 +7426,13 @@ export type ListSafeguardIncidentsData = {
     query?: {
         name?: SafeguardName;
         /**
-         * From `next` of the page before
+         * `next` of the previous page, unchanged; left out: the first page
          */
-        before?: number;
+        after?: string;
+        /**
+         * At most this many items
+         */
+        limit?: number;
     };
     url: '/safeguards/incidents';
 };

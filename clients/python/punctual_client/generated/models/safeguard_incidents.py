@@ -18,11 +18,12 @@ class SafeguardIncidents:
     """
     Attributes:
         items (list[SafeguardIncidentOut]):
-        next_ (int | None): Give it as `before` for the next page; null: this is the last
+        next_ (None | str): `after` of the next page; null on the last. A page may be short, or even empty, and still
+            have a next one
     """
 
     items: list[SafeguardIncidentOut]
-    next_: int | None
+    next_: None | str
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -31,7 +32,7 @@ class SafeguardIncidents:
             items_item = items_item_data.to_dict()
             items.append(items_item)
 
-        next_: int | None
+        next_: None | str
         next_ = self.next_
 
         field_dict: dict[str, Any] = {}
@@ -57,10 +58,10 @@ class SafeguardIncidents:
 
             items.append(items_item)
 
-        def _parse_next_(data: object) -> int | None:
+        def _parse_next_(data: object) -> None | str:
             if data is None:
                 return data
-            return cast(int | None, data)
+            return cast(None | str, data)
 
         next_ = _parse_next_(d.pop("next"))
 

@@ -14,7 +14,8 @@ from ...types import UNSET, Response, Unset
 def _get_kwargs(
     *,
     name: SafeguardName | Unset = UNSET,
-    before: int | Unset = UNSET,
+    after: str | Unset = UNSET,
+    limit: int | Unset = 50,
 ) -> dict[str, Any]:
 
     params: dict[str, Any] = {}
@@ -25,7 +26,9 @@ def _get_kwargs(
 
     params["name"] = json_name
 
-    params["before"] = before
+    params["after"] = after
+
+    params["limit"] = limit
 
     params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
 
@@ -92,13 +95,15 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
     name: SafeguardName | Unset = UNSET,
-    before: int | Unset = UNSET,
+    after: str | Unset = UNSET,
+    limit: int | Unset = 50,
 ) -> Response[Problem | SafeguardIncidents]:
     """List what they did, newest first; for operators
 
     Args:
         name (SafeguardName | Unset): The rules that act.
-        before (int | Unset):
+        after (str | Unset):
+        limit (int | Unset):  Default: 50.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -110,7 +115,8 @@ def sync_detailed(
 
     kwargs = _get_kwargs(
         name=name,
-        before=before,
+        after=after,
+        limit=limit,
     )
 
     response = client.get_httpx_client().request(
@@ -124,13 +130,15 @@ def sync(
     *,
     client: AuthenticatedClient,
     name: SafeguardName | Unset = UNSET,
-    before: int | Unset = UNSET,
+    after: str | Unset = UNSET,
+    limit: int | Unset = 50,
 ) -> Problem | SafeguardIncidents | None:
     """List what they did, newest first; for operators
 
     Args:
         name (SafeguardName | Unset): The rules that act.
-        before (int | Unset):
+        after (str | Unset):
+        limit (int | Unset):  Default: 50.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -143,7 +151,8 @@ def sync(
     return sync_detailed(
         client=client,
         name=name,
-        before=before,
+        after=after,
+        limit=limit,
     ).parsed
 
 
@@ -151,13 +160,15 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
     name: SafeguardName | Unset = UNSET,
-    before: int | Unset = UNSET,
+    after: str | Unset = UNSET,
+    limit: int | Unset = 50,
 ) -> Response[Problem | SafeguardIncidents]:
     """List what they did, newest first; for operators
 
     Args:
         name (SafeguardName | Unset): The rules that act.
-        before (int | Unset):
+        after (str | Unset):
+        limit (int | Unset):  Default: 50.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -169,7 +180,8 @@ async def asyncio_detailed(
 
     kwargs = _get_kwargs(
         name=name,
-        before=before,
+        after=after,
+        limit=limit,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -181,13 +193,15 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
     name: SafeguardName | Unset = UNSET,
-    before: int | Unset = UNSET,
+    after: str | Unset = UNSET,
+    limit: int | Unset = 50,
 ) -> Problem | SafeguardIncidents | None:
     """List what they did, newest first; for operators
 
     Args:
         name (SafeguardName | Unset): The rules that act.
-        before (int | Unset):
+        after (str | Unset):
+        limit (int | Unset):  Default: 50.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -201,6 +215,7 @@ async def asyncio(
         await asyncio_detailed(
             client=client,
             name=name,
-            before=before,
+            after=after,
+            limit=limit,
         )
     ).parsed
