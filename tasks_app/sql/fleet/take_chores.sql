@@ -2,13 +2,15 @@
 -- One whose time is further away than it is ever set was set by a clock that has been set back since, or by another
 -- setting: it is due, too.
 -- A reap with nothing to reap is taken, done and not returned: that is the common case, and costs no second statement. So
--- is the work on campaigns while there is none, or none that another beat leaves to this one, and the walk over what waits
--- for others while nothing does.
+-- is the look for silence while no lease of what is away has run out, the work on campaigns while there is none, or none
+-- that another beat leaves to this one, and the walk over what waits for others while nothing does.
 WITH
 --include report_beat
 , idle AS MATERIALIZED (
     SELECT 'reap' AS name
     WHERE NOT EXISTS (SELECT FROM punctual_batch WHERE finished_at IS NULL AND lease_until < (SELECT clock_timestamp()))
+    UNION ALL
+    SELECT 'lose' WHERE NOT EXISTS (SELECT FROM punctual_away WHERE until < (SELECT clock_timestamp()))
     UNION ALL
     SELECT 'campaign'
     WHERE NOT EXISTS (SELECT FROM punctual_campaign

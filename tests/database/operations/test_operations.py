@@ -135,7 +135,7 @@ def test_a_chore_is_done_by_one_beat_each_time_it_is_due(lost_batch):
 
     first, second = one.run_once(), two.run_once()
 
-    done = "alarm alert compensate count levels lose move partition prune reap rescue roll_up safeguard tend"
+    done = "alarm alert compensate count levels move partition prune reap rescue roll_up safeguard tend"
     assert first == done.split()
     assert second == []
     one.wait_aside()

@@ -412,4 +412,5 @@ def test_no_bound_is_a_clock_that_moves_on(seen):
 def test_what_is_done_touches_no_more_pages_beside_a_larger_history(seen, deed):
     small, large = seen
 
-    assert large.touched[deed] <= 2 * small.touched[deed] + 20, (small.touched[deed], large.touched[deed])
+    # Some pages of the catalogue more, if a table was analysed in between.
+    assert large.touched[deed] <= 2 * small.touched[deed] + 60, (small.touched[deed], large.touched[deed])
