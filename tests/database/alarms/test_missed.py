@@ -49,7 +49,7 @@ def test_each_missed_firing_is_told_once_though_a_job_that_counts_its_runs_is_pl
 
 def test_a_job_that_began_later_has_not_missed_what_was_before_it(settings):
     settings.PUNCTUAL = settings.PUNCTUAL | {"SHARDS": 1}
-    old, new = make("old"), make("new")
+    old, new = make("old", cron="* * * * *"), make("new", cron="* * * * *")
     was_down(old, timedelta(minutes=10))  # they share a schedule
     assert JobCursor.objects.count() == 1
     plan_once()

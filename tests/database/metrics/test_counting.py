@@ -196,13 +196,14 @@ def test_what_a_limit_holds_is_due_but_not_overdue():
 def test_types_and_tenants_beyond_their_number_are_other_and_other_never_shrinks():
     with settings_with(METRICS_TYPES=1, METRICS_TENANTS=1):
         begin()
-        settled(started("a"))
+        for key in ("a", "aa", "aaa"):
+            settled(started(key))
         settled(started("b", task_type="T_PLAIN", tenant="acme"))
         dead("c", task_type="T_PLAIN", tenant="acme")
         for _ in range(2):
             counted()
         assert of("runs") == {
-            ("default", "T_QUIET", "ok"): 1, ("default", OTHER, "ok"): 1, ("default", OTHER, "failed"): 1
+            ("default", "T_QUIET", "ok"): 3, ("default", OTHER, "ok"): 1, ("default", OTHER, "failed"): 1
         }  # fmt: skip
         assert set(of("tasks")) <= {("T_QUIET", "due"), (OTHER, "due")}
 
