@@ -122,9 +122,11 @@ def _grown(mark: Mark, names: dict[str, Names]) -> tuple[list[dict], dict]:
     asked = {"since": mark.since, "until": mark.until, "canary": CANARY, "bounds": bounds}
     ended = [Ended(*row) for row in run("recent_runs", asked)]
     deaths, letters = _deaths(mark)
+    runs: dict[str, float] = {}
     for one in ended:
         if one.kind == "run":
-            names["task_type"].see(one.task_type, one.ok + one.failed + one.lost)
+            runs[one.task_type] = runs.get(one.task_type, 0.0) + one.ok + one.failed + one.lost
+    names["task_type"].see_all(runs)
     for task_type, tenant, count in deaths:
         names["task_type"].see(task_type, count)
         names["tenant"].see(tenant, count)
