@@ -1,5 +1,6 @@
 """Safeguards as plain Python: the rules that act, when one goes on and off, and what it changes while it is on."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, time, tzinfo
@@ -93,10 +94,25 @@ WORDS = {
     Name.SLOW_HANDLER: "a handler takes much longer than before",
     Name.PROFILE: "the daily profile",
 }
+# From which figure on; a share is told in percent.
+LIMITS = {
+    Name.DELAY: "by more than {:,.6g} ms",
+    Name.FAILURES: "less than {:.4%} succeed",
+    Name.RETRIES: "more than {:,.6g}",
+    Name.DEAD_LETTERS: "more than {:,.6g} a minute",
+    Name.BREAKER: "more than {:.4%} of its tries",
+    Name.SLOW_HANDLER: "{:.6g} times as long",
+}
 STAGES = {Name.DELAY: 2, Name.BREAKER: 2}  # the others have one
 FIRST_STAGE = {Name.BREAKER: 2}  # it begins with the strictest
 NEEDS_SUBJECT = (Name.BREAKER, Name.SLOW_HANDLER)
 PLANNED = (Name.PROFILE,)  # no incident: somebody wanted it so
+
+
+def limit_of(name: str, limit: float) -> str:
+    """The limit in words; empty for a profile, which has none."""
+    words = LIMITS.get(Name(name), "").format(limit)
+    return re.sub(r"(?:\.?0+)?%", " %", words)
 
 
 def stages_of(name: str) -> int:

@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 
 from tasks_app.conf import conf
 from tasks_app.core.phrases import span
-from tasks_app.core.safeguards import PLANNED, WORDS, Curb, Mode, Name, Order, stages_of
+from tasks_app.core.safeguards import PLANNED, WORDS, Curb, Mode, Name, Order, limit_of, stages_of
 from tasks_app.models import Curb as CurbRow
 from tasks_app.models import Safeguard, SafeguardIncident
 
@@ -58,6 +58,11 @@ class SafeguardView:
     off_seconds: float
     stages: int
     subjects: list[SubjectView]
+
+    @property
+    def about(self) -> str:
+        """What it is about, and from which figure on."""
+        return ": ".join(filter(None, (self.words, limit_of(self.name, self.limit))))
 
     @property
     def stage(self) -> int:

@@ -63,7 +63,7 @@ class Command(TerminalCommand):
 
     def _line(self, one: SafeguardView) -> str:
         mode = "" if one.mode == "act" else f" [{one.mode}]"
-        return f"{one.name:13} {'on ' if one.stage else 'off'}{mode}  {one.words} (limit {one.limit:g})"
+        return f"{one.name:13} {'on ' if one.stage else 'off'}{mode}  {one.about}"
 
     def _history(self, options: dict) -> None:
         if not 1 <= options["most"] <= 1_000:

@@ -13,6 +13,7 @@ from tasks_app.core.safeguards import (
     State,
     advance,
     curbs_of,
+    limit_of,
     peaks_of,
     policies_of,
     problems_of,
@@ -154,3 +155,20 @@ def test_a_peak_that_makes_no_sense_is_told(peak, words):
     [told] = wrong_peaks({"peaks": [peak]})
 
     assert words in told
+
+
+@pytest.mark.parametrize(
+    ("name", "limit", "words"),
+    [
+        ("delay", 2_000.0, "by more than 2,000 ms"),
+        ("failures", 0.995, "less than 99.5 % succeed"),
+        ("breaker", 0.5, "more than 50 % of its tries"),
+        ("breaker", 1.0, "more than 100 % of its tries"),
+        ("retries", 200_000.0, "more than 200,000"),
+        ("failures", 0.99123, "less than 99.123 % succeed"),
+        ("slow_handler", 2.5, "2.5 times as long"),
+        ("profile", 0.0, ""),
+    ],
+)
+def test_a_limit_is_told_with_its_unit(name, limit, words):
+    assert limit_of(name, limit) == words
