@@ -1,8 +1,7 @@
 """Runs several files of tests at a time: `pytest -p tests.support.side_by_side --side-by-side 4`.
 
 Each file is run by one of so many processes, in the order in which the tests would be run without this. A process
-imports a file only when its turn has come: to import and collect all of them takes half a minute, which pytest-xdist
-lets each process do.
+imports a file only when its turn has come: to import and collect all of them would take each process half a minute.
 """
 
 from __future__ import annotations
