@@ -1,5 +1,6 @@
 """Starts a real PostgreSQL and a real Valkey for the tests, unless DATABASE_URL and REDIS_URL name others."""
 
+import compileall
 import gc
 import os
 import shutil
@@ -25,6 +26,7 @@ ALONE = ("unit/protocol/", "typecheck/", "process/test_embedded_services", "proc
 LONG = (*ALONE, "process", "package", "attack", "clients", "api")
 # Playwright leaves an event loop running in its thread, in which nobody else can run one. The longest of them first.
 LAST = ("package/test_shop", "browser/test_operator", "browser/test_editor", "host", "browser")
+OUR_CODE = ("tasks_app", "articles_app", "inventory_app", "demo_app", "scheduler_project", "chaos", "tests/support")
 _servers = None
 _template = None
 
@@ -36,7 +38,10 @@ def pytest_configure(config) -> None:
     runs_tests = not config.getoption("side_by_side", 0) or config.getoption("told_by") is not None
     if not runs_tests:
         # The processes that run the tests each have servers of their own; this one only hands the tests out. All of
-        # them begin with a copy of one database.
+        # them begin with a copy of one database. In a fresh clone each would compile all of our code.
+        if not sys.dont_write_bytecode:
+            for folder in OUR_CODE:
+                compileall.compile_dir(config.rootpath / folder, quiet=2, workers=2)
         if ours:
             _template = Template()
             os.environ[TEMPLATE] = str(_template.folder)
