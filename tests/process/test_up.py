@@ -89,7 +89,7 @@ def test_up_with_given_urls_starts_no_server_and_ends_with_0_on_sigterm(up, tmp_
     given = embedded.running(up.home)
     urls = {"DATABASE_URL": given.database_url, "REDIS_URL": given.redis_url}
     with running_up(tmp_path / "home", **urls) as second:
-        second.url()
+        second.wait_for(r"setup  \| ")
         assert not (second.home / "servers").exists()
         assert second.end(signal.SIGTERM) == 0
         assert second.left_alive() == []
