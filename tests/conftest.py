@@ -1,7 +1,10 @@
 """Starts a real PostgreSQL and a real Valkey for the tests, unless DATABASE_URL and REDIS_URL name others."""
 
+import compileall
+import gc
 import os
 import shutil
+import sys
 from collections import Counter
 from functools import cache
 from importlib import import_module
@@ -11,16 +14,19 @@ import pytest
 import redis as redis_library
 from django.conf import settings
 from django.test import TransactionTestCase
+from hypothesis import settings as hypothesis_settings
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from tests.support.scale import FULL
 from tests.support.servers import TEMPLATE, Servers, Template
 
 # These need no servers, so that they can begin while the database is made.
-ALONE = ("unit/protocol", "typecheck")
+ALONE = ("unit/protocol/", "typecheck/", "process/test_embedded_services", "process/test_supervisor", "process/test_up")
 LONG = (*ALONE, "process", "package", "attack", "clients", "api")
 # Playwright leaves an event loop running in its thread, in which nobody else can run one. The longest of them first.
 LAST = ("package/test_shop", "browser/test_operator", "browser/test_editor", "host", "browser")
+OUR_CODE = ("tasks_app", "articles_app", "inventory_app", "demo_app", "scheduler_project", "chaos", "tests/support")
 _servers = None
 _template = None
 
@@ -32,11 +38,17 @@ def pytest_configure(config) -> None:
     runs_tests = not config.getoption("side_by_side", 0) or config.getoption("told_by") is not None
     if not runs_tests:
         # The processes that run the tests each have servers of their own; this one only hands the tests out. All of
-        # them begin with a copy of one database.
+        # them begin with a copy of one database. In a fresh clone each would compile all of our code.
+        if not sys.dont_write_bytecode:
+            for folder in OUR_CODE:
+                compileall.compile_dir(config.rootpath / folder, quiet=2, workers=2)
         if ours:
             _template = Template()
             os.environ[TEMPLATE] = str(_template.folder)
         return
+    # However slow the machine, an example takes as long as it takes.
+    hypothesis_settings.register_profile("here", deadline=None, max_examples=100 if FULL else 25)
+    hypothesis_settings.load_profile("here")
     if ours:
         _servers = Servers()
         os.environ.update(_servers.environment())
@@ -45,6 +57,9 @@ def pytest_configure(config) -> None:
     django.setup()
     # It finds the pages of all apps: now, and not while a test has installed another.
     import_module(settings.ROOT_URLCONF)
+    # All that was imported stays; and what a test leaves behind need not be looked for every few hundred objects.
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
     from tests.support.tables import empty_tables
 
     TransactionTestCase._fixture_teardown = lambda case: empty_tables()
@@ -66,7 +81,7 @@ def pytest_collection_modifyitems(items) -> None:
 
 
 def _needs_nothing(item) -> bool:
-    return item.nodeid.startswith(tuple(f"tests/{folder}/" for folder in ALONE))
+    return item.nodeid.startswith(tuple(f"tests/{one}" for one in ALONE))
 
 
 def pytest_unconfigure(config) -> None:
@@ -127,6 +142,13 @@ def web(django_db_setup):
 
     with serving() as web:
         yield web
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_teardown() -> None:
+    """A test that ran guarded batches has started a worker's threads, which would read the settings of later tests."""
+    if executor := sys.modules.get("tasks_app.engine.worker.executor"):
+        executor.put_away_tools()
 
 
 @pytest.hookimpl(hookwrapper=True)

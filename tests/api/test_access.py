@@ -106,8 +106,7 @@ def test_nobody_gets_in_without_a_valid_token(token, redis):
         assert (answer.status, answer.code) == (401, "SCH_401_UNAUTHENTICATED"), path
 
 
-@pytest.mark.parametrize(("method", "path"), WITH_ID)
-def test_what_belongs_to_another_tenant_does_not_exist(api, method, path):
+def test_what_belongs_to_another_tenant_does_not_exist(api, redis):
     job, task = make("theirs", tenant="acme"), schedule("T_QUIET", "theirs", tenant="acme", delay=3600)
     campaign = start_matching(Verb.CANCEL, Filter(tenant="acme"), by())
     told = subscribe("theirs", events=["*"], to=ToWebhook("https://hooks.example.com"), tenant="acme")
@@ -119,18 +118,19 @@ def test_what_belongs_to_another_tenant_does_not_exist(api, method, path):
     for model in (AlarmRule, AlarmChannel, AlarmIncident):
         model.objects.update(tenant="acme")
     before = everything()
-    url = address(path, **ids)
 
-    theirs = api.call(method, url, body_of(path), If_Match="1", Idempotency_Key="k")
-    nothing = api.call(method, re.sub(r"\d+(?=/|$)", "987654321", url), body_of(path), If_Match="1")
+    for number, (method, path) in enumerate(WITH_ID):
+        redis.flushall()  # so many calls in a minute are too many
+        url = address(path, **ids)
+        theirs = api.call(method, url, body_of(path), If_Match="1", Idempotency_Key=f"k{number}")
+        nothing = api.call(method, re.sub(r"\d+(?=/|$)", "987654321", url), body_of(path), If_Match="1")
 
-    assert (theirs.status, theirs.code) == (404, "SCH_404_NOT_FOUND")
-    assert everything() == before
-    assert nothing.status in (404, 400)
+        assert (theirs.status, theirs.code) == (404, "SCH_404_NOT_FOUND"), (method, path)
+        assert everything() == before, (method, path)
+        assert nothing.status in (404, 400), (method, path)
 
 
-@pytest.mark.parametrize("path", [path for method, path in PROTECTED if method == "GET" and "{" not in path])
-def test_a_list_has_nothing_of_another_tenant(api, path):
+def test_a_list_has_nothing_of_another_tenant(api, redis):
     make("secret-name", tenant="acme")
     create_calendar(CalendarRequest("secret-name"), by(), tenant="acme")
     schedule("T_QUIET", "secret-key", tenant="acme", delay=3600)
@@ -141,13 +141,14 @@ def test_a_list_has_nothing_of_another_tenant(api, path):
 
     set_secret("secret-name", by(), tenant="acme")
     HostHealth.objects.create(tenant="acme", host="secret.example.com", tasks=[1], unwell_since=Now(), try_at=Now())
-    if path == "/secrets":
-        api = Api(token=issue("caller", "default", by(), types=["HTTP_CALLBACK"])[1])
+    calls = Api(token=issue("caller", "default", by(), types=["HTTP_CALLBACK"])[1])
 
-    answer = api.get(path)
+    for path in [path for method, path in PROTECTED if method == "GET" and "{" not in path]:
+        redis.flushall()  # so many calls in a minute are too many
+        answer = (calls if path == "/secrets" else api).get(path)
 
-    assert answer.status in (200, 404)
-    assert "secret" not in str(answer.body)
+        assert answer.status in (200, 404), path
+        assert "secret" not in str(answer.body), path
 
 
 def test_a_token_is_shown_once_kept_as_a_hash_and_ends():

@@ -15,7 +15,7 @@ from django.test import override_settings
 from django.utils import timezone
 
 from tasks_app.api.problems import CODES
-from tasks_app.client import ToWebhook, cancel, schedule, subscribe
+from tasks_app.client import ToWebhook, cancel, find, schedule, subscribe
 from tasks_app.client.calendars import CalendarRequest, create_calendar
 from tasks_app.client.jobs import move_firing, skip_firing
 from tasks_app.core.callbacks import HTTP_CALLBACK
@@ -32,7 +32,7 @@ from tasks_app.models import Curb, HostHealth, IdempotencyRecord
 from tests.support.alarms import alarm_ids, channel, rule
 from tests.support.api import Answer, Api
 from tests.support.engine import claim_due, make_due
-from tests.support.graphs import begun, child
+from tests.support.graphs import begun, child, job_named
 from tests.support.jobs import instances, make
 from tests.support.live import nobody_is_alive
 from tests.support.moves import RETRY, away, dead, ids_of, settled, started
@@ -83,8 +83,22 @@ class World(NamedTuple):
         return (api or self.api).call(self.operation.method, url + query, **sent, **told)
 
 
+class There(NamedTuple):
+    """What all operations can be about: made once for all that have one problem."""
+
+    task_type: str = "T_QUIET"
+    lane: str = "default"
+
+    def make(self) -> None:
+        make("there", task_type=self.task_type, lane=self.lane)
+        schedule(self.task_type, "there", delay=3600, lane=self.lane)
+
+
+THERE = {"SCH_403_TYPE_CLOSED": There(task_type="T_CLOSED"), "SCH_403_LANE_CLOSED": There(lane="critical")}
+
+
 def world(api: Api, operation: Operation, *, task_type: str = "T_QUIET", lane: str = "default") -> World:
-    job, task = make("there", task_type=task_type, lane=lane), schedule(task_type, "there", delay=3600, lane=lane)
+    job, task = job_named("there").id, find(task_type, "there").id
     [body, *_] = examples_of(operation.component(operation.details.get("requestBody", {}))) or [None]
     if body and "tasks" in body:
         body = body | {"atomic": True}  # else each task has a problem of its own
@@ -99,7 +113,7 @@ def world(api: Api, operation: Operation, *, task_type: str = "T_QUIET", lane: s
     if operation.path.startswith("/calendars"):
         others = {"calendar_id": create_calendar(CalendarRequest("there"), by()).id}
     if operation.id == "restore_firing":
-        others = {"fire_time": skip_firing(job.id, by()).fire_time.isoformat()}
+        others = {"fire_time": skip_firing(job, by()).fire_time.isoformat()}
     if operation.path.startswith(CALLBACKS):
         set_secret("there", by(), tenant="default")
         limit("there.example.com", by(), max_running=5)
@@ -109,7 +123,7 @@ def world(api: Api, operation: Operation, *, task_type: str = "T_QUIET", lane: s
             api = Api(token=issue("scoped", "default", by(), can_write=True, types=[HTTP_CALLBACK])[1])
     if "{token}" in operation.path:
         gone = away("gone", task_type=task_type, lane=lane)
-        task = task._replace(task_id=gone.tasks[0].id)
+        task = gone.tasks[0].id
         others = {"token": gone.tasks[0].token, "run": gone.batch_no}
     if operation.path.startswith("/campaigns"):
         others = {"campaign_id": start_matching(Verb.CANCEL, Filter(tenant="default"), by()).id}
@@ -117,8 +131,8 @@ def world(api: Api, operation: Operation, *, task_type: str = "T_QUIET", lane: s
         child("below", "there", task_type=task_type, lane=lane)
         others = {"run_id": begun("there").id}
     if operation.id in BACKFILLS:
-        body = body | {"dry_run": False} | ({"jobs": [job.id]} if "jobs" in body else {})
-    return World(api, operation, job.id, task.task_id, of_type(body, task_type), taken, others)
+        body = body | {"dry_run": False} | ({"jobs": [job]} if "jobs" in body else {})
+    return World(api, operation, job, task, of_type(body, task_type), taken, others)
 
 
 def nothing(api: Api, operation: Operation) -> World:
@@ -284,6 +298,7 @@ PROVOKED: dict[str, Callable[[Api, Operation], Answer]] = {
 def test_every_operation_that_declares_a_problem_can_have_it(api, code, redis):
     declaring = [one for one in OPERATIONS if code in one.codes]
     assert declaring
+    THERE.get(code, There()).make()
 
     for operation in declaring:
         redis.flushall()  # so many calls without a token in a minute are too many
@@ -303,9 +318,9 @@ def test_whoever_calls_too_often_is_refused_whatever_the_operation(api, settings
     for operation in declaring:
         there = nothing(api, operation)
         # Three are too many, unless a new minute begins among them.
-        refused = [answer for answer in (there.call() for _ in range(5)) if answer.status == 429]
-        assert refused[0].code == "SCH_429_TOO_MANY", operation.id
-        assert 0 < int(refused[0].headers["Retry-After"]) <= 60
+        refused = next(answer for answer in (there.call() for _ in range(5)) if answer.status == 429)
+        assert refused.code == "SCH_429_TOO_MANY", operation.id
+        assert 0 < int(refused.headers["Retry-After"]) <= 60
 
 
 def test_no_problem_is_forgotten_here():

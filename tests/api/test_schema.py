@@ -42,7 +42,7 @@ def world(transactional_db):
 
 @commits  # the real WSGI application closes its connection after a request
 @schema.parametrize()
-@settings(max_examples=100 if FULL else 3, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100 if FULL else 2, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 def test_no_server_error_and_no_answer_against_the_schema(case, world):
     token, job, task = world
     # A random id is nobody's: about half of the requests go to what is there.

@@ -2,17 +2,16 @@
 guesses passwords is told from others."""
 
 import os
-import subprocess
-import sys
 
 import pytest
 
 from tasks_app.engine.web import throttle
 from tasks_app.engine.web.throttle import LOGIN_ADDRESS, LOGIN_PAIR
 from tasks_app.models import AuditEntry
+from tests.support import nursery
 from tests.support.browser import PASSWORD, person
 from tests.support.front import ADDRESS, HOST, Front, Surfer
-from tests.support.stack import ROOT, serving
+from tests.support.stack import serving
 from tests.support.throttled import let_waits_pass
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -161,13 +160,7 @@ def test_logins_failures_and_logouts_are_in_the_audit_trail(front):
 
 def test_the_deployment_check_has_nothing_to_say_of_tls(tmp_path):
     kept = {name: value for name, value in os.environ.items() if name not in ("DJANGO_SETTINGS_MODULE", "SECRET_KEY")}
-    ended = subprocess.run(
-        [sys.executable, "manage.py", "check", "--deploy"],
-        cwd=ROOT,
-        env=kept | {"PUNCTUAL_HOME": str(tmp_path / "home"), "PUBLIC_URL": f"https://{HOST}"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    env = kept | {"PUNCTUAL_HOME": str(tmp_path / "home"), "PUBLIC_URL": f"https://{HOST}"}
+    ended = nursery.run("manage", "check", "--deploy", env=env)
     # Subdomains and the browsers' own list are the domain owner's to decide, not ours.
     assert "security.W" not in ended.stderr.replace("security.W005", "").replace("security.W021", ""), ended.stderr

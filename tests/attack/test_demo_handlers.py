@@ -1,15 +1,13 @@
 """Handlers of the demo are for whoever plays with it: a deployment doesn't have them."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tasks_app import embedded
+from tests.support import nursery
 from tests.support.embedded_stack import remove_home
-from tests.support.stack import ROOT
 
 LOOK = "from tasks_app.core.handlers import REGISTRY; print(*(one.name for one in REGISTRY))"
 
@@ -18,14 +16,8 @@ def types(home: Path, **env: str) -> list[str]:
     """The task types that the project's own settings know."""
     foreign = ("DJANGO_SETTINGS_MODULE", "DATABASE_URL", "REDIS_URL", "DEMO")
     kept = {name: value for name, value in os.environ.items() if name not in foreign}
-    ended = subprocess.run(
-        [sys.executable, "manage.py", "shell", "--no-imports", "--command", LOOK],
-        cwd=ROOT,
-        env=kept | {"PUNCTUAL_HOME": str(home)} | env,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    command = ("manage", "shell", "--no-imports", "--command", LOOK)
+    ended = nursery.run(*command, env=kept | {"PUNCTUAL_HOME": str(home)} | env)
     assert ended.returncode == 0, ended.stderr
     return ended.stdout.split()
 

@@ -1,12 +1,11 @@
 """What a caller has stored does not steer the terminal of an operator, nor forge a line of what it prints."""
 
 import os
-import subprocess
-import sys
 
 from tasks_app.client import schedule
 from tasks_app.models import ScheduleTask
-from tests.support.stack import ROOT, url_of_test_database
+from tests.support import nursery
+from tests.support.stack import url_of_test_database
 
 
 def test_why_prints_a_reason_and_does_not_obey_it(caller):
@@ -16,9 +15,9 @@ def test_why_prints_a_reason_and_does_not_obey_it(caller):
     ScheduleTask.objects.update(status="CANCELLED", due_at=None, cancelled_by="token \x9b2J", error_msg=stored)
 
     env = os.environ | {"DATABASE_URL": url_of_test_database()}
-    told = subprocess.run([sys.executable, "manage.py", "why", str(task)], cwd=ROOT, env=env, capture_output=True)
+    told = nursery.run("manage", "why", str(task), env=env)
 
     assert refused.status == 422
     assert told.returncode == 0, told.stderr
-    assert told.stdout.decode().rstrip("\n").isprintable()
-    assert b"\\x1b[2J" in told.stdout
+    assert told.stdout.rstrip("\n").isprintable()
+    assert "\\x1b[2J" in told.stdout

@@ -46,11 +46,11 @@ def test_a_channel_and_a_rule_are_made_with_the_keyboard_alone(visits, operator)
 def test_what_is_wrong_fits_on_a_phone(visits, operator):
     rule(runbook="https://wiki.example.com/a-very-long-address/that-goes-on-and-on/for-a-page-that-says-what-to-do")
     channel("other")
-    died(5_000)
+    died(1_500)
     look()
     page = visits.page(operator, INCIDENTS)
     page.set_viewport_size({"width": 360, "height": 740})
-    page.get_by_role("link", name="5,000 tasks of T_QUIET gave up: SMTP_DOWN").click()
+    page.get_by_role("link", name="1,500 tasks of T_QUIET gave up: SMTP_DOWN").click()
 
     expect(page.get_by_role("heading", name="Alerts")).to_be_visible()
     for path in (page.url.removeprefix(visits.url), RULES, f"{RULES}add/", CHANNELS, f"{CHANNELS}add/", INCIDENTS):

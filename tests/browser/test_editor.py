@@ -1,16 +1,13 @@
 """An editor's day in a real browser: buttons say what they do, nothing typed is lost, and nobody overwrites anybody."""
 
-from datetime import timedelta
-
 import pytest
 from django.contrib.sessions.models import Session
 from playwright.sync_api import Page, expect
 
-from articles_app import lifecycle
 from articles_app.models import Article
 from tests.support.articles import MONDAY, approved, draft, pending, row
 from tests.support.browser import PASSWORD, person
-from tests.support.editor import LIST, MOVE, RIGHTS, url
+from tests.support.editor import LIST, RIGHTS, url
 from tests.support.editor_pages import messages, open_page
 
 # Buttons
@@ -88,17 +85,6 @@ def test_enter_in_a_field_presses_nothing_and_withdrawing_asks(visits, ann):
     assert row(article).status == "DRAFT"
 
 
-def test_a_time_that_has_passed_is_asked_about(visits, ann):
-    article = approved()
-    page = open_page(visits, ann, url(article))
-    page.get_by_label("Publish on").fill("2020-03-03T09:00")
-    page.get_by_role("button", name="Save the new times").click()
-    expect(page.get_by_role("alert")).to_contain_text("Publish it immediately?")
-    page.get_by_label("Publish on").fill("2090-03-03T09:00")
-    page.get_by_role("button", name="Save the new times").click()
-    expect(messages(page)).to_contain_text("Moved: it goes live on Fri 3 Mar 2090 09:00")
-
-
 # Sent twice, and logged out
 
 
@@ -134,24 +120,6 @@ def test_what_was_typed_is_back_after_the_login_ran_out(visits, ann):
     assert row(article).body == "Hours of work"
 
 
-def test_what_was_typed_is_back_after_a_login_in_another_tab(visits, ann):
-    article = draft()
-    page = open_page(visits, ann, url(article))
-    page.get_by_label("Text").fill("Hours of work")
-    other = visits.listen(page.context.new_page())
-    other.goto("/admin/login/?next=/admin/")
-    Session.objects.all().delete()
-    other.goto("/admin/login/")
-    other.get_by_label("Username").fill("ann")
-    other.get_by_label("Password").fill(PASSWORD)
-    other.get_by_role("button", name="Log in").click()
-    expect(other).to_have_url(f"{visits.url}/admin/")
-
-    page.get_by_role("button", name="Save the draft").click()
-    expect(messages(page)).to_contain_text("What you typed is back")
-    expect(page.get_by_label("Text")).to_have_value("Hours of work")
-
-
 # Two editors
 
 
@@ -178,60 +146,6 @@ def test_the_second_editor_is_told_what_changed_and_loses_nothing(visits, ann):
     hers.get_by_role("button", name="Save the draft").click()
     expect(messages(hers)).to_contain_text("The text was saved.")
     assert (row(article).title, row(article).body) == ("Bob's title", "Ann's text")
-
-
-# The clock is changed
-
-
-def test_a_time_that_does_not_exist_is_asked_about(visits, ann):
-    article = draft()
-    page = open_page(visits, ann, url(article))
-    page.get_by_label("Publish on").fill("2027-03-28T02:30")
-    page.get_by_role("button", name="Save the draft").click()
-    expect(messages(page)).to_contain_text("Sun 28 Mar 2027 02:30 doesn't exist in Europe/Berlin")
-    page.get_by_label("Sun 28 Mar 2027 03:30 (UTC+02:00), which is 01:30 UTC").check()
-    page.get_by_role("button", name="Save the draft").click()
-    expect(messages(page)).to_contain_text("The publish time is now Sun 28 Mar 2027 03:30 Europe/Berlin")
-    assert f"{row(article).publish_time:%H:%M}" == "01:30"
-
-
-# Many at once
-
-
-def test_many_are_moved_after_a_preview(visits, ann):
-    for hour in range(3):
-        approved(MONDAY + timedelta(hours=hour), title=f"Article {hour}")
-    lifecycle.publish_now(approved(), actor="bob")
-    page = open_page(visits, ann, LIST)
-    page.locator("#action-toggle").check()
-    page.get_by_role("combobox").select_option(label="Move publish times …")
-    page.get_by_role("button", name="Run").click()
-    page.get_by_label("Days").fill("1")
-    page.get_by_role("button", name="Preview").click()
-
-    expect(messages(page)).to_contain_text(
-        "3 would move: the first to Tue 3 Jan 2090 10:00 Europe/Berlin, the last to Tue 3 Jan 2090 12:00 Europe/Berlin"
-    )
-    expect(messages(page)).to_contain_text("1 too late")
-    page.get_by_role("button", name="Move 3 articles as shown").click()
-    expect(messages(page)).to_contain_text("Moved 3 articles, the first to Tue 3 Jan 2090 10:00 Europe/Berlin")
-    assert Article.objects.filter(publish_time__gte=MONDAY + timedelta(days=1)).count() == 3
-
-
-# Rights
-
-
-def test_whoever_may_only_look_has_no_buttons_and_is_refused_by_the_server(visits):
-    vera = person("vera", "articles_app.view_article")
-    article = draft()
-    page = open_page(visits, vera, url(article))
-    expect(messages(page)).to_contain_text("You can view this article, but not change it.")
-    expect(page.locator("#main button[name=verb]")).to_have_count(0)
-    token = next(cookie["value"] for cookie in page.context.cookies() if cookie["name"] == "csrftoken")
-    form = {"csrfmiddlewaretoken": token, "verb": "submit", "step": "move", "revision": "1", "chosen": f"{article}:1"}
-    for address in (url(article), f"{LIST}add/", MOVE):
-        assert page.request.post(address, form=form).status == 403
-    assert row(article).revision == 1
 
 
 # Every size and scheme

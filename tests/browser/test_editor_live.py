@@ -2,19 +2,14 @@
 
 from datetime import timedelta
 
-from django.db import transaction
 from django.utils import timezone
 from playwright.sync_api import expect
 
 from articles_app import lifecycle
-from articles_app.models import Article
 from tasks_app.client import Operator, cancel_tasks
-from tasks_app.models import TaskBatch
-from tests.support.articles import approved, publish_task, published, row
+from tests.support.articles import approved, publish_task, published
 from tests.support.editor import LIST, url
 from tests.support.editor_pages import BERLIN, badge, hint, messages, open_page, typed
-from tests.support.stack import url_of_test_database
-from tests.support.wait import wait_until
 
 
 def test_an_article_is_created_submitted_approved_and_goes_live_without_a_reload(visits, ann, stack):
@@ -46,40 +41,6 @@ def test_an_article_is_created_submitted_approved_and_goes_live_without_a_reload
     expect(page.get_by_role("button", name="Take offline now")).to_be_visible()
     expect(page.get_by_role("heading", name="Timeline").locator("..")).to_contain_text("Went live")
     expect(page.locator("#pa-said")).to_contain_text("“On time”: Live.")
-
-
-def test_a_new_time_is_answered_in_each_of_its_three_forms(visits, ann, stack):
-    """Waiting, running (its batch waits for a row that this test holds), and live already."""
-    later = timezone.now() + timedelta(days=400)
-    waiting, first, running = approved(), approved(), approved()
-    page = open_page(visits, ann, url(waiting))
-    page.get_by_label("Publish on").fill(typed(later))
-    page.get_by_role("button", name="Save the new times: publish on").click()
-    expect(messages(page)).to_contain_text("Moved: it goes live on")
-
-    with transaction.atomic():
-        for article in (first, running):
-            lifecycle.change_publish_time(article, timezone.now(), actor="mod")
-    pages = {article: open_page(visits, ann, url(article)) for article in (first, running)}
-    for page in pages.values():
-        page.get_by_label("Publish on").fill(typed(later))
-    with transaction.atomic():
-        Article.objects.select_for_update().get(id=first)
-        stack.beat()
-        # The worker may wait for our row for longer than a web request does.
-        stack.worker(DATABASE_URL=f"{url_of_test_database()}&options=-c%20lock_timeout%3D30s")
-        wait_until(lambda: TaskBatch.objects.filter(task_type="ARTICLE_PUBLISH", started_at__isnull=False).exists())
-        pages[running].get_by_role("button", name="Save the new times").click()
-        expect(messages(pages[running])).to_contain_text(
-            "It was already running, so the running attempt was superseded and a new one is scheduled for"
-        )
-    expect(badge(pages[first])).to_have_text("Live")
-    pages[first].get_by_role("button", name="Save the new times").click()
-    expect(messages(pages[first])).to_contain_text("Already published at")
-    expect(messages(pages[first])).to_contain_text("nothing was changed.")
-
-    assert publish_task(running).execute_time == row(running).publish_time == later.replace(microsecond=0)
-    assert (row(first).status, row(running).status) == ("PUBLISHED", "AUDIT_SUCCESS")
 
 
 def test_hints_count_by_themselves_and_say_why_something_is_late(visits, ann):

@@ -82,7 +82,7 @@ def test_the_logins_of_the_host_are_its_own_business(hosts, theme):
 # The console
 
 
-def test_every_page_of_the_console_answers_and_every_link_leads_somewhere(boss, answers):
+def test_every_page_of_the_console_answers_and_every_link_leads_somewhere(theme, boss, answers):
     links = set()
     for where, (name, answer) in answers.items():
         if NO_PAGE.fullmatch(name):
@@ -94,6 +94,8 @@ def test_every_page_of_the_console_answers_and_every_link_leads_somewhere(boss, 
         links |= set(re.findall(r'(?:href|action|data-refresh)="(/[^"#]+)', answer.text.replace("&amp;", "&")))
     away = {link for link in links if not link.startswith((f"{AT}/", "/files/")) and link != "/"}
     assert away == set() and len(links) > 30
+    if theme != THEMES[0]:
+        return  # the links are the same
     to_ask = {link for link in links - answers.keys() if not re.search("logout/|/order/$|/order/run/$", link)}
     assert {link for link in to_ask if boss.get(link).is_error} == set()
 

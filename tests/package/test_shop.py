@@ -25,6 +25,8 @@ from tests.support.page import Step, says, steps_of
 from tests.support.shop import OWNER, PASSWORD, Shop
 from tests.support.stack import ROOT
 
+pytestmark = pytest.mark.scale
+
 PAGE = ROOT / "docs" / "add-to-your-project.md"
 OF_THE_SHOP = ("Django", "celery[redis]", "psycopg[binary]", "django-celery-beat", "pip")
 STEPS = steps_of(PAGE)

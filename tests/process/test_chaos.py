@@ -31,6 +31,7 @@ def chaos(name: str, *options: str, deadline: float = DEADLINE_SECONDS) -> dict:
     return json.loads(ended.stdout.splitlines()[-1])
 
 
+@pytest.mark.scale
 def test_a_small_run_with_a_bit_of_every_fault_loses_and_doubles_nothing():
     found = chaos("small", "--tasks", "400", "--seed", "7")
 

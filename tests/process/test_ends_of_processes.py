@@ -12,13 +12,56 @@ from tasks_app.client import schedule, schedule_many
 from tasks_app.models import DlqEntry, ScheduleTask
 from tests.support.engine import row
 from tests.support.processes import wait_begun, wait_for
-from tests.support.stack import redis_proxy, through
+from tests.support.stack import Process, Stack, redis_proxy, through
 from tests.support.wait import wait_until
 
 
-def test_a_task_that_kills_its_worker_dies_alone(stack):
+def test_a_worker_goes_on_whatever_ends_its_children(stack):
+    """One fleet for all of it: starting one takes longest."""
+    proxy = redis_proxy()
     stack.beat()
-    stack.worker(concurrency=1)
+    worker = stack.worker(concurrency=1, **through(redis=proxy))
+    wait_for(stack, schedule("T_QUIET", "first").task_id)  # all that it opens at its start is open
+    banner = re.search(r"transport: +(\S+)", worker.text())[1]  # names its broker and no class
+    assert re.fullmatch(rf"punctual://(:\*\*@)?127\.0\.0\.1:{proxy.port}/0", banner)
+
+    loses_its_broker_just_when_a_child_ends(stack, worker, proxy)
+    replaces_a_child_that_is_killed_and_its_task_runs_again(stack, worker)
+    lets_a_task_that_kills_its_process_die_alone(stack)
+
+    assert worker.alive
+    proxy.close()
+
+
+def loses_its_broker_just_when_a_child_ends(stack: Stack, worker: Process, proxy) -> None:
+    """Celery forgets the descriptor of a child whose end it saw, and wants it again when the broker is back."""
+    descriptors = pathlib.Path(f"/proc/{worker.pid}/fd")
+    before = len(list(descriptors.iterdir()))
+    ending = schedule("T_QUIET", "ending", payload={"do": "let_go_of_sentinel"})
+    wait_for(stack, ending.task_id)
+    wait_until(lambda: len(list(descriptors.iterdir())) < before, 20, describe=stack.logs)
+
+    proxy.reset()
+
+    wait_until(lambda: not worker.alive or "Connection to broker lost" in worker.text(), 20, describe=stack.logs)
+    after = schedule("T_QUIET", "after")
+    wait_for(stack, after.task_id)
+    assert worker.alive
+
+
+def replaces_a_child_that_is_killed_and_its_task_runs_again(stack: Stack, worker: Process) -> None:
+    task = schedule("T_LONG", "a", payload={"do": "sleep", "seconds": 60})
+    wait_begun(stack, task.task_id)
+    ScheduleTask.objects.filter(id=task.task_id).update(payload={})
+
+    for child in worker.children():
+        os.kill(child, signal.SIGKILL)
+    wait_for(stack)
+
+    assert row(task.task_id).status == "SUCCESS"
+
+
+def lets_a_task_that_kills_its_process_die_alone(stack: Stack) -> None:
     # Scheduled while nothing is due, so that they go out as one batch.
     at = timezone.now() + timedelta(seconds=1)
     poison = schedule("T_QUIET", "poison", payload={"do": "kill_process"}, max_retry=1, at=at)
@@ -32,16 +75,13 @@ def test_a_task_that_kills_its_worker_dies_alone(stack):
     assert {row(p.task_id).retry_count for p in neighbours} == {0}
 
 
-def test_sigterm_lets_the_running_task_finish_and_returns_the_rest_unused(stack):
+def test_a_worker_that_is_told_to_stop_finishes_returns_and_interrupts(stack):
+    """What runs is finished, what has not begun is returned unused, and what runs on for too long is interrupted."""
     stack.beat()
     worker = stack.worker(concurrency=1)
     at = timezone.now() + timedelta(seconds=0.5)
-    ids = [
-        p.task_id
-        for p in schedule_many(
-            "T_LONG", [{"key": n, "at": at, "payload": {"do": "sleep", "seconds": 1}} for n in range(5)]
-        )
-    ]
+    payload = {"do": "sleep", "seconds": 1}
+    ids = [p.task_id for p in schedule_many("T_LONG", [{"key": n, "at": at, "payload": payload} for n in range(5)])]
     wait_begun(stack, *ids)
 
     worker.terminate()
@@ -50,13 +90,9 @@ def test_sigterm_lets_the_running_task_finish_and_returns_the_rest_unused(stack)
     assert statuses.count("SUCCESS") >= 1
     assert set(statuses) <= {"SUCCESS", "INIT"}, statuses
     assert {row(i).retry_count for i in ids} == {0}
-    stack.worker(concurrency=1)
+    worker = stack.worker(concurrency=2)
     wait_for(stack)
 
-
-def test_a_task_still_running_at_the_shutdown_limit_is_interrupted_and_fails_retryably(stack):
-    stack.beat()
-    worker = stack.worker(concurrency=2)
     payload = {"do": "sleep", "seconds": 50}
     ids = [schedule(task_type, "a", payload=payload).task_id for task_type in ("T_LONG", "T_LONG_ASYNC")]
     for task_id in ids:
@@ -65,41 +101,3 @@ def test_a_task_still_running_at_the_shutdown_limit_is_interrupted_and_fails_ret
     worker.terminate(timeout=30)
 
     assert [(row(i).status, row(i).error_code) for i in ids] == [("FAIL", "SHUTDOWN")] * 2
-
-
-def test_a_killed_pool_child_is_replaced_and_its_task_runs_again(stack):
-    stack.beat()
-    worker = stack.worker(concurrency=1)
-    task = schedule("T_LONG", "a", payload={"do": "sleep", "seconds": 60})
-    wait_begun(stack, task.task_id)
-    ScheduleTask.objects.filter(id=task.task_id).update(payload={})
-
-    for child in worker.children():
-        os.kill(child, signal.SIGKILL)
-    wait_for(stack)
-
-    assert worker.alive
-    assert row(task.task_id).status == "SUCCESS"
-
-
-def test_a_worker_that_loses_its_broker_just_when_a_child_ends_goes_on(stack):
-    """Celery forgets the descriptor of a child whose end it saw, and wants it again when the broker is back."""
-    proxy = redis_proxy()
-    stack.beat()
-    worker = stack.worker(concurrency=1, **through(redis=proxy))
-    wait_for(stack, schedule("T_QUIET", "first").task_id)  # all that it opens at its start is open
-    banner = re.search(r"transport: +(\S+)", worker.text())[1]  # names its broker and no class
-    assert re.fullmatch(rf"punctual://(:\*\*@)?127\.0\.0\.1:{proxy.port}/0", banner)
-    descriptors = pathlib.Path(f"/proc/{worker.pid}/fd")
-    before = len(list(descriptors.iterdir()))
-    ending = schedule("T_QUIET", "ending", payload={"do": "let_go_of_sentinel"})
-    wait_for(stack, ending.task_id)
-    wait_until(lambda: len(list(descriptors.iterdir())) < before, 20, describe=stack.logs)
-
-    proxy.reset()
-
-    wait_until(lambda: not worker.alive or "Connection to broker lost" in worker.text(), 20, describe=stack.logs)
-    after = schedule("T_QUIET", "after")
-    wait_for(stack, after.task_id)
-    assert worker.alive
-    proxy.close()

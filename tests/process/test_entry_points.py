@@ -7,24 +7,18 @@ import sys
 import pytest
 from django.conf import settings
 
+from tests.support import nursery
 from tests.support.stack import ROOT, url_of_test_database
 
 
 def run(*command: str, timeout: float = 60, **env: str) -> subprocess.CompletedProcess:
     clean = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
-    return subprocess.run(
-        [sys.executable, *command],
-        cwd=ROOT,
-        env=clean | {"DJANGO_SETTINGS_MODULE": "tests.settings"} | env,
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-    )
+    return nursery.run(*command, env=clean | {"DJANGO_SETTINGS_MODULE": "tests.settings"} | env, timeout=timeout)
 
 
 @pytest.mark.parametrize(
     "command",
-    [("manage.py", "migrate"), ("-m", "celery", "-A", "scheduler_project", "beat")],
+    [("manage", "migrate"), ("celery", "-A", "scheduler_project", "beat")],
     ids=["manage.py", "celery"],
 )
 def test_without_a_stack_there_is_one_clear_sentence(command, tmp_path):
@@ -37,7 +31,7 @@ def test_without_a_stack_there_is_one_clear_sentence(command, tmp_path):
 
 
 def test_a_database_url_that_is_no_url_is_refused_in_one_sentence(tmp_path):
-    ended = run("manage.py", "check", DATABASE_URL="mysql://x", REDIS_URL="redis://x", PUNCTUAL_HOME=str(tmp_path))
+    ended = run("manage", "check", DATABASE_URL="mysql://x", REDIS_URL="redis://x", PUNCTUAL_HOME=str(tmp_path))
 
     assert ended.returncode == 1
     assert "it must be postgresql://" in ended.stderr
@@ -45,7 +39,7 @@ def test_a_database_url_that_is_no_url_is_refused_in_one_sentence(tmp_path):
 
 
 def test_status_of_a_database_that_does_not_answer_is_exit_code_two(tmp_path):
-    ended = run("manage.py", "scheduler_status", PUNCTUAL_HOME=str(tmp_path))
+    ended = run("manage", "scheduler_status", PUNCTUAL_HOME=str(tmp_path))
 
     assert ended.returncode == 2
     assert "The database does not answer" in ended.stderr
@@ -54,7 +48,7 @@ def test_status_of_a_database_that_does_not_answer_is_exit_code_two(tmp_path):
 @pytest.mark.django_db
 def test_a_worker_with_a_pool_that_can_not_end_handlers_is_refused():
     ended = run(
-        *("-m", "celery", "-A", "scheduler_project", "worker", "-P", "threads"),
+        *("celery", "-A", "scheduler_project", "worker", "-P", "threads"),
         DATABASE_URL=url_of_test_database(),
         REDIS_URL=settings.PUNCTUAL["REDIS_URL"],
     )
@@ -65,18 +59,18 @@ def test_a_worker_with_a_pool_that_can_not_end_handlers_is_refused():
 
 def test_what_a_beat_or_worker_loads_at_its_start_is_not_the_web_process(tmp_path):
     look = "from scheduler_project.celery import app; app.loader.import_default_modules(); import sys; "
-    ended = run(
-        *("-c", look + "print(*{'ninja', 'tasks_app.api', 'scheduler_project.urls'} & sys.modules.keys())"),
-        DATABASE_URL="postgresql:///none",
-        REDIS_URL="redis://none",
-        PUNCTUAL_HOME=str(tmp_path),
+    look += "print(*{'ninja', 'tasks_app.api', 'scheduler_project.urls'} & sys.modules.keys())"
+    env = {"DATABASE_URL": "postgresql:///none", "REDIS_URL": "redis://none", "PUNCTUAL_HOME": str(tmp_path)}
+    ended = subprocess.run(
+        [sys.executable, "-c", look], cwd=ROOT, env=os.environ | env, capture_output=True, text=True, timeout=60
     )
 
     assert (ended.returncode, ended.stdout.strip()) == (0, ""), ended.stderr
 
 
+@pytest.mark.scale
 def test_the_demo_keeps_its_promises():
-    ended = run("-m", "scheduler_project.demo", timeout=100)
+    ended = run("scheduler_project.demo", timeout=100)
 
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "All 8 promises held" in ended.stdout

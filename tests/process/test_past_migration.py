@@ -162,6 +162,7 @@ def upgrade(stack, rows: int, *, timeout: float) -> list[float]:
     return sorted((row.start_time - row.execute_time).total_seconds() for row in new)
 
 
+@pytest.mark.scale
 @pytest.mark.usefixtures("installation_before")
 def test_an_installation_of_the_version_before_goes_on_while_it_is_migrated_and_loses_nothing(stack):
     upgrade(stack, 3_000, timeout=60)

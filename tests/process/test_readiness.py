@@ -1,14 +1,10 @@
 """`scheduler_status --wait`: what a deployment asks before it goes on."""
 
 import json
-import os
 import re
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from io import StringIO
-from pathlib import Path
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -26,7 +22,7 @@ from tests.support.deployment import LANE, unit_command
 from tests.support.live import a_beat_is_alive, a_worker_is_alive
 from tests.support.marks import commits
 from tests.support.processes import wait_for
-from tests.support.stack import ROOT, url_of_test_database
+from tests.support.stack import ROOT
 from tests.support.wait import wait_until
 
 pytestmark = commits
@@ -45,24 +41,6 @@ def ask(*options: str) -> tuple[int, str, str]:
 
 
 @pytest.fixture
-def waiting(tmp_path: Path):
-    """The command as a process of its own, with a minute to wait, and what it has printed so far."""
-    log = tmp_path / "log"
-    env = {"DATABASE_URL": url_of_test_database(), "REDIS_URL": settings.PUNCTUAL["REDIS_URL"]}
-    with log.open("w") as out:
-        process = subprocess.Popen(
-            [sys.executable, "manage.py", "scheduler_status", "--wait=60"],
-            cwd=ROOT,
-            env=os.environ | env | {"DJANGO_SETTINGS_MODULE": "tests.settings"},
-            stdout=out,
-            stderr=subprocess.STDOUT,
-        )
-    yield process, log
-    process.kill()
-    process.wait()
-
-
-@pytest.fixture
 def redis_user(redis) -> Iterator[str]:
     """The URL of the one that docs/deploy.md makes."""
     (order,) = re.findall(r"^ACL SETUSER .*", (ROOT / "docs" / "deploy.md").read_text(), re.MULTILINE)
@@ -72,16 +50,16 @@ def redis_user(redis) -> Iterator[str]:
     redis.acl_deluser("punctual")
 
 
-def test_it_waits_until_the_processes_of_the_units_are_up_and_they_end_in_time(waiting, redis_user, stack):
+def test_it_waits_until_the_processes_of_the_units_are_up_and_they_end_in_time(redis_user, stack):
     """The very commands that systemd would run, with no more rights in Redis than the page gives them."""
-    process, log = waiting
+    waiting = stack.run("status", ["manage", "scheduler_status", "--wait=60"])
     units = deployment.units()
-    wait_until(lambda: "Waiting: Nothing is dispatched" in log.read_text(), 30, describe=log.read_text)
+    wait_until(lambda: "Waiting: Nothing is dispatched" in waiting.text(), 30, describe=waiting.text)
 
     started = {name: stack.run(name, unit_command(units[name]), REDIS_URL=redis_user) for name in UNITS}
 
-    assert process.wait(60) == 0, log.read_text() + stack.logs()
-    assert "All is well" in log.read_text()
+    assert waiting.popen.wait(60) == 0, stack.logs()
+    assert "All is well" in waiting.text()
     wait_for(stack, schedule("T_QUIET", "a").task_id)
     assert "NOPERM" not in stack.logs()
     assert ask("--here")[0] == 0

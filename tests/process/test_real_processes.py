@@ -82,9 +82,16 @@ def test_tasks_run_after_commit_at_their_time_until_they_succeed_and_send_with_t
     assert any(line["message"].startswith("worker.ready") for line in lines)
 
 
-def test_a_worker_killed_while_running_leaves_its_task_to_another(stack):
-    stack.beat()
+def test_what_a_beat_or_a_worker_leaves_behind_when_it_dies_runs_again(stack):
+    """A batch whose message was lost uses no retry, one that ran does; and a beat that stops is forgotten."""
+    lost = schedule("T_PLAIN", "a")
+    claim([LaneShare("default", 10, 10)], {}, "a dispatcher that died before it published", anybodys())
+    assert row(lost.task_id).status == "RUNNING"
     first = stack.worker(concurrency=1)
+    beat = stack.beat()
+    wait_for(stack)
+    assert (row(lost.task_id).status, row(lost.task_id).retry_count) == ("SUCCESS", 0)
+
     task = schedule("T_LONG", "a", payload={"do": "sleep", "seconds": 60, "log": ["begun"]})
     wait_until(lambda: lines_of_log(task.task_id), describe=stack.logs)
 
@@ -96,17 +103,5 @@ def test_a_worker_killed_while_running_leaves_its_task_to_another(stack):
     assert (row(task.task_id).status, row(task.task_id).retry_count) == ("SUCCESS", 1)
     assert list(TaskAttempt.objects.values_list("error_code", flat=True)) == ["LOST"]
     assert lines_of_log(task.task_id) == ["begun"]
-
-
-def test_a_batch_whose_message_was_lost_is_due_again_and_uses_no_retry_and_a_beat_that_stops_is_forgotten(stack):
-    task = schedule("T_PLAIN", "a")
-    claim([LaneShare("default", 10, 10)], {}, "a dispatcher that died before it published", anybodys())
-    assert row(task.task_id).status == "RUNNING"
-
-    stack.worker(concurrency=1)
-    beat = stack.beat()
-    wait_for(stack)
-
-    assert (row(task.task_id).status, row(task.task_id).retry_count) == ("SUCCESS", 0)
     assert beat.terminate() == 0
     assert not Node.objects.filter(kind=Node.BEAT).exists()

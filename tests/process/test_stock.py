@@ -78,7 +78,7 @@ def assert_rolled(service, *, products: int, window: float, rate: int, burst: in
 
 
 def test_every_product_is_written_once_a_window_although_a_worker_is_killed(stack, writes, settings):
-    size = {"products": 1_500, "window": 4.0, "rate": 500, "burst": 150}
+    size = {"products": 900, "window": 4.0, "rate": 300, "burst": 100}
     with stock_service(latency_ms=5, failures=0.02, timeouts=0.001) as service:
         most_lost = roll_twice(stack, service, settings, timeout=90, **size)
         assert service.told()["statuses"]["503"] > 0

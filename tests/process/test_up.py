@@ -67,12 +67,14 @@ def answering(home: Path) -> bool:
     return False
 
 
-@pytest.mark.parametrize("name", ["postgres", "valkey"])
-def test_up_starts_a_killed_server_again(up, name):
-    first = server_pid(up.home, name)
-    os.kill(first, signal.SIGKILL)
-    up.wait_for(r"up     \| (PostgreSQL|Valkey) ended \(killed by SIGKILL\); starting again in ")
-    wait_until(lambda: server_pid(up.home, name) not in (None, first), describe=lambda: up.output)
+def test_up_starts_killed_servers_again(up):
+    servers = {"postgres": "PostgreSQL", "valkey": "Valkey"}
+    first = {name: server_pid(up.home, name) for name in servers}
+    for name, title in servers.items():
+        os.kill(first[name], signal.SIGKILL)
+        up.wait_for(rf"up     \| {title} ended \(killed by SIGKILL\); starting again in ")
+    for name, pid in first.items():
+        wait_until(lambda n=name, p=pid: server_pid(up.home, n) not in (None, p), describe=lambda: up.output)
     wait_until(lambda: answering(up.home), 30, describe=lambda: up.output)
     with urllib.request.urlopen(f"{up.url()}admin/login/") as page:
         assert page.status == 200
@@ -87,7 +89,7 @@ def test_up_with_given_urls_starts_no_server_and_ends_with_0_on_sigterm(up, tmp_
     given = embedded.running(up.home)
     urls = {"DATABASE_URL": given.database_url, "REDIS_URL": given.redis_url}
     with running_up(tmp_path / "home", **urls) as second:
-        second.url()
+        second.wait_for(r"setup  \| ")
         assert not (second.home / "servers").exists()
         assert second.end(signal.SIGTERM) == 0
         assert second.left_alive() == []

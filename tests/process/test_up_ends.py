@@ -7,9 +7,19 @@ import sys
 
 import pytest
 
-from tests.support.embedded_up import occupied, refused, running_up
+from scheduler_project import up
+from tests.support.embedded_up import FOREIGN, occupied, running_up
 
 needs_proc = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+
+
+@pytest.fixture
+def own_signals():
+    """`make up` has handlers of its own."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @needs_proc
@@ -38,8 +48,19 @@ def test_ctrl_c_while_starting_leaves_nothing_and_exits_with_0(tmp_path):
         ({"PORT": "8000"}, "PORT is 8000, but 127.0.0.1:8000 is in use"),
     ],
 )
-def test_a_setting_that_leads_nowhere_gives_one_sentence_and_exit_status_1(tmp_path, settings, sentence):
+def test_a_setting_that_leads_nowhere_gives_one_sentence_and_exit_status_1(
+    tmp_path, settings, sentence, monkeypatch, capsys, own_signals
+):
+    """In this process: that the status is the process's own, the refusal of a second `make up` shows, in test_up.py."""
+    for name in FOREIGN:
+        monkeypatch.delenv(name, raising=False)
+    for name, value in ({"PUNCTUAL_HOME": str(tmp_path / "home")} | settings).items():
+        monkeypatch.setenv(name, value)
+
     with occupied(8000):
-        said = refused(tmp_path / "home", sentence, **settings)
-    assert "s3c" not in said
+        assert up.main() == 1
+
+    said = capsys.readouterr()
+    assert said.err.count("\n") == 1 and sentence in said.err
+    assert "s3c" not in said.out + said.err
     assert not (tmp_path / "home" / "servers").exists()

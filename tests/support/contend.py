@@ -2,10 +2,13 @@
 
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future, wait
+from contextlib import suppress
 
-from django.db import connection, connections, transaction
+from django.db import DatabaseError, connection, transaction
 
 from tests.support.overlap import Result
+from tests.support.sides import sides as threads_of
 from tests.support.wait import wait_until
 
 
@@ -15,16 +18,14 @@ def contend(holder: Callable[[], object], *sides: Callable[[], object], commit: 
     With locks taken in one order everywhere the sides end one after the other; else two of them meet in a deadlock.
     """
     held, release = threading.Event(), threading.Event()
-    threads = [threading.Thread(target=_hold, args=(holder, held, release, commit))]
-    threads[0].start()
-    assert held.wait(20)
     results = [Result() for _ in sides]
-    for side, result in zip(sides, results, strict=True):
-        result.waited = _start(side, result, threads)
-    release.set()
-    for thread in threads:
-        thread.join(20)
-        assert not thread.is_alive(), "a side never ended"
+    with threads_of(1 + len(sides)) as begin:
+        ends = [begin(0, lambda: _hold(holder, held, release, commit))]
+        assert held.wait(20)
+        for place, (side, result) in enumerate(zip(sides, results, strict=True), 1):
+            result.waited = _start(side, result, lambda call, place=place: begin(place, call), ends)
+        release.set()
+        assert not wait(ends, timeout=20).not_done, "a side never ended"
     return results
 
 
@@ -33,24 +34,27 @@ def with_plans_of_a_large_table(side: Callable[[], object]) -> Callable[[], obje
 
     def scheduled_so() -> object:
         with connection.cursor() as cursor:
-            cursor.execute("SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off")
-        return side()
+            cursor.execute(
+                "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; DISCARD PLANS"
+            )
+        try:
+            return side()
+        finally:
+            with suppress(DatabaseError), connection.cursor() as cursor:
+                cursor.execute("RESET enable_seqscan; RESET enable_hashjoin; RESET enable_mergejoin; DISCARD PLANS")
 
     return scheduled_so
 
 
 def _hold(holder: Callable, held: threading.Event, release: threading.Event, commit: bool) -> None:
-    try:
-        with transaction.atomic():
-            holder()
-            held.set()
-            release.wait(20)
-            transaction.set_rollback(not commit)
-    finally:
-        connections.close_all()
+    with transaction.atomic():
+        holder()
+        held.set()
+        release.wait(20)
+        transaction.set_rollback(not commit)
 
 
-def _start(side: Callable, result: Result, threads: list[threading.Thread]) -> bool:
+def _start(side: Callable, result: Result, begin: Callable[[Callable], Future], ends: list[Future]) -> bool:
     """Start a side in a thread; whether it waits for somebody."""
     pids: list[int] = []
 
@@ -61,14 +65,11 @@ def _start(side: Callable, result: Result, threads: list[threading.Thread]) -> b
             result.value = side()
         except BaseException as error:
             result.error = error
-        finally:
-            connections.close_all()
 
-    thread = threading.Thread(target=run)
-    thread.start()
-    threads.append(thread)
-    wait_until(lambda: not thread.is_alive() or (pids and _is_blocked(pids[0])), describe="the side to wait or end")
-    return thread.is_alive()
+    end = begin(run)
+    ends.append(end)
+    wait_until(lambda: end.done() or (pids and _is_blocked(pids[0])), describe="the side to wait or end")
+    return not end.done()
 
 
 def _is_blocked(pid: int) -> bool:

@@ -80,12 +80,29 @@ class Born:
         return self.returncode
 
 
-def start(module: str, *args: str, env: dict[str, str], log: str, ours: bool = False) -> Born:
-    """`python -m module args`, as the leader of a session of its own, saying all it has to say into the log. `ours`: it
-    is a beat or a worker."""
+def start(module: str, *args: str, env: dict[str, str], log: str, errors: str = "", ours: bool = False) -> Born:
+    """`python -m module args`, as the leader of a session of its own, saying all it has to say into the log, or its
+    errors into a file of their own. `ours`: it is a beat or a worker."""
     with _making:
         nursery = _of_environment(tuple(sorted(env.items())), log) if ours else _first()
-    return Born(nursery.ask(argv=[module, *args], env=env, log=log), nursery)
+    return Born(nursery.ask(argv=[module, *args], env=env, log=log, errors=errors or log), nursery)
+
+
+def run(module: str, *args: str, env: dict[str, str], timeout: float = 60) -> subprocess.CompletedProcess[str]:
+    """The same to its end, as subprocess.run."""
+    with tempfile.TemporaryDirectory(prefix="punctual-nursery-") as folder:
+        said, errors = Path(folder, "out"), Path(folder, "err")
+        said.touch()
+        errors.touch()
+        born = start(module, *args, env=env, log=str(said), errors=str(errors))
+        try:
+            code = born.wait(timeout)
+        except AssertionError:
+            os.killpg(born.pid, signal.SIGKILL)
+            raise
+        return subprocess.CompletedProcess(
+            [module, *args], code, *(one.read_bytes().decode() for one in (said, errors))
+        )
 
 
 _making = threading.RLock()
@@ -155,12 +172,12 @@ def _status(pid: int) -> int | None:
     return os.waitstatus_to_exitcode(status) if done else None
 
 
-def _become(argv: list[str], env: dict[str, str], log: str) -> None:
+def _become(argv: list[str], env: dict[str, str], log: str, errors: str) -> None:
     os.setsid()
-    for mode, path, *numbers in ((os.O_RDONLY, os.devnull, 0), (os.O_WRONLY | os.O_APPEND, log, 1, 2)):
+    append = os.O_WRONLY | os.O_APPEND
+    for number, (path, mode) in enumerate([(os.devnull, os.O_RDONLY), (log, append), (errors, append)]):
         opened = os.open(path, mode)
-        for number in numbers:
-            os.dup2(opened, number)
+        os.dup2(opened, number)
         os.close(opened)
     os.environ.clear()
     os.environ.update(env)

@@ -2,10 +2,12 @@
 
 import threading
 from collections.abc import Callable
+from concurrent.futures import wait
 from dataclasses import dataclass
 
-from django.db import connection, connections, transaction
+from django.db import connection, transaction
 
+from tests.support.sides import sides
 from tests.support.wait import wait_until
 
 
@@ -46,7 +48,6 @@ def overlap_results(first, second, *, commit: bool = True) -> tuple[Result, Resu
             one.error = error
         finally:
             first_done.set()
-            connections.close_all()
 
     def run_second() -> None:
         try:
@@ -54,23 +55,19 @@ def overlap_results(first, second, *, commit: bool = True) -> tuple[Result, Resu
             two.value = second()
         except BaseException as error:
             two.error = error
-        finally:
-            connections.close_all()
 
-    threads = [threading.Thread(target=run_first), threading.Thread(target=run_second)]
-    threads[0].start()
-    first_done.wait(20)
-    threads[1].start()
-    wait_until(
-        lambda: not threads[1].is_alive() or _is_blocked(pids.get("second")),
-        timeout=10,
-        describe=lambda: f"second is neither blocked nor done: {pids}",
-    )
-    two.waited = threads[1].is_alive()
-    release.set()
-    for thread in threads:
-        thread.join(20)
-        assert not thread.is_alive(), "a side of the overlap never ended"
+    with sides(2) as begin:
+        ends = [begin(0, run_first)]
+        first_done.wait(20)
+        ends.append(begin(1, run_second))
+        wait_until(
+            lambda: ends[1].done() or _is_blocked(pids.get("second")),
+            timeout=10,
+            describe=lambda: f"second is neither blocked nor done: {pids}",
+        )
+        two.waited = not ends[1].done()
+        release.set()
+        assert not wait(ends, timeout=20).not_done, "a side of the overlap never ended"
     return one, two
 
 

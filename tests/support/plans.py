@@ -69,7 +69,7 @@ def statements() -> dict[str, str]:
 def _rows(given: object) -> str:
     if callable(given):
         given = given(browse.Filter())
-    return given.limited(200, 0) if isinstance(given, browse.Source) else given
+    return given.limited(200) if isinstance(given, browse.Source) else given
 
 
 @dataclass(frozen=True, slots=True)

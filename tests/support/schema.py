@@ -57,14 +57,16 @@ def named(one: object) -> str:
     return one.id if isinstance(one, Operation) else str(one)
 
 
+# What is spelt out goes before what has an id in its place: /tasks/reschedule is no task.
+_PATTERNS = [
+    (re.compile(re.sub(r"\{\w+\}", "[^/]+", one.path)), one)
+    for one in sorted(OPERATIONS, key=lambda one: "{" in one.path)
+]
+
+
 def operation_for(method: str, url: str) -> Operation | None:
-    path = url.partition("?")[0].removeprefix(ROOT)
-    wanted = [one for one in OPERATIONS if one.method == ("GET" if method == "HEAD" else method)]
-    # What is spelt out goes before what has an id in its place: /tasks/reschedule is no task.
-    for one in sorted(wanted, key=lambda one: "{" in one.path):
-        if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", one.path), path):
-            return one
-    return None
+    path, wanted = url.partition("?")[0].removeprefix(ROOT), "GET" if method == "HEAD" else method
+    return next((one for pattern, one in _PATTERNS if one.method == wanted and pattern.fullmatch(path)), None)
 
 
 def examples_of(component: str | None) -> list:

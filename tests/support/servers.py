@@ -24,6 +24,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 # Durability is for the chaos tests and benchmarks; here a crash of the machine ends the tests anyway.
 # Little memory for pages: whatever drops or empties a table looks through all of it.
 OPTIONS = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "shared_buffers": "128MB"}
+# Tests that need statistics ask for them; else what is planned would depend on when somebody has looked.
+OPTIONS |= {"autovacuum_naptime": "1h"}
 TEMPLATE = "PUNCTUAL_TESTS_TEMPLATE"  # in the environment: the folder of the database to copy
 READY, FAILED = "ready", "failed"
 

@@ -1,8 +1,10 @@
-"""Runs several files of tests at a time: `pytest -p tests.support.side_by_side --side-by-side 4`.
+"""Runs several files of tests at a time: `pytest -p tests.support.side_by_side --side-by-side 5`.
 
-Each file is run by one of so many processes, in the order in which the tests would be run without this. A process
-imports a file only when its turn has come: to import and collect all of them takes half a minute, which pytest-xdist
-lets each process do.
+Each file is run by one of so many processes. A process imports a file only when its turn has come: to import and
+collect all of them would take each process half a minute.
+
+Files whose tests mostly wait are run beside files whose tests mostly compute, so that the processor is always busy and
+never has more waiting for it than it must; and all that use a browser by one process, which has one for all of them.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections import deque
 from collections.abc import Iterator
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
@@ -20,6 +23,9 @@ from typing import IO
 import pytest
 
 END = -1  # in place of a file's number
+# Which files have tests that use a browser, or that mostly wait: how their names begin.
+BROWSING = ("tests/browser/", "tests/host/", "tests/package/test_shop.py")
+WAITING = ("tests/process/", "tests/attack/", "tests/clients/", "tests/package/")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -51,6 +57,7 @@ class _Runner:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         hook = self._config.hook
+        self._pipe.send(("files", [one.nodeid for one in self._files]))
         while (number := self._next()) != END:
             items = list(session.genitems(self._files[number]))
             hook.pytest_collection_modifyitems(session=session, config=self._config, items=items)
@@ -65,7 +72,7 @@ class _Runner:
         return True
 
     def _next(self) -> int:
-        self._pipe.send(("idle", len(self._files)))
+        self._pipe.send(("idle", None))
         return self._pipe.recv()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -90,7 +97,8 @@ ENDED_WELL = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.
 class _Process:
     """One of them, as the overseer sees it."""
 
-    def __init__(self, config: pytest.Config) -> None:
+    def __init__(self, config: pytest.Config, place: int) -> None:
+        self.place = place
         self.pipe, theirs = Pipe()
         self.log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
         with theirs:
@@ -117,7 +125,7 @@ class _Overseer:
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        self._given = 0
+        self._files: _Files | None = None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self) -> bool:
@@ -125,7 +133,7 @@ class _Overseer:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        processes = [_Process(self._config) for _ in range(self._config.getoption("side_by_side"))]
+        processes = [_Process(self._config, place) for place in range(self._config.getoption("side_by_side"))]
         talking = {process.pipe: process for process in processes}
         try:
             while talking:
@@ -145,11 +153,12 @@ class _Overseer:
 
     def _listen(self, session: pytest.Session, process: _Process, what: str, told: object) -> None:
         hook = self._config.hook
-        if what == "idle":
+        if what == "files":
+            self._files = self._files or _Files(told, alone=self._config.getoption("side_by_side") == 1)
+        elif what == "idle":
             process.running = ""
-            stopping = session.shouldfail or session.shouldstop or self._given >= told
-            process.pipe.send(END if stopping else self._given)
-            self._given += 1
+            stopping = session.shouldfail or session.shouldstop
+            process.pipe.send(END if stopping else self._files.next(process.place))
         elif what == "collected":
             session.testscollected += told
         elif what == "running":
@@ -166,6 +175,8 @@ class _Overseer:
         status = process.popen.wait()
         if process.over and status in ENDED_WELL:
             return
+        if self._files is not None:
+            self._files.lose(process.place)
         where = process.running or "between two tests"
         report = pytest.TestReport(
             nodeid=where,
@@ -176,6 +187,40 @@ class _Overseer:
             when="call",
         )
         self._config.hook.pytest_runtest_logreport(report=report)
+
+
+class _Files:
+    """Those that nobody has begun, by their numbers. The first process browses, of the others every second waits."""
+
+    def __init__(self, names: list[str], alone: bool) -> None:
+        self._browsing: deque[int] = deque()
+        self._waiting: deque[int] = deque()
+        self._computing: deque[int] = deque()
+        for number, name in enumerate(names):
+            self._kind_of(name).append(number)
+        self._alone = alone
+        self._browser, self._has_browsed = 0, False
+
+    def next(self, place: int) -> int:
+        """For the process at this place."""
+        mine, others = (self._waiting, self._computing) if place % 2 else (self._computing, self._waiting)
+        rest = mine or others
+        if place == self._browser and self._browsing and not (self._alone and rest):
+            self._has_browsed = True
+            return self._browsing.popleft()
+        # Playwright leaves an event loop running in its thread, in which nobody else can run one.
+        over = not rest or (place == self._browser and self._has_browsed)
+        return END if over else rest.popleft()
+
+    def lose(self, place: int) -> None:
+        """The process there has died. The next one browses, if it did."""
+        if place == self._browser:
+            self._browser, self._has_browsed = place + 1, False
+
+    def _kind_of(self, name: str) -> deque[int]:
+        if name.startswith(BROWSING):
+            return self._browsing
+        return self._waiting if name.startswith(WAITING) else self._computing
 
 
 def _files(config: pytest.Config) -> Iterator[str]:

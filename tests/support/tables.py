@@ -9,8 +9,11 @@ KEPT = ["django_migrations", "django_content_type", "auth_permission"]
 # The tables that have pages: those that something was written to since they were last truncated. Asking each of them
 # for a row would take ten times as long, since PostgreSQL looks at all indexes of a table that it plans to read.
 _WRITTEN = """
-SELECT oid::regclass::text, pg_relation_size(oid) FROM pg_class
-WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname <> ALL (%s) AND pg_relation_size(oid) > 0
+SELECT oid::regclass::text, size FROM (
+    SELECT oid, relname, pg_relation_size(oid) AS size FROM pg_class
+    WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname <> ALL (%s)
+    OFFSET 0
+) AS one WHERE size > 0
 ORDER BY relname
 """
 # Up to so many bytes its rows are deleted, a hundred times quicker than to give a table and each of its indexes

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from typing import TypeVar
 
 Seen = TypeVar("Seen")
+# Most conditions ask the database, and whoever waits long need not ask often: what is waited for needs the processor.
+SHORTEST_PAUSE, LONGEST_PAUSE = 0.005, 0.1
 
 
 def wait_until(
@@ -20,14 +22,15 @@ def wait_until(
     `describe` is the thing waited for in words, or a callable that is asked for the state of the world when the
     deadline has passed.
     """
-    deadline = time.monotonic() + timeout
+    deadline, pause = time.monotonic() + timeout, SHORTEST_PAUSE
     while True:
         seen = condition()
         if seen:
             return seen
         if time.monotonic() >= deadline:
             raise AssertionError(_explain(timeout, seen, describe))
-        time.sleep(0.02)
+        time.sleep(pause)
+        pause = min(1.5 * pause, LONGEST_PAUSE)
 
 
 def _explain(timeout: float, seen: object, describe: str | Callable[[], object] | None) -> str:

@@ -97,23 +97,22 @@ class Filter:
 
 
 class Bookmark(NamedTuple):
-    """Where a list goes on: after so many candidates that stand at this place."""
+    """Where a list goes on: after this place. No two candidates stand at one."""
 
     at: str
-    skip: int
 
     def __str__(self) -> str:
-        """As pages and answers write it: a number alone, or `skip:at`."""
-        return self.at if self.skip == 0 and self.at.isdecimal() else f"{self.skip}:{self.at}"
+        """As pages and answers write it: a number alone, or `0:at`."""
+        return self.at if self.at.isdecimal() else f"0:{self.at}"
 
     @classmethod
     def read(cls, text: str) -> "Bookmark":
-        skip, colon, at = text.partition(":")
+        mark, colon, at = text.partition(":")
         if not colon:
-            skip, at = "0", text if re.fullmatch("[1-9][0-9]{0,18}", text) else ""
-        if not skip.isdecimal() or len(skip) > 9 or not at or len(at) > LONGEST_PLACE or "\0" in at:
+            mark, at = "0", text if re.fullmatch("[1-9][0-9]{0,18}", text) else ""
+        if mark != "0" or not at or len(at) > LONGEST_PLACE or "\0" in at:
             raise InvalidTask(f"{shown(text[:40])} is not a position in this list; start from the beginning.")
-        return cls(at, int(skip))
+        return cls(at)
 
 
 class Seen(NamedTuple):
@@ -130,7 +129,6 @@ class Looked(NamedTuple):
     candidates: int
     place: int  # of the last candidate that counts, from 1
     at: str
-    nth: int  # of those at the same place
     id: int | None
     status: str | None
     due: bool | None
@@ -164,25 +162,24 @@ class Matches:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Candidates: a query of (id, place), in the order of their places; `%(at)s` is the place to go on at,
+    """Candidates: a query of (id, place), in the order of their places; `%(at)s` is the place to go on after,
     `%(most)s` how many are wanted at most.
 
-    `unique`: no two stand at the same place, so the next look begins strictly after it. That is safe even if the last
-    one has left the list meanwhile; skipping so many candidates would then leave one out.
+    No two stand at the same place, so the next look begins strictly after it. That is safe even if the last one has
+    left the list meanwhile; skipping so many candidates would then leave one out.
 
     `placed`: the query has three more columns. If the task is in the past, it was last written to between the first
     two; and the candidate stands for its run in the batch of the third, if there is one.
     """
 
     rows: str
-    unique: bool = True
     place: Callable[[str], object] = int  # reads a place; raises ValueError if it is none
     statement: str = "browse"
     longest: int = 10_000  # candidates in one statement, at most: some 30 ms of work
     placed: bool = False
 
-    def limited(self, step: int, skip: int) -> str:
-        rows = f"{self.rows} LIMIT {step} OFFSET {skip}"
+    def limited(self, step: int) -> str:
+        rows = f"{self.rows} LIMIT {step}"
         if self.placed or self.statement != "browse":
             return rows
         return (
@@ -210,17 +207,16 @@ def browse(
     tasks: list[Seen] = []
     looked_at, step, deadline = 0, max(FIRST_STEP, size), time.monotonic() + seconds
     while True:
-        skip = after.skip if after else 0
-        given |= {"at": _place(source, after), "size": size - len(tasks), "most": step + skip}
+        given |= {"at": _place(source, after), "size": size - len(tasks), "most": step}
         begun = time.monotonic()
-        answer = run_on(source.statement, source.limited(step, skip), given)
+        answer = run_on(source.statement, source.limited(step), given)
         if not answer:
             return Matches(tasks, looked_at, None)
         rows = [Looked(*row) for row in answer]
         tasks += [row.task for row in rows if row.task is not None]
         last = rows[0]
         looked_at += last.place
-        after = _moved(source, after, last)
+        after = Bookmark(last.at)
         if last.place == last.candidates < step:
             return Matches(tasks, looked_at, None)
         step = _next_step(source, step, took=time.monotonic() - begun, left=deadline - time.monotonic())
@@ -250,7 +246,7 @@ def tally(wanted: Filter, seconds: float) -> tuple[Counter, bool]:
         return counts, True
     given, at = _given(wanted) | _live_below(wanted, source) | {"most": source.longest}, None
     while True:
-        rows = [Tallied(*row) for row in run_on("tally_ids", source.limited(source.longest, 0), given | {"at": at})]
+        rows = [Tallied(*row) for row in run_on("tally_ids", source.limited(source.longest), given | {"at": at})]
         counts.update({(row.status, row.due, row.current): row.count for row in rows if row.count})
         at, complete = rows[0].at, rows[0].candidates < source.longest
         if complete or time.monotonic() > deadline:
@@ -284,12 +280,6 @@ def _unit_place(text: str) -> str:
     except RecursionError:
         pass
     raise ValueError(text)
-
-
-def _moved(source: Source, after: Bookmark | None, last: Looked) -> Bookmark:
-    if source.unique:
-        return Bookmark(last.at, 0)
-    return Bookmark(last.at, last.nth + (after.skip if after and after.at == last.at else 0))
 
 
 def _source(wanted: Filter, steady: bool) -> Source:
@@ -374,8 +364,8 @@ def _given(wanted: Filter) -> dict[str, object]:
     }
 
 
-def _firing(text: str) -> str:
-    """A place in the list of a job's instances."""
+def _moment_and_id(text: str) -> str:
+    """A place in a list by time, in which several may have the same."""
     at, _, id_ = text.partition("/")
     instant = datetime.fromisoformat(at)
     if instant.tzinfo is None or not re.fullmatch("[1-9][0-9]{0,18}", id_) or int(id_) >= 2**63:
@@ -442,12 +432,12 @@ _BY_UNIT = Source(
     f" WHERE id {_BELOW} ORDER BY id DESC",
     placed=True,
 )
-# Some fire at the same time: triggered by hand, or brought forward. So a place is the time and the id.
-_FIRED_AT, _FIRED_ID = "split_part(%(at)s::text, '/', 1)::timestamptz", "split_part(%(at)s::text, '/', 2)::bigint"
+# Many have the same time: they fire, are due or end together. So a place is the time and the id.
+_MOMENT, _ID = "split_part(%(at)s::text, '/', 1)::timestamptz", "split_part(%(at)s::text, '/', 2)::bigint"
 _OF_JOB = (
     "job IS NOT NULL AND (job, fire_time) >= (%(job)s::bigint, coalesce(%(since)s::timestamptz, '-infinity'))"
-    f" AND (job, fire_time) <= (%(job)s::bigint, least({_FIRED_AT}, %(until)s::timestamptz, 'infinity'))"
-    f" AND (%(at)s::text IS NULL OR (fire_time, id) < ({_FIRED_AT}, {_FIRED_ID}))"
+    f" AND (job, fire_time) <= (%(job)s::bigint, least({_MOMENT}, %(until)s::timestamptz, 'infinity'))"
+    f" AND (%(at)s::text IS NULL OR (fire_time, id) < ({_MOMENT}, {_ID}))"
 )
 _BY_JOB = Source(
     "SELECT id, fire_time::text || '/' || id, since, until, ran_in FROM ("
@@ -457,17 +447,20 @@ _BY_JOB = Source(
     f"(SELECT id, fire_time, {_WAS_WRITTEN} FROM punctual_past WHERE {_OF_JOB} AND {_IN_TIME}"
     " ORDER BY job DESC, fire_time DESC, id DESC LIMIT %(most)s)"
     ") AS one(id, fire_time, since, until, ran_in) ORDER BY fire_time DESC, id DESC",
-    place=_firing,
+    place=_moment_and_id,
     placed=True,
 )
-# Nearly every task was last written to during its batch: that partition is asked first, then the later ones.
+# Nearly every task was last written to during its batch: that partition is asked first, then the later ones. No index
+# has the ids, so all of the last moment are read (WITH TIES), and sorted then.
 _BY_RUN = Source(
-    "SELECT run.id, b.finished_at, b.claimed_at, 'infinity'::timestamptz, b.batch_no"
+    "SELECT id, finished_at::text || '/' || id, claimed_at, 'infinity'::timestamptz, batch_no FROM ("
+    "SELECT run.id, b.finished_at, b.claimed_at, b.batch_no"
     " FROM punctual_any_batch b CROSS JOIN LATERAL unnest(b.ids) AS run(id)"
-    " WHERE b.finished_at >= %(ran_from)s AND b.finished_at <= coalesce(%(at)s::timestamptz, %(run_ends)s, 'infinity')"
-    " ORDER BY b.finished_at DESC",
-    unique=False,
-    place=datetime.fromisoformat,
+    f" WHERE b.finished_at >= %(ran_from)s AND b.finished_at <= coalesce({_MOMENT}, %(run_ends)s, 'infinity')"
+    f" AND (%(at)s::text IS NULL OR (b.finished_at, run.id) < ({_MOMENT}, {_ID}))"
+    " ORDER BY b.finished_at DESC FETCH FIRST (%(most)s) ROWS WITH TIES"
+    ") AS ran ORDER BY finished_at DESC, id DESC",
+    place=_moment_and_id,
     placed=True,
 )
 _BY_STATE = {
@@ -545,7 +538,8 @@ def _id_of_oldest_attempt() -> int:
 def _by_due(wanted: Filter) -> Source:
     """The due index is sorted within a shard and lane; PostgreSQL merges these lists and reads only what it needs.
 
-    Tasks of a type with a limit are sorted by type instead.
+    Tasks of a type with a limit are sorted by type instead. No index has the ids: all that are due at the moment at
+    which a page ends are read (WITH TIES), and sorted then.
     """
     places = [f"NOT limited AND shard = {shard}" for shard in all_shards()]
     places += [
@@ -553,15 +547,21 @@ def _by_due(wanted: Filter) -> Source:
     ]
     lists = " UNION ALL ".join(
         f"(SELECT id, due_at FROM punctual_task WHERE {place} AND lane = '{lane}'"
-        " AND due_at >= coalesce(%(at)s::timestamptz, %(due_from)s::timestamptz, '-infinity')"
+        f" AND due_at >= coalesce({_MOMENT}, %(due_from)s::timestamptz, '-infinity')"
         " AND due_at < coalesce(%(due_to)s::timestamptz, 'infinity')"
+        f" AND (%(at)s::text IS NULL OR (due_at, id) > ({_MOMENT}, {_ID}))"
         + (" AND due_at <= (SELECT clock_timestamp())" if wanted.state == DUE else "")
         # Its own order and limit make each list a scan of the index, and the whole a merge of such scans. A limit that
         # PostgreSQL's planner knew would be more than the few rows that it expects between two bounds which it
         # doesn't know: then it would read all there are, and sort them.
-        + " ORDER BY due_at LIMIT %(most)s)"
+        + " ORDER BY due_at FETCH FIRST (%(most)s) ROWS WITH TIES)"
         for place in places
         for lane in ([wanted.lane] if wanted.lane else LANES)
     )
-    rows = f"SELECT id, due_at FROM ({lists}) AS scheduled(id, due_at) ORDER BY due_at"
-    return Source(rows, unique=False, place=datetime.fromisoformat)
+    rows = (
+        "SELECT id, due_at::text || '/' || id FROM ("
+        f"SELECT id, due_at FROM ({lists}) AS scheduled(id, due_at)"
+        " ORDER BY due_at FETCH FIRST (%(most)s) ROWS WITH TIES"
+        ") AS first ORDER BY due_at, id"
+    )
+    return Source(rows, place=_moment_and_id)

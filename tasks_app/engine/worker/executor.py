@@ -188,6 +188,10 @@ class _Tools:
             self._watchdog.start()
         return self._watchdog
 
+    def put_away(self) -> None:
+        if self._watchdog is not None and self._watchdog.is_alive():
+            self._watchdog.stop()
+
 
 _the_tools: _Tools | None = None
 
@@ -197,3 +201,9 @@ def _tools() -> _Tools:
     if _the_tools is None:
         _the_tools = _Tools()
     return _the_tools
+
+
+def put_away_tools() -> None:
+    """End the threads that guarded batches need, in a process that goes on without any. The next batch makes others."""
+    if _the_tools is not None:
+        _the_tools.put_away()

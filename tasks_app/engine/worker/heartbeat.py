@@ -29,14 +29,18 @@ class Heartbeat(threading.Thread):
         self._beaten_at = 0.0
         self._looked_at = 0.0
         self._told_at = 0.0
+        self._over = threading.Event()
+
+    def stop(self) -> None:
+        self._over.set()
+        self.join()
 
     def watch(self, run: BatchRun | None) -> None:
         self._beaten_at = time.monotonic()
         self._run = run
 
     def run(self) -> None:
-        while True:
-            time.sleep(TICK_SECONDS)
+        while not self._over.wait(TICK_SECONDS):
             run = self._run
             if run is None or run.lost:
                 continue
@@ -45,6 +49,7 @@ class Heartbeat(threading.Thread):
             except Exception as error:
                 log.warning("heartbeat.failed batch=%s error=%r", run.batch.batch_no, str(error).strip())
                 our_connection().close()
+        our_connection().close()
 
     def tick(self, run: BatchRun) -> None:
         """What is due now of all that it does. The lease comes first: the rest is for people."""

@@ -42,6 +42,7 @@ class Watchdog(threading.Thread):
         self._petted_at = 0.0
         self._wait_lock = threading.Lock()
         self._waits_for: tuple[BaseDatabaseWrapper, float] | None = None  # until when
+        self._over = threading.Event()
 
     @contextmanager
     def watching(self, batch_run: BatchRun):
@@ -74,9 +75,15 @@ class Watchdog(threading.Thread):
         self._heartbeat.start()
         super().start()
 
+    def stop(self) -> None:
+        """For a process that runs no more batches and goes on, as that of a test does."""
+        self._over.set()
+        self.join()
+        self._heartbeat.stop()
+        faulthandler.cancel_dump_traceback_later()
+
     def run(self) -> None:
-        while True:
-            time.sleep(TICK_SECONDS)
+        while not self._over.wait(TICK_SECONDS):
             if time.monotonic() - self._petted_at > conf().RUN_LEASE_SECONDS / 4:
                 self._pet()
             if self._waits_for is not None:

@@ -33,11 +33,7 @@ WITH candidate AS MATERIALIZED (
     SELECT place, at FROM candidate
     WHERE place = CASE WHEN (SELECT count(*) FROM found) = %(size)s THEN (SELECT max(place) FROM found)
                        ELSE (SELECT count(*) FROM candidate) END
-), stop AS MATERIALIZED (
-    SELECT (SELECT count(*) FROM candidate) AS seen, last.place, last.at, count(*) AS nth
-    FROM last JOIN candidate c ON c.at = last.at AND c.place <= last.place
-    GROUP BY last.place, last.at
 )
-SELECT stop.seen, stop.place, stop.at, stop.nth, found.id, found.status, found.due, found.current, found.updated_at
-FROM stop LEFT JOIN found ON TRUE
+SELECT (SELECT count(*) FROM candidate), last.place, last.at, found.id, found.status, found.due, found.current, found.updated_at
+FROM last LEFT JOIN found ON TRUE
 ORDER BY found.place

@@ -22,6 +22,6 @@ WITH stretch AS MATERIALIZED (
     FROM last JOIN stretch ON stretch.id >= last.id
     GROUP BY last.seen, last.id
 )
-SELECT stop.seen, stop.place, stop.id::text, 0::bigint, found.id, found.status, found.due, found.current, found.updated_at
+SELECT stop.seen, stop.place, stop.id::text, found.id, found.status, found.due, found.current, found.updated_at
 FROM stop LEFT JOIN found ON TRUE
 ORDER BY found.id DESC

@@ -3,8 +3,6 @@
 import os
 import signal
 import socket
-import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
 from itertools import count
 
@@ -25,6 +23,7 @@ from tasks_app.engine.watch.status import read_status
 from tasks_app.models import LeavingPartition
 from tasks_app.sql import execute
 from tasks_app.storage.partitions import EVER, MONTH, drop, make, partitions
+from tests.support import nursery
 from tests.support.archive import (
     SPAN,
     cold_ids,
@@ -39,7 +38,7 @@ from tests.support.archive import (
 )
 from tests.support.marks import commits
 from tests.support.partitions import write as write_row
-from tests.support.stack import ROOT, url_of_test_database
+from tests.support.stack import url_of_test_database
 
 pytestmark = commits
 IDS = range(1, 26)
@@ -181,8 +180,7 @@ def test_who_is_killed_at_any_step_loses_nothing_and_doubles_nothing(archive, tm
     name = past_day(days_ago(20), IDS)
     environment = os.environ | {"DATABASE_URL": url_of_test_database()}
 
-    command = [sys.executable, "-m", "tests.support.archive", str(tmp_path), str(step), when]
-    code = subprocess.run(command, cwd=ROOT, env=environment, timeout=60, capture_output=True).returncode
+    code = nursery.run("tests.support.archive", str(tmp_path), str(step), when, env=environment).returncode
 
     assert code == -signal.SIGKILL
     assert everywhere(archive) == ONCE

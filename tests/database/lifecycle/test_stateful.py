@@ -541,7 +541,7 @@ def test_every_walk_through_the_states_ends_where_the_model_says(number):
     run_state_machine_as_test(
         Part,
         settings=settings(
-            max_examples=35 if FULL else 12,
+            max_examples=35 if FULL else 8,
             stateful_step_count=40,
             derandomize=not FULL,
             # A failed walk ends at its first wrong step, with all its steps told; a shorter seed is no simpler one.

@@ -173,7 +173,6 @@ def test_outside_of_debug_a_missing_key_is_told_before_a_deploy(settings):
     assert found() == []
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")  # of a watchdog that reads them too
 @pytest.mark.parametrize("keys", [["secret-that-is-no-key"], "secret-that-is-no-key", [OLD, "secret-that-is-no-key"]])
 def test_a_key_that_is_none_is_refused_without_being_shown(settings, keys):
     settings.PUNCTUAL = settings.PUNCTUAL | {"SECRET_KEYS": keys}

@@ -41,7 +41,7 @@ def cost(wanted: Filter, *, steady: bool = False, step: int = 200) -> Cost:
     """Of the first statement of a page, by the plan that PostgreSQL keeps for any parameters."""
     source = _source(wanted, steady)
     given = _given(wanted) | _live_below(wanted, source) | {"at": None, "size": 50, "most": step}
-    plan = _explained(_text(source.statement).replace("--rows", source.limited(step, 0)), given)
+    plan = _explained(_text(source.statement).replace("--rows", source.limited(step)), given)
     read = {node["Relation Name"] for node in _nodes(plan) if "Relation Name" in node and node["Actual Loops"]}
     partitions = {name.removeprefix("punctual_past_") for name in read if name.startswith("punctual_past_default")}
     return Cost(partitions, plan["Shared Hit Blocks"] + plan["Shared Read Blocks"])

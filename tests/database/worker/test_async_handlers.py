@@ -395,7 +395,7 @@ def test_in_a_test_case_an_async_handler_sees_and_writes_what_the_test_has_not_c
         schedule("T_ASYNC", "a")
         schedule("T_ASYNC_BATCH", "a")
         schedule("T_TWO_PHASE_ASYNC", "b")
-        bad = schedule("T_ASYNC", "c", payload={"do": "retry"})
+        bad = schedule("T_ASYNC", "c", payload={"do": "retry", "after": 3600})
 
         assert testing.run_due() == 7
     finally:

@@ -1,12 +1,12 @@
 """Which transport a worker gets; what it takes from a queue is in tests/attack/test_broker_messages.py."""
 
 import ssl
-import subprocess
-import sys
 
 import pytest
 from kombu import Connection
 from kombu.transport.redis import Transport as Kombus
+
+from tests.support import nursery
 
 LOOK = """
 from scheduler_project.celery import app
@@ -27,7 +27,7 @@ with app.connection_for_read() as connection:
 )
 def test_every_url_that_names_redis_gets_this_transport(url, certificates, tmp_path):
     environment = {"DATABASE_URL": "postgresql:///none", "REDIS_URL": url, "PUNCTUAL_HOME": str(tmp_path)}
-    looked = subprocess.run([sys.executable, "-c", LOOK], env=environment, capture_output=True, text=True)
+    looked = nursery.run("manage", "shell", "--no-imports", "--command", LOOK, env=environment)
 
     assert looked.returncode == 0, looked.stderr
     assert looked.stdout.startswith("True ")

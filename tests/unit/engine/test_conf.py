@@ -105,7 +105,6 @@ def test_whole_numbers_become_what_the_knob_is():
     assert {name: type(getattr(given, name)) for name in kinds} == kinds
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")  # of a watchdog that reads them too
 def test_every_problem_is_told_at_once():
     with override_settings(PUNCTUAL={"LOOK_SECONDS": -1, "HEARTBEAT_SECONDS": 100}):
         found = [m for m in checks.run_checks() if m.id == "punctual.E001"]

@@ -2,8 +2,6 @@
 
 import os
 import socket
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import fields
@@ -15,6 +13,7 @@ from inventory_app import stock
 from inventory_app.checks import check_settings
 from inventory_app.conf import Conf
 from tasks_app.client import RetryableError, UnrecoverableError
+from tests.support import nursery
 from tests.support.scripted import END, Step, http, server
 from tests.support.tls import CERTIFICATE, server_tls
 from tests.support.wait import wait_until
@@ -264,9 +263,8 @@ def test_whole_numbers_become_what_the_setting_is():
 
 
 def test_a_wrong_setting_is_told_by_the_check_and_not_by_a_stack():
-    command = [sys.executable, "manage.py", "check"]
     environment = os.environ | {"STOCK_RATE": "0", "DJANGO_SETTINGS_MODULE": "scheduler_project.settings"}
-    told = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60)
+    told = nursery.run("manage", "check", env=environment)
     assert told.returncode == 1
     assert '(stock.E001) STOCK["RATE"] is 0.0; it must be a number of more than 0.' in told.stderr
 
