@@ -69,6 +69,8 @@ class Migration(migrations.Migration):
             ],
             options={
                 "db_table": "punctual_installation",
+                "verbose_name": "quarantine",
+                "verbose_name_plural": "quarantine",
                 "permissions": [("operate_installation", "Can put the installation into quarantine and let it go on")],
                 "default_permissions": ("view",),
                 "constraints": [

@@ -33,6 +33,7 @@ class Installation(OurModel):
 
     class Meta:
         db_table = "punctual_installation"
+        verbose_name = verbose_name_plural = "quarantine"
         default_permissions = ("view",)
         permissions = [("operate_installation", "Can put the installation into quarantine and let it go on")]
         constraints = [
