@@ -176,7 +176,8 @@ def test_latest_runs_only_the_newest_firing_of_each_job():
     tasks = overdue("a", "b", "c", "d")
     alone = overdue("alone")
     execute(
-        "UPDATE punctual_task SET job = CASE biz_key WHEN 'd' THEN 8 ELSE 7 END, fire_time = due_at WHERE id = ANY (%s)",
+        "UPDATE punctual_task SET job = CASE biz_key WHEN 'd' THEN 8 ELSE 7 END, fire_time = due_at"
+        " WHERE id = ANY (%s)",
         [tasks],
     )
     back_after()

@@ -8,23 +8,24 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from tasks_app.client import cancel, reschedule
+from tasks_app.core.alarms import Condition, Occurrence
 from tasks_app.core.overdue import Answer
 from tasks_app.engine import lookout
 from tasks_app.engine.barrier import BARRIER
 from tasks_app.engine.beat.chores import CHORES, Chores
-from tasks_app.engine.channels.sending import send_waiting
 from tasks_app.engine.operations import quarantine as orders
 from tasks_app.engine.watch.status import read_status
 from tasks_app.engine.watch.why import why_task
 from tasks_app.engine.worker.executor import run_batch
+from tasks_app.lifecycle.alarms.incidents import note, tell_due
 from tasks_app.lifecycle.claim import claim_ids
 from tasks_app.lifecycle.installation import look, quarantine, read_facts, touch
 from tasks_app.lifecycle.start import start
 from tasks_app.management.commands.quarantine import Command
 from tasks_app.metrics.reading import read as scrape
 from tasks_app.models import AuditEntry, Installation, MaintenanceEntry, Node, TaskBatch
-from tasks_app.sql import execute
-from tests.support.alarms import channel, rule
+from tasks_app.sql import execute, run
+from tests.support.alarms import channel, hurry, rule
 from tests.support.api import Api
 from tests.support.browser import person
 from tests.support.caller import boss
@@ -177,11 +178,16 @@ def test_a_closed_beat_only_counts_and_one_that_rehearses_also_reaps():
 
 def test_nobody_is_told_anything():
     rule("trouble", tenant=None, conditions=("trouble",), channels=[channel(tenant=None)])
+    note([Occurrence(Condition.TROUBLE, None, "no_dispatcher", sample={"sentence": "Nobody is there."})])
+    hurry()
+    tell_due()
     execute("INSERT INTO punctual_chore (name, next_at, ran_at) VALUES ('reap', now(), now() - interval '1 hour')")
     quarantine("a test")
 
     assert lookout.look() is None
-    assert send_waiting() == "0 sent" or "0" in str(send_waiting())
+    assert run("take_channels", {"lease": 60.0, "most": 5}) == []
+    Installation.objects.update(state="ACTIVE")
+    assert len(run("take_channels", {"lease": 60.0, "most": 5})) == 1
 
 
 def test_a_web_process_of_a_copy_finds_out_before_it_says_that_no_beat_is_left():

@@ -1,8 +1,8 @@
 """Quarantine and rehearsal, as a search of its own: on a copy no handler is called, and what is put aside comes back.
 
 A copy is started with the original's settings. A beat and a worker look at what their database is, claim and start;
-one message may be there from before the copy was made. An operator puts it into quarantine, rehearses, and lets it go on,
-three times in all; a person cancels the task. What a rehearsal put aside, beats put back. Each step may be the last
+one message may be there from before the copy was made. An operator puts it into quarantine, rehearses, and lets it go
+on, three times in all; a person cancels the task. What a rehearsal put aside, beats put back. Each step may be the last
 that its process does.
 """
 
