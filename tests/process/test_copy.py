@@ -4,6 +4,8 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from uuid import UUID
@@ -20,7 +22,7 @@ from tasks_app.embedded.postgres import Postgres
 from tasks_app.engine.beat.publisher import publish
 from tasks_app.engine.queues import depths
 from tasks_app.lifecycle.installation import look, touch
-from tasks_app.models import Installation, ScheduleTask
+from tasks_app.models import AuditEntry, Installation, ScheduleTask
 from tests.support.alarms import LOCAL
 from tests.support.engine import claim_due, row
 from tests.support.http_receiver import http_receiver
@@ -34,10 +36,15 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def second() -> Iterator[Postgres]:
+def second(transactional_db) -> Iterator[Postgres]:
     """A second server, to be started on a copy of the files of the first."""
+    if not connection.settings_dict["HOST"].startswith("/"):
+        pytest.skip("the files of a server elsewhere can't be copied")
     home = open_home(Path(tempfile.gettempdir(), f"punctual-copy-{secrets.token_hex(8)}"))
     account = server_account(home)
+    if account.borrowed:  # the first one's, so that each may read the other's files and sockets
+        owner = Path(_value("SHOW data_directory")).stat()
+        account = replace(account, uid=owner.st_uid, gid=owner.st_gid)
     folder = places.open_servers(home, account)
     sockets = places.open_sockets(folder, account)
     server = Postgres(account, folder, sockets, binaries.postgres_bin(account), OPTIONS)
@@ -86,6 +93,42 @@ def test_a_copy_of_the_files_fires_nothing_until_an_operator_lets_it_go_on(stack
         stack.stop()
     assert (row(due).status, look().state, row(due).due_at <= timezone.now()) == ("INIT", "ACTIVE", True)
     assert UUID(batch.batch_no) == row(claimed).batch_no
+
+
+def test_a_standby_that_streamed_goes_on_when_it_is_promoted(second: Postgres):
+    look()
+    own = connection.settings_dict
+    base_backup(second.data)
+    (second.data / "standby.signal").touch()
+    with open(second.data / "postgresql.auto.conf", "a") as file:
+        file.write(f"primary_conninfo = 'host={own['HOST']} port={own['PORT'] or 5432} user={own['USER']}'\n")
+    with standbys_let_in():
+        second.spawn()
+        second.wait_ready()
+        wait_until(lambda: _value("SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'"), timeout=30)
+    touch()
+    ahead = "SELECT count(*) FROM pg_stat_replication WHERE replay_lsn >= pg_current_wal_lsn()"
+    wait_until(lambda: _value(ahead), timeout=30)
+    with using(HOST=str(second.sockets), PORT="5432"):
+        assert _value("SELECT pg_promote()")
+
+        seen = look()
+
+        assert (seen.state, seen.facts.timeline, seen.facts.directory) == ("ACTIVE", 2, str(second.data))
+        [entry] = AuditEntry.objects.all()
+        assert (entry.verb, "was promoted" in entry.reason) == ("adopt", True)
+    assert look().facts.timeline == 1
+
+
+@contextmanager
+def standbys_let_in() -> Iterator[None]:
+    rules = Path(_value("SHOW hba_file"))
+    before = rules.read_text()
+    rules.write_text(f"local replication all trust\n{before}")
+    _value("SELECT pg_reload_conf()")
+    yield
+    rules.write_text(before)
+    _value("SELECT pg_reload_conf()")
 
 
 def _value(statement: str) -> object:
