@@ -6,7 +6,7 @@ from tasks_app.database import atomic, on_commit
 from tasks_app.engine.wakeup import SENDER
 from tasks_app.lifecycle import overdue, rehearsal
 from tasks_app.lifecycle.audit import Entry, Operator, audit
-from tasks_app.lifecycle.installation import SUBJECT, Row, locked, read_facts, read_installation
+from tasks_app.lifecycle.installation import SUBJECT, Row, locked, look, read_facts, read_installation
 from tasks_app.models import Installation
 from tasks_app.sql import run
 
@@ -30,6 +30,7 @@ def enter(operator: Operator) -> None:
 
 def resume(answer: Answer, operator: Operator) -> Row:
     """Out of quarantine or a rehearsal: this database is the installation's. Or on with what is held."""
+    look()  # no beat may have seen yet that it is another server: after pg_upgrade, say
     row = overdue.go_on(answer, operator, read_facts())
     on_commit(SENDER.wake_all)
     return row
@@ -37,6 +38,7 @@ def resume(answer: Answer, operator: Operator) -> Row:
 
 def rehearse(operator: Operator) -> None:
     """Tasks go to workers, and no handler is called, until somebody resumes or quarantines it again."""
+    look()
     rehearsal.rehearse(operator, read_facts())
     on_commit(SENDER.wake_all)
 

@@ -16,6 +16,7 @@ from tasks_app.core.schedule import in_zone
 from tasks_app.engine.operations import quarantine
 from tasks_app.engine.watch.installation_status import InstallationView, read_view
 from tasks_app.lifecycle.audit import Operator
+from tasks_app.lifecycle.installation import look
 from tasks_app.lifecycle.overdue import COUNTED, step
 from tasks_app.management.terminal import TerminalCommand, account
 
@@ -60,6 +61,7 @@ class Command(TerminalCommand):
 
     def _show(self, options: dict) -> None:
         older = seconds_of(options["older_than"]) if options["older_than"] else SAMPLE_SECONDS
+        look()  # as a beat would: this may be a copy on which none has been started yet
         view, seen = read_view(), quarantine.preview(older, COUNTED)
         if options["json"]:
             found = {"installation": asdict(view), "overdue": asdict(seen), "choices": self._choices(seen)}
