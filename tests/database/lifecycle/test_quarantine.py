@@ -23,17 +23,17 @@ from tasks_app.lifecycle.installation import look, quarantine, read_facts, touch
 from tasks_app.lifecycle.start import start
 from tasks_app.management.commands.quarantine import Command
 from tasks_app.metrics.reading import read as scrape
-from tasks_app.models import AuditEntry, Installation, MaintenanceEntry, Node, TaskBatch
+from tasks_app.models import AuditEntry, Installation, Node, TaskBatch
 from tasks_app.sql import execute, run
 from tests.support.alarms import channel, hurry, rule
 from tests.support.api import Api
 from tests.support.browser import person
-from tests.support.caller import boss
 from tests.support.clients import client_of
 from tests.support.engine import anybodys, claim_due, row, run_due
 from tests.support.moves import TUESDAY, TYPE, State, claimed, scheduled, state
 from tests.support.operators import operator
 from tests.support.quarantine import installation, noted, overdue, restored_beside
+from tests.support.ready import boss
 
 pytestmark = pytest.mark.django_db
 
@@ -162,7 +162,6 @@ def test_a_closed_beat_only_counts_and_one_that_rehearses_also_reaps():
     beat = Chores(uuid4(), "beat")
     BARRIER.closed = "a test"
     assert beat.run_once() == ["count"]
-    MaintenanceEntry.objects.update(next_at=None)
     execute("UPDATE punctual_chore SET next_at = '-infinity'")
     overdue("a")
     [batch] = claim_due()
