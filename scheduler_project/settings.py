@@ -164,6 +164,8 @@ DEFAULT_FROM_EMAIL = os.environ.get("DEFAULT_FROM_EMAIL", "punctual@localhost")
 
 PUNCTUAL = {
     "REDIS_URL": REDIS_URL,
+    "ENVIRONMENT": os.environ.get("PUNCTUAL_ENVIRONMENT", ""),
+    "DATABASE_ADDRESSES": env.networks("PUNCTUAL_DATABASE_ADDRESSES", ""),
     "ARCHIVE_URL": os.environ.get("ARCHIVE_URL", ""),
     "CONSOLE_URL": f"{_public.scheme}://{_public.netloc}/admin/" if _public else "",
     "API_URL": os.environ.get("PUNCTUAL_API_URL") or (f"{_public.scheme}://{_public.netloc}/api/v1" if _public else ""),

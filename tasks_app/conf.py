@@ -27,6 +27,9 @@ class Conf(Section):
     REDIS_URL: str = ""  # the broker's and the wake-ups'
     DATABASE: str = DEFAULT_DB_ALIAS  # the alias in DATABASES that has Punctual's tables
     PREFIX: str = "punctual"  # every key in Redis begins with it and a colon
+    ENVIRONMENT: str = ""  # such as "production": processes of another one do nothing in its database
+    DATABASE_ADDRESSES: tuple[str, ...] = ()  # addresses and networks where our databases may be; empty: anywhere
+    FAILOVER_SECONDS: float = 300.0  # a standby that is promoted later than this is taken for a copy; 0: always
     CELERY: dict = field(default_factory=dict)  # options of Punctual's own Celery app that should differ
 
     # Dispatching.
@@ -36,6 +39,8 @@ class Conf(Section):
     BATCH_UNSEEN: int = 8  # tasks in a batch of a type whose pace is not known yet
     READ_AHEAD_SECONDS: float = 0.0  # what is due within this time is read ahead into a wheel; 0: nothing is
     BATCHES_AHEAD: int = 4  # claimed but not started batches per worker slot, at most
+    BACKLOG_SECONDS: float = 600.0  # nobody has dispatched for this long: what is overdue for longer is counted
+    BACKLOG_ASK: int = 100_000  # and if it is more than this, an operator is asked what to do with it; 0: never
 
     # Shards.
     SHARDS: int = 16  # tasks are spread over this many, and the beats share them
@@ -180,6 +185,10 @@ class Conf(Section):
         return networks.parsed(self.METRICS_ALLOW)
 
     @cached_property
+    def database_addresses(self) -> tuple[networks.Network, ...]:
+        return networks.parsed(self.DATABASE_ADDRESSES)
+
+    @cached_property
     def kept_events(self) -> events.Patterns:
         return events.Patterns(self.EVENTS)
 
@@ -252,6 +261,12 @@ class Conf(Section):
             yield from archive_url.problems_of(self.ARCHIVE_URL)
         yield from allow_list.problems_of(self.OUTGOING_ALLOW)
         yield from networks.problems_of(self.METRICS_ALLOW, 'PUNCTUAL["METRICS_ALLOW"]')
+        yield from networks.problems_of(self.DATABASE_ADDRESSES, 'PUNCTUAL["DATABASE_ADDRESSES"]')
+        if not re.fullmatch(r"[\w.-]{0,100}", self.ENVIRONMENT, re.ASCII):
+            yield (
+                f'PUNCTUAL["ENVIRONMENT"] is {shown(self.ENVIRONMENT)}; it must be at most 100 letters, digits and any '
+                "of _ . -, such as 'production'."
+            )
         yield from keyring.problems_of(self.SECRET_KEYS)
         if self.KEEP_OUTBOX_MOST_DAYS < self.KEEP_OUTBOX_DAYS:
             yield (
@@ -364,6 +379,8 @@ _RANGES = {
     "CANARY_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),
     "READ_AHEAD_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),
     "ALARM_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),
+    "FAILOVER_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),
+    "BACKLOG_ASK": Range(1, 1_000_000_000, or_zero=True),
     "SHED_MS": Range(0.001, 3_600_000.0, or_zero=True),
     "SHED_CONNECTIONS": Range(0.01, 1.0),
     "SHED_IN_FLIGHT": Range(1, 1_000_000, or_zero=True),

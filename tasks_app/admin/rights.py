@@ -19,6 +19,8 @@ VIEW_HOSTS = "tasks_app.view_host"
 OPERATE_HOSTS = "tasks_app.operate_host"
 VIEW_SAFEGUARDS = "tasks_app.view_safeguard"
 OPERATE_SAFEGUARDS = "tasks_app.operate_safeguard"
+VIEW_INSTALLATION = "tasks_app.view_installation"
+OPERATE_INSTALLATION = "tasks_app.operate_installation"
 VIEW_ALARMS = "tasks_app.view_alarmrule"
 OPERATE_ALARMS = "tasks_app.operate_alarmrule"
 
@@ -82,6 +84,14 @@ def may_view_safeguards(request: HttpRequest) -> bool:
 
 def may_operate_safeguards(request: HttpRequest) -> bool:
     return may_view_safeguards(request) and request.user.has_perm(OPERATE_SAFEGUARDS)
+
+
+def may_view_installation(request: HttpRequest) -> bool:
+    return request.user.has_perm(VIEW_INSTALLATION)
+
+
+def may_operate_installation(request: HttpRequest) -> bool:
+    return may_view_installation(request) and request.user.has_perm(OPERATE_INSTALLATION)
 
 
 def may_view_alarms(request: HttpRequest) -> bool:

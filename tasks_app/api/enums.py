@@ -8,9 +8,11 @@ from enum import StrEnum
 from tasks_app.core import calendars
 from tasks_app.core.backfill import KIND, Which
 from tasks_app.core.lanes import LANES
+from tasks_app.core.overdue import Choice
 from tasks_app.core.safeguards import Mode, Name
 from tasks_app.core.schedule import Gap, Repeat
 from tasks_app.core.states import Status
+from tasks_app.engine.watch import installation_status
 from tasks_app.engine.watch.verdict import Severity
 from tasks_app.lifecycle.campaigns.begin import OWN_LANE
 from tasks_app.lifecycle.operate import Verb
@@ -100,6 +102,17 @@ LetterStatus = _listed(
 )
 HealthStatus = _listed(
     "HealthStatus", {"OK": "ok"} | _same(Severity), "`notice` can wait; `trouble` needs somebody now."
+)
+InstallationState = _listed(
+    "InstallationState",
+    {one: getattr(installation_status, one) for one in ("ACTIVE", "QUARANTINED", "REHEARSING")},
+    "`quarantined`: nothing is dispatched, and nobody is called. `rehearsing`: tasks are dispatched, and not run.",
+)
+OverdueChoice = _listed(
+    "OverdueChoice",
+    _same(Choice),
+    "What to do with what is overdue. `run`: all of it. `latest`: of each job only its latest firing. `shift`: all of "
+    "it, later. `expire`: what is not overdue for too long.",
 )
 SafeguardName = _listed("SafeguardName", _same(Name), "The rules that act.")
 SafeguardMode = _listed(

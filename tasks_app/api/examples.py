@@ -168,6 +168,29 @@ _LETTER_DETAIL = _LETTER | {
     "traceback": '  File "/srv/billing/handlers.py", line 17, in send_invoice\n    raise RetryableError(MAIL_DOWN)\n',
 }
 _REFUSAL = {"code": "SCH_422_INVALID", "detail": "key: Field required"}
+_INSTALLATION = {
+    "state": "active",
+    "sentence": "Nobody dispatched from Mon 1 Mar 2027 03:10 UTC on. What was due before Mon 1 Mar 2027 07:55 UTC is "
+    "held in low until somebody decides.",
+    "environment": "production",
+    "reason": "",
+    "since": "2027-01-11T08:00:00Z",
+    "by": "",
+    "held_before": "2027-03-01T07:55:00Z",
+    "held_lanes": ["low"],
+    "ordered": None,
+    "exact": True,
+    "overdue": [
+        {"lane": "low", "tasks": 214000, "since": "2027-03-01T03:10:00Z", "older": 150000, "outdated": 1200},
+    ],
+    "choices": [
+        {
+            "choice": "run",
+            "words": "run all of it, as fast as the workers can",
+            "foreseen": "214,000 tasks run now.",
+        }
+    ],
+}
 _SAFEGUARD = {
     "name": "delay",
     "words": "tasks start late",
@@ -472,6 +495,7 @@ EXAMPLES = {
     "HealthOut": [
         {
             "status": "ok",
+            "installation": "active",
             "triggerDelayP95Ms": 21.5,
             "startedP50Ms": 8.1,
             "startedP95Ms": 21.5,
@@ -723,6 +747,13 @@ EXAMPLES = {
     ],
     "LaneReasonIn": [{"reason": "the mail server is being moved"}],
     "LaneChangedOut": [{"name": "low", "paused": True, "changed": True}],
+    "InstallationOut": [_INSTALLATION],
+    "InstallationStopIn": [{"reason": "the wrong database was restored"}],
+    "InstallationResumeIn": [
+        {"choice": "expire", "older_seconds": 3600, "reason": "mails of the night help nobody now"},
+        {"choice": "shift", "spread_seconds": 1800, "lanes": ["low"], "reason": "the mail server is slow today"},
+    ],
+    "InstallationChangedOut": [{"state": "active", "sentence": ""}],
     "Safeguards": [{"items": [_SAFEGUARD]}],
     "SafeguardIncidents": [{"items": [_SAFEGUARD_INCIDENT], "next": None}],
     "SafeguardForceIn": [{"seconds": 1800, "stage": 2, "reason": "the sale begins at nine"}],

@@ -12,7 +12,7 @@ from tasks_app.engine.watch.verdict import Severity
 from tasks_app.models import Node
 
 from .auth import caller
-from .enums import HealthStatus, Lane
+from .enums import HealthStatus, InstallationState, Lane
 
 router = Router(tags=["scheduler"])
 
@@ -32,6 +32,7 @@ class LaneHealth(Schema):
 
 class HealthOut(Schema):
     status: HealthStatus
+    installation: InstallationState
     triggerDelayP95Ms: float
     startedP50Ms: float | None
     startedP95Ms: float | None
@@ -82,6 +83,7 @@ def read_health(request: HttpRequest):
     workers = [node for node in alive if node.kind == Node.WORKER]
     return HealthOut(
         status=status.verdict,
+        installation=status.installation.state,
         # What started says nothing about what does not start, nor about a firing without a task: the worst of all.
         triggerDelayP95Ms=max(status.lateness.p95_ms or 0.0, overdue, behind),
         startedP50Ms=status.lateness.p50_ms,

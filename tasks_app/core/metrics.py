@@ -101,6 +101,8 @@ METRICS = (
     _gauge("shards", "state", "Shards that are held by a beat, or free."),
     _gauge("shard_lease_age_seconds", "", "How long ago the shard was renewed that has waited longest for it."),
     _counter("shard_takeovers", "", "How often a shard got another holder."),
+    _gauge("quarantined", "", "1 while the installation is in quarantine or rehearses: no handler is called."),
+    _gauge("overdue_held", "", "1 while what is overdue after a downtime waits for an operator."),
     _gauge("lane_paused", "lane", "1 while somebody has paused the lane, or a safeguard holds it back."),
     _gauge("canary_age_seconds", "lane", "How long ago the lane's canary came back."),
     _gauge("canary_interval_seconds", "lane", "How often it should."),

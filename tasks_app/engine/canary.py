@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tasks_app.conf import conf
 from tasks_app.core.lanes import LANES
-from tasks_app.core.tenants import INTERNAL_TENANT
+from tasks_app.core.tenants import CANARY, INTERNAL_TENANT
 from tasks_app.lifecycle import schedule
 from tasks_app.lifecycle.cancel import cancel
 from tasks_app.lifecycle.request import build
@@ -16,7 +16,6 @@ from tasks_app.sql import run
 
 from .wakeup import SENDER
 
-CANARY = "PUNCTUAL_CANARY"
 CHORE_EVERY = 3  # canaries roll by themselves; the chore that sends missing ones comes every so many rounds
 # Missed so often: something is wrong in its lane.
 _MISSED = 3

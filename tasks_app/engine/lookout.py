@@ -16,6 +16,8 @@ from tasks_app.conf import conf
 from tasks_app.core.alarms import Condition, Occurrence
 from tasks_app.core.phrases import span
 from tasks_app.database import close_connections
+from tasks_app.lifecycle.installation import look as look_at_installation
+from tasks_app.models import Installation
 from tasks_app.sql import run
 
 log = logging.getLogger(__name__)
@@ -30,6 +32,8 @@ def look() -> float | None:
     If none is, whoever has an alarm rule about trouble is told, as a beat would do it; that all is well again is told
     by the beat that comes back.
     """
+    if look_at_installation().state != Installation.ACTIVE:
+        return None  # a copy that nobody runs has had no beat for long, and should not say so to those of the original
     silent = run("last_beat", {})[0][0]
     if silent is None or silent < max(SILENT_SECONDS, 3 * conf().NODE_TTL_SECONDS):
         return None

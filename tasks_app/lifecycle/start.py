@@ -16,6 +16,7 @@ from tasks_app.sql import array, run
 
 from .claim import return_batches
 from .parents import hand_out_parents
+from .rehearsal import rehearse_batch
 
 log = logging.getLogger(__name__)
 
@@ -35,8 +36,8 @@ class StartedBatch:
 def start(batch_no: UUID, worker: str, ticket: UUID | None = None, *, again: bool = False) -> StartedBatch | None:
     """Take the batch and load what is still ours of it; None if it was taken, finished or is unknown.
 
-    If its lane was paused meanwhile, it goes back to due untouched, which is None too. `again`: the answer to a start
-    with this ticket was lost, and no handler has been called since.
+    If its lane was paused meanwhile, or nothing may run, it goes back to due untouched, which is None too. `again`: the
+    answer to a start with this ticket was lost, and no handler has been called since.
     """
     asked = time.monotonic()
     params = {"batch_no": batch_no, "worker": worker, "ticket": ticket, "again": again}
@@ -44,9 +45,12 @@ def start(batch_no: UUID, worker: str, ticket: UUID | None = None, *, again: boo
     rows = _run_again(params) if again else run("start", params)
     if not rows:
         # Taken by another delivery, most likely, and then this moves nothing. One that nobody has started is here
-        # because its lane is paused, or was a moment ago: its message is used up, so it has to go back.
-        if return_batches([str(batch_no)]):
-            log.info("batch.returned batch=%s reason=%r", batch_no, "its lane is paused")
+        # because its lane is paused, or was a moment ago, or since nothing may run: its message is used up, so it has
+        # to go back, or aside.
+        if tasks := rehearse_batch(batch_no):
+            log.info("batch.rehearsed batch=%s tasks=%d", batch_no, tasks)
+        elif return_batches([str(batch_no)]):
+            log.info("batch.returned batch=%s reason=%r", batch_no, "its lane is paused, or all is in quarantine")
         return None
     clock = DatabaseClock()
     task_type, lane, started, *_ = rows[0]

@@ -10,7 +10,7 @@ from tasks_app.core.lanes import LANES
 from tasks_app.core.metrics import DUE_CUT, DUE_GUESSED
 from tasks_app.core.tenants import INTERNAL_TENANT
 from tasks_app.engine.canary import CANARY
-from tasks_app.models import Node
+from tasks_app.models import Installation, Node
 from tasks_app.sql import run
 
 Labels = tuple[str, ...]
@@ -72,6 +72,9 @@ class _Rows:
             if age is not None:
                 yield "chore_age_seconds", (name,), max(age, 0.0)
             yield "chore_failures", (name,), figures[0]
+        installed = self._of("installation")
+        yield "quarantined", (), float(any(state != Installation.ACTIVE for state, *_ in installed))
+        yield "overdue_held", (), float(any(held for _, _, held, _ in installed))
         paused = {lane for lane, *_ in self._of("paused")}
         for lane in LANES:
             yield "lane_paused", (lane,), float(lane in paused)

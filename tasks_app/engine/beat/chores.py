@@ -12,6 +12,7 @@ from tasks_app.conf import conf
 from tasks_app.core.phrases import first_line
 from tasks_app.database import close_connections, our_connection
 from tasks_app.engine import nodes
+from tasks_app.engine.barrier import BARRIER
 from tasks_app.engine.canary import send_canaries
 from tasks_app.engine.channels.sending import send_waiting, stop_sending
 from tasks_app.engine.intervals import INTERVALS
@@ -27,6 +28,7 @@ from .compensation import ScansFailed, compensate_and_tell
 from .counting import count
 from .levels import keep_levels
 from .mover import move
+from .overdue import carry_out, stop_carrying_out
 from .partitions import keep_partitions
 from .ping import ping, stop_pinging
 from .releaser import release
@@ -79,6 +81,7 @@ CHORES = (
     Chore("tend", tend, aside=True),
     Chore("archive", archive, aside=True, stop=stop_archiving),
     Chore("campaign", run_campaigns, aside=True, stop=stop_campaigns),
+    Chore("overdue", carry_out, aside=True, stop=stop_carrying_out),
     Chore("prune", prune),
     Chore("roll_up", roll_up),
     Chore("count", count),
@@ -94,6 +97,9 @@ CHORES = (
 )
 
 
+# In quarantine only what nobody else sees; in a rehearsal also what brings back tasks whose worker died.
+IN_QUARANTINE = frozenset({"count"})
+IN_REHEARSAL = IN_QUARANTINE | {"reap"}
 ERROR_LENGTH = 300  # of what is kept of an error; the log has all of it
 
 
@@ -122,6 +128,12 @@ def _note(names: list[str], *, failed: bool, error: str = "") -> None:
     except (DatabaseError, InterfaceError) as refused:
         log.warning("maintenance.not_noted chores=%s error=%r", ",".join(names), str(refused).strip())
         our_connection().close()
+
+
+def _allowed(name: str) -> bool:
+    if BARRIER.acting:
+        return True
+    return name in (IN_REHEARSAL if BARRIER.open else IN_QUARANTINE)
 
 
 def _do_aside(chore: Chore) -> None:
@@ -164,9 +176,11 @@ class Chores(threading.Thread):
         if not self._declared:
             run("declare_chores", {"names": [chore.name for chore in CHORES]})
             self._declared = True
+        if not BARRIER.acting:
+            self._stop_forbidden()
         # What this beat still does from last time is left to the others.
         busy = {name for name, thread in self._aside.items() if thread.is_alive()}
-        free = [chore for chore in CHORES if chore.every() > 0 and chore.name not in busy]
+        free = [chore for chore in CHORES if chore.every() > 0 and chore.name not in busy and _allowed(chore.name)]
         taken = run(
             "take_chores",
             {
@@ -190,6 +204,13 @@ class Chores(threading.Thread):
         """Until the chores in threads of their own have ended."""
         for thread in self._aside.values():
             thread.join(timeout)
+
+    def _stop_forbidden(self) -> None:
+        """What was begun before the quarantine ends soon."""
+        for chore in CHORES:
+            thread = self._aside.get(chore.name)
+            if thread is not None and thread.is_alive() and not _allowed(chore.name):
+                chore.stop()
 
     def _begin_aside(self, chore: Chore) -> None:
         thread = threading.Thread(target=_do_aside, args=[chore], name=f"punctual-{chore.name}", daemon=True)

@@ -15,6 +15,7 @@ from django.db import DatabaseError, InterfaceError
 
 from tasks_app.conf import conf
 from tasks_app.database import our_connection
+from tasks_app.engine.barrier import BARRIER
 from tasks_app.engine.wakeup import SENDER
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.jobs.planning import plan_due
@@ -71,7 +72,7 @@ class JobPlanner(threading.Thread):
         while not self._stopped.is_set():
             wait = conf().PLAN_SECONDS
             try:
-                if not plan_once(self._leases.held, self._stopped.wait).done:
+                if BARRIER.acting and not plan_once(self._leases.held, self._stopped.wait).done:
                     wait = 0.0
             except Exception as error:
                 known = isinstance(error, DatabaseError | InterfaceError)

@@ -11,6 +11,7 @@ from django.db import DatabaseError, InterfaceError
 from tasks_app.conf import conf
 from tasks_app.core.memory import keep_what_is_loaded
 from tasks_app.database import our_connection, tune_connections
+from tasks_app.engine.barrier import BARRIER
 from tasks_app.engine.celery_app import app
 from tasks_app.engine.nodes import new_node_id, process_name
 from tasks_app.engine.wakeup import SENDER
@@ -38,6 +39,7 @@ def begin(sender, **_: object) -> None:
     """A beat process has begun; one of Punctual's own app is meant."""
     if sender.app is app:
         tune_connections()
+        BARRIER.guard()
 
 
 class PunctualBeat(Scheduler):
@@ -87,8 +89,9 @@ class PunctualBeat(Scheduler):
             return_unstarted([self._name])
             self._in_doubt = False
         if self._leases.wait_seconds <= 0:
+            BARRIER.look(dispatching=True)
             before = self._leases.held
-            if self._leases.run_once() != before:
+            if BARRIER.open and self._leases.run_once() != before:
                 self._next_look = 0.0
         if not self._at_work:
             self._chores.start()
@@ -96,10 +99,19 @@ class PunctualBeat(Scheduler):
             self._turns.start()
             self._relay.start()
             self._at_work = True
+        if not BARRIER.open:
+            return self._stand_still()
         if time.monotonic() >= self._next_look:
             look = self._dispatcher.run_once(self._leases.held, self._leases.total)
             self._next_look = time.monotonic() + look.wait_seconds
         return min(self._next_look - time.monotonic(), self._leases.wait_seconds)
+
+    def _stand_still(self) -> float:
+        """Nothing may be dispatched here: whoever may should have the shards. Looked at again as often as at leases."""
+        if self._leases.held:
+            self._hand_over()
+        self._next_look = 0.0
+        return conf().SHARD_LEASE_SECONDS / 3
 
     def _wait(self, seconds: float) -> None:
         woken = self._listener.wait(seconds)

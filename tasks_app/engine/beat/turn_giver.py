@@ -6,6 +6,7 @@ over, whatever ended it. Any number may do the same: a job is locked while its t
 """
 
 import logging
+import math
 import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from django.db import DatabaseError, InterfaceError
 
 from tasks_app.conf import conf
 from tasks_app.database import our_connection
+from tasks_app.engine.barrier import BARRIER
 from tasks_app.engine.turns import give_and_wake
 from tasks_app.lifecycle.shards import all_shards
 from tasks_app.lifecycle.turns import to_decide
@@ -35,6 +37,9 @@ class TurnsReport:
     cancelled: int
     wait_seconds: float
     put_off: bool = False  # somebody else has locked what there is to decide about
+
+
+_NONE = TurnsReport(0, 0, math.inf)
 
 
 def give_due_turns(shards: Iterable[int] = ()) -> TurnsReport:
@@ -65,9 +70,9 @@ class TurnGiver(threading.Thread):
         while not self._stopped.is_set():
             wait = conf().LOOK_SECONDS
             try:
-                report = give_due_turns(self._leases.held)
+                report = give_due_turns(self._leases.held) if BARRIER.acting else _NONE
                 locked = locked * 2 if report.put_off else LOCKED_SECONDS
-                wait = min(report.wait_seconds, locked) if report.put_off else report.wait_seconds
+                wait = min(wait, report.wait_seconds, locked if report.put_off else wait)
             except Exception as error:
                 known = isinstance(error, DatabaseError | InterfaceError)
                 log.error("turns.failed error=%r", str(error), exc_info=not known)

@@ -24,6 +24,7 @@ from .campaign_browse import CampaignView, open_campaigns
 from .figures import Hour, Sample, last_hour, take_sample
 from .fleet_status import ArchiveView, ChoreView, LimitView, Pause, ShardView, Takeover
 from .host_status import UnwellHost, unwell_hosts
+from .installation_status import InstallationView, read_view
 from .relay_status import RelayStatus, read_relay
 from .safeguard_status import ActingView, acting
 from .storage import StorageStatus, read_storage_status
@@ -104,6 +105,7 @@ class SchedulerStatus:
     failing_channels: list[FailingChannel] = field(default_factory=list)  # of alarms, the longest first
     unwell_hosts: list[UnwellHost] = field(default_factory=list)  # whose callbacks wait, the longest first
     acting: list[ActingView] = field(default_factory=list)  # safeguards that are on, the oldest first
+    installation: InstallationView = field(default_factory=InstallationView)
     found: tuple[Problem, ...] = ()  # what is wrong, trouble first
 
     def problems(self) -> list[str]:
@@ -201,6 +203,7 @@ def read_status(hour: Hour | None = None, sample: Callable[[], Sample] | None = 
         failing_channels=failing_channels(),
         unwell_hosts=unwell_hosts(),
         acting=acting(),
+        installation=read_view(),
     )
     return replace(status, found=judge(status))
 

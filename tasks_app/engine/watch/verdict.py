@@ -18,6 +18,8 @@ from tasks_app.engine.celery_app import command
 from tasks_app.engine.queues import key_of
 from tasks_app.models import Node
 
+from .installation_status import ACTIVE, WAY_OUT
+
 if TYPE_CHECKING:
     from .relay_status import SubscriptionView
     from .status import LaneStatus, NodeView, SchedulerStatus
@@ -64,7 +66,9 @@ class Problem:
 
 def judge(status: SchedulerStatus) -> tuple[Problem, ...]:
     """All that is wrong, trouble first; nothing when all is well."""
-    found = [replace(problem, rule=rule.__name__) for rule in RULES for problem in rule(status)]
+    # In quarantine nothing else is as it should be, and nothing else matters.
+    rules = (in_quarantine,) if status.installation.closed else RULES
+    found = [replace(problem, rule=rule.__name__) for rule in rules for problem in rule(status)]
     return tuple(sorted(found, key=lambda problem: problem.severity is Severity.NOTICE))
 
 
@@ -74,6 +78,26 @@ def trouble(sentence: str, way_out: str = "", detail: str = "") -> Problem:
 
 def notice(sentence: str, way_out: str = "", detail: str = "") -> Problem:
     return Problem(Severity.NOTICE, sentence, way_out, detail)
+
+
+# ---- what this is ----
+
+
+def in_quarantine(status: SchedulerStatus) -> Iterator[Problem]:
+    """Why, and who did it, is for operators: it names servers and people."""
+    seen = status.installation
+    if seen.closed:
+        by = f"By {seen.by}: {seen.reason}" if seen.by and seen.state != ACTIVE else ""
+        words = seen.sentence if seen.state != ACTIVE else "Nothing is dispatched by processes of another environment."
+        yield trouble(words, WAY_OUT, by or (seen.stranger or ""))
+
+
+def overdue_held(status: SchedulerStatus) -> Iterator[Problem]:
+    seen = status.installation
+    if seen.asks:
+        yield trouble(seen.sentence, WAY_OUT)
+    elif seen.ordered is not None:
+        yield notice(seen.sentence)
 
 
 # ---- who is there ----
@@ -514,6 +538,8 @@ def dead_tasks(status: SchedulerStatus) -> Iterator[Problem]:
 
 
 RULES = (
+    in_quarantine,
+    overdue_held,
     no_dispatcher,
     no_worker,
     silent_broker,

@@ -22,15 +22,28 @@ from tasks_app.lifecycle.anywhere import tasks_by_id
 from tasks_app.lifecycle.jobs.parents import names_of
 from tasks_app.lifecycle.jobs.view import MOST_NAMED, known_zone, state_of
 from tasks_app.lifecycle.progress import progress_of
-from tasks_app.models import AnyTask, AwayTask, Curb, JobDefinition, ScheduleTask, TaskAttempt, TaskBatch, TaskWait
+from tasks_app.lifecycle.rehearsal import NEVER
+from tasks_app.models import (
+    AnyTask,
+    AwayTask,
+    Curb,
+    JobDefinition,
+    RehearsedTask,
+    ScheduleTask,
+    TaskAttempt,
+    TaskBatch,
+    TaskWait,
+)
 from tasks_app.sql import run
 
 from . import fleet_status
 from .host_status import health_of
+from .installation_status import REHEARSING, WAY_OUT, read_view
 from .status import nobody_dispatches, read_nodes
 
 COUNTED = 10_000  # tasks before this one, at most
 UNKNOWN = "UNKNOWN_HANDLER"
+NEVER_YEAR = datetime.fromisoformat(NEVER).year
 LONGEST_HOST_WAIT = timedelta(hours=1, minutes=5)  # as long as a receiver may ask for, and some more
 INSTANCES = 200  # of a job that are looked at, the newest
 
@@ -45,7 +58,9 @@ def why_task(task: ScheduleTask) -> Reason:
     if task.due_at is None:
         return _finished(task)
     now = run("clock", {})[0][0]
-    return (_waits_for_host(task, now) or _not_due(task, now)) if task.due_at > now else _due(task, now)
+    if task.due_at <= now:
+        return _due(task, now)
+    return _rehearsed(task) or _waits_for_host(task, now) or _not_due(task, now)
 
 
 def why_job(job: JobDefinition) -> Reason:
@@ -134,7 +149,12 @@ def _running(task: ScheduleTask) -> Reason:
     if batch.started_at is not None:
         return _started(task, batch)
     words = f"It was claimed at {_instant(batch.claimed_at)} and is waiting for a worker."
-    return _lane_paused(task) or _no_worker(task) or Reason(Rule.WAITS_FOR_SLOT, f"{words}{_failed_before(task)}")
+    return (
+        _closed()
+        or _lane_paused(task)
+        or _no_worker(task)
+        or Reason(Rule.WAITS_FOR_SLOT, f"{words}{_failed_before(task)}")
+    )
 
 
 def _started(task: ScheduleTask, batch: TaskBatch) -> Reason:
@@ -225,7 +245,9 @@ def _held_by(task: ScheduleTask) -> str | None:
 def _due(task: ScheduleTask, now: datetime) -> Reason:
     """What holds a due task, the plainest first: what a person has decided, then who is missing, then the queue."""
     return (
-        _lane_paused(task)
+        _closed()
+        or _held_overdue(task)
+        or _lane_paused(task)
         or _no_dispatcher()
         or _shard_without_dispatcher(_shard_of(task))
         or _no_worker(task)
@@ -237,6 +259,32 @@ def _due(task: ScheduleTask, now: datetime) -> Reason:
             Rule.ABOUT_TO_RUN, f"Due for {span(now - task.due_at)}, and nothing is in the way: the next look claims it."
         )
     )
+
+
+def _closed() -> Reason | None:
+    """The whole installation is in quarantine, or no place for these processes."""
+    seen = read_view()
+    if not seen.closed or seen.state == REHEARSING:
+        return None
+    why = f"{seen} {WAY_OUT}"
+    return Reason(Rule.QUARANTINED, why, "The scheduler is stopped as a whole; its operators know why.")
+
+
+def _held_overdue(task: ScheduleTask) -> Reason | None:
+    seen = read_view()
+    if seen.held_before is None or task.lane not in seen.held_lanes or task.due_at >= seen.held_before:
+        return None
+    outside = f"What was due before {_instant(seen.held_before)} is held in its lane after a downtime."
+    return Reason(Rule.HELD_OVERDUE, f"{seen.sentence} {WAY_OUT}", outside)
+
+
+def _rehearsed(task: ScheduleTask) -> Reason | None:
+    kept = RehearsedTask.objects.filter(task=task.id).first() if task.due_at.year >= NEVER_YEAR else None
+    if kept is None:
+        return None
+    aside = f"It came to a worker in a rehearsal at {_instant(kept.at)}, and was put aside"
+    words = f"{aside}; it was due {_instant(kept.due_at)}."
+    return Reason(Rule.REHEARSED, f"{words} `manage.py quarantine resume` puts it back.", words)
 
 
 def _lane_paused(task: ScheduleTask) -> Reason | None:

@@ -14,6 +14,7 @@ from tasks_app.conf import conf
 from tasks_app.core.memory import keep_what_is_loaded
 from tasks_app.database import our_connection, tune_connections
 from tasks_app.engine import nodes, tracing
+from tasks_app.engine.barrier import BARRIER
 from tasks_app.engine.celery_app import app, project_app
 from tasks_app.engine.lookout import LOOKOUT
 from tasks_app.engine.wakeup import SENDER
@@ -40,10 +41,13 @@ class Reporter(threading.Thread):
         first = True
         while not self._stopped.is_set():
             try:
-                nodes.report_worker(self._node_id, nodes.process_name(), self._slots, self._lanes)
-                if first:
+                BARRIER.look()
+                # One that may take nothing has no slots: nobody should claim for it.
+                slots = self._slots if BARRIER.open else 0
+                nodes.report_worker(self._node_id, nodes.process_name(), slots, self._lanes)
+                if first and slots:
                     SENDER.wake_all()  # something may be due that had no worker until now
-                first = False
+                first = not slots
                 LOOKOUT.ride()  # if no beat is left, somebody has to say so
             except (DatabaseError, InterfaceError) as error:
                 log.warning("node.unreported error=%r", str(error).strip())
@@ -77,6 +81,17 @@ def begin(sender, **_: object) -> None:
             project.loader.import_default_modules()
     finally:
         tune_connections()  # in any case: of an error in here Celery makes a line in the log, and goes on
+        _look_first()
+
+
+def _look_first() -> None:
+    """Before anything is taken from the broker. The reporter looks at a database that is away, when it is back."""
+    BARRIER.guard()
+    try:
+        BARRIER.look()
+    except (DatabaseError, InterfaceError) as error:
+        log.warning("installation.unseen error=%r", str(error).strip())
+    our_connection().close()
 
 
 def refuse_other_pools(pool_class: type | str) -> None:

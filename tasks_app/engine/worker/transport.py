@@ -12,6 +12,7 @@ from kombu.transport import redis
 from kombu.utils.encoding import bytes_to_str
 
 from tasks_app.core.lanes import LANES
+from tasks_app.engine.barrier import BARRIER
 from tasks_app.engine.envelope import NotOurs, read
 from tasks_app.engine.queues import BrokenLanes, is_wrong_type
 
@@ -25,17 +26,21 @@ LINES_SECONDS = 60.0
 class Channel(redis.Channel):
     def __init__(self, *args, **kwargs) -> None:
         self._broken = BrokenLanes()
+        self._shut = False  # on a copy a message is left to whoever it was meant for
         super().__init__(*args, **kwargs)
 
     def _brpop_start(self, timeout=None):
         _refusals.tell_rest()
         if self._broken:
             self._broken.look_again()
+        if self._broken or self._shut != (not BARRIER.open):
+            self._shut = not BARRIER.open
             self._update_queue_cycle()
         super()._brpop_start(timeout)  # sends nothing if no queue is left
 
     def _update_queue_cycle(self):
-        self._queue_cycle.update([queue for queue in self.active_queues if queue not in self._broken])
+        open_ones = [queue for queue in self.active_queues if queue not in self._broken]
+        self._queue_cycle.update([] if self._shut else open_ones)
 
     def _brpop_read(self, **options):
         """kombu's, with our own eyes between what came and what is delivered."""

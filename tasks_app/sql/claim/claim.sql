@@ -6,10 +6,17 @@
 -- two dispatchers that think they hold the same shard are kept apart by the row locks.
 -- What is claimed leaves its entry in the index until nobody's snapshot needs it. `since` keeps a look from stepping over
 -- those: nothing earlier was due when the dispatcher looked last.
+-- In quarantine nothing is claimed. What was due before somebody was asked about it is not, in the lanes that he was asked
+-- about.
 -- A solo task is a batch of its own. A lane gets no more batches than it is allowed, the longest overdue first.
-WITH due AS MATERIALIZED (
-    SELECT w.lane_no, d.spot, d.id, d.task_type, d.solo, d.due_at
+WITH wanted AS MATERIALIZED (
+    SELECT w.lane, w.rows, w.lane_no,
+           greatest(to_timestamp(w.since), (SELECT i.held_before FROM punctual_installation i WHERE w.lane = ANY (i.held_lanes))) AS since
     FROM unnest(%(lanes)s::text[], %(rows)s::int[], %(since)s::float8[]) WITH ORDINALITY AS w(lane, rows, since, lane_no)
+    WHERE NOT EXISTS (SELECT FROM punctual_installation i WHERE i.state = 'QUARANTINED')
+), due AS MATERIALIZED (
+    SELECT w.lane_no, d.spot, d.id, d.task_type, d.solo, d.due_at
+    FROM wanted w
     CROSS JOIN (
         SELECT held.shard FROM unnest(%(shards)s::smallint[], %(fences)s::bigint[]) AS held(shard, fence)
         WHERE NOT EXISTS (SELECT FROM punctual_shard_lease l WHERE l.shard = held.shard AND l.fence > held.fence)
@@ -19,7 +26,7 @@ WITH due AS MATERIALIZED (
         SELECT t.ctid AS spot, t.id, t.task_type, t.solo, t.due_at
         FROM punctual_task t
         WHERE t.shard = s.shard AND t.lane = w.lane AND NOT t.limited
-          AND t.due_at >= to_timestamp(w.since) AND t.due_at <= (SELECT clock_timestamp())
+          AND t.due_at >= w.since AND t.due_at <= (SELECT clock_timestamp())
         ORDER BY t.due_at
         LIMIT w.rows
         FOR NO KEY UPDATE SKIP LOCKED

@@ -1,13 +1,19 @@
 -- claim_limited: due rows of types that have a limit -> RUNNING, as many of each as its limit allows now.
 -- The caller holds the locks of the types' rows in punctual_type_limit, so nobody else is counting at the same time.
--- Not by shard: a limited type belongs to one beat as a whole.
-WITH due AS MATERIALIZED (
-    SELECT w.lane_no, d.spot, d.id, d.task_type, d.solo, d.due_at
+-- Not by shard: a limited type belongs to one beat as a whole. What is held back is left alone, as in claim.
+WITH wanted AS MATERIALIZED (
+    SELECT w.task_type, w.lane_no, w.rows, (%(lanes)s::text[])[w.lane_no] AS lane,
+           coalesce((SELECT i.held_before FROM punctual_installation i WHERE (%(lanes)s::text[])[w.lane_no] = ANY (i.held_lanes)),
+                    '-infinity') AS since
     FROM unnest(%(gate_types)s::text[], %(gate_lanes)s::int[], %(gate_rows)s::int[]) AS w(task_type, lane_no, rows)
+    WHERE NOT EXISTS (SELECT FROM punctual_installation i WHERE i.state = 'QUARANTINED')
+), due AS MATERIALIZED (
+    SELECT w.lane_no, d.spot, d.id, d.task_type, d.solo, d.due_at
+    FROM wanted w
     CROSS JOIN LATERAL (
         SELECT t.ctid AS spot, t.id, t.task_type, t.solo, t.due_at
         FROM punctual_task t
-        WHERE t.limited AND t.task_type = w.task_type AND t.lane = (%(lanes)s::text[])[w.lane_no]
+        WHERE t.limited AND t.task_type = w.task_type AND t.lane = w.lane AND t.due_at >= w.since
           AND t.due_at <= (SELECT clock_timestamp())
         ORDER BY t.due_at
         LIMIT w.rows

@@ -3,6 +3,13 @@
 -- Locked rows are included: a row that is being edited right now must not be slept over.
 -- A lane known to have a backlog is not probed, and the others from `since` on: before it lie the entries of what was just
 -- claimed, dead but not yet removable, and stepping over thousands of them many times a second once took half of a core.
+-- What is held back (see claim) is not looked at.
+WITH l AS MATERIALIZED (
+    SELECT given.lane, greatest(to_timestamp(given.since), held.before) AS since, coalesce(held.before, '-infinity') AS held
+    FROM unnest(%(lanes)s::text[], %(since)s::float8[]) WITH ORDINALITY AS given(lane, since, place)
+    LEFT JOIN LATERAL (SELECT i.held_before AS before FROM punctual_installation i WHERE given.lane = ANY (i.held_lanes)) AS held ON TRUE
+    ORDER BY given.place
+)
 SELECT NULL AS task_type, l.lane,
        CASE WHEN l.lane = ANY (%(probe)s::text[]) THEN date_part('epoch', (
            SELECT min(first.due_at)
@@ -10,7 +17,7 @@ SELECT NULL AS task_type, l.lane,
            CROSS JOIN LATERAL (
                SELECT t.due_at
                FROM punctual_task t
-               WHERE t.shard = s.shard AND t.lane = l.lane AND NOT t.limited AND t.due_at >= to_timestamp(l.since)
+               WHERE t.shard = s.shard AND t.lane = l.lane AND NOT t.limited AND t.due_at >= l.since
                ORDER BY t.due_at
                LIMIT 1
            ) AS first
@@ -23,14 +30,14 @@ SELECT NULL AS task_type, l.lane,
           AND NOT EXISTS (SELECT FROM punctual_lane_pause p WHERE p.lane = l.lane)
           AND n.seen_at > clock_timestamp() - make_interval(secs => %(node_ttl)s)) AS slots,
        date_part('epoch', clock_timestamp()) AS clock
-FROM unnest(%(lanes)s::text[], %(since)s::float8[]) AS l(lane, since)
+FROM l
 UNION ALL
 SELECT g.task_type, l.lane, date_part('epoch', first.due_at), 0, 0, 0
 FROM unnest(%(types)s::text[]) AS g(task_type)
-CROSS JOIN unnest(%(lanes)s::text[]) AS l(lane)
+CROSS JOIN l
 CROSS JOIN LATERAL (
     SELECT t.due_at FROM punctual_task t
-    WHERE t.limited AND t.task_type = g.task_type AND t.lane = l.lane AND t.due_at IS NOT NULL
+    WHERE t.limited AND t.task_type = g.task_type AND t.lane = l.lane AND t.due_at >= l.held
     ORDER BY t.due_at
     LIMIT 1
 ) AS first

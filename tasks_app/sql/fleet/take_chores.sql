@@ -3,7 +3,8 @@
 -- setting: it is due, too.
 -- A reap with nothing to reap is taken, done and not returned: that is the common case, and costs no second statement. So
 -- is the look for silence while no lease of what is away has run out, the work on campaigns while there is none, or none
--- that another beat leaves to this one, and the walk over what waits for others while nothing does.
+-- that another beat leaves to this one, the walk over what waits for others while nothing does, and the work on what is
+-- overdue while nobody has ordered any.
 WITH
 --include report_beat
 , idle AS MATERIALIZED (
@@ -23,6 +24,8 @@ WITH
                         AND (held_until IS NULL OR held_until < (SELECT clock_timestamp())))
     UNION ALL
     SELECT 'release' WHERE (SELECT min(task) FROM punctual_wait) IS NULL
+    UNION ALL
+    SELECT 'overdue' WHERE NOT EXISTS (SELECT FROM punctual_installation WHERE answer IS NOT NULL)
 ), taken AS (
     UPDATE punctual_chore e
     SET next_at = clock_timestamp() + make_interval(secs => c.every), ran_at = clock_timestamp(), ran_by = %(name)s,

@@ -1,5 +1,5 @@
 -- read_counts: all that /metrics shows: the counts and gauges that a beat keeps, and what must be told even if none does:
--- processes, shards, lanes, canaries and chores, a few rows each. Ages are as of now.
+-- the installation, processes, shards, lanes, canaries and chores, a few rows each. Ages are as of now.
 SELECT 'count', c.name, c.labels, c.value, c.buckets FROM punctual_count c
 UNION ALL
 SELECT 'gauges', '', p.gauges::text, extract(epoch FROM clock_timestamp() - p.at)::float8, ARRAY[round(p.seconds * 1e6)]::bigint[]
@@ -19,6 +19,8 @@ UNION ALL
 SELECT 'paused', p.lane, '', 1, NULL FROM punctual_lane_pause p
 UNION ALL
 SELECT 'paused', c.target, '', 1, NULL FROM punctual_curb c WHERE c.kind = 'lane'
+UNION ALL
+SELECT 'installation', i.state, '', (i.held_before IS NOT NULL)::int, NULL FROM punctual_installation i
 UNION ALL
 SELECT 'canary', t.biz_key, '', extract(epoch FROM clock_timestamp() - coalesce(t.start_time, t.created_at))::float8,
        ARRAY[round(extract(epoch FROM t.repeat_after) * 1e6)]::bigint[]

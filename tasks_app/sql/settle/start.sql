@@ -2,7 +2,8 @@
 -- Except for whoever started it and got no answer: it asks `again`, with the ticket that it made up for this one delivery. Another
 -- worker has another ticket, and so has another delivery to the same worker: there, handlers may have been called already.
 -- A first question that arrives late finds nothing either, whatever ticket it has.
--- A batch of a lane that was paused meanwhile can't be started; the caller gives it back.
+-- A batch of a lane that was paused meanwhile can't be started; the caller gives it back. In quarantine none can, nor in a
+-- rehearsal.
 -- Only rows still RUNNING under this very batch come along: one cancelled or rescheduled meanwhile is left out.
 -- Times come as seconds since the epoch: a thousand timestamps cost the worker ten times as much to read.
 -- A batch of which nothing is left returns one row with an empty id, so that the caller can finish it.
@@ -12,6 +13,7 @@ WITH b AS (
         lease_until = clock_timestamp() + make_interval(secs => %(lease)s)
     WHERE batch_no = %(batch_no)s AND finished_at IS NULL
       AND CASE WHEN started_at IS NULL THEN NOT EXISTS (SELECT FROM punctual_lane_pause p WHERE p.lane = punctual_batch.lane)
+                                             AND NOT EXISTS (SELECT FROM punctual_installation i WHERE i.state <> 'ACTIVE')
                ELSE %(again)s::bool AND ticket = %(ticket)s END
     RETURNING batch_no, task_type, lane, ids, started_at, allowed_at, worker
 ), late AS (

@@ -18,6 +18,7 @@ from django.utils import timezone
 from tasks_app import sql
 from tasks_app.client import cancel, ensure, find, find_many, reschedule, schedule, schedule_many
 from tasks_app.client.rolling import failing_keys
+from tasks_app.core.overdue import Answer
 from tasks_app.engine.beat.alarms.looking import look as look_around
 from tasks_app.engine.beat.alarms.reading import read_events
 from tasks_app.engine.beat.counting import count
@@ -30,6 +31,8 @@ from tasks_app.engine.channels.sending import send_waiting
 from tasks_app.engine.operations.backfill import BackfillRequest, foresee_backfill
 from tasks_app.engine.operations.backfill import start as start_backfill
 from tasks_app.engine.operations.campaigns import Pace, start_matching
+from tasks_app.engine.operations.quarantine import preview as preview_overdue
+from tasks_app.engine.operations.quarantine import resume as resume_installation
 from tasks_app.engine.watch.audit_browse import AuditFilter, page_of_entries
 from tasks_app.engine.watch.browse import Filter, browse
 from tasks_app.engine.watch.campaign_browse import CampaignFilter, page_of_campaigns
@@ -44,12 +47,15 @@ from tasks_app.engine.worker.executor import run_batch
 from tasks_app.lifecycle.alarms.incidents import calm_due, tell_due
 from tasks_app.lifecycle.campaigns import steps
 from tasks_app.lifecycle.claim import ClaimedBatch, LaneShare, claim, peek
+from tasks_app.lifecycle.installation import look as look_at_installation
+from tasks_app.lifecycle.installation import quarantine, touch
 from tasks_app.lifecycle.jobs.family import graph_of
 from tasks_app.lifecycle.jobs.planning import plan_due
 from tasks_app.lifecycle.jobs.run import read_run
 from tasks_app.lifecycle.jobs.verbs import edit
 from tasks_app.lifecycle.logs import Lines, keep_logs
 from tasks_app.lifecycle.operate import Verb
+from tasks_app.lifecycle.overdue import step as step_overdue
 from tasks_app.lifecycle.past import move_batches, move_strays
 from tasks_app.lifecycle.progress import Told, forget_progress, tell_progress
 from tasks_app.lifecycle.reap import reap, rescue_stranded
@@ -230,6 +236,13 @@ def a_cause() -> str:
     return DlqEntry.objects.filter(replay_status=DlqEntry.OPEN).values_list("fingerprint", flat=True)[0]
 
 
+def expire_some() -> None:
+    """What is overdue: counted, ordered, and one page of it done."""
+    quarantine("a test")
+    resume_installation(Answer.checked("expire", older_seconds=0.0), operator())
+    assert step_overdue(20).tasks >= 0
+
+
 # What people wait for, and what comes many times a second or a minute.
 DOES = {
     "peek": lambda: peek("test", range(16)),
@@ -272,6 +285,9 @@ DOES = {
     "read events": read_windows,
     "merge windows": merge_windows,
     "take chores": take_chores,
+    "look at the installation": lambda: (look_at_installation(), touch()),
+    "what is overdue": lambda: preview_overdue(most=50),
+    "expire": expire_some,
     "replay": replay_some,
     "plan a graph": plan_a_graph,
     "release": release_a_graph,

@@ -13,6 +13,7 @@ from django.db import DatabaseError, InterfaceError
 
 from tasks_app.conf import conf
 from tasks_app.database import our_connection
+from tasks_app.engine.barrier import BARRIER
 from tasks_app.sql import array, run
 
 from .courier import CourierThread, Lease
@@ -53,6 +54,8 @@ class Relay(threading.Thread):
     def run_once(self) -> float:
         """Keep the leases, cut a window, wake the couriers; returns how long to wait."""
         now = time.monotonic()
+        if not BARRIER.acting:
+            return self._put_down()
         if now >= self._next_look:
             self._hold()
             longest = LONGEST_LOOK_SECONDS if self._couriers else math.inf  # a quiet night should cost next to nothing
@@ -73,6 +76,14 @@ class Relay(threading.Thread):
         self._stopped.set()
         if self.is_alive():
             self.join(timeout=STOP_SECONDS + 1)
+
+    def _put_down(self) -> float:
+        """Nobody may be told anything: what the couriers carry comes again. Returns how long to wait."""
+        if self._couriers or self._leaving:
+            self._leave()
+            self._couriers, self._leaving = {}, {}
+        self._next_look = 0.0
+        return LONGEST_LOOK_SECONDS
 
     def _hold(self) -> None:
         ttl = conf().SHARD_LEASE_SECONDS

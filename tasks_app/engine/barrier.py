@@ -1,0 +1,68 @@
+"""Whether this process may do any work here: not before it has looked at what its database is, and not on a copy.
+
+Beats and workers look when they connect and whenever they report themselves. What has to hold at every moment is in the
+statements: in quarantine nothing can be claimed or started, whatever a process believes.
+"""
+
+import logging
+
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.signals import connection_created
+
+from tasks_app.conf import conf
+from tasks_app.database import alias
+from tasks_app.lifecycle.installation import Row, look, stranger, touch
+from tasks_app.lifecycle.overdue import ask_if_long_silent
+
+log = logging.getLogger(__name__)
+
+UNSEEN = "nobody has looked at the database yet"
+
+
+class Barrier:
+    """Of one process; open in one that is neither a beat nor a worker."""
+
+    def __init__(self) -> None:
+        self.closed: str | None = None  # why nothing is done
+        self.rehearsing = False
+
+    @property
+    def open(self) -> bool:
+        """Tasks may be dispatched; in a rehearsal, too."""
+        return self.closed is None
+
+    @property
+    def acting(self) -> bool:
+        """Everything may be done, also what others outside would see."""
+        return self.closed is None and not self.rehearsing
+
+    def guard(self) -> None:
+        """In a beat or worker, before its first statement: closed until it has looked. Every new connection looks."""
+        self.closed = UNSEEN
+        connection_created.connect(_look_at, dispatch_uid="punctual-barrier")
+
+    def look(self, *, dispatching: bool = False) -> None:
+        """`dispatching`: for a beat, which gives the sign of life that a later look goes by."""
+        row = look()
+        self._note(row)
+        if dispatching and self.open:
+            ask_if_long_silent(row)
+            touch()
+
+    def _note(self, row: Row) -> None:
+        before = self.closed
+        self.closed = row.reason if row.quarantined else stranger(row)
+        self.rehearsing = row.rehearsing
+        if self.closed and self.closed != before:
+            log.error("installation.closed reason=%r environment=%r", self.closed, conf().ENVIRONMENT)
+        elif before and before != UNSEEN and not self.closed:
+            log.warning("installation.open state=%s", row.state)
+
+
+BARRIER = Barrier()
+
+
+def _look_at(connection: BaseDatabaseWrapper, **_: object) -> None:
+    """The server behind a new connection may be another one than before."""
+    if connection.alias == alias():
+        BARRIER.look()

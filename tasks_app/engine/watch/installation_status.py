@@ -1,0 +1,104 @@
+"""What this installation is and whether it works: for the banner, the verdict, health and the page. Reads only."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from tasks_app.core.phrases import counted
+from tasks_app.core.schedule import in_zone
+from tasks_app.lifecycle.installation import read_installation, stranger
+
+ACTIVE, QUARANTINED, REHEARSING = "active", "quarantined", "rehearsing"
+WAY_OUT = "`manage.py quarantine show` says what is overdue and what can be done; so does the page Quarantine."
+
+
+@dataclass(frozen=True, slots=True)
+class Ordered:
+    """What an operator has chosen for what is overdue, while beats carry it out."""
+
+    choice: str
+    lanes: list[str]
+    by: str
+    reason: str
+    tasks: int  # dealt with so far
+
+
+@dataclass(frozen=True, slots=True)
+class InstallationView:
+    state: str = ACTIVE
+    uid: str | None = None  # None: no beat or worker has looked yet
+    environment: str = ""
+    reason: str = ""
+    since: datetime | None = None
+    by: str = ""
+    stranger: str | None = None  # why this very process would do nothing here
+    seen_at: datetime | None = None  # the last sign of life of a beat
+    held_before: datetime | None = None
+    held_lanes: tuple[str, ...] = ()
+    silent_since: datetime | None = None
+    ordered: Ordered | None = None
+
+    @property
+    def closed(self) -> bool:
+        """No handler is called."""
+        return self.state != ACTIVE or self.stranger is not None
+
+    @property
+    def asks(self) -> bool:
+        """Somebody has to say what becomes of what is overdue."""
+        return self.state == ACTIVE and self.held_before is not None and self.ordered is None
+
+    @property
+    def head(self) -> str:
+        if self.state == QUARANTINED:
+            return "Quarantine"
+        if self.state == REHEARSING:
+            return "Rehearsal"
+        return "Another environment" if self.stranger else "Overdue"
+
+    @property
+    def sentence(self) -> str:
+        """What everybody should know; empty: all is as always."""
+        if self.state == QUARANTINED:
+            return f"Nothing is dispatched and nobody is called, since {_at(self.since)}."
+        if self.state == REHEARSING:
+            return f"Tasks are dispatched, but no handler is called, since {_at(self.since)}."
+        if self.stranger:
+            return self.stranger
+        lanes = ", ".join(self.held_lanes)
+        if self.asks:
+            silent = f"Nobody dispatched from {_at(self.silent_since)} on. " if self.silent_since else ""
+            return f"{silent}What was due before {_at(self.held_before)} is held in {lanes} until somebody decides."
+        if self.ordered is not None:
+            done = counted(self.ordered.tasks, "task")
+            lanes = ", ".join(self.ordered.lanes)
+            return f"{self.ordered.choice} is carried out for what is overdue in {lanes}: {done} so far."
+        return ""
+
+    def __str__(self) -> str:
+        reason = f" {self.reason}" if self.state != ACTIVE and self.reason else ""
+        return f"{self.sentence}{reason}"
+
+
+def read_view() -> InstallationView:
+    """One small statement."""
+    row = read_installation()
+    if row is None:
+        return InstallationView()
+    return InstallationView(
+        row.state.lower(),
+        str(row.uid),
+        row.environment,
+        row.reason,
+        row.since,
+        row.changed_by,
+        stranger(row),
+        row.seen_at,
+        row.held_before,
+        tuple(row.held_lanes),
+        row.silent_since,
+        row.answer and Ordered(*(row.answer[name] for name in Ordered.__slots__)),
+    )
+
+
+def _at(moment: datetime | None) -> str:
+    return "-" if moment is None else in_zone(moment, "UTC")

@@ -1,0 +1,153 @@
+"""What this installation is, and whether it may dispatch: it looks at its database, and stops where that is a copy."""
+
+import json
+import logging
+from contextlib import nullcontext
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+import psycopg
+from django.db import DatabaseError
+
+from tasks_app.conf import conf
+from tasks_app.core.installation import Facts, Finding, Found, Known, Limits, compare
+from tasks_app.database import atomic, our_connection
+from tasks_app.models import Installation
+from tasks_app.sql import run
+
+from .audit import Entry, Operator, audit
+
+log = logging.getLogger(__name__)
+
+ITSELF = "punctual"  # who acts, when nobody told it to
+SUBJECT = "installation"
+# What a server answers that keeps its own files to itself.
+_REFUSED = (
+    psycopg.errors.InsufficientPrivilege,
+    psycopg.errors.UndefinedFunction,
+    psycopg.errors.FeatureNotSupported,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The installation as it is noted in its database."""
+
+    uid: UUID
+    environment: str
+    facts: Facts | None
+    state: str
+    reason: str
+    since: datetime
+    changed_by: str
+    seen_at: datetime | None
+    held_before: datetime | None
+    held_lanes: list[str]
+    silent_since: datetime | None
+    answer: dict | None
+    silent_seconds: float | None
+    standbys: dict[str, float]
+
+    @property
+    def known(self) -> Known:
+        return Known(self.facts, self.silent_seconds, self.standbys)
+
+    @property
+    def quarantined(self) -> bool:
+        return self.state == Installation.QUARANTINED
+
+    @property
+    def rehearsing(self) -> bool:
+        return self.state == Installation.REHEARSING
+
+
+def read_installation() -> Row | None:
+    """None: no beat or worker has looked yet, so nothing is known."""
+    for uid, environment, facts, *rest, answer, silent, standbys in run("read_installation", {}):
+        known = None if facts is None else Facts.of(json.loads(facts))
+        ordered = None if answer is None else json.loads(answer)
+        return Row(uid, environment, known, *rest, ordered, silent, json.loads(standbys))
+    return None
+
+
+def read_facts() -> Facts:
+    """Of the server that this thread talks to."""
+    try:
+        # A refusal would end the caller's transaction.
+        with atomic() if our_connection().in_atomic_block else nullcontext():
+            return Facts(*run("read_facts", {})[0])
+    except DatabaseError as error:
+        if not isinstance(error.__cause__, _REFUSED):
+            raise
+        return Facts(*run("read_few_facts", {})[0])
+
+
+def stranger(row: Row | None) -> str | None:
+    """Why a process with these settings does nothing here; None: it belongs to this database, or nobody can tell."""
+    own = conf().ENVIRONMENT
+    if row is None or not own or not row.environment or own == row.environment:
+        return None
+    return (
+        f"This database belongs to the environment {row.environment!r}, and this process to {own!r} "
+        '(PUNCTUAL["ENVIRONMENT"]).'
+    )
+
+
+def look() -> Row:
+    """The installation after this look. A database that may be a copy is in quarantine from now on; a standby of ours
+    that was promoted is adopted."""
+    facts, row = read_facts(), read_installation()
+    if row is not None and row.quarantined:
+        return row
+    found = _compared(row, facts)
+    if found.finding is Finding.SAME:
+        if (more := row.facts.filled_with(facts)) != row.facts:
+            run("learn_facts", {"facts": json.dumps(more.as_json())})
+        return row
+    if found.finding is Finding.COPY:
+        if quarantine(found.reason):
+            log.error("installation.quarantined reason=%r", found.reason)
+    elif stranger(row) is None:
+        _adopt(facts)
+    return read_installation()
+
+
+def touch() -> None:
+    """A sign of life of a beat that may dispatch."""
+    run("touch_installation", {})
+
+
+def quarantine(reason: str, *, by: str = ITSELF, using: str | None = None) -> bool:
+    """From the commit on nothing is dispatched and nobody is called. False: it was in quarantine already, for another
+    reason, which stays. `using` is another alias than ours: a restore knows the database that it has just made."""
+    return bool(run("quarantine", {"reason": reason, "by": by}, using))
+
+
+def locked() -> Row:
+    """The installation, which stays as it is until this transaction ends."""
+    run("declare_installation", {})
+    run("lock_installation", {})
+    return read_installation()
+
+
+def note_adopted(facts: Facts) -> None:
+    run("adopt", {"facts": json.dumps(facts.as_json()), "environment": conf().ENVIRONMENT})
+
+
+def _adopt(facts: Facts) -> None:
+    """Asked again under the lock: somebody may have been faster, or have put it into quarantine."""
+    with atomic():
+        row = locked()
+        found = _compared(row, facts)
+        if row.quarantined or found.finding not in (Finding.NEW, Finding.PROMOTED):
+            return
+        note_adopted(facts)
+        if found.finding is Finding.PROMOTED:
+            audit(Operator(ITSELF, found.reason), "adopt", [Entry(SUBJECT, "adopted", detail=facts.as_json())])
+            log.warning("installation.adopted reason=%r", found.reason)
+
+
+def _compared(row: Row | None, facts: Facts) -> Found:
+    limits = Limits(conf().FAILOVER_SECONDS, conf().database_addresses)
+    return compare(Known() if row is None else row.known, facts, limits)

@@ -1,0 +1,102 @@
+"""Installations in tests: what was noted of the server, changed by hand; tasks that are overdue; and real copies."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from django.db import connection
+
+from tasks_app.embedded import binaries
+from tasks_app.embedded.account import server_account
+from tasks_app.lifecycle.installation import look, read_facts
+from tasks_app.models import Installation
+from tasks_app.sql import execute
+from tests.support.moves import scheduled
+
+_NOTE = """
+UPDATE punctual_installation
+SET facts = %s::jsonb, seen_at = clock_timestamp() - make_interval(secs => %s),
+    standbys = (SELECT coalesce(jsonb_object_agg(key, date_part('epoch', clock_timestamp()) - value::float8), '{}')
+                FROM jsonb_each_text(%s::jsonb))
+"""
+_LONG_DUE = """
+UPDATE punctual_task t
+SET due_at = clock_timestamp() - make_interval(secs => %(seconds)s - given.place),
+    execute_time = clock_timestamp() - make_interval(secs => %(seconds)s - given.place)
+FROM unnest(%(ids)s::bigint[]) WITH ORDINALITY AS given(id, place)
+WHERE t.id = given.id
+"""
+
+
+def noted(silent: float = 0.0, standbys: dict[str, float] | None = None, **changed: object) -> None:
+    """A beat was here `silent` seconds ago, on a server that was as this one, but for what is `changed`; these standbys
+    streamed so many seconds ago."""
+    look()
+    facts = read_facts().as_json() | changed
+    execute(_NOTE, [json.dumps(facts), silent, json.dumps(standbys or {})])
+
+
+def overdue(*keys: str, hours: float = 2.0, **options: object) -> list[int]:
+    """Tasks that have been due for so long; each a second later than the one before."""
+    ids = scheduled(*keys, **options)
+    execute(_LONG_DUE, {"seconds": hours * 3600, "ids": ids})
+    return ids
+
+
+def installation() -> Installation:
+    return Installation.objects.get()
+
+
+@contextmanager
+def restored_beside(folder: Path) -> Iterator[None]:
+    """pg_dump of the tests' database, restored into another one of the same server, where everything is then done."""
+    own = dict(connection.settings_dict)
+    programs, copy = binaries.postgres_bin(server_account(folder)), f"{own['NAME']}_restored"
+    login = ["-h", own["HOST"], "-p", str(own["PORT"] or 5432), "-U", own["USER"]]
+    with connection.cursor() as cursor:
+        cursor.execute(f"DROP DATABASE IF EXISTS {copy} WITH (FORCE)")
+        cursor.execute(f"CREATE DATABASE {copy} TEMPLATE template0")
+    dump = [programs / "pg_dump", *login, "-Fc", "-Z0", "-f", folder / "dump", own["NAME"]]
+    subprocess.run(dump, check=True)
+    subprocess.run([programs / "pg_restore", *login, "-d", copy, "--no-owner", folder / "dump"], check=True)
+    with using(NAME=copy):
+        yield
+    with connection.cursor() as cursor:
+        cursor.execute(f"DROP DATABASE {copy} WITH (FORCE)")
+
+
+@contextmanager
+def using(**changed: object) -> Iterator[None]:
+    """Another database than the tests' own, for what this thread does."""
+    own = dict(connection.settings_dict)
+    connection.close()
+    connection.settings_dict.update(changed)
+    try:
+        yield
+    finally:
+        connection.close()
+        connection.settings_dict.update(own)
+
+
+def base_backup(target: Path) -> None:
+    """The files of the tests' server, as a base backup by hand takes them: they can be started elsewhere."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backup_start('copy', true)")
+        cursor.execute("SHOW data_directory")
+        [[data]] = cursor.fetchall()
+        subprocess.run(["cp", "-a", data, str(target)], check=True)
+        cursor.execute("SELECT labelfile FROM pg_backup_stop(false)")
+        [[label]] = cursor.fetchall()
+    subprocess.run(["cp", "-a", f"{data}/pg_wal/.", str(target / "pg_wal")], check=True)
+    (target / "postmaster.pid").unlink()
+    add_file(target / "backup_label", label)
+
+
+def add_file(path: Path, text: str = "") -> None:
+    """A file of the server, and so its own."""
+    path.write_text(text)
+    owner = path.parent.stat()
+    shutil.chown(path, owner.st_uid, owner.st_gid)
