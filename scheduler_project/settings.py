@@ -165,6 +165,9 @@ DEFAULT_FROM_EMAIL = os.environ.get("DEFAULT_FROM_EMAIL", "punctual@localhost")
 PUNCTUAL = {
     "REDIS_URL": REDIS_URL,
     "ARCHIVE_URL": os.environ.get("ARCHIVE_URL", ""),
+    "BACKUP_URLS": env.listed("BACKUP_URLS", ""),
+    "BACKUP_SPOOL": os.environ.get("BACKUP_SPOOL") or str(env.home() / "spool"),
+    "BACKUP_DATABASE_URL": os.environ.get("BACKUP_DATABASE_URL", ""),
     "CONSOLE_URL": f"{_public.scheme}://{_public.netloc}/admin/" if _public else "",
     "API_URL": os.environ.get("PUNCTUAL_API_URL") or (f"{_public.scheme}://{_public.netloc}/api/v1" if _public else ""),
     "PING_URL": os.environ.get("PUNCTUAL_PING_URL", ""),

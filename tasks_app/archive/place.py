@@ -28,11 +28,15 @@ class Place:
         self._files, self._root = files, root
         self._local = isinstance(files, fs.LocalFileSystem)
 
-    def files(self, folder: str) -> list[Stored]:
-        """All that lie below a folder, by name; none if there is no such folder."""
+    def check(self) -> None:
+        """An OSError if its folder is not there; nothing is asked of a bucket."""
         if self._local and not os.path.isdir(self._root):
             # Not made here: a disk that is not mounted would be written to in its absence.
-            raise FileNotFoundError(f"The archive's folder {self._root} is not there. Make it, or mount its disk.")
+            raise FileNotFoundError(f"The folder {self._root} is not there. Make it, or mount its disk.")
+
+    def files(self, folder: str) -> list[Stored]:
+        """All that lie below a folder, by name; none if there is no such folder."""
+        self.check()
         found = self._files.get_file_info(fs.FileSelector(self._path(folder), recursive=True, allow_not_found=True))
         skip = len(self._path("x")) - 1
         return sorted(Stored(one.path[skip:], one.size) for one in found if one.type == fs.FileType.File)
@@ -98,11 +102,11 @@ class Place:
 
 def the_archive() -> Place:
     """The one of the settings, which must name one."""
-    return _place(conf().ARCHIVE_URL)
+    return place_of(conf().ARCHIVE_URL)
 
 
-@lru_cache(maxsize=4)
-def _place(url: str) -> Place:
+@lru_cache(maxsize=8)
+def place_of(url: str) -> Place:
     address = address_of(url)
     if not address.bucket:
         return Place(fs.LocalFileSystem(), address.root)
