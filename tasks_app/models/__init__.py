@@ -22,6 +22,7 @@ from .graph_run import GraphRun
 from .host import Host, HostHealth, HostPermit
 from .idempotency_record import IdempotencyRecord
 from .imported_schedule import ImportedSchedule
+from .installation import Installation, RehearsedTask
 from .job_cursor import JobCursor
 from .job_definition import JobDefinition
 from .job_parent import JobParent
@@ -79,6 +80,7 @@ __all__ = [
     "HostPermit",
     "IdempotencyRecord",
     "ImportedSchedule",
+    "Installation",
     "JobCursor",
     "JobDefinition",
     "JobParent",
@@ -94,6 +96,7 @@ __all__ = [
     "PastTask",
     "Pulse",
     "PulseReader",
+    "RehearsedTask",
     "Safeguard",
     "SafeguardIncident",
     "ScheduleTask",

@@ -1,0 +1,61 @@
+"""What this installation is: its identity, whether it may dispatch, and what an operator is asked about."""
+
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.functions import RandomUUID
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from .base import OurModel
+
+
+class Installation(OurModel):
+    """The one row of an installation. It travels with every copy of the database, and so tells a copy what it is."""
+
+    ACTIVE, QUARANTINED, REHEARSING = "ACTIVE", "QUARANTINED", "REHEARSING"
+
+    id = models.SmallIntegerField(primary_key=True, db_default=1)
+    uid = models.UUIDField(db_default=RandomUUID(), help_text="Stays the same for as long as the installation lives.")
+    environment = models.CharField(max_length=100, db_default="", help_text='PUNCTUAL["ENVIRONMENT"] of its processes.')
+    facts = models.JSONField(null=True, help_text="What the database was when it was last seen well.")
+    standbys = models.JSONField(
+        db_default={}, help_text="Addresses that streamed from it, and when that was last seen."
+    )
+    seen_at = models.DateTimeField(null=True, help_text="The last sign of life of a beat that may dispatch.")
+    state = models.CharField(max_length=11, db_default=ACTIVE, db_collation="C")
+    reason = models.TextField(db_default="")
+    since = models.DateTimeField(db_default=Now())
+    changed_by = models.CharField(max_length=150, db_default="")
+    held_before = models.DateTimeField(null=True, help_text="What was due before then waits for an answer.")
+    held_lanes = ArrayField(models.CharField(max_length=8), db_default=[], help_text="The lanes in which it waits.")
+    silent_since = models.DateTimeField(null=True, help_text="Since when nobody had dispatched when it was asked.")
+    answer = models.JSONField(null=True, help_text="What an operator has chosen, while beats carry it out.")
+
+    class Meta:
+        db_table = "punctual_installation"
+        default_permissions = ("view",)
+        permissions = [("operate_installation", "Can put the installation into quarantine and let it go on")]
+        constraints = [
+            models.CheckConstraint(condition=Q(id=1), name="punctual_installation_one"),
+            models.CheckConstraint(
+                condition=Q(state__in=["ACTIVE", "QUARANTINED", "REHEARSING"]), name="punctual_installation_state"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.environment or 'installation'} {self.uid}"
+
+
+class RehearsedTask(OurModel):
+    """A task that reached a worker in a rehearsal and was not run: when it was due, to be put back to."""
+
+    task = models.BigIntegerField(primary_key=True)
+    due_at = models.DateTimeField()
+    at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "punctual_rehearsed"
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return f"task {self.task}"
