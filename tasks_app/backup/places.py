@@ -16,10 +16,11 @@ from tasks_app.core.archive_url import outward
 
 from .errors import BackupError
 
-__all__ = ["FAULTS", "TEMPORARY", "Store", "all_systems", "packed", "stores", "unpacked"]
+__all__ = ["FAULTS", "TEMPORARY", "Store", "all_systems", "packed", "stores", "unwrap", "wrap"]
 
 CHUNK = 4 << 20
 _ZSTD = "zstd"
+_SKIPPED = bytes.fromhex("502A4D18") + (32).to_bytes(4, "little")  # of a frame that has 32 bytes for others
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +117,18 @@ def packed(data: bytes) -> bytes:
     return pa.Codec(_ZSTD, compression_level=1).compress(data, asbytes=True)
 
 
-def unpacked(data: bytes, size: int) -> bytes:
+def wrap(data: bytes) -> bytes:
+    """The same with its checksum, in a frame that whoever unpacks it otherwise skips."""
+    return packed(data) + _SKIPPED + hashlib.sha256(data).digest()
+
+
+def unwrap(data: bytes, size: int) -> bytes:
+    """An OSError if it is not what was wrapped."""
+    frame, mark, checksum = data[:-40], data[-40:-32], data[-32:]
     try:
-        return pa.Codec(_ZSTD).decompress(data, size, asbytes=True)
-    except pa.ArrowException as error:
-        raise OSError(f"it can't be unpacked: {error}") from error
+        found = pa.Codec(_ZSTD).decompress(frame, size, asbytes=True) if mark == _SKIPPED else b""
+    except (pa.ArrowException, OSError) as error:
+        raise OSError(f"it is damaged: {error}") from error
+    if hashlib.sha256(found).digest() != checksum:
+        raise OSError("it is damaged: its checksum is not the one that it was written with")
+    return found

@@ -21,6 +21,7 @@ from tasks_app.embedded.account import Account
 from .errors import BackupError
 
 NEEDED = ("pg_basebackup", "pg_receivewal", "pg_verifybackup", "pg_waldump", "postgres")
+APPLICATION = "punctual_backup"  # for synchronous_standby_names
 DEBIAN = "/usr/lib/postgresql/{major}/bin"
 # What libpq knows of what Django's connection is given; the rest is psycopg's and Django's own.
 _PASSED = re.compile(
@@ -97,5 +98,5 @@ def link() -> Link:
     passed.pop("options", None)  # they are for sessions with statements
     # Only what says how programs run: a PGHOST of somebody's environment must not lead them elsewhere.
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PG") or name == "PGPASSFILE"}
-    kept |= {"LC_ALL": "C", "PGAPPNAME": "punctual backup"}
+    kept |= {"LC_ALL": "C", "PGAPPNAME": APPLICATION}
     return Link(make_conninfo(**passed), kept | ({"PGPASSWORD": str(password)} if password else {}))

@@ -219,8 +219,8 @@ def _quarantine(server: RestoredServer, reason: str, by: str) -> bool:
         server.ask(lambda: quarantine(reason, **({"by": by} if by else {})))
     except DatabaseError as error:
         raise BackupError(
-            f"The restored database can't be put into quarantine: {str(error).strip().splitlines()[0]}. If it was "
-            "backed up before it had the tables for that, restore it with the version of Punctual that it ran then, or to a "
+            f"The restored database can't be put into quarantine: {str(error).strip().splitlines()[0]}. If its backup "
+            "is older than the tables for that, restore it with the version of Punctual that it ran then, or to a "
             "later moment."
         ) from error
     return True

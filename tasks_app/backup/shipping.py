@@ -11,7 +11,7 @@ from tasks_app.core.wal import PAGE, Piece, is_history, piece_of, segment_of, wr
 
 from .base import bases_in
 from .errors import BackupError
-from .places import FAULTS, Store, packed, unpacked
+from .places import FAULTS, Store, unwrap, wrap
 
 logger = logging.getLogger(__name__)
 
@@ -100,26 +100,16 @@ class Shipper:
                 self._growing.setdefault(piece.segment, Growing()).pieces.append(piece)
             else:
                 whole.add(name.removesuffix(PACKED))
-        self.hole = self._has_hole(whole)
+        self.hole = has_hole(self.store, self._spool, self._size)
         self._look_again = time.monotonic() + AWAY_SECONDS
         return whole
-
-    def _has_hole(self, whole: set[str]) -> bool:
-        """Whether something is missing between its newest base and what is in the spool."""
-        bases = bases_in(self.store)
-        names = whole | {name for name, complete in spooled(self._spool, self._size)}
-        numbers = {segment.number for name in names if (segment := segment_of(name, self._size))}
-        if not bases or not numbers:
-            return False
-        first = bases[-1].start // self._size
-        return any(number not in numbers for number in range(first, max(numbers)))
 
     def _ship_whole(self, name: str) -> int:
         data = (self._spool / name).read_bytes()
         if is_history(name):
             self.store.put(f"{FOLDER}/{name}", data)
         else:
-            self.store.put(f"{FOLDER}/{name}{PACKED}", packed(data))
+            self.store.put(f"{FOLDER}/{name}{PACKED}", wrap(data))
         self._done(name)
         for piece in self._growing.pop(name, Growing()).pieces:
             self.store.delete(f"{FOLDER}/{piece.name}")
@@ -145,7 +135,7 @@ class Shipper:
         return len(data) if grown else 0
 
     def _put(self, growing: Growing, piece: Piece, data: bytes) -> None:
-        self.store.put(f"{FOLDER}/{piece.name}", data)
+        self.store.put(f"{FOLDER}/{piece.name}", wrap(data))
         if piece.since == 0:  # it has all that the others have
             for other in growing.pieces:
                 if other != piece:
@@ -175,11 +165,26 @@ def spooled(spool: Path, size: int) -> list[tuple[str, bool]]:
     return sorted(found)
 
 
+def has_hole(store: Store, spool: Path, size: int) -> bool:
+    """Whether something is missing between the newest base of a place and what is in the spool."""
+    bases = bases_in(store)
+    names = {name.removesuffix(PACKED) for name, _ in store.names(FOLDER) if name.endswith(PACKED)}
+    names |= {name for name, _ in spooled(spool, size)}
+    numbers = {segment.number for name in names if (segment := segment_of(name, size))}
+    if not bases or not numbers:
+        return False
+    return any(number not in numbers for number in range(bases[-1].start // size, max(numbers)))
+
+
 def segment_in(store: Store, name: str, size: int) -> bytes:
     """A complete segment, or the history of a timeline, that a place has."""
     if is_history(name):
         return store.get(f"{FOLDER}/{name}")
-    return unpacked(store.get(f"{FOLDER}/{name}{PACKED}"), size)
+    return unwrap(store.get(f"{FOLDER}/{name}{PACKED}"), size)
+
+
+def piece_in(store: Store, piece: Piece) -> bytes:
+    return unwrap(store.get(f"{FOLDER}/{piece.name}"), piece.until - piece.since)
 
 
 def _read(path: Path, since: int, until: int) -> bytes | None:

@@ -13,7 +13,7 @@ from tasks_app.core.wal import Piece, is_history, joined, piece_of, segment_of
 from .base import Base, bases_in
 from .errors import BackupError
 from .places import FAULTS, Store
-from .shipping import FOLDER, PACKED, PARTIAL, segment_in, spooled
+from .shipping import FOLDER, PACKED, PARTIAL, piece_in, segment_in, spooled
 
 logger = logging.getLogger(__name__)
 
@@ -104,7 +104,7 @@ class Sources:
         for place, piece in self._pieces[name]:
             if place == store:
                 try:
-                    pieces.append((piece, store.get(f"{FOLDER}/{piece.name}")))
+                    pieces.append((piece, piece_in(store, piece)))
                 except FAULTS as error:
                     logger.warning("restore.unreadable piece=%s error=%s", piece.name, error)
         return joined(pieces, self.segment_bytes)

@@ -30,13 +30,14 @@ from .places import FAULTS, Store, stores
 from .programs import Programs, programs_for
 from .receiver import Receiver
 from .server import ServerFacts, ask_server
-from .shipping import Shipper, spooled
+from .shipping import Shipper, has_hole, spooled
 
 logger = logging.getLogger(__name__)
 
 PAUSE_SECONDS = 0.2  # between two looks at the spool: what is lost with the server is at most this old
 NOTE_SECONDS = 1.0
 LOOK_SECONDS = 60.0  # between two looks at what lies in the places
+HURRY_SECONDS = 5.0  # the same, while something is missing there
 SAMPLES = 4_000  # moments of which the position is remembered: more than an hour
 
 
@@ -151,31 +152,41 @@ class Tended:
     def __init__(self, stream: Stream) -> None:
         self.base_wanted = False
         self._stream = stream
-        self._look_at = 0.0
+        self._look_at = self._hurry_at = 0.0
 
     def run_once(self) -> None:
-        stream = self._stream
-        hole = any(one.hole and one.whole is not None for one in stream.shippers)
-        if time.monotonic() < self._look_at and not self.base_wanted and not hole:
+        now = time.monotonic()
+        hole = any(one.hole and one.whole is not None for one in self._stream.shippers)
+        if now < (self._hurry_at if hole or self.base_wanted else self._look_at):
             return
+        self._look_at = now + LOOK_SECONDS
         try:
             self._tend()
         except (*FAULTS, BackupError, DatabaseError) as error:
             logger.warning("backup.failed error=%s", str(error).strip())
+            self._look_at = now + HURRY_SECONDS
         finally:
             close_connections()
-            self._look_at = time.monotonic() + LOOK_SECONDS
+            self._hurry_at = time.monotonic() + HURRY_SECONDS
 
     def _tend(self) -> None:
         stream = self._stream
-        if self.base_wanted or base_due(stream.places):
+        mend(stream.places, stream.facts.segment_bytes)
+        if self.base_wanted or base_due(stream.places) or self._all_holes():
+            if not stream.receiver.alive:
+                raise BackupError("a base waits until the log arrives again: " + (stream.receiver.error or "not yet"))
             _, errors = take_base(stream.facts, stream.programs, stream.places)
             self.base_wanted = False
             for label, error in errors.items():
                 logger.warning("backup.place_missed place=%s error=%s", label, error)
-        mend(stream.places, stream.facts.segment_bytes)
         prune(stream.places)
         stream.look()
+
+    def _all_holes(self) -> bool:
+        """The log was not received for a while: no base that there is leads to this day."""
+        stream, size = self._stream, self._stream.facts.segment_bytes
+        known = [one.store for one in stream.shippers if one.whole is not None]
+        return bool(known) and all(has_hole(store, stream.spool, size) for store in known)
 
 
 def base_due(places: list[Store]) -> bool:
