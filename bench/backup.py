@@ -1,4 +1,4 @@
-"""backup: `punctual` at 1,000/s alone, and while the log is streamed to two folders and a base backup is made, in turns."""
+"""backup: `punctual` at 1,000/s alone, and while the log is streamed and a base backup is made, in turns."""
 
 import json
 import os

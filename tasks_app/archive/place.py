@@ -65,12 +65,13 @@ class Place:
             file.write(data)
         self.finish(name)
 
-    def finish(self, name: str) -> None:
+    def finish(self, name: str, *, new_folder: bool = True) -> None:
         """Give a file that was written under its temporary name its own, when it is safe on the disk."""
         self._sync(name + TEMPORARY)
         self._files.move(self._path(name + TEMPORARY), self._path(name))
-        folder = name
-        while folder:  # each may be new to the one above it
+        folder = name.rpartition("/")[0]
+        self._sync(folder)
+        while folder and new_folder:  # each may be new to the one above it
             folder = folder.rpartition("/")[0]
             self._sync(folder)
 

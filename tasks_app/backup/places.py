@@ -38,15 +38,15 @@ class Store:
         found = self.place.files(path)
         return [Stored(name[len(path) + 1 :], size) for name, size in found if not name.endswith(TEMPORARY)]
 
-    def put(self, name: str, data: bytes) -> None:
-        """All of it, or nothing; read back before it gets its name."""
+    def put(self, name: str, data: bytes, *, new_folder: bool = True) -> None:
+        """All of it, or nothing; read back before it gets its name. A folder that is not new is on the disk already."""
         self.place.check()
         path = self._path(name)
         with self.place.create(path + TEMPORARY) as file:
             file.write(data)
         if self.place.read(path + TEMPORARY) != data:
             raise OSError(f"{path} was read back from {self.label} and is not what was written")
-        self.place.finish(path)
+        self.place.finish(path, new_folder=new_folder)
 
     def put_json(self, name: str, told: dict[str, Any]) -> None:
         self.put(name, json.dumps(told, indent=1).encode())

@@ -71,7 +71,7 @@ def extract(store: Store, base: Base, data: Path, account: Account, progress: Pr
         hashed = _Hashed(file)
         unpacked = io.BufferedReader(_Plain(pa.CompressedInputStream(pa.PythonFile(hashed, mode="r"), "zstd")), CHUNK)
         try:
-            with tarfile.open(fileobj=unpacked, mode="r|") as tar:
+            with tarfile.open(fileobj=unpacked, mode="r|", bufsize=CHUNK) as tar:
                 done = 0
                 for member in tar:
                     _put(tar, member, data, owner)

@@ -48,6 +48,7 @@ class Shipper:
         self._size = segment_bytes
         self._growing: dict[str, Growing] = {}
         self._compared: set[str] = set()
+        self._has_folder = False
         self._ask_again = self._look_again = 0.0
 
     def run_once(self) -> int:
@@ -105,11 +106,13 @@ class Shipper:
         return whole
 
     def _ship_whole(self, name: str) -> int:
-        data = (self._spool / name).read_bytes()
+        data = _read(self._spool / name, 0, self._size)
+        if data is None:
+            return 0  # all the others had it, and it left the spool while we looked
         if is_history(name):
-            self.store.put(f"{FOLDER}/{name}", data)
+            self._write(name, data)
         else:
-            self.store.put(f"{FOLDER}/{name}{PACKED}", wrap(data))
+            self._write(f"{name}{PACKED}", wrap(data))
         self._done(name)
         for piece in self._growing.pop(name, Growing()).pieces:
             self.store.delete(f"{FOLDER}/{piece.name}")
@@ -135,7 +138,7 @@ class Shipper:
         return len(data) if grown else 0
 
     def _put(self, growing: Growing, piece: Piece, data: bytes) -> None:
-        self.store.put(f"{FOLDER}/{piece.name}", wrap(data))
+        self._write(piece.name, wrap(data))
         if piece.since == 0:  # it has all that the others have
             for other in growing.pieces:
                 if other != piece:
@@ -145,11 +148,16 @@ class Shipper:
             growing.pieces.append(piece)
         growing.until, growing.last = piece.until, data[-PAGE:]
 
+    def _write(self, name: str, data: bytes) -> None:
+        self.store.put(f"{FOLDER}/{name}", data, new_folder=not self._has_folder)
+        self._has_folder = True
+
     def _fail(self, error: Exception) -> None:
         if not self.error:
             logger.warning("backup.place_away place=%s error=%s", self.store.label, error)
         self.error = str(error).rstrip(".")
-        self.whole, self._compared = None, set()  # whoever comes back may be another disk
+        self.whole, self.position = None, None  # whoever comes back may be another disk
+        self._compared, self._has_folder = set(), False
         self._ask_again = time.monotonic() + AWAY_SECONDS
 
 

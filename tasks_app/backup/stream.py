@@ -34,7 +34,7 @@ from .shipping import Shipper, has_hole, spooled
 
 logger = logging.getLogger(__name__)
 
-PAUSE_SECONDS = 0.2  # between two looks at the spool: what is lost with the server is at most this old
+PAUSE_SECONDS = 0.4  # between two looks at the spool: what is lost with the server is little older than this
 NOTE_SECONDS = 1.0
 LOOK_SECONDS = 60.0  # between two looks at what lies in the places
 HURRY_SECONDS = 5.0  # the same, while something is missing there
@@ -142,6 +142,9 @@ class Stream:
             return
         logger.error("backup.gap error=%s", self.receiver.error)
         self.receiver.begin_anew()
+        self._samples.clear()
+        for shipper in self.shippers:
+            shipper.position = None
         if self._tended:
             self._tended.base_wanted = True
 
