@@ -111,7 +111,8 @@ class Sources:
 
     def _from_spool(self, name: str) -> bytes:
         assert self.spool is not None
-        return (self.spool / name).read_bytes().ljust(self.segment_bytes if "." not in name else 0, b"\0")
+        data = (self.spool / name).read_bytes()
+        return data if is_history(name) else data.ljust(self.segment_bytes, b"\0")
 
 
 def _listed(places: Sequence[Store]) -> str:

@@ -38,6 +38,7 @@ PAUSE_SECONDS = 0.4  # between two looks at the spool: what is lost with the ser
 NOTE_SECONDS = 1.0
 LOOK_SECONDS = 60.0  # between two looks at what lies in the places
 HURRY_SECONDS = 5.0  # the same, while something is missing there
+STOP_SECONDS = 5.0
 SAMPLES = 4_000  # moments of which the position is remembered: more than an hour
 
 
@@ -46,11 +47,11 @@ class Stream:
 
     def __init__(self, *, synchronous: bool = False) -> None:
         self.facts: ServerFacts = ask_server()
+        self.places = stores(self.facts.system)
         self.programs: Programs = programs_for(self.facts.major)
         self.spool = open_spool(self.facts)
         self._lock = _lock(self.spool)
         self.receiver = Receiver(self.programs, self.spool, synchronous=synchronous)
-        self.places = stores(self.facts.system)
         self.shippers = [Shipper(store, self.spool, self.facts.segment_bytes) for store in self.places]
         self._samples: deque[tuple[datetime, int]] = deque(maxlen=SAMPLES)
         self._known: dict[str, dict[str, Any]] = {}  # what lies in each place, as of the last look
@@ -85,7 +86,10 @@ class Stream:
                 stopped.wait(PAUSE_SECONDS)
         finally:
             stopped.set()
+            for thread in threads:
+                thread.join(STOP_SECONDS)  # one that hangs ends with the process
             self.close()
+            close_connections()
 
     def close(self) -> None:
         self.receiver.stop()
@@ -175,10 +179,14 @@ class Tended:
     def _tend(self) -> None:
         stream = self._stream
         mend(stream.places, stream.facts.segment_bytes)
-        if self.base_wanted or base_due(stream.places) or self._all_holes():
+        unprotected = self.base_wanted or self._all_holes()
+        last = newest(stream.places)
+        if unprotected or base_due(last):
             if not stream.receiver.alive:
                 raise BackupError("a base waits until the log arrives again: " + (stream.receiver.error or "not yet"))
-            _, errors = take_base(stream.facts, stream.programs, stream.places)
+            # Without hurry the server spreads its checkpoint over minutes, which costs tasks least.
+            fast = unprotected or last is None
+            _, errors = take_base(stream.facts, stream.programs, stream.places, fast=fast)
             self.base_wanted = False
             for label, error in errors.items():
                 logger.warning("backup.place_missed place=%s error=%s", label, error)
@@ -192,11 +200,10 @@ class Tended:
         return bool(known) and all(has_hole(store, stream.spool, size) for store in known)
 
 
-def base_due(places: list[Store]) -> bool:
+def base_due(last: Base | None) -> bool:
     every = timedelta(hours=conf().BACKUP_EVERY_HOURS)
     if not every:
         return False
-    last: Base | None = newest(places)
     now: datetime = run("clock", {})[0][0]
     return last is None or now - last.ended >= every
 

@@ -3,21 +3,23 @@
 import os
 import shutil
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psycopg
 
-from tasks_app.backup.base import Base, take_base
+from tasks_app.backup.base import Base, newest
 from tasks_app.backup.places import Store, stores
-from tasks_app.backup.programs import link, programs_for
+from tasks_app.backup.programs import link
 from tasks_app.backup.receiver import slot_name
 from tasks_app.backup.server import ask_server
 from tasks_app.backup.stream import Stream
 from tasks_app.client import schedule
 from tasks_app.core.wal import LEAST_RECORD, parse_lsn
 from tasks_app.database import atomic
+from tasks_app.engine.watch.backup_status import read_backups
 from tasks_app.sql import execute, run
 from tests.support.wait import wait_until
 
@@ -37,7 +39,7 @@ class Ground:
 
     def settings(self) -> dict[str, object]:
         places = {"BACKUP_URLS": [str(self.a), str(self.b)], "BACKUP_SPOOL": str(self.spool)}
-        return places | {"BACKUP_EVERY_HOURS": 0.0}
+        return places | {"BACKUP_EVERY_HOURS": 24.0}
 
     def stores(self) -> list[Store]:
         return stores(ask_server().system)
@@ -56,11 +58,22 @@ def streaming() -> Iterator[Stream]:
         stream.close()
 
 
-def new_base(stream: Stream) -> Base:
-    """Made while the log is received, so that it can be brought to any later moment."""
-    wait_until(lambda: stream.run_once() or stream.receiver.alive, SECONDS, describe=lambda: stream.receiver.error)
-    base, errors = take_base(stream.facts, stream.programs, stream.places, fast=True)
-    assert errors == {}
+def begun() -> Base:
+    """The base that a stream makes by itself when there is none, as `backup stream` runs it; it has ended again."""
+    stream, stopped = Stream(), threading.Event()
+    running = threading.Thread(target=stream.run, args=[stopped])
+    running.start()
+    try:
+        wait_until(
+            lambda: all(one.base and not one.late and not one.error for one in read_backups()),
+            SECONDS,
+            describe=lambda: read_backups(),
+        )
+    finally:
+        stopped.set()
+        running.join()
+    base = newest(stream.places)
+    assert base is not None
     return base
 
 
@@ -87,12 +100,6 @@ def commit_task(key: str) -> int:
 
 def now():
     return run("clock", {})[0][0]
-
-
-def base_now() -> Base:
-    facts = ask_server()
-    base, _ = take_base(facts, programs_for(facts.major), stores(facts.system), fast=True)
-    return base
 
 
 def drop_slot() -> None:

@@ -103,11 +103,10 @@ class Command(TerminalCommand):
     def _stream(self, options: dict) -> Told:
         from tasks_app.backup.stream import Stream
 
-        stopped = threading.Event()
+        stream, stopped = Stream(synchronous=options["synchronous"]), threading.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: stopped.set())
         logging.getLogger("tasks_app.backup").setLevel(logging.INFO)
-        stream = Stream(synchronous=options["synchronous"])
         self.stderr.write(f"The log goes to {', '.join(one.label for one in stream.places)}.")
         stream.run(stopped)
         return ["Stopped."], {"stopped": True}, False

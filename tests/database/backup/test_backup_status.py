@@ -47,7 +47,7 @@ def test_nothing_known_of_any_place_is_trouble():
 def test_a_minute_behind_in_every_place_is_trouble():
     note(61.0, 600.0)
     [(severity, sentence, _)] = found("backup_behind")
-    assert (severity, sentence) == (Severity.TROUBLE, "The database has not been backed up for 1 min.")
+    assert (severity, sentence) == (Severity.TROUBLE, "The database has not been backed up for 61 s.")
 
 
 def test_one_place_behind_is_a_notice_and_none_is_nothing():
