@@ -47,7 +47,7 @@ class Place:
         return found.size if found.type == fs.FileType.File else None
 
     def read(self, name: str) -> bytes:
-        with self._files.open_input_stream(self._path(name)) as file:
+        with self._files.open_input_stream(self._path(name), compression=None) as file:
             return file.read()
 
     def open(self, name: str) -> pa.NativeFile:
@@ -57,7 +57,7 @@ class Place:
         """A file to write to; a bucket has it only once it is closed."""
         if self._has_folders:
             self._files.create_dir(self._path(name).rpartition("/")[0], recursive=True)
-        return self._files.open_output_stream(self._path(name))
+        return self._files.open_output_stream(self._path(name), compression=None)
 
     def write(self, name: str, data: bytes) -> None:
         """All of it, or nothing."""

@@ -79,8 +79,8 @@ def extract(store: Store, base: Base, data: Path, account: Account, progress: Pr
                     progress(done, base.bytes)
             while unpacked.read(CHUNK):
                 pass
-        except (tarfile.TarError, EOFError, pa.ArrowException) as error:
-            raise OSError(f"{base.tar} in {store.label} is damaged: {error}") from error
+        except (*FAULTS, tarfile.TarError, EOFError) as error:
+            raise OSError(f"{base.tar} in {store.label} can't be unpacked, since it is damaged: {error}") from error
     if hashed.digest.hexdigest() != base.sha256:
         raise OSError(f"{base.tar} in {store.label} is damaged: its checksum is not the one that it was written with")
 

@@ -132,7 +132,9 @@ def restore(
         if after.known:
             after.write(folder.with_name(folder.name + REPORT))
         _give_name(recovery.data, folder)
-    return Restored(folder, base.label, place, reached, timeline, time.monotonic() - begun, quarantined, after, lost)
+    return Restored(
+        folder, base.label, place, reached, timeline, time.monotonic() - begun, quarantined, after, lost, programs.major
+    )
 
 
 @contextmanager
