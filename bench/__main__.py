@@ -19,6 +19,7 @@ NAMES += (
     "relay",
     "events",
     "archive",
+    "backup",
     "replay",
     "backfill",
     "metrics",

@@ -81,12 +81,14 @@ def processes(port: int, env: dict[str, str]) -> list[ProcessSpec]:
         for name, url in (("audit", "MODERATION_URL"), ("stock", "STOCK_URL"))
         if (given := env.get(EXAMPLE_PORT + url))
     ]
+    backup = [python, str(BASE_DIR / "manage.py"), "backup", "stream"]
     scale = [python, str(BASE_DIR / "manage.py"), "scale", "--workers", env.get(SCALE, "")]
     return [
         *examples,
         ProcessSpec("web", [python, "-m", "gunicorn", f"{app}.wsgi", "--bind", f"{HOST}:{port}"], env, BASE_DIR),
         ProcessSpec("beat", [*celery, "beat", "--loglevel", "INFO"], env, BASE_DIR),
         ProcessSpec("worker", [*celery, "worker", "--loglevel", "INFO", *QUIET], env, BASE_DIR),
+        *([ProcessSpec("backup", backup, env, BASE_DIR)] if os.environ.get("BACKUP_URLS") else []),
         *([ProcessSpec("scale", scale, env, BASE_DIR)] if env.get(SCALE) else []),
     ]
 

@@ -157,6 +157,15 @@ class Conf(Section):
     PRUNE_SECONDS: float = 60.0
     VACUUM_HELD_SECONDS: float = 1_800.0  # who keeps vacuum from cleaning for longer is told; eight times: in alarm
 
+    # Backups: base backups and the write-ahead log, in one place or more.
+    BACKUP_URLS: tuple[str, ...] = ()  # folders, or s3://bucket/prefix; empty: `manage.py backup` does nothing
+    BACKUP_SPOOL: str = ""  # the folder in which the log arrives before it is taken to the places
+    BACKUP_EVERY_HOURS: float = 24.0  # `backup stream` makes a base backup this often; 0: only `backup run` does
+    BACKUP_KEEP: int = 7  # base backups in each place, and the log since the oldest of them
+    BACKUP_BEHIND_SECONDS: float = 60.0  # trouble if no place has what was committed longer ago than this
+    BACKUP_PROGRAMS: str = ""  # the folder of pg_basebackup and the others; empty: they are looked for
+    BACKUP_DATABASE_URL: str = field(default="", repr=False)  # past a pooler, or as another user; empty: DATABASE's
+
     def redis_key(self, name: str) -> str:
         return f"{self.PREFIX}:{name}"
 
@@ -259,6 +268,7 @@ class Conf(Section):
         yield from events.problems_of(self.EVENTS, 'PUNCTUAL["EVENTS"]')
         if self.ARCHIVE_URL:
             yield from archive_url.problems_of(self.ARCHIVE_URL)
+        yield from self._wrong_backup()
         yield from allow_list.problems_of(self.OUTGOING_ALLOW)
         yield from networks.problems_of(self.METRICS_ALLOW, 'PUNCTUAL["METRICS_ALLOW"]')
         yield from networks.problems_of(self.DATABASE_ADDRESSES, 'PUNCTUAL["DATABASE_ADDRESSES"]')
@@ -319,6 +329,35 @@ class Conf(Section):
                 f'PUNCTUAL["BATCH_UNSEEN"] is {self.BATCH_UNSEEN} but BATCH_MAX is {self.BATCH_MAX}; '
                 "the first batch of a type can't be larger than any batch. Lower it."
             )
+
+    def _wrong_backup(self):
+        setting = 'PUNCTUAL["BACKUP_URLS"]'
+        for url in self.BACKUP_URLS:
+            if not isinstance(url, str):
+                yield f"{setting} has {shown(url)}; each must be a string."
+                return
+            yield from archive_url.problems_of(url, setting)
+        shown_urls = [archive_url.outward(url) for url in self.BACKUP_URLS]
+        if len(set(shown_urls)) < len(shown_urls):
+            yield f"{setting} names a place twice; a second copy in the same place protects from nothing."
+        if self.BACKUP_URLS and not self.BACKUP_SPOOL:
+            yield (
+                f'{setting} is set, but PUNCTUAL["BACKUP_SPOOL"] is empty; the log needs a folder in which it arrives '
+                "before it is taken to the places. Set it to one such as /var/lib/punctual/spool."
+            )
+        if self.BACKUP_SPOOL and not self.BACKUP_SPOOL.startswith("/"):
+            yield (
+                f'PUNCTUAL["BACKUP_SPOOL"] is {shown(self.BACKUP_SPOOL)}; it must be a whole path, such as '
+                "/var/lib/punctual/spool."
+            )
+        if self.BACKUP_PROGRAMS and not self.BACKUP_PROGRAMS.startswith("/"):
+            yield (
+                f'PUNCTUAL["BACKUP_PROGRAMS"] is {shown(self.BACKUP_PROGRAMS)}; it must be a whole path, such as '
+                "/usr/lib/postgresql/18/bin."
+            )
+        if self.BACKUP_DATABASE_URL and not re.match(r"postgres(ql)?://", self.BACKUP_DATABASE_URL):
+            # Not its value: it may hold a password.
+            yield 'PUNCTUAL["BACKUP_DATABASE_URL"] must be like postgresql://user:password@host:5432/name.'
 
     def _wrong_transport(self):
         options = self.CELERY.get("broker_transport_options", {})
@@ -392,6 +431,8 @@ _RANGES = {
     "METRICS_TYPES": Range(1, 2_000, or_zero=True),
     "METRICS_TENANTS": Range(1, 2_000, or_zero=True),
     "RUN_LEASE_SECONDS": Range(1.0, 7 * 86_400.0),
+    "BACKUP_EVERY_HOURS": Range(1 / 60, 744.0, or_zero=True),
+    "BACKUP_KEEP": Range(1, 10_000),
     "TRACE_SHARE": Range(0.000_001, 1.0, or_zero=True),
     "BATCH_MAX": Range(1, 100_000),
     "BATCH_UNSEEN": Range(1, 100_000),

@@ -1,5 +1,6 @@
 """/scheduler/health for a panel, and /live for whoever asks only whether this process answers."""
 
+from collections.abc import Iterable
 from typing import Literal
 
 from django.http import HttpRequest
@@ -55,6 +56,9 @@ class HealthOut(Schema):
     subscriptionsSuspended: int
     eventsWaiting: int
     oldestEventWaitingSeconds: float | None
+    backupBehindSeconds: float | None
+    backupAgeSeconds: float | None
+    backupRestoredSeconds: float | None
     beats: int
     workers: int
     slots: int
@@ -107,6 +111,10 @@ def read_health(request: HttpRequest):
         subscriptionsSuspended=len(status.relay.suspended),
         eventsWaiting=status.relay.waiting_events,
         oldestEventWaitingSeconds=status.relay.waiting_seconds,
+        # Of the best place: from there it would be restored.
+        backupBehindSeconds=_least(one.behind_seconds for one in status.backups),
+        backupAgeSeconds=_least(one.base_seconds for one in status.backups),
+        backupRestoredSeconds=_least(one.restored_seconds for one in status.backups),
         beats=sum(node.kind == Node.BEAT for node in alive),
         workers=len(workers),
         slots=sum(node.slots for node in workers),
@@ -131,6 +139,10 @@ def read_health(request: HttpRequest):
         problems=[one.outward for one in status.found if one.severity is Severity.TROUBLE],
         notices=[one.outward for one in status.found if one.severity is Severity.NOTICE],
     )
+
+
+def _least(seconds: Iterable[float | None]) -> float | None:
+    return min((one for one in seconds if one is not None), default=None)
 
 
 def _paused(pause: Pause, asked: Caller) -> str:

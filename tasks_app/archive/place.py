@@ -28,11 +28,15 @@ class Place:
         self._files, self._root = files, root
         self._local = isinstance(files, fs.LocalFileSystem)
 
-    def files(self, folder: str) -> list[Stored]:
-        """All that lie below a folder, by name; none if there is no such folder."""
+    def check(self) -> None:
+        """An OSError if its folder is not there; nothing is asked of a bucket."""
         if self._local and not os.path.isdir(self._root):
             # Not made here: a disk that is not mounted would be written to in its absence.
-            raise FileNotFoundError(f"The archive's folder {self._root} is not there. Make it, or mount its disk.")
+            raise FileNotFoundError(f"The folder {self._root} is not there. Make it, or mount its disk.")
+
+    def files(self, folder: str) -> list[Stored]:
+        """All that lie below a folder, by name; none if there is no such folder."""
+        self.check()
         found = self._files.get_file_info(fs.FileSelector(self._path(folder), recursive=True, allow_not_found=True))
         skip = len(self._path("x")) - 1
         return sorted(Stored(one.path[skip:], one.size) for one in found if one.type == fs.FileType.File)
@@ -43,7 +47,7 @@ class Place:
         return found.size if found.type == fs.FileType.File else None
 
     def read(self, name: str) -> bytes:
-        with self._files.open_input_stream(self._path(name)) as file:
+        with self._files.open_input_stream(self._path(name), compression=None) as file:
             return file.read()
 
     def open(self, name: str) -> pa.NativeFile:
@@ -53,7 +57,7 @@ class Place:
         """A file to write to; a bucket has it only once it is closed."""
         if self._has_folders:
             self._files.create_dir(self._path(name).rpartition("/")[0], recursive=True)
-        return self._files.open_output_stream(self._path(name))
+        return self._files.open_output_stream(self._path(name), compression=None)
 
     def write(self, name: str, data: bytes) -> None:
         """All of it, or nothing."""
@@ -61,12 +65,13 @@ class Place:
             file.write(data)
         self.finish(name)
 
-    def finish(self, name: str) -> None:
+    def finish(self, name: str, *, new_folder: bool = True) -> None:
         """Give a file that was written under its temporary name its own, when it is safe on the disk."""
         self._sync(name + TEMPORARY)
         self._files.move(self._path(name + TEMPORARY), self._path(name))
-        folder = name
-        while folder:  # each may be new to the one above it
+        folder = name.rpartition("/")[0]
+        self._sync(folder)
+        while folder and new_folder:  # each may be new to the one above it
             folder = folder.rpartition("/")[0]
             self._sync(folder)
 
@@ -98,11 +103,11 @@ class Place:
 
 def the_archive() -> Place:
     """The one of the settings, which must name one."""
-    return _place(conf().ARCHIVE_URL)
+    return place_of(conf().ARCHIVE_URL)
 
 
-@lru_cache(maxsize=4)
-def _place(url: str) -> Place:
+@lru_cache(maxsize=8)
+def place_of(url: str) -> Place:
     address = address_of(url)
     if not address.bucket:
         return Place(fs.LocalFileSystem(), address.root)

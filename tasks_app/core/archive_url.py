@@ -1,4 +1,4 @@
-"""PUNCTUAL["ARCHIVE_URL"] taken apart: a folder, or a bucket and how to reach it."""
+"""PUNCTUAL["ARCHIVE_URL"], or one of its BACKUP_URLS, taken apart: a folder, or a bucket and how to reach it."""
 
 import re
 from collections.abc import Iterator
@@ -10,6 +10,7 @@ from .errors import InvalidConfiguration, nearest
 # Of pyarrow's S3FileSystem; credentials come from the environment, as for every AWS client.
 OPTIONS = ("region", "endpoint_override", "scheme", "connect_timeout", "request_timeout")
 SECONDS = ("connect_timeout", "request_timeout")
+ARCHIVE = 'PUNCTUAL["ARCHIVE_URL"]'
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,9 +20,9 @@ class Address:
     options: dict[str, str] = field(default_factory=dict)
 
 
-def address_of(url: str) -> Address:
+def address_of(url: str, setting: str = ARCHIVE) -> Address:
     """Of a URL that is not empty; an error that says what is wrong with it."""
-    if problems := list(problems_of(url)):
+    if problems := list(problems_of(url, setting)):
         raise InvalidConfiguration("\n".join(problems))
     parts = urlsplit(url)
     if parts.scheme == "s3":
@@ -30,9 +31,8 @@ def address_of(url: str) -> Address:
     return Address((unquote(parts.path) if parts.scheme == "file" else url).rstrip("/"))
 
 
-def problems_of(url: str) -> Iterator[str]:
+def problems_of(url: str, setting: str = ARCHIVE) -> Iterator[str]:
     parts = urlsplit(url)
-    setting = 'PUNCTUAL["ARCHIVE_URL"]'
     if parts.scheme == "s3":
         # Not shown: somebody may have put a secret into it.
         if not parts.netloc or "@" in parts.netloc:
@@ -51,4 +51,9 @@ def problems_of(url: str) -> Iterator[str]:
             "or s3://bucket/prefix."
         )
     elif len(url.rstrip("/")) < 2 or parts.path.strip("/") == "":
-        yield f"{setting} is the root of the file system; give the archive a folder of its own."
+        yield f"{setting} is the root of the file system; give it a folder of its own."
+
+
+def outward(url: str) -> str:
+    """To be shown and stored: without the options, which are nobody's business."""
+    return url.partition("?")[0]

@@ -123,6 +123,11 @@ METRICS = (
     _gauge("curbs", "kind", "What safeguards hold back: lanes, types, retries of types, hosts, backfills, triggers."),
     _gauge("dispatchers_wanted", "", "Beats that there should be, by whether tasks start late."),
     _gauge("slots_wanted", "", "Worker slots that there should be, by how many are busy and whether tasks start late."),
+    _gauge("backup_behind_seconds", "place", "How old what a place for backups lacks is; the places are numbered."),
+    _gauge("backup_behind_bytes", "place", "Bytes of the log that it lacked when that was last written down."),
+    _gauge("backup_age_seconds", "place", "How long ago its newest base backup was complete."),
+    _gauge("backup_restored_age_seconds", "place", "How long ago one of its bases was last restored and started."),
+    _gauge("backup_place_up", "place", "1 while it can be written to."),
     _gauge("running_campaigns", "kind", "Campaigns that are not over and not paused."),
     # Each process of the fleet, as it reports itself.
     _gauge("process_up_seconds", "kind node", "How long it has been running."),

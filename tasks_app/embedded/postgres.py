@@ -186,7 +186,8 @@ class Postgres(Server):
     def _write_rules(self) -> None:
         """Who may come in, by the user that the kernel says is at the other end of the socket: we, and root."""
         ours = sorted({pwd.getpwuid(uid).pw_name for uid in {os.geteuid(), 0}})
-        _write(self.rules, "local all all peer map=ours\n")
+        # "all" are databases; who copies the whole server, or its log, asks for none of them.
+        _write(self.rules, "local all all peer map=ours\nlocal replication all peer map=ours\n")
         _write(self.names, "".join(f'ours "{name}" all\n' for name in ours))
 
     def _disown_old_pid(self) -> None:

@@ -79,6 +79,17 @@ def end_stranger(pid: int, program: str, argument: str, signals: Signals) -> boo
     return not still()
 
 
+def end_child(process: subprocess.Popen[bytes], seconds: float = 5.0) -> None:
+    """End a process that we started, politely at first; does nothing when it has ended."""
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
 def _matches(command: str, program: str, argument: str) -> bool:
     return f"/{program} " in command and f" {argument} " in f"{command} "
 

@@ -14,6 +14,13 @@ from tasks_app.models import Installation, Node
 from tasks_app.sql import run
 
 Labels = tuple[str, ...]
+BACKUPS = (
+    "backup_behind_seconds",
+    "backup_behind_bytes",
+    "backup_age_seconds",
+    "backup_restored_age_seconds",
+    "backup_place_up",
+)
 KINDS = {Node.BEAT: "beat", Node.WORKER: "worker"}
 
 
@@ -65,6 +72,7 @@ class _Rows:
         yield from self._kept()
         yield from self._processes()
         yield from self._shards()
+        yield from self._backups()
         for name, _, age, figures in self._of("canary"):
             yield "canary_age_seconds", (name,), max(age, 0.0)
             yield "canary_interval_seconds", (name,), figures[0] / 1e6
@@ -116,6 +124,13 @@ class _Rows:
             yield "nodes", (kind,), number
         for lane, number in slots.items():
             yield "slots", (lane,), number
+
+    def _backups(self) -> Iterator[tuple[str, Labels, float]]:
+        """Of each place, by its number in the settings; nothing of what is not known."""
+        for number, text, *_ in self._of("backup") if conf().BACKUP_URLS else ():
+            for name, value in zip(BACKUPS, json.loads(text), strict=True):
+                if value is not None:
+                    yield name, (number,), max(value, 0.0)
 
     def _shards(self) -> Iterator[tuple[str, Labels, float]]:
         states = [state for state, *_ in self._of("shard")]

@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tasks_app", "0048_safeguards")]
+    dependencies = [("tasks_app", "0049_backup")]
 
     operations = [
         migrations.CreateModel(

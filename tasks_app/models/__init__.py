@@ -9,6 +9,7 @@ from .api_token import ApiToken
 from .audit_entry import AuditEntry
 from .away_task import AwayTask
 from .backfill import Backfill
+from .backup_place import BackupPlace
 from .calendar import Calendar
 from .campaign import Campaign, CampaignChunk
 from .count import Count, CountPass
@@ -61,6 +62,7 @@ __all__ = [
     "AuditEntry",
     "AwayTask",
     "Backfill",
+    "BackupPlace",
     "Calendar",
     "Campaign",
     "CampaignChunk",

@@ -39,7 +39,7 @@ def test_a_command_is_one_that_its_program_takes(run: Run):
         options = Config().parser().parse_args(run.command[1:])
         assert options.args == ["scheduler_project.wsgi"]
         assert options.bind[0].rpartition(":")[2] == PORT
-    elif run.command[:2] == ["python", "manage.py"]:
+    elif [run.program, run.command[1]] == ["python", "manage.py"]:
         parse_manage(run.command[2], run.command[3:])
     else:
         assert run.command[:2] == ["python", "-c"]
@@ -109,7 +109,7 @@ def unit_files(tmp_path_factory) -> list[str]:
 def test_systemd_takes_the_units(unit_files):
     tried = subprocess.run([SYSTEMD, "verify", "--man=no", *unit_files], capture_output=True, text=True)
 
-    assert len(unit_files) == 6
+    assert len(unit_files) == 7
     assert (tried.returncode, tried.stderr) == (0, "")
 
 

@@ -78,7 +78,7 @@ def test_no_rule_of_the_database_is_trust(home):
         with closing(psycopg.connect(services.database_url)) as connection:
             rules = connection.execute("SELECT type, auth_method, error FROM pg_hba_file_rules").fetchall()
             names = connection.execute("SELECT sys_name, pg_username, error FROM pg_ident_file_mappings").fetchall()
-    assert rules == [("local", "peer", None)]
+    assert rules == [("local", "peer", None)] * 2  # of databases, and of the whole server for backups
     assert all(user == "all" and error is None for _, user, error in names), names
 
 

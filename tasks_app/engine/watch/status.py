@@ -20,6 +20,7 @@ from tasks_app.sql import run
 
 from . import fleet_status
 from .alarm_browse import FailingChannel, failing_channels
+from .backup_status import BackupView, read_backups
 from .campaign_browse import CampaignView, open_campaigns
 from .figures import Hour, Sample, last_hour, take_sample
 from .fleet_status import ArchiveView, ChoreView, LimitView, Pause, ShardView, Takeover
@@ -106,6 +107,7 @@ class SchedulerStatus:
     unwell_hosts: list[UnwellHost] = field(default_factory=list)  # whose callbacks wait, the longest first
     acting: list[ActingView] = field(default_factory=list)  # safeguards that are on, the oldest first
     installation: InstallationView = field(default_factory=InstallationView)
+    backups: list[BackupView] = field(default_factory=list)  # each place of the settings
     found: tuple[Problem, ...] = ()  # what is wrong, trouble first
 
     def problems(self) -> list[str]:
@@ -204,6 +206,7 @@ def read_status(hour: Hour | None = None, sample: Callable[[], Sample] | None = 
         unwell_hosts=unwell_hosts(),
         acting=acting(),
         installation=read_view(),
+        backups=read_backups(),
     )
     return replace(status, found=judge(status))
 

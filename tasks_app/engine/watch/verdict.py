@@ -38,6 +38,7 @@ CAMPAIGN_FAILURES = 3  # steps of one campaign in a row
 HOST_PATIENCE_SECONDS = 60.0  # callbacks may wait for a host for so long
 CHANNEL_PATIENCE_SECONDS = 300.0  # an alarm channel may fail for so long
 ARCHIVE_PATIENCE_SECONDS = 86_400.0  # what waits for the archive for longer than a day fills the disk
+BASE_PATIENCE = 2  # times as old as a base backup should get
 RELAY_PATIENCE_SECONDS = 60.0  # events may wait for a subscriber for so long, and it may be away for so long
 NAMED = 5  # subscriptions in one sentence
 
@@ -408,6 +409,44 @@ def archive_waits(status: SchedulerStatus) -> Iterator[Problem]:
     )
 
 
+def backup_behind(status: SchedulerStatus) -> Iterator[Problem]:
+    """Which places they are is for operators."""
+    late = [one for one in status.backups if one.late]
+    if not late:
+        return
+    everywhere = len(late) == len(status.backups)
+    unknown = all(one.behind_seconds is None for one in late)
+    since = (
+        "" if unknown else f" for {_span(min(one.behind_seconds for one in late if one.behind_seconds is not None))}"
+    )
+    detail = "; ".join(f"{one.place}: {one.error.rstrip('.') or 'nothing arrives'}" for one in late)
+    if everywhere:
+        what = "The database is not backed up" if unknown else f"The database has not been backed up{since}"
+        yield trouble(f"{what}.", "Is `manage.py backup stream` running? `manage.py backup` says more.", f"{detail}.")
+    else:
+        some = "A place for backups has" if len(late) == 1 else f"{len(late)} places for backups have"
+        yield notice(
+            f"{some} got nothing{since}; the others have all.",
+            "What is missing is copied there as soon as it can be reached; `manage.py backup` says more.",
+            f"{detail}.",
+        )
+
+
+def no_base(status: SchedulerStatus) -> Iterator[Problem]:
+    """Told apart from the log: what arrives without a base restores nothing."""
+    if not status.backups or all(one.late for one in status.backups):
+        return
+    ages = [one.base_seconds for one in status.backups if one.base_seconds is not None]
+    every = conf().BACKUP_EVERY_HOURS * 3600
+    if not ages:
+        yield notice("There is no base backup, so nothing could be restored.", "Make one: `manage.py backup run`.")
+    elif every and min(ages) > BASE_PATIENCE * every:
+        yield notice(
+            f"The newest base backup is {_span(min(ages))} old: a restore takes longer and longer.",
+            "`manage.py backup stream` makes them; its log says why it can't: look for backup.failed.",
+        )
+
+
 # ---- events ----
 
 
@@ -562,6 +601,8 @@ RULES = (
     moving_behind,
     partitions_behind,
     archive_waits,
+    backup_behind,
+    no_base,
     subscription_suspended,
     events_missed,
     subscription_failing,

@@ -203,6 +203,7 @@ def _as_page(status: SchedulerStatus) -> str:
         f"{_in_batches(status.running, status.batches_running)}; away: {status.away_shown}; dead: {status.dead_shown}.",
         _moving(status.storage.moving),
         *_archive(status),
+        *_backups(status),
         "",
     ]
     lines += [f"{_MARKS[one.severity]} {one}" for one in status.found] or ["All is well."]
@@ -308,6 +309,14 @@ def _campaigns(status: SchedulerStatus) -> list[str]:
 def _archive(status: SchedulerStatus) -> list[str]:
     one = status.archive
     return [f"Waiting for the archive: {one.waiting}, for {_seconds(one.waiting_seconds)}."] if one.waiting else []
+
+
+def _backups(status: SchedulerStatus) -> list[str]:
+    return [
+        f"Backup in {one.place}: {_seconds(one.behind_seconds)} behind, base {_seconds(one.base_seconds)} old, last "
+        f"restored {_seconds(one.restored_seconds)} ago."
+        for one in status.backups
+    ]
 
 
 def _queued(lane: LaneStatus) -> str:

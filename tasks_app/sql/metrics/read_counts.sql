@@ -1,5 +1,5 @@
 -- read_counts: all that /metrics shows: the counts and gauges that a beat keeps, and what must be told even if none does:
--- the installation, processes, shards, lanes, canaries and chores, a few rows each. Ages are as of now.
+-- the installation, processes, shards, lanes, canaries, chores and backups, a few rows each. Ages are as of now.
 SELECT 'count', c.name, c.labels, c.value, c.buckets FROM punctual_count c
 UNION ALL
 SELECT 'gauges', '', p.gauges::text, extract(epoch FROM clock_timestamp() - p.at)::float8, ARRAY[round(p.seconds * 1e6)]::bigint[]
@@ -30,3 +30,9 @@ WHERE t.task_type = %(canary)s AND t.current AND t.status <> 'CANCELLED'
 UNION ALL
 SELECT 'chore', e.name, '', extract(epoch FROM clock_timestamp() - e.done_at)::float8, ARRAY[e.failures]::bigint[]
 FROM punctual_chore e
+UNION ALL
+SELECT 'backup', p.number::text,
+       json_build_array(extract(epoch FROM clock_timestamp() - p.covered_until)::float8, p.behind_bytes,
+                        extract(epoch FROM clock_timestamp() - p.base_at)::float8,
+                        extract(epoch FROM clock_timestamp() - p.restored_at)::float8, (p.error = '')::int)::text, NULL, NULL
+FROM punctual_backup_place p

@@ -10,7 +10,7 @@ from pyarrow import fs
 
 from tasks_app.archive import write
 from tasks_app.archive.leave import leave_all
-from tasks_app.archive.place import _place
+from tasks_app.archive.place import place_of
 from tasks_app.archive.restore import restore_day
 from tasks_app.sql import execute
 from tasks_app.storage.partitions import drop, partitions
@@ -57,7 +57,7 @@ def archive(server, settings, monkeypatch):
     url = f"s3://cold-store/punctual/past?endpoint_override={server}&scheme=http&region=us-east-1"
     settings.PUNCTUAL = settings.PUNCTUAL | {"ARCHIVE_URL": url}
     execute("DELETE FROM punctual_leaving")
-    yield _place(url)
+    yield place_of(url)
     for one in partitions("punctual_past_default"):
         drop(one)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tasks_app.conf import from_settings
-from tasks_app.core.archive_url import Address, address_of, problems_of
+from tasks_app.core.archive_url import Address, address_of, outward, problems_of
 from tasks_app.core.errors import InvalidConfiguration
 
 
@@ -44,3 +44,25 @@ def test_what_it_may_not_be(url, words):
     assert "secret" not in problem
     with pytest.raises(InvalidConfiguration):
         from_settings({"ARCHIVE_URL": url})
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"BACKUP_URLS": ["here"]}, 'PUNCTUAL["BACKUP_URLS"] begins with \'here\'; it must be a whole path'),
+        ({"BACKUP_URLS": ["/a", "/a"]}, "names a place twice"),
+        ({"BACKUP_URLS": ["/a"], "BACKUP_SPOOL": ""}, 'PUNCTUAL["BACKUP_SPOOL"] is empty'),
+        ({"BACKUP_SPOOL": "spool"}, "it must be a whole path, such as /var/lib/punctual/spool"),
+        ({"BACKUP_PROGRAMS": "bin"}, "it must be a whole path, such as /usr/lib/postgresql/18/bin"),
+        ({"BACKUP_DATABASE_URL": "secret"}, 'PUNCTUAL["BACKUP_DATABASE_URL"] must be like postgresql://'),
+        ({"BACKUP_KEEP": 0}, "BACKUP_KEEP"),
+    ],
+)
+def test_what_places_for_backups_may_not_be(given, words):
+    with pytest.raises(InvalidConfiguration) as told:
+        from_settings({"BACKUP_SPOOL": "/spool"} | given)
+    assert words in str(told.value) and "'secret'" not in str(told.value)
+
+
+def test_a_place_is_shown_without_its_options():
+    assert [outward(url) for url in ("/a", "s3://b/c?region=x")] == ["/a", "s3://b/c"]

@@ -1,0 +1,306 @@
+"""The way back: a new server from a base and the log, in a new folder, in quarantine; and the proof that it works.
+
+All is made in FOLDER.unfinished and gets its name when it is done: a folder of that name is whole. A restore that was
+killed is begun again by the same command.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import IO
+
+from django.db.utils import Error as DatabaseError
+
+from tasks_app.conf import conf
+from tasks_app.core.phrases import counted
+from tasks_app.embedded.account import Account, server_account
+from tasks_app.embedded.places import open_private
+from tasks_app.engine.watch.invariants import RULES
+from tasks_app.lifecycle.installation import quarantine
+from tasks_app.sql import execute, run
+
+from .aftermath import Aftermath, aftermath
+from .base import Progress, note_proof
+from .errors import BackupError
+from .places import FAULTS, Store, all_systems
+from .programs import programs_for
+from .recovery import SERVING, Recovery, RestoredServer, settings_back
+from .sources import Sources
+
+UNFINISHED = ".unfinished"
+REPORT = ".after.json"  # beside the folder: what the original did after the restored moment
+MARGIN = timedelta(seconds=60)  # the clocks of transactions that overlap
+# Those that are looked up in what is live alone, however long the past is.
+CHECKED = (
+    "only a current row is live",
+    "RUNNING means held by an unfinished batch that lists it",
+    "what is to be tried has a due moment",
+    "what is finished has none",
+)
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    folder: Path
+    base: str
+    place: str  # from which the base came
+    reached: datetime | None  # the last transaction that is in it
+    timeline: int
+    seconds: float
+    quarantined: bool
+    after: Aftermath
+    lost: dict[str, str] = field(default_factory=dict)  # segments that nobody could give
+    major: int = 0  # of PostgreSQL
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    base: str
+    place: str
+    reached: datetime | None
+    seconds: float
+    problems: list[str]
+
+
+def the_system(urls: Sequence[str] | None, system: str | None) -> tuple[str, list[Store]]:
+    """Whose backups there are in these places, and the places that have some; an error if it is not clear whose."""
+    found = list(all_systems(urls))
+    systems = sorted({store.root for store in found})
+    if system is not None:
+        systems = [one for one in systems if one == system]
+    if not systems:
+        whose = f" of the server {system}" if system else ""
+        raise BackupError(f"There is no backup{whose} in {_listed(urls)}, or no place can be read.")
+    if len(systems) > 1:
+        raise BackupError(
+            f"There are backups of {len(systems)} servers: {', '.join(systems)}. Say which with --system; "
+            "`pg_controldata` of a server, and `backup list`, tell them apart."
+        )
+    return systems[0], [store for store in found if store.root == systems[0]]
+
+
+def restore(
+    folder: Path,
+    *,
+    to: datetime | None = None,
+    urls: Sequence[str] | None = None,
+    system: str | None = None,
+    label: str | None = None,
+    by: str = "",
+    say: Say = lambda line: None,
+    progress: Progress = lambda done, total: None,
+) -> Restored:
+    """A server in a new folder, stopped and in quarantine, at the last moment of the log or at a time."""
+    begun = time.monotonic()
+    folder = folder.absolute()
+    _refuse_full(folder)
+    whose, places = the_system(urls, system)
+    sources = Sources(places, _spool(whose) if urls is None else None).look()
+    base = sources.base_for(to, label)
+    programs = programs_for(base.version // 10_000)
+    with _work(folder, say) as (work, account):
+        recovery = Recovery(programs, account, work, sources, base)
+        say(f"Unpacking base backup {base.label} ({base.bytes / 1e6:,.0f} MB)")
+        recovery.unpack(progress)
+        say("Replaying the log")
+        server = recovery.replay(to=to, progress=progress)
+        try:
+            reached, timeline, _, last_task = server.ask(lambda: run("reached", {}))[0]
+            reached = reached or base.ended
+            place = recovery.taken_from.label if recovery.taken_from else ""
+            reason = f"restored from {place}, base {base.label}, to {reached.astimezone(UTC).isoformat()}"
+            say(f"Reached {reached.astimezone(UTC).isoformat()}; putting it into quarantine")
+            quarantined = _quarantine(server, reason, by)
+            after = aftermath(reached - MARGIN, last_task, server.ask, whose)
+        finally:
+            recovery.close()
+        settings_back(recovery.data)
+        lost = recovery.feeder.lost if recovery.feeder else {}
+        _prove(recovery)
+        if after.known:
+            after.write(folder.with_name(folder.name + REPORT))
+        _give_name(recovery.data, folder)
+    return Restored(
+        folder, base.label, place, reached, timeline, time.monotonic() - begun, quarantined, after, lost, programs.major
+    )
+
+
+@contextmanager
+def served(restored: Restored) -> Iterator[RestoredServer]:
+    """The restored server, on a socket that only we can reach, until the end of the block."""
+    work = restored.folder.with_name(restored.folder.name + ".server")
+    work.mkdir(mode=0o700, exist_ok=True)
+    account = _opened(work)
+    open_private(restored.folder, account)
+    server = RestoredServer(account, programs_for(restored.major), work, restored.folder, SERVING)
+    try:
+        server.start()
+        yield server
+    finally:
+        server.stop()
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def verify(
+    *,
+    urls: Sequence[str] | None = None,
+    system: str | None = None,
+    label: str | None = None,
+    base_only: bool = False,
+    scratch: Path | None = None,
+    say: Say = lambda line: None,
+    progress: Progress = lambda done, total: None,
+) -> list[Verified]:
+    """The newest base of each place, restored from that place alone in a temporary folder, and started."""
+    whose, places = the_system(urls, system)
+    return [_verify(whose, store, label, base_only, scratch, say, progress) for store in places]
+
+
+def _verify(
+    whose: str, store: Store, label: str | None, base_only: bool, scratch: Path | None, say: Say, progress: Progress
+) -> Verified:
+    begun = time.monotonic()
+    sources = Sources([store], None).look()
+    base = sources.base_for(None, label)
+    programs = programs_for(base.version // 10_000)
+    problems: list[str] = []
+    reached: datetime | None = None
+    with _scratch(scratch) as (work, account):
+        recovery = Recovery(programs, account, work, sources, base)
+        try:
+            say(f"Unpacking base backup {base.label} of {store.label}")
+            recovery.unpack(progress)
+            say("Comparing it with PostgreSQL's manifest")
+            if wrong := _differs(programs.path("pg_verifybackup"), recovery.data):
+                raise BackupError(f"pg_verifybackup: {wrong}")
+            say("Starting it")
+            server = recovery.replay(until_consistent=base_only, progress=progress)
+            reached = server.ask(lambda: run("reached", {}))[0][0]
+            problems += server.ask(_broken)
+        except (BackupError, *FAULTS, DatabaseError) as error:
+            problems.append(str(error).strip())
+        finally:
+            recovery.close()
+        problems += [
+            f"segment {name}: {why}" for name, why in (recovery.feeder.lost if recovery.feeder else {}).items()
+        ]
+        if not problems:
+            _prove(recovery)
+    return Verified(base.label, store.label, reached or base.ended, time.monotonic() - begun, problems)
+
+
+def _differs(program: str, data: Path) -> str:
+    """What PostgreSQL's own check says is wrong with the files; nothing if they are what the server sent."""
+    done = subprocess.run([program, "--quiet", str(data)], capture_output=True, text=True, check=False)
+    return "" if done.returncode == 0 else " ".join((done.stderr or done.stdout).split())[:500]
+
+
+def _broken() -> list[str]:
+    """Rules that the restored database breaks."""
+    found = []
+    for rule in CHECKED:
+        rows = execute(f"SELECT id FROM ({RULES[rule]}) AS broken(id, detail) LIMIT 1")
+        found += [f"task {number} breaks a rule: {rule}" for (number,) in rows]
+    return found
+
+
+def _quarantine(server: RestoredServer, reason: str, by: str) -> bool:
+    try:
+        server.ask(lambda: quarantine(reason, **({"by": by} if by else {})))
+    except DatabaseError as error:
+        raise BackupError(
+            f"The restored database can't be put into quarantine: {str(error).strip().splitlines()[0]}. If its backup "
+            "is older than the tables for that, restore it with the version of Punctual that it ran then, or to a "
+            "later moment."
+        ) from error
+    return True
+
+
+def _prove(recovery: Recovery) -> None:
+    """It was restored and has started; a place that can only be read isn't told."""
+    if recovery.taken_from is not None:
+        try:
+            note_proof(recovery.taken_from, recovery.base, datetime.now(UTC))
+        except FAULTS:
+            return
+
+
+def _spool(whose: str) -> Path | None:
+    return Path(conf().BACKUP_SPOOL) / whose if conf().BACKUP_SPOOL else None
+
+
+def _refuse_full(folder: Path) -> None:
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise BackupError(f"{folder} is there already and not empty; nothing is restored over it. Name a new folder.")
+
+
+@contextmanager
+def _work(folder: Path, say: Say) -> Iterator[tuple[Path, Account]]:
+    """FOLDER.unfinished, ours alone; what a killed restore left there is cleared away."""
+    work = folder.with_name(folder.name + UNFINISHED)
+    try:
+        work.mkdir(parents=True, mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise BackupError(f"{work} can't be made: {error.strerror}. Name another folder.") from error
+    with _held(work / "lock", work):
+        leftover = [path for path in work.iterdir() if path.name != "lock"]
+        if leftover:
+            say(f"Clearing away what an earlier restore left in {work}")
+            for path in leftover:
+                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+        yield work, _opened(work)
+        shutil.rmtree(work)
+
+
+@contextmanager
+def _scratch(given: Path | None) -> Iterator[tuple[Path, Account]]:
+    work = Path(tempfile.mkdtemp(prefix="punctual-verify-", dir=given))
+    try:
+        yield work, _opened(work)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def _opened(work: Path) -> Account:
+    """The account of the server, which may have to pass through."""
+    account = server_account(work)
+    if account.borrowed:
+        work.chmod(0o711)
+        if not account.can_enter(work):
+            raise BackupError(
+                f"PostgreSQL doesn't run as root but as {account.description}, which can't enter {work}. Name a folder "
+                "that others may pass through to, or run this as an ordinary user."
+            )
+    return account
+
+
+@contextmanager
+def _held(path: Path, work: Path) -> Iterator[IO[str]]:
+    with open(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise BackupError(f"Somebody else is restoring into {work} right now.") from error
+        yield file
+
+
+def _give_name(data: Path, folder: Path) -> None:
+    if folder.exists():
+        folder.rmdir()  # empty, or it would have been refused
+    data.rename(folder)
+
+
+def _listed(urls: Sequence[str] | None) -> str:
+    return ", ".join(urls if urls is not None else conf().BACKUP_URLS) or counted(0, "place")

@@ -1,0 +1,119 @@
+"""Where a restore takes things from: every place that answers, and the spool; what one lacks, another may have."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from tasks_app.core.wal import Piece, is_history, joined, piece_of, segment_of
+
+from .base import Base, bases_in
+from .errors import BackupError
+from .places import FAULTS, Store
+from .shipping import FOLDER, PACKED, PARTIAL, piece_in, segment_in, spooled
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Sources:
+    """Of one server."""
+
+    places: list[Store]
+    spool: Path | None  # with what had arrived and was not taken to a place yet
+    bases: dict[str, list[tuple[Store, Base]]] = field(default_factory=dict)  # by label: who has it
+    away: dict[str, str] = field(default_factory=dict)  # by place: why it can't be read
+    _whole: dict[str, list[Store | None]] = field(default_factory=dict)  # None: the spool
+    _pieces: dict[str, list[tuple[Store, Piece]]] = field(default_factory=dict)
+    _growing: set[str] = field(default_factory=set)  # in the spool
+
+    def look(self) -> Sources:
+        for store in self.places:
+            try:
+                for base in bases_in(store):
+                    self.bases.setdefault(base.label, []).append((store, base))
+                for name, _ in store.names(FOLDER):
+                    if piece := piece_of(name):
+                        self._pieces.setdefault(piece.segment, []).append((store, piece))
+                    else:
+                        self._whole.setdefault(name.removesuffix(PACKED), []).append(store)
+            except (*FAULTS, KeyError, ValueError) as error:
+                self.away[store.label] = str(error).rstrip(".")
+        if self.spool and self.spool.is_dir():
+            for name, complete in spooled(self.spool, self.segment_bytes):
+                if complete:
+                    self._whole.setdefault(name, []).insert(0, None)
+                else:
+                    self._growing.add(name)
+        return self
+
+    @property
+    def segment_bytes(self) -> int:
+        return next((base.segment_bytes for copies in self.bases.values() for _, base in copies), 16 << 20)
+
+    def base_for(self, to: datetime | None, label: str | None = None) -> Base:
+        """The newest one that was complete at that moment; or the one of this label."""
+        found = sorted((copies[0][1] for copies in self.bases.values()), key=lambda one: one.ended)
+        if not found:
+            away = "".join(f" {place}: {error}." for place, error in self.away.items())
+            raise BackupError(f"There is no base backup in {_listed(self.places)}.{away} Make one: `backup run`.")
+        if label is not None:
+            if label not in self.bases:
+                raise BackupError(f"There is no base backup {label!r}; there are {', '.join(b.label for b in found)}.")
+            return self.bases[label][0][1]
+        early = [base for base in found if to is None or base.ended <= to]
+        if not early:
+            raise BackupError(
+                f"The oldest base backup was complete at {found[0].ended.isoformat()}, which is after "
+                f"{to.isoformat() if to else ''}; nothing can be restored to a moment before that."
+            )
+        return early[-1]
+
+    def histories(self) -> list[str]:
+        return sorted(name for name in self._whole if is_history(name))
+
+    def segments_since(self, base: Base) -> list[str]:
+        """What a recovery from this base may ask for, in the order in which it does."""
+        names = set(self._whole) | set(self._pieces) | self._growing
+        found = [segment for name in names if (segment := segment_of(name, base.segment_bytes))]
+        first = base.start // base.segment_bytes
+        wanted = [one for one in found if one.number >= first and one.timeline >= base.timeline]
+        return [one.name for one in sorted(wanted, key=lambda one: (one.number, one.timeline))]
+
+    def read(self, name: str) -> bytes:
+        """A segment or a history, from whoever has it whole; else as far as pieces of it reach."""
+        problems = []
+        for store in self._whole.get(name, ()):
+            try:
+                return self._from_spool(name) if store is None else segment_in(store, name, self.segment_bytes)
+            except FAULTS as error:
+                problems.append(f"{store.label if store else self.spool}: {error}")
+                logger.warning("restore.unreadable segment=%s error=%s", name, problems[-1])
+        found = [self._joined(name, store) for store in {store for store, _ in self._pieces.get(name, ())}]
+        if name in self._growing:
+            found.append(self._from_spool(name + PARTIAL))
+        if not found:
+            raise OSError("; ".join(problems) or "nobody has it")
+        return max(found, key=lambda data: len(data.rstrip(b"\0")))
+
+    def _joined(self, name: str, store: Store) -> bytes:
+        pieces = []
+        for place, piece in self._pieces[name]:
+            if place == store:
+                try:
+                    pieces.append((piece, piece_in(store, piece)))
+                except FAULTS as error:
+                    logger.warning("restore.unreadable piece=%s error=%s", piece.name, error)
+        return joined(pieces, self.segment_bytes)
+
+    def _from_spool(self, name: str) -> bytes:
+        assert self.spool is not None
+        data = (self.spool / name).read_bytes()
+        return data if is_history(name) else data.ljust(self.segment_bytes, b"\0")
+
+
+def _listed(places: Sequence[Store]) -> str:
+    return " or ".join(store.label for store in places)

@@ -1,0 +1,285 @@
+"""What `manage.py backup stream` runs: the log arrives in the spool and goes on to each place, a base is made when it
+is time, what is too old goes, and the database knows how far behind each place is."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import logging
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import IO, Any
+
+from django.db.utils import Error as DatabaseError
+
+from tasks_app.conf import conf
+from tasks_app.core.wal import LEAST_RECORD, parse_lsn
+from tasks_app.database import close_connections
+from tasks_app.sql import run
+
+from .base import Base, bases_in, newest, proofs_in, take_base
+from .errors import BackupError
+from .keeping import prune
+from .mending import mend
+from .places import FAULTS, Store, stores
+from .programs import Programs, programs_for
+from .receiver import Receiver
+from .server import ServerFacts, ask_server
+from .shipping import Shipper, has_hole, spooled
+
+logger = logging.getLogger(__name__)
+
+PAUSE_SECONDS = 0.4  # between two looks at the spool: what is lost with the server is little older than this
+NOTE_SECONDS = 1.0
+LOOK_SECONDS = 60.0  # between two looks at what lies in the places
+HURRY_SECONDS = 5.0  # the same, while something is missing there
+STOP_SECONDS = 5.0
+SAMPLES = 4_000  # moments of which the position is remembered: more than an hour
+
+
+class Stream:
+    """`run_once` looks at everything once; `run` does that until it is told to stop."""
+
+    def __init__(self, *, synchronous: bool = False) -> None:
+        self.facts: ServerFacts = ask_server()
+        self.places = stores(self.facts.system)
+        self.programs: Programs = programs_for(self.facts.major)
+        self.spool = open_spool(self.facts)
+        self._lock = _lock(self.spool)
+        self.receiver = Receiver(self.programs, self.spool, synchronous=synchronous)
+        self.shippers = [Shipper(store, self.spool, self.facts.segment_bytes) for store in self.places]
+        self._samples: deque[tuple[datetime, int]] = deque(maxlen=SAMPLES)
+        self._known: dict[str, dict[str, Any]] = {}  # what lies in each place, as of the last look
+        self._note_at = 0.0
+        self._tended: Tended | None = None
+
+    def run_once(self) -> None:
+        """The log, as far as it has arrived, is taken to all places that can be reached; and it is noted."""
+        self.receiver.run_once()
+        self._over_gap()
+        for shipper in self.shippers:
+            shipper.run_once()
+        if any(one.hole for one in self.shippers):
+            mend(self.places, self.facts.segment_bytes)
+        self._clean_spool()
+        self.note()
+
+    def run(self, stopped: threading.Event) -> None:
+        """Each place has a thread of its own, so that one that hangs holds no other up."""
+        self._tended = Tended(self)
+        threads = [threading.Thread(target=_until(stopped, one.run_once), daemon=True) for one in self.shippers]
+        threads.append(threading.Thread(target=_until(stopped, self._tended.run_once, 1.0), daemon=True))
+        for thread in threads:
+            thread.start()
+        try:
+            while not stopped.is_set():
+                self.receiver.run_once()
+                self._over_gap()
+                self._clean_spool()
+                if time.monotonic() >= self._note_at:
+                    self.note()
+                stopped.wait(PAUSE_SECONDS)
+        finally:
+            stopped.set()
+            for thread in threads:
+                thread.join(STOP_SECONDS)  # one that hangs ends with the process
+            self.close()
+            close_connections()
+
+    def close(self) -> None:
+        self.receiver.stop()
+        self._lock.close()
+
+    def note(self) -> None:
+        """Write down what is known; and the moment and position by which the next note says how far behind it is."""
+        self._note_at = time.monotonic() + NOTE_SECONDS
+        try:
+            self._samples.append(note_places([self._told(one) for one in self.shippers]))
+        except DatabaseError as error:
+            logger.warning("backup.not_noted error=%s", str(error).strip())
+            close_connections()
+
+    def look(self) -> None:
+        """What lies in the places, for the notes."""
+        for store in self.places:
+            try:
+                self._known[store.label] = content_of(store)
+            except (*FAULTS, KeyError, ValueError) as error:
+                logger.warning("backup.place_away place=%s error=%s", store.label, error)
+
+    def _told(self, shipper: Shipper) -> dict[str, Any]:
+        error = shipper.error or (self.receiver.error if not self.receiver.alive else "")
+        told = place_told(shipper.store, error, self._known.get(shipper.store.label))
+        position = shipper.position
+        if position is not None and self._samples and not shipper.hole:
+            covered = (moment for moment, lsn in reversed(self._samples) if lsn - position < LEAST_RECORD)
+            last = next(covered, None)
+            told["covered_until"] = last and last.isoformat()
+            told["behind_bytes"] = max(0, self._samples[-1][1] - position)
+        return told
+
+    def _clean_spool(self) -> None:
+        """What every place that answers has goes, and at least one must; the last segment stays: what arrives next is
+        found by it. A place that comes back gets what it missed from another."""
+        answering = [one.whole for one in self.shippers if one.whole is not None]
+        if not answering:
+            return
+        everywhere = set.intersection(*map(set, answering))
+        complete = [name for name, whole in spooled(self.spool, self.facts.segment_bytes) if whole]
+        segments = [name for name in complete if "." not in name]
+        for name in complete:
+            if name in everywhere and name not in segments[-1:]:
+                (self.spool / name).unlink(missing_ok=True)
+
+    def _over_gap(self) -> None:
+        """The server no longer has what comes next: take what there is to the places, and go on with a new base."""
+        if not self.receiver.gap:
+            return
+        there = set.union(*(one.whole or set() for one in self.shippers))
+        names = spooled(self.spool, self.facts.segment_bytes)
+        if any(complete and name not in there for name, complete in names):
+            return
+        logger.error("backup.gap error=%s", self.receiver.error)
+        self.receiver.begin_anew()
+        self._samples.clear()
+        for shipper in self.shippers:
+            shipper.position = None
+        if self._tended:
+            self._tended.base_wanted = True
+
+
+class Tended:
+    """What is done now and then, beside the log: bases, retention, and what a place missed while it was away."""
+
+    def __init__(self, stream: Stream) -> None:
+        self.base_wanted = False
+        self._stream = stream
+        self._look_at = self._hurry_at = 0.0
+
+    def run_once(self) -> None:
+        now = time.monotonic()
+        hole = any(one.hole and one.whole is not None for one in self._stream.shippers)
+        if now < (self._hurry_at if hole or self.base_wanted else self._look_at):
+            return
+        self._look_at = now + LOOK_SECONDS
+        try:
+            self._tend()
+        except (*FAULTS, BackupError, DatabaseError) as error:
+            logger.warning("backup.failed error=%s", str(error).strip())
+            self._look_at = now + HURRY_SECONDS
+        finally:
+            close_connections()
+            self._hurry_at = time.monotonic() + HURRY_SECONDS
+
+    def _tend(self) -> None:
+        stream = self._stream
+        mend(stream.places, stream.facts.segment_bytes)
+        unprotected = self.base_wanted or self._all_holes()
+        last = newest(stream.places)
+        if unprotected or base_due(last):
+            if not stream.receiver.alive:
+                raise BackupError("a base waits until the log arrives again: " + (stream.receiver.error or "not yet"))
+            # Without hurry the server spreads its checkpoint over minutes, which costs tasks least.
+            fast = unprotected or last is None
+            _, errors = take_base(stream.facts, stream.programs, stream.places, fast=fast)
+            self.base_wanted = False
+            for label, error in errors.items():
+                logger.warning("backup.place_missed place=%s error=%s", label, error)
+        prune(stream.places)
+        stream.look()
+
+    def _all_holes(self) -> bool:
+        """The log was not received for a while: no base that there is leads to this day."""
+        stream, size = self._stream, self._stream.facts.segment_bytes
+        known = [one.store for one in stream.shippers if one.whole is not None]
+        return bool(known) and all(has_hole(store, stream.spool, size) for store in known)
+
+
+def base_due(last: Base | None) -> bool:
+    every = timedelta(hours=conf().BACKUP_EVERY_HOURS)
+    if not every:
+        return False
+    now: datetime = run("clock", {})[0][0]
+    return last is None or now - last.ended >= every
+
+
+def content_of(store: Store) -> dict[str, Any]:
+    """What a place has, as it is noted."""
+    bases, proofs = bases_in(store), proofs_in(store)
+    last, proof = bases[-1] if bases else None, proofs[-1] if proofs else None
+    return {
+        "base": last.label if last else "",
+        "base_at": last.ended.isoformat() if last else None,
+        "base_bytes": last.stored_bytes if last else 0,
+        "bases": len(bases),
+        "restored": proof.label if proof else "",
+        "restored_at": proof.at.isoformat() if proof else None,
+    }
+
+
+def place_told(store: Store, error: str, content: dict[str, Any] | None = None) -> dict[str, Any]:
+    """A place for note_places."""
+    return {"number": store.number, "place": store.label, "error": error, **(content or {})}
+
+
+def note_places(told: list[dict[str, Any]]) -> tuple[datetime, int]:
+    [(moment, lsn)] = run("note_places", {"told": json.dumps(told)})
+    return moment, parse_lsn(lsn)
+
+
+def note_content(places: list[Store]) -> None:
+    """What lies in the places, for those who changed it without a stream."""
+    told = []
+    for store in places:
+        try:
+            told.append(place_told(store, "", content_of(store)))
+        except (*FAULTS, KeyError, ValueError) as error:
+            told.append(place_told(store, str(error).rstrip(".")))
+    note_places(told)
+
+
+def open_spool(facts: ServerFacts) -> Path:
+    """A folder for the log of this server, closed to others."""
+    spool = Path(conf().BACKUP_SPOOL) / facts.system
+    try:
+        spool.mkdir(parents=True, mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise BackupError(
+            f'PUNCTUAL["BACKUP_SPOOL"] is {conf().BACKUP_SPOOL}, which can\'t be used: {error.strerror}. Set it to a '
+            "folder that you can write to."
+        ) from error
+    return spool
+
+
+def _lock(spool: Path) -> IO[str]:
+    file = open(os.open(spool / "lock", os.O_RDWR | os.O_CREAT, 0o600), "r+")  # noqa: SIM115
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        owner = file.read().strip()
+        file.close()
+        raise BackupError(
+            f"The log is already received into {spool}, by process {owner or 'unknown'}. One is enough; stop that "
+            "one first."
+        ) from error
+    file.truncate(0)
+    file.write(str(os.getpid()))
+    file.flush()
+    return file
+
+
+def _until(stopped: threading.Event, call: Callable[[], object], pause: float = PAUSE_SECONDS) -> Callable[[], None]:
+    def loop() -> None:
+        while not stopped.is_set():
+            try:
+                call()
+            except Exception:
+                logger.exception("backup.failed")
+            stopped.wait(pause)
+
+    return loop

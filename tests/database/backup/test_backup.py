@@ -1,0 +1,265 @@
+"""Backups of the server that these tests run on: what is in them, and what comes back out of them."""
+
+import json
+import os
+import shutil
+import signal
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from tasks_app.backup.base import bases_in, proofs_in
+from tasks_app.backup.errors import BackupError
+from tasks_app.backup.recovery import Recovery
+from tasks_app.backup.restore import Restored, restore, served, verify
+from tasks_app.backup.server import ask_server
+from tasks_app.backup.shipping import FOLDER, has_hole
+from tasks_app.backup.sources import Sources
+from tasks_app.backup.stream import Stream, note_content
+from tasks_app.core.wal import piece_of
+from tasks_app.embedded.account import server_account
+from tasks_app.engine.watch.backup_status import read_backups
+from tasks_app.models import Installation, ScheduleTask
+from tasks_app.sql import execute
+from tests.support.backup import Ground, begun, commit_task, damage, now, ship, streaming
+from tests.support.marks import commits
+
+pytestmark = commits
+
+
+@pytest.fixture(scope="module")
+def _ground() -> Iterator[Ground]:
+    ground = Ground()
+    yield ground
+    ground.discard()
+
+
+@pytest.fixture
+def ground(_ground, settings) -> Ground:
+    settings.PUNCTUAL = settings.PUNCTUAL | _ground.settings()
+    return _ground
+
+
+@pytest.fixture
+def stream(ground) -> Iterator[Stream]:
+    """To places that have a base of it; all tests share that one."""
+    if ground.base is None:
+        ground.base = begun()
+    with streaming() as stream:
+        yield stream
+
+
+def keys_in(restored: Restored) -> tuple[set[str], str, str]:
+    """What the restored server has: keys of tasks, and whether it is in quarantine, why."""
+
+    def look() -> tuple[set[str], str, str]:
+        row = Installation.objects.get()
+        return set(ScheduleTask.objects.values_list("biz_key", flat=True)), row.state, row.reason
+
+    with served(restored) as server:
+        return server.ask(look)
+
+
+def test_the_last_commit_that_was_shipped_comes_back_in_quarantine_and_what_came_after_is_listed(stream, ground):
+    commit_task("early")
+    execute("SELECT pg_switch_wal()")
+    commit_task("last")
+    ship(stream)
+    stream.close()
+    later = commit_task("later")
+    folder = ground.folder / "last"
+
+    restored = restore(folder)
+
+    keys, state, reason = keys_in(restored)
+    assert {"early", "last"} <= keys and "later" not in keys
+    assert (state, f"base {ground.base.label}" in reason) == (Installation.QUARANTINED, True)
+    assert restored.after.known and [(one.id, one.key) for one in restored.after.added] == [(later, "later")]
+    assert json.loads((ground.folder / "last.after.json").read_text())["added"][0]["key"] == "later"
+    assert (restored.lost, (ground.folder / "last.unfinished").exists()) == ({}, False)
+    with pytest.raises(BackupError, match="is there already and not empty"):
+        restore(folder)
+
+
+def test_a_moment_comes_back_without_what_came_after_it(stream, ground):
+    commit_task("before")
+    moment = now()
+    commit_task("after")
+    ship(stream)
+    # A restore that was killed has left this behind.
+    (ground.folder / "moment.unfinished" / "data").mkdir(parents=True)
+    (ground.folder / "moment.unfinished" / "data" / "PG_VERSION").write_text("half")
+
+    restored = restore(ground.folder / "moment", to=moment, urls=[str(ground.b)])
+
+    keys, _, reason = keys_in(restored)
+    assert "before" in keys and "after" not in keys
+    assert restored.reached <= moment and str(ground.b) in reason
+    assert [proof.label for proof in proofs_in(ground.stores()[1])] == [ground.base.label]
+    with pytest.raises(BackupError, match="nothing can be restored to a moment before that"):
+        restore(ground.folder / "too early", to=ground.base.began)
+
+
+def test_damage_is_found_by_verify_and_a_restore_takes_the_other_copy(stream, ground, settings):
+    ship(stream)
+    stream.close()
+    tar = ground.a / ask_server().system / ground.base.tar
+    kept = shutil.copy(tar, ground.folder / "kept.tar")
+    try:
+        damage(tar)
+        a, b = verify(base_only=True, scratch=ground.folder)
+        assert ("damaged" in a.problems[0], b.problems) == (True, [])
+        work = ground.folder / "work"
+        work.mkdir()
+        work.chmod(0o711)
+        recovery = Recovery(
+            stream.programs, server_account(work), work, Sources(ground.stores(), None).look(), ground.base
+        )
+        recovery.unpack(lambda done, total: None)
+        assert recovery.taken_from.label == str(ground.b)
+        # The server's own manifest finds what was damaged after it was unpacked, or before it was packed.
+        from tasks_app.backup.restore import _differs
+
+        assert _differs(stream.programs.path("pg_verifybackup"), recovery.data) == ""
+        damage(recovery.data / "base" / "1" / "1259")
+        assert "checksum mismatch" in _differs(stream.programs.path("pg_verifybackup"), recovery.data)
+        shutil.rmtree(work)
+    finally:
+        shutil.copy(kept, tar)
+    note_content(ground.stores())
+    assert [(one.restored or None) is not None for one in read_backups()][1] is True
+
+
+def test_a_damaged_segment_is_taken_from_another_place_and_told_if_there_is_none(stream, ground):
+    commit_task("a")
+    execute("SELECT pg_switch_wal()")
+    commit_task("b")
+    ship(stream)
+    name = max(n.removesuffix(".zst") for n, _ in ground.stores()[0].names(FOLDER) if n.endswith(".zst"))
+    files = [place / ask_server().system / FOLDER / f"{name}.zst" for place in (ground.a, ground.b)]
+    whole = files[0].read_bytes()
+    damage(files[0])
+
+    assert len(Sources(ground.stores(), None).look().read(name)) == stream.facts.segment_bytes
+    with pytest.raises(OSError, match="damaged"):
+        Sources(ground.stores()[:1], None).look().read(name)
+    files[0].write_bytes(whole)
+
+
+def test_a_place_that_is_away_is_told_and_gets_what_it_missed(stream, ground):
+    ship(stream)
+    os.rename(ground.b, ground.folder / "elsewhere")
+    commit_task("one")
+    execute("SELECT pg_switch_wal()")
+    commit_task("two")
+    execute("SELECT pg_switch_wal()")
+    commit_task("three")
+    ship(stream)
+    ship(stream)  # what all that answer have has left the spool
+
+    here, away = read_backups()
+    assert (here.error, here.late) == ("", False)
+    assert "is not there. Make it, or mount its disk" in away.error
+    assert not ground.b.exists()
+
+    os.rename(ground.folder / "elsewhere", ground.b)
+    b = ground.stores()[1]
+    assert has_hole(b, stream.spool, stream.facts.segment_bytes)
+    for shipper in stream.shippers:
+        shipper._ask_again = 0.0
+    stream.run_once()
+    assert stream.shippers[1].hole  # nothing is said to be there before what it missed is
+    assert not has_hole(b, stream.spool, stream.facts.segment_bytes)
+    stream.shippers[1]._look_again = 0.0
+    ship(stream)
+    names = [{name for name, _ in store.names(FOLDER) if not piece_of(name)} for store in ground.stores()]
+    assert names[0] <= names[1]
+    assert [one.error for one in read_backups()] == ["", ""]
+
+
+def test_a_killed_receiver_and_a_new_stream_go_on_without_a_hole(stream, ground):
+    commit_task("one")
+    ship(stream)
+    os.kill(stream.receiver._process.pid, signal.SIGKILL)
+    stream.receiver._process.wait()
+    commit_task("two")
+    ship(stream)
+    stream.close()
+    execute("SELECT pg_switch_wal()")
+    commit_task("three")
+
+    with streaming() as again:
+        ship(again)
+        with pytest.raises(BackupError, match="already received into"):
+            Stream()
+        size = again.facts.segment_bytes
+        assert not any(has_hole(store, again.spool, size) for store in ground.stores())
+    data = Sources(ground.stores(), None).look()
+    assert b"three" in data.read(data.segments_since(ground.base)[-1])
+
+
+def test_a_base_that_was_not_finished_does_not_exist(stream, ground):
+    half = ground.a / ask_server().system / "base" / "20200101T000000-000Z"
+    half.mkdir(parents=True)
+    (half / "base.tar.zst.tmp").write_bytes(b"half")
+
+    a, b = ground.stores()
+    assert [one.label for one in bases_in(a)] == [one.label for one in bases_in(b)]
+    call_command("backup", "prune", stdout=StringIO())
+    assert not half.exists()
+
+
+def test_another_servers_log_under_our_names_is_refused(stream, ground):
+    ship(stream)
+    execute("SELECT pg_switch_wal()")
+    commit_task("x")
+    ship(stream)
+    name = max(path.name for path in stream.spool.iterdir() if len(path.name) == 24)
+    stream.close()
+    file = ground.b / ask_server().system / FOLDER / f"{name}.zst"
+    whole = file.read_bytes()
+    from tasks_app.backup.places import wrap
+
+    file.write_bytes(wrap(bytes(stream.facts.segment_bytes)))
+    with streaming() as again:
+        again.run_once()
+        assert [bool(one.error) for one in again.shippers] == [False, True]
+        assert "has another log under the name" in again.shippers[1].error
+    file.write_bytes(whole)
+
+
+def test_the_command_tells_people_and_machines(stream, ground):
+    ship(stream)
+    stream.look()
+    stream.note()
+    out = StringIO()
+    call_command("backup", stdout=out)
+    assert out.getvalue().count("behind") == 2 and ground.base.label in out.getvalue()
+    out = StringIO()
+    call_command("backup", "list", "--json", stdout=out)
+    assert {one["label"] for one in json.loads(out.getvalue())} == {ground.base.label}
+    with pytest.raises(CommandError, match="has no offset from UTC"):
+        call_command("backup", "restore", "/x", "--to", "2026-11-16T14:05:00")
+
+
+def test_nothing_is_done_without_a_place(settings):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"BACKUP_URLS": []}
+    for verb in ("status", "run", "stream", "verify", "prune"):
+        with pytest.raises(CommandError, match="There is no place for backups") as told:
+            call_command("backup", verb)
+        assert told.value.returncode == 2
+
+
+def test_programs_of_another_version_are_refused(ground, settings, tmp_path):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"BACKUP_PROGRAMS": str(tmp_path)}
+    with pytest.raises(CommandError, match=r"has not all of pg_basebackup.*BACKUP_PROGRAMS"):
+        call_command("backup", "run")
+    for name in ("pg_basebackup", "pg_receivewal", "pg_verifybackup", "pg_waldump", "postgres"):
+        program: Path = tmp_path / name
+        program.write_text("#!/bin/sh\necho 'pg_basebackup (PostgreSQL) 9.6.1'\n")
+        program.chmod(0o755)
+    with pytest.raises(CommandError, match=r"has version 9\)"):
+        call_command("backup", "run")
