@@ -80,7 +80,7 @@ def extract(store: Store, base: Base, data: Path, account: Account, progress: Pr
             while unpacked.read(CHUNK):
                 pass
         except (*FAULTS, tarfile.TarError, EOFError) as error:
-            raise OSError(f"{base.tar} in {store.label} can't be unpacked, since it is damaged: {error}") from error
+            raise OSError(f"{base.tar} in {store.label} is damaged, or can't be unpacked here: {error}") from error
     if hashed.digest.hexdigest() != base.sha256:
         raise OSError(f"{base.tar} in {store.label} is damaged: its checksum is not the one that it was written with")
 

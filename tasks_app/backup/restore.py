@@ -9,7 +9,6 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -32,6 +31,7 @@ from tasks_app.sql import execute, run
 from .aftermath import Aftermath, aftermath
 from .base import Progress, note_proof
 from .errors import BackupError
+from .manifest import differs
 from .places import FAULTS, Store, all_systems
 from .programs import programs_for
 from .recovery import SERVING, Recovery, RestoredServer, settings_back
@@ -183,8 +183,8 @@ def _verify(
             say(f"Unpacking base backup {base.label} of {store.label}")
             recovery.unpack(progress)
             say("Comparing it with PostgreSQL's manifest")
-            if wrong := _differs(programs.path("pg_verifybackup"), recovery.data):
-                raise BackupError(f"pg_verifybackup: {wrong}")
+            if wrong := differs(programs, recovery.data):
+                raise BackupError(f"it is not what the server sent: {wrong}")
             say("Starting it")
             server = recovery.replay(until_consistent=base_only, progress=progress)
             reached = server.ask(lambda: run("reached", {}))[0][0]
@@ -199,12 +199,6 @@ def _verify(
         if not problems:
             _prove(recovery)
     return Verified(base.label, store.label, reached or base.ended, time.monotonic() - begun, problems)
-
-
-def _differs(program: str, data: Path) -> str:
-    """What PostgreSQL's own check says is wrong with the files; nothing if they are what the server sent."""
-    done = subprocess.run([program, "--quiet", str(data)], capture_output=True, text=True, check=False)
-    return "" if done.returncode == 0 else " ".join((done.stderr or done.stdout).split())[:500]
 
 
 def _broken() -> list[str]:

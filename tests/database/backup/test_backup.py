@@ -13,6 +13,8 @@ from django.core.management import CommandError, call_command
 
 from tasks_app.backup.base import bases_in, proofs_in
 from tasks_app.backup.errors import BackupError
+from tasks_app.backup.manifest import compared, differs
+from tasks_app.backup.places import wrap
 from tasks_app.backup.recovery import Recovery
 from tasks_app.backup.restore import Restored, restore, served, verify
 from tasks_app.backup.server import ask_server
@@ -120,12 +122,18 @@ def test_damage_is_found_by_verify_and_a_restore_takes_the_other_copy(stream, gr
         )
         recovery.unpack(lambda done, total: None)
         assert recovery.taken_from.label == str(ground.b)
-        # The server's own manifest finds what was damaged after it was unpacked, or before it was packed.
-        from tasks_app.backup.restore import _differs
-
-        assert _differs(stream.programs.path("pg_verifybackup"), recovery.data) == ""
+        # The server's own manifest finds what was damaged before it was packed, or as it was unpacked.
+        assert differs(stream.programs, recovery.data) == compared(recovery.data) == ""
         damage(recovery.data / "base" / "1" / "1259")
-        assert "checksum mismatch" in _differs(stream.programs.path("pg_verifybackup"), recovery.data)
+        (recovery.data / "PG_VERSION").unlink()
+        (recovery.data / "stranger").touch()
+        assert compared(recovery.data) == (
+            "PG_VERSION is missing; base/1/1259 has another checksum than the server gave it; stranger is not in the "
+            "server's manifest"
+        )
+        assert differs(stream.programs, recovery.data) != ""
+        damage(recovery.data / "backup_manifest")
+        assert "the server's manifest" in compared(recovery.data)
         shutil.rmtree(work)
     finally:
         shutil.copy(kept, tar)
@@ -221,8 +229,6 @@ def test_another_servers_log_under_our_names_is_refused(stream, ground):
     stream.close()
     file = ground.b / ask_server().system / FOLDER / f"{name}.zst"
     whole = file.read_bytes()
-    from tasks_app.backup.places import wrap
-
     file.write_bytes(wrap(bytes(stream.facts.segment_bytes)))
     with streaming() as again:
         again.run_once()
