@@ -3,8 +3,16 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 SHOWN = 5
+
+
+class Matched(NamedTuple):
+    """One kind of change, by task: how often it happened by what is stored, and how often by the events."""
+
+    stored: Counter
+    said: Counter
 
 
 @dataclass(frozen=True)
@@ -13,16 +21,13 @@ class EventEvidence:
 
     units: Mapping[str, str]  # of each event in the outbox, by its id
     told: Mapping[str, Sequence[str]]  # by subscriber: ids
-    succeeded: Counter  # by task: events that say so
-    failed: Counter
-    successes: Counter  # by task: what its row says
-    failures: Counter  # by task: its failed tries
+    changes: Mapping[str, Matched]  # by what has changed, in words
 
 
 def wrong_events(evidence: EventEvidence) -> Iterator[str]:
     """A sentence for each thing that is not as it should be, a few of each kind."""
-    yield from _few(_unmatched("success", evidence.successes, evidence.succeeded))
-    yield from _few(_unmatched("failed try", evidence.failures, evidence.failed))
+    for what, matched in evidence.changes.items():
+        yield from _few(_unmatched(what, *matched))
     for name, ids in evidence.told.items():
         yield from _few(f"{name} never got event {one}" for one in sorted(evidence.units.keys() - set(ids)))
         invented = sorted(set(ids) - evidence.units.keys())

@@ -5,7 +5,7 @@ What is live and what is over lie in tables of their own, and it reads both itse
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from django.conf import settings
 from django.db import connection
@@ -14,7 +14,7 @@ from tasks_app.engine.watch.invariants import broken_rules
 from tasks_app.models import Campaign
 
 from . import journal, turns
-from .events import EventEvidence, wrong_events
+from .events import EventEvidence, Matched, wrong_events
 from .fleet import Fleet
 from .graphs import out_of_order
 from .oracle import ACCEPTED, REFUSED, UNKNOWN, Asked, Evidence
@@ -73,7 +73,7 @@ def gather(
 
 
 def _events(scenario: Scenario) -> EventEvidence:
-    units, said = {}, {"task.succeeded": Counter(), "task.failed": Counter(), "task.dead": Counter()}
+    units, said = {}, defaultdict(Counter)
     rows = _query(
         "SELECT id, event, tenant, task_type, count, keys, task_ids FROM punctual_outbox"
         " WHERE created_at >= (SELECT max(since) FROM punctual_subscription)"  # all before the first task
@@ -82,24 +82,27 @@ def _events(scenario: Scenario) -> EventEvidence:
         for place in range(count):
             about = keys[place] if keys else f"no unit, {event}"
             units[f"{row}-{place + 1}"] = f"{tenant}/{task_type}/{about}"
-        if event in said:
-            said[event].update(tasks)
-    return EventEvidence(
-        units,
-        {name: list(journal.read(name)) for name in (GOOD, BAD, *([WEBHOOK] if scenario.webhooks else []))},
-        succeeded=said["task.succeeded"],
-        failed=said["task.failed"] + said["task.dead"],
-        successes=_with_dropped(said["task.succeeded"]),
-        failures=Counter(task for (task,) in _query("SELECT task_id FROM punctual_attempt")),
-    )
+        said[event].update(tasks or ())
+    told_to = (GOOD, BAD, *([WEBHOOK] if scenario.webhooks else []))
+    return EventEvidence(units, {name: list(journal.read(name)) for name in told_to}, _changes(said))
 
 
-def _with_dropped(said: Counter) -> Counter:
-    """How often each task succeeded, by its row. Where that was dropped with its partition, the event is believed: its
-    effect is looked at anyway."""
-    there = dict(_query(f"SELECT id, status FROM {TASKS}"))
-    gone = Counter({task: times for task, times in said.items() if task not in there})
-    return gone + Counter(task for task, status in there.items() if status == "SUCCESS")
+def _changes(said: Mapping[str, Counter]) -> dict[str, Matched]:
+    """Where the row of a task is gone, taken back or dropped with its partition, its events are believed: its effect is
+    looked at anyway."""
+    statuses = dict(_query(f"SELECT id, status FROM {TASKS}"))
+
+    def by_row(events: Counter, *wanted: str) -> Matched:
+        gone = Counter({task: times for task, times in events.items() if task not in statuses})
+        return Matched(gone + Counter(task for task, one in statuses.items() if not wanted or one in wanted), events)
+
+    failures = Counter(task for (task,) in _query("SELECT task_id FROM punctual_attempt"))
+    return {
+        "new task": by_row(said["task.created"] + said["task.replaced"]),
+        "success": by_row(said["task.succeeded"], "SUCCESS"),
+        "cancellation": by_row(said["task.cancelled"], "CANCELLED"),
+        "failed try": Matched(failures, said["task.failed"] + said["task.dead"]),
+    }
 
 
 def _index_for_the_rules() -> None:

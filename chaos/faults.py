@@ -55,6 +55,12 @@ class Faults:
     def end_kill_receiver(self, _: str) -> None:
         self.receiver.start()
 
+    def begin_freeze_receiver(self, _: str) -> None:
+        self.receiver.freeze()
+
+    def end_freeze_receiver(self, _: str) -> None:
+        self.receiver.thaw()
+
     # The broker.
 
     def begin_flush_broker(self, _: str) -> None:

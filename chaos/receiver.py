@@ -5,6 +5,7 @@ which it came; a call whose signature is wrong is there as an event that nobody 
 """
 
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -34,6 +35,17 @@ class Receiver:
         if self._process is not None:
             self._process.kill()
             self._process.wait()
+
+    def freeze(self) -> None:
+        """It takes calls, as far as its kernel has room for them, and answers none."""
+        self._signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, number: signal.Signals) -> None:
+        if self._process is not None:  # if it was killed meanwhile, nothing is sent
+            self._process.send_signal(number)
 
 
 def serve(port: int, secret: str) -> None:

@@ -153,7 +153,8 @@ def _relay(dice: random.Random) -> Iterable[Fault]:
     """Whatever can come between two steps of a relay, in an order of the seed's own."""
     menu = [("kill", name, 0) for name in BEATS * 4 + WORKERS]
     menu += [("flush_broker", "broker", 0), ("cut_connections", "database", 0), ("stop_postgres", "database", 1)] * 2
-    menu += [("freeze", name, 5) for name in BEATS] + [("kill_receiver", "receiver", 3)] * 2
+    menu += [("freeze", name, 5) for name in BEATS]
+    menu += [("kill_receiver", "receiver", 3), ("freeze_receiver", "receiver", 4)] * 2
     dice.shuffle(menu)
     for at, (kind, target, seconds) in zip(spread(dice, times=len(menu), until=66), menu, strict=True):
         yield Fault(at, kind, target, seconds)
@@ -240,8 +241,8 @@ ALL = {
         Scenario(
             "relay",
             "three subscribers to all events, of which a function and a receiver of webhooks are slow and fail at "
-            "random; beats killed and stopped for more than a lease, the receiver killed, PostgreSQL stopped, "
-            "connections cut, the broker flushed",
+            "random; beats killed and stopped for more than a lease, the receiver killed and stopped for more than "
+            "the time that a call may take, PostgreSQL stopped, connections cut, the broker flushed",
             76,
             _relay,
             EVENTS,

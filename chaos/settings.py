@@ -37,7 +37,8 @@ if os.environ.get("CHAOS_MOVES"):
         "RETENTION": {"brief": {"hot_days": 2 / 86_400}},
     }
 if os.environ.get("CHAOS_EVENTS"):
-    PUNCTUAL |= {"EVENTS": ["*"], "RELAY_GIVE_UP_SECONDS": 3600}
+    # A call that hangs is given up while its receiver is still stopped.
+    PUNCTUAL |= {"EVENTS": ["*"], "RELAY_GIVE_UP_SECONDS": 3600, "WEBHOOK_TIMEOUT_SECONDS": 2.0}
 if os.environ.get("CHAOS_GRAPHS"):
     # Planned shortly before it fires, so that planners are at work all the time.
     PUNCTUAL |= {"PLAN_AHEAD_SECONDS": 3.0, "PLAN_SECONDS": 0.5}

@@ -16,7 +16,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 
 from tasks_app.core.campaigns import CAP
-from tasks_app.core.errors import InvalidTask, NothingToDo, PunctualError
+from tasks_app.core.errors import InvalidTask, NothingToDo, PunctualError, RetryLimited
 from tasks_app.engine.operations.campaigns import start_matching
 from tasks_app.engine.operations.operate import (
     Operator,
@@ -83,6 +83,9 @@ def carry_out(pages, request: HttpRequest) -> HttpResponse:
         return HttpResponseRedirect(_back(request.POST.get("filter", "")))
     except InvalidTask as error:
         raise BadRequest(str(error)) from None
+    except RetryLimited as error:
+        form.add_error(None, f"{error} Nothing was changed.")
+        return _preview_page(pages, request, form, order, _foreseen(order), status=429)
     except (PunctualError, OperationalError) as error:
         # A lock that somebody held for too long: nothing was written.
         form.add_error(None, f"It could not be done: {str(error).splitlines()[0]} Nothing was changed; try again.")

@@ -360,6 +360,19 @@ _OWN = (
         {"task_type": "STOCK_SYNC", "old": {"rate": 100}, "new": {"rate": 50}, "by": "olga"},
     ),
     Kind(
+        "limit.host_changed",
+        "The limit of a host that callbacks go to was changed or taken away.",
+        _object(
+            {
+                "host": _text("The host."),
+                "old": {"type": ["object", "null"], "description": "The limit before; null: there was none."},
+                "new": {"type": ["object", "null"], "description": "The limit now; null: there is none."},
+            }
+            | _BY
+        ),
+        {"host": "api.example.com", "old": None, "new": {"max_running": 4, "rate": None, "burst": None}, "by": "olga"},
+    ),
+    Kind(
         "subscription.suspended",
         "A subscriber could not be reached for so long that nothing is sent to it any more; resume it from there.",
         _object({"name": _text("The subscription."), "reason": _text("What went wrong last.")}),

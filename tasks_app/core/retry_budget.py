@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import exp
+from typing import NamedTuple
 
 from .errors import nearest, shown
 
@@ -20,35 +21,37 @@ class RetryBudget:
     burst: int = DEFAULT_BURST  # retries that may come at once; as many a minute always may
 
 
+class Level(NamedTuple):
+    """What a budget had when some retries came, and what flows in from then on."""
+
+    permits: float  # below 0: so many retries wait for theirs
+    flow: float  # permits a second
+
+    def wait(self, place: int) -> float:
+        """The seconds that the first, second ... of these retries has to wait, 0 within the budget."""
+        return min(max(place - self.permits, 0.0) / self.flow, LONGEST_WAIT_SECONDS)
+
+
 class Bucket:
     """One budget as a bucket of permits. A retry takes one; if there is none, it takes the next that flows in, and is
     told how long that will be. So what is over the budget is spread out evenly instead of asking again and again."""
 
     def __init__(self, budget: RetryBudget, now: float) -> None:
         self.budget = budget
-        self._permits = float(budget.burst)  # below 0: so many retries wait for theirs
+        self._permits = float(budget.burst)
         self._attempts = 0.0  # of late, the older the less
         self._at = now
 
-    def attempts(self, count: int, now: float) -> None:
-        """So many tries have ended, whatever became of them."""
-        self._pass(now)
-        self._attempts += count
-        self._permits = min(self._permits + self.budget.share * count, float(self.budget.burst))
-
-    def take(self, now: float) -> float:
-        """A retry: the seconds that it has to wait, 0 within the budget."""
-        self._pass(now)
-        self._permits -= 1
-        if self._permits >= 0:
-            return 0.0
-        flow = self.budget.burst / REFILL_SECONDS + self.budget.share * self._attempts / PACE_SECONDS
-        return min(-self._permits / flow, LONGEST_WAIT_SECONDS)
-
-    def _pass(self, now: float) -> None:
+    def charge(self, attempts: int, retries: int, now: float) -> Level:
+        """So many tries have ended, whatever became of them, and so many of these are to be retried."""
         passed, self._at = max(now - self._at, 0.0), now
-        self._attempts *= exp(-passed / PACE_SECONDS)
-        self._permits = min(self._permits + passed * self.budget.burst / REFILL_SECONDS, float(self.budget.burst))
+        self._attempts = self._attempts * exp(-passed / PACE_SECONDS) + attempts
+        flowed_in = passed * self.budget.burst / REFILL_SECONDS + self.budget.share * attempts
+        self._permits = min(self._permits + flowed_in, float(self.budget.burst))
+        flow = self.budget.burst / REFILL_SECONDS + self.budget.share * self._attempts / PACE_SECONDS
+        level = Level(self._permits, flow)
+        self._permits -= retries
+        return level
 
 
 def budgets_of(given: Mapping[str, object]) -> dict[tuple[str, str], RetryBudget]:

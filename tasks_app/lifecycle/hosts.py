@@ -21,6 +21,7 @@ from tasks_app.models import Host, HostHealth
 from tasks_app.sql import run
 
 from .audit import Entry, Operator, audit
+from .outbox import tell
 
 log = logging.getLogger(__name__)
 
@@ -185,6 +186,7 @@ def limit(
             row.updated_at = Now()
             row.save()
         audit(operator, "limit", [Entry(f"host {name}", "limited", detail={"before": old, "after": figures})])
+        _tell_changed(name, old, figures, operator)
     return Host.objects.get(host=name)
 
 
@@ -197,6 +199,7 @@ def lift(host: str, operator: Operator) -> None:
             raise NotThere(f"Host {name!r} has no limit.")
         Host.objects.filter(host=name).delete()
         audit(operator, "lift", [Entry(f"host {name}", "lifted", detail={"before": _figures(row)})])
+        _tell_changed(name, _figures(row), None, operator)
 
 
 def try_now(called: Called, operator: Operator) -> bool:
@@ -207,6 +210,11 @@ def try_now(called: Called, operator: Operator) -> bool:
         if moved:
             audit(operator, "try", [Entry(f"host {called.host}", "to be tried", tenant=called.tenant)])
     return bool(moved)
+
+
+def _tell_changed(host: str, old: dict | None, new: dict | None, operator: Operator) -> None:
+    if old != new:
+        tell("limit.host_changed", {"host": host, "old": old, "new": new, "by": operator.name})
 
 
 def _figures(row: Host) -> dict[str, float | None]:

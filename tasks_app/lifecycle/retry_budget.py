@@ -1,17 +1,31 @@
-"""The retry budgets in this process: what it settles flows in, and what it puts back to be retried takes out.
+"""The retry budgets: what is settled flows in, and what is put back to be retried takes out.
 
-Each worker process keeps its own account, of what it runs itself: a share that holds in each holds in all of them
-together. A row in the database that knew all of them would be locked by every failing batch of a type until its commit,
-in just the moment in which everything fails.
+Workers share one account of each budget, which is none of the database's: a row that knew all of them would be locked
+by every failing batch of a type until its commit, in just the moment in which everything fails. Who keeps it is told by
+`use_account`; while it gives no answer, each process has an account of its own.
 """
 
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from tasks_app.conf import conf
-from tasks_app.core.retry_budget import ALL, TENANTS, TYPES, Bucket, RetryBudget
+from tasks_app.core.retry_budget import ALL, TENANTS, TYPES, Bucket, Level, RetryBudget
 from tasks_app.core.task import Task
+
+Name = tuple[str, str]  # of a budget, as in conf().retry_budgets
+
+
+class Charge(NamedTuple):
+    """What some tasks bring to one budget, and what they take out of it."""
+
+    budget: RetryBudget
+    attempts: int
+    retries: int
+
+
+Account = Callable[[Mapping[Name, Charge]], Mapping[Name, Level] | None]  # None: it doesn't answer
 
 
 class Held(NamedTuple):
@@ -21,62 +35,71 @@ class Held(NamedTuple):
     by: str  # whose budget it is, for people
 
 
-def note_attempts(tasks: Sequence[Task]) -> None:
-    """These have run, and their outcomes are about to be written."""
-    now = time.monotonic()
-    for name, count in _counted(tasks).items():
-        if (bucket := _bucket(name, now)) is not None:
-            bucket.attempts(count, now)
+def charge(ran: Sequence[Task], retries: Sequence[Task]) -> list[Held | None]:
+    """These have run and their outcomes are about to be written; some of them are to be retried.
+
+    Returns for each retry how long it waits; None if all budgets that it falls under allow it right away.
+    """
+    came, again = _counted(ran), _counted(retries)
+    charges = {
+        name: Charge(budget, came[name], again[name]) for name, budget in conf().retry_budgets.items() if came[name]
+    }
+    if not charges:
+        return [None] * len(retries)
+    levels = _account(charges)
+    if levels is None:
+        levels = _own_account(charges)
+    taken: Counter[Name] = Counter()
+    held = []
+    for task in retries:
+        names = [name for name in _names(task) if name in levels]
+        taken.update(names)
+        waits = [Held(seconds, _words(name)) for name in names if (seconds := levels[name].wait(taken[name]))]
+        held.append(max(waits, key=lambda one: one.seconds, default=None))
+    return held
 
 
-def hold(task: Task) -> Held | None:
-    """A retry of this task is about to be written: None if all budgets that it falls under allow it right away."""
-    if not conf().retry_budgets:
-        return None
-    now, longest = time.monotonic(), None
-    for name in _names(task):
-        bucket = _bucket(name, now)
-        seconds = 0.0 if bucket is None else bucket.take(now)
-        if seconds and (longest is None or seconds > longest.seconds):
-            longest = Held(seconds, _words(name))
-    return longest
+def use_account(account: Account) -> None:
+    """Have the budgets kept there."""
+    global _account
+    _account = account
 
 
 def forget() -> None:
-    """Begin with full buckets."""
+    """Begin with full buckets, as a new process does."""
     _buckets.clear()
 
 
-_Name = tuple[str, str]
-_buckets: dict[_Name, Bucket] = {}
+_buckets: dict[Name, Bucket] = {}
 
 
-def _names(task: Task) -> tuple[_Name, _Name, _Name]:
+def _own_account(charges: Mapping[Name, Charge]) -> dict[Name, Level]:
+    now, levels = time.monotonic(), {}
+    for name, one in charges.items():
+        bucket = _buckets.get(name)
+        if bucket is None or bucket.budget != one.budget:
+            bucket = _buckets[name] = Bucket(one.budget, now)
+        levels[name] = bucket.charge(one.attempts, one.retries, now)
+    return levels
+
+
+_account: Account = _own_account
+
+
+def _names(task: Task) -> tuple[Name, Name, Name]:
     return (TYPES, task.type), (TENANTS, task.tenant), (ALL, "")
 
 
-def _counted(tasks: Sequence[Task]) -> dict[_Name, int]:
-    """A batch has one type, and nearly always one tenant."""
-    counts: dict[_Name, int] = {(ALL, ""): len(tasks)}
-    by_tenant = any(kind == TENANTS for kind, _ in conf().retry_budgets)
+def _counted(tasks: Sequence[Task]) -> Counter[Name]:
+    """A batch has one type; its tenants are counted only if one of them has a budget."""
+    counts: Counter[Name] = Counter()
     if tasks:
-        counts[TYPES, tasks[0].type] = len(tasks)
-    if by_tenant:
-        for task in tasks:
-            counts[TENANTS, task.tenant] = counts.get((TENANTS, task.tenant), 0) + 1
+        counts[ALL, ""] = counts[TYPES, tasks[0].type] = len(tasks)
+    if any(kind == TENANTS for kind, _ in conf().retry_budgets):
+        counts.update((TENANTS, task.tenant) for task in tasks)
     return counts
 
 
-def _bucket(name: _Name, now: float) -> Bucket | None:
-    budget: RetryBudget | None = conf().retry_budgets.get(name)
-    if budget is None:
-        return None
-    found = _buckets.get(name)
-    if found is None or found.budget != budget:
-        found = _buckets[name] = Bucket(budget, now)
-    return found
-
-
-def _words(name: _Name) -> str:
+def _words(name: Name) -> str:
     kind, of = name
     return {TYPES: f"type {of}", TENANTS: f"tenant {of}", ALL: "the installation"}[kind]

@@ -1,18 +1,19 @@
 """Rolling tasks of one type as a whole: what is to come, how to be next, and another interval for many."""
 
-from collections.abc import Iterable
-from contextlib import nullcontext
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lanes import LANES
 from tasks_app.core.timer import Timer
 from tasks_app.database import atomic
-from tasks_app.sql import run, text_array
+from tasks_app.sql import array, run, text_array
 
 from .next_try import wait_for
+from .outbox import STEP
 from .request import checked_seconds, checked_text, key_of
 from .settle import ERROR_CODE_LENGTH
 
@@ -75,7 +76,7 @@ def change_interval(
 ) -> int:
     """Let these units roll by another interval, and what waits of them wait in proportion; returns how many changed.
 
-    What has moved then waits for the next moment of the type's timer, if it has one.
+    What has moved then waits for the next moment of the type's timer, if it has one, and is told.
     """
     timer = timer_of(task_type)
     params = {
@@ -84,9 +85,19 @@ def change_interval(
         "keys": text_array([key_of(key) for key in keys]),
         "repeat_after": checked_seconds("repeat_after", repeat_after),
     }
-    with atomic(savepoint=False) if timer else nullcontext():
+    with atomic(savepoint=False):
         rows = run("change_interval", params)
-        moved = [(task_id, due) for task_id, due in rows if due is not None]
+        moved = [(task_id, was, due) for task_id, was, due in rows if due is not None]
         if timer and moved:
-            wait_for(timer, moved)
+            wait_for(timer, [(task_id, due) for task_id, _, due in moved])
+        _tell_moved([(task_id, was) for task_id, was, _ in moved])
     return len(rows)
+
+
+def _tell_moved(moved: Sequence[tuple[int, datetime]]) -> None:
+    """Only now: a timer may have moved them once more."""
+    if "task.updated" not in conf().kept_events:
+        return
+    for first in range(0, len(moved), STEP):
+        ids, was = zip(*moved[first : first + STEP], strict=True)
+        run("tell_moved", {"ids": array(ids), "was": list(was), "kept": conf().kept_kinds})

@@ -41,6 +41,7 @@ class Settled(NamedTuple):
     outcome: Outcome
     begun_us: int = 0
     ended_us: int = 0
+    held: retry_budget.Held | None = None  # its retry waits for a budget
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +72,11 @@ def settle(
     settled = sorted(settled, key=lambda one: one.task.id)  # lock order, and the statements search by it
     if settled[0].task.type in DEFERRING:
         settled = [_refuse_both(one) for one in settled]
+    if conf().retry_budgets:
+        settled = _charged(settled, handler)
     kinds, timer = _by_kind(settled), handler.timer if handler else None
     away = next(([one.task.id for one in group] for kind, group in kinds if kind is GoneAway), [])
     handed = _handed(settled)
-    if conf().retry_budgets:
-        retry_budget.note_attempts([one.task for one in settled if not isinstance(one.outcome, Returned)])
     if len(kinds) == 1 and timer is None and not handed and not away:
         return _write(batch_no, handler, *kinds[0], finish=finish, figures=figures)
     with atomic(savepoint=False):
@@ -94,6 +95,21 @@ def settle(
         if away:
             settle_early(batch_no, away)
         return moved
+
+
+def _charged(settled: Sequence[Settled], handler: Handler | None) -> list[Settled]:
+    """What has run is noted in the retry budgets, and retries beyond them are held back."""
+    ran = [one.task for one in settled if not isinstance(one.outcome, Returned)]
+    again = [one.task for one in settled if _retried(one, handler)]
+    held = dict(zip((task.id for task in again), retry_budget.charge(ran, again), strict=True))
+    return [one._replace(held=held.get(one.task.id)) for one in settled]
+
+
+def _retried(one: Settled, handler: Handler | None) -> bool:
+    """What is final takes nothing out of a budget, as far as that is known here: a row may have a budget of its own."""
+    if not isinstance(one.outcome, Failure) or one.outcome.final:
+        return False
+    return handler is None or one.task.attempt <= handler.max_retry
 
 
 def _refuse_both(one: Settled) -> Settled:
@@ -219,10 +235,8 @@ def _failed(one: Settled, handler: Handler | None) -> dict:
         "frame": clean(failure.frame, FRAME_LENGTH),
         "trace": clean(failure.trace, ERROR_MSG_LENGTH),
     }
-    # What is final takes nothing out of a budget, as far as that is known here: a row may have a budget of its own.
-    last = failure.final or (handler is not None and one.task.attempt > handler.max_retry)
-    if not last and (held := retry_budget.hold(one.task)) is not None:
-        told |= {"delay_ms": delay_ms + int(held.seconds * 1000), "held_by": clean(held.by, HELD_BY_LENGTH)}
+    if one.held is not None:
+        told |= {"delay_ms": delay_ms + int(one.held.seconds * 1000), "held_by": clean(one.held.by, HELD_BY_LENGTH)}
     return told
 
 

@@ -1,18 +1,20 @@
 """Two changes of one unit overlap: their events are numbered in the order of the changes, and each is told once."""
 
+from datetime import datetime
 from uuid import uuid4
 
 import pytest
 
 from articles_app.lifecycle import change_publish_time
 from tasks_app.client import cancel, ensure, reschedule, schedule
+from tasks_app.client.rolling import change_interval
 from tasks_app.lifecycle.dead_letter import replay
 from tasks_app.lifecycle.reap import reap
 from tasks_app.lifecycle.start import start
 from tasks_app.sql import execute
 from tests.support import articles
 from tests.support.contend import contend
-from tests.support.engine import expire_lease
+from tests.support.engine import expire_lease, row
 from tests.support.events import told
 from tests.support.marks import commits
 from tests.support.moves import (
@@ -68,6 +70,21 @@ def test_of_two_who_change_what_waits_the_second_is_told_as_the_later(first, sec
         moves = sorted(told("task.updated"), key=lambda event: event.revision)
         assert [event.data["new"] for event in moves] == [TUESDAY.isoformat(), WEDNESDAY.isoformat()]
         assert moves[1].data["old"] == TUESDAY.isoformat()
+
+
+@pytest.mark.parametrize("commit", [True, False])
+@pytest.mark.parametrize("interval_first", [True, False])
+def test_another_interval_and_a_move_are_told_one_after_the_other(interval_first, commit):
+    scheduled("a", at=MONDAY, repeat_after=86_400)
+    both = [lambda: change_interval(TYPE, ["a"], 3_600), to(TUESDAY)]
+
+    overlap(*(both if interval_first else reversed(both)), commit=commit)
+
+    moves = sorted(told("task.updated"), key=lambda event: event.revision)
+    assert len(moves) == (2 if commit else 1)
+    assert moves[0].data["old"] == MONDAY.isoformat()
+    assert moves[-1].data["old"] == (moves[0].data["new"] if commit else MONDAY.isoformat())
+    assert datetime.fromisoformat(moves[-1].data["new"]) == row(moves[-1].task).due_at
 
 
 @pytest.mark.parametrize("commit", [True, False])

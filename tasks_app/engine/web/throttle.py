@@ -7,19 +7,13 @@ process counts for itself, and a caller waits for it no longer than WAKEUP_MS.
 
 import hashlib
 import ipaddress
-import logging
-import os
 import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import redis
-
 from tasks_app.conf import conf
 from tasks_app.core.throttle import Memory, Rule
-from tasks_app.engine.wakeup import Breaker, client
-
-log = logging.getLogger(__name__)
+from tasks_app.engine.shared import Shared
 
 LOGIN_PAIR = Rule("pair", free=5, first=5, longest=900, forget=3600)
 LOGIN_ADDRESS = Rule("address", free=50, first=2, longest=60, forget=3600)
@@ -28,6 +22,7 @@ API_FAILURES = Rule("calls", free=100, first=5, longest=60, forget=900)
 WINDOW_SECONDS = 60
 THROTTLE = "throttle:"
 MEMORY = Memory()
+_shared = Shared("throttle")
 
 _ATTEMPT = """
 local time = redis.call('TIME')
@@ -149,30 +144,3 @@ def _digest(text: str) -> str:
 
 def _window() -> int:
     return int(time.time()) // WINDOW_SECONDS
-
-
-class _Shared:
-    """The Redis of all processes; None for an answer that it doesn't give, and then it is left alone for a while."""
-
-    def __init__(self) -> None:
-        self._client: redis.Redis | None = None
-        self._made_for: tuple[int, str] = (0, "")
-        self._breaker = Breaker()
-
-    def __call__(self, script: str, keys: Sequence[str], words: Sequence[object]):
-        wanted = (os.getpid(), conf().REDIS_URL)
-        if self._made_for != wanted:
-            self._breaker, self._made_for = Breaker(), wanted
-            self._client = client(conf().WAKEUP_MS / 1000) if conf().REDIS_URL else None
-        if self._client is None or self._breaker.open:
-            return None
-        try:
-            return self._client.eval(script, len(keys), *keys, *words)
-        except Exception as error:
-            # Anything at all: whether somebody may log in must not hang on Redis.
-            self._breaker.trip()
-            log.warning("throttle.alone error=%r pause_seconds=%g", str(error), conf().WAKEUP_PAUSE_SECONDS)
-            return None
-
-
-_shared = _Shared()

@@ -17,11 +17,13 @@ from tasks_app.database import atomic, our_connection
 from tasks_app.engine.turns import give_turns_on_commit
 from tasks_app.engine.wakeup import SENDER, wake_on_commit
 from tasks_app.lifecycle.release import release_children
+from tasks_app.lifecycle.retry_budget import use_account
 from tasks_app.lifecycle.settle import BatchFigures, BatchLost, Settled, settle
 from tasks_app.lifecycle.start import StartedBatch, finish_batch
 
 from . import shutdown
 from .faults import is_infrastructure_fault, is_lock_fault
+from .retry_account import SharedAccount
 from .sentry import send_errors
 from .telling import tell_last
 
@@ -33,6 +35,8 @@ log = logging.getLogger(__name__)
 # Outcomes wait no longer than this for their batch to end: after a crash less is run again.
 FLUSH_SECONDS = 1.0
 _GOES_ON = (NotYet, Returned)  # outcomes of tasks that are not over; what is away may be, if it was reported already
+
+use_account(SharedAccount())  # before anything is settled here
 
 
 class BatchRun:

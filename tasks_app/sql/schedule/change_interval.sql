@@ -2,9 +2,10 @@
 -- What waits for its next roll waits in proportion: what would have waited for half of the old interval waits for half of
 -- the new one. So what was spread evenly over the old one is spread evenly over the new one, and nothing waits longer
 -- than it. What is due, or is to be tried again after a failure, keeps its moment; a RUNNING one rolls by the new one.
--- What has moved is told with its new moment: its type may have a timer to wait for from there on.
+-- What has moved comes back with both moments: its type may have a timer to wait for from the new one on, and only then is
+-- it told (tell_moved).
 WITH mine AS MATERIALIZED (
-    SELECT t.id
+    SELECT t.id, t.due_at AS was
     FROM punctual_task t JOIN unnest(%(keys)s::text[]) AS u(key) ON t.biz_key = u.key
     WHERE t.task_type = %(task_type)s AND t.tenant = %(tenant)s AND t.current
       AND t.repeat_after <> make_interval(secs => %(repeat_after)s::float8) AND
@@ -23,4 +24,4 @@ SET repeat_after = make_interval(secs => %(repeat_after)s::float8),
 FROM mine, clock
 WHERE t.id = mine.id AND t.current AND t.repeat_after <> make_interval(secs => %(repeat_after)s::float8) AND
 --include live
-RETURNING t.id, CASE WHEN t.due_at > clock.now AND t.attempt = 0 THEN t.due_at END AS moved
+RETURNING t.id, mine.was, CASE WHEN t.due_at <> mine.was THEN t.due_at END AS moved

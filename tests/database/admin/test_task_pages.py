@@ -301,6 +301,20 @@ def test_a_preview_says_how_many_the_cap_leaves_out(operator, monkeypatch):
     assert b"Only the first 2 of them are taken" in shown.content
 
 
+def test_too_many_orders_to_retry_are_refused_in_words(operator, monkeypatch):
+    monkeypatch.setattr("tasks_app.lifecycle.retry_limit.ORDERS_A_MINUTE", 1)
+    dead("a", "b")
+    given = {"scope": "matching", "filter": "state=DEAD", "newest": str(ScheduleTask.objects.latest("id").id)}
+    given |= {"cap": "5000", "lane": "backfill"}
+    assert operator.post(RUN, order("retry") | given).status_code == 302
+
+    answer = operator.post(RUN, order("retry") | given)
+
+    assert answer.status_code == 429
+    assert "Give one order for all of them, or wait. Nothing was changed." in answer.content.decode()
+    assert Campaign.objects.count() == 1
+
+
 def test_an_order_that_is_sent_twice_acts_once(operator):
     ids = dead("a")
     given = order("retry", ids)

@@ -19,6 +19,7 @@ from tasks_app.core.limit import Limit
 from tasks_app.core.targets import ToStream
 from tasks_app.core.tenants import INTERNAL_TENANT
 from tasks_app.engine.operations import lanes
+from tasks_app.lifecycle import hosts
 from tasks_app.lifecycle.dead_letter import replay
 from tasks_app.lifecycle.jobs import overrides, verbs
 from tasks_app.lifecycle.jobs.instances import OF_JOB, Fired, Firing, insert
@@ -125,6 +126,7 @@ PROVOKED: dict[str, Callable[[], object]] = {
         lanes.pause("low", reason="a fire", by="o") and lanes.resume("low", reason="out", by="olga")
     ),
     "limit.changed": change_a_limit,
+    "limit.host_changed": lambda: hosts.limit("api.example.com", by(), max_running=4),
     "job.missed": lambda: was_down(make(every=3600), timedelta(hours=5)) or plan_due(range(16), 60.0),
     "subscription.suspended": lambda: suspend(subscription("ACTIVE").id, BEAT, 1, "answered 500"),
     "subscription.resumed": lambda: resume(subscription("PAUSED").id, by()),
@@ -363,6 +365,16 @@ def test_a_limit_is_told_when_it_is_another_one_and_not_at_every_start_of_a_beat
 
     _, gone = told("limit.changed")
     assert (gone.data["old"]["rate"], gone.data["new"]) == (5.0, None)
+
+
+def test_the_limit_of_a_host_is_told_when_it_changes_and_when_it_is_lifted():
+    for _ in range(2):
+        hosts.limit("api.example.com", by(name="olga"), max_running=4)
+    hosts.lift("api.example.com", by(name="olga"))
+
+    set_, lifted = told("limit.host_changed")
+    assert (set_.data["old"], set_.data["new"]["max_running"], set_.data["by"]) == (None, 4, "olga")
+    assert (lifted.data["old"], lifted.data["new"]) == (set_.data["new"], None)
 
 
 def test_articles_that_are_published_together_are_told_together():

@@ -7,8 +7,11 @@ from django.utils import timezone
 
 from tasks_app.client import schedule_many
 from tasks_app.core.errors import InvalidConfiguration
+from tasks_app.core.retry_budget import ALL, LONGEST_WAIT_SECONDS, Bucket, RetryBudget
 from tasks_app.core.task import Failure
 from tasks_app.engine.watch.why import why_task
+from tasks_app.engine.worker import retry_account
+from tasks_app.engine.worker.retry_account import SharedAccount
 from tasks_app.lifecycle import retry_budget
 from tasks_app.models import ScheduleTask, TaskAttempt
 from tests.support.engine import row, run_due
@@ -16,13 +19,20 @@ from tests.support.moves import FINAL, OK, ids_of, settled, started
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SOON = Failure("BROKEN", "asked to fail", after=1)
+KEY = "punctual:retries:all:"
+
+
+def another_process() -> None:
+    """What this one has counted by itself is forgotten, as if it had just begun."""
+    retry_budget.forget()
+    retry_budget.use_account(SharedAccount())
 
 
 @pytest.fixture(autouse=True)
 def _full():
-    retry_budget.forget()
+    another_process()
     yield
-    retry_budget.forget()
+    another_process()
 
 
 @pytest.fixture
@@ -56,6 +66,77 @@ def test_retries_beyond_the_burst_wait_for_their_turn(budgets, kind):
     assert 55 < fourth < 65
 
 
+def test_a_burst_is_one_burst_however_many_processes_there_are(budgets):
+    budgets(all={"share": 0, "burst": 2})
+    first, second = waits(failed("a", "b"))
+
+    another_process()
+    [third] = waits(failed("c"))
+
+    assert max(first, second) < 2
+    assert 25 < third < 35
+
+
+def test_what_succeeds_in_one_process_makes_room_in_another_within_a_second(budgets, monkeypatch):
+    monkeypatch.setattr(retry_account, "TELL_SECONDS", 0.0)
+    budgets(all={"share": 0.5, "burst": 1})
+    failed("a", "b", "c", "d")
+    settled(started(*[f"ok {n}" for n in range(20)]), OK)
+
+    another_process()
+
+    assert max(waits(failed("e"))) < 2
+
+
+def test_what_is_not_told_yet_is_told_with_the_next_retry(budgets):
+    budgets(all={"share": 0.5, "burst": 1})
+    failed("a", "b", "c", "d")
+    settled(started(*[f"ok {n}" for n in range(20)]), OK)
+
+    assert max(waits(failed("e"))) < 2
+
+
+def test_while_redis_is_away_each_process_has_a_burst_of_its_own(budgets, settings, caplog):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"REDIS_URL": "redis://127.0.0.1:1/0"}
+    budgets(all={"share": 0, "burst": 2})
+
+    first, second, third = waits(failed("a", "b", "c"))
+    another_process()
+
+    assert max(first, second, *waits(failed("d"))) < 2
+    assert 25 < third < 35
+    assert "retry_budget.alone" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "rubbish",
+    [
+        {"permits": "nan", "attempts": "nan", "at": "0"},
+        {"permits": "-1e300", "attempts": "-1e300", "at": "1e300"},
+        {"permits": "no number", "attempts": "", "at": "x"},
+        "no hash",
+    ],
+    ids=str,
+)
+def test_rubbish_in_redis_delays_a_retry_by_an_hour_at_most_and_never_its_outcome(budgets, redis, rubbish):
+    budgets(all={"share": 0.5, "burst": 1})
+    redis.set(KEY, rubbish) if isinstance(rubbish, str) else redis.hset(KEY, mapping=rubbish)
+
+    assert 0 < max(waits(failed("a"))) <= LONGEST_WAIT_SECONDS + 2
+
+
+def test_redis_reckons_as_a_process_does():
+    budget = RetryBudget(0.25, burst=30)
+    bucket, account = Bucket(budget, 0.0), SharedAccount()
+
+    for attempts, retries in [(10, 4), (0, 40), (100, 7), (1_000, 0), (1, 1)]:
+        own = bucket.charge(attempts, retries, 0.0)
+        shared = account._charge({(ALL, ""): budget}, {(ALL, ""): attempts}, {(ALL, ""): retries})[ALL, ""]
+        # Between two calls to Redis time passes.
+        assert shared.permits == pytest.approx(own.permits, abs=1.0)
+        assert shared.flow == pytest.approx(own.flow, rel=0.1)
+
+
 def test_a_retry_that_waits_says_for_whose_budget(budgets):
     budgets(types={"T_QUIET": {"share": 0, "burst": 1}})
 
@@ -76,14 +157,6 @@ def test_first_tries_go_on(budgets):
 
     assert [report.settled for report in run_due()] == [1]
     assert ScheduleTask.objects.get(biz_key="new").status == "SUCCESS"
-
-
-def test_what_succeeds_makes_room_for_retries(budgets):
-    budgets(all={"share": 0.5, "burst": 1})
-    failed("a", "b", "c", "d")
-    settled(started(*[f"ok {n}" for n in range(20)]), OK)
-
-    assert max(waits(failed("e"))) < 2
 
 
 @pytest.mark.parametrize("outcome", [FINAL, Failure("X", "x", final=True)])

@@ -12,9 +12,11 @@ from tasks_app.core.errors import InvalidConfiguration
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.task import Failure
 from tasks_app.engine.beat.batch_size import BatchSizes, most_of
+from tasks_app.lifecycle import rolling
 from tasks_app.lifecycle.reap import reap
 from tasks_app.models import ScheduleTask, TaskBatch
 from tests.support.engine import claim_due, expire_lease, make_due, row, run_due
+from tests.support.events import told
 from tests.support.moves import settled, started
 
 pytestmark = pytest.mark.django_db
@@ -123,6 +125,27 @@ def test_another_interval_moves_what_waits_in_proportion():
         task = row(find("T_PLAIN", f"in-{days}").id)
         assert task.repeat_after == 20 * DAY
         assert abs(task.due_at - (now + 2 * days * DAY)) < timedelta(minutes=1)
+
+
+def test_another_interval_tells_of_each_task_that_it_moves(monkeypatch):
+    monkeypatch.setattr(rolling, "STEP", 2)
+    now = timezone.now()
+    for days in (2, 5, 10):
+        schedule("T_PLAIN", f"in-{days}", at=now + days * DAY, repeat_after=10 * DAY)
+    schedule("T_PLAIN", "due", at=now - DAY, repeat_after=10 * DAY)
+    before = {task.biz_key: task.due_at for task in ScheduleTask.objects.all()}
+
+    assert change_interval("T_PLAIN", before, 20 * DAY) == 4
+    assert change_interval("T_PLAIN", before, 20 * DAY) == 0
+
+    after = {task.biz_key: task.due_at for task in ScheduleTask.objects.all()}
+    events = {event.key: event for event in told("task.updated")}
+    assert events.keys() == {"in-2", "in-5", "in-10"}
+    assert len(told("task.updated")) == 3 and len({event.row for event in events.values()}) == 2
+    for key, event in events.items():
+        moments = {what: datetime.fromisoformat(moment) for what, moment in event.data.items()}
+        assert moments == {"old": before[key], "new": after[key]}
+        assert (event.task, event.state) == (find("T_PLAIN", key).id, "INIT")
 
 
 def test_another_interval_is_applied_once_however_often_it_is_asked_for():

@@ -14,6 +14,7 @@ from tasks_app.lifecycle.reap import reap
 from tasks_app.lifecycle.settle import Settled, settle
 from tasks_app.models import ScheduleTask, TaskBatch
 from tests.support.engine import expire_lease, row, run_due
+from tests.support.events import told
 from tests.support.moves import OK, settled, started
 
 pytestmark = pytest.mark.django_db
@@ -140,6 +141,8 @@ def test_another_interval_moves_what_waits_in_proportion_and_then_to_the_timer(n
         task = row(find(nightly, f"in-{days}").id)
         assert at_two(task.due_at)
         assert timedelta(0) <= task.due_at - (now + days * DAY / 2) < 26 * HOUR
+        [event] = [one for one in told("task.updated") if one.task == task.id]
+        assert datetime.fromisoformat(event.data["new"]) == task.due_at  # and not the one before the timer's
 
 
 def test_what_is_due_or_tried_again_keeps_its_moment(nightly):

@@ -6,7 +6,8 @@ from tasks_app.core.retry_budget import LONGEST_WAIT_SECONDS, Bucket, RetryBudge
 
 
 def takes(bucket: Bucket, count: int, now: float = 0.0) -> list[float]:
-    return [round(bucket.take(now), 3) for _ in range(count)]
+    level = bucket.charge(0, count, now)
+    return [round(level.wait(place), 3) for place in range(1, count + 1)]
 
 
 def test_a_burst_is_allowed_at_once():
@@ -24,20 +25,20 @@ def test_attempts_bring_their_share():
     bucket = Bucket(RetryBudget(0.1, burst=2), 0.0)
     assert takes(bucket, 2) == [0, 0]
 
-    bucket.attempts(20, 0.0)
+    bucket.charge(20, 0, 0.0)
 
-    assert takes(bucket, 2) == [0, 0]
-    assert bucket.take(0.0) > 0
+    first, second, third = takes(bucket, 3)
+    assert (first, second) == (0, 0)
+    assert third > 0
 
 
 def test_of_many_attempts_that_all_fail_the_share_is_retried():
     """A second of a storm: 1,000 tries fail, each wants a retry. At most a tenth, and the burst, come within it."""
     bucket = Bucket(RetryBudget(0.1, burst=10), 0.0)
     for _ in range(100):  # long before
-        bucket.attempts(1_000, 0.0)
-        takes(bucket, 100)
+        bucket.charge(1_000, 100, 0.0)
 
-    bucket.attempts(1_000, 1.0)
+    bucket.charge(1_000, 0, 1.0)
     waits = takes(bucket, 1_000, 1.0)
 
     assert sum(wait < 1.0 for wait in waits) <= 0.1 * 100_000 / 10 + 10  # the pace of what flows in
@@ -47,7 +48,7 @@ def test_of_many_attempts_that_all_fail_the_share_is_retried():
 
 def test_it_never_holds_more_than_its_burst():
     bucket = Bucket(RetryBudget(0.5, burst=5), 0.0)
-    bucket.attempts(1_000_000, 0.0)
+    bucket.charge(1_000_000, 0, 0.0)
 
     assert takes(bucket, 6, 600.0).count(0) == 5
 
@@ -68,8 +69,8 @@ def test_no_retry_waits_for_longer_than_an_hour():
 def test_a_clock_that_stands_still_or_goes_back_does_no_harm():
     bucket = Bucket(RetryBudget(0.0, burst=1), 100.0)
 
-    assert bucket.take(50.0) == 0
-    assert bucket.take(50.0) > 0
+    assert takes(bucket, 1, 50.0) == [0]
+    assert takes(bucket, 1, 50.0)[0] > 0
 
 
 def test_the_setting_is_read_by_kind_and_name():

@@ -41,3 +41,15 @@ def test_redis_says_nothing_before_its_first_command(server):
         with peer:
             assert peer.recv(1000) == b"*3\r\n$5\r\nBLPOP\r\n$3\r\nkey\r\n$1\r\n0\r\n"
         connection.disconnect()
+
+
+def test_redis_sends_a_command_that_was_packed_before(server):
+    with _client(server) as client:
+        connection = client.connection_pool.get_connection()
+        connection.send_packed_command([b"*1\r\n$4\r\nPING\r\n"])
+        peer, _ = server.accept()
+        with peer:
+            assert peer.recv(1000) == b"*1\r\n$4\r\nPING\r\n"
+            peer.sendall(b"+PONG\r\n")
+            assert connection.read_response() == b"PONG"
+        connection.disconnect()

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import redis
 from redis.backoff import NoBackoff
@@ -43,33 +44,46 @@ class StreamSink:
         )
 
     def deliver(self, events: Sequence[Event]) -> Iterator[Attempt]:
-        for first in range(0, len(events), AT_ONCE):
-            some = events[first : first + AT_ONCE]
+        """A call follows when the one before it was answered. Its words are packed meanwhile."""
+        parts = [events[first : first + AT_ONCE] for first in range(0, len(events), AT_ONCE)]
+        packed = self._packed(parts[0]) if parts else b""
+        for place, some in enumerate(parts):
             begun = time.perf_counter()
-            self._add(some)
+            with self._connection() as connection:
+                connection.send_packed_command([packed])
+                packed = self._packed(parts[place + 1]) if place + 1 < len(parts) else b""
+                connection.read_response()
             yield Attempt(some, True, "added", (time.perf_counter() - begun) * 1000)
 
     def close(self) -> None:
         self._client.close()
 
-    def _add(self, events: Sequence[Event]) -> None:
-        """redis-py takes as long to pack a command as Redis takes to run it: so many words are packed here."""
-        words = ["EVAL", _ADD, "1", self._key, str(self._maxlen)]
-        for event, text in zip(events, json_texts(events), strict=True):
-            words += (event.id, event.type, text)
-        encoded = [word.encode() for word in words]
-        packed = b"".join([b"$%d\r\n%b\r\n" % (len(word), word) for word in encoded])
-        connection = self._client.connection_pool.get_connection()
+    @contextmanager
+    def _connection(self) -> Iterator[redis.Connection]:
+        pool = self._client.connection_pool
+        connection = pool.get_connection()
         try:
-            connection.send_packed_command([b"*%d\r\n" % len(encoded), packed])
-            connection.read_response()
+            yield connection
         except redis.ResponseError:
             raise  # it was understood, and refused
         except BaseException:
             connection.disconnect()
             raise
         finally:
-            self._client.connection_pool.release(connection)
+            pool.release(connection)
+
+    def _packed(self, events: Sequence[Event]) -> bytes:
+        """redis-py takes as long to pack a command as Redis takes to run it: so many words are packed here.
+
+        Names of events and their JSON are ASCII, so a word has as many bytes as letters.
+        """
+        first = ["EVAL", _ADD, "1", self._key, str(self._maxlen)]
+        head = b"".join(b"$%d\r\n%b\r\n" % (len(word), word) for word in map(str.encode, first))
+        words = []
+        for event, text in zip(events, json_texts(events), strict=True):
+            number, kind = event.id, event.type
+            words.append(f"${len(number)}\r\n{number}\r\n${len(kind)}\r\n{kind}\r\n${len(text)}\r\n{text}\r\n")
+        return b"*%d\r\n" % (len(first) + 3 * len(events)) + head + "".join(words).encode("ascii")
 
 
 def stream_key(name: str) -> str:
