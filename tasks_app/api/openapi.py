@@ -47,6 +47,7 @@ NULL = {"type": "null"}
 _REVISED = (
     "CalendarOut",
     "JobOut",
+    "JobSavedOut",
     "AlarmRuleOut",
     "AlarmChannelOut",
     "NewAlarmChannelOut",
