@@ -22,15 +22,15 @@ from tasks_app.lifecycle.limited import Wanted, claim_limited, declare_limits, g
 from tasks_app.models import Curb, LanePause, LaneResume, ScheduleTask, ServiceMinute, TaskBatch, TypeLimit
 from tests.support.engine import claim_due, make_due, row, run_due
 from tests.support.levels import measured
-from tests.support.marks import LONG_LEASES, commits
-from tests.support.safeguards import Beat, many, sizes, watched
+from tests.support.marks import commits
+from tests.support.safeguards import PATIENT, Beat, many, sizes, watched
 
 pytestmark = commits
 
 
 @pytest.fixture(autouse=True)
 def _watched(settings):
-    settings.PUNCTUAL = settings.PUNCTUAL | LONG_LEASES
+    settings.PUNCTUAL = settings.PUNCTUAL | PATIENT
     watched()
 
 

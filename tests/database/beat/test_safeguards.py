@@ -41,17 +41,17 @@ from tasks_app.models import (
 from tests.support.backfill import backfilled, hourly, hours
 from tests.support.engine import claim_due, make_due, run_due
 from tests.support.jobs import make
-from tests.support.marks import LONG_LEASES, commits
+from tests.support.marks import commits
 from tests.support.moves import FINAL, away, ids_of, settled, started
 from tests.support.operators import operator
-from tests.support.safeguards import Beat, look, many, overdue, ran, sizes, watched
+from tests.support.safeguards import PATIENT, Beat, look, many, overdue, ran, sizes, watched
 
 pytestmark = commits
 
 
 @pytest.fixture(autouse=True)
 def _watched(settings, monkeypatch):
-    settings.PUNCTUAL = settings.PUNCTUAL | LONG_LEASES
+    settings.PUNCTUAL = settings.PUNCTUAL | PATIENT
     monkeypatch.setattr(pulse, "SETTLED_SECONDS", 0.0)  # here nobody is still committing
     watched()
 
