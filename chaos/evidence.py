@@ -13,7 +13,7 @@ from django.db import connection
 from tasks_app.engine.watch.invariants import broken_rules
 from tasks_app.models import Campaign
 
-from . import journal, turns
+from . import curbs, journal, turns
 from .events import EventEvidence, Matched, wrong_events
 from .fleet import Fleet
 from .graphs import out_of_order
@@ -24,7 +24,7 @@ from .subscribers import BAD, GOOD
 from .workload import BRIEF_TYPE, POISON_MAX_RETRY, POISONS, Wish, is_transactional
 
 _TASK = "id, biz_key, status, updated_at, job"
-_BATCH = "batch_no, ids, ok, failed, reaped, worker, claimed_at, started_at, finished_at"
+_BATCH = "batch_no, lane, task_type, ids, ok, failed, reaped, worker, claimed_at, started_at, finished_at"
 TASKS = f"(SELECT {_TASK} FROM punctual_task UNION ALL SELECT {_TASK} FROM punctual_past) AS t"
 BATCHES = f"(SELECT {_BATCH} FROM punctual_batch UNION ALL SELECT {_BATCH} FROM punctual_past_batch) AS b"
 # A worker had time to take a batch if it was ready for so long, or started so long ago, before the load ended.
@@ -68,8 +68,18 @@ def gather(
         wrong_events=list(wrong_events(events)) if events else [],
         out_of_order=out_of_order() if scenario.graphs else [],
         wrong_answers=_wrong_answers(again),
+        wrong_curbs=_wrong_curbs() if scenario.holds else [],
         wrong_turns=list(turns.wrong_turns(turns.witnessed(), turns.results())) if scenario.turns else [],
     )
+
+
+def _wrong_curbs() -> list[str]:
+    claims = _query(
+        "SELECT lane, task_type, cardinality(ids), date_part('epoch', claimed_at)"
+        f" FROM {BATCHES} WHERE started_at IS NOT NULL"
+    )
+    found = curbs.wrong_curbs(curbs.stretches(), (curbs.Claim(*row) for row in claims), curbs.open_incidents())
+    return list(found)
 
 
 def _events(scenario: Scenario) -> EventEvidence:

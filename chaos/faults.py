@@ -8,6 +8,7 @@ import redis
 
 from tasks_app.embedded import Services
 
+from . import curbs
 from .fleet import Fleet
 from .receiver import Receiver
 from .rubbish import RUBBISH, forged
@@ -116,6 +117,25 @@ class Faults:
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                 " WHERE datname = current_database() AND pid <> pg_backend_pid()"
             )
+
+    # Safeguards.
+
+    def begin_hold(self, name: str) -> None:
+        """On until somebody ends it."""
+        self._services.postgres.wait_ready()
+        curbs.force(name, curbs.LONGEST_SECONDS)
+
+    def end_hold(self, name: str) -> None:
+        self._services.postgres.wait_ready()
+        curbs.end(name)
+
+    def begin_lapse(self, name: str) -> None:
+        """On until its time is over."""
+        self._services.postgres.wait_ready()
+        curbs.force(name, curbs.HOLD_SECONDS)
+
+    def end_lapse(self, _: str) -> None:
+        """It has ended by itself, or does as soon as a beat looks."""
 
     def _broker(self) -> redis.Redis:
         return redis.Redis.from_url(self._services.redis_url, socket_timeout=10)

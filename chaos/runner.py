@@ -19,7 +19,7 @@ from django.db.models import Max
 
 from scheduler_project.temporary import TemporaryStack, temporary_stack
 
-from . import turns
+from . import curbs, turns
 from .faults import Faults
 from .fleet import ROOT, Fleet
 from .graphs import make_graphs
@@ -101,6 +101,8 @@ class _Run:
         wishes += graphs
         if self.scenario.turns:
             turns.begin()
+        if self.scenario.holds:
+            curbs.begin()
         if dead:
             self._replay(len(dead))
             wishes += dead
@@ -204,18 +206,20 @@ class _Run:
             if seen is None:
                 continue
             done, unfinished, waiting_for_their_time = seen
-            if not unfinished and not self._campaign_runs():
+            held = self.scenario.holds and self._any("punctual_curb")
+            if not unfinished and not held and not self._any("punctual_campaign WHERE state = 'RUNNING'"):
                 break
-            if done != last or waiting_for_their_time:
+            if done != last or waiting_for_their_time or held:
                 last, moved_at = done, time.monotonic()
             elif time.monotonic() - moved_at > STUCK_SECONDS:
                 break
         return time.monotonic() - begun
 
-    def _campaign_runs(self) -> bool:
+    def _any(self, rows: str) -> bool:
+        """Whether there are such rows, or nobody knows."""
         try:
             with psycopg.connect(self.stack.services.database_url, autocommit=True, connect_timeout=2) as connection:
-                return bool(connection.execute("SELECT FROM punctual_campaign WHERE state = 'RUNNING'").fetchall())
+                return bool(connection.execute(f"SELECT FROM {rows} LIMIT 1").fetchall())
         except psycopg.OperationalError:
             return True
 

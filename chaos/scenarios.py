@@ -14,6 +14,8 @@ QUIET_START, QUIET_END = 2.0, 8.0  # seconds without a fault at both ends of a r
 MOVES = {"CHAOS_MOVES": "1"}
 EVENTS = {"CHAOS_EVENTS": "1"}
 GRAPHS = {"CHAOS_GRAPHS": "1"}
+SAFEGUARDS = {"CHAOS_SAFEGUARDS": "1"}
+HOLDS = ("degraded", "low", "type", "trial", "retries")  # as in curbs.py; a test compares them
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,7 @@ class Scenario:
     graphs: bool = False  # jobs that wait for each other run beside the tasks, of which there are a tenth as many
     webhooks: bool = False  # and one of the subscribers is a receiver of webhooks
     turns: bool = False  # jobs that must not run over themselves fire every second
+    holds: bool = False  # safeguards are forced and ended, and a witness sees what they hold back
     moves: bool = False  # what is over goes to the past at once, and what is of BRIEF_TYPE goes for good soon after
     judges_recovery: bool = True  # False: how long each recovery took is told, not judged, since others use the machine
 
@@ -167,6 +170,21 @@ def _graph(dice: random.Random) -> Iterable[Fault]:
         yield Fault(at, *dice.choice(victims))
 
 
+def _safeguards(dice: random.Random) -> Iterable[Fault]:
+    """Curbs go on and off, by somebody's word or by themselves, while whoever decides and acts is killed or frozen."""
+    menu = [(kind, name, 10) for kind in ("hold", "lapse") for name in HOLDS]
+    menu += [("kill", name, 0) for name in BEATS * 4 + WORKERS]
+    menu += [("cut_connections", "database", 0), ("stop_postgres", "database", 1)] * 2
+    menu += [("freeze", name, 5) for name in BEATS]
+    dice.shuffle(menu)
+    moments = list(zip(spread(dice, times=len(menu), until=74), menu, strict=True))
+    stops = [at for at, (kind, _, _) in moments if kind == "stop_postgres"]
+    for at, (kind, target, seconds) in moments:
+        while kind == "hold" and any(stop - 1 < at + seconds < stop + 2 for stop in stops):
+            seconds += 1  # nobody can end it while the database is away
+        yield Fault(at, kind, target, seconds)
+
+
 def _small(dice: random.Random) -> Iterable[Fault]:
     """A bit of everything that takes no longer than a lease, in an order of the seed's own."""
     menu = [
@@ -256,6 +274,15 @@ ALL = {
             _graph,
             GRAPHS,
             graphs=True,
+        ),
+        Scenario(
+            "safeguards",
+            "safeguards hold lanes, types and retries back, ten times for 10 s, and let them go; beats killed and "
+            "stopped for more than a lease, workers killed, PostgreSQL stopped, connections cut",
+            98,
+            _safeguards,
+            SAFEGUARDS,
+            holds=True,
         ),
         Scenario(
             "small",

@@ -4,10 +4,13 @@ import os
 
 from scheduler_project.settings import *  # noqa: F403
 from scheduler_project.settings import DATABASES, INSTALLED_APPS, PUNCTUAL
+from tasks_app.core import safeguards
 
 INSTALLED_APPS = [*INSTALLED_APPS, "chaos"]
 PUNCTUAL = PUNCTUAL | {
     "EVENTS": ["*"],  # the oracle compares what was told with what happened
+    # One task in ten fails, and thousands die on purpose: no safeguard has to do anything about that.
+    "SAFEGUARDS": {str(name): {"mode": "off"} for name in safeguards.Name},
     "OUTGOING_ALLOW": ["127.0.0.1"],  # where receiver.py listens
     "CANARY_SECONDS": 0,
     "DISPATCH_LEASE_SECONDS": 3.0,
@@ -42,5 +45,20 @@ if os.environ.get("CHAOS_EVENTS"):
 if os.environ.get("CHAOS_GRAPHS"):
     # Planned shortly before it fires, so that planners are at work all the time.
     PUNCTUAL |= {"PLAN_AHEAD_SECONDS": 3.0, "PLAN_SECONDS": 0.5}
+if os.environ.get("CHAOS_SAFEGUARDS"):
+    # They act when they are forced, and when tasks start late, as they will with beats being killed: for seconds
+    # instead of minutes.
+    far = {"limit": 1e9}
+    PUNCTUAL |= {
+        "SAFEGUARD_SECONDS": 0.5,
+        "SAFEGUARDS": {
+            "delay": {"limit": 1_500, "on_seconds": 1, "off_seconds": 2},
+            "failures": {"limit": 0.01},
+            "breaker": {"limit": 1},
+            "dead_letters": far,
+            "retries": far,
+            "slow_handler": far,
+        },
+    }
 if os.environ.get("CHAOS_TWICE"):
     PUNCTUAL["CELERY"]["beat_scheduler"] = "chaos.doubling_beat:DoublingBeat"

@@ -38,7 +38,7 @@ READABLE = "abcdefghjkmnpqrstuvwxyz23456789"
 
 # With the name of the variable behind it: set when that is the example service, which then is one of our processes.
 EXAMPLE_PORT = "PUNCTUAL_EXAMPLE_PORT_"
-SCALE = "PUNCTUAL_SCALE"  # how few and how many workers are started beside the one there is, such as 0-3
+SPARE = "PUNCTUAL_SPARE_WORKERS"  # how few and how many are started beside the one there is, such as 0-3
 
 
 class UpError(Exception):
@@ -82,14 +82,14 @@ def processes(port: int, env: dict[str, str]) -> list[ProcessSpec]:
         if (given := env.get(EXAMPLE_PORT + url))
     ]
     backup = [python, str(BASE_DIR / "manage.py"), "backup", "stream"]
-    scale = [python, str(BASE_DIR / "manage.py"), "scale", "--workers", env.get(SCALE, "")]
+    scale = [python, str(BASE_DIR / "manage.py"), "scale", "--workers", env.get(SPARE, "")]
     return [
         *examples,
         ProcessSpec("web", [python, "-m", "gunicorn", f"{app}.wsgi", "--bind", f"{HOST}:{port}"], env, BASE_DIR),
         ProcessSpec("beat", [*celery, "beat", "--loglevel", "INFO"], env, BASE_DIR),
         ProcessSpec("worker", [*celery, "worker", "--loglevel", "INFO", *QUIET], env, BASE_DIR),
         *([ProcessSpec("backup", backup, env, BASE_DIR)] if os.environ.get("BACKUP_URLS") else []),
-        *([ProcessSpec("scale", scale, env, BASE_DIR)] if env.get(SCALE) else []),
+        *([ProcessSpec("scale", scale, env, BASE_DIR)] if env.get(SPARE) else []),
     ]
 
 
@@ -113,8 +113,8 @@ def up(run: Run) -> None:
     _handle_signals(run)
     home, password = prepare_home(home_directory())
     with ExitStack() as ending:
-        env = start_databases(run, home, ending) | choose_examples() | own_address(run)
-        env |= {SCALE: os.environ[SCALE]} if os.environ.get(SCALE) else {}
+        spare = choose_spare(os.environ.get(SPARE, ""))
+        env = start_databases(run, home, ending) | choose_examples() | own_address(run) | spare
         manage("migrate", ["--noinput"], env)
         manage("seed_demo", [], env | {"PUNCTUAL_ADMIN_PASSWORD": password})
         run.supervisor = Supervisor(processes(run.port, env), servers=run.servers)
@@ -166,6 +166,14 @@ def choose_port(wanted: str) -> int:
         f"The ports {DEFAULT_PORT} to {DEFAULT_PORT + PORTS_TO_TRY - 1} of {HOST} are all in use. "
         "Set PORT to a free one."
     )
+
+
+def choose_spare(wanted: str) -> dict[str, str]:
+    """How few and how many workers may be started and stopped beside the one there is, as they are needed."""
+    least, _, most = wanted.partition("-")
+    if wanted and not (least.isdecimal() and most.isdecimal() and int(least) <= int(most) <= 100):
+        raise UpError(f"{SPARE} is {wanted!r}; give how few and how many, such as 0-3, at most 100.")
+    return {SPARE: wanted} if wanted else {}
 
 
 def choose_examples() -> dict[str, str]:

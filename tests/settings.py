@@ -1,5 +1,6 @@
 """The project's settings with the test app and short leases; used by the tests and the processes they start."""
 
+import json
 import os
 
 from scheduler_project.settings import *  # noqa: F403
@@ -24,6 +25,8 @@ PUNCTUAL = PUNCTUAL | {
     # A web process that is there for many tests would look at the tables of each; on a busy machine knocks take long.
     "LOOKOUT_SECONDS": float(os.environ.get("TEST_LOOKOUT_SECONDS", "0")),
     "SHED_MS": 0.0,
+    "SAFEGUARD_SECONDS": float(os.environ.get("TEST_SAFEGUARD_SECONDS", "5")),
+    "SAFEGUARDS": json.loads(os.environ.get("TEST_SAFEGUARDS", "{}")),
     "WAKEUP_MS": 5000.0,  # on a busy machine Redis may take longer than the 50 ms that a caller would give it
 }
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

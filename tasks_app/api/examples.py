@@ -10,6 +10,13 @@ _JOB_IN = {
     "timezone": "Europe/Berlin",
     "payload": {"to": "sales"},
 }
+_ADVICE = {
+    "at": "2027-03-01T08:00:00Z",
+    "firings": 3121,
+    "jitter": 600,
+    "words": "It makes a peak worse. At 08:00 UTC on 01 Mar, 3,121 firings come together, and the workers "
+    "can run about 2,400 in a minute. Spread over 600 seconds (jitter), its busiest minute would have 12.",
+}
 _JOB = _JOB_IN | {
     "calendar": None,
     "on_day_off": "skip",
@@ -425,6 +432,7 @@ EXAMPLES = {
         {"task_type": "INVOICE_SEND", "key": 4712, "delay": 0},
     ],
     "JobOut": [_JOB, _JOB | {"declared": _DECLARED}],
+    "JobSavedOut": [_JOB | {"advice": None}, _JOB | {"advice": _ADVICE}],
     "JobPage": [{"items": [_JOB], "next": "daily report"}],
     "TaskOut": [_TASK],
     "TaskPage": [{"items": [_TASK], "next": "1001"}],
@@ -583,13 +591,7 @@ EXAMPLES = {
                 "capacity_per_minute": 2400.0,
                 "age_seconds": 12.5,
             },
-            "advice": {
-                "at": "2027-03-01T08:00:00Z",
-                "firings": 3121,
-                "jitter": 600,
-                "words": "It makes a peak worse. At 08:00 UTC on 01 Mar, 3,121 firings come together, and the workers "
-                "can run about 2,400 in a minute. Spread over 600 seconds (jitter), its busiest minute would have 12.",
-            },
+            "advice": _ADVICE,
             "errors": [
                 {"field": "task_type", "detail": "task_type is missing; it says what runs. You may use REPORT_SEND."}
             ],

@@ -13,7 +13,7 @@ from .auth import caller
 from .enums import Lane
 from .jobs import given_fields, instant_of
 from .problems import FieldErrorOut, may_answer
-from .schemas import Delay, FallsOut, Firing, JobPatch
+from .schemas import AdviceOut, Delay, FallsOut, Firing, JobPatch
 
 router = Router(tags=["scheduler"])
 drafts = Router(tags=["jobs"])
@@ -64,15 +64,6 @@ class DayOut(Schema):
     own: list[int] = Field(description="Firings of this one in each step")
     capacity_per_minute: float | None
     age_seconds: float
-
-
-class AdviceOut(Schema):
-    """It makes a peak worse."""
-
-    at: datetime = Field(description="The worst minute")
-    firings: int = Field(description="In that minute, with its own")
-    jitter: int | None = Field(description="Seconds that would help; null: none would")
-    words: str
 
 
 class DraftOut(Schema):

@@ -1,18 +1,22 @@
 """/jobs: create, list, read, change, delete, pause, resume, trigger, history, preview; and single firings."""
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import MISSING, fields
 from datetime import datetime, timedelta
 from typing import Annotated, TypeVar
 
+from django.db import DatabaseError
 from django.http import HttpRequest
 from ninja import Path, Query, Router
 
 from tasks_app.core.errors import Conflicting, InvalidTask, NameTaken, shown
 from tasks_app.core.jobs import JobStatus
+from tasks_app.database import atomic
 from tasks_app.engine.operations import jobs
 from tasks_app.engine.watch.browse import Bookmark, Filter
+from tasks_app.engine.watch.firing_load import advice_as_told, advice_for, load_forecast
 from tasks_app.engine.watch.job_browse import JobFilter, page_of_instances, page_of_jobs
 from tasks_app.engine.watch.status import somebody_dispatches
 from tasks_app.engine.watch.why import why_job
@@ -42,6 +46,7 @@ from .schemas import (
     JobOut,
     JobPage,
     JobPatch,
+    JobSavedOut,
     Key,
     Limit,
     MoveFiringIn,
@@ -61,6 +66,7 @@ from .schemas import (
     WhyOut,
 )
 
+log = logging.getLogger(__name__)
 router = Router(tags=["jobs"])
 Row = TypeVar("Row", JobDefinition, ScheduleTask)
 NEXT = "next"
@@ -70,10 +76,11 @@ FireTime = Annotated[
 _DEFAULTS = {field.name: field.default for field in fields(JobRequest) if field.default is not MISSING}
 
 
-@router.post("", response={201: JobOut}, summary="Create a job")
+@router.post("", response={201: JobSavedOut}, summary="Create a job")
 @may_answer(*SCOPE, "SCH_409_DUPLICATE", "SCH_409_CONFLICT")
 @mutation
 def create_job(request: HttpRequest, body: JobIn, idempotency_key: Key = None):
+    """If it makes a peak of the load worse, `advice` says so, and which jitter would help."""
     caller(request).refuse_closed_type(body.task_type)
     given = given_fields(body)
     if given.pop("delay", None) is not None:
@@ -81,7 +88,7 @@ def create_job(request: HttpRequest, body: JobIn, idempotency_key: Key = None):
     _refuse_hidden_parents(request, body)
     with telling(request), naming_fields():
         made = jobs.create_job(JobRequest(**given), operator(request, body.reason), tenant=caller(request).tenant)
-    return 201, JobOut.of(usable(request, made))
+    return 201, _saved(usable(request, made))
 
 
 @router.get("", response=JobPage, summary="List jobs, by name")
@@ -107,12 +114,13 @@ def read_job(request: HttpRequest, job_id: Id):
     return JobOut.of(job)
 
 
-@router.patch("/{job_id}", response=JobOut, summary="Change a job")
+@router.patch("/{job_id}", response=JobSavedOut, summary="Change a job")
 @may_answer(*SCOPE, "SCH_409_DUPLICATE", "SCH_409_CONFLICT")
 @mutation
 def edit_job(request: HttpRequest, job_id: Id, body: JobPatch, if_match: NeededRevision, idempotency_key: Key = None):
-    """A field that is left out stays as it is; null sets it to its default."""
-    own_job(request, job_id)
+    """A field that is left out stays as it is; null sets it to its default. If it makes a peak of the load worse,
+    `advice` says so."""
+    was = own_job(request, job_id)
     if body.task_type is not None:
         caller(request).refuse_closed_type(body.task_type)
     _refuse_hidden_parents(request, body)
@@ -124,7 +132,7 @@ def edit_job(request: HttpRequest, job_id: Id, body: JobPatch, if_match: NeededR
             tenant=caller(request).tenant,
             revision=_revision(if_match),
         )
-    return 200, JobOut.of(usable(request, job))
+    return 200, _saved(usable(request, job), was)
 
 
 @router.delete("/{job_id}", response={204: None}, summary="Delete a job")
@@ -308,6 +316,18 @@ def operator(request: HttpRequest, reason: str | None = None) -> Operator:
     asked = caller(request)
     tenant = None if asked.is_person else asked.tenant
     return Operator(asked.name, (reason or "").strip() or "through the API", tenant=tenant)
+
+
+def _saved(job: JobDefinition, was: JobDefinition | None = None) -> JobSavedOut:
+    """With advice, if there is some; `was`: the same one before the change."""
+    try:
+        with atomic():  # what only advises must not undo what was saved
+            advice = advice_for(job, was)
+            told = advice and advice_as_told(advice, load_forecast().capacity)
+    except DatabaseError as error:
+        log.warning("forecast.failed job=%d error=%r", job.id, str(error).strip())
+        told = None
+    return JobSavedOut(**JobOut.of(job).model_dump(), advice=told)
 
 
 def _job(request: HttpRequest, job_id: int) -> JobDefinition:

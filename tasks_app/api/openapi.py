@@ -48,6 +48,7 @@ NULL = {"type": "null"}
 _REVISED = (
     "CalendarOut",
     "JobOut",
+    "JobSavedOut",
     "AlarmRuleOut",
     "AlarmChannelOut",
     "NewAlarmChannelOut",

@@ -268,6 +268,21 @@ class JobOut(Schema):
         )
 
 
+class AdviceOut(Schema):
+    """It makes a peak worse."""
+
+    at: datetime = Field(description="The worst minute")
+    firings: int = Field(description="In that minute, with its own")
+    jitter: int | None = Field(description="Seconds that would help; null: none would")
+    words: str
+
+
+class JobSavedOut(JobOut):
+    """A job as it was saved, and what whoever saved it should know."""
+
+    advice: AdviceOut | None = Field(description="It makes a peak of the load worse; null: it makes none worse")
+
+
 def _declared(record: DeclaredJob | None, job: JobDefinition) -> dict | None:
     if record is None:
         return None

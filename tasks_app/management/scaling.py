@@ -69,11 +69,6 @@ class Scaler:
         ]
         return [one for one in done if one]
 
-    def stop_all(self) -> None:
-        for kind in (WORKER, BEAT):
-            for number in self._runner.running(kind):
-                self._runner.stop(kind, number)
-
     def _move(self, kind: str, more: int, now: float) -> str:
         mine = self._runner.running(kind)
         goal = self._bounds[kind].fit(len(mine) + more)
@@ -97,24 +92,27 @@ class Scaler:
         return ""
 
 
+class NotDone(Exception):
+    """systemd did not do it; the text is its own."""
+
+
 class Children:
-    """Processes of this one."""
+    """Processes of this one, in its group: whoever ends that ends them too."""
 
     def __init__(self, commands: Mapping[str, Callable[[int], Sequence[str]]]) -> None:
         self._commands = commands
         self._children: dict[tuple[str, int], subprocess.Popen] = {}
 
     def start(self, kind: str, number: int) -> None:
-        self._children[kind, number] = subprocess.Popen(self._commands[kind](number), start_new_session=True)
+        self._children[kind, number] = subprocess.Popen(self._commands[kind](number))
 
     def stop(self, kind: str, number: int) -> None:
-        child = self._children.pop((kind, number))
-        child.terminate()
-        try:
-            child.wait(END_SECONDS)
-        except subprocess.TimeoutExpired:
-            child.kill()
-            child.wait()
+        self._end([self._children.pop((kind, number))])
+
+    def stop_all(self) -> None:
+        """At once, since each may take a while."""
+        children, self._children = list(self._children.values()), {}
+        self._end(children)
 
     def running(self, kind: str) -> list[int]:
         for key, child in list(self._children.items()):
@@ -122,6 +120,17 @@ class Children:
                 log.warning("scale.ended kind=%s number=%d status=%s", *key, child.returncode)
                 del self._children[key]
         return sorted(number for one, number in self._children if one == kind)
+
+    def _end(self, children: Sequence[subprocess.Popen]) -> None:
+        deadline = time.monotonic() + END_SECONDS
+        for child in children:
+            child.terminate()
+        for child in children:
+            try:
+                child.wait(max(0.0, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                child.kill()
+                child.wait()
 
 
 class Units:
@@ -138,10 +147,19 @@ class Units:
 
     def running(self, kind: str) -> list[int]:
         pattern = f"{self._prefix}-{kind}@*.service"
-        told = self._ask("list-units", "--plain", "--no-legend", "--state=active,activating", pattern)
+        shape = ("--plain", "--no-legend", "--full", "--no-pager")
+        told = self._ask("list-units", *shape, "--state=active,activating", pattern)
         names = [line.split()[0] for line in told.splitlines() if line.strip()]
-        return sorted(int(name.partition("@")[2].partition(".")[0]) for name in names)
+        numbers = (name.partition("@")[2].removesuffix(".service") for name in names)
+        return sorted(int(number) for number in numbers if number.isdecimal())  # others are not ours
 
     def _ask(self, *words: str) -> str:
         asked = [*self._systemctl, *words]
-        return subprocess.run(asked, check=True, capture_output=True, text=True, timeout=60).stdout
+        try:
+            done = subprocess.run(asked, capture_output=True, text=True, timeout=60)
+        except subprocess.TimeoutExpired:
+            raise NotDone(f"`{' '.join(asked)}` did not answer within a minute.") from None
+        if done.returncode:
+            said = done.stderr.strip() or f"exit status {done.returncode}"
+            raise NotDone(f"`{' '.join(asked)}` failed: {said}")
+        return done.stdout

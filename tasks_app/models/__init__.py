@@ -7,6 +7,7 @@ from .alarm_reader import AlarmReader
 from .alarm_rule import AlarmRule
 from .api_token import ApiToken
 from .audit_entry import AuditEntry
+from .away_outcome import AwayOutcome
 from .away_task import AwayTask
 from .backfill import Backfill
 from .backup_place import BackupPlace
@@ -60,6 +61,7 @@ __all__ = [
     "AnyTask",
     "ApiToken",
     "AuditEntry",
+    "AwayOutcome",
     "AwayTask",
     "Backfill",
     "BackupPlace",

@@ -1,4 +1,5 @@
-"""The figures of all batches of a type that finished in one minute: charts read these instead of the batches."""
+"""The figures of all batches of a type that finished in one minute, and of what was told in it of tasks that were away:
+charts read these instead of the batches."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -15,6 +16,9 @@ class MinuteFigures(OurModel):
     failed = models.IntegerField()
     run_us = models.BigIntegerField()
     lateness = ArrayField(models.IntegerField(), help_text="Histogram, see core/lateness.py.")
+    returned = models.IntegerField(
+        db_default=0, help_text="Of the outcomes: of tasks that were away, which took no time."
+    )
 
     class Meta:
         db_table = "punctual_minute_figures"  # partitions by minute

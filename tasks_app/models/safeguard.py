@@ -114,6 +114,9 @@ class Pulse(OurModel):
     failed = models.IntegerField()
     run_us = models.BigIntegerField()
     lateness = ArrayField(models.IntegerField(), help_text="Histogram, see core/lateness.py.")
+    returned = models.IntegerField(
+        db_default=0, help_text="Of the outcomes: of tasks that were away, which took no time."
+    )
 
     class Meta:
         db_table = "punctual_pulse"

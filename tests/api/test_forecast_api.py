@@ -122,6 +122,23 @@ def test_a_draft_that_joins_a_peak_is_offered_a_jitter(api):
     assert api.post("/jobs/preview", calm).body["advice"] is None
 
 
+def test_a_job_that_was_saved_is_offered_a_jitter_and_none_once_it_is_spread(api):
+    nightly(60)
+    midnight = JOB | {"cron": "0 0 * * *", "timezone": "UTC"}
+
+    made = api.post("/jobs", midnight | {"name": "one more"}, Idempotency_Key="k")
+    advice = made.body["advice"]
+    assert (made.status, advice["firings"], advice["jitter"] is not None) == (201, 61, True)
+    assert f"Spread over {advice['jitter']} seconds" in advice["words"]
+    assert api.post("/jobs", midnight | {"name": "one more"}, Idempotency_Key="k").body == made.body
+
+    where = f"/jobs/{made.body['id']}"
+    same = api.patch(where, {"max_retry": 1}, If_Match="1").body
+    calm = api.patch(where, {"jitter": advice["jitter"]}, If_Match="2").body
+    assert (same["advice"]["firings"], calm["advice"]) == (61, None)
+    assert "advice" not in api.get(where).body
+
+
 def test_looking_needs_a_token_that_may_write_only_for_drafts(db):
     reader = Api(can_write=False)
 

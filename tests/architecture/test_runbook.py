@@ -1,4 +1,4 @@
-"""Whoever is woken up finds a section about it: for each condition of alarms, each alert, each rule of the verdict."""
+"""Whoever is woken up finds a section about it: for each condition of alarms, alert, safeguard, rule of the verdict."""
 
 import re
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tasks_app.core.alarms import Condition
+from tasks_app.core.safeguards import PLANNED, Name
 from tasks_app.engine.watch.verdict import RULES
 
 DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
@@ -30,6 +31,16 @@ def alerts() -> list[str]:
 @pytest.mark.parametrize("name", [*(str(one) for one in Condition), *alerts()])
 def test_each_alarm_and_each_alert_has_a_section(name):
     assert name in sections()
+
+
+@pytest.mark.parametrize("name", [name for name in Name if name not in PLANNED])
+def test_each_safeguard_has_an_alert_and_a_page_that_says_how_to_stop_it(name):
+    page = f"punctual-safeguard-{name.replace('_', '-')}"
+    asked = re.findall(r'punctual_safeguard_stage{safeguard="(\w+)"}', ALERTS.read_text())
+
+    assert (page in alerts(), asked.count(name)) == (True, 1)
+    assert f"(#{page})" in sections()["safeguard"]
+    assert "manage.py rules" in sections()[page] or name == Name.SLOW_HANDLER
 
 
 def test_there_is_no_section_about_an_alert_that_is_gone():

@@ -45,6 +45,7 @@ def test_ctrl_c_while_starting_leaves_nothing_and_exits_with_0(tmp_path):
         ({"REDIS_URL": "unix:///nowhere/valkey.sock"}, "unix:///nowhere/valkey.sock, which can't be used"),
         ({"PUNCTUAL_HOME": "/dev/null/home"}, "PUNCTUAL_HOME is /dev/null/home, which can't be used"),
         ({"PORT": "80a"}, "PORT is '80a'; it must be a number from 1 to 65535."),
+        ({"PUNCTUAL_SPARE_WORKERS": "3"}, "PUNCTUAL_SPARE_WORKERS is '3'; give how few and how many, such as 0-3"),
         ({"PORT": "8000"}, "PORT is 8000, but 127.0.0.1:8000 is in use"),
     ],
 )

@@ -6,17 +6,17 @@ from tasks_app.engine.beat.safeguards import pulse
 from tasks_app.engine.beat.safeguards.guard import guard
 from tasks_app.engine.operations.safeguards import end, forbid, force
 from tasks_app.models import Curb, Pulse, Safeguard, SafeguardIncident
-from tests.support.marks import LONG_LEASES, commits
+from tests.support.marks import commits
 from tests.support.operators import operator
 from tests.support.overlap import overlap
-from tests.support.safeguards import ran, watched
+from tests.support.safeguards import PATIENT, ran, watched
 
 pytestmark = commits
 
 
 @pytest.fixture(autouse=True)
 def _watched(settings, monkeypatch):
-    settings.PUNCTUAL = settings.PUNCTUAL | LONG_LEASES
+    settings.PUNCTUAL = settings.PUNCTUAL | PATIENT
     monkeypatch.setattr(pulse, "SETTLED_SECONDS", 0.0)
     watched()
 

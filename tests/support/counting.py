@@ -6,7 +6,7 @@ from django.db.models import F
 
 from tasks_app.engine.beat.counting import count
 from tasks_app.metrics.reading import Histogram, read
-from tasks_app.models import CountPass, TaskBatch
+from tasks_app.models import AwayOutcome, CountPass, TaskBatch
 
 LONG_AGO = timedelta(seconds=30)  # has surely been committed
 
@@ -21,6 +21,7 @@ def counted() -> str:
     """As if all that has ended, and is not counted yet, had ended a while ago."""
     mark = CountPass.objects.get().counted_until
     TaskBatch.objects.filter(finished_at__gte=mark).update(finished_at=mark)
+    AwayOutcome.objects.filter(at__gte=mark).update(at=mark)
     CountPass.objects.update(letters_seen_at=F("letters_seen_at") - LONG_AGO)
     return count()
 

@@ -19,6 +19,7 @@ GROWING = (
     "punctual_past",
     "punctual_batch",
     "punctual_past_batch",
+    "punctual_away_outcome",
     "punctual_attempt",
     "punctual_log",
     "punctual_outbox",
@@ -167,6 +168,8 @@ class History:
         part.insert("punctual_past_batch", 10, batch)
         lately = "now() - interval '2 min' - (n % 400) * interval '1 s'"
         part.insert("punctual_batch", 20, batch | {"finished_at": lately})
+        outcome = {"at": SOME_DAY, "lane": LANE_OF, "task_type": f"'{TYPE}'", "ok": "1", "failed": "0"}
+        part.insert("punctual_away_outcome", 10, outcome)
         failure = {
             "task_id": "n",
             "attempt": "1",

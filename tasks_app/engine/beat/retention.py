@@ -12,6 +12,7 @@ KEEP_NODES_SECONDS = 3_600
 KEEP_ANSWERS_DAYS = 1  # of keyed requests to the API
 KEEP_HOSTS_DAYS = 7  # that failed and were not called again
 KEEP_PROGRESS_DAYS = 1 / 24  # of runs that are over
+KEEP_OUTCOMES_DAYS = 2  # a roll-up looks back a day
 CAMPAIGNS = 10  # in one step: a large one has a thousand chunks
 
 
@@ -29,6 +30,7 @@ class Pruned:
     runs: int
     hosts: int
     reports: int
+    outcomes: int
     progress: int
     traces: int
 
@@ -48,6 +50,7 @@ def prune(steps: int = 20) -> Pruned:
         runs=_prune("prune_runs", conf().KEEP_HOT_DAYS, steps),
         hosts=_prune("prune_hosts", KEEP_HOSTS_DAYS, steps),
         reports=_prune("prune_reports", KEEP_ANSWERS_DAYS, steps),
+        outcomes=_prune("prune_away_outcomes", KEEP_OUTCOMES_DAYS, steps),
         progress=_walk("prune_progress", KEEP_PROGRESS_DAYS, steps),
         traces=_walk("prune_traces", 0, steps),
     )

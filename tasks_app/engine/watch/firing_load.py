@@ -137,6 +137,12 @@ def group_of(job: JobDefinition) -> JobGroup:
     return JobGroup(job.schedule, job.lane, 1, job.jitter_offset, job.start_at, job.end_at, left)
 
 
+def advice_as_told(advice: Advice, capacity: Capacity) -> dict:
+    """As panels and callers of the API read it."""
+    words = advice_in_words(advice, capacity)
+    return {"at": advice.at, "firings": advice.firings, "jitter": advice.jitter, "words": words}
+
+
 def advice_in_words(advice: Advice, capacity: Capacity) -> str:
     beyond = capacity.per_minute is not None and advice.firings > capacity.per_minute
     most = f", and the workers can run about {capacity.per_minute:,.0f} in a minute" if beyond else ""

@@ -16,7 +16,7 @@ from tasks_app.lifecycle.jobs.view import Coming, FallsOut, draft_of, firing_in_
 from tasks_app.models import JobDefinition
 from tasks_app.models.schedule_task import DEFAULT_TENANT
 
-from .firing_load import Capacity, advice_for, advice_in_words, firings_in_a_day, load_forecast
+from .firing_load import Capacity, advice_as_told, advice_for, firings_in_a_day, load_forecast
 
 TIMES = 5
 STEP_MINUTES = 15
@@ -69,13 +69,7 @@ class JobDraft:
                 "capacity_per_minute": day.capacity.per_minute,
                 "age_seconds": day.age_seconds,
             },
-            "advice": advice
-            and {
-                "at": advice.at,
-                "firings": advice.firings,
-                "jitter": advice.jitter,
-                "words": advice_in_words(advice, day.capacity),
-            },
+            "advice": advice and advice_as_told(advice, day.capacity),
             "errors": [one._asdict() for one in self.errors],
         }
 

@@ -1,6 +1,7 @@
 """`manage.py scale`: starts and stops beats and workers on this machine, as many as are wanted, within bounds."""
 
 import json
+import shutil
 import signal
 import sys
 import threading
@@ -11,7 +12,7 @@ from django.db import DatabaseError, InterfaceError
 
 from tasks_app.core.lanes import LANES
 from tasks_app.lifecycle.safeguards.wanted import read_wanted
-from tasks_app.management.scaling import BEAT, SETTLE_SECONDS, WORKER, Bounds, Children, Scaler, Units
+from tasks_app.management.scaling import BEAT, SETTLE_SECONDS, WORKER, Bounds, Children, NotDone, Scaler, Units
 from tasks_app.management.terminal import TerminalCommand
 
 QUIET = ("--without-gossip", "--without-mingle", "--without-heartbeat")
@@ -39,6 +40,8 @@ class Command(TerminalCommand):
         bounds = {WORKER: _bounds("--workers", options["workers"]), BEAT: _bounds("--beats", options["beats"])}
         if not 1 <= options["slots"] <= 1_000:
             raise CommandError(f"--slots {options['slots']}: give 1 to 1,000.")
+        if options["systemd"] and shutil.which("systemctl") is None:
+            raise CommandError("--systemd: there is no systemctl on PATH; without it, leave --systemd out.")
         runner = Units() if options["systemd"] else Children(_commands(options))
         waits = {"calm_seconds": options["calm"], "settle_seconds": options["settle"]}
         scaler = Scaler(runner, bounds, slots=options["slots"], **waits)
@@ -50,16 +53,19 @@ class Command(TerminalCommand):
                 self._look(scaler)
                 stopped.wait(options["every"])
         finally:
-            if not options["systemd"]:
-                scaler.stop_all()
+            if isinstance(runner, Children):
+                runner.stop_all()
 
     def _look(self, scaler: Scaler) -> None:
         try:
             for words in scaler.run_once():
                 self.stdout.write(words)
+                self.stdout.flush()
         except (DatabaseError, InterfaceError) as error:
             # What runs goes on; nobody knows what is wanted.
             self.stderr.write(f"the database does not answer: {str(error).strip()}")
+        except NotDone as error:
+            self.stderr.write(str(error))
 
 
 def _bounds(option: str, text: str) -> Bounds:

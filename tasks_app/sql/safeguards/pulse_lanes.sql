@@ -7,7 +7,7 @@ SELECT l.lane,
        (SELECT coalesce(sum(n.slots), 0) FROM punctual_node n
         WHERE n.kind = 'WORKER' AND l.lane = ANY (n.lanes)
           AND n.seen_at > clock_timestamp() - make_interval(secs => %(node_ttl)s)) AS slots,
-       (SELECT coalesce(sum(p.ok + p.failed), 0) / 300.0 FROM punctual_pulse p
+       (SELECT coalesce(sum(p.ok + p.failed - p.returned), 0) / 300.0 FROM punctual_pulse p
         WHERE p.lane = l.lane AND p.minute >= date_trunc('minute', now()) - interval '5 minutes')::float8 AS rate,
        (SELECT extract(epoch FROM clock_timestamp() - min(first.late_from))::float8
         FROM unnest(%(shards)s::smallint[]) AS s(shard)

@@ -1,5 +1,6 @@
 -- complete: AWAY rows, each in the run that is named -> SUCCESS, as whoever has them reports; a rolling one is due again.
--- The run is the fence: what is reported about an earlier one finds nothing. Its batch has ended and counts nothing of it.
+-- The run is the fence: what is reported about an earlier one finds nothing. Its batch has ended and counts nothing of it, so
+-- the outcome is counted here.
 -- What rolls is told with its type: that may have a timer to wait for; and of what is over, whether others wait for it.
 WITH given AS MATERIALIZED (
     SELECT one.id, one.run, nullif(%(results)s::jsonb -> (one.place - 1)::int, 'null'::jsonb) AS result
@@ -15,12 +16,15 @@ WITH given AS MATERIALIZED (
         due_at = clock_timestamp() + t.repeat_after, updated_at = clock_timestamp()
     FROM mine m
     WHERE t.id = m.id AND t.status = 'AWAY' AND t.ran_in = m.run
-    RETURNING t.id, t.tenant, t.task_type, t.biz_key, t.job, t.fire_time, t.idem_key, t.status, t.due_at,
+    RETURNING t.id, t.tenant, t.lane, t.task_type, t.biz_key, t.job, t.fire_time, t.idem_key, t.status, t.due_at,
               m.attempt + 1 AS attempt
 ), home AS (
     DELETE FROM punctual_away a USING moved m WHERE a.task = m.id
 ), arrived AS (
     DELETE FROM punctual_progress p USING moved m WHERE p.task = m.id
+), counted AS (
+    INSERT INTO punctual_away_outcome (at, lane, task_type, ok, failed)
+    SELECT clock_timestamp(), lane, task_type, count(*), 0 FROM moved GROUP BY lane, task_type
 ), news AS NOT MATERIALIZED (
     SELECT 'task.succeeded' AS event, m.id, m.tenant, m.task_type, m.biz_key AS key, m.job, m.fire_time, m.idem_key,
            NULL::text AS worker, NULL::uuid AS batch_no, m.attempt, NULL::text AS state, NULL::jsonb AS data, FALSE AS with_data

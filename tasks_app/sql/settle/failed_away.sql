@@ -18,7 +18,7 @@ moved AS (
         finish_time = clock_timestamp(), updated_at = clock_timestamp()
     FROM mine m
     WHERE t.id = m.id AND t.status = 'AWAY' AND t.ran_in = m.run
-    RETURNING t.id, t.tenant, t.task_type, t.biz_key, t.job, t.fire_time, t.idem_key, t.status, t.due_at, t.error_code,
+    RETURNING t.id, t.tenant, t.lane, t.task_type, t.biz_key, t.job, t.fire_time, t.idem_key, t.status, t.due_at, t.error_code,
               t.error_msg, t.start_time, t.finish_time, m.run, m.worker, m.tags, m.attempt + 1 AS attempt, t.attempt = 0 AS rolls,
               CASE WHEN t.status = 'DEAD'
                    THEN punctual_fingerprint(t.task_type, t.error_code, t.error_msg, '') END AS fingerprint
@@ -33,6 +33,9 @@ moved AS (
     INSERT INTO punctual_dead_letter (task_id, tenant, task_type, error_code, error_msg, fingerprint, job, tags)
     SELECT id, tenant, task_type, error_code, error_msg, fingerprint, job, ARRAY(SELECT jsonb_array_elements_text(tags))
     FROM moved WHERE status = 'DEAD'
+), counted AS (
+    INSERT INTO punctual_away_outcome (at, lane, task_type, ok, failed)
+    SELECT clock_timestamp(), lane, task_type, 0, count(*) FROM moved GROUP BY lane, task_type
 ), news AS NOT MATERIALIZED (
     SELECT CASE m.status WHEN 'DEAD' THEN 'task.dead' ELSE 'task.failed' END AS event, m.id, m.tenant, m.task_type,
            m.biz_key AS key, m.job, m.fire_time, m.idem_key, m.worker, m.run AS batch_no, m.attempt, NULL::text AS state,

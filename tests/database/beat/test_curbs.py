@@ -1,28 +1,36 @@
 """Curbs are a layer of their own: the strictest of them and of what others have set holds, and that comes back."""
 
 import time
+from datetime import datetime, timedelta
+from uuid import uuid4
 
 import pytest
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from tasks_app.client import schedule_many
 from tasks_app.core.handlers import REGISTRY
+from tasks_app.core.lanes import LANES
+from tasks_app.core.service_levels import MINUTE
+from tasks_app.engine.beat.levels import keep_levels
+from tasks_app.engine.canary import send_canaries
 from tasks_app.engine.operations import lanes
 from tasks_app.engine.watch.invariants import broken_rules
 from tasks_app.engine.watch.why import why_task
 from tasks_app.lifecycle.claim import set_retries_aside
 from tasks_app.lifecycle.limited import Wanted, claim_limited, declare_limits, gate_rules, limits
-from tasks_app.models import Curb, LanePause, LaneResume, ScheduleTask, TaskBatch, TypeLimit
+from tasks_app.models import Curb, LanePause, LaneResume, ScheduleTask, ServiceMinute, TaskBatch, TypeLimit
 from tests.support.engine import claim_due, make_due, row, run_due
-from tests.support.marks import LONG_LEASES, commits
-from tests.support.safeguards import Beat, many, sizes, watched
+from tests.support.levels import measured
+from tests.support.marks import commits
+from tests.support.safeguards import PATIENT, Beat, many, sizes, watched
 
 pytestmark = commits
 
 
 @pytest.fixture(autouse=True)
 def _watched(settings):
-    settings.PUNCTUAL = settings.PUNCTUAL | LONG_LEASES
+    settings.PUNCTUAL = settings.PUNCTUAL | PATIENT
     watched()
 
 
@@ -162,6 +170,34 @@ def test_what_was_put_aside_is_given_out_when_nothing_slows_it_any_more(beat):
     Curb.objects.all().delete()
     beat.dispatch()
     assert failed.filter(status="RUNNING").count() == 10
+
+
+def test_a_lane_that_a_safeguard_holds_is_not_down(beat, settings):
+    """Its canary is not given out, so it can't come back; that is the safeguard's doing, and no outage."""
+    settings.PUNCTUAL = settings.PUNCTUAL | {"CANARY_SECONDS": 10.0}
+    ends = (timezone.now() - timedelta(seconds=10)).replace(second=0, microsecond=0)
+    send_canaries()
+    ScheduleTask.objects.update(created_at=ends - timedelta(hours=1))
+    measured(ends - 2 * MINUTE, served=sorted(LANES))
+    curb("lane", "low", rate=0.0)
+    Curb.objects.update(since=ends - timedelta(hours=1))
+
+    given = sizes(beat.dispatch(), "lane")
+    assert given == dict.fromkeys(set(LANES) - {"low"}, 1)
+    [one, *_] = TaskBatch.objects.all()
+    moments = [ends - n * timedelta(seconds=10) for n in range(14)]
+    TaskBatch.objects.bulk_create(_copy(one, lane, at) for lane in given for at in moments)
+    keep_levels()
+
+    last = ServiceMinute.objects.get(minute=ends - MINUTE)
+    assert (last.state, last.paused, last.down, last.served) == ("UP", ["low"], [], sorted(given))
+
+
+def _copy(batch: TaskBatch, lane: str, at: datetime) -> TaskBatch:
+    """A batch as this one, of another lane, that has come back."""
+    same = {"task_type": batch.task_type, "ids": batch.ids, "dispatcher": batch.dispatcher}
+    moments = dict.fromkeys(("claimed_at", "lease_until", "started_at", "finished_at"), at)
+    return TaskBatch(batch_no=uuid4(), lane=lane, ok=1, lateness=[1], **same, **moments)
 
 
 def test_why_names_the_safeguard():

@@ -17,10 +17,10 @@ from tasks_app.models import AlarmIncident, AuditEntry, Curb, Safeguard, Safegua
 from tests.support.alarms import rule
 from tests.support.browser import person
 from tests.support.clients import client_of
-from tests.support.marks import LONG_LEASES, commits
+from tests.support.marks import commits
 from tests.support.operators import operator
 from tests.support.ready import boss
-from tests.support.safeguards import Beat, look, many, ran, sizes, watched
+from tests.support.safeguards import PATIENT, Beat, look, many, ran, sizes, watched
 
 pytestmark = commits
 
@@ -29,7 +29,7 @@ PAGE = "/admin/tasks_app/safeguard/"
 
 @pytest.fixture(autouse=True)
 def _watched(settings, monkeypatch):
-    settings.PUNCTUAL = settings.PUNCTUAL | LONG_LEASES
+    settings.PUNCTUAL = settings.PUNCTUAL | PATIENT
     monkeypatch.setattr(pulse, "SETTLED_SECONDS", 0.0)
     watched()
 

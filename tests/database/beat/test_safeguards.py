@@ -12,16 +12,19 @@ from tasks_app.client import schedule, schedule_many
 from tasks_app.client.jobs import trigger_job
 from tasks_app.core.callbacks import HTTP_CALLBACK
 from tasks_app.core.errors import Degraded, RetryLimited
+from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lanes import LANES
 from tasks_app.engine import nodes
 from tasks_app.engine.beat.batch_size import BatchSizes
 from tasks_app.engine.beat.safeguards import pulse
 from tasks_app.engine.beat.safeguards.guard import guard
-from tasks_app.engine.canary import CANARY
+from tasks_app.engine.canary import CANARY, send_canaries
 from tasks_app.engine.operations import lanes
 from tasks_app.engine.worker.executor import run_batch
+from tasks_app.lifecycle.away import Completed, Failed, complete, fail
 from tasks_app.lifecycle.campaigns import steps
 from tasks_app.lifecycle.hosts import Called, ask
+from tasks_app.lifecycle.limited import declare_limits
 from tasks_app.lifecycle.start import start
 from tasks_app.models import (
     AuditEntry,
@@ -38,17 +41,17 @@ from tasks_app.models import (
 from tests.support.backfill import backfilled, hourly, hours
 from tests.support.engine import claim_due, make_due, run_due
 from tests.support.jobs import make
-from tests.support.marks import LONG_LEASES, commits
-from tests.support.moves import FINAL, settled, started
+from tests.support.marks import commits
+from tests.support.moves import FINAL, away, ids_of, settled, started
 from tests.support.operators import operator
-from tests.support.safeguards import Beat, look, many, overdue, ran, sizes, watched
+from tests.support.safeguards import PATIENT, Beat, look, many, overdue, ran, sizes, watched
 
 pytestmark = commits
 
 
 @pytest.fixture(autouse=True)
 def _watched(settings, monkeypatch):
-    settings.PUNCTUAL = settings.PUNCTUAL | LONG_LEASES
+    settings.PUNCTUAL = settings.PUNCTUAL | PATIENT
     monkeypatch.setattr(pulse, "SETTLED_SECONDS", 0.0)  # here nobody is still committing
     watched()
 
@@ -106,6 +109,17 @@ def test_a_late_start_slows_low_down_then_pauses_it_and_lets_it_go_step_by_step(
     assert list(told) == ["begin", "change", "change", "end"]
 
 
+def test_tasks_that_started_late_count_when_nothing_is_due_any_more():
+    for seconds in (0, 301):
+        overdue(many("T_QUIET", 30), 10)
+        run_due()
+        look(seconds)
+
+    assert on() == {("delay", ""): 1}
+    [row] = Safeguard.objects.all()
+    assert (row.figures["oldest_ms"], row.figures["p95_ms"] > 9_000) == (0, True)
+
+
 def test_a_lane_is_slowed_to_a_part_of_what_it_did_before_and_stays_at_that():
     minute = timezone.now().replace(second=0, microsecond=0)
     figures = {"ok": 30_000, "failed": 0, "run_us": 1, "lateness": []}
@@ -154,7 +168,7 @@ def test_one_bad_type_has_its_retries_slowed_and_its_backfills_stopped_and_no_ot
     assert again.filter(status="RUNNING").count() == 10
 
 
-def test_if_all_types_fail_all_retries_are_slowed():
+def test_if_all_types_fail_all_retries_are_slowed(beat):
     for task_type in ("T_PLAIN", "T_QUIET", "T_LOGS"):
         ran(task_type, ok=90, failed=10)
     look()
@@ -163,6 +177,26 @@ def test_if_all_types_fail_all_retries_are_slowed():
     assert on() == {("failures", ""): 1}
     held = set(Curb.objects.values_list("kind", "target"))
     assert held == {("retries", "T_PLAIN"), ("retries", "T_QUIET"), ("retries", "T_LOGS"), ("backfills", "*")}
+    retries = ScheduleTask.objects.filter(status="FAIL")
+    make_due(*retries.values_list("id", flat=True))
+    many("T_QUIET", 20)
+    assert 20 <= sum(sizes(beat.dispatch()).values()) <= 20 + 3  # what comes for the first time, and one retry of each
+
+    look(660)
+    look(601)
+    assert (on(), Curb.objects.count()) == ({}, 0)
+    beat.dispatch()
+    assert retries.count() == 0
+
+
+def test_retries_are_slowed_to_half_of_their_rate_since_the_failures_began():
+    ran("T_PLAIN", ok=120, failed=90)
+    look()
+    Pulse.objects.update(minute=timezone.now().replace(second=0, microsecond=0) - timedelta(minutes=2))
+    look(60)
+
+    curb = Curb.objects.get(kind="retries")
+    assert 90 / 260 / 2 < curb.rate <= 90 / 180 / 2  # by three to four minutes, and not by ten
 
 
 def test_too_many_retries_come_in_buckets_the_short_ones_first(beat, settings):
@@ -279,6 +313,20 @@ def test_a_type_that_mostly_fails_is_tried_one_by_one_until_that_succeeds(beat):
     assert sizes(beat.dispatch())["T_PLAIN"] >= 10
 
 
+def test_what_is_reported_of_tasks_that_were_away_counts_as_any_try(beat):
+    batch = away(*(f"k{n}" for n in range(21)))
+    tasks = ids_of(batch)
+    fail(batch.batch_no, [(one, Failed("NO_FILE", "not there", after=3600.0)) for one in tasks[:16]])
+    complete(batch.batch_no, [(one, Completed()) for one in tasks[16:]])
+    look()
+    assert on() == {("breaker", "T_QUIET"): 2}
+    assert [(one.ok, one.failed, one.returned) for one in Pulse.objects.all()] == [(5, 16, 21)]
+
+    many("T_QUIET", 30)
+    _refill("T_QUIET")
+    assert sizes(beat.dispatch()) == {"T_QUIET": 1}
+
+
 def test_a_trial_that_fails_keeps_the_breaker_open_and_one_that_nobody_needs_is_closed(beat):
     ran("T_PLAIN", failed=20)
     look()
@@ -330,6 +378,37 @@ def test_a_handler_that_takes_three_times_as_long_is_told_and_its_batches_shrink
     sized.refresh()
     assert sized.sizes["T_PLAIN"] < before / 5
 
+    for seconds in (180, 301):
+        _took("T_PLAIN", 1_000)
+        look(seconds)
+    assert on() == {}
+    assert SafeguardIncident.objects.get().closed_at is not None
+
+
+def test_a_handler_that_goes_on_taking_longer_is_told_for_an_hour():
+    _took("T_PLAIN", 1_000, tasks=120)
+    look()
+    look(1200)
+    for seconds in (0, 61):
+        _took("T_PLAIN", 10_000, tasks=120)
+        look(seconds)
+    assert on() == {("slow_handler", "T_PLAIN"): 1}
+
+    _took("T_PLAIN", 10_000, tasks=120)
+    look(1800)
+    assert on() == {("slow_handler", "T_PLAIN"): 1}
+    for seconds in (2400, 301):
+        _took("T_PLAIN", 10_000)
+        look(seconds)
+    assert on() == {}
+
+
+def _took(task_type: str, microseconds: int, tasks: int = 40) -> None:
+    """So many of them have just run, and took so long each."""
+    TaskBatch.objects.all().delete()
+    ran(task_type, ok=tasks)
+    TaskBatch.objects.update(run_us=tasks * microseconds)
+
 
 def test_at_a_peak_of_the_daily_profile_low_is_slowed_and_nobody_is_alarmed(beat, settings):
     settings.PUNCTUAL = settings.PUNCTUAL | {"DAILY_PROFILE": {"peaks": [{"from": "00:00", "to": "24:00", "rate": 0}]}}
@@ -370,6 +449,39 @@ def test_a_lane_without_a_worker_trips_nothing_nor_does_what_it_left():
     Node.objects.all().delete()
     look()
     nodes.report_worker(nodes.new_node_id(), "w2", 4, list(LANES))
+
+    assert _twice() == {}
+
+
+def test_retries_in_a_paused_lane_and_of_a_type_with_a_limit_trip_nothing(settings):
+    setting(settings, retries={"limit": 50}, failures={"mode": "off"}, breaker={"mode": "off"})
+    declare_limits(REGISTRY)
+    ran("T_PLAIN", failed=60, lane="low")
+    ran("T_RATED", failed=60)
+    ran("T_QUIET", failed=5)
+    lanes.pause("low", reason="the other system is down", by="ana")
+
+    assert _twice() == {}
+
+    lanes.resume("low", reason="it is up again", by="ana")
+    ran("T_QUIET", failed=1)
+    assert _twice() == {("retries", ""): 1}
+
+
+def test_retries_that_a_restored_database_has_trip_nothing(settings):
+    setting(settings, retries={"limit": 50}, failures={"mode": "off"}, breaker={"mode": "off"})
+    ran("T_PLAIN", failed=60)
+    TaskBatch.objects.update(finished_at=timezone.now() - timedelta(hours=5))
+    PulseReader.objects.update(read_until=timezone.now() - timedelta(hours=4))
+
+    assert _twice() == {}
+
+
+def test_a_canary_without_a_worker_trips_nothing(settings):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"CANARY_SECONDS": 10.0}
+    send_canaries()
+    overdue(list(ScheduleTask.objects.values_list("id", flat=True)), 100)
+    Node.objects.all().delete()
 
     assert _twice() == {}
 

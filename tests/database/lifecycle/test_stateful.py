@@ -200,6 +200,7 @@ class Tasks(RuleBasedStateMachine):
                 "punctual_dead_letter",
                 "punctual_outbox",
                 "punctual_away",
+                "punctual_away_outcome",
                 "punctual_early_report",
                 "punctual_idempotency_record",
             ):

@@ -16,12 +16,13 @@ from tasks_app.engine.beat import counting
 from tasks_app.engine.beat.chores import CHORES, Chores
 from tasks_app.engine.beat.counting import count
 from tasks_app.engine.operations.lanes import pause
+from tasks_app.lifecycle.away import Completed, Failed, complete, fail
 from tasks_app.lifecycle.reap import reap
 from tasks_app.models import Count, CountPass, Curb, DlqEntry, Node, Safeguard, TaskBatch
 from tests.support.counting import begin, counted, histogram, of, sampled, value
 from tests.support.engine import claim_due, expire_lease, run_due
 from tests.support.marks import commits
-from tests.support.moves import FINAL, OK, RETRY, away, dead, scheduled, settled, started
+from tests.support.moves import FINAL, OK, RETRY, away, dead, ids_of, scheduled, settled, started
 from tests.support.outbox import subscribed
 
 pytestmark = commits
@@ -48,6 +49,19 @@ def test_tries_are_counted_by_lane_type_and_outcome_and_only_once():
     settled(started("e"))
     counted()
     assert value("runs", "default", "T_QUIET", "ok") == 3
+
+
+def test_what_is_reported_of_a_task_that_was_away_is_a_try_and_no_batch():
+    begin()
+    batch = away("a", "b")
+    done, failed = ids_of(batch)
+    complete(batch.batch_no, [(done, Completed())])
+    fail(batch.batch_no, [(failed, Failed("NO_FILE", "not there"))])
+    for _ in range(3):
+        counted()
+
+    assert of("runs") == {("default", "T_QUIET", "ok"): 1, ("default", "T_QUIET", "failed"): 1}
+    assert of("batches") == {("default", "T_QUIET"): 1}
 
 
 def test_what_has_just_ended_is_counted_later_since_another_may_not_have_committed():

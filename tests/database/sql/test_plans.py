@@ -279,6 +279,7 @@ DOES = {
     "send alerts": send_waiting,
     "tell of a run": tell_of_a_run,
     "prune traces": lambda: sql.run("prune_traces", {"after": 0, "step": 100}),
+    "prune outcomes": lambda: sql.run("prune_away_outcomes", {"keep": 10 * DAY, "step": 100}),
     "prune progress": lambda: sql.run("prune_progress", {"after": 0, "keep": 3600.0, "step": 100}),
     "prune revisions": lambda: sql.run("prune_revisions", {"after": 0, "keep": DAY, "step": 100}),
     "cut a window": cut_a_window,

@@ -1,16 +1,21 @@
 """The figures behind the charts: minutes rolled up from batches, the next hour's load, guesses for great numbers."""
 
+from datetime import timedelta
+
 import pytest
 from django.db import connection
+from django.utils import timezone
 
 from tasks_app.client import schedule, schedule_many
 from tasks_app.engine.beat.roll_up import roll_up
 from tasks_app.engine.watch import figures, status
 from tasks_app.engine.watch.figures import last_hour, next_hour
-from tasks_app.models import MinuteFigures, TaskBatch
+from tasks_app.lifecycle.away import Completed, Failed, complete, fail, lose
+from tasks_app.models import AwayOutcome, AwayTask, MinuteFigures, TaskBatch
+from tasks_app.sql import run
 from tests.support.engine import run_due
 from tests.support.marks import commits
-from tests.support.moves import scheduled
+from tests.support.moves import TYPE, away, ids_of, scheduled
 
 pytestmark = commits
 
@@ -62,6 +67,50 @@ def test_a_minute_that_is_still_running_is_not_rolled_up_and_is_read_from_the_ba
 
     assert MinuteFigures.objects.count() == 1
     assert last_hour().last(60).ok == 15
+
+
+def come_home(minutes_ago: int = 0) -> None:
+    """Four tasks were away: two are reported done, one failed, and of one nothing is heard."""
+    batch = away("a", "b", "c", "d")
+    one, two, three, four = ids_of(batch)
+    execute("UPDATE punctual_batch SET finished_at = now() - interval '2 hours'")
+    assert len(complete(batch.batch_no, [(one, Completed()), (two, Completed())])) == 2
+    assert complete(batch.batch_no, [(one, Completed())]) == []  # a second report counts for nothing
+    assert len(fail(batch.batch_no, [(three, Failed("NO_FILE", "not there"))])) == 1
+    AwayTask.objects.filter(task=four).update(until=timezone.now() - timedelta(seconds=1))
+    assert len(lose()) == 1
+    at = "date_trunc('minute', now()) - make_interval(mins => %s) + interval '1 s'"
+    execute(f"UPDATE punctual_away_outcome SET at = {at}", [minutes_ago])
+
+
+def test_the_outcome_of_a_task_that_was_away_counts_in_the_minute_in_which_it_is_told():
+    come_home()
+    hour = last_hour()
+
+    assert (hour.last(1).ok, hour.last(1).failed, sum(hour.last(1).lateness)) == (2, 2, 0)
+    assert (hour.types[TYPE].ok, hour.types[TYPE].failed) == (2, 2)
+
+
+def test_outcomes_of_tasks_that_were_away_are_rolled_up_once_and_are_no_batches():
+    ran(ok=5, minutes_ago=3)
+    come_home(minutes_ago=3)
+    TaskBatch.objects.filter(ok=5).update(finished_at=AwayOutcome.objects.first().at)
+    roll_up()
+    roll_up()
+
+    minute = MinuteFigures.objects.get(ok__gt=0)  # there is another, in which they were handed over
+    assert (minute.batches, minute.ok, minute.failed, minute.returned) == (1, 7, 2, 4)
+    assert (last_hour().last(5).ok, last_hour().last(5).failed) == (7, 2)
+
+
+def test_what_was_away_says_nothing_about_how_long_a_task_takes():
+    ran(ok=5, minutes_ago=3)
+    TaskBatch.objects.update(run_us=5_000)
+    roll_up()
+    before = dict(run("pace_before", {})), run("day_load", {})
+    MinuteFigures.objects.update(ok=105, returned=100)
+
+    assert (dict(run("pace_before", {})), run("day_load", {})) == before
 
 
 def test_an_hour_has_every_minute_and_nothing_older():

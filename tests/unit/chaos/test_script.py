@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from chaos import scenarios, workload
+from chaos import curbs, scenarios, workload
 from chaos.faults import Faults
 from chaos.scenarios import ALL, BEATS, FULL, QUIET_END, WORKERS
 
@@ -78,6 +78,15 @@ def test_the_scripts_know_the_lease_of_the_settings():
 def test_every_script_that_moves_what_is_over_has_the_mover_kept_busy():
     for scenario in ALL.values():
         assert scenario.moves == (scenario.env.get("CHAOS_MOVES") == "1")
+
+
+def test_every_safeguard_is_ended_once_by_a_person_and_once_by_itself_while_beats_die():
+    script = ALL["safeguards"].script(1)
+    held = {(fault.kind, fault.target) for fault in script if fault.kind in ("hold", "lapse")}
+
+    assert held == {(kind, name) for kind in ("hold", "lapse") for name in curbs.HOLDS}
+    assert tuple(curbs.HOLDS) == scenarios.HOLDS
+    assert sum(fault.kind == "kill" and fault.target in BEATS for fault in script) == 8
 
 
 def test_the_mover_is_hit_by_every_kind_of_fault_that_can_end_it():

@@ -35,6 +35,7 @@ class TypePulse:
     lately_failed: int = 0
     lately_run: int = 0  # in two
     run_us: int = 0
+    failing_seconds: float = 0.0  # since the first minute of the ten in which one failed
     new_ok: int = 0  # since the last look
     new_failed: int = 0
 

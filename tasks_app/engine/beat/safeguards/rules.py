@@ -17,6 +17,8 @@ from tasks_app.sql import array, run
 from .pulse import Pulse, TypePulse
 
 WINDOW_SECONDS = 600.0
+LEAST_SECONDS = 60.0  # of failures, before their rate is told from them
+USUAL_SECONDS = 3_600.0  # after which what a handler takes is what it usually takes
 QUIET_SECONDS = 600.0  # a breaker that nobody wants to go through for so long is closed
 RELAPSE_SAMPLE = 5  # tries of a type whose breaker is half open: if most of them fail, it opens again
 SLOW_CALM = 2 / 3  # of the limit
@@ -74,9 +76,13 @@ def _of_failures(types: Mapping[str, TypePulse], policy: Policy) -> dict[str, ob
         "tries": sum(one.tries for one in types.values()),
         "failed": sum(one.failed for one in types.values()),
         "limit": policy.limit,
-        # About as many retries as failures: each of these is tried again.
-        "rates": {one: round(types[one].failed / WINDOW_SECONDS, 4) for one in failing},
+        # About as many retries as failures: each of these is tried again. By the time since they began.
+        "rates": {one: round(types[one].failed / _seconds(types[one]), 4) for one in failing},
     }
+
+
+def _seconds(one: TypePulse) -> float:
+    return min(max(one.failing_seconds, LEAST_SECONDS), WINDOW_SECONDS)
 
 
 def retries(pulse: Pulse, policy: Policy, rows: Rows) -> Iterator[Finding]:
@@ -201,7 +207,7 @@ def slow_handler(pulse: Pulse, policy: Policy, rows: Rows) -> Iterator[Finding]:
     for task_type, one in pulse.types.items():
         row = rows.get(task_type)
         before = pulse.sampled.before_us.get(task_type)
-        if row is not None and row.figures.get("before_ms"):
+        if row is not None and _lately_slow(row, pulse.now):
             before = 1000 * float(row.figures["before_ms"])  # as it was when it began
         if before is None or one.lately_run < policy.sample:
             continue
@@ -213,6 +219,11 @@ def slow_handler(pulse: Pulse, policy: Policy, rows: Rows) -> Iterator[Finding]:
                 f"A task of {task_type} takes {milliseconds(mean / 1000)} now, and took {milliseconds(before / 1000)}"
             )
             yield Finding(Name.SLOW_HANDLER, task_type, over, figures, f"{took} before. Its batches get smaller.")
+
+
+def _lately_slow(row: Safeguard, now: float) -> bool:
+    began = row.stage_since.timestamp() if row.stage and row.stage_since else None
+    return began is not None and now - began < USUAL_SECONDS and bool(row.figures.get("before_ms"))
 
 
 def _mean_us(one: TypePulse) -> float:
