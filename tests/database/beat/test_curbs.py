@@ -7,8 +7,8 @@ from django.db.models.functions import Now
 
 from tasks_app.client import schedule_many
 from tasks_app.core.handlers import REGISTRY
+from tasks_app.engine.doctor.whole import broken_rules
 from tasks_app.engine.operations import lanes
-from tasks_app.engine.watch.invariants import broken_rules
 from tasks_app.engine.watch.why import why_task
 from tasks_app.lifecycle.claim import set_retries_aside
 from tasks_app.lifecycle.limited import Wanted, claim_limited, declare_limits, gate_rules, limits
