@@ -1,5 +1,5 @@
 """The operator's pages: overview, tasks, jobs, calendars, campaigns, what was done by whom, batches, the fleet, tokens,
-who is told of what, alarms, safeguards, and the hosts and secrets of callbacks.
+who is told of what, alarms, safeguards, recoveries, and the hosts and secrets of callbacks.
 
 They belong to the console and never to the project's own site; without django-unfold there are none.
 """
@@ -22,6 +22,7 @@ if missing_for_console() is None:
         letters,
         lookups,
         overview,
+        recoveries,
         safeguards,
         secrets,
         subscriptions,
@@ -30,7 +31,17 @@ if missing_for_console() is None:
     )
 
     __all__ = ["alarms", "audit", "batches", "calendars", "campaigns", "fleet", "graph_runs", "hosts", "jobs"]
-    __all__ += ["letters", "lookups", "overview", "safeguards", "secrets", "subscriptions", "tasks", "tokens"]
+    __all__ += [
+        "letters",
+        "lookups",
+        "overview",
+        "recoveries",
+        "safeguards",
+        "secrets",
+        "subscriptions",
+        "tasks",
+        "tokens",
+    ]
 
     console().overview = overview.first_page
     console().banner = safeguards.banner

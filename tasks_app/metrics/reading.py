@@ -14,6 +14,7 @@ from tasks_app.models import Node
 from tasks_app.sql import run
 
 Labels = tuple[str, ...]
+_OF_RECOVERY = ("running", "resumed_shards", "replayed_events", "moved_letters")
 KINDS = {Node.BEAT: "beat", Node.WORKER: "worker"}
 
 
@@ -72,6 +73,8 @@ class _Rows:
             if age is not None:
                 yield "chore_age_seconds", (name,), max(age, 0.0)
             yield "chore_failures", (name,), figures[0]
+        for name, value in self._recovery().items():
+            yield f"recovery_{name}", (), value
         paused = {lane for lane, *_ in self._of("paused")}
         for lane in LANES:
             yield "lane_paused", (lane,), float(lane in paused)
@@ -113,6 +116,12 @@ class _Rows:
             yield "nodes", (kind,), number
         for lane, number in slots.items():
             yield "slots", (lane,), number
+
+    def _recovery(self) -> dict[str, float]:
+        """Of the last one; if there was none, all of it is 0."""
+        for _, _, seconds, figures in self._of("recovery"):
+            return {"seconds": max(seconds, 0.0)} | dict(zip(_OF_RECOVERY, figures, strict=True))
+        return dict.fromkeys(("seconds", *_OF_RECOVERY), 0.0)
 
     def _shards(self) -> Iterator[tuple[str, Labels, float]]:
         states = [state for state, *_ in self._of("shard")]

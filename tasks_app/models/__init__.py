@@ -32,6 +32,7 @@ from .minute_figures import MinuteFigures
 from .node import Node
 from .outbox_event import OutboxEvent
 from .outbox_window import OutboxWindow
+from .recovery import Recovery
 from .safeguard import Curb, Pulse, PulseReader, Safeguard, SafeguardIncident
 from .schedule_task import AnyTask, PastTask, ScheduleTask
 from .secret import Secret
@@ -92,6 +93,7 @@ __all__ = [
     "PastTask",
     "Pulse",
     "PulseReader",
+    "Recovery",
     "Safeguard",
     "SafeguardIncident",
     "ScheduleTask",

@@ -1,5 +1,5 @@
 -- read_counts: all that /metrics shows: the counts and gauges that a beat keeps, and what must be told even if none does:
--- processes, shards, lanes, canaries and chores, a few rows each. Ages are as of now.
+-- processes, shards, lanes, canaries, chores and the last recovery, a few rows each. Ages are as of now.
 SELECT 'count', c.name, c.labels, c.value, c.buckets FROM punctual_count c
 UNION ALL
 SELECT 'gauges', '', p.gauges::text, extract(epoch FROM clock_timestamp() - p.at)::float8, ARRAY[round(p.seconds * 1e6)]::bigint[]
@@ -28,3 +28,7 @@ WHERE t.task_type = %(canary)s AND t.current AND t.status <> 'CANCELLED'
 UNION ALL
 SELECT 'chore', e.name, '', extract(epoch FROM clock_timestamp() - e.done_at)::float8, ARRAY[e.failures]::bigint[]
 FROM punctual_chore e
+UNION ALL
+(SELECT 'recovery', '', '', extract(epoch FROM coalesce(r.finished_at, clock_timestamp()) - r.began_at)::float8,
+        ARRAY[(r.finished_at IS NULL)::int, r.resumed, r.replayed, r.letters_moved]::bigint[]
+ FROM punctual_recovery r ORDER BY r.id DESC LIMIT 1)
