@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from django.conf import settings
 from django.db import connection
 
-from tasks_app.engine.watch.invariants import broken_rules
+from tasks_app.engine.doctor.whole import broken_rules
 from tasks_app.models import Campaign
 
 from . import curbs, journal, turns

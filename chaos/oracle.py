@@ -37,7 +37,7 @@ class Evidence:
     lost_batches: int  # started batches whose lease ran out
     batches_at_stake: int  # and so many may, by the faults of the script
     failures: Counter = field(default_factory=Counter)  # attempts, by error code
-    broken_rules: list[str] = field(default_factory=list)  # of tasks_app/engine/watch/invariants.py
+    broken_rules: list[str] = field(default_factory=list)  # of tasks_app/engine/doctor/
     hung_processes: int = 0
     idle_workers: list[str] = field(default_factory=list)  # took no batch after the last fault
     largest_child_mb: int = 0  # of the workers' pool processes, when all was done

@@ -1,5 +1,5 @@
 """The operator's pages: overview, tasks, jobs, calendars, campaigns, what was done by whom, batches, the fleet, tokens,
-who is told of what, alarms, safeguards, quarantine, and the hosts and secrets of callbacks.
+who is told of what, alarms, safeguards, quarantine, recoveries, and the hosts and secrets of callbacks.
 
 They belong to the console and never to the project's own site; without django-unfold there are none.
 """
@@ -23,6 +23,7 @@ if missing_for_console() is None:
         letters,
         lookups,
         overview,
+        recoveries,
         safeguards,
         secrets,
         subscriptions,
@@ -36,6 +37,7 @@ if missing_for_console() is None:
         "letters",
         "lookups",
         "overview",
+        "recoveries",
         "safeguards",
         "secrets",
         "subscriptions",

@@ -239,6 +239,33 @@ _SAFEGUARD_INCIDENT = {
     "closed_at": None,
     "ending": "",
 }
+_RECOVERY = {
+    "id": 3,
+    "incident": "INC-2041",
+    "status": "RECOVERY_COMPLETED",
+    "resumed": 16,
+    "replayed": 40112,
+    "dlqMoved": 318,
+    "grade": "P2",
+    "runs": 1,
+    "by": "olga",
+    "reason": "rack 4 lost power",
+    "began_at": "2027-03-01T03:10:00Z",
+    "started_at": "2027-03-01T03:11:10Z",
+    "finished_at": "2027-03-01T03:12:04Z",
+    "seconds": 124.0,
+    "steps": [
+        {
+            "name": "freeze",
+            "done": True,
+            "after_seconds": 70.1,
+            "limit_minutes": 3,
+            "met": True,
+            "seconds": 0.012,
+            "words": "Lanes low, backfill are held, and backfills wait.",
+        }
+    ],
+}
 _TYPE = {
     "name": "INVOICE_SEND",
     "lane": "default",
@@ -761,6 +788,7 @@ EXAMPLES = {
     "InstallationChangedOut": [{"state": "active", "sentence": ""}],
     "Safeguards": [{"items": [_SAFEGUARD]}],
     "SafeguardIncidents": [{"items": [_SAFEGUARD_INCIDENT], "next": None}],
+    "Recoveries": [{"items": [_RECOVERY], "next": None}],
     "SafeguardForceIn": [{"seconds": 1800, "stage": 2, "reason": "the sale begins at nine"}],
     "SafeguardForbidIn": [{"seconds": 1800, "reason": "we know, and look into it"}],
     "SafeguardEndIn": [{"reason": "the disk was replaced"}],

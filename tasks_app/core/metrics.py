@@ -128,6 +128,11 @@ METRICS = (
     _gauge("backup_age_seconds", "place", "How long ago its newest base backup was complete."),
     _gauge("backup_restored_age_seconds", "place", "How long ago one of its bases was last restored and started."),
     _gauge("backup_place_up", "place", "1 while it can be written to."),
+    _gauge("recovery_running", "", "1 while the last recovery is not done; 0: it is, or there was none."),
+    _gauge("recovery_seconds", "", "How long the last recovery took since its incident began, or has taken so far."),
+    _gauge("recovery_resumed_shards", "", "Shards that were dispatched again in the last recovery."),
+    _gauge("recovery_replayed_events", "", "Events that subscribers got again in the last recovery."),
+    _gauge("recovery_moved_letters", "", "Dead letters whose tasks were run again in the last recovery."),
     _gauge("running_campaigns", "kind", "Campaigns that are not over and not paused."),
     # Each process of the fleet, as it reports itself.
     _gauge("process_up_seconds", "kind node", "How long it has been running."),

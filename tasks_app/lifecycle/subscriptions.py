@@ -114,6 +114,23 @@ def replay(subscription_id: int, since: datetime, operator: Operator) -> None:
         audit(operator, "replay", [_entry(row, "replayed", {"since": since.isoformat()})])
 
 
+def rewind(subscription_id: int, since: datetime, operator: Operator) -> bool:
+    """Deliver again what was written since then, if it is beyond that already; False if it is not, and nothing changes.
+
+    Unlike `replay` it never moves on: what a subscriber has still to get from before is not left out.
+    """
+    with atomic(savepoint=False):
+        row = _locked(subscription_id)
+        since = since if row.since is None else max(since, row.since)
+        window_no = run("window_at", {"since": since})[0][0]
+        if window_no is None or row.window_no < window_no or (row.window_no, row.row_id) == (window_no, 0):
+            return False
+        _set_state(row, row.state, row.reason)
+        Subscription.objects.filter(id=row.id).update(window_no=window_no, row_id=0, place=0)
+        audit(operator, "replay", [_entry(row, "replayed", {"since": since.isoformat()})])
+    return True
+
+
 def skip(subscription_id: int, seen: Place, behind: Place, what: dict, operator: Operator) -> bool:
     """Go on behind what it can't deliver; False if its cursor is not where it was `seen`, so it has gone on by itself.
     Whoever delivers it can't note anything any more."""

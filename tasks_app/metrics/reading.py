@@ -21,6 +21,7 @@ BACKUPS = (
     "backup_restored_age_seconds",
     "backup_place_up",
 )
+_OF_RECOVERY = ("running", "resumed_shards", "replayed_events", "moved_letters")
 KINDS = {Node.BEAT: "beat", Node.WORKER: "worker"}
 
 
@@ -83,6 +84,8 @@ class _Rows:
         installed = self._of("installation")
         yield "quarantined", (), float(any(state != Installation.ACTIVE for state, *_ in installed))
         yield "overdue_held", (), float(any(held for _, _, held, _ in installed))
+        for name, value in self._recovery().items():
+            yield f"recovery_{name}", (), value
         paused = {lane for lane, *_ in self._of("paused")}
         for lane in LANES:
             yield "lane_paused", (lane,), float(lane in paused)
@@ -131,6 +134,12 @@ class _Rows:
             for name, value in zip(BACKUPS, json.loads(text), strict=True):
                 if value is not None:
                     yield name, (number,), max(value, 0.0)
+
+    def _recovery(self) -> dict[str, float]:
+        """Of the last one; if there was none, all of it is 0."""
+        for _, _, seconds, figures in self._of("recovery"):
+            return {"seconds": max(seconds, 0.0)} | dict(zip(_OF_RECOVERY, figures, strict=True))
+        return dict.fromkeys(("seconds", *_OF_RECOVERY), 0.0)
 
     def _shards(self) -> Iterator[tuple[str, Labels, float]]:
         states = [state for state, *_ in self._of("shard")]

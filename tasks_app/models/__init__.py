@@ -35,6 +35,7 @@ from .minute_figures import MinuteFigures
 from .node import Node
 from .outbox_event import OutboxEvent
 from .outbox_window import OutboxWindow
+from .recovery import Recovery
 from .safeguard import Curb, Pulse, PulseReader, Safeguard, SafeguardIncident
 from .schedule_task import AnyTask, PastTask, ScheduleTask
 from .secret import Secret
@@ -98,6 +99,7 @@ __all__ = [
     "PastTask",
     "Pulse",
     "PulseReader",
+    "Recovery",
     "RehearsedTask",
     "Safeguard",
     "SafeguardIncident",

@@ -57,6 +57,7 @@ def _one_of_each() -> dict[str, object]:
     from tasks_app.client import Operator, ToStream, cancel_tasks, subscribe
     from tasks_app.client.calendars import CalendarRequest, create_calendar
     from tasks_app.lifecycle.operate import Verb
+    from tasks_app.lifecycle.recovery import begin
     from tests.support import graphs
     from tests.support.alarms import alarm_ids
     from tests.support.articles import approved, draft, publish_task
@@ -76,6 +77,7 @@ def _one_of_each() -> dict[str, object]:
     make(calendar="holidays")
     graphs.family(child=["root"])
     graphs.begun()
+    begin("INC-1", Operator("olga", "for the list of recoveries"))
     alarm_ids()
     subscribe("everything", events=["*"], to=ToStream("everything"))
     return {"boss": boss, "vera": vera}
@@ -129,7 +131,7 @@ def _filled(where: str, value: str) -> str:
 
 def test_every_list_of_the_four_apps_is_looked_at():
     apps = {where.split("/")[2] for where, _ in _lists()}
-    assert apps == {"auth", "tasks_app", "articles_app", "inventory_app"} and len(_lists()) == 21
+    assert apps == {"auth", "tasks_app", "articles_app", "inventory_app"} and len(_lists()) == 22
 
 
 def test_a_lookup_that_a_list_does_not_offer_is_refused_in_words(boss):

@@ -20,7 +20,7 @@ COUNTER = "/admin/testapp/counter/"
 NO_PAGE = re.compile(
     "login|search|autocomplete|view_on_site|.*_(delete|history|test)"
     "|tasks_app_(order|run|job_draft(_of)?|letter_(order|run|tags)"
-    "|(scheduletask|taskbatch|auditentry|campaign|graphrun|dlqentry)_add)"
+    "|(scheduletask|taskbatch|auditentry|campaign|graphrun|dlqentry|recovery)_add)"
 )
 
 
@@ -110,6 +110,7 @@ def console_addresses(rows) -> list[tuple[str, str]]:
         "graphrun": rows.run,
         "run_id": rows.run,
         "dlqentry": rows.letter,
+        "recovery": rows.recovery,
         "subscription": rows.subscription,
         "secret_id": rows.secret,
         "host": rows.host,

@@ -7,9 +7,9 @@ from django.db import connection, connections, transaction
 
 from tasks_app.client import schedule_many
 from tasks_app.engine.beat.partitions import keep_partitions
+from tasks_app.engine.doctor.whole import assert_consistent
 from tasks_app.models import PastTask, ScheduleTask
 from tasks_app.storage.partitions import partitions
-from tests.support.invariants import assert_consistent
 from tests.support.wait import wait_until
 
 KEYS = [f"key-{number}" for number in range(300)]

@@ -2,12 +2,14 @@
 
 import pytest
 
-from tests.support.invariants import assert_consistent
 from tests.support.marks import LONG_LEASES
 
 
 @pytest.fixture(autouse=True)
 def _consistent(transactional_db, settings):
+    # Imported here: this file is read before Django is set up.
+    from tasks_app.engine.doctor.whole import assert_consistent
+
     settings.PUNCTUAL = settings.PUNCTUAL | LONG_LEASES
     yield
     assert_consistent()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from django.db import connection
 
 from tasks_app import sql
+from tasks_app.engine.doctor.checks import ANYWHERE, CHECKS, LIVE, PAST
 from tasks_app.engine.watch import audit_browse, browse, letters
 from tasks_app.lifecycle import look, release
 from tasks_app.lifecycle.jobs import instances, planning
@@ -48,6 +49,12 @@ ROWS = {
     "compare_keys": {"": "SELECT unnest(%(keys)s::text[])"},
     "plan_instances": {"job": instances.OF_JOB, "cursor": planning.OF_CURSOR, "asked": instances.ASKED_FOR},
     "release": {"parents": release.OF_PARENTS, "tasks": release.OF_TASKS},
+    "next_stretch": {"live": LIVE, "past": PAST},
+    **{
+        one.statement: {"live": LIVE, "past": PAST if one.walks else ANYWHERE}
+        for one in CHECKS
+        if not one.walks or {LIVE, PAST} <= set(one.tables)
+    },
 }
 
 

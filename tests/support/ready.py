@@ -22,6 +22,7 @@ from tasks_app.lifecycle.campaigns import verbs
 from tasks_app.lifecycle.hosts import limit
 from tasks_app.lifecycle.limited import declare_limits
 from tasks_app.lifecycle.operate import Verb
+from tasks_app.lifecycle.recovery import begin
 from tasks_app.lifecycle.secret_verbs import set_secret
 from tasks_app.models import DlqEntry, HostHealth, JobDefinition
 from tests.support.alarms import alarm_ids
@@ -50,6 +51,7 @@ OPERATORS = (
     "force_safeguard",
     "forbid_safeguard",
     "end_safeguard",
+    "list_recoveries",
 )
 
 
@@ -129,6 +131,8 @@ def ready(api: Api, one: Operation, number: int = 0) -> Ready:
         force("delay", operator(), stage=1)
         for _ in range(2):  # the first look begins
             guard()
+    elif one.id == "list_recoveries":
+        begin("INC-2041", operator())
     elif one.path.startswith("/dead-letters"):
         ids["letter_id"] = letter_of(*dead(f"dead {number}"))
     elif one.path.startswith("/stock/products"):

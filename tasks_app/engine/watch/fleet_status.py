@@ -11,6 +11,7 @@ from django.db.models.functions import Now
 
 from tasks_app.conf import conf
 from tasks_app.core.lanes import LANES
+from tasks_app.core.recovery import CURB as RECOVERY
 from tasks_app.core.safeguards import PLANNED, WORDS, Kind, Name
 from tasks_app.engine.intervals import INTERVALS
 from tasks_app.lifecycle.shards import all_shards
@@ -126,6 +127,9 @@ def pauses() -> dict[str, Pause]:
     """By lane: those that somebody has paused, and those that a safeguard has paused or slowed down."""
     held: dict[str, Pause] = {}
     for row in Curb.objects.filter(kind=Kind.LANE).annotate(age=Now() - F("since")).order_by("-rate"):
+        if row.name == RECOVERY:
+            held[row.target] = Pause(f"incident {row.subject}", RECOVERY, row.age.total_seconds(), RECOVERY)
+            continue
         by = Name(row.name)
         words = "it is a peak of the daily profile" if by in PLANNED else WORDS[by]
         held[row.target] = Pause(words, f"safeguard {row.name}", row.age.total_seconds(), row.name, row.rate or 0.0)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from tasks_app.conf import conf
 from tasks_app.core.phrases import milliseconds, span
+from tasks_app.core.recovery import CURB as RECOVERY
 from tasks_app.engine.celery_app import command
 from tasks_app.engine.queues import key_of
 from tasks_app.models import Node
@@ -210,7 +211,12 @@ def canary_never_flew(status: SchedulerStatus) -> Iterator[Problem]:
 
 def paused_with_due(status: SchedulerStatus) -> Iterator[Problem]:
     for lane in status.lanes:
-        if lane.paused and not lane.paused.safeguard and lane.due:
+        if lane.paused and lane.paused.safeguard == RECOVERY and lane.due:
+            yield notice(
+                f"Lane {lane.lane!r} is held by a recovery that is not done, and {_are_due(lane)} in it.",
+                f"`manage.py recover` goes on with it where it was: {lane.paused.reason}.",
+            )
+        elif lane.paused and not lane.paused.safeguard and lane.due:
             yield notice(
                 f"Lane {lane.lane!r} is paused, and {_are_due(lane)} in it.",
                 f"Resume it on the Fleet page, or with `manage.py lane resume {lane.lane}`.",

@@ -12,6 +12,7 @@ from tasks_app.core.hosts import HOST_LIMIT, HOST_UNWELL, host_of
 from tasks_app.core.jobs import JobStatus
 from tasks_app.core.phrases import counted, first_line, span
 from tasks_app.core.receivers import receiver_of
+from tasks_app.core.recovery import CURB as RECOVERY
 from tasks_app.core.rules import Reason, Rule
 from tasks_app.core.safeguards import Kind
 from tasks_app.core.schedule import in_zone
@@ -294,6 +295,9 @@ def _lane_paused(task: ScheduleTask) -> Reason | None:
     since = span(timedelta(seconds=pause.seconds_ago))
     if pause.safeguard:
         held = f"Lane {task.lane!r} has been {pause.words} for {since}"
+        if pause.safeguard == RECOVERY:
+            words = f"{held} by the recovery from {pause.reason}, which lets it go when its turn comes."
+            return Reason(Rule.LANE_HELD, words, f"{held}.")
         words = (
             f"{held} by safeguard {pause.safeguard}: {pause.reason}. `manage.py rules end {pause.safeguard}` ends it."
         )

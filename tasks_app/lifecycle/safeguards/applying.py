@@ -144,7 +144,7 @@ def _hold(row: Safeguard, wanted: Sequence[safeguards.Curb]) -> bool:
     types = sorted(one.target for one in new if one.kind in (Kind.TYPE, Kind.RETRIES))
     if types:
         run("know_types", {"types": types})
-    _resume({one.target for one in gone if one.kind == Kind.LANE})
+    note_resumed({one.target for one in gone if one.kind == Kind.LANE})
     return True
 
 
@@ -152,7 +152,7 @@ def _columns(curb: safeguards.Curb) -> dict:
     return {"kind": curb.kind, "target": curb.target, "rate": curb.rate, "max_running": curb.max_running}
 
 
-def _resume(lanes: set[str]) -> None:
+def note_resumed(lanes: set[str]) -> None:
     """What waited in a lane that nobody slows down any more is not late from before this moment."""
     held = set(Curb.objects.filter(kind=Kind.LANE, target__in=lanes).values_list("target", flat=True)) if lanes else ()
     for lane in (one for one in LANES if one in lanes and one not in held):

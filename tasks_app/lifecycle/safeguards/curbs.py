@@ -6,6 +6,7 @@ What is dispatched is held back by the gates and brakes of the beats.
 from collections.abc import Sequence
 
 from tasks_app.core.errors import Degraded, RetryLimited
+from tasks_app.core.recovery import CURB as RECOVERY
 from tasks_app.core.safeguards import EVERYTHING, FIRES_ON, Kind
 from tasks_app.models import Curb, JobDefinition
 
@@ -20,10 +21,17 @@ def refuse_triggers(lane: str) -> None:
 
 
 def refuse_backfills(jobs: Sequence[int]) -> None:
-    """RetryLimited if a safeguard holds back the backfills of one of these jobs."""
-    held = set(Curb.objects.filter(kind=Kind.BACKFILLS).values_list("target", flat=True))
-    if not held:
+    """RetryLimited if a safeguard holds back the backfills of one of these jobs, or a recovery all of them."""
+    curbs = list(Curb.objects.filter(kind=Kind.BACKFILLS).values_list("name", "subject", "target"))
+    if not curbs:
         return
+    for name, subject, _ in curbs:
+        if name == RECOVERY:
+            raise RetryLimited(
+                f"Incident {subject} is being recovered from, so no backfill is begun. Wait until that is done, or see "
+                f"`manage.py recover {subject}`."
+            )
+    held = {target for *_, target in curbs}
     types = set(JobDefinition.objects.filter(id__in=list(jobs)).values_list("task_type", flat=True))
     stopped = sorted(types & held) or (sorted(types) if EVERYTHING in held else [])
     if stopped:

@@ -14,8 +14,8 @@ from tasks_app.core.lanes import LANES
 from tasks_app.core.service_levels import MINUTE
 from tasks_app.engine.beat.levels import keep_levels
 from tasks_app.engine.canary import send_canaries
+from tasks_app.engine.doctor.whole import broken_rules
 from tasks_app.engine.operations import lanes
-from tasks_app.engine.watch.invariants import broken_rules
 from tasks_app.engine.watch.why import why_task
 from tasks_app.lifecycle.claim import set_retries_aside
 from tasks_app.lifecycle.limited import Wanted, claim_limited, declare_limits, gate_rules, limits

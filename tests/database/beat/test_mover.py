@@ -8,10 +8,10 @@ from django.db import connection
 from tasks_app.client import cancel, find, history, reschedule, schedule, schedule_many
 from tasks_app.engine.beat import mover
 from tasks_app.engine.beat.mover import move
+from tasks_app.engine.doctor.whole import assert_consistent
 from tasks_app.lifecycle.anywhere import tasks_by_id
 from tasks_app.models import AnyTask, PastBatch, PastTask, ScheduleTask, TaskBatch
 from tests.support.engine import make_due, run_due
-from tests.support.invariants import assert_consistent
 from tests.support.marks import commits
 from tests.support.moves import FINAL, SKIP, TUESDAY, TYPE, ids_of, settled, started
 

@@ -7,6 +7,7 @@ import pytest
 from tasks_app.core.errors import HasChildren, InvalidTask
 from tasks_app.engine.beat.job_planner import plan_once
 from tasks_app.engine.beat.releaser import release
+from tasks_app.engine.doctor.whole import assert_consistent
 from tasks_app.engine.operations.backfill import BackfillRequest
 from tasks_app.engine.operations.backfill import start as start_backfill
 from tasks_app.lifecycle.campaigns import steps
@@ -16,7 +17,6 @@ from tests.support.backfill import backfilled, fired, foreseen, hourly, hours
 from tests.support.campaigns import carried_out
 from tests.support.engine import row, run_due
 from tests.support.graphs import begun, child, family, job_named, run_all, states, tasks, waits
-from tests.support.invariants import assert_consistent
 from tests.support.jobs import by, instances, now
 from tests.support.marks import commits
 

@@ -9,12 +9,12 @@ from tasks_app.client.calendars import CalendarRequest, create_calendar, edit_ca
 from tasks_app.core.errors import InvalidTask
 from tasks_app.engine.beat.job_planner import plan_once
 from tasks_app.engine.beat.releaser import release
+from tasks_app.engine.doctor.whole import assert_consistent
 from tasks_app.lifecycle.jobs import overrides, replanning, verbs
 from tasks_app.lifecycle.jobs.planning import unreadable
 from tasks_app.models import FiringOverride, GraphRun, JobDefinition, ScheduleTask, TaskWait
 from tests.support.engine import make_due, row
 from tests.support.graphs import child, family, job_named, run_all, states, tasks, waits
-from tests.support.invariants import assert_consistent
 from tests.support.jobs import by, fire_times, instances, make, now
 from tests.support.marks import commits
 from tests.support.moves import settled

@@ -12,6 +12,7 @@ from tasks_app.core.errors import InvalidTask
 from tasks_app.engine.beat.chores import lose_silent
 from tasks_app.engine.beat.job_planner import plan_once
 from tasks_app.engine.beat.releaser import release
+from tasks_app.engine.doctor.whole import assert_consistent
 from tasks_app.engine.worker.executor import run_batch
 from tasks_app.lifecycle.dead_letter import discard, replay
 from tasks_app.lifecycle.jobs import planning, verbs
@@ -24,7 +25,6 @@ from tests.support.campaigns import begun as campaign
 from tests.support.campaigns import carried_out
 from tests.support.engine import claim_due, make_due, run_due
 from tests.support.graphs import begun, child, ends, family, forget, job_named, run_all, states, tasks, waits
-from tests.support.invariants import assert_consistent
 from tests.support.jobs import by, instances, make, now
 from tests.support.marks import commits
 

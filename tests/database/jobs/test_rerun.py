@@ -7,6 +7,7 @@ import pytest
 from tasks_app.core.errors import InvalidTask, NotThere
 from tasks_app.core.graphs import RunState
 from tasks_app.engine.beat.releaser import release
+from tasks_app.engine.doctor.whole import assert_consistent
 from tasks_app.engine.operations.runs import rerun
 from tasks_app.engine.watch.runs import RunFilter, page_of_runs, run_by_id, run_of
 from tasks_app.lifecycle.jobs.run import read_run
@@ -15,7 +16,6 @@ from tasks_app.lifecycle.turns import give_turns
 from tasks_app.models import AuditEntry, JobDefinition, ScheduleTask, TaskBatch, TaskWait
 from tests.support.engine import claim_due, run_due
 from tests.support.graphs import begun, ends, family, run_all, states, tasks
-from tests.support.invariants import assert_consistent
 from tests.support.jobs import by, now
 from tests.support.marks import commits
 

@@ -12,6 +12,7 @@ from tasks_app.core.errors import InvalidTask, NotAway, NotThere
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.schedule import in_zone
 from tasks_app.engine.beat.chores import CHORES
+from tasks_app.engine.doctor.whole import assert_consistent
 from tasks_app.engine.watch.browse import Filter, browse
 from tasks_app.engine.watch.status import read_status
 from tasks_app.engine.watch.why import why_task
@@ -26,7 +27,6 @@ from tasks_app.models import AwayTask, DlqEntry, EarlyReport, IdempotencyRecord,
 from tasks_app.sql import execute, run
 from tests.support.engine import make_due, row
 from tests.support.events import told
-from tests.support.invariants import assert_consistent
 from tests.support.moves import AWAY, TYPE, away, claim_one, events, ids_of, scheduled, settled, start, started, state
 
 pytestmark = pytest.mark.django_db

@@ -24,11 +24,11 @@ from tasks_app.client import (
 from tasks_app.core.sharding import shard_of
 from tasks_app.core.states import Status
 from tasks_app.core.task import GoneAway
+from tasks_app.engine.doctor.whole import assert_consistent
 from tasks_app.lifecycle.dead_letter import Replayed, replay
 from tasks_app.lifecycle.start import start
 from tasks_app.models import DlqEntry, ScheduleTask
 from tests.support.engine import row, run_due
-from tests.support.invariants import assert_consistent
 from tests.support.marks import commits
 from tests.support.moves import (
     FINAL,

@@ -23,6 +23,7 @@ from tasks_app.core.away import Run
 from tasks_app.core.errors import NotAway
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.task import SUCCEEDED, Failure, GoneAway, NotYet, Returned, Skipped
+from tasks_app.engine.doctor.whole import assert_consistent
 from tasks_app.lifecycle.away import Completed, Failed, lose
 from tasks_app.lifecycle.claim import return_batches
 from tasks_app.lifecycle.dead_letter import Replayed, replay
@@ -31,7 +32,6 @@ from tasks_app.lifecycle.reports import report
 from tasks_app.lifecycle.settle import BatchLost, Settled, settle
 from tasks_app.lifecycle.start import StartedBatch, finish_batch, heartbeat, start, still_ours
 from tests.support.engine import claim_due, expire_lease, make_due
-from tests.support.invariants import assert_consistent
 from tests.support.marks import LONG_LEASES, commits
 from tests.support.scale import FULL
 

@@ -11,11 +11,11 @@ from tasks_app.core.away import Run
 from tasks_app.core.errors import InvalidConfiguration
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.engine.addresses import is_signed
+from tasks_app.engine.doctor.whole import assert_consistent
 from tasks_app.lifecycle.reports import checked_completed, report
 from tasks_app.models import AwayTask, EarlyReport, ScheduleTask
 from tests.support.engine import batch_row, row, run_due
 from tests.support.events import kinds
-from tests.support.invariants import assert_consistent
 from tests.support.testapp.models import Effect
 
 pytestmark = pytest.mark.django_db(transaction=True)

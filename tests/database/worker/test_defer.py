@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from tasks_app.client import find, schedule, schedule_many
 from tasks_app.core.deferral import MOST
+from tasks_app.engine.doctor.whole import assert_consistent
 from tasks_app.engine.wakeup import SIGNAL, client
 from tasks_app.engine.worker.executor import run_batch
 from tasks_app.lifecycle.dead_letter import replay
@@ -17,7 +18,6 @@ from tasks_app.lifecycle.reap import reap
 from tasks_app.models import DlqEntry, PastTask, ScheduleTask, TaskBatch
 from tasks_app.testing import fake_task
 from tests.support.engine import claim_due, expire_lease, make_due, row, run_due
-from tests.support.invariants import assert_consistent
 from tests.support.testapp.models import Effect
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -10,6 +10,7 @@ from tasks_app.engine.operations import api_tokens
 from tasks_app.engine.operations.campaigns import start_for
 from tasks_app.lifecycle.hosts import limit
 from tasks_app.lifecycle.operate import Verb
+from tasks_app.lifecycle.recovery import begin
 from tasks_app.lifecycle.secret_verbs import set_secret
 from tasks_app.lifecycle.start import start
 from tasks_app.models import AuditEntry, GraphRun, HostHealth
@@ -49,6 +50,7 @@ def one_of_each() -> SimpleNamespace:
         token=api_tokens.issue("ci", "default", Operator("olga", "for the list"))[0].id,
         operation=AuditEntry.objects.filter(verb="cancel").get().operation,
         counter=Counter.objects.create(name="orders", value=7).id,
+        recovery=begin("INC-1", Operator("olga", "for its page")).row.id,
         run=a_run().id,  # the last: it is due
     )
 

@@ -1,0 +1,50 @@
+"""Recoveries: what was done after which incident, the latest first, and the report of one."""
+
+from django.contrib import admin
+from django.http import Http404, HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from unfold.admin import ModelAdmin
+
+from tasks_app.console.site import console
+from tasks_app.engine.operations.recovery.report import as_page, seconds_of, step_rows
+from tasks_app.models import Recovery
+from tasks_app.pages.lists import refuse_unknown
+
+from .rights import LookOnly, may_view, requires
+
+SHOWN = 100
+
+
+@admin.register(Recovery, site=console())
+class RecoveryAdmin(LookOnly, ModelAdmin):
+    @requires(may_view)
+    def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
+        refuse_unknown(request)
+        rows = Recovery.objects.order_by("-id")[:SHOWN]
+        context = self.admin_site.each_context(request) | {
+            "title": "Recoveries",
+            "opts": self.opts,
+            "found": [(row, seconds_of(row)) for row in rows],
+            "shown": SHOWN,
+        }
+        return TemplateResponse(request, "tasks_app/recoveries.html", context)
+
+    @requires(may_view)
+    def change_view(self, request: HttpRequest, object_id: str, form_url="", extra_context=None) -> HttpResponse:
+        row = Recovery.objects.filter(id=int(object_id)).first() if _is_id(object_id) else None
+        if row is None:
+            raise Http404(f"There is no recovery {object_id[:40]!r}.")
+        context = self.admin_site.each_context(request) | {
+            "title": f"Recovery from {row.incident}",
+            "opts": self.opts,
+            "original": row,
+            "recovery": row,
+            "seconds": seconds_of(row),
+            "steps": step_rows(row),
+            "report": as_page(row),
+        }
+        return TemplateResponse(request, "tasks_app/recovery.html", context)
+
+
+def _is_id(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) < 19

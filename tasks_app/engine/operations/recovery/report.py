@@ -1,0 +1,117 @@
+"""A recovery for people, as a page in Markdown that can be sent on; and for machines."""
+
+import json
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from tasks_app.core.phrases import span
+from tasks_app.core.recovery import COMPLETED, LIMITS, RECOVERING, STEPS, WORDS, Grade, Step
+from tasks_app.models import Recovery
+
+_MARKDOWN = str.maketrans({"|": "\\|", "\n": " ", "\r": " ", "<": "&lt;", "`": "'"})
+
+
+def as_result(recovery: Recovery) -> dict:
+    """What the standard asks for."""
+    return {
+        "incident": recovery.incident,
+        "resumed": recovery.resumed,
+        "replayed": recovery.replayed,
+        "dlqMoved": recovery.letters_moved,
+        "status": COMPLETED if recovery.finished_at else RECOVERING,
+    }
+
+
+def as_dict(recovery: Recovery) -> dict:
+    """The same, with all that is known of it."""
+    moments = {name: _moment(getattr(recovery, name)) for name in ("began_at", "started_at", "finished_at")}
+    about = {"grade": recovery.grade, "runs": recovery.runs, "by": recovery.actor, "reason": recovery.reason}
+    done = [{"step": str(step), **recovery.steps[step]} for step in _steps(recovery) if step in recovery.steps]
+    return as_result(recovery) | about | moments | {"seconds": seconds_of(recovery), "steps": done}
+
+
+def as_page(recovery: Recovery) -> str:
+    took = seconds_of(recovery)
+    ended = f"Done after {_span(took)}" if took is not None else "Not done yet"
+    lines = [
+        f"# Recovery from {_cell(recovery.incident)}",
+        "",
+        f"{ended}, grade {recovery.grade}. The incident began at {recovery.began_at:%Y-%m-%d %H:%M:%S} UTC; "
+        f"{_cell(recovery.actor)} began the recovery at {recovery.started_at:%H:%M:%S}"
+        f"{f' and went on with it {recovery.runs - 1} times' if recovery.runs > 1 else ''}: {_cell(recovery.reason)}",
+        "",
+        f"- Shards dispatched again: {recovery.resumed:,}",
+        f"- Events delivered again: {recovery.replayed:,}",
+        f"- Dead letters run again: {recovery.letters_moved:,}",
+        f"- Limits: {_limits(recovery)}",
+        "",
+        "| step | done at (UTC) | after | limit | took | what |",
+        "|---|---|---|---|---|---|",
+        *(_row(recovery, step) for step in _steps(recovery)),
+        "",
+        "```json",
+        json.dumps(as_result(recovery)),
+        "```",
+    ]
+    return "\n".join(lines)
+
+
+class StepRow(NamedTuple):
+    """A step, for a table."""
+
+    name: str
+    done: bool
+    after_seconds: float | None
+    limit_minutes: int
+    met: bool | None
+    seconds: float | None
+    words: str
+
+
+def step_rows(recovery: Recovery) -> list[StepRow]:
+    return [_step_row(step, recovery.steps.get(step) or {}) for step in _steps(recovery)]
+
+
+def _step_row(step: Step, told: Mapping[str, object]) -> StepRow:
+    done = "done_at" in told
+    words = told["words"] if done else f"{'skipped' if told.get('skipped') else 'not done'}: {WORDS[step]}"
+    figures = [told.get(name) for name in ("after_seconds", "met", "seconds")]
+    return StepRow(str(step), done, figures[0], LIMITS[step], figures[1], figures[2], words)
+
+
+def seconds_of(recovery: Recovery) -> float | None:
+    """From the beginning of the incident to the last step; None: it is not done."""
+    if recovery.finished_at is None:
+        return None
+    return round((recovery.finished_at - recovery.began_at).total_seconds(), 3)
+
+
+def _steps(recovery: Recovery) -> tuple[Step, ...]:
+    return STEPS[Grade(recovery.grade)]
+
+
+def _row(recovery: Recovery, step: Step) -> str:
+    told = recovery.steps.get(step) or {}
+    one = _step_row(step, told)
+    at = f"{datetime.fromisoformat(told['done_at']):%H:%M:%S}" if one.done else "-"
+    limit = f"{one.limit_minutes} min{', **missed**' if one.met is False else ''}" if one.done else "-"
+    after, took = (_span(one.after_seconds), _span(one.seconds)) if one.done else ("-", "-")
+    return f"| {' | '.join((one.name, at, after, limit, took, _cell(one.words)))} |"
+
+
+def _limits(recovery: Recovery) -> str:
+    missed = [str(step) for step in _steps(recovery) if (recovery.steps.get(step) or {}).get("met") is False]
+    return f"missed by {', '.join(missed)}" if missed else "all met by the steps that are done"
+
+
+def _cell(text: str) -> str:
+    return text.translate(_MARKDOWN)
+
+
+def _span(seconds: float) -> str:
+    return span(timedelta(seconds=seconds))
+
+
+def _moment(at: datetime | None) -> str | None:
+    return None if at is None else at.isoformat()

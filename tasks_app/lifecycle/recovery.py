@@ -1,0 +1,208 @@
+"""A recovery as a row: begun once for each incident, gone on with after a kill, and what it holds back meanwhile.
+
+The number of its run is the fence: whoever begins or goes on with it gets a higher one, and a step that was done under
+an older one is not written down, nor anything that was done in its transaction.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db import IntegrityError
+from django.db.models.functions import Now
+
+from tasks_app.conf import conf
+from tasks_app.core.errors import InvalidTask, PunctualError
+from tasks_app.core.recovery import CURB, HELD, STEPS, Grade, Step
+from tasks_app.core.safeguards import EVERYTHING, Kind
+from tasks_app.database import atomic
+from tasks_app.models import Curb, Recovery, ShardLease
+from tasks_app.models.recovery import INCIDENT_LENGTH
+from tasks_app.sql import run
+
+from .audit import Entry, Operator, audit
+from .request import checked_instant, checked_name
+from .safeguards.applying import note_resumed
+
+CLOCK_SLACK_SECONDS = 60  # by which the beginning of an incident may lie ahead of the database's clock
+
+
+class Overtaken(PunctualError):
+    """Another run of the same recovery has begun: this one does nothing more."""
+
+
+class Begun(NamedTuple):
+    row: Recovery
+    goes_on: bool  # it was begun before
+
+
+def begin(
+    incident: str,
+    operator: Operator,
+    *,
+    grade: str | None = None,
+    began_at: datetime | None = None,
+    from_step: Step | None = None,
+) -> Begun:
+    """A new recovery, or the one that is not done yet. `from_step`: that step and all after it are done, again if need
+    be, and none before it."""
+    checked_name("incident", incident, INCIDENT_LENGTH)
+    wanted = None if grade is None else _checked_grade(grade)
+    with atomic(savepoint=False):
+        row = Recovery.objects.select_for_update().filter(incident=incident).first()
+        if row is None:
+            return Begun(_new(incident, operator, wanted or Grade.P1, began_at, from_step), goes_on=False)
+        if from_step is None:
+            refuse_done(row)
+        if wanted not in (None, row.grade) or began_at not in (None, row.began_at):
+            raise InvalidTask(
+                f"incident {incident!r} is being recovered from as {row.grade}, since {row.began_at:%Y-%m-%d %H:%M:%S} "
+                "UTC; that can't be changed. Leave the grade and the time out."
+            )
+        row.runs, row.finished_at = row.runs + 1, None
+        row.steps = _from(row, from_step)
+        row.save(update_fields=["runs", "finished_at", "steps"])
+        _audit(row, operator, "resumed", {"run": row.runs, "from": from_step and str(from_step)})
+    return Begun(row, goes_on=True)
+
+
+def refuse_done(row: Recovery) -> None:
+    """InvalidTask if it was done to its end."""
+    if row.finished_at is not None:
+        raise InvalidTask(
+            f"incident {row.incident!r} was recovered from at {row.finished_at:%Y-%m-%d %H:%M:%S} UTC. Name another "
+            "incident; or give the step from which on it should be done again."
+        )
+
+
+def owned(recovery: Recovery) -> Recovery:
+    """The row as it is now, locked until the end of the caller's transaction. Overtaken if it is another run's."""
+    row = Recovery.objects.select_for_update().get(id=recovery.id)
+    if row.runs != recovery.runs:
+        raise Overtaken(
+            f"run {row.runs} of the recovery from {row.incident!r} has begun; this one, number {recovery.runs}, ends."
+        )
+    return row
+
+
+def note(recovery: Recovery, step: Step, told: Mapping[str, object]) -> Recovery:
+    """Write down where a step is. Called in the transaction of what it did; the caller's row is brought up to date."""
+    row = owned(recovery)
+    row.steps = row.steps | {str(step): dict(told)}
+    row.save(update_fields=["steps"])
+    recovery.steps = row.steps
+    return row
+
+
+def note_done(recovery: Recovery, step: Step, told: Mapping[str, object], operator: Operator, **sums: int) -> None:
+    """The same, of a step that is done: with the figures that it adds, and an audit entry."""
+    row = note(recovery, step, told)
+    if sums:
+        Recovery.objects.filter(id=row.id).update(**sums)
+        for name, value in sums.items():
+            setattr(recovery, name, value)
+    _audit(row, operator, str(step), dict(told))
+
+
+def finish(recovery: Recovery, operator: Operator) -> None:
+    with atomic(savepoint=False):
+        row = owned(recovery)
+        Recovery.objects.filter(id=row.id).update(finished_at=Now())
+        recovery.refresh_from_db()
+        figures = {one: getattr(recovery, one) for one in ("resumed", "replayed", "letters_moved")}
+        _audit(recovery, operator, "completed", figures)
+
+
+def hold(recovery: Recovery) -> list[str]:
+    """From now on nothing of these lanes is claimed and no backfill goes on; returns the lanes.
+
+    A layer of its own: what people have paused, and safeguards hold, stays so when this ends.
+    """
+    lanes = HELD[Grade(recovery.grade)]
+    wanted = [Curb(kind=Kind.LANE, target=lane, rate=0.0) for lane in lanes]
+    wanted.append(Curb(kind=Kind.BACKFILLS, target=EVERYTHING))
+    for one in wanted:
+        one.name, one.subject = CURB, recovery.incident
+    Curb.objects.bulk_create(wanted, ignore_conflicts=True)
+    return list(lanes)
+
+
+def let_go(recovery: Recovery, lanes: Iterable[str]) -> list[str]:
+    """These lanes go on, as far as nobody else holds them; returns those that were held."""
+    held = Curb.objects.filter(name=CURB, subject=recovery.incident, kind=Kind.LANE, target__in=list(lanes))
+    targets = sorted(held.values_list("target", flat=True))
+    held.delete()
+    note_resumed(set(targets))
+    return targets
+
+
+def let_all_go(recovery: Recovery) -> list[str]:
+    """All that it still holds; returns the lanes."""
+    lanes = let_go(recovery, HELD[Grade.P1])
+    Curb.objects.filter(name=CURB, subject=recovery.incident).delete()
+    return lanes
+
+
+class Freed(NamedTuple):
+    shards: int
+    subscriptions: int
+    dead: list[str]  # the beats whose they were
+    alive: list[str]  # node ids, to be told
+
+
+def free_leases() -> Freed:
+    """What dead beats hold is free at once."""
+    return Freed(*run("free_leases", {"ttl": max(conf().SHARD_LEASE_SECONDS, conf().NODE_TTL_SECONDS)})[0])
+
+
+def held_shards() -> tuple[int, int]:
+    """Those that a beat dispatches, and all."""
+    held = ShardLease.objects.filter(holder__isnull=False, lease_until__gt=Now()).count()
+    return held, ShardLease.objects.count()
+
+
+def _new(
+    incident: str, operator: Operator, grade: Grade, began_at: datetime | None, from_step: Step | None
+) -> Recovery:
+    ((now,),) = run("clock", {})
+    if began_at is not None:
+        checked_instant("began_at", began_at)
+        if (began_at - now).total_seconds() > CLOCK_SLACK_SECONDS:
+            raise InvalidTask(f"the incident can't have begun at {began_at.isoformat()}, which is still to come.")
+    row = Recovery(incident=incident, grade=grade, actor=operator.name, reason=operator.reason, runs=1)
+    row.began_at, row.started_at, row.steps = began_at or now, now, {}
+    row.resumed = row.replayed = row.letters_moved = 0
+    row.steps = _from(row, from_step)
+    try:
+        with atomic():
+            row.save()
+    except IntegrityError:
+        raise Overtaken(
+            f"somebody else has just begun the recovery from {incident!r}. Run it again to go on."
+        ) from None
+    _audit(row, operator, "started", {"grade": str(grade)})
+    return row
+
+
+def _from(row: Recovery, step: Step | None) -> dict:
+    """What is kept of the steps: all, or those before this one, which are skipped if they were not done."""
+    if step is None:
+        return row.steps
+    steps = STEPS[Grade(row.grade)]
+    if step not in steps:
+        raise InvalidTask(f"a recovery of grade {row.grade} has no step {str(step)!r}; it has {', '.join(steps)}.")
+    before: Sequence[Step] = steps[: steps.index(step)]
+    return {str(one): row.steps.get(str(one)) or {"skipped": True} for one in before}
+
+
+def _checked_grade(grade: str) -> Grade:
+    if grade not in tuple(Grade):
+        raise InvalidTask(f"grade={grade!r} is unknown; there are {', '.join(Grade)}.")
+    return Grade(grade)
+
+
+def _audit(row: Recovery, operator: Operator, outcome: str, detail: dict) -> None:
+    # An operation of its own each time: the same step may be done again.
+    audit(
+        Operator(operator.name, operator.reason), "recover", [Entry(f"incident {row.incident}", outcome, detail=detail)]
+    )

@@ -1,0 +1,41 @@
+"""A recovery: what was done after an incident, step by step, and how long each took."""
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from tasks_app.core.recovery import Grade
+
+from .base import OurModel
+
+INCIDENT_LENGTH = 100
+
+
+class Recovery(OurModel):
+    incident = models.CharField(
+        max_length=INCIDENT_LENGTH, db_collation="C", unique=True, help_text="As people call it; one recovery each."
+    )
+    grade = models.CharField(max_length=2)
+    actor = models.CharField(max_length=150)
+    reason = models.TextField()
+    runs = models.IntegerField(
+        db_default=1, help_text="How often it was begun or went on: who has an older number may do no step."
+    )
+    began_at = models.DateTimeField(db_default=Now(), help_text="When the incident began: the limits count from here.")
+    started_at = models.DateTimeField(db_default=Now())
+    finished_at = models.DateTimeField(null=True)
+    steps = models.JSONField(db_default={}, help_text="By name: when each was begun and done, and what it did.")
+    resumed = models.IntegerField(db_default=0, help_text="Shards that are dispatched again.")
+    replayed = models.BigIntegerField(db_default=0, help_text="Events that subscribers get again.")
+    letters_moved = models.IntegerField(db_default=0, help_text="Dead letters whose tasks run again.")
+
+    class Meta:
+        db_table = "punctual_recovery"
+        default_permissions = ()  # who may see tasks may see these
+        verbose_name_plural = "recoveries"
+        constraints = [
+            models.CheckConstraint(condition=Q(grade__in=[one.value for one in Grade]), name="punctual_recovery_grade")
+        ]
+
+    def __str__(self) -> str:
+        return f"recovery {self.incident}"
