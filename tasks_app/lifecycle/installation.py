@@ -2,6 +2,7 @@
 
 import json
 import logging
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
@@ -94,10 +95,12 @@ def stranger(row: Row | None) -> str | None:
     )
 
 
-def look() -> Row:
+def look(check: Callable[[Facts, Row | None], None] | None = None) -> Row:
     """The installation after this look. A database that may be a copy is in quarantine from now on; a standby of ours
-    that was promoted is adopted."""
+    that was promoted is adopted. `check` may refuse the server before anything is concluded."""
     facts, row = read_facts(), read_installation()
+    if check is not None:
+        check(facts, row)
     if row is not None and row.quarantined:
         return row
     found = _compared(row, facts)
