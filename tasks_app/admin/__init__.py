@@ -25,6 +25,7 @@ if missing_for_console() is None:
         overview,
         safeguards,
         secrets,
+        standby,
         subscriptions,
         tasks,
         tokens,
@@ -38,10 +39,15 @@ if missing_for_console() is None:
         "overview",
         "safeguards",
         "secrets",
+        "standby",
         "subscriptions",
         "tasks",
         "tokens",
     ]
 
     console().overview = overview.first_page
-    console().banner = lambda request: [*installation.banner(request), *safeguards.banner(request)]
+    console().banner = lambda request: [
+        *standby.banner(),
+        *installation.banner(request),
+        *safeguards.banner(request),
+    ]

@@ -10,6 +10,7 @@ from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lanes import URGENT_LANE
 from tasks_app.core.shedding import Kind
 from tasks_app.engine.web.door import DOOR
+from tasks_app.engine.web.standby import REFUSED, STANDBY
 
 from .edges import BULK_CANCEL, BULK_CREATE, largest_body
 from .problems import Problem, respond
@@ -35,6 +36,8 @@ def admitted(view: Callable) -> Callable:
 
     @wraps(view)
     def answered(request: HttpRequest, *args, **kwargs) -> HttpResponse:
+        if _name(request) != "read_liveness":  # which asks about this process alone
+            STANDBY.connect()
         answer = _refused(request)
         if answer is not None:
             return answer
@@ -45,7 +48,9 @@ def admitted(view: Callable) -> Callable:
 
 
 def _refused(request: HttpRequest) -> HttpResponse | None:
-    """The answer to a call that can't come in now; None: it can. The database is not asked."""
+    """The answer to a call that can't come in now; None: it can."""
+    if STANDBY.reading:
+        return None if request.method in _READING else respond(Problem("SCH_503_DATABASE_DOWN", REFUSED))
     found = DOOR.refusal(kind_of(request))
     if found is not None and not _is_urgent(request):
         return respond(Problem("SCH_503_OVERLOADED", found.words, retry_after=found.retry_after))

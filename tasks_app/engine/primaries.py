@@ -20,7 +20,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 from tasks_app.conf import conf
 from tasks_app.core.installation import Facts
-from tasks_app.database import alias, our_connection
+from tasks_app.database import alias, in_recovery, our_connection
 from tasks_app.lifecycle.installation import Row, stranger
 from tasks_app.models import Installation
 
@@ -47,7 +47,7 @@ class Primaries:
 
     def check(self, facts: Facts, row: Row | None) -> None:
         """Raises NotPrimary for a standby, and for a server that another one was promoted past."""
-        if _in_recovery(our_connection()):
+        if in_recovery():
             raise NotPrimary(f"The server at {_where(our_connection())} is a standby: nothing can be written there.")
         if row is None or facts.timeline is None:
             return
@@ -153,9 +153,3 @@ def _server(connection: BaseDatabaseWrapper) -> tuple[str, str] | None:
 def _where(connection: BaseDatabaseWrapper) -> str:
     server = _server(connection)
     return ":".join(server) if server else "an unknown address"
-
-
-def _in_recovery(connection: BaseDatabaseWrapper) -> bool:
-    """The server says so by itself, from PostgreSQL 14 on, so this costs nothing."""
-    info = getattr(connection.connection, "info", None)
-    return info is not None and info.parameter_status("in_hot_standby") == "on"

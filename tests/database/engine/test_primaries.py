@@ -99,7 +99,7 @@ def test_an_operator_can_go_on_with_an_older_timeline_and_nobody_raises_it_again
 
 
 def test_a_standby_is_refused_whatever_it_says_of_itself(row, monkeypatch):
-    monkeypatch.setattr("tasks_app.engine.primaries._in_recovery", lambda connection: True)
+    monkeypatch.setattr("tasks_app.engine.primaries.in_recovery", lambda: True)
     barrier = Barrier()
 
     with pytest.raises(NotPrimary, match="is a standby: nothing can be written there"):
