@@ -36,8 +36,6 @@ def admitted(view: Callable) -> Callable:
 
     @wraps(view)
     def answered(request: HttpRequest, *args, **kwargs) -> HttpResponse:
-        if _name(request) != "read_liveness":  # which asks about this process alone
-            STANDBY.connect()
         answer = _refused(request)
         if answer is not None:
             return answer
@@ -49,13 +47,17 @@ def admitted(view: Callable) -> Callable:
 
 def _refused(request: HttpRequest) -> HttpResponse | None:
     """The answer to a call that can't come in now; None: it can."""
+    if _name(request) == "read_liveness":  # which asks about this process alone
+        return None
+    if DOOR.measured and _name(request) == "read_health" and not STANDBY.reading and not DOOR.answers():
+        STANDBY.connect_aside()
+        return respond(Problem("SCH_503_DATABASE_DOWN", "The database does not answer, or takes too long. Try again."))
+    STANDBY.connect()
     if STANDBY.reading:
         return None if request.method in _READING else respond(Problem("SCH_503_DATABASE_DOWN", REFUSED))
     found = DOOR.refusal(kind_of(request))
     if found is not None and not _is_urgent(request):
         return respond(Problem("SCH_503_OVERLOADED", found.words, retry_after=found.retry_after))
-    if DOOR.measured and _name(request) == "read_health" and not DOOR.answers():
-        return respond(Problem("SCH_503_DATABASE_DOWN", "The database does not answer, or takes too long. Try again."))
     return None
 
 

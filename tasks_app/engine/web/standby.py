@@ -1,6 +1,6 @@
 """While no server of the database takes writes, and a standby answers: reads are answered from it.
 
-Nothing is written. Only in a web process, and only if DATABASES names several servers. Its threads are told by a number: connections that
+Only in a web process, and only if DATABASES names several servers. Its threads are told by a number: connections that
 were made before the last change are left at their next request.
 """
 
@@ -11,7 +11,7 @@ import time
 from django.db import DatabaseError, InterfaceError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from tasks_app.database import alias, our_connection
+from tasks_app.database import alias, close_connections, our_connection
 from tasks_app.engine.primaries import PRIMARIES, NotPrimary, leave, opened
 from tasks_app.lifecycle.installation import read_facts, read_installation
 
@@ -50,6 +50,16 @@ class StandbyReads:
         except (DatabaseError, InterfaceError) as error:
             self._read_instead(ours, error)
         ours._punctual_number = self._number
+
+    def connect_aside(self) -> None:
+        """For somebody who can't wait: in a thread that ends with it."""
+        threading.Thread(target=self._connect_and_leave, name="punctual-standby", daemon=True).start()
+
+    def _connect_and_leave(self) -> None:
+        try:
+            self.connect()
+        finally:
+            close_connections()
 
     def _ensure(self, ours: BaseDatabaseWrapper) -> None:
         """A server that another was promoted past counts as one that doesn't answer: the next is asked."""
