@@ -25,6 +25,8 @@ REFUSED = "No server of the database takes writes at the moment, so nothing was 
 ASK_SECONDS = 2.0  # between two tries to find the primary
 RETRY_SECONDS = 5
 ATTRIBUTES = "target_session_attrs"
+# A primary that says this is there, and has too much to do. It gives no code with it that libpq would hand on.
+_FULL = ("too many clients already", "remaining connection slots are reserved", "too many connections for")
 
 
 class StandbyReads:
@@ -79,9 +81,10 @@ class StandbyReads:
             return
 
     def _read_instead(self, ours: BaseDatabaseWrapper, error: Exception) -> None:
-        if self.reading:
+        words = str(error).strip()
+        if self.reading or any(full in words for full in _FULL):
             return
-        self._begin(str(error).strip())
+        self._begin(words)
         try:
             ours.ensure_connection()
             opened(ours)
