@@ -17,6 +17,7 @@ from tasks_app.lifecycle.installation import Row, look, stranger, touch
 from tasks_app.lifecycle.overdue import ask_if_long_silent
 
 from .primaries import PRIMARIES, NotPrimary, leave, opened
+from .witness import WITNESS
 
 log = logging.getLogger(__name__)
 
@@ -61,6 +62,8 @@ class Barrier:
         self._note(row)
         if row.facts is not None:
             PRIMARIES.note(row.facts, row)
+        if self.acting:
+            WITNESS.compare(row, beat=dispatching)
         if dispatching and self.open:
             ask_if_long_silent(row)
             touch()

@@ -23,6 +23,7 @@ log = logging.getLogger(__name__)
 
 ITSELF = "punctual"  # who acts, when nobody told it to
 SUBJECT = "installation"
+SKIPPED_NUMBERS = 10_000  # of tasks and events, after a failover
 # What a server answers that keeps its own files to itself.
 _REFUSED = (
     psycopg.errors.InsufficientPrivilege,
@@ -147,6 +148,7 @@ def _adopt(facts: Facts) -> None:
             return
         note_adopted(facts)
         if found.finding is Finding.PROMOTED:
+            run("skip_numbers", {"numbers": SKIPPED_NUMBERS})
             audit(Operator(ITSELF, found.reason), "adopt", [Entry(SUBJECT, "adopted", detail=facts.as_json())])
             log.warning("installation.adopted reason=%r", found.reason)
 

@@ -17,6 +17,7 @@ from tasks_app.core.task import Returned, Task
 from tasks_app.database import leave_other_databases, our_connection
 from tasks_app.engine.barrier import BARRIER
 from tasks_app.engine.nodes import process_name
+from tasks_app.engine.witness import WITNESS
 from tasks_app.lifecycle.settle import BatchLost, Settled, settle
 from tasks_app.lifecycle.start import StartedBatch, start
 
@@ -69,6 +70,8 @@ def run_batch(batch_no: UUID, *, guarded: bool = True) -> BatchReport:
             tell_rest(batch_no, run.contact)
         leave(run)
         leave_other_databases()
+        if run.finished:
+            WITNESS.settled(batch)
     if watchdog is None and handler.is_async:
         event_loop().close_connections()
     return BatchReport(batch_no, taken=True, tasks=len(batch.tasks), settled=run.written)
