@@ -7,6 +7,7 @@ import psycopg
 import redis
 
 from tasks_app.embedded import Services
+from tasks_app.embedded.standby import Standby
 
 from . import curbs
 from .fleet import Fleet
@@ -20,9 +21,10 @@ QUEUE_PREFIX = "punctual:"  # of every key in Redis
 class Faults:
     """What can be broken of one stack. `begin_x` does the fault x, `end_x` undoes it, if it doesn't end by itself."""
 
-    def __init__(self, services: Services, fleet: Fleet) -> None:
+    def __init__(self, services: Services, fleet: Fleet, standby: Standby | None = None) -> None:
         self._services = services
         self._fleet = fleet
+        self._standby = standby
         self.receiver: Receiver | None = None  # of webhooks, if there is one
 
     def begin(self, fault: Fault) -> None:
@@ -109,6 +111,13 @@ class Faults:
 
     def end_stop_postgres(self, _: str) -> None:
         self._services.postgres.revive()
+
+    def begin_lose_primary(self, _: str) -> None:
+        """With every process that it has: as if its machine had lost power."""
+        os.killpg(self._services.postgres.pid, signal.SIGKILL)
+
+    def end_lose_primary(self, _: str) -> None:
+        self._standby.promote()
 
     def begin_cut_connections(self, _: str) -> None:
         self._services.postgres.wait_ready()  # it may just come back from an earlier fault

@@ -68,7 +68,7 @@ class Result:
 
 def run(scenario: Scenario, seed: int, tasks: int) -> Result:
     with ExitStack() as ending:
-        stack = ending.enter_context(temporary_stack("chaos", "chaos.settings"))
+        stack = ending.enter_context(temporary_stack("chaos", "chaos.settings", with_standby=scenario.standby))
         os.environ |= {"CHAOS_FOLDER": str(stack.folder), "CHAOS_SEED": str(seed)}
         return _Run(scenario, seed, stack).go(tasks, ending)
 
@@ -78,7 +78,7 @@ class _Run:
         self.scenario, self.seed, self.stack = scenario, seed, stack
         self.script = scenario.script(seed)
         self.fleet = Fleet(stack.folder, {**scenario.env})
-        self.faults = Faults(stack.services, self.fleet)
+        self.faults = Faults(stack.services, self.fleet, stack.standby)
         self.begun: list[tuple[Fault, float]] = []
         self.start = time.time()  # of the load; set when it is known
         self.calm = self.end = self.start
@@ -218,7 +218,7 @@ class _Run:
     def _any(self, rows: str) -> bool:
         """Whether there are such rows, or nobody knows."""
         try:
-            with psycopg.connect(self.stack.services.database_url, autocommit=True, connect_timeout=2) as connection:
+            with psycopg.connect(self.stack.env["DATABASE_URL"], autocommit=True, connect_timeout=2) as connection:
                 return bool(connection.execute(f"SELECT FROM {rows} LIMIT 1").fetchall())
         except psycopg.OperationalError:
             return True
@@ -258,7 +258,7 @@ class _Run:
     def _counts(self) -> tuple[int, int, int] | None:
         """(final, unfinished, of these not yet due); None while the database is away."""
         try:
-            with psycopg.connect(self.stack.services.database_url, autocommit=True, connect_timeout=2) as connection:
+            with psycopg.connect(self.stack.env["DATABASE_URL"], autocommit=True, connect_timeout=2) as connection:
                 return connection.execute(
                     "SELECT count(*) FILTER (WHERE status = ANY(%(final)s)) + (SELECT count(*) FROM punctual_past),"
                     "       count(*) FILTER (WHERE status <> ALL(%(final)s)),"

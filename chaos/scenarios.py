@@ -31,7 +31,12 @@ class Fault:
         everybody = SLOTS * len(WORKERS)
         if self.kind in ("kill", "freeze"):
             return SLOTS if self.target in WORKERS else 0
-        return {"kill_child": 1, "stop_postgres": everybody, "cut_connections": everybody}.get(self.kind, 0)
+        return {
+            "kill_child": 1,
+            "stop_postgres": everybody,
+            "cut_connections": everybody,
+            "lose_primary": everybody,
+        }.get(self.kind, 0)
 
     def __str__(self) -> str:
         lasting = f" for {self.seconds:g} s" if self.seconds else ""
@@ -55,6 +60,7 @@ class Scenario:
     turns: bool = False  # jobs that must not run over themselves fire every second
     holds: bool = False  # safeguards are forced and ended, and a witness sees what they hold back
     moves: bool = False  # what is over goes to the past at once, and what is of BRIEF_TYPE goes for good soon after
+    standby: bool = False  # the database has a synchronous standby, and every process knows both servers
     judges_recovery: bool = True  # False: how long each recovery took is told, not judged, since others use the machine
 
     def script(self, seed: int) -> list[Fault]:
@@ -117,6 +123,11 @@ def _rubbish(dice: random.Random) -> Iterable[Fault]:
 def _postgres(dice: random.Random) -> Iterable[Fault]:
     for at in spread(dice, times=5, until=37):
         yield Fault(at, "stop_postgres", "database", 1)
+
+
+def _failover(dice: random.Random) -> Iterable[Fault]:
+    """Once, since there is one standby; with other seeds at other moments."""
+    yield Fault(round(dice.uniform(5, 11), 2), "lose_primary", "database", round(dice.uniform(0.5, 4), 2))
 
 
 def _cut(dice: random.Random) -> Iterable[Fault]:
@@ -214,6 +225,13 @@ ALL = {
         Scenario("rubbish", "rubbish and forged messages in the queues, and a lane whose key is no list", 28, _rubbish),
         Scenario("twice", "every batch published twice and out of order", 24, env={"CHAOS_TWICE": "1"}),
         Scenario("stop-postgres", "PostgreSQL stopped with -m immediate five times, away for 1 s", 46, _postgres),
+        Scenario(
+            "failover",
+            "the primary killed with -9, all of its processes, and a synchronous standby promoted soon after",
+            30,
+            _failover,
+            standby=True,
+        ),
         Scenario("cut-connections", "all database connections terminated every 2 s", 40, _cut),
         Scenario(
             "lie",

@@ -1,6 +1,7 @@
 """Reads the environment: which database and Redis to use, and the few switches of a deployment."""
 
 import os
+import re
 from ipaddress import ip_network
 from pathlib import Path
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
@@ -10,6 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 from tasks_app import embedded
 
 BASE_DIR = Path(__file__).resolve().parent.parent
+WRITABLE = ("read-write", "primary")  # values of libpq's target_session_attrs
 
 
 NO_STACK = (
@@ -47,7 +49,7 @@ def plays_demo() -> bool:
 
 
 def database_settings(url: str) -> dict:
-    """Django's DATABASES entry for a libpq URL."""
+    """Django's DATABASES entry for a libpq URL, of one server or of several among which one is the primary."""
     parts = urlsplit(url)
     if parts.scheme not in ("postgres", "postgresql"):
         raise EnvironmentProblem(
@@ -57,19 +59,57 @@ def database_settings(url: str) -> dict:
     options: dict[str, object] = dict(parse_qsl(parts.query))
     if "prepare_threshold" in options:
         options["prepare_threshold"] = _prepare_threshold(options["prepare_threshold"])
-    try:
-        port = str(parts.port or "")
-    except ValueError:
-        raise EnvironmentProblem("DATABASE_URL has a port that is not a number between 0 and 65535.") from None
+    login, _, servers = parts.netloc.rpartition("@")
+    user, _, password = login.partition(":")
+    hosts, ports = _servers(servers)
+    hosts = options.pop("host", None) or hosts
+    ports = options.pop("port", None) or ports
+    _refuse_wrong_servers(hosts, ports, options.get("target_session_attrs"))
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": unquote(parts.path.lstrip("/")) or "punctual",
-        "USER": unquote(parts.username or ""),
-        "PASSWORD": unquote(parts.password or ""),
-        "HOST": options.pop("host", None) or parts.hostname or "",
-        "PORT": options.pop("port", None) or port,
+        "USER": unquote(user),
+        "PASSWORD": unquote(password),
+        "HOST": hosts,
+        "PORT": ports,
         "OPTIONS": options,
     }
+
+
+def _servers(text: str) -> tuple[str, str]:
+    """(hosts, ports) of `host:port,host:port`, each with commas as libpq wants them; no ports if none is given."""
+    hosts, ports = [], []
+    for one in text.split(","):
+        found = re.fullmatch(r"(?:\[(?P<v6>[^\]]*)\]|(?P<name>[^:\[\]]*))(?::(?P<port>.*))?", one)
+        if found is None:
+            raise EnvironmentProblem(
+                f"DATABASE_URL has a server {one!r}; it must be host:port, with an IPv6 address in brackets."
+            )
+        hosts.append(unquote(found["v6"] or found["name"] or ""))
+        ports.append(found["port"] or "")
+    if len(hosts) > 1 and any(ports):
+        ports = [port or "5432" for port in ports]
+    return ",".join(hosts), ",".join(ports) if any(ports) else ""
+
+
+def _refuse_wrong_servers(hosts: str, ports: str, attributes: object) -> None:
+    named, numbered = hosts.split(","), ports.split(",") if ports else []
+    for port in numbered:
+        if not (port.isdecimal() and 0 < int(port) < 65536):
+            raise EnvironmentProblem("DATABASE_URL has a port that is not a number between 1 and 65535.")
+    if len(named) > 1 and not all(named):
+        raise EnvironmentProblem(
+            f"DATABASE_URL names the servers {hosts!r}, and one of them is empty; put single commas between them."
+        )
+    if len(numbered) not in (0, 1, len(named)):
+        raise EnvironmentProblem(
+            f"DATABASE_URL has {len(numbered)} ports for {len(named)} servers; give one for all, or one for each."
+        )
+    if attributes is not None and attributes not in WRITABLE and (len(named) > 1 or attributes != "any"):
+        raise EnvironmentProblem(
+            f"DATABASE_URL has target_session_attrs={attributes!r}; Punctual writes to its database, so it must be "
+            f"{' or '.join(WRITABLE)}. With several servers it is read-write if you leave it out."
+        )
 
 
 def _prepare_threshold(text: str) -> int | None:

@@ -99,7 +99,9 @@ DATABASES["default"] |= {
     "DISABLE_SERVER_SIDE_CURSORS": True,
 }
 # The web process and commands go by the same limits as beats and workers; what DATABASE_URL says counts instead.
-DATABASES["default"]["OPTIONS"] = session.options_for_engine(DATABASES["default"]["OPTIONS"], pooled=False)
+DATABASES["default"]["OPTIONS"] = session.options_for_engine(
+    DATABASES["default"]["OPTIONS"], pooled=False, hosts=DATABASES["default"]["HOST"]
+)
 # For web requests alone, see web.py: no page may keep the database busy for ever. 0: no limit.
 WEB_STATEMENT_SECONDS = env.seconds("WEB_STATEMENT_SECONDS", 15.0)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

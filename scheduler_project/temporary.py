@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tasks_app import embedded
+from tasks_app.embedded.standby import Standby
 
 
 @dataclass(frozen=True)
@@ -21,17 +22,24 @@ class TemporaryStack:
     folder: Path  # for logs and the like; gone at the end
     services: embedded.Services
     env: Mapping[str, str]  # what a process of this stack needs in its environment
+    standby: Standby | None = None  # of the database: synchronous, and the second server in DATABASE_URL
 
 
 @contextmanager
-def temporary_stack(name: str, settings_module: str, **env: str) -> Iterator[TemporaryStack]:
+def temporary_stack(
+    name: str, settings_module: str, *, with_standby: bool = False, **env: str
+) -> Iterator[TemporaryStack]:
     """Servers that answer, Django set up with these settings, the tables made; the processes are the caller's."""
     with tempfile.TemporaryDirectory(prefix=f"punctual-{name}-") as folder:
         home = Path(folder) / "home"
         services = embedded.start(home)
+        standby = Standby(services.postgres, Path(folder) / "standby") if with_standby else None
         try:
+            if standby is not None:
+                standby.follow()
+                standby.be_synchronous()
             env = {
-                "DATABASE_URL": services.database_url,
+                "DATABASE_URL": services.database_url if standby is None else standby.url_of_both,
                 "REDIS_URL": services.redis_url,
                 "PUNCTUAL_HOME": str(home),
                 "DJANGO_SETTINGS_MODULE": settings_module,
@@ -39,9 +47,11 @@ def temporary_stack(name: str, settings_module: str, **env: str) -> Iterator[Tem
             }
             os.environ.update(env)
             _make_tables()
-            yield TemporaryStack(Path(folder), services, env)
+            yield TemporaryStack(Path(folder), services, env, standby)
         finally:
             _close_connections()
+            if standby is not None:
+                standby.discard()
             services.discard()
 
 

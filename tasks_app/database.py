@@ -23,6 +23,13 @@ def our_connection() -> BaseDatabaseWrapper:
     return connections[conf().DATABASE]
 
 
+def in_recovery() -> bool:
+    """Whether this thread's connection leads to a standby, which takes no writes. The server says so by itself, from
+    PostgreSQL 14 on, so this costs nothing."""
+    info = getattr(our_connection().connection, "info", None)
+    return info is not None and info.parameter_status("in_hot_standby") == "on"
+
+
 def atomic(*, savepoint: bool = True) -> AbstractContextManager:
     return transaction.atomic(conf().DATABASE, savepoint)
 
@@ -75,7 +82,8 @@ def tune_connections() -> None:
     if connections[alias()].vendor != "postgresql":
         return  # a check says so, and so does the first statement
     pooled = given.get("DISABLE_SERVER_SIDE_CURSORS", False)  # Django's name for "behind a transaction pooler"
-    options = session.options_for_engine(given["OPTIONS"], os.environ.get("PGOPTIONS", ""), pooled=pooled)
+    environment, hosts = os.environ.get("PGOPTIONS", ""), given["HOST"]
+    options = session.options_for_engine(given["OPTIONS"], environment, pooled=pooled, hosts=hosts)
     # Nothing here ends a request: with an age, a connection would be made anew for each task in a thread.
     connections.settings[alias()] = given | {"CONN_MAX_AGE": None, "CONN_HEALTH_CHECKS": True, "OPTIONS": options}
     del connections[alias()]

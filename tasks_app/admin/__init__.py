@@ -26,6 +26,7 @@ if missing_for_console() is None:
         recoveries,
         safeguards,
         secrets,
+        standby,
         subscriptions,
         tasks,
         tokens,
@@ -40,10 +41,15 @@ if missing_for_console() is None:
         "recoveries",
         "safeguards",
         "secrets",
+        "standby",
         "subscriptions",
         "tasks",
         "tokens",
     ]
 
     console().overview = overview.first_page
-    console().banner = lambda request: [*installation.banner(request), *safeguards.banner(request)]
+    console().banner = lambda request: [
+        *standby.banner(),
+        *installation.banner(request),
+        *safeguards.banner(request),
+    ]

@@ -10,6 +10,7 @@ from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lanes import URGENT_LANE
 from tasks_app.core.shedding import Kind
 from tasks_app.engine.web.door import DOOR
+from tasks_app.engine.web.standby import REFUSED, STANDBY
 
 from .edges import BULK_CANCEL, BULK_CREATE, largest_body
 from .problems import Problem, respond
@@ -45,12 +46,18 @@ def admitted(view: Callable) -> Callable:
 
 
 def _refused(request: HttpRequest) -> HttpResponse | None:
-    """The answer to a call that can't come in now; None: it can. The database is not asked."""
+    """The answer to a call that can't come in now; None: it can."""
+    if _name(request) == "read_liveness":  # which asks about this process alone
+        return None
+    if DOOR.measured and _name(request) == "read_health" and not STANDBY.reading and not DOOR.answers():
+        STANDBY.connect_aside()
+        return respond(Problem("SCH_503_DATABASE_DOWN", "The database does not answer, or takes too long. Try again."))
+    STANDBY.connect()
+    if STANDBY.reading:
+        return None if request.method in _READING else respond(Problem("SCH_503_DATABASE_DOWN", REFUSED))
     found = DOOR.refusal(kind_of(request))
     if found is not None and not _is_urgent(request):
         return respond(Problem("SCH_503_OVERLOADED", found.words, retry_after=found.retry_after))
-    if DOOR.measured and _name(request) == "read_health" and not DOOR.answers():
-        return respond(Problem("SCH_503_DATABASE_DOWN", "The database does not answer, or takes too long. Try again."))
     return None
 
 

@@ -10,6 +10,7 @@ from tasks_app.engine.operations.api_tokens import Caller
 from tasks_app.engine.watch.fleet_status import Pause
 from tasks_app.engine.watch.status import read_status
 from tasks_app.engine.watch.verdict import Severity
+from tasks_app.engine.web.standby import STANDBY, WORDS
 from tasks_app.models import Node
 
 from .auth import caller
@@ -86,7 +87,7 @@ def read_health(request: HttpRequest):
     alive = [node for node in status.nodes if node.live]
     workers = [node for node in alive if node.kind == Node.WORKER]
     return HealthOut(
-        status=status.verdict,
+        status=HealthStatus.TROUBLE if STANDBY.reading else status.verdict,
         installation=status.installation.state,
         # What started says nothing about what does not start, nor about a firing without a task: the worst of all.
         triggerDelayP95Ms=max(status.lateness.p95_ms or 0.0, overdue, behind),
@@ -136,7 +137,7 @@ def read_health(request: HttpRequest):
             for lane in status.lanes
         ],
         # Without the words of an error: they are for operators.
-        problems=[one.outward for one in status.found if one.severity is Severity.TROUBLE],
+        problems=[WORDS] * STANDBY.reading + [one.outward for one in status.found if one.severity is Severity.TROUBLE],
         notices=[one.outward for one in status.found if one.severity is Severity.NOTICE],
     )
 

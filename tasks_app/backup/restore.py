@@ -24,9 +24,9 @@ from tasks_app.conf import conf
 from tasks_app.core.phrases import counted
 from tasks_app.embedded.account import Account, server_account
 from tasks_app.embedded.places import open_private
-from tasks_app.engine.watch.invariants import RULES
+from tasks_app.engine.doctor.examine import examine
 from tasks_app.lifecycle.installation import quarantine
-from tasks_app.sql import execute, run
+from tasks_app.sql import run
 
 from .aftermath import Aftermath, aftermath
 from .base import Progress, note_proof
@@ -41,13 +41,6 @@ UNFINISHED = ".unfinished"
 REPORT = ".after.json"  # beside the folder: what the original did after the restored moment
 MARGIN = timedelta(seconds=60)  # the clocks of transactions that overlap
 # Those that are looked up in what is live alone, however long the past is.
-CHECKED = (
-    "only a current row is live",
-    "RUNNING means held by an unfinished batch that lists it",
-    "what is to be tried has a due moment",
-    "what is finished has none",
-)
-
 Say = Callable[[str], None]
 
 
@@ -203,11 +196,8 @@ def _verify(
 
 def _broken() -> list[str]:
     """Rules that the restored database breaks."""
-    found = []
-    for rule in CHECKED:
-        rows = execute(f"SELECT id FROM ({RULES[rule]}) AS broken(id, detail) LIMIT 1")
-        found += [f"task {number} breaks a rule: {rule}" for (number,) in rows]
-    return found
+    found = examine(wait=lambda seconds: None)  # nobody changes anything meanwhile
+    return [f"task {row.id} breaks a rule: {one.check.rule}" for one in found for row in one.rows[:1]]
 
 
 def _quarantine(server: RestoredServer, reason: str, by: str) -> bool:

@@ -15,6 +15,7 @@ from django.views.decorators.csrf import csrf_exempt
 from tasks_app.core.shedding import Kind
 from tasks_app.engine.web import people
 from tasks_app.engine.web.door import DOOR, Refusal
+from tasks_app.engine.web.standby import REFUSED, RETRY_SECONDS, STANDBY
 from tasks_app.pages.links import console_url
 from tasks_app.pages.typed import keep
 
@@ -61,7 +62,8 @@ def _guarded(site, view: View) -> View:
     @wraps(view)
     def answered(request: HttpRequest, *args, **kwargs) -> HttpResponse:
         request.current_app = site.name
-        if (refusal := DOOR.refusal(_kind_of(request))) is not None:
+        STANDBY.connect()
+        if (refusal := _refusal(request)) is not None:
             return _busy(request, refusal)
         with DOOR.inside():
             return admitted(request, *args, **kwargs)
@@ -91,6 +93,12 @@ def _guarded(site, view: View) -> View:
     return csrf_exempt(answered)
 
 
+def _refusal(request: HttpRequest) -> Refusal | None:
+    if not STANDBY.reading:
+        return DOOR.refusal(_kind_of(request))
+    return None if request.method in ("GET", "HEAD") else Refusal(REFUSED, RETRY_SECONDS)
+
+
 def _kind_of(request: HttpRequest) -> Kind:
     if request.resolver_match.url_name in NEVER_SHED:
         return Kind.NEVER
@@ -99,7 +107,11 @@ def _kind_of(request: HttpRequest) -> Kind:
 
 def _busy(request: HttpRequest, refusal: Refusal) -> HttpResponse:
     """A page that needs neither user, session nor database; what was typed stays in the browser."""
-    context = {"title": "Too busy", "words": refusal.words, "again": request.get_full_path()}
+    context = {
+        "title": "Read-only" if STANDBY.reading else "Too busy",
+        "words": refusal.words,
+        "again": request.get_full_path(),
+    }
     response = SimpleTemplateResponse("tasks_app/busy.html", context, status=503).render()
     response["Retry-After"] = str(refusal.retry_after)
     for name, value in headers().items():

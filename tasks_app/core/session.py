@@ -17,12 +17,24 @@ CLIENT = {
     "keepalives_count": 3,
     "tcp_user_timeout": 20_000,  # ms
 }
+# Of several servers one is the primary; one that swallows packets holds nobody up for long.
+SEVERAL = {
+    "target_session_attrs": "read-write",
+    "connect_timeout": 3,  # for each of them
+    "keepalives_idle": 5,
+    "keepalives_interval": 3,
+    "keepalives_count": 2,
+    "tcp_user_timeout": 10_000,  # ms
+}
 NAME = {"application_name": "punctual"}
 PREPARE_AFTER = 1  # runs of a statement
 
 
-def options_for_engine(given: Mapping[str, object], environment: str = "", *, pooled: bool) -> dict[str, object]:
+def options_for_engine(
+    given: Mapping[str, object], environment: str = "", *, pooled: bool, hosts: str = ""
+) -> dict[str, object]:
     """OPTIONS with what is missing; what is given counts. `environment` is PGOPTIONS, which `options` would hide.
+    `hosts` is HOST, with a comma if there are several.
 
     Behind a pooler that hands a session on after each transaction, nothing is asked of the session: no limits, which
     many refuse to pass on, no prepared statements, and no name, which PgBouncer leaves to whoever comes next. A service
@@ -31,7 +43,7 @@ def options_for_engine(given: Mapping[str, object], environment: str = "", *, po
     options = dict(given)
     options.pop("pool", None)  # a process of ours has as many connections as it has threads, and keeps them
     if "service" not in options:
-        options = CLIENT | options
+        options = CLIENT | (SEVERAL if "," in hosts else {}) | options
         if not pooled:
             options = NAME | options
             own = " ".join(f"-c {name}={value}" for name, value in LIMITS.items())

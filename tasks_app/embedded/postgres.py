@@ -66,6 +66,7 @@ class Postgres(Server):
         self.data = servers / "postgres"
         self.sockets = sockets
         self.programs = programs
+        self.has_standbys = False  # whether somebody may stream from here
         # Beside the data and not in it: what runs in the server can't change who is let in.
         self.rules, self.names = servers / "pg_hba.conf", servers / "pg_ident.conf"
         files = {"hba_file": str(self.rules), "ident_file": str(self.names)}
@@ -117,7 +118,7 @@ class Postgres(Server):
         import psycopg
 
         try:
-            with self._connect() as connection:
+            with self.connect() as connection:
                 found = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [NAME]).fetchone()
                 if not found:
                     connection.execute(f"CREATE DATABASE {NAME}")
@@ -132,7 +133,20 @@ class Postgres(Server):
             raise ValueError(f"mode is {mode!r}; it must be 'fast' or 'immediate'.")
         self._end(self.stop_signals if mode == "fast" else self.stop_signals[1:])
 
-    def _connect(self) -> psycopg.Connection:
+    def let_standbys_in(self) -> None:
+        """From now on, and after each start."""
+        self.has_standbys = True
+        self._write_rules()
+        self.execute("SELECT pg_reload_conf()")
+
+    def execute(self, statement: str) -> object:
+        """A statement of the superuser's; returns the first column of its first row, None without rows."""
+        with self.connect() as connection:
+            found = connection.execute(statement)
+            return found.fetchone()[0] if found.description else None
+
+    def connect(self) -> psycopg.Connection:
+        """As the superuser, to the database that every server has."""
         import psycopg
 
         return psycopg.connect(
@@ -187,7 +201,10 @@ class Postgres(Server):
         """Who may come in, by the user that the kernel says is at the other end of the socket: we, and root."""
         ours = sorted({pwd.getpwuid(uid).pw_name for uid in {os.geteuid(), 0}})
         # "all" are databases; who copies the whole server, or its log, asks for none of them.
-        _write(self.rules, "local all all peer map=ours\nlocal replication all peer map=ours\n")
+        rules = "local all all peer map=ours\nlocal replication all peer map=ours\n"
+        # A standby runs under the servers' account, which may have no name to ask for. Nobody else gets to the socket.
+        standbys = f"local replication {NAME} trust\n" if self.has_standbys else ""
+        _write(self.rules, standbys + rules)
         _write(self.names, "".join(f'ours "{name}" all\n' for name in ours))
 
     def _disown_old_pid(self) -> None:

@@ -51,7 +51,7 @@ def _split(url: str, variable: str, schemes: tuple[str, ...], example: str) -> S
         # A port that is no number, which raises, and an @ behind its place both mean that a character of the
         # password cut the URL in the wrong spot.
         behind = parts.netloc.partition("@")[2] + parts.path + parts.query + parts.fragment
-        cut = parts.port == 0 or "@" in behind
+        cut = 0 in _ports(parts) or "@" in behind
         if parts.scheme in schemes and not (parts.netloc and cut):
             return parts
     raise Unreachable(
@@ -60,9 +60,14 @@ def _split(url: str, variable: str, schemes: tuple[str, ...], example: str) -> S
     )
 
 
+def _ports(parts: SplitResult) -> list[int | None]:
+    """Of each server: a URL of libpq may name several."""
+    servers = parts.netloc.rpartition("@")[2].split(",")
+    return [SplitResult("", server, "", "", "").port for server in servers]
+
+
 def _describe(parts: SplitResult) -> str:
-    port = f":{parts.port}" if parts.port else ""
-    return f"{parts.scheme}://{parts.hostname or ''}{port}{parts.path}"
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
 def _reason(error: Exception, url: str) -> str:

@@ -1,18 +1,23 @@
-"""Whether this process may do any work here: not before it has looked at what its database is, and not on a copy.
+"""Whether this process may do any work here: not before it has looked at what its database is, and neither on a copy
+nor on a server that is not the primary any more.
 
 Beats and workers look when they connect and whenever they report themselves. What has to hold at every moment is in the
 statements: in quarantine nothing can be claimed or started, whatever a process believes.
 """
 
 import logging
+import time
 
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.signals import connection_created
 
 from tasks_app.conf import conf
-from tasks_app.database import alias
+from tasks_app.database import alias, our_connection
 from tasks_app.lifecycle.installation import Row, look, stranger, touch
 from tasks_app.lifecycle.overdue import ask_if_long_silent
+
+from .primaries import PRIMARIES, NotPrimary, leave, opened
+from .witness import WITNESS
 
 log = logging.getLogger(__name__)
 
@@ -25,6 +30,8 @@ class Barrier:
     def __init__(self) -> None:
         self.closed: str | None = None  # why nothing is done
         self.rehearsing = False
+        self._guarded = False
+        self._doubted_at = 0.0  # monotonic
 
     @property
     def open(self) -> bool:
@@ -39,15 +46,34 @@ class Barrier:
     def guard(self) -> None:
         """In a beat or worker, before its first statement: closed until it has looked. Every new connection looks."""
         self.closed = UNSEEN
+        self._guarded = True
         connection_created.connect(_look_at, dispatch_uid="punctual-barrier")
 
     def look(self, *, dispatching: bool = False) -> None:
         """`dispatching`: for a beat, which gives the sign of life that a later look goes by."""
-        row = look()
+        try:
+            row = look(PRIMARIES.check)
+        except NotPrimary as error:
+            if self.closed != str(error):
+                log.error("primary.refused reason=%r", str(error))
+            self.closed = str(error)
+            leave(our_connection())
+            raise
         self._note(row)
+        if row.facts is not None:
+            PRIMARIES.note(row.facts, row)
+        if self.acting:
+            WITNESS.compare(row, beat=dispatching)
         if dispatching and self.open:
             ask_if_long_silent(row)
             touch()
+
+    def doubt(self) -> None:
+        """Somebody told this process of a batch that is not there. That happens; but perhaps its connection leads to a
+        server that others have left, and then nothing that it is told is ever there."""
+        if self._guarded and time.monotonic() - self._doubted_at > conf().NODE_SECONDS:
+            self._doubted_at = time.monotonic()
+            self.look()
 
     def _note(self, row: Row) -> None:
         before = self.closed
@@ -65,4 +91,5 @@ BARRIER = Barrier()
 def _look_at(connection: BaseDatabaseWrapper, **_: object) -> None:
     """The server behind a new connection may be another one than before."""
     if connection.alias == alias():
+        opened(connection)
         BARRIER.look()

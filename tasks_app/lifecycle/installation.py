@@ -2,6 +2,7 @@
 
 import json
 import logging
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,6 +23,7 @@ log = logging.getLogger(__name__)
 
 ITSELF = "punctual"  # who acts, when nobody told it to
 SUBJECT = "installation"
+SKIPPED_NUMBERS = 10_000  # of tasks and events, after a failover
 # What a server answers that keeps its own files to itself.
 _REFUSED = (
     psycopg.errors.InsufficientPrivilege,
@@ -94,10 +96,12 @@ def stranger(row: Row | None) -> str | None:
     )
 
 
-def look() -> Row:
+def look(check: Callable[[Facts, Row | None], None] | None = None) -> Row:
     """The installation after this look. A database that may be a copy is in quarantine from now on; a standby of ours
-    that was promoted is adopted."""
+    that was promoted is adopted. `check` may refuse the server before anything is concluded."""
     facts, row = read_facts(), read_installation()
+    if check is not None:
+        check(facts, row)
     if row is not None and row.quarantined:
         return row
     found = _compared(row, facts)
@@ -144,6 +148,7 @@ def _adopt(facts: Facts) -> None:
             return
         note_adopted(facts)
         if found.finding is Finding.PROMOTED:
+            run("skip_numbers", {"numbers": SKIPPED_NUMBERS})
             audit(Operator(ITSELF, found.reason), "adopt", [Entry(SUBJECT, "adopted", detail=facts.as_json())])
             log.warning("installation.adopted reason=%r", found.reason)
 

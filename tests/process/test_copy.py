@@ -1,11 +1,7 @@
 """A copy of the database's files, started with the original's settings by mistake, fires nothing and calls nobody."""
 
-import secrets
-import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from uuid import UUID
@@ -16,8 +12,6 @@ from django.db import connection
 from django.utils import timezone
 
 from tasks_app.client import ToWebhook, schedule, subscribe
-from tasks_app.embedded import binaries, open_home, places
-from tasks_app.embedded.account import server_account
 from tasks_app.embedded.postgres import Postgres
 from tasks_app.engine.beat.publisher import publish
 from tasks_app.engine.queues import depths
@@ -27,7 +21,7 @@ from tasks_app.sql import execute
 from tests.support.alarms import LOCAL
 from tests.support.engine import claim_due, row
 from tests.support.http_receiver import http_receiver
-from tests.support.quarantine import add_file, base_backup, using
+from tests.support.quarantine import add_file, base_backup, second_server, using
 from tests.support.servers import OPTIONS
 from tests.support.stack import Stack, url_of_test_database
 from tests.support.testapp.models import Effect
@@ -39,21 +33,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def second(transactional_db) -> Iterator[Postgres]:
     """A second server, to be started on a copy of the files of the first."""
-    if not connection.settings_dict["HOST"].startswith("/"):
-        pytest.skip("the files of a server elsewhere can't be copied")
-    home = open_home(Path(tempfile.gettempdir(), f"punctual-copy-{secrets.token_hex(8)}"))
-    account = server_account(home)
-    if account.borrowed:  # the first one's, so that each may read the other's files and sockets
-        owner = Path(_value("SHOW data_directory")).stat()
-        account = replace(account, uid=owner.st_uid, gid=owner.st_gid)
-    folder = places.open_servers(home, account)
-    sockets = places.open_sockets(folder, account)
-    server = Postgres(account, folder, sockets, binaries.postgres_bin(account), OPTIONS)
-    yield server
-    server.stop("immediate")
-    places.close_sockets(sockets, folder)
-    places.remove_servers(home)
-    shutil.rmtree(home, ignore_errors=True)
+    with second_server(OPTIONS) as server:
+        yield server
 
 
 def test_a_copy_of_the_files_fires_nothing_until_an_operator_lets_it_go_on(stack: Stack, second: Postgres, settings):

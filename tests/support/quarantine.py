@@ -1,16 +1,21 @@
 """Installations in tests: what was noted of the server, changed by hand; tasks that are overdue; and real copies."""
 
 import json
+import secrets
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from django.db import connection
 
-from tasks_app.embedded import binaries
+from tasks_app.embedded import binaries, open_home, places
 from tasks_app.embedded.account import server_account
+from tasks_app.embedded.postgres import Postgres
 from tasks_app.lifecycle.installation import look, read_facts
 from tasks_app.models import Installation
 from tasks_app.sql import execute
@@ -66,6 +71,28 @@ def restored_beside(folder: Path) -> Iterator[None]:
         yield
     with connection.cursor() as cursor:
         cursor.execute(f"DROP DATABASE {copy} WITH (FORCE)")
+
+
+@contextmanager
+def second_server(options: dict[str, str]) -> Iterator[Postgres]:
+    """Beside the tests' own, under the same account; with no data yet, so that it can be started on a copy."""
+    if not connection.settings_dict["HOST"].startswith("/"):
+        pytest.skip("the files of a server elsewhere can't be copied")
+    home = open_home(Path(tempfile.gettempdir(), f"punctual-second-{secrets.token_hex(8)}"))
+    account = server_account(home)
+    if account.borrowed:  # the first one's, so that each may read the other's files and sockets
+        with connection.cursor() as cursor:
+            cursor.execute("SHOW data_directory")
+            owner = Path(cursor.fetchone()[0]).stat()
+        account = replace(account, uid=owner.st_uid, gid=owner.st_gid)
+    folder = places.open_servers(home, account)
+    sockets = places.open_sockets(folder, account)
+    server = Postgres(account, folder, sockets, binaries.postgres_bin(account), options)
+    yield server
+    server.stop("immediate")
+    places.close_sockets(sockets, folder)
+    places.remove_servers(home)
+    shutil.rmtree(home, ignore_errors=True)
 
 
 @contextmanager

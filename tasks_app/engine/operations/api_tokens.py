@@ -14,7 +14,7 @@ from tasks_app.core.errors import InvalidTask, LaneClosed, NotForTenants, TypeCl
 from tasks_app.core.handlers import REGISTRY, Handler, refuse_bad_lane
 from tasks_app.core.lanes import LANES, URGENT_LANE
 from tasks_app.core.tenants import INTERNAL_TENANT
-from tasks_app.database import atomic
+from tasks_app.database import atomic, in_recovery
 from tasks_app.lifecycle.audit import Entry, Operator, audit
 from tasks_app.lifecycle.request import checked_name
 from tasks_app.models import ApiToken
@@ -188,7 +188,7 @@ def _valid(text: str, *, metrics: bool) -> ApiToken | None:
         .annotate(unnoted=_UNNOTED)
         .first()
     )
-    if token is not None and token.unnoted:
+    if token is not None and token.unnoted and not in_recovery():
         run("note_use", {"token": token.id})
     return token
 

@@ -1,8 +1,11 @@
 """What an operator may do about the whole installation: stop it, let it go on, rehearse; and what each would do."""
 
+from functools import partial
+
 from tasks_app.core.errors import NothingToDo
 from tasks_app.core.overdue import Answer, Preview
 from tasks_app.database import atomic, on_commit
+from tasks_app.engine.primaries import PRIMARIES
 from tasks_app.engine.wakeup import SENDER
 from tasks_app.lifecycle import overdue, rehearsal
 from tasks_app.lifecycle.audit import Entry, Operator, audit
@@ -31,7 +34,9 @@ def enter(operator: Operator) -> None:
 def resume(answer: Answer, operator: Operator) -> Row:
     """Out of quarantine or a rehearsal: this database is the installation's. Or on with what is held."""
     look()  # no beat may have seen yet that it is another server: after pg_upgrade, say
-    row = overdue.go_on(answer, operator, read_facts())
+    facts = read_facts()
+    row = overdue.go_on(answer, operator, facts)
+    on_commit(partial(PRIMARIES.accept, facts, row))
     on_commit(SENDER.wake_all)
     return row
 

@@ -8,6 +8,7 @@ from django.core.signals import request_finished, request_started
 from tasks_app.engine.lookout import LOOKOUT
 
 from .door import DOOR
+from .standby import STANDBY
 
 _SERVERS = (WSGIHandler, ASGIHandler)  # a test's client is neither
 
@@ -25,7 +26,7 @@ def _before_request(sender: type | None, **_: object) -> None:
 
 
 def _after_request(sender: type | None, **_: object) -> None:
-    if _serves(sender):
+    if _serves(sender) and not STANDBY.reading:  # what a standby knows of beats is as old as the loss of the primary
         LOOKOUT.ride()
 
 

@@ -15,7 +15,9 @@ from tasks_app.core.callbacks import HTTP_CALLBACK
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.task import Returned, Task
 from tasks_app.database import leave_other_databases, our_connection
+from tasks_app.engine.barrier import BARRIER
 from tasks_app.engine.nodes import process_name
+from tasks_app.engine.witness import WITNESS
 from tasks_app.lifecycle.settle import BatchLost, Settled, settle
 from tasks_app.lifecycle.start import StartedBatch, start
 
@@ -48,6 +50,7 @@ def run_batch(batch_no: UUID, *, guarded: bool = True) -> BatchReport:
     watchdog = tools.watchdog() if guarded else None  # before the start: without one it can't run
     batch = _start(batch_no, watchdog)
     if batch is None:
+        again_on_infrastructure_fault(BARRIER.doubt)
         return BatchReport(batch_no, taken=False)
     if not batch.tasks:
         return BatchReport(batch_no, taken=True)
@@ -67,6 +70,8 @@ def run_batch(batch_no: UUID, *, guarded: bool = True) -> BatchReport:
             tell_rest(batch_no, run.contact)
         leave(run)
         leave_other_databases()
+        if run.finished:
+            WITNESS.settled(batch)
     if watchdog is None and handler.is_async:
         event_loop().close_connections()
     return BatchReport(batch_no, taken=True, tasks=len(batch.tasks), settled=run.written)

@@ -61,6 +61,7 @@ from tasks_app.lifecycle.progress import Told, forget_progress, tell_progress
 from tasks_app.lifecycle.reap import reap, rescue_stranded
 from tasks_app.lifecycle.release import release_children, walk
 from tasks_app.lifecycle.start import start
+from tasks_app.lifecycle.taken_back import SeenTask, SettledBatch, ToldRow, note_lost_batches, note_lost_events
 from tasks_app.lifecycle.turns import give_turns, to_decide
 from tasks_app.lifecycle.view import history
 from tasks_app.metrics.reading import read as scrape
@@ -245,6 +246,15 @@ def expire_some() -> None:
     assert step_overdue(20).tasks >= 0
 
 
+def look_for_lost() -> None:
+    """What a worker has settled and a beat has told, on a server that knows none of it."""
+    row = look_at_installation()
+    now = timezone.now()
+    task = SeenTask(1, "default", "T_PLAIN", "k")
+    note_lost_batches(row, [SettledBatch(uuid4(), [task])] * 50, now - timedelta(hours=1))
+    note_lost_events(row, [ToldRow(10**12 + n, now, "task.succeeded", "them", [task]) for n in range(50)])
+
+
 # What people wait for, and what comes many times a second or a minute.
 DOES = {
     "peek": lambda: peek("test", range(16)),
@@ -289,6 +299,7 @@ DOES = {
     "merge windows": merge_windows,
     "take chores": take_chores,
     "look at the installation": lambda: (look_at_installation(), touch()),
+    "what a failover took back": look_for_lost,
     "what is overdue": lambda: preview_overdue(most=50),
     "expire": expire_some,
     "replay": replay_some,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks_app.core.session import CLIENT, LIMITS, NAME, options_for_engine
+from tasks_app.core.session import CLIENT, LIMITS, NAME, SEVERAL, options_for_engine
 
 OURS = "-c lock_timeout=5s -c idle_in_transaction_session_timeout=60s -c plan_cache_mode=force_generic_plan"
 
@@ -38,6 +38,14 @@ def test_the_environments_options_are_not_hidden_by_ours():
 def test_behind_a_transaction_pooler_nothing_is_asked_of_the_session():
     assert options_for_engine({}, pooled=True) == CLIENT
     assert options_for_engine({"prepare_threshold": 1}, pooled=True) == CLIENT | {"prepare_threshold": 1}
+
+
+def test_of_several_servers_the_one_that_takes_writes_is_looked_for_and_none_holds_it_up():
+    made = options_for_engine({"connect_timeout": 9}, pooled=True, hosts="one,two")
+
+    assert made == CLIENT | SEVERAL | {"connect_timeout": 9}
+    assert made["target_session_attrs"] == "read-write"
+    assert "target_session_attrs" not in options_for_engine({}, pooled=True, hosts="one")
 
 
 def test_a_service_file_is_not_overruled():

@@ -32,6 +32,41 @@ def test_other_keys_of_a_database_url_go_to_libpq_as_they_are():
     )
 
 
+@pytest.mark.parametrize(
+    ("servers", "hosts", "ports"),
+    [
+        ("db", "db", ""),
+        ("[::1]:5433", "::1", "5433"),
+        ("one,two", "one,two", ""),
+        ("one:5433,two:5434", "one,two", "5433,5434"),
+        ("one:5433,two", "one,two", "5433,5432"),
+        ("[::1]:5433,10.0.0.2:5434", "::1,10.0.0.2", "5433,5434"),
+    ],
+)
+def test_a_database_url_names_one_server_or_several(servers, hosts, ports):
+    found = database_settings(f"postgresql://me:se%40cret@{servers}/punctual?target_session_attrs=read-write")
+
+    assert (found["HOST"], found["PORT"], found["USER"], found["PASSWORD"]) == (hosts, ports, "me", "se@cret")
+    assert found["OPTIONS"] == {"target_session_attrs": "read-write"}
+
+
+@pytest.mark.parametrize(
+    ("rest", "words"),
+    [
+        ("one:port,two/punctual", "a port that is not a number between 1 and 65535"),
+        ("one:0/punctual", "a port that is not a number between 1 and 65535"),
+        ("one,,two/punctual", "one of them is empty; put single commas between them"),
+        ("one:1:2,two/punctual", "a server 'one:1:2'|a port that is not a number"),
+        ("/punctual?host=one,two,three&port=1,2", "2 ports for 3 servers; give one for all, or one for each"),
+        ("one/punctual?target_session_attrs=standby", "it must be read-write or primary"),
+        ("one,two/punctual?target_session_attrs=any", "target_session_attrs='any'; Punctual writes to its database"),
+    ],
+)
+def test_servers_that_can_not_be_meant_are_refused(rest, words):
+    with pytest.raises(EnvironmentProblem, match=words):
+        database_settings(f"postgresql://me@{rest}")
+
+
 def test_logs_are_text_or_json_and_nothing_else(monkeypatch):
     monkeypatch.delenv("LOG_FORMAT", raising=False)
     assert log_format() == "text"

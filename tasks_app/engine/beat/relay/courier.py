@@ -15,6 +15,7 @@ from tasks_app.conf import conf
 from tasks_app.core.events import Event
 from tasks_app.core.phrases import first_line
 from tasks_app.database import close_connections
+from tasks_app.engine.witness import WITNESS
 from tasks_app.lifecycle.subscriptions import suspend
 from tasks_app.models import Subscription
 from tasks_app.sql import run
@@ -88,6 +89,7 @@ class Courier:
         delivered = {event.id for one in attempts if one.ok for event in one.events}
         left = [event for event in chunk.events if event.id not in delivered]
         done = len(chunk.events) - len(left)
+        WITNESS.told(self._name, [event for event in chunk.events if event.id in delivered])
         if not left:
             self._chunk, self._cursor = None, chunk.end
             self._note(chunk.end, done, attempts)

@@ -1,0 +1,134 @@
+"""What this process has seen done, in case a failover takes it back: a worker its batches, a beat what it has told.
+
+A worker has its own memory. What subscribers were told is kept in Redis, since their cursors are in the database that
+may be lost, and the beat that told them may be lost with it. Neither is done while the database has no standby.
+"""
+
+import json
+import logging
+import os
+from array import array
+from collections import deque
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from sys import intern
+from typing import NamedTuple
+from uuid import UUID
+
+import redis
+
+from tasks_app.conf import conf
+from tasks_app.core.events import Event
+from tasks_app.lifecycle.installation import Row
+from tasks_app.lifecycle.start import StartedBatch
+from tasks_app.lifecycle.taken_back import SeenTask, SettledBatch, ToldRow, note_lost_batches, note_lost_events
+
+from .wakeup import Breaker, client
+
+log = logging.getLogger(__name__)
+
+TOLD = "told"  # a stream in Redis: an entry for each delivery to a subscriber
+KEPT_DELIVERIES = 1_000
+KEPT_BATCHES, KEPT_TASKS = 2_000, 50_000  # of a process
+REACH = timedelta(hours=1)  # no standby that lags more is promoted
+
+
+class _Settled(NamedTuple):
+    """A batch, as small as can be."""
+
+    at: datetime
+    batch_no: UUID
+    task_type: str
+    ids: array[int]
+    tenants: list[str]  # each text once, however many tasks have it
+
+    def seen(self) -> SettledBatch:
+        named = zip(self.ids, self.tenants, strict=True)
+        return SettledBatch(self.batch_no, [SeenTask(id, tenant, self.task_type, None) for id, tenant in named])
+
+
+class Witness:
+    """Of one process."""
+
+    def __init__(self) -> None:
+        self._batches: deque[_Settled] = deque()
+        self._tasks = 0  # in these batches
+        self._timeline: int | None = None
+        self._has_standbys = False
+        self._client: redis.Redis | None = None
+        self._pid = 0
+        self._breaker = Breaker()
+
+    def settled(self, batch: StartedBatch) -> None:
+        """By this worker; the database has said so."""
+        if not self._has_standbys:
+            return
+        ids, tenants = array("q", [task.id for task in batch.tasks]), [intern(task.tenant) for task in batch.tasks]
+        self._batches.append(_Settled(datetime.now(UTC), batch.batch_no, batch.task_type, ids, tenants))
+        self._tasks += len(ids)
+        while self._tasks > KEPT_TASKS or len(self._batches) > KEPT_BATCHES:
+            self._tasks -= len(self._batches.popleft().ids)
+
+    def told(self, subscription: str, events: Sequence[Event]) -> None:
+        """By this beat; the receiver has them."""
+        if not self._has_standbys or self._breaker.open or not events:
+            return
+        rows = [_packed(subscription, list(of)) for _, of in groupby(events, key=lambda event: event.row)]
+        try:
+            self._redis().xadd(
+                conf().redis_key(TOLD), {"rows": json.dumps(rows)}, maxlen=KEPT_DELIVERIES, approximate=True
+            )
+        except (redis.RedisError, OSError) as error:
+            self._breaker.trip()
+            log.warning("told.unshared error=%r pause_seconds=%g", str(error), conf().WAKEUP_PAUSE_SECONDS)
+
+    def compare(self, row: Row, *, beat: bool) -> None:
+        """After a look at the installation: if its timeline is another one than before, what was seen is looked for."""
+        self._has_standbys = bool(row.standbys)
+        timeline = row.facts.timeline if row.facts else None
+        before, self._timeline = self._timeline, timeline
+        if timeline is None or timeline == before:
+            return
+        if beat:  # also one that has just started: who told it may have died with the primary
+            note_lost_events(row, self._read_told())
+        if before is not None and self._batches:
+            since = datetime.now(UTC) - REACH
+            recent = [one.seen() for one in self._batches if one.at >= since]
+            self._batches.clear()
+            self._tasks = 0
+            note_lost_batches(row, recent, since)
+
+    def _read_told(self) -> list[ToldRow]:
+        since = datetime.now(UTC) - REACH
+        try:
+            entries = self._redis().xrange(conf().redis_key(TOLD), min=int(since.timestamp() * 1000))
+        except (redis.RedisError, OSError) as error:
+            log.warning("told.unread error=%r", str(error))
+            return []
+        try:
+            return [_unpacked(one) for _, fields in entries for one in json.loads(fields[b"rows"])]
+        except (ValueError, TypeError, KeyError) as error:
+            log.warning("told.unread error=%r", f"not what a beat writes: {error}")
+            return []
+
+    def _redis(self) -> redis.Redis:
+        if self._client is None or self._pid != os.getpid():
+            self._client, self._pid = client(1.0), os.getpid()
+        return self._client
+
+
+WITNESS = Witness()
+
+
+def _packed(subscription: str, events: Sequence[Event]) -> list:
+    first = events[0]
+    tasks = [[event.task, event.task_type, event.key] for event in events]
+    return [first.row, first.time.isoformat(), first.type, subscription, first.tenant, tasks]
+
+
+def _unpacked(kept: list) -> ToldRow:
+    row, time, event, subscription, tenant, tasks = kept
+    return ToldRow(
+        row, datetime.fromisoformat(time), event, subscription, [SeenTask(task, tenant, *rest) for task, *rest in tasks]
+    )

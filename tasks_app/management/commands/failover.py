@@ -1,0 +1,79 @@
+"""`manage.py failover report`: what failovers have taken back although somebody had seen it, task by task."""
+
+import json
+from datetime import timedelta
+
+from django.core.management.base import CommandError
+from django.db.models.functions import Now
+
+from tasks_app.core.durations import seconds_of
+from tasks_app.core.errors import InvalidTask
+from tasks_app.core.phrases import counted
+from tasks_app.lifecycle.taken_back import SETTLED, TOLD, VERB
+from tasks_app.management.terminal import TerminalCommand
+from tasks_app.models import AuditEntry
+
+WORDS = {
+    SETTLED: "Done by a worker, and done again since: what a handler did elsewhere happens twice",
+    TOLD: "Told to a subscriber, and never happened on this server",
+}
+SHOWN = 20  # of each kind, for people
+
+
+class Command(TerminalCommand):
+    help = (
+        "Lists the tasks of which a failover to a standby that lagged has taken something back although a worker or a "
+        "subscriber had seen it. Ends with 1 if there are any. docs/failover.md explains it."
+    )
+
+    def add_arguments(self, parser) -> None:
+        verbs = parser.add_subparsers(dest="verb", required=True)
+        report = verbs.add_parser("report", help="what was seen, and is not known any more")
+        report.add_argument("--since", default="1d", help="how far back, such as 15m; default 1d")
+        report.add_argument("--json", action="store_true", help="for programs: all of them")
+
+    def handle(self, *args, since: str, json: bool, **options) -> None:
+        try:
+            reach = timedelta(seconds=seconds_of(since))
+        except InvalidTask as error:
+            raise CommandError(f"--since: {error}") from None
+        found = list(AuditEntry.objects.filter(verb=VERB, created_at__gt=Now() - reach).order_by("created_at", "id"))
+        self.stdout.write(_as_json(found) if json else _in_words(found, since))
+        if found:
+            raise SystemExit(1)
+
+
+def _in_words(found: list[AuditEntry], since: str) -> str:
+    if not found:
+        return f"Nothing that anybody had seen was taken back by a failover in the last {since}."
+    lines = []
+    for outcome, words in WORDS.items():
+        entries = [one for one in found if one.outcome == outcome]
+        if entries:
+            lines.append(f"{words}: {counted(len(entries), 'task')}")
+            lines += [f"  {one.created_at:%Y-%m-%d %H:%M:%S} {_about(one)}" for one in entries[:SHOWN]]
+            lines += [f"  and {len(entries) - SHOWN:,} more (--json lists them all)"] if len(entries) > SHOWN else []
+    return "\n".join(lines)
+
+
+def _about(entry: AuditEntry) -> str:
+    detail = entry.detail
+    seen = f"{detail['event']} to {detail['to']}" if "event" in detail else f"batch {detail['batch']}"
+    return f"{entry.subject} ({entry.task_type or '-'}, {entry.tenant or '-'}): {seen}"
+
+
+def _as_json(found: list[AuditEntry]) -> str:
+    return json.dumps(
+        [
+            {
+                "task": one.task_id,
+                "subject": one.subject,
+                "tenant": one.tenant,
+                "type": one.task_type,
+                "what": one.outcome,
+                "noted": one.created_at.isoformat(),
+            }
+            | one.detail
+            for one in found
+        ]
+    )

@@ -1,0 +1,150 @@
+"""What a failover has taken back although a worker or a subscriber had seen it is found, and told once."""
+
+import json
+from dataclasses import replace
+from io import StringIO
+from uuid import uuid4
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from tasks_app.conf import conf
+from tasks_app.core.events import Event
+from tasks_app.engine.witness import KEPT_TASKS, TOLD, Witness
+from tasks_app.engine.worker.executor import run_batch
+from tasks_app.lifecycle.installation import SKIPPED_NUMBERS, look, read_installation
+from tasks_app.lifecycle.start import start
+from tasks_app.models import AuditEntry, OutboxEvent, ScheduleTask
+from tests.support.marks import commits
+from tests.support.moves import claimed, scheduled
+from tests.support.quarantine import noted
+
+pytestmark = commits
+
+
+@pytest.fixture
+def row():
+    look()
+    return replace(read_installation(), standbys={"10.0.0.2": 1.0})
+
+
+def promoted(row):
+    return replace(row, facts=replace(row.facts, timeline=row.facts.timeline + 1))
+
+
+def witness(row) -> Witness:
+    one = Witness()
+    one.compare(row, beat=True)
+    return one
+
+
+def noted_tasks() -> list[tuple]:
+    found = AuditEntry.objects.filter(verb="failover").order_by("task_id")
+    return [(one.outcome, one.task_id, one.tenant) for one in found]
+
+
+def test_a_batch_that_was_settled_and_is_not_known_any_more_is_noted_once_whoever_says_so(row):
+    number = claimed("a", "b")
+    kept, lost = start(number, "w"), start(claimed("c"), "w")
+    run_batch(claimed("d"), guarded=False)
+    seen = witness(row)
+    seen.settled(replace(kept, batch_no=uuid4()))
+    seen.settled(lost)  # started there, and never settled
+    again = witness(row)
+    again.settled(lost)
+
+    for one in (seen, again):
+        one.compare(promoted(row), beat=False)
+        one.compare(promoted(row), beat=False)
+
+    expected = [("settled and lost", task.id, "default") for task in [*kept.tasks, *lost.tasks]]
+    assert noted_tasks() == sorted(expected, key=lambda one: one[1])
+
+
+def test_what_is_settled_on_the_new_primary_too_is_not_noted(row, monkeypatch):
+    seen = witness(row)
+    monkeypatch.setattr("tasks_app.engine.worker.executor.WITNESS", seen)
+    report = run_batch(claimed("a", "b"), guarded=False)
+
+    assert (report.settled, len(seen._batches)) == (2, 1)
+    seen.compare(promoted(row), beat=False)
+
+    assert (noted_tasks(), len(seen._batches)) == ([], 0)
+
+
+def test_without_a_standby_nothing_is_kept_and_with_one_not_more_than_so_much(row, redis):
+    batch = start(claimed("a"), "w")
+    idle = witness(replace(row, standbys={}))
+    idle.settled(batch)
+    idle.told("them", [event_of(1)])
+    busy = witness(row)
+    many = replace(batch, tasks=batch.tasks * (KEPT_TASKS // 3))
+    for _ in range(5):
+        busy.settled(many)
+
+    assert (len(idle._batches), redis.exists(conf().redis_key(TOLD))) == (0, 0)
+    assert len(busy._batches) == 3
+
+
+def event_of(row: int, task: int = 7) -> Event:
+    time = OutboxEvent.objects.earliest("id").created_at if OutboxEvent.objects.exists() else look().since
+    return Event(row=row, place=1, type="task.succeeded", time=time, tenant="acme", task_type="T", key="k", task=task)
+
+
+def test_an_event_that_was_told_and_is_not_known_any_more_is_noted_by_the_next_beat(row):
+    scheduled("a")
+    there = OutboxEvent.objects.latest("id")
+    told = witness(row)
+    told.told("billing", [event_of(there.id)._replace(time=there.created_at)])
+    told.told("billing", [event_of(there.id + 1, task=8)])
+    told.told("shop", [event_of(there.id, task=9)._replace(time=row.since)])  # its number was given out again
+
+    Witness().compare(promoted(row), beat=True)  # it has just started: who told them is dead
+    told.compare(promoted(row), beat=True)
+
+    assert noted_tasks() == [("told and lost", 8, "acme"), ("told and lost", 9, "acme")]
+    detail = AuditEntry.objects.get(verb="failover", task_id=8).detail
+    assert (detail["event"], detail["to"]) == ("task.succeeded", "billing")
+
+
+def test_rubbish_in_redis_stops_no_beat(row, redis):
+    redis.xadd(conf().redis_key(TOLD), {"rows": "[[1]]"})
+    redis.xadd(conf().redis_key(TOLD), {"other": "x"})
+
+    witness(row)
+
+    assert noted_tasks() == []
+
+
+def test_the_report_lists_them_and_says_when_there_are_none(row):
+    out = StringIO()
+    call_command("failover", "report", stdout=out)
+    assert "Nothing that anybody had seen" in out.getvalue()
+    batch = start(claimed("a"), "w")
+    seen = witness(row)
+    seen.settled(batch)
+    seen.told("billing", [event_of(10**9, task=8)])
+    seen.compare(promoted(row), beat=True)
+
+    for options in ([], ["--json"]):
+        out = StringIO()
+        with pytest.raises(SystemExit, match="1"):
+            call_command("failover", "report", *options, stdout=out)
+        if not options:
+            assert f"task {batch.tasks[0].id} (T_PLAIN, default): batch {batch.batch_no}" in out.getvalue()
+            assert "task 8 (T, acme): task.succeeded to billing" in out.getvalue()
+    assert {one["task"] for one in json.loads(out.getvalue())} == {batch.tasks[0].id, 8}
+    with pytest.raises(CommandError, match="--since"):
+        call_command("failover", "report", "--since", "soon")
+
+
+def test_numbers_that_a_lost_primary_may_have_given_out_are_not_given_out_again():
+    [before] = scheduled("a")
+    noted(timeline=0, standbys={"": 1.0, "127.0.0.1": 1.0})
+
+    assert look().state == "ACTIVE"
+
+    [after] = scheduled("b")
+    assert after - before > SKIPPED_NUMBERS
+    assert OutboxEvent.objects.latest("id").id > SKIPPED_NUMBERS
+    assert ScheduleTask.objects.count() == 2

@@ -1,0 +1,153 @@
+"""A synchronous standby takes over: nothing that was acknowledged is lost, and nothing counts on the old primary."""
+
+import os
+import secrets
+import shutil
+import signal
+import tempfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from django.contrib.auth import get_user_model
+from django.db import OperationalError, connection
+from django.urls import reverse
+
+from tasks_app.client import schedule
+from tasks_app.console.site import console
+from tasks_app.embedded.postgres import Postgres
+from tasks_app.embedded.standby import Standby
+from tasks_app.engine.barrier import Barrier
+from tasks_app.engine.primaries import NotPrimary
+from tasks_app.engine.web.standby import REFUSED, WORDS
+from tasks_app.lifecycle.installation import read_installation
+from tasks_app.models import AuditEntry, ScheduleTask
+from tests.support.api import Api
+from tests.support.engine import row
+from tests.support.quarantine import base_backup, second_server, using
+from tests.support.stack import Stack, url_of_test_database
+from tests.support.testapp.models import Effect
+from tests.support.wait import wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+OPTIONS = {"fsync": "off", "shared_buffers": "128MB"}  # a killed process loses nothing that it has written
+
+
+@pytest.fixture(scope="module")
+def servers(django_db_setup, django_db_blocker) -> Iterator[Standby]:
+    """Two servers with what the tests' own has: a primary, and its synchronous standby."""
+    with django_db_blocker.unblock(), second_server(OPTIONS) as primary:
+        base_backup(primary.data)
+        primary.start()
+        home = Path(tempfile.gettempdir(), f"punctual-standby-{secrets.token_hex(8)}")
+        standby = Standby(primary, home, OPTIONS)
+        standby.follow()
+        standby.be_synchronous()
+        yield standby
+        standby.discard()
+        shutil.rmtree(home, ignore_errors=True)
+
+
+@pytest.fixture
+def pair(servers: Standby, transactional_db) -> Iterator[Standby]:
+    """Whoever connects finds the primary among them."""
+    options = connection.settings_dict["OPTIONS"] | {"target_session_attrs": "read-write", "connect_timeout": 2}
+    with using(HOST=f"{servers.primary.sockets},{servers.sockets}", PORT="5432", OPTIONS=options):
+        yield servers
+
+
+def test_the_console_and_the_api_answer_from_the_standby_while_nobody_takes_writes(pair, client):
+    client.force_login(get_user_model().objects.create_superuser("ann"))
+    schedule("T_PLAIN", "shown", payload={})
+    api = Api()
+    assert b"Read-only" not in client.get(reverse("admin:index")).content
+    connection.close()
+    os.killpg(pair.primary.pid, signal.SIGSTOP)  # its machine swallows packets
+
+    pages = [
+        reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist") for model in console()._registry
+    ]
+    answers = {page: client.get(page) for page in [reverse("admin:index"), *pages]}
+    health = api.get("/scheduler/health")
+
+    assert connection.connection.info.host == str(pair.sockets)
+    assert {page for page, answer in answers.items() if answer.status_code != 200} == set()
+    assert {page for page, answer in answers.items() if b"Read-only" not in answer.content} == set()
+    assert b"shown" in answers[reverse("admin:tasks_app_scheduletask_changelist")].content
+    assert (health.status, health.body["status"], health.body["problems"][0]) == (200, "trouble", WORDS)
+    refused = api.post("/tasks", {"task_type": "T_PLAIN", "biz_key": "b"}, Idempotency_Key="k")
+    assert (refused.status, refused.code, refused.body["detail"]) == (503, "SCH_503_DATABASE_DOWN", REFUSED)
+    page = client.post(reverse("admin:tasks_app_jobdefinition_add"), {"name": "j"})
+    assert (page.status_code, page["Retry-After"], REFUSED in page.content.decode()) == (503, "5", True)
+    assert api.get("/live").status == 200
+
+    os.killpg(pair.primary.pid, signal.SIGCONT)
+    wait_until(lambda: b"Read-only" not in client.get(reverse("admin:index")).content, timeout=30)
+    assert connection.connection.info.host == str(pair.primary.sockets)
+    assert api.post("/tasks", {"task_type": "T_PLAIN", "biz_key": "b"}, Idempotency_Key="k").status == 201
+
+
+class Caller(threading.Thread):
+    """Schedules a task, and notes what it was told."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(daemon=True)
+        self.key, self.pid, self.told = key, None, None
+
+    def run(self) -> None:
+        connection.ensure_connection()
+        self.pid = connection.connection.info.backend_pid
+        try:
+            self.told = schedule("T_EFFECT", self.key, payload={})
+        except OperationalError as error:
+            self.told = error
+        connection.close()
+
+
+def test_beats_and_workers_find_the_promoted_standby_and_nothing_is_lost_or_counts_elsewhere(stack: Stack, pair):
+    primary: Postgres = pair.primary
+    env = {"DATABASE_URL": f"{url_of_test_database()}&target_session_attrs=read-write"}
+    stack.worker(**env)
+    stack.beat(**env)
+    done = schedule("T_EFFECT", "before", payload={}).task_id
+    wait_until(lambda: row(done).status == "SUCCESS", timeout=30, describe=stack.logs)
+    accepted = [schedule("T_EFFECT", f"k{n}", payload={}).task_id for n in range(50)]
+    wait_until(lambda: read_installation().standbys, timeout=30, describe=stack.logs)  # a beat has seen it stream
+
+    # Split off: it answers, and whoever is connected to it still is. But nothing that they do there is done.
+    pair.promote()
+    caller = Caller("split")
+    caller.start()
+    waits = "SELECT count(*) FROM pg_stat_activity WHERE pid = {} AND wait_event = 'SyncRep'"
+    wait_until(lambda: caller.pid and primary.execute(waits.format(caller.pid)), timeout=30, describe=stack.logs)
+    seen_there = "SELECT count(*) FROM punctual_task WHERE biz_key = 'split'"
+    with psycopg.connect(host=str(primary.sockets), user="punctual", dbname=connection.settings_dict["NAME"]) as there:
+        assert (there.execute(seen_there).fetchone(), caller.told) == ((0,), None)
+    os.killpg(primary.pid, signal.SIGKILL)
+    caller.join(30)
+    assert isinstance(caller.told, OperationalError)
+    connection.close()
+
+    accepted += [schedule("T_EFFECT", "after", payload={}).task_id]
+    wait_until(lambda: not _unfinished(accepted), timeout=60, describe=stack.logs)
+    assert Effect.objects.count() == len(accepted) + 1
+    assert (row(done).status, ScheduleTask.objects.filter(biz_key="split").exists()) == ("SUCCESS", False)
+    seen = read_installation()
+    assert (seen.state, seen.facts.timeline) == ("ACTIVE", 2)
+    assert [entry.verb for entry in AuditEntry.objects.all()] == ["adopt"]
+
+    # And back again, on its old timeline, taking writes as if nothing had been.
+    primary.start()
+    Barrier().look()
+    with using(HOST=f"{primary.sockets},{pair.sockets}"):
+        with pytest.raises(NotPrimary, match="is on timeline 1, and this installation has been on timeline 2"):
+            Barrier().look()
+        Barrier().look()
+        assert connection.connection.info.host == str(pair.sockets)
+    stack.stop()
+
+
+def _unfinished(ids: list[int]) -> int:
+    return ScheduleTask.objects.filter(id__in=ids).exclude(status="SUCCESS").count()
