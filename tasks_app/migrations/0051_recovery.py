@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tasks_app", "0048_safeguards")]
+    dependencies = [("tasks_app", "0050_installation")]
 
     operations = [
         migrations.CreateModel(

@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tasks_app", "0048_safeguards")]
+    dependencies = [("tasks_app", "0051_recovery")]
 
     operations = [
         migrations.CreateModel(

@@ -44,6 +44,10 @@ from .api.hosts import lift_host as _lift_host
 from .api.hosts import limit_host as _limit_host
 from .api.hosts import read_hosts as _read_hosts
 from .api.hosts import try_host as _try_host
+from .api.installation import quarantine_installation as _quarantine_installation
+from .api.installation import read_installation as _read_installation
+from .api.installation import rehearse_installation as _rehearse_installation
+from .api.installation import resume_installation as _resume_installation
 from .api.jobs import backfill_job as _backfill_job
 from .api.jobs import create_job as _create_job
 from .api.jobs import delete_job as _delete_job
@@ -64,6 +68,7 @@ from .api.lanes import pause_lane as _pause_lane
 from .api.lanes import read_lanes as _read_lanes
 from .api.lanes import resume_lane as _resume_lane
 from .api.limits import read_limits as _read_limits
+from .api.recoveries import list_recoveries as _list_recoveries
 from .api.runs import list_runs as _list_runs
 from .api.runs import read_one_run as _read_one_run
 from .api.runs import rerun_graph as _rerun_graph
@@ -164,10 +169,15 @@ from .models.hosts import Hosts
 from .models.incident_detail_out import IncidentDetailOut
 from .models.incident_out import IncidentOut
 from .models.incident_page import IncidentPage
+from .models.installation_changed_out import InstallationChangedOut
+from .models.installation_out import InstallationOut
+from .models.installation_resume_in import InstallationResumeIn
+from .models.installation_stop_in import InstallationStopIn
 from .models.job_in import JobIn
 from .models.job_out import JobOut
 from .models.job_page import JobPage
 from .models.job_patch import JobPatch
+from .models.job_saved_out import JobSavedOut
 from .models.job_status import JobStatus
 from .models.lane import Lane
 from .models.lane_changed_out import LaneChangedOut
@@ -201,6 +211,8 @@ from .models.product_out import ProductOut
 from .models.product_page import ProductPage
 from .models.progress_in import ProgressIn
 from .models.reason_in import ReasonIn
+from .models.recoveries import Recoveries
+from .models.recovery_out import RecoveryOut
 from .models.replay_in import ReplayIn
 from .models.report_out import ReportOut
 from .models.rerun_in import RerunIn
@@ -309,14 +321,14 @@ class Operations:
         body: JobIn,
         *,
         idempotency_key: str | None = None,
-    ) -> JobOut:
+    ) -> JobSavedOut:
         """Create a job"""
         answer = _create_job.sync_detailed(
             client=self.client,
             body=body,
             idempotency_key=idempotency_key or new_key(),
         )
-        return cast(JobOut, answer.parsed)
+        return cast(JobSavedOut, answer.parsed)
 
     def read_job(
         self,
@@ -352,7 +364,7 @@ class Operations:
         *,
         if_match: str,
         idempotency_key: str | None = None,
-    ) -> JobOut:
+    ) -> JobSavedOut:
         """Change a job"""
         answer = _edit_job.sync_detailed(
             client=self.client,
@@ -361,7 +373,7 @@ class Operations:
             if_match=if_match,
             idempotency_key=idempotency_key or new_key(),
         )
-        return cast(JobOut, answer.parsed)
+        return cast(JobSavedOut, answer.parsed)
 
     def pause_job(
         self,
@@ -1412,6 +1424,92 @@ class Operations:
         )
         return cast(SafeguardOrderedOut, answer.parsed)
 
+    def read_installation(
+        self,
+        *,
+        older_seconds: float | Unset = 3600.0,
+    ) -> InstallationOut:
+        """Does the installation work, and what is overdue?"""
+        answer = _read_installation.sync_detailed(
+            client=self.client,
+            older_seconds=older_seconds,
+        )
+        return cast(InstallationOut, answer.parsed)
+
+    def quarantine_installation(
+        self,
+        body: InstallationStopIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> InstallationChangedOut:
+        """Stop: dispatch nothing, and call nobody"""
+        answer = _quarantine_installation.sync_detailed(
+            client=self.client,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(InstallationChangedOut, answer.parsed)
+
+    def resume_installation(
+        self,
+        body: InstallationResumeIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> InstallationChangedOut:
+        """Go on, and say what becomes of what is overdue"""
+        answer = _resume_installation.sync_detailed(
+            client=self.client,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(InstallationChangedOut, answer.parsed)
+
+    def rehearse_installation(
+        self,
+        body: InstallationStopIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> InstallationChangedOut:
+        """Dispatch, but call no handler; out of quarantine"""
+        answer = _rehearse_installation.sync_detailed(
+            client=self.client,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(InstallationChangedOut, answer.parsed)
+
+    def list_recoveries(
+        self,
+        *,
+        after: str | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> Recoveries:
+        """List what was done after incidents, newest first; for operators"""
+        answer = _list_recoveries.sync_detailed(
+            client=self.client,
+            after=after,
+            limit=limit,
+        )
+        return cast(Recoveries, answer.parsed)
+
+    def iterate_recoveries(
+        self,
+        *,
+        limit: int | Unset = 50,
+    ) -> Iterator[RecoveryOut]:
+        """All that `list_recoveries` lists, page after page"""
+        after: str | Unset = UNSET
+        while True:
+            page = self.list_recoveries(
+                after=after,
+                limit=limit,
+            )
+            for one in page.items:
+                yield one
+            if page.next_ is None:
+                return
+            after = page.next_
+
     def list_secrets(
         self,
         *,
@@ -2315,14 +2413,14 @@ class AsyncOperations:
         body: JobIn,
         *,
         idempotency_key: str | None = None,
-    ) -> JobOut:
+    ) -> JobSavedOut:
         """Create a job"""
         answer = await _create_job.asyncio_detailed(
             client=self.client,
             body=body,
             idempotency_key=idempotency_key or new_key(),
         )
-        return cast(JobOut, answer.parsed)
+        return cast(JobSavedOut, answer.parsed)
 
     async def read_job(
         self,
@@ -2358,7 +2456,7 @@ class AsyncOperations:
         *,
         if_match: str,
         idempotency_key: str | None = None,
-    ) -> JobOut:
+    ) -> JobSavedOut:
         """Change a job"""
         answer = await _edit_job.asyncio_detailed(
             client=self.client,
@@ -2367,7 +2465,7 @@ class AsyncOperations:
             if_match=if_match,
             idempotency_key=idempotency_key or new_key(),
         )
-        return cast(JobOut, answer.parsed)
+        return cast(JobSavedOut, answer.parsed)
 
     async def pause_job(
         self,
@@ -3417,6 +3515,92 @@ class AsyncOperations:
             idempotency_key=idempotency_key or new_key(),
         )
         return cast(SafeguardOrderedOut, answer.parsed)
+
+    async def read_installation(
+        self,
+        *,
+        older_seconds: float | Unset = 3600.0,
+    ) -> InstallationOut:
+        """Does the installation work, and what is overdue?"""
+        answer = await _read_installation.asyncio_detailed(
+            client=self.client,
+            older_seconds=older_seconds,
+        )
+        return cast(InstallationOut, answer.parsed)
+
+    async def quarantine_installation(
+        self,
+        body: InstallationStopIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> InstallationChangedOut:
+        """Stop: dispatch nothing, and call nobody"""
+        answer = await _quarantine_installation.asyncio_detailed(
+            client=self.client,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(InstallationChangedOut, answer.parsed)
+
+    async def resume_installation(
+        self,
+        body: InstallationResumeIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> InstallationChangedOut:
+        """Go on, and say what becomes of what is overdue"""
+        answer = await _resume_installation.asyncio_detailed(
+            client=self.client,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(InstallationChangedOut, answer.parsed)
+
+    async def rehearse_installation(
+        self,
+        body: InstallationStopIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> InstallationChangedOut:
+        """Dispatch, but call no handler; out of quarantine"""
+        answer = await _rehearse_installation.asyncio_detailed(
+            client=self.client,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(InstallationChangedOut, answer.parsed)
+
+    async def list_recoveries(
+        self,
+        *,
+        after: str | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> Recoveries:
+        """List what was done after incidents, newest first; for operators"""
+        answer = await _list_recoveries.asyncio_detailed(
+            client=self.client,
+            after=after,
+            limit=limit,
+        )
+        return cast(Recoveries, answer.parsed)
+
+    async def iterate_recoveries(
+        self,
+        *,
+        limit: int | Unset = 50,
+    ) -> AsyncIterator[RecoveryOut]:
+        """All that `list_recoveries` lists, page after page"""
+        after: str | Unset = UNSET
+        while True:
+            page = await self.list_recoveries(
+                after=after,
+                limit=limit,
+            )
+            for one in page.items:
+                yield one
+            if page.next_ is None:
+                return
+            after = page.next_
 
     async def list_secrets(
         self,

@@ -84,11 +84,17 @@ from .if_parent_fails import IfParentFails
 from .incident_detail_out import IncidentDetailOut
 from .incident_out import IncidentOut
 from .incident_page import IncidentPage
+from .installation_changed_out import InstallationChangedOut
+from .installation_out import InstallationOut
+from .installation_resume_in import InstallationResumeIn
+from .installation_state import InstallationState
+from .installation_stop_in import InstallationStopIn
 from .job_in import JobIn
 from .job_out import JobOut
 from .job_page import JobPage
 from .job_patch import JobPatch
 from .job_ref import JobRef
+from .job_saved_out import JobSavedOut
 from .job_status import JobStatus
 from .lane import Lane
 from .lane_changed_out import LaneChangedOut
@@ -127,6 +133,10 @@ from .on_resume import OnResume
 from .operated_out import OperatedOut
 from .ordered_out import OrderedOut
 from .outage_out import OutageOut
+from .overdue_choice import OverdueChoice
+from .overdue_choice_out import OverdueChoiceOut
+from .overdue_lane_out import OverdueLaneOut
+from .overdue_order_out import OverdueOrderOut
 from .overlap import Overlap
 from .pace_in import PaceIn
 from .pause_in import PauseIn
@@ -142,6 +152,9 @@ from .product_page import ProductPage
 from .progress_in import ProgressIn
 from .progress_out import ProgressOut
 from .reason_in import ReasonIn
+from .recoveries import Recoveries
+from .recovery_out import RecoveryOut
+from .recovery_step_out import RecoveryStepOut
 from .refusal_out import RefusalOut
 from .release_lane import ReleaseLane
 from .replay_in import ReplayIn
@@ -296,11 +309,17 @@ __all__ = (
     "IncidentDetailOut",
     "IncidentOut",
     "IncidentPage",
+    "InstallationChangedOut",
+    "InstallationOut",
+    "InstallationResumeIn",
+    "InstallationState",
+    "InstallationStopIn",
     "JobIn",
     "JobOut",
     "JobPage",
     "JobPatch",
     "JobRef",
+    "JobSavedOut",
     "JobStatus",
     "Lane",
     "LaneChangedOut",
@@ -339,6 +358,10 @@ __all__ = (
     "OperatedOut",
     "OrderedOut",
     "OutageOut",
+    "OverdueChoice",
+    "OverdueChoiceOut",
+    "OverdueLaneOut",
+    "OverdueOrderOut",
     "Overlap",
     "PaceIn",
     "PauseIn",
@@ -354,6 +377,9 @@ __all__ = (
     "ProgressIn",
     "ProgressOut",
     "ReasonIn",
+    "Recoveries",
+    "RecoveryOut",
+    "RecoveryStepOut",
     "RefusalOut",
     "ReleaseLane",
     "ReplayIn",

@@ -7,6 +7,7 @@ from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
 from ..models.health_status import HealthStatus
+from ..models.installation_state import InstallationState
 
 if TYPE_CHECKING:
     from ..models.lane_health import LaneHealth
@@ -20,6 +21,8 @@ class HealthOut:
     """
     Attributes:
         status (HealthStatus): `notice` can wait; `trouble` needs somebody now.
+        installation (InstallationState): `quarantined`: nothing is dispatched, and nobody is called. `rehearsing`:
+            tasks are dispatched, and not run.
         trigger_delay_p95_ms (float):
         started_p50_ms (float | None):
         started_p95_ms (float | None):
@@ -42,6 +45,9 @@ class HealthOut:
         subscriptions_suspended (int):
         events_waiting (int):
         oldest_event_waiting_seconds (float | None):
+        backup_behind_seconds (float | None):
+        backup_age_seconds (float | None):
+        backup_restored_seconds (float | None):
         beats (int):
         workers (int):
         slots (int):
@@ -53,6 +59,7 @@ class HealthOut:
     """
 
     status: HealthStatus
+    installation: InstallationState
     trigger_delay_p95_ms: float
     started_p50_ms: float | None
     started_p95_ms: float | None
@@ -75,6 +82,9 @@ class HealthOut:
     subscriptions_suspended: int
     events_waiting: int
     oldest_event_waiting_seconds: float | None
+    backup_behind_seconds: float | None
+    backup_age_seconds: float | None
+    backup_restored_seconds: float | None
     beats: int
     workers: int
     slots: int
@@ -87,6 +97,8 @@ class HealthOut:
 
     def to_dict(self) -> dict[str, Any]:
         status = self.status.value
+
+        installation = self.installation.value
 
         trigger_delay_p95_ms = self.trigger_delay_p95_ms
 
@@ -137,6 +149,15 @@ class HealthOut:
         oldest_event_waiting_seconds: float | None
         oldest_event_waiting_seconds = self.oldest_event_waiting_seconds
 
+        backup_behind_seconds: float | None
+        backup_behind_seconds = self.backup_behind_seconds
+
+        backup_age_seconds: float | None
+        backup_age_seconds = self.backup_age_seconds
+
+        backup_restored_seconds: float | None
+        backup_restored_seconds = self.backup_restored_seconds
+
         beats = self.beats
 
         workers = self.workers
@@ -161,6 +182,7 @@ class HealthOut:
         field_dict.update(
             {
                 "status": status,
+                "installation": installation,
                 "triggerDelayP95Ms": trigger_delay_p95_ms,
                 "startedP50Ms": started_p50_ms,
                 "startedP95Ms": started_p95_ms,
@@ -183,6 +205,9 @@ class HealthOut:
                 "subscriptionsSuspended": subscriptions_suspended,
                 "eventsWaiting": events_waiting,
                 "oldestEventWaitingSeconds": oldest_event_waiting_seconds,
+                "backupBehindSeconds": backup_behind_seconds,
+                "backupAgeSeconds": backup_age_seconds,
+                "backupRestoredSeconds": backup_restored_seconds,
                 "beats": beats,
                 "workers": workers,
                 "slots": slots,
@@ -202,6 +227,8 @@ class HealthOut:
 
         d = dict(src_dict)
         status = HealthStatus(d.pop("status"))
+
+        installation = InstallationState(d.pop("installation"))
 
         trigger_delay_p95_ms = d.pop("triggerDelayP95Ms")
 
@@ -272,6 +299,27 @@ class HealthOut:
 
         oldest_event_waiting_seconds = _parse_oldest_event_waiting_seconds(d.pop("oldestEventWaitingSeconds"))
 
+        def _parse_backup_behind_seconds(data: object) -> float | None:
+            if data is None:
+                return data
+            return cast(float | None, data)
+
+        backup_behind_seconds = _parse_backup_behind_seconds(d.pop("backupBehindSeconds"))
+
+        def _parse_backup_age_seconds(data: object) -> float | None:
+            if data is None:
+                return data
+            return cast(float | None, data)
+
+        backup_age_seconds = _parse_backup_age_seconds(d.pop("backupAgeSeconds"))
+
+        def _parse_backup_restored_seconds(data: object) -> float | None:
+            if data is None:
+                return data
+            return cast(float | None, data)
+
+        backup_restored_seconds = _parse_backup_restored_seconds(d.pop("backupRestoredSeconds"))
+
         beats = d.pop("beats")
 
         workers = d.pop("workers")
@@ -295,6 +343,7 @@ class HealthOut:
 
         health_out = cls(
             status=status,
+            installation=installation,
             trigger_delay_p95_ms=trigger_delay_p95_ms,
             started_p50_ms=started_p50_ms,
             started_p95_ms=started_p95_ms,
@@ -317,6 +366,9 @@ class HealthOut:
             subscriptions_suspended=subscriptions_suspended,
             events_waiting=events_waiting,
             oldest_event_waiting_seconds=oldest_event_waiting_seconds,
+            backup_behind_seconds=backup_behind_seconds,
+            backup_age_seconds=backup_age_seconds,
+            backup_restored_seconds=backup_restored_seconds,
             beats=beats,
             workers=workers,
             slots=slots,
