@@ -199,6 +199,22 @@ def test_retries_are_slowed_to_half_of_their_rate_since_the_failures_began():
     assert 90 / 260 / 2 < curb.rate <= 90 / 180 / 2  # by three to four minutes, and not by ten
 
 
+def test_retries_are_slowed_less_when_there_are_more_failures_than_at_first():
+    ran("T_PLAIN", ok=190, failed=12)
+    look()
+    look(60)
+    trickle = Curb.objects.get(kind="retries").rate
+
+    ran("T_PLAIN", ok=100, failed=400)
+    look()
+    more = Curb.objects.get(kind="retries").rate
+    ran("T_PLAIN", ok=100, failed=1)
+    look(60)
+
+    assert more > 5 * trickle
+    assert Curb.objects.get(kind="retries").rate == more  # fewer failures, since retries are held back, change nothing
+
+
 def test_too_many_retries_come_in_buckets_the_short_ones_first(beat, settings):
     setting(settings, retries={"limit": 50}, failures={"mode": "off"}, breaker={"mode": "off"})
     ran("T_PLAIN", failed=40)

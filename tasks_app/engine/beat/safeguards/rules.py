@@ -22,7 +22,8 @@ USUAL_SECONDS = 3_600.0  # after which what a handler takes is what it usually t
 QUIET_SECONDS = 600.0  # a breaker that nobody wants to go through for so long is closed
 RELAPSE_SAMPLE = 5  # tries of a type whose breaker is half open: if most of them fail, it opens again
 SLOW_CALM = 2 / 3  # of the limit
-FROZEN = ("low_rate", "rates", "before_ms")  # measured when it began: what is held back would pull them along
+FROZEN = ("low_rate", "before_ms")  # measured when it began: what is held back would pull them along
+GROWN = 1.25  # times as many failures a second as before are more of them
 
 Rows = Mapping[str, Safeguard]  # by subject: those of the safeguard that there are
 
@@ -245,7 +246,15 @@ def _found(
     row = rows.get(subject)
     if row is not None and row.stage:
         figures |= {one: row.figures[one] for one in FROZEN if one in row.figures}
+        if "rates" in row.figures:
+            figures["rates"] = _grown(row.figures["rates"], figures.get("rates", {}))
     return Finding(name, subject, over, figures, sentence)
+
+
+def _grown(before: Mapping[str, float], now: Mapping[str, float]) -> dict[str, float]:
+    """What was measured when it began, and where there is much more by now, that: it may have begun with a trickle."""
+    more = {one: rate for one, rate in now.items() if rate > GROWN * before.get(one, 0.0)}
+    return {**before, **more}
 
 
 def look(pulse: Pulse, rows: Mapping[str, Rows]) -> Iterator[Finding]:
