@@ -40,7 +40,7 @@ class _Settled(NamedTuple):
     at: datetime
     batch_no: UUID
     task_type: str
-    ids: array[int]
+    ids: array  # of ints
     tenants: list[str]  # each text once, however many tasks have it
 
     def seen(self) -> SettledBatch:
