@@ -182,11 +182,17 @@ def measure(stack: Stack, rate: int, seconds: int) -> Sustained:
         wait_until(first)
         before = cost.read(stack)
         wait_until(last)
-        a_task = cost.read(stack).since(before, rate * seconds)
+        a_task = cost.read(stack).since(before, rate * seconds) | {"tasks_per_batch": _batch_size()}
         _wait_run(fired * seconds + feed.total(fed, seconds), last)
         fed_late = float(feeder.communicate(timeout=30)[0] or "inf")
     stack.stop()
     return Sustained(_parts(first, seconds, looks), _dropped(looks), fed_late, a_task)
+
+
+def _batch_size() -> float:
+    """Of the batches that are not dropped yet, in the mean."""
+    ((mean,),) = query("SELECT avg(ok + failed)::float8 FROM punctual_any_batch WHERE ok + failed > 0")
+    return round(mean or 0.0, 1)
 
 
 def _due_before(last: float) -> list[record.Start]:

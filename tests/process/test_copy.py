@@ -17,10 +17,11 @@ from tasks_app.engine.beat.publisher import publish
 from tasks_app.engine.queues import depths
 from tasks_app.lifecycle.installation import look, touch
 from tasks_app.models import AuditEntry, Installation, ScheduleTask
+from tasks_app.sql import execute
 from tests.support.alarms import LOCAL
 from tests.support.engine import claim_due, row
 from tests.support.http_receiver import http_receiver
-from tests.support.quarantine import base_backup, second_server, using
+from tests.support.quarantine import add_file, base_backup, second_server, using
 from tests.support.servers import OPTIONS
 from tests.support.stack import Stack, url_of_test_database
 from tests.support.testapp.models import Effect
@@ -80,15 +81,16 @@ def test_a_standby_that_streamed_goes_on_when_it_is_promoted(second: Postgres):
     look()
     own = connection.settings_dict
     base_backup(second.data)
-    (second.data / "standby.signal").touch()
+    add_file(second.data / "standby.signal")
     with open(second.data / "postgresql.auto.conf", "a") as file:
         file.write(f"primary_conninfo = 'host={own['HOST']} port={own['PORT'] or 5432} user={own['USER']}'\n")
     with standbys_let_in():
         second.spawn()
         second.wait_ready()
         wait_until(lambda: _value("SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'"), timeout=30)
+    execute("UPDATE punctual_installation SET seen_at = clock_timestamp() - interval '5 s'")
     touch()
-    ahead = "SELECT count(*) FROM pg_stat_replication WHERE replay_lsn >= pg_current_wal_lsn()"
+    ahead = "SELECT count(*) FROM pg_stat_replication WHERE replay_lsn >= pg_current_wal_insert_lsn()"
     wait_until(lambda: _value(ahead), timeout=30)
     with using(HOST=str(second.sockets), PORT="5432"):
         assert _value("SELECT pg_promote()")

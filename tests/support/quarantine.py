@@ -119,5 +119,11 @@ def base_backup(target: Path) -> None:
         [[label]] = cursor.fetchall()
     subprocess.run(["cp", "-a", f"{data}/pg_wal/.", str(target / "pg_wal")], check=True)
     (target / "postmaster.pid").unlink()
-    (target / "backup_label").write_text(label)
-    shutil.copystat(target / "PG_VERSION", target / "backup_label")
+    add_file(target / "backup_label", label)
+
+
+def add_file(path: Path, text: str = "") -> None:
+    """A file of the server, and so its own."""
+    path.write_text(text)
+    owner = path.parent.stat()
+    shutil.chown(path, owner.st_uid, owner.st_gid)

@@ -8,10 +8,10 @@ import logging
 import threading
 import time
 
-from django.db import DatabaseError, InterfaceError, connections
+from django.db import DatabaseError, InterfaceError
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from tasks_app.database import alias, close_connections, our_connection
+from tasks_app.database import close_connections, our_connection, our_settings
 from tasks_app.engine.primaries import PRIMARIES, NotPrimary, leave, opened
 from tasks_app.lifecycle.installation import read_facts, read_installation
 
@@ -111,7 +111,7 @@ class StandbyReads:
 
     def _attributes(self, wanted: object) -> object:
         """Of all connections that are made from now on; returns what it was."""
-        options = connections.settings[alias()]["OPTIONS"]
+        options = our_settings()["OPTIONS"]
         before = options.get(ATTRIBUTES)
         options[ATTRIBUTES] = wanted
         return before

@@ -165,7 +165,7 @@ def test_a_closed_beat_only_counts_and_one_that_rehearses_also_reaps():
     execute("UPDATE punctual_chore SET next_at = '-infinity'")
     overdue("a")
     [batch] = claim_due()
-    execute("UPDATE punctual_batch SET lease_until = '-infinity'")
+    execute("UPDATE punctual_batch SET lease_until = now() - interval '1 hour'")
 
     BARRIER.closed, BARRIER.rehearsing = None, True
     assert beat.run_once() == ["count", "reap"]
