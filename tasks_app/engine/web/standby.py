@@ -65,6 +65,7 @@ class StandbyReads:
 
     def _ensure(self, ours: BaseDatabaseWrapper) -> None:
         """A server that another was promoted past counts as one that doesn't answer: the next is asked."""
+        refused = None
         for _ in ours.settings_dict["HOST"].split(","):
             ours.close_if_health_check_failed()
             ours.ensure_connection()
@@ -73,12 +74,15 @@ class StandbyReads:
             opened(ours)
             try:
                 PRIMARIES.check(read_facts(), read_installation())
-            except NotPrimary as refused:
-                log.error("primary.refused reason=%r", str(refused))
+            except NotPrimary as error:
+                refused = error
+                log.error("primary.refused reason=%r", str(error))
                 leave(ours)
-                continue
-            ours._punctual_seen = ours.connection
-            return
+            else:
+                ours._punctual_seen = ours.connection
+                return
+        if refused is not None:
+            raise refused
 
     def _read_instead(self, ours: BaseDatabaseWrapper, error: Exception) -> None:
         words = str(error).strip()
