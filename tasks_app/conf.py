@@ -9,7 +9,7 @@ from typing import ClassVar
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS
 
-from .core import allow_list, archive_url, events, keyring, networks, retry_budget
+from .core import allow_list, archive_url, events, keyring, networks, redis_url, retry_budget
 from .core.errors import InvalidConfiguration, nearest, shown
 from .core.retention import DEFAULT_CLASS, RetentionClass, problems_of
 from .core.safeguards import Peak, Policy, peaks_of, policies_of, wrong_peaks
@@ -223,13 +223,8 @@ class Conf(Section):
 
     def _wrong_values(self):
         yield from self._values_out_of_range()
-        if self.REDIS_URL and not self.REDIS_URL.startswith(REDIS_SCHEMES):
-            # Only its beginning: the rest may hold a password.
-            scheme, found, _ = self.REDIS_URL.partition("://")
-            yield (
-                f'PUNCTUAL["REDIS_URL"] begins with {shown((scheme + found)[:20])}; it must be redis://host:port/0, '
-                "rediss://host:port/0 or unix:///path/to/socket."
-            )
+        if self.REDIS_URL:
+            yield from redis_url.problems_of(self.REDIS_URL, 'PUNCTUAL["REDIS_URL"]')
         if self.CONSOLE_URL and not re.fullmatch(r"https?://[^\s/?#]+(/[^\s?#]*)?", self.CONSOLE_URL):
             yield (
                 f'PUNCTUAL["CONSOLE_URL"] is {shown(self.CONSOLE_URL)}; it must be the address at which people open '
@@ -457,7 +452,6 @@ _REASONS = {
 }
 _RENAMED = {"KEEP_TASKS_DAYS": "KEEP_HOT_DAYS", "KEEP_BATCHES_DAYS": "KEEP_HOT_DAYS"}
 PING_TROUBLES = ("fail", "silent", "ignore")
-REDIS_SCHEMES = ("redis://", "rediss://", "unix://")
 _TEXTS, _KEYS = tuple[str, ...], tuple[object, ...]
 _ACCEPTED = {str: str, int: int, float: (int, float), dict: dict, _TEXTS: (list, tuple), _KEYS: (list, tuple)}
 _WORDS = {

@@ -23,6 +23,11 @@ def our_connection() -> BaseDatabaseWrapper:
     return connections[conf().DATABASE]
 
 
+def our_settings() -> dict:
+    """By which connections to our database are made, by all threads: a change is for those that are yet to come."""
+    return connections.settings[conf().DATABASE]
+
+
 def in_recovery() -> bool:
     """Whether this thread's connection leads to a standby, which takes no writes. The server says so by itself, from
     PostgreSQL 14 on, so this costs nothing."""

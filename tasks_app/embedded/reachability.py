@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, unquote, urlsplit
+
+if TYPE_CHECKING:
+    import redis
 
 TIMEOUT_SECONDS = 5
 
@@ -30,18 +34,33 @@ def check_database(url: str) -> None:
 
 def check_redis(url: str) -> None:
     """Return when the Redis or Valkey of this URL answers a PING."""
-    parts = _split(url, "REDIS_URL", ("redis", "rediss", "unix"), "redis://:password@host:6379/0")
+    parts = _split(url, "REDIS_URL", ("redis", "rediss", "unix", "sentinel"), "redis://:password@host:6379/0")
     import redis
 
     try:
         timeouts = {"socket_connect_timeout": TIMEOUT_SECONDS, "socket_timeout": TIMEOUT_SECONDS}
-        with redis.Redis.from_url(url, retry=None, **timeouts) as client:
+        with _by_sentinels(parts, timeouts) or redis.Redis.from_url(url, retry=None, **timeouts) as client:
             client.ping()
     except (redis.RedisError, OSError, ValueError) as error:
         raise Unreachable(
             f"REDIS_URL points to {_describe(parts)}, which can't be used{_reason(error, url)}. Start that "
             "server, correct the URL, or unset REDIS_URL to use the embedded Valkey."
         ) from error
+
+
+def _by_sentinels(parts: SplitResult, timeouts: dict[str, int]) -> redis.Redis | None:
+    """The master, if the URL names sentinels."""
+    if parts.scheme != "sentinel":
+        return None
+    from redis.sentinel import Sentinel
+
+    login, _, servers = parts.netloc.rpartition("@")
+    user, _, password = login.partition(":")
+    found = [SplitResult("", server, "", "", "") for server in servers.split(",")]
+    master, _, number = parts.path.strip("/").partition("/")
+    secret = {"username": unquote(user) or None, "password": unquote(password) or None}
+    asked = Sentinel([(one.hostname, one.port or 26379) for one in found], sentinel_kwargs=timeouts | secret)
+    return asked.master_for(unquote(master), db=int(number or 0), **timeouts, **secret)
 
 
 def _split(url: str, variable: str, schemes: tuple[str, ...], example: str) -> SplitResult:

@@ -46,7 +46,7 @@ class Barrier:
     def guard(self) -> None:
         """In a beat or worker, before its first statement: closed until it has looked. Every new connection looks."""
         self.closed = UNSEEN
-        self._guarded = True
+        self._guarded = WITNESS.asks = True
         connection_created.connect(_look_at, dispatch_uid="punctual-barrier")
 
     def look(self, *, dispatching: bool = False) -> None:

@@ -3,21 +3,26 @@
 PostgreSQL recovers lost work, so the broker's own redelivery, results, ETAs and remote control are off.
 """
 
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, quote, urlsplit
 
 from kombu import Queue
 from kombu.transport import TRANSPORT_ALIASES
 
 from tasks_app.conf import conf
 from tasks_app.core.lanes import DEFAULT_LANE, LANES
+from tasks_app.core.redis_url import SENTINEL, Sentinels
 
 # A URL can't name a class, and people should not have to read one in a worker's banner.
-_SCHEME = "punctual"
+_SCHEME, _SENTINEL_SCHEME = "punctual", "punctual-sentinel"
 TRANSPORT_ALIASES[_SCHEME] = "tasks_app.engine.worker.transport:Transport"
+TRANSPORT_ALIASES[_SENTINEL_SCHEME] = "tasks_app.engine.worker.transport:SentinelTransport"
+_sentinels = Sentinels.of(conf().REDIS_URL) if conf().REDIS_URL.startswith(SENTINEL) else None
 
 
 def _url(redis_url: str) -> str:
     """kombu's spelling of a redis-py URL."""
+    if _sentinels is not None:
+        return ";".join(_sentinel_url(host, port) for host, port in _sentinels.addresses)
     parts = urlsplit(redis_url)
     if parts.scheme != "unix":
         return redis_url
@@ -25,8 +30,14 @@ def _url(redis_url: str) -> str:
     return f"{_SCHEME}+socket://{parts.netloc}{parts.path}?virtual_host={database}"
 
 
+def _sentinel_url(host: str, port: int) -> str:
+    secret = ":".join(quote(one or "", safe="") for one in (_sentinels.username, _sentinels.password))
+    shown = f"[{host}]" if ":" in host else host
+    return f"{SENTINEL}{secret + '@' if secret != ':' else ''}{shown}:{port}/{_sentinels.db}"
+
+
 broker_url = _url(conf().REDIS_URL)
-broker_transport = _SCHEME
+broker_transport = _SCHEME if _sentinels is None else _SENTINEL_SCHEME
 if broker_url.startswith("rediss"):
     broker_use_ssl = {"ssl_cert_reqs": "required"}  # kombu would take any certificate; the URL's own word comes first
 broker_transport_options = {
@@ -40,6 +51,8 @@ broker_transport_options = {
     "priority_steps": [0],
     "queue_order_strategy": "tasks_app.core.cycle:WeightedCycle",
 }
+if _sentinels is not None:
+    broker_transport_options |= {"master_name": _sentinels.master, "sentinel_kwargs": _sentinels.secret}
 broker_pool_limit = 4
 broker_connection_retry = True
 broker_connection_retry_on_startup = True

@@ -15,12 +15,12 @@ from contextlib import suppress
 from uuid import UUID
 
 import redis
-from django.db import OperationalError, connections
+from django.db import OperationalError
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from tasks_app.conf import conf
 from tasks_app.core.installation import Facts
-from tasks_app.database import alias, in_recovery, our_connection
+from tasks_app.database import in_recovery, our_connection, our_settings
 from tasks_app.lifecycle.installation import Row, stranger
 from tasks_app.models import Installation
 
@@ -128,7 +128,7 @@ def _cut(connection: BaseDatabaseWrapper) -> None:
 
 
 def _put(server: tuple[str, str] | None, *, first: bool) -> None:
-    given = connections.settings[alias()]
+    given = our_settings()
     hosts = given["HOST"].split(",")
     ports = str(given["PORT"] or "5432").split(",")
     if server is None or len(hosts) < 2:

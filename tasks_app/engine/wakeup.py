@@ -13,8 +13,10 @@ from collections.abc import Iterable, Mapping
 import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
+from redis.sentinel import Sentinel
 
 from tasks_app.conf import conf
+from tasks_app.core.redis_url import SENTINEL, Sentinels
 from tasks_app.database import on_commit, our_connection
 
 log = logging.getLogger(__name__)
@@ -46,16 +48,22 @@ return redis.call('EXPIRE', KEYS[1], 60)
 """
 
 
-def client(timeout: float) -> redis.Redis:
-    """A Redis client that fails fast: no retries, no handshake beyond what the server demands."""
-    return redis.Redis.from_url(
-        conf().REDIS_URL,
-        socket_timeout=timeout,
-        socket_connect_timeout=timeout,
-        retry=Retry(NoBackoff(), 0),
-        protocol=2,
-        driver_info=None,
-    )
+def client(timeout: float, url: str = "") -> redis.Redis:
+    """A Redis client that fails fast: no retries, no handshake beyond what the server demands. Of REDIS_URL, if no
+    other is named; with sentinels, each new connection leads to whoever is the master then."""
+    url = url or conf().REDIS_URL
+    options = {
+        "socket_timeout": timeout,
+        "socket_connect_timeout": timeout,
+        "retry": Retry(NoBackoff(), 0),
+        "protocol": 2,
+        "driver_info": None,
+    }
+    if not url.startswith(SENTINEL):
+        return redis.Redis.from_url(url, **options)
+    asked = Sentinels.of(url)
+    sentinels = Sentinel(asked.addresses, sentinel_kwargs=options | asked.secret)
+    return sentinels.master_for(asked.master, db=asked.db, **options, **asked.secret)
 
 
 class Breaker:

@@ -7,9 +7,11 @@ may be lost, and the beat that told them may be lost with it. Neither is done wh
 import json
 import logging
 import os
+import time
 from array import array
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from sys import intern
@@ -17,10 +19,11 @@ from typing import NamedTuple
 from uuid import UUID
 
 import redis
+from django.db import DatabaseError, InterfaceError
 
 from tasks_app.conf import conf
 from tasks_app.core.events import Event
-from tasks_app.lifecycle.installation import Row
+from tasks_app.lifecycle.installation import Row, read_installation
 from tasks_app.lifecycle.start import StartedBatch
 from tasks_app.lifecycle.taken_back import SeenTask, SettledBatch, ToldRow, note_lost_batches, note_lost_events
 
@@ -31,6 +34,7 @@ log = logging.getLogger(__name__)
 TOLD = "told"  # a stream in Redis: an entry for each delivery to a subscriber
 KEPT_DELIVERIES = 1_000
 KEPT_BATCHES, KEPT_TASKS = 2_000, 50_000  # of a process
+ASK_SECONDS = 60.0  # whether there is a standby by now
 REACH = timedelta(hours=1)  # no standby that lags more is promoted
 
 
@@ -40,7 +44,7 @@ class _Settled(NamedTuple):
     at: datetime
     batch_no: UUID
     task_type: str
-    ids: "array[int]"
+    ids: array  # of ints
     tenants: list[str]  # each text once, however many tasks have it
 
     def seen(self) -> SettledBatch:
@@ -55,6 +59,8 @@ class Witness:
         self._batches: deque[_Settled] = deque()
         self._tasks = 0  # in these batches
         self._timeline: int | None = None
+        self.asks = False  # in a beat or worker
+        self._asked_at = time.monotonic()
         self._has_standbys = False
         self._client: redis.Redis | None = None
         self._pid = 0
@@ -62,13 +68,23 @@ class Witness:
 
     def settled(self, batch: StartedBatch) -> None:
         """By this worker; the database has said so."""
-        if not self._has_standbys:
+        if not self._has_standbys and not self._ask_for_standbys():
             return
         ids, tenants = array("q", [task.id for task in batch.tasks]), [intern(task.tenant) for task in batch.tasks]
         self._batches.append(_Settled(datetime.now(UTC), batch.batch_no, batch.task_type, ids, tenants))
         self._tasks += len(ids)
         while self._tasks > KEPT_TASKS or len(self._batches) > KEPT_BATCHES:
             self._tasks -= len(self._batches.popleft().ids)
+
+    def _ask_for_standbys(self) -> bool:
+        """A worker's child keeps its connection for long, and looks at the installation only when it has a new one."""
+        if not self.asks or time.monotonic() - self._asked_at < ASK_SECONDS:
+            return False
+        self._asked_at = time.monotonic()
+        with suppress(DatabaseError, InterfaceError):
+            row = read_installation()
+            self._has_standbys = row is not None and bool(row.standbys)
+        return self._has_standbys
 
     def told(self, subscription: str, events: Sequence[Event]) -> None:
         """By this beat; the receiver has them."""

@@ -8,10 +8,10 @@ import logging
 import threading
 import time
 
-from django.db import DatabaseError, InterfaceError, connections
+from django.db import DatabaseError, InterfaceError
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from tasks_app.database import alias, close_connections, our_connection
+from tasks_app.database import close_connections, our_connection, our_settings
 from tasks_app.engine.primaries import PRIMARIES, NotPrimary, leave, opened
 from tasks_app.lifecycle.installation import read_facts, read_installation
 
@@ -65,6 +65,7 @@ class StandbyReads:
 
     def _ensure(self, ours: BaseDatabaseWrapper) -> None:
         """A server that another was promoted past counts as one that doesn't answer: the next is asked."""
+        refused = None
         for _ in ours.settings_dict["HOST"].split(","):
             ours.close_if_health_check_failed()
             ours.ensure_connection()
@@ -73,12 +74,15 @@ class StandbyReads:
             opened(ours)
             try:
                 PRIMARIES.check(read_facts(), read_installation())
-            except NotPrimary as refused:
-                log.error("primary.refused reason=%r", str(refused))
+            except NotPrimary as error:
+                refused = error
+                log.error("primary.refused reason=%r", str(error))
                 leave(ours)
-                continue
-            ours._punctual_seen = ours.connection
-            return
+            else:
+                ours._punctual_seen = ours.connection
+                return
+        if refused is not None:
+            raise refused
 
     def _read_instead(self, ours: BaseDatabaseWrapper, error: Exception) -> None:
         words = str(error).strip()
@@ -111,7 +115,7 @@ class StandbyReads:
 
     def _attributes(self, wanted: object) -> object:
         """Of all connections that are made from now on; returns what it was."""
-        options = connections.settings[alias()]["OPTIONS"]
+        options = our_settings()["OPTIONS"]
         before = options.get(ATTRIBUTES)
         options[ATTRIBUTES] = wanted
         return before

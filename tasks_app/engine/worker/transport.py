@@ -23,7 +23,9 @@ LINES = 20
 LINES_SECONDS = 60.0
 
 
-class Channel(redis.Channel):
+class _OurChannel:
+    """What we do otherwise than kombu's channel beside it among the bases."""
+
     def __init__(self, *args, **kwargs) -> None:
         self._broken = BrokenLanes()
         self._shut = False  # on a copy a message is left to whoever it was meant for
@@ -90,8 +92,22 @@ class Channel(redis.Channel):
             return 0
 
 
+class Channel(_OurChannel, redis.Channel):
+    pass
+
+
+class SentinelChannel(_OurChannel, redis.SentinelChannel):
+    pass
+
+
 class Transport(redis.Transport):
     Channel = Channel
+
+
+class SentinelTransport(redis.SentinelTransport):
+    """Each new connection leads to the server that the sentinels name as the master."""
+
+    Channel = SentinelChannel
 
 
 class Refusals:

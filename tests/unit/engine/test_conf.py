@@ -61,6 +61,8 @@ ROOT = Path(__file__).resolve().parents[3]
         ({"SHARDS": 1025}, "must be at most 1,024. Every look asks each shard"),
         ({"REDIS_URL": "amqp://guest:secret@x"}, "begins with 'amqp://'; it must be redis://"),
         ({"REDIS_URL": "localhost"}, "begins with 'localhost'; it must be redis://"),
+        ({"REDIS_URL": "sentinel://:secret@one,two"}, "begins with sentinel://, and can't be read; it must be like"),
+        ({"REDIS_URL": "sentinel://one:port/mymaster"}, "begins with sentinel://, and can't be read; it must be like"),
         ({"DATABASE": "defualt"}, "not an alias in DATABASES. Did you mean 'default'? There are: default."),
         ({"DATABASE": None}, "must be a string"),
         ({"PREFIX": ""}, "must be 1 to 64 letters"),

@@ -5,11 +5,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import redis
-from redis.backoff import NoBackoff
-from redis.retry import Retry
 
 from tasks_app.conf import conf
 from tasks_app.core.events import Event
+from tasks_app.engine.wakeup import client
 from tasks_app.models import Subscription
 
 from .encoding import json_texts
@@ -34,14 +33,8 @@ class StreamSink:
         target = subscription.target
         self._key = stream_key(target["stream"])
         self._maxlen = target["maxlen"]
-        self._client = redis.Redis.from_url(
-            conf().BROKERS[target["broker"]] if target["broker"] else conf().REDIS_URL,
-            socket_timeout=TIMEOUT_SECONDS,
-            socket_connect_timeout=TIMEOUT_SECONDS,
-            retry=Retry(NoBackoff(), 0),  # after a lost answer we would not know what is there
-            protocol=2,
-            driver_info=None,
-        )
+        # Without retries: after a lost answer we would not know what is there.
+        self._client = client(TIMEOUT_SECONDS, conf().BROKERS[target["broker"]] if target["broker"] else "")
 
     def deliver(self, events: Sequence[Event]) -> Iterator[Attempt]:
         """A call follows when the one before it was answered. Its words are packed meanwhile."""
