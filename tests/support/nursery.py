@@ -53,12 +53,11 @@ LIBRARIES = (
     "pydantic",
     "redis",
 )
-# What beats and workers import of ours; the last is for the checks that Celery makes before a worker starts.
+# What beats and workers import of ours.
 OURS = (
     "scheduler_project.celery",
     "tasks_app.engine.beat.process",
     "tasks_app.engine.worker.task",
-    "scheduler_project.urls",
 )
 
 

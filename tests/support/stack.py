@@ -22,6 +22,7 @@ from tests.support.wait import wait_until
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CELERY = ("celery", "-A", "scheduler_project")
+CELERY_NAMES = ("beat", "worker")
 
 
 def url_of_test_database(**through: object) -> str:
@@ -127,9 +128,13 @@ class Stack:
             "REDIS_URL": settings.PUNCTUAL["REDIS_URL"],
             "DJANGO_SETTINGS_MODULE": self.settings_module,
         }
+        if name in CELERY_NAMES:
+            # Django's checks, and all pages and the API for them, take longer than the rest of a start. A worker that
+            # makes them is in test_readiness.py.
+            ours["CELERY_SKIP_CHECKS"] = "1"
         every = {**os.environ, **ours, **env}
         every.pop("PYTEST_CURRENT_TEST", None)
-        born = nursery.start(*command, env=every, log=str(log), ours=name in ("beat", "worker"))
+        born = nursery.start(*command, env=every, log=str(log), ours=name in CELERY_NAMES)
         process = Process(name, born, log)
         self.processes.append(process)
         return process
