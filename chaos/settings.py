@@ -52,7 +52,8 @@ if os.environ.get("CHAOS_SAFEGUARDS"):
     PUNCTUAL |= {
         "SAFEGUARD_SECONDS": 0.5,
         "SAFEGUARDS": {
-            "delay": {"limit": 1_500, "on_seconds": 1, "off_seconds": 2},
+            # By what is due alone: how late tasks started is a figure of two minutes, and would outlast the run.
+            "delay": {"limit": 1_500, "sample": 1_000_000, "on_seconds": 1, "off_seconds": 2},
             "failures": {"limit": 0.01},
             "breaker": {"limit": 1},
             "dead_letters": far,
