@@ -14,12 +14,17 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import SpanKind, Status, StatusCode
 
+_NAME, _UNNAMED = "service.name", "unknown_service"
+
 
 def begin() -> None:
     """Once in a process, before it forks. Sampler, address, headers and attributes come from the environment."""
     if isinstance(trace.get_tracer_provider(), TracerProvider):
         return  # opentelemetry-instrument was there before
-    provider = TracerProvider(resource=Resource.create({"service.name": "punctual"}))
+    resource = Resource.create()  # what OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES say
+    if str(resource.attributes.get(_NAME, _UNNAMED)).startswith(_UNNAMED):
+        resource = resource.merge(Resource({_NAME: "punctual"}))
+    provider = TracerProvider(resource=resource)
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     trace.set_tracer_provider(provider)
 

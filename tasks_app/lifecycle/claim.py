@@ -44,13 +44,14 @@ class Peeked:
     lanes: list[LaneView]
     limited: dict[tuple[str, str], float]  # the earliest due moment of limited types, by type and lane
     clock: float  # the database's
+    turns: bool  # whether anybody waits for a turn in these shards; False if that was not asked
 
 
 class _Peek(NamedTuple):
-    """A row of peek: a lane, or of a type with a limit what is due in that lane."""
+    """A row of peek: a lane; of a type with a limit, what is due in that lane; without a lane, who waits for a turn."""
 
     task_type: str | None
-    lane: str
+    lane: str | None
     next_due: float | None
     waiting: int
     slots: int
@@ -63,9 +64,11 @@ def peek(
     probe: Sequence[str] = LANES,
     limited_types: Sequence[str] = (),
     since: Mapping[str, float] = MappingProxyType({}),
+    *,
+    turns: bool = False,
 ) -> Peeked:
     """Every lane's capacity, and the earliest due moment of the limited types and of those in `probe`: of what is due
-    from the moment in `since` on, or of all that is due."""
+    from the moment in `since` on, or of all that is due. With `turns`, whether anybody waits for one, too."""
     params = {
         "lanes": list(LANES),
         "probe": list(probe),
@@ -74,12 +77,18 @@ def peek(
         "types": list(limited_types),
         "dispatcher": dispatcher,
         "node_ttl": conf().NODE_TTL_SECONDS,
+        "turns": turns,
     }
     rows = [_Peek(*row) for row in run("peek", params)]
     return Peeked(
-        [LaneView(row.lane, row.next_due, row.waiting, row.slots) for row in rows if row.task_type is None],
+        [
+            LaneView(row.lane, row.next_due, row.waiting, row.slots)
+            for row in rows
+            if row.task_type is None and row.lane
+        ],
         {(row.task_type, row.lane): row.next_due for row in rows if row.task_type is not None},
         rows[0].clock,
+        any(row.waiting for row in rows if row.lane is None),
     )
 
 

@@ -36,9 +36,9 @@ def keep_traces(traces: Sequence[Trace]) -> None:
     run("keep_traces", params)
 
 
-def read_traces(batch_no: UUID, ids: Sequence[int]) -> Traced | None:
-    """None: there is no such batch any more."""
-    rows = run("read_traces", {"batch_no": batch_no, "ids": array(ids)})
+def read_traces(batch_no: UUID) -> Traced | None:
+    """Of all that was claimed with this batch; None: there is no such batch any more."""
+    rows = run("read_traces", {"batch_no": batch_no})
     return Traced(rows[0][0], {row[1]: Trace(*row[1:]) for row in rows if row[1] is not None}) if rows else None
 
 

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable, Iterator
+from itertools import accumulate
 
 from prometheus_client import Metric
 from prometheus_client.core import BucketSpan, NativeHistogram, Sample
@@ -16,6 +17,7 @@ from .reading import Histogram, Labels, Snapshot
 
 _SUFFIX = {Kind.COUNTER: "_total", Kind.GAUGE: ""}
 _LATENESS = "lateness_seconds"
+_RENAMING = ("escaping=dots", "escaping=values")  # schemes by which even a plain name is written otherwise
 # Buckets of lateness grow by 2^(1/4), as those of schema 2 do. The bound of the first, 0.25 ms, is nearly 2^-12 s: this
 # one is the zero bucket, and the next has the number that follows.
 _SCHEMA, _ZERO_THRESHOLD, _FIRST_INDEX = 2, 2.0**-12, -47
@@ -35,8 +37,40 @@ def written(snapshot: Snapshot, *, up: bool, accept: str = "") -> tuple[bytes, s
     """The text and its content type. Native histograms are for those who ask for OpenMetrics 2.0: no other text format
     has them."""
     encode, content_type = choose_encoder(accept)
+    openmetrics = content_type.startswith("application/openmetrics-text")
     native = content_type.startswith("application/openmetrics-text; version=2")
-    return encode(Families(families_of(snapshot, up=up, native=native))), content_type
+    families = families_of(snapshot, up=up, native=native)
+    if native or content_type.endswith(_RENAMING):
+        return encode(Families(families)), content_type
+    return encoded(families, openmetrics=openmetrics), content_type
+
+
+def encoded(families: Iterable[Metric], *, openmetrics: bool) -> bytes:
+    """Byte for byte what prometheus_client writes, in a fraction of the time: it asks of the name and of each label of
+    every sample whether they are valid, and all of ours are."""
+    lines = []
+    for family in families:
+        name = f"{family.name}_total" if family.type == Kind.COUNTER and not openmetrics else family.name
+        words = _escaped(family.documentation) if openmetrics else _escaped_help(family.documentation)
+        lines.append(f"# HELP {name} {words}\n# TYPE {name} {family.type}\n")
+        for sample in family.samples:
+            told = floatToGoString(sample.value)
+            if sample.labels:
+                labels = ",".join([f'{label}="{_escaped(value)}"' for label, value in sorted(sample.labels.items())])
+                lines.append(f"{sample.name}{{{labels}}} {told}\n")
+            else:
+                lines.append(f"{sample.name} {told}\n")
+    if openmetrics:
+        lines.append("# EOF\n")
+    return "".join(lines).encode()
+
+
+def _escaped(text: str) -> str:
+    return _escaped_help(text).replace('"', r"\"")
+
+
+def _escaped_help(text: str) -> str:
+    return text.replace("\\", r"\\").replace("\n", r"\n")
 
 
 def families_of(snapshot: Snapshot, *, up: bool, native: bool = False) -> Iterator[Metric]:
@@ -63,12 +97,13 @@ def _histogram(metric: catalogue.Metric, values: Labels, histogram: Histogram, *
     labels = dict(zip(metric.labels, values, strict=True))
     lateness = metric.name == _LATENESS
     bounds, step = (classic_bounds_seconds(), LATENESS_STEP) if lateness else (BATCH_BOUNDS, 1)
-    count = sum(histogram.buckets)
+    up_to = [0, *accumulate(histogram.buckets)]
+    count = up_to[-1]
     if native and lateness:
         yield Sample(metric.full_name, labels, 0.0, native_histogram=_native(histogram, count))
     for place, bound in enumerate(bounds):
-        up_to = sum(histogram.buckets[: place * step + 1])
-        yield Sample(f"{metric.full_name}_bucket", labels | {"le": floatToGoString(bound)}, up_to)
+        bucket = labels | {"le": floatToGoString(bound)}
+        yield Sample(f"{metric.full_name}_bucket", bucket, up_to[min(place * step + 1, len(up_to) - 1)])
     yield Sample(f"{metric.full_name}_bucket", labels | {"le": "+Inf"}, count)
     yield Sample(f"{metric.full_name}_count", labels, count)
     yield Sample(f"{metric.full_name}_sum", labels, histogram.total)

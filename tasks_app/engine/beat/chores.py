@@ -27,7 +27,7 @@ from .campaigns import run_campaigns, stop_campaigns
 from .compensation import ScansFailed, compensate_and_tell
 from .counting import count
 from .levels import keep_levels
-from .mover import move
+from .mover import move, walk_is_due
 from .overdue import carry_out, stop_carrying_out
 from .partitions import keep_partitions
 from .ping import ping, stop_pinging
@@ -47,6 +47,7 @@ class Chore:
     run: Callable[[], object]
     aside: bool = False  # may take long: in a thread of its own, so that the reaper comes on time
     stop: Callable[[], None] = lambda: None  # asks one that may take long to end soon
+    wanted: Callable[[], bool] = lambda: False  # by this beat, though the tables give no reason for it
 
     def every(self) -> float:
         return INTERVALS[self.name]()
@@ -76,7 +77,7 @@ def lose_silent() -> object:
 CHORES = (
     Chore("reap", reap_lost),
     Chore("lose", lose_silent),
-    Chore("move", move, aside=True),
+    Chore("move", move, aside=True, wanted=walk_is_due),
     Chore("partition", keep_partitions),
     Chore("tend", tend, aside=True),
     Chore("archive", archive, aside=True, stop=stop_archiving),
@@ -190,6 +191,8 @@ class Chores(threading.Thread):
                 "figures": nodes.own_figures(),
                 "names": [chore.name for chore in free],
                 "everys": [chore.every() for chore in free],
+                "wanted": [chore.name for chore in free if chore.wanted()],
+                "keep": conf().KEEP_LIVE_SECONDS,
             },
         )
         done = {name for (name,) in taken}

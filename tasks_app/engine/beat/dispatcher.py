@@ -50,6 +50,7 @@ class Look:
     batches: int
     tasks: int
     wait_seconds: float
+    turns: bool | None = None  # whether somebody waits for a turn in these shards; None: this look did not ask
 
 
 class Dispatcher:
@@ -69,6 +70,7 @@ class Dispatcher:
         self._backlog: set[str] = set()  # lanes that gave about all that was asked for: more is due in them
         self._since: dict[str, float] = {}  # lanes, and the moment before which nothing was due in them
         self._all_at = -inf  # when all that is due was last asked for, by the monotonic clock
+        self._turns: bool | None = None  # of this look
         self._broken = BrokenLanes()  # lanes whose queue is no queue
         self._limited_first = False
         self._clock = DatabaseClock()
@@ -79,6 +81,7 @@ class Dispatcher:
         if shards.keys() != self._shards.keys():
             self._forget()
         self._shards, self._total, self._part = shards, total, len(shards) / max(total, 1)
+        self._turns = None
         self._listener.listen(shards)
         if not shards:
             return Look(0, 0, conf().LOOK_SECONDS)
@@ -95,7 +98,7 @@ class Dispatcher:
         wait = self._wait(now)
         if wait > 0:
             self._announce(now + wait)
-        return Look(len(batches), sum(batch.size for batch in batches), wait)
+        return Look(len(batches), sum(batch.size for batch in batches), wait, self._turns)
 
     def wake(self) -> None:
         """A signal came: something may be due that the last look did not see."""
@@ -103,7 +106,7 @@ class Dispatcher:
 
     def _forget(self) -> None:
         """What was seen was seen in other shards."""
-        self._lanes, self._backlog, self._since = [], set(), {}
+        self._lanes, self._backlog, self._since, self._all_at = [], set(), {}, -inf
 
     def _wait(self, now: float) -> float:
         wait = wait_seconds(self._lanes, now, self._empty_handed, self._part)
@@ -240,11 +243,13 @@ class Dispatcher:
             self._since = {}
         limited = self._gates.types(self._shards, self._total)
         asked = time.monotonic()
-        if asked - self._all_at >= conf().LOOK_SECONDS:
+        if everything := asked - self._all_at >= conf().LOOK_SECONDS:
             self._since, self._all_at = {}, asked
         begun = self._clock.now() if self._clock.known else -inf
         probe = [lane for lane in LANES if lane not in self._backlog]
-        seen = peek(self._name, self._shards, probe, limited, self._since)
+        seen = peek(self._name, self._shards, probe, limited, self._since, turns=everything)
+        if everything:
+            self._turns = seen.turns
         self._clock.learn(seen.clock, asked, time.monotonic())
         for view in seen.lanes:
             if view.lane in probe:

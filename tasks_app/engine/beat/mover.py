@@ -40,10 +40,15 @@ def rest(took: float, late: float) -> float:
     return took * max(0.0, 1.0 - late / LATE_SECONDS)
 
 
+def walk_is_due() -> bool:
+    """What the walk finds no statement could see from outside."""
+    return time.monotonic() - _walked_at >= WALK_EVERY_SECONDS
+
+
 def _walk(seconds: float, latest: float) -> int:
     """Go on over the ids for a while, now and then; once around at most. Where there are many, at once and longer."""
     global _walked_to, _walked_at
-    if time.monotonic() - _walked_at < WALK_EVERY_SECONDS:
+    if not walk_is_due():
         return 0
     _walked_at = time.monotonic()
     deadline, strays, begun_at = _walked_at + seconds, 0, _walked_to

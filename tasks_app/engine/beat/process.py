@@ -104,6 +104,8 @@ class PunctualBeat(Scheduler):
         if time.monotonic() >= self._next_look:
             look = self._dispatcher.run_once(self._leases.held, self._leases.total)
             self._next_look = time.monotonic() + look.wait_seconds
+            if look.turns is not None:
+                self._turns.heard(look.turns)
         return min(self._next_look - time.monotonic(), self._leases.wait_seconds)
 
     def _stand_still(self) -> float:

@@ -42,6 +42,7 @@ class BatchSpans:
         self._ahead = batch.clock.now() - time.time()  # of the database's clock before this machine's
         self._waits: dict[int, Span] = {}
         self._runs: dict[int, Span] = {}  # the last of each task
+        self._begun: tuple[Sequence[Settled], list[Settled]] = ((), [])  # what was last asked about, and those of it
         self._outside = get_current()
 
     # Around handlers.
@@ -57,15 +58,25 @@ class BatchSpans:
             with self._span(task, name):
                 return call(task)
 
+        async def run_one_async(task: Task) -> Any:
+            if task.id not in traced:
+                return await call(task)
+            with self._span(task, name):
+                return await call(task)
+
         def run(about: Task | Sequence[Task], *rest: Any) -> Any:
+            if isinstance(about, Task) and about.id not in traced:
+                return call(about, *rest)
             with self._span(about, name):
                 return call(about, *rest)
 
-        async def run_async(about: Task | Sequence[Task]) -> Any:
-            with self._span(about, name):
-                return await call(about)
+        async def run_async(tasks: Sequence[Task]) -> Any:
+            with self._span(tasks, name):
+                return await call(tasks)
 
-        return run_async if awaited else run_one if each else run
+        if awaited:
+            return run_one_async if each else run_async
+        return run_one if each else run
 
     def leave(self) -> None:
         """In the thread in which this was made: nothing is in a span any more."""
@@ -194,9 +205,11 @@ class BatchSpans:
         span.end()
 
     def _begun_of(self, settled: Sequence[Settled]) -> list[Settled]:
-        """The few that have a run."""
-        runs = self._runs
-        return [one for one in settled if one.task.id in runs]
+        """The few that have a run: looked for once, since a settle asks three times."""
+        if self._begun[0] is not settled:
+            runs = self._runs
+            self._begun = settled, [one for one in settled if one.task.id in runs]
+        return self._begun[1]
 
     def _must_note(self, one: Settled) -> bool:
         task = one.task

@@ -20,8 +20,7 @@ def surround(run: BatchRun) -> None:
     if tracer is not None:
         from .spans import spans_of
 
-        ids = [task.id for task in run.batch.tasks]
-        traced = again_on_infrastructure_fault(lambda: read_traces(run.batch.batch_no, ids))
+        traced = again_on_infrastructure_fault(lambda: read_traces(run.batch.batch_no))
         run.spans = spans_of(tracer, run.batch, traced)
     if sentry() is not None:
         running.want()

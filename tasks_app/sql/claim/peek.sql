@@ -3,6 +3,7 @@
 -- Locked rows are included: a row that is being edited right now must not be slept over.
 -- A lane known to have a backlog is not probed, and the others from `since` on: before it lie the entries of what was just
 -- claimed, dead but not yet removable, and stepping over thousands of them many times a second once took half of a core.
+-- Last, where it is asked for, whether anybody waits for a turn in these shards: a row without a lane, whose count is not 0.
 -- What is held back (see claim) is not looked at.
 WITH l AS MATERIALIZED (
     SELECT given.lane, greatest(to_timestamp(given.since), held.before) AS since, coalesce(held.before, '-infinity') AS held
@@ -40,4 +41,12 @@ CROSS JOIN LATERAL (
     WHERE t.limited AND t.task_type = g.task_type AND t.lane = l.lane AND t.due_at >= l.held
     ORDER BY t.due_at
     LIMIT 1
+) AS first
+UNION ALL
+SELECT NULL, NULL, NULL, count(first.job), 0, 0
+FROM unnest(CASE WHEN %(turns)s THEN %(shards)s::smallint[] END) AS s(shard)
+CROSS JOIN LATERAL (
+    (SELECT w.job FROM punctual_turn w WHERE w.shard = s.shard AND w.state = 'new' ORDER BY w.at LIMIT 1)
+    UNION ALL
+    (SELECT w.job FROM punctual_turn w WHERE w.shard = s.shard AND w.state = 'queued' ORDER BY w.job LIMIT 1)
 ) AS first

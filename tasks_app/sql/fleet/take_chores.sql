@@ -3,8 +3,10 @@
 -- setting: it is due, too.
 -- A reap with nothing to reap is taken, done and not returned: that is the common case, and costs no second statement. So
 -- is the look for silence while no lease of what is away has run out, the work on campaigns while there is none, or none
--- that another beat leaves to this one, the walk over what waits for others while nothing does, and the work on what is
--- overdue while nobody has ordered any.
+-- that another beat leaves to this one, the walk over what waits for others while nothing does, the work on what is overdue
+-- while nobody has ordered any, the move to the past while nothing is old enough, the look for alarms while there is no rule
+-- (and none that was read for), and the sending of alerts while none waits. What this beat wants to do in any case is never
+-- idle.
 WITH
 --include report_beat
 , idle AS MATERIALIZED (
@@ -26,6 +28,14 @@ WITH
     SELECT 'release' WHERE (SELECT min(task) FROM punctual_wait) IS NULL
     UNION ALL
     SELECT 'overdue' WHERE NOT EXISTS (SELECT FROM punctual_installation WHERE answer IS NOT NULL)
+    UNION ALL
+    SELECT 'move'
+    WHERE coalesce((SELECT min(finished_at) FROM punctual_batch) >= clock_timestamp() - make_interval(secs => %(keep)s), TRUE)
+    UNION ALL
+    SELECT 'alarm'
+    WHERE NOT EXISTS (SELECT FROM punctual_alarm_rule WHERE enabled) AND NOT EXISTS (SELECT FROM punctual_alarm_reader)
+    UNION ALL
+    SELECT 'alert' WHERE (SELECT min(channel) FROM punctual_alarm_alert WHERE done_at IS NULL) IS NULL
 ), taken AS (
     UPDATE punctual_chore e
     SET next_at = clock_timestamp() + make_interval(secs => c.every), ran_at = clock_timestamp(), ran_by = %(name)s,
@@ -34,7 +44,7 @@ WITH
         failing_since = CASE WHEN c.idle THEN NULL ELSE e.failing_since END,
         error = CASE WHEN c.idle THEN '' ELSE e.error END
     FROM (
-        SELECT chore.*, idle.name IS NOT NULL AS idle
+        SELECT chore.*, idle.name IS NOT NULL AND chore.name <> ALL (%(wanted)s::text[]) AS idle
         FROM unnest(%(names)s::text[], %(everys)s::float8[]) AS chore(name, every) LEFT JOIN idle USING (name)
     ) AS c
     WHERE e.name = c.name

@@ -3,15 +3,17 @@
 import signal
 
 import pytest
+from django.utils import timezone
 
 from tasks_app.client import schedule
 from tasks_app.core.lanes import LANES
 from tasks_app.engine import nodes
 from tasks_app.engine.beat.dispatcher import Dispatcher
 from tasks_app.engine.beat.process import PunctualBeat
-from tasks_app.models import TaskBatch
+from tasks_app.models import TaskBatch, Turn
 from tests.support.engine import row
 from tests.support.marks import commits
+from tests.support.turns import ids, one_at_a_time
 from tests.support.wait import wait_until
 
 pytestmark = commits
@@ -83,3 +85,13 @@ def test_a_beat_that_can_not_publish_holds_no_shard(beat, broker):
     wait_until(lambda: beat.tick() or beat._broker_lost)
 
     assert beat._leases.held == {}
+
+
+def test_a_look_tells_the_giver_of_turns_whether_anybody_waits_for_one(beat):
+    wait_until(lambda: beat.tick() or beat._turns.quiet)
+
+    first, *_ = ids(one_at_a_time("skip"))
+    Turn.objects.filter(task=first).update(at=timezone.now())
+
+    wait_until(lambda: beat.tick() or row(first).status != "BLOCKED")
+    assert not beat._turns.quiet

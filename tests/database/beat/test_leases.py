@@ -51,7 +51,7 @@ def beats(number: int) -> list[Beat]:
 
 def report(beat: Beat) -> None:
     """What the other thread of a beat does, without any chore."""
-    chores = {"names": [], "everys": [], "figures": None}
+    chores = {"names": [], "everys": [], "wanted": [], "keep": 600.0, "figures": None}
     run("take_chores", {"node_id": beat.node_id, "name": "a beat", "dispatching": False, **chores})
 
 

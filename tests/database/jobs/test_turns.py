@@ -5,11 +5,16 @@ from datetime import timedelta
 import pytest
 
 from tasks_app.client import cancel, ensure, reschedule
+from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask
+from tasks_app.engine.beat import turn_giver
 from tasks_app.engine.beat.job_planner import plan_once
-from tasks_app.engine.beat.turn_giver import give_due_turns
+from tasks_app.engine.beat.leases import Leases
+from tasks_app.engine.beat.turn_giver import TurnGiver, give_due_turns
+from tasks_app.engine.nodes import new_node_id
 from tasks_app.engine.watch.status import read_status
 from tasks_app.engine.watch.why import why_job, why_task
+from tasks_app.lifecycle.claim import peek
 from tasks_app.lifecycle.dead_letter import discard, replay
 from tasks_app.lifecycle.jobs import verbs
 from tasks_app.lifecycle.operate import Verb, operate
@@ -17,7 +22,7 @@ from tasks_app.lifecycle.past import move_batches
 from tasks_app.lifecycle.reap import reap
 from tasks_app.lifecycle.turns import give_turns
 from tasks_app.models import AuditEntry, ScheduleTask, TaskBatch, Turn
-from tests.support.engine import claim_due, expire_lease, row, run_due
+from tests.support.engine import anybodys, claim_due, expire_lease, row, run_due
 from tests.support.events import told
 from tests.support.jobs import by, fire_times, instances, make, now, time_passes, was_down
 from tests.support.moves import FINAL, OK, RETRY, RETURN, SKIP, SNOOZE, TUESDAY, settled
@@ -63,6 +68,52 @@ def test_the_beat_waits_for_the_moment_that_comes_next(settings):
     at = instances(job)[0].fire_time + job.jitter_offset * SECOND
 
     assert give_due_turns().wait_seconds == pytest.approx((at - now()).total_seconds(), abs=1)
+
+
+def test_a_look_of_the_dispatcher_tells_whether_anybody_waits_for_a_turn():
+    def waits() -> bool:
+        return peek("test", anybodys(), turns=True).turns
+
+    assert not waits()
+    job = one_at_a_time("queue_all")
+    first, second, third = ids(job)
+    assert waits()
+    assert not peek("test", anybodys()).turns  # nobody asked
+
+    Turn.objects.filter(task=third).delete()
+    runs(first)
+    comes(second)
+    assert turns(job) == {first: "taken", second: "queued"}
+    assert waits()
+
+    Turn.objects.filter(task=second).delete()
+    assert not waits()  # the one that runs has its turn
+
+
+def test_while_nobody_waits_nobody_asks_whose_turn_it_is(django_assert_num_queries):
+    giver = TurnGiver(Leases(new_node_id(), "beat-1", lambda _: None))
+    giver.heard(waiting=False)
+    job = one_at_a_time("skip")
+    Turn.objects.filter(task=ids(job)[0]).update(at=now())
+    with django_assert_num_queries(0):
+        assert giver.run_once() == conf().LOOK_SECONDS
+
+    giver.heard(waiting=True)
+    giver.run_once()
+
+    assert row(ids(job)[0]).status == "INIT"
+
+
+def test_what_was_heard_of_turns_is_not_believed_for_long(monkeypatch):
+    monkeypatch.setattr(turn_giver, "BELIEVED", 0.0)
+    giver = TurnGiver(Leases(new_node_id(), "beat-1", lambda _: None))
+    giver.heard(waiting=False)
+    job = one_at_a_time("skip")
+    Turn.objects.filter(task=ids(job)[0]).update(at=now())
+
+    giver.run_once()
+
+    assert row(ids(job)[0]).status == "INIT"
 
 
 def test_skip_cancels_the_one_that_comes_while_another_is_under_way_and_says_which():

@@ -202,7 +202,8 @@ def families(token):
     beat = {"node_id": nodes.new_node_id(), "name": "b1:9", "figures": nodes.own_figures()}
     run("declare_shards", {"shards": 16})
     run("declare_chores", {"names": ["reap"]})
-    run("take_chores", beat | {"dispatching": False, "names": ["reap"], "everys": [60.0]})
+    due = {"names": ["reap"], "everys": [60.0], "wanted": [], "keep": 600.0}
+    run("take_chores", beat | due | {"dispatching": False})
     run("hold_shards", beat | {"ttl": 60.0, "dispatching": True})
     settled(started("a", "b", "c"), OK, RETRY, FINAL)
     with override_settings(PUNCTUAL=settings.PUNCTUAL | {"CANARY_SECONDS": 10.0}):

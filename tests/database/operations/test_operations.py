@@ -13,19 +13,29 @@ from tasks_app.client import schedule, schedule_many
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lanes import LANES
 from tasks_app.engine import nodes
+from tasks_app.engine.beat import mover
+from tasks_app.engine.beat.alarms.alarm import alarm
 from tasks_app.engine.beat.chores import CHORES, Chores
 from tasks_app.engine.beat.leases import Leases
 from tasks_app.engine.beat.retention import prune
 from tasks_app.engine.canary import CANARY, send_canaries
 from tasks_app.engine.operations import lanes
+from tasks_app.engine.operations.campaigns import start_matching
+from tasks_app.engine.watch.browse import Filter
 from tasks_app.engine.watch.status import read_status
+from tasks_app.lifecycle.campaigns import verbs as campaigns
 from tasks_app.lifecycle.limited import Wanted, claim_limited, declare_limits
+from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.reap import reap
 from tasks_app.lifecycle.start import start
 from tasks_app.lifecycle.unit_revision import is_newest
-from tasks_app.models import MaintenanceEntry, Node, ScheduleTask, TaskBatch
+from tasks_app.models import AlarmReader, AlarmRule, MaintenanceEntry, Node, ScheduleTask, TaskBatch
+from tasks_app.sql import run
 from tasks_app.testing import run_due
+from tests.support.alarms import alarm_ids, rule
 from tests.support.engine import claim_due, expire_lease
+from tests.support.moves import away, claimed, settled, started
+from tests.support.operators import operator
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -45,9 +55,10 @@ def status_page(*options: str) -> tuple[str, int]:
 
 
 @pytest.fixture(autouse=True)
-def _moved_once(settings):
-    """However slow the machine, no second move comes due in a test."""
+def _moved_once(settings, monkeypatch):
+    """However slow the machine, no second move comes due in a test; and nobody has moved anything in this process."""
     settings.PUNCTUAL = settings.PUNCTUAL | {"MOVE_SECONDS": 3600.0}
+    monkeypatch.setattr(mover, "_walked_at", float("-inf"))
 
 
 @pytest.fixture
@@ -135,7 +146,7 @@ def test_a_chore_is_done_by_one_beat_each_time_it_is_due(lost_batch):
 
     first, second = one.run_once(), two.run_once()
 
-    done = "alarm alert compensate count levels move partition prune reap rescue roll_up safeguard tend"
+    done = "compensate count levels move partition prune reap rescue roll_up safeguard tend"
     assert first == done.split()
     assert second == []
     one.wait_aside()
@@ -165,10 +176,89 @@ def test_a_reap_is_done_only_when_there_is_something_to_reap(lost_batch):
     beat.wait_aside()
     assert TaskBatch.objects.get().reaped
 
-    MaintenanceEntry.objects.filter(name="reap").update(next_at="2020-01-01T00:00:00Z")
+    MaintenanceEntry.objects.filter(name__in=["reap", "move"]).update(next_at="2020-01-01T00:00:00Z")
 
-    assert beat.run_once() == []
+    assert beat.run_once() == []  # nor is there anything to move, and its walk is not due again
     assert MaintenanceEntry.objects.get(name="reap").next_at.year > 2020  # it was looked at all the same
+
+
+def test_what_is_away_is_looked_for_only_when_a_lease_has_run_out(settings):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"REAP_SECONDS": 60.0}
+    [gone] = away("gone").tasks
+    beat = Chores(nodes.new_node_id(), "beat-1")
+    assert "lose" not in beat.run_once()
+    beat.wait_aside()
+
+    execute("UPDATE punctual_away SET until = now() - interval '1 s'")
+    MaintenanceEntry.objects.filter(name="lose").update(next_at="2020-01-01T00:00:00Z")
+
+    assert "lose" in beat.run_once()
+    assert ScheduleTask.objects.get(id=gone.id).error_code == "LOST"
+
+
+def a_paused_campaign() -> None:
+    schedule("T_QUIET", "to be cancelled", delay=3600)
+    campaigns.pause(start_matching(Verb.CANCEL, Filter(tenant="default"), operator()).id, operator())
+
+
+def a_rule_that_is_off() -> None:
+    rule()
+    AlarmRule.objects.update(enabled=False)
+    AlarmReader.objects.all().delete()
+
+
+def an_alert_that_was_sent() -> None:
+    alarm_ids()
+    AlarmRule.objects.update(enabled=False)
+    AlarmReader.objects.all().delete()
+
+
+# What a chore is for: nearly there, and there.
+CAUSES = {
+    "reap": (lambda: claimed("a"), "UPDATE punctual_batch SET lease_until = now() - interval '1 s'"),
+    "lose": (lambda: away("a"), "UPDATE punctual_away SET until = now() - interval '1 s'"),
+    "campaign": (a_paused_campaign, "UPDATE punctual_campaign SET state = 'RUNNING', next_at = now()"),
+    "release": (lambda: None, "INSERT INTO punctual_wait (task, parent) VALUES (2, 1)"),
+    "move": (lambda: settled(started("a")), "UPDATE punctual_batch SET finished_at = now() - interval '1 hour'"),
+    "alarm": (a_rule_that_is_off, "UPDATE punctual_alarm_rule SET enabled = TRUE"),
+    "alert": (an_alert_that_was_sent, "UPDATE punctual_alarm_alert SET done_at = NULL"),
+}
+
+
+def taken(*wanted: str) -> list[str]:
+    """Of the chores that may be idle, those that a beat is given to do if all of them are due."""
+    run("declare_chores", {"names": list(CAUSES)})
+    MaintenanceEntry.objects.update(next_at="2020-01-01T00:00:00Z")
+    beat = {"node_id": nodes.new_node_id(), "name": "beat-1", "dispatching": False, "figures": None}
+    due = {"names": list(CAUSES), "everys": [60.0] * len(CAUSES), "wanted": list(wanted), "keep": 600.0}
+    found = [name for (name,) in run("take_chores", beat | due)]
+    assert not MaintenanceEntry.objects.filter(next_at__year=2020).exists()
+    return found
+
+
+@pytest.mark.parametrize("name", CAUSES)
+def test_a_chore_is_idle_until_there_is_something_to_do_for_it(name):
+    nearly, there = CAUSES[name]
+    nearly()
+    assert taken() == []
+    assert MaintenanceEntry.objects.get(name=name).done_at is not None
+
+    execute(there)
+
+    assert taken() == [name]
+
+
+def test_what_no_table_shows_is_done_because_the_beat_wants_it():
+    assert taken("move") == ["move"]
+
+
+def test_the_position_of_alarms_is_forgotten_once_after_the_last_rule():
+    a_rule_that_is_off()
+    run("begin_reader", {})
+
+    assert taken() == ["alarm"]
+    alarm()
+    assert taken() == []
 
 
 def test_killed_processes_are_forgotten_in_time(fleet):

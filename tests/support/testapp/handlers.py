@@ -37,7 +37,7 @@ def act(task) -> object:
             raise RetryableError(payload.get("message", "asked to fail"), after=payload.get("after"))
         case "retry_until":
             if task.attempt < payload["attempt"]:
-                raise RetryableError("not yet the right attempt")
+                raise RetryableError("not yet the right attempt", after=payload.get("after"))
         case "die":
             raise UnrecoverableError(
                 payload.get("message", "asked to give up"), code="ASKED", tags=payload.get("tags", [])

@@ -4,12 +4,14 @@ import re
 from pathlib import Path
 
 import pytest
+from prometheus_client import Metric
+from prometheus_client.exposition import choose_encoder
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as read_openmetrics
 from prometheus_client.parser import text_string_to_metric_families as read_plain
 
 from tasks_app.core.lateness import BUCKETS, bucket_of, middle_ms, upper_bound_ms
 from tasks_app.core.metrics import METRICS, Kind
-from tasks_app.metrics.exposition import written
+from tasks_app.metrics.exposition import Families, encoded, families_of, written
 from tasks_app.metrics.reading import Histogram, Snapshot
 from tests.support.promql import NotUnderstood, parsed
 
@@ -50,6 +52,35 @@ def test_the_same_is_told_in_every_format(accept, read):
     assert found["punctual_lateness_seconds_bucket", ("lane", "low"), ("le", "+Inf")] == 3
     assert found["punctual_lateness_seconds_count", ("lane", "low")] == 3
     assert found["punctual_lateness_seconds_sum", ("lane", "low")] == pytest.approx(5.004, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    "accept",
+    [
+        *("", "text/plain", "text/plain;version=1.0.0;escaping=allow-utf-8", OPENMETRICS),
+        *(f"{OPENMETRICS};escaping=allow-utf-8", f"{OPENMETRICS};escaping=underscores"),
+    ],
+)
+def test_what_we_write_ourselves_is_what_the_library_writes(accept):
+    lanes = {("low",): 1, ("odd\\",): 1e21, ("zwölf",): 0.1, ("",): float("inf"), ('"\n"',): float("nan")}
+    values = {"due_tasks": lanes, "runs": {("low", '\\n"', "ok"): 12345678.5}, "away_tasks": {(): -1}}
+    histogram = Histogram([1] * BUCKETS, 7.25)
+    found = Snapshot(values, {"lateness_seconds": {("low",): histogram}, "batch_tasks": {("low",): Histogram([], 0)}})
+    families = [*families_of(found, up=True), Metric("punctual_odd", 'with \\ and " and \n in it', "gauge")]
+    encode, content_type = choose_encoder(accept)
+
+    assert encoded(families, openmetrics=content_type.startswith("application")) == encode(Families(families))
+    written_now = written(found, up=True, accept=accept)
+    assert written_now[1] == content_type
+    assert b'punctual_due_tasks{lane="zw\xc3\xb6lf"} 0.1\n' in written_now[0]
+
+
+@pytest.mark.parametrize("scheme", ["dots", "values"])
+def test_whoever_wants_names_written_otherwise_gets_them_from_the_library(scheme):
+    accept = f"{OPENMETRICS};escaping={scheme}"
+    families = list(families_of(Snapshot(), up=True))
+
+    assert written(Snapshot(), up=True, accept=accept)[0] == choose_encoder(accept)[0](Families(families))
 
 
 def test_whoever_asks_for_openmetrics_2_gets_a_native_histogram_beside_the_classic_one():

@@ -6,7 +6,7 @@ import { test } from "node:test";
 
 const folder = pathToFileURL(`${process.env.PANELS}/`);
 const load = (name) => import(new URL(name, folder));
-const { MOST_MS, pauseAfter, Poller } = await load("poller.js");
+const { MOST_MS, noticing, pauseAfter, Poller, SLOW_MS } = await load("poller.js");
 const { ageOf, summary } = await load("health.js");
 const { createJob, KeptKey } = await load("sending.js");
 const { bodyOf } = await load("job.js");
@@ -50,6 +50,19 @@ const WELL = { status: "ok", triggerDelayP95Ms: 12 };
 test("the pause is 2 s after an answer, longer after each failure, and 30 s at most", () => {
   assert.deepEqual([0, 1, 2, 3, 13, 14, 99].map(pauseAfter), [2000, 4000, 6000, 8000, 28000, 30000, 30000]);
   assert.equal(MOST_MS, 30000);
+});
+
+test("whoever waits for 2 s hears so once, and nobody else does", async () => {
+  const clock = stillClock(), said = [];
+  let answer;
+  const slow = noticing(new Promise((done) => { answer = done; }), () => said.push("slow"), clock);
+  assert.equal(await clock.next(), SLOW_MS);
+  assert.equal(SLOW_MS, 2000);
+  answer("at last");
+  assert.equal(await slow, "at last");
+  assert.equal(await noticing(Promise.resolve("soon"), () => said.push("never"), clock), "soon");
+  await assert.rejects(noticing(Promise.reject(new Error("away")), () => said.push("never"), clock), /away/);
+  assert.deepEqual([said, clock.timers.size], [["slow"], 0]);
 });
 
 test("failures are counted, the third one leaves a summary of the last good state, and an answer ends it", async () => {

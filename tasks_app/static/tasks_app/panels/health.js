@@ -2,11 +2,10 @@
 // `element.ask = (url, options) => Promise<Response>` replaces fetch, for pages that come in through a server of their own.
 
 import { dress, make } from "./looks.js";
-import { ENOUGH, Poller } from "./poller.js";
+import { ENOUGH, Poller, SLOW_MS } from "./poller.js";
 import { languageOf, TEXTS } from "./texts.js";
 
 const LATE_MS = 2000; // triggerDelayP95Ms from which the scheduler counts as degraded
-const SLOW_MS = 2000; // without an answer for so long, the panel says so
 const PATIENCE_MS = 10000;
 
 // What there is to show, from what the poller tells; nothing here knows the page.

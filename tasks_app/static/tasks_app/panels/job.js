@@ -4,6 +4,7 @@
 
 import { Drafting, told, worthShowing } from "./draft.js";
 import { dress, make } from "./looks.js";
+import { noticing } from "./poller.js";
 import { createJob, KeptKey, tabStorage } from "./sending.js";
 import { languageOf, TEXTS } from "./texts.js";
 
@@ -141,9 +142,11 @@ export class JobPanel extends Base {
   }
 
   async #readTypes() {
-    const select = this.#part("#task_type"), chosen = select.value;
+    const select = this.#part("#task_type"), chosen = select.value, told = this.#part("#task_type-error");
     try {
-      const answer = await this.ask(`${this.api}/task-types`, { headers: { Accept: "application/json" } });
+      const asked = this.ask(`${this.api}/task-types`, { headers: { Accept: "application/json" } });
+      const answer = await noticing(asked, () => { told.textContent = this.texts.slow; });
+      if (told.textContent === this.texts.slow) told.textContent = "";
       if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
       const { items } = await answer.json();
       const options = items.map(({ name }) => make("option", { value: name, text: name === CALLBACK ? `${this.texts.callback} (${name})` : name }));
@@ -195,7 +198,8 @@ export class JobPanel extends Base {
     this.#fieldErrors([]);
     const kept = new KeptKey(this.#storage, this.#place("key"));
     const ask = (url, options) => this.ask(url, options);
-    const became = await createJob({ ask, url: `${this.api}/jobs`, values, headers: this.#headers(), kept });
+    const sent = createJob({ ask, url: `${this.api}/jobs`, values, headers: this.#headers(), kept });
+    const became = await noticing(sent, () => this.#say(this.texts.slow, false));
     if (became.job) this.#created(became.job);
     else this.#failed(became);
   }

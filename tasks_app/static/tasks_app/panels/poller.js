@@ -2,6 +2,7 @@
 
 export const FIRST_MS = 2000;
 export const MOST_MS = 30000;
+export const SLOW_MS = 2000; // without an answer for so long, a panel says so
 export const ENOUGH = 3; // failures in a row after which only the last good answer is shown
 
 export const pauseAfter = (failures) => Math.min(MOST_MS, FIRST_MS * (failures + 1));
@@ -47,5 +48,15 @@ export class Poller {
     this.#asking = null;
     this.#timer = this.#clock.setTimeout(() => this.#look(), pauseAfter(this.#failures));
     this.#tell({ phase, failures: this.#failures, last: this.#last, error });
+  }
+}
+
+// The answer, whenever it comes; `say()` is called once if it takes long.
+export async function noticing(answer, say, clock = globalThis) {
+  const slow = clock.setTimeout(say, SLOW_MS);
+  try {
+    return await answer;
+  } finally {
+    clock.clearTimeout(slow);
   }
 }
