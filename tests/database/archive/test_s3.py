@@ -83,7 +83,7 @@ def test_a_day_goes_into_the_bucket_is_found_there_comes_back_and_is_deleted(arc
 
 def test_a_bucket_that_is_not_there_makes_the_day_wait(archive, settings):
     past_day(days_ago(20), IDS)
-    elsewhere = _place(settings.PUNCTUAL["ARCHIVE_URL"].replace("cold-store", "no-such-bucket"))
+    elsewhere = place_of(settings.PUNCTUAL["ARCHIVE_URL"].replace("cold-store", "no-such-bucket"))
 
     done = leave_all(elsewhere, "me")
 
