@@ -112,7 +112,7 @@ def test_a_moment_comes_back_without_what_came_after_it(stream, ground):
     assert (code, "Clearing away what an earlier restore left" in said) == (0, True)
     assert [one["key"] for one in json.loads((ground.folder / "moment.after.json").read_text())["added"]] == ["after"]
     assert f"Restored into {folder} from {ground.b}, base {ground.base.label}" in told
-    assert "is in quarantine" in told and "ran 0 tasks and took on 1 new ones" in told
+    assert "is in quarantine" in told and "ran 0 tasks and took on 1 new one:" in told
     assert [proof.label for proof in proofs_in(ground.stores()[1])] == [ground.base.label]
     with pytest.raises(BackupError, match="nothing can be restored to a moment before that"):
         restore(ground.folder / "too early", to=ground.base.began)
