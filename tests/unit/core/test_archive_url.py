@@ -49,7 +49,7 @@ def test_what_it_may_not_be(url, words):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"BACKUP_URLS": ["here"]}, 'PUNCTUAL["BACKUP_URLS"] begins with \'here\'; it must be a whole path'),
+        ({"BACKUP_URLS": ["here"]}, "PUNCTUAL[\"BACKUP_URLS\"] begins with 'here'; it must be a whole path"),
         ({"BACKUP_URLS": ["/a", "/a"]}, "names a place twice"),
         ({"BACKUP_URLS": ["/a"], "BACKUP_SPOOL": ""}, 'PUNCTUAL["BACKUP_SPOOL"] is empty'),
         ({"BACKUP_SPOOL": "spool"}, "it must be a whole path, such as /var/lib/punctual/spool"),
