@@ -31,7 +31,7 @@ from django.utils.dateparse import parse_datetime
 
 from tasks_app.conf import conf
 from tasks_app.core.errors import shown
-from tasks_app.core.phrases import span
+from tasks_app.core.phrases import counted, span
 from tasks_app.embedded import EmbeddedError
 from tasks_app.engine.watch.backup_status import BackupView, read_backups
 from tasks_app.management.terminal import TerminalCommand, account
@@ -333,7 +333,8 @@ def _after(after: Any, folder: Path) -> list[str]:
         return ["The original has done nothing after that."]
     more = "" if after.complete else " (and more)"
     return [
-        f"After that the original ran {after.tasks_run:,} tasks and took on {len(after.added):,} new ones{more}: "
+        f"After that the original ran {counted(after.tasks_run, 'task')} and took on "
+        f"{counted(len(after.added), 'new one')}{more}: "
         f"they are listed in {folder}.after.json."
     ]
 

@@ -16,7 +16,7 @@ from tasks_app.archive import write
 from tasks_app.archive.kinds import kinds
 from tasks_app.archive.leave import Done, Due, Stopped, leave, leave_all
 from tasks_app.archive.manifest import day_of, folder_of, present, read_manifests
-from tasks_app.archive.place import _place
+from tasks_app.archive.place import place_of
 from tasks_app.archive.search import ColdFilter, search
 from tasks_app.engine.beat.partitions import families, keep_partitions
 from tasks_app.engine.watch.status import read_status
@@ -312,7 +312,7 @@ def test_an_archive_that_cant_be_reached_makes_the_day_wait_and_the_status_say_s
     settings.PUNCTUAL = settings.PUNCTUAL | {"ARCHIVE_URL": f"s3://bucket/cold?{options}"}
     name = past_day(days_ago(20), IDS)
 
-    done = leave_all(_place(settings.PUNCTUAL["ARCHIVE_URL"]), "me")
+    done = leave_all(place_of(settings.PUNCTUAL["ARCHIVE_URL"]), "me")
 
     assert name in done.waiting
     assert hot_ids() == list(IDS)

@@ -16,7 +16,7 @@ from tasks_app.backup.errors import BackupError
 from tasks_app.backup.manifest import compared, differs
 from tasks_app.backup.places import wrap
 from tasks_app.backup.recovery import Recovery
-from tasks_app.backup.restore import Restored, restore, served, verify
+from tasks_app.backup.restore import Restored, restore, served
 from tasks_app.backup.server import ask_server
 from tasks_app.backup.shipping import FOLDER, has_hole
 from tasks_app.backup.sources import Sources
@@ -65,6 +65,16 @@ def keys_in(restored: Restored) -> tuple[set[str], str, str]:
         return server.ask(look)
 
 
+def backup(*words: str) -> tuple[int, str, str]:
+    """The exit code of the command, what it told, and what it said meanwhile."""
+    out, err = StringIO(), StringIO()
+    try:
+        call_command("backup", *words, stdout=out, stderr=err)
+    except SystemExit as end:
+        return int(str(end.code)), out.getvalue(), err.getvalue()
+    return 0, out.getvalue(), err.getvalue()
+
+
 def test_the_last_commit_that_was_shipped_comes_back_in_quarantine_and_what_came_after_is_listed(stream, ground):
     commit_task("early")
     execute("SELECT pg_switch_wal()")
@@ -95,11 +105,14 @@ def test_a_moment_comes_back_without_what_came_after_it(stream, ground):
     (ground.folder / "moment.unfinished" / "data").mkdir(parents=True)
     (ground.folder / "moment.unfinished" / "data" / "PG_VERSION").write_text("half")
 
-    restored = restore(ground.folder / "moment", to=moment, urls=[str(ground.b)])
+    folder = ground.folder / "moment"
+    code, told, said = backup("restore", str(folder), "--to", moment.isoformat(), "--from", str(ground.b))
 
     # The original has both: what it has and the copy lacks is listed.
-    assert restored.after.known and [one.key for one in restored.after.added] == ["after"]
-    assert (restored.reached <= moment, restored.place) == (True, str(ground.b))
+    assert (code, "Clearing away what an earlier restore left" in said) == (0, True)
+    assert [one["key"] for one in json.loads((ground.folder / "moment.after.json").read_text())["added"]] == ["after"]
+    assert f"Restored into {folder} from {ground.b}, base {ground.base.label}" in told
+    assert "is in quarantine" in told and "ran 0 tasks and took on 1 new one:" in told
     assert [proof.label for proof in proofs_in(ground.stores()[1])] == [ground.base.label]
     with pytest.raises(BackupError, match="nothing can be restored to a moment before that"):
         restore(ground.folder / "too early", to=ground.base.began)
@@ -112,8 +125,9 @@ def test_damage_is_found_by_verify_and_a_restore_takes_the_other_copy(stream, gr
     kept = shutil.copy(tar, ground.folder / "kept.tar")
     try:
         damage(tar)
-        a, b = verify(base_only=True, scratch=ground.folder)
-        assert ("damaged" in a.problems[0], b.problems) == (True, [])
+        code, told, _ = backup("verify", "--base-only", "--scratch", str(ground.folder), "--json")
+        a, b = json.loads(told)
+        assert (code, "damaged" in a["problems"][0], b["problems"]) == (1, True, [])
         work = ground.folder / "work"
         work.mkdir()
         work.chmod(0o711)
@@ -218,8 +232,10 @@ def test_a_base_that_was_not_finished_does_not_exist(stream, ground):
 
     a, b = ground.stores()
     assert [one.label for one in bases_in(a)] == [one.label for one in bases_in(b)]
-    call_command("backup", "prune", stdout=StringIO())
-    assert not half.exists()
+    code, told, _ = backup("prune", "--dry-run")
+    assert (code, "20200101T000000-000Z would go" in told, half.exists()) == (0, True, True)
+    code, told, _ = backup("prune")
+    assert (code, "20200101T000000-000Z gone" in told, half.exists()) == (0, True, False)
 
 
 def test_another_servers_log_under_our_names_is_refused(stream, ground):
@@ -243,12 +259,11 @@ def test_the_command_tells_people_and_machines(stream, ground):
     ship(stream)
     stream.look()
     stream.note()
-    out = StringIO()
-    call_command("backup", stdout=out)
-    assert out.getvalue().count("behind") == 2 and ground.base.label in out.getvalue()
-    out = StringIO()
-    call_command("backup", "list", "--json", stdout=out)
-    assert {one["label"] for one in json.loads(out.getvalue())} == {ground.base.label}
+    code, told, _ = backup()
+    assert (code, told.count("behind"), told.count(ground.base.label)) == (0, 2, 2)
+    code, told, _ = backup("list", "--json")
+    assert (code, {one["label"] for one in json.loads(told)}) == (0, {ground.base.label})
+    assert backup("list")[1].count(ground.base.label) == 2
     with pytest.raises(CommandError, match="has no offset from UTC"):
         call_command("backup", "restore", "/x", "--to", "2026-11-16T14:05:00")
 
