@@ -64,6 +64,7 @@ from .api.lanes import pause_lane as _pause_lane
 from .api.lanes import read_lanes as _read_lanes
 from .api.lanes import resume_lane as _resume_lane
 from .api.limits import read_limits as _read_limits
+from .api.recoveries import list_recoveries as _list_recoveries
 from .api.runs import list_runs as _list_runs
 from .api.runs import read_one_run as _read_one_run
 from .api.runs import rerun_graph as _rerun_graph
@@ -201,6 +202,8 @@ from .models.product_out import ProductOut
 from .models.product_page import ProductPage
 from .models.progress_in import ProgressIn
 from .models.reason_in import ReasonIn
+from .models.recoveries import Recoveries
+from .models.recovery_out import RecoveryOut
 from .models.replay_in import ReplayIn
 from .models.report_out import ReportOut
 from .models.rerun_in import RerunIn
@@ -1411,6 +1414,38 @@ class Operations:
             idempotency_key=idempotency_key or new_key(),
         )
         return cast(SafeguardOrderedOut, answer.parsed)
+
+    def list_recoveries(
+        self,
+        *,
+        after: str | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> Recoveries:
+        """List what was done after incidents, newest first; for operators"""
+        answer = _list_recoveries.sync_detailed(
+            client=self.client,
+            after=after,
+            limit=limit,
+        )
+        return cast(Recoveries, answer.parsed)
+
+    def iterate_recoveries(
+        self,
+        *,
+        limit: int | Unset = 50,
+    ) -> Iterator[RecoveryOut]:
+        """All that `list_recoveries` lists, page after page"""
+        after: str | Unset = UNSET
+        while True:
+            page = self.list_recoveries(
+                after=after,
+                limit=limit,
+            )
+            for one in page.items:
+                yield one
+            if page.next_ is None:
+                return
+            after = page.next_
 
     def list_secrets(
         self,
@@ -3417,6 +3452,38 @@ class AsyncOperations:
             idempotency_key=idempotency_key or new_key(),
         )
         return cast(SafeguardOrderedOut, answer.parsed)
+
+    async def list_recoveries(
+        self,
+        *,
+        after: str | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> Recoveries:
+        """List what was done after incidents, newest first; for operators"""
+        answer = await _list_recoveries.asyncio_detailed(
+            client=self.client,
+            after=after,
+            limit=limit,
+        )
+        return cast(Recoveries, answer.parsed)
+
+    async def iterate_recoveries(
+        self,
+        *,
+        limit: int | Unset = 50,
+    ) -> AsyncIterator[RecoveryOut]:
+        """All that `list_recoveries` lists, page after page"""
+        after: str | Unset = UNSET
+        while True:
+            page = await self.list_recoveries(
+                after=after,
+                limit=limit,
+            )
+            for one in page.items:
+                yield one
+            if page.next_ is None:
+                return
+            after = page.next_
 
     async def list_secrets(
         self,

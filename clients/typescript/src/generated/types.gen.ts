@@ -2642,6 +2642,84 @@ export type ReasonIn = {
 };
 
 /**
+ * Recoveries
+ */
+export type Recoveries = {
+    items: Array<RecoveryOut>;
+    /**
+     * `after` of the next page; null on the last. A page may be short, or even empty, and still have a next one
+     */
+    next: string | null;
+};
+
+/**
+ * RecoveryOut
+ */
+export type RecoveryOut = {
+    id: number;
+    incident: string;
+    /**
+     * RECOVERING or RECOVERY_COMPLETED
+     */
+    status: string;
+    /**
+     * Shards that are dispatched again
+     */
+    resumed: number;
+    /**
+     * Events that subscribers get again
+     */
+    replayed: number;
+    /**
+     * Dead letters whose tasks run again
+     */
+    dlqMoved: number;
+    grade: string;
+    /**
+     * How often it was begun or went on
+     */
+    runs: number;
+    by: string;
+    reason: string;
+    /**
+     * When the incident began
+     */
+    began_at: string;
+    started_at: string;
+    finished_at: string | null;
+    /**
+     * From the beginning of the incident to the last step
+     */
+    seconds: number | null;
+    steps: Array<RecoveryStepOut>;
+};
+
+/**
+ * RecoveryStepOut
+ */
+export type RecoveryStepOut = {
+    name: string;
+    done: boolean;
+    /**
+     * Since the incident began, when it was done
+     */
+    after_seconds: number | null;
+    /**
+     * By when it should have been
+     */
+    limit_minutes: number;
+    met: boolean | null;
+    /**
+     * How long it took
+     */
+    seconds: number | null;
+    /**
+     * What it did
+     */
+    words: string;
+};
+
+/**
  * RefusalOut
  *
  * Why one task was refused.
@@ -7674,6 +7752,56 @@ export type EndSafeguardResponses = {
 };
 
 export type EndSafeguardResponse = EndSafeguardResponses[keyof EndSafeguardResponses];
+
+export type ListRecoveriesData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * `next` of the previous page, unchanged; left out: the first page
+         */
+        after?: string;
+        /**
+         * At most this many items
+         */
+        limit?: number;
+    };
+    url: '/recoveries';
+};
+
+export type ListRecoveriesErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ListRecoveriesError = ListRecoveriesErrors[keyof ListRecoveriesErrors];
+
+export type ListRecoveriesResponses = {
+    /**
+     * OK
+     */
+    200: Recoveries;
+};
+
+export type ListRecoveriesResponse = ListRecoveriesResponses[keyof ListRecoveriesResponses];
 
 export type ListSecretsData = {
     body?: never;

@@ -142,6 +142,9 @@ from .product_page import ProductPage
 from .progress_in import ProgressIn
 from .progress_out import ProgressOut
 from .reason_in import ReasonIn
+from .recoveries import Recoveries
+from .recovery_out import RecoveryOut
+from .recovery_step_out import RecoveryStepOut
 from .refusal_out import RefusalOut
 from .release_lane import ReleaseLane
 from .replay_in import ReplayIn
@@ -354,6 +357,9 @@ __all__ = (
     "ProgressIn",
     "ProgressOut",
     "ReasonIn",
+    "Recoveries",
+    "RecoveryOut",
+    "RecoveryStepOut",
     "RefusalOut",
     "ReleaseLane",
     "ReplayIn",

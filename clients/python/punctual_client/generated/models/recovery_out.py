@@ -1,0 +1,211 @@
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+if TYPE_CHECKING:
+    from ..models.recovery_step_out import RecoveryStepOut
+
+
+T = TypeVar("T", bound="RecoveryOut")
+
+
+@_attrs_define
+class RecoveryOut:
+    """
+    Attributes:
+        id (int):
+        incident (str):
+        status (str): RECOVERING or RECOVERY_COMPLETED
+        resumed (int): Shards that are dispatched again
+        replayed (int): Events that subscribers get again
+        dlq_moved (int): Dead letters whose tasks run again
+        grade (str):
+        runs (int): How often it was begun or went on
+        by (str):
+        reason (str):
+        began_at (datetime.datetime): When the incident began
+        started_at (datetime.datetime):
+        finished_at (datetime.datetime | None):
+        seconds (float | None): From the beginning of the incident to the last step
+        steps (list[RecoveryStepOut]):
+    """
+
+    id: int
+    incident: str
+    status: str
+    resumed: int
+    replayed: int
+    dlq_moved: int
+    grade: str
+    runs: int
+    by: str
+    reason: str
+    began_at: datetime.datetime
+    started_at: datetime.datetime
+    finished_at: datetime.datetime | None
+    seconds: float | None
+    steps: list[RecoveryStepOut]
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        id = self.id
+
+        incident = self.incident
+
+        status = self.status
+
+        resumed = self.resumed
+
+        replayed = self.replayed
+
+        dlq_moved = self.dlq_moved
+
+        grade = self.grade
+
+        runs = self.runs
+
+        by = self.by
+
+        reason = self.reason
+
+        began_at = self.began_at.isoformat()
+
+        started_at = self.started_at.isoformat()
+
+        finished_at: None | str
+        if isinstance(self.finished_at, datetime.datetime):
+            finished_at = self.finished_at.isoformat()
+        else:
+            finished_at = self.finished_at
+
+        seconds: float | None
+        seconds = self.seconds
+
+        steps = []
+        for steps_item_data in self.steps:
+            steps_item = steps_item_data.to_dict()
+            steps.append(steps_item)
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "id": id,
+                "incident": incident,
+                "status": status,
+                "resumed": resumed,
+                "replayed": replayed,
+                "dlqMoved": dlq_moved,
+                "grade": grade,
+                "runs": runs,
+                "by": by,
+                "reason": reason,
+                "began_at": began_at,
+                "started_at": started_at,
+                "finished_at": finished_at,
+                "seconds": seconds,
+                "steps": steps,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.recovery_step_out import RecoveryStepOut  # noqa: PLC0415
+
+        d = dict(src_dict)
+        id = d.pop("id")
+
+        incident = d.pop("incident")
+
+        status = d.pop("status")
+
+        resumed = d.pop("resumed")
+
+        replayed = d.pop("replayed")
+
+        dlq_moved = d.pop("dlqMoved")
+
+        grade = d.pop("grade")
+
+        runs = d.pop("runs")
+
+        by = d.pop("by")
+
+        reason = d.pop("reason")
+
+        began_at = datetime.datetime.fromisoformat(d.pop("began_at"))
+
+        started_at = datetime.datetime.fromisoformat(d.pop("started_at"))
+
+        def _parse_finished_at(data: object) -> datetime.datetime | None:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                finished_at_type_0 = datetime.datetime.fromisoformat(data)
+
+                return finished_at_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(datetime.datetime | None, data)
+
+        finished_at = _parse_finished_at(d.pop("finished_at"))
+
+        def _parse_seconds(data: object) -> float | None:
+            if data is None:
+                return data
+            return cast(float | None, data)
+
+        seconds = _parse_seconds(d.pop("seconds"))
+
+        steps = []
+        _steps = d.pop("steps")
+        for steps_item_data in _steps:
+            steps_item = RecoveryStepOut.from_dict(steps_item_data)
+
+            steps.append(steps_item)
+
+        recovery_out = cls(
+            id=id,
+            incident=incident,
+            status=status,
+            resumed=resumed,
+            replayed=replayed,
+            dlq_moved=dlq_moved,
+            grade=grade,
+            runs=runs,
+            by=by,
+            reason=reason,
+            began_at=began_at,
+            started_at=started_at,
+            finished_at=finished_at,
+            seconds=seconds,
+            steps=steps,
+        )
+
+        recovery_out.additional_properties = d
+        return recovery_out
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties
