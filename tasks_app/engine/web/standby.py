@@ -132,7 +132,7 @@ class StandbyReads:
         one = our_connection().copy()
         one.settings_dict["OPTIONS"][ATTRIBUTES] = self._wanted or "read-write"
         try:
-            one.connect()
+            one.ensure_connection()
         except (DatabaseError, InterfaceError):
             return
         finally:
