@@ -168,6 +168,7 @@ from .models.job_in import JobIn
 from .models.job_out import JobOut
 from .models.job_page import JobPage
 from .models.job_patch import JobPatch
+from .models.job_saved_out import JobSavedOut
 from .models.job_status import JobStatus
 from .models.lane import Lane
 from .models.lane_changed_out import LaneChangedOut
@@ -309,14 +310,14 @@ class Operations:
         body: JobIn,
         *,
         idempotency_key: str | None = None,
-    ) -> JobOut:
+    ) -> JobSavedOut:
         """Create a job"""
         answer = _create_job.sync_detailed(
             client=self.client,
             body=body,
             idempotency_key=idempotency_key or new_key(),
         )
-        return cast(JobOut, answer.parsed)
+        return cast(JobSavedOut, answer.parsed)
 
     def read_job(
         self,
@@ -352,7 +353,7 @@ class Operations:
         *,
         if_match: str,
         idempotency_key: str | None = None,
-    ) -> JobOut:
+    ) -> JobSavedOut:
         """Change a job"""
         answer = _edit_job.sync_detailed(
             client=self.client,
@@ -361,7 +362,7 @@ class Operations:
             if_match=if_match,
             idempotency_key=idempotency_key or new_key(),
         )
-        return cast(JobOut, answer.parsed)
+        return cast(JobSavedOut, answer.parsed)
 
     def pause_job(
         self,
@@ -2315,14 +2316,14 @@ class AsyncOperations:
         body: JobIn,
         *,
         idempotency_key: str | None = None,
-    ) -> JobOut:
+    ) -> JobSavedOut:
         """Create a job"""
         answer = await _create_job.asyncio_detailed(
             client=self.client,
             body=body,
             idempotency_key=idempotency_key or new_key(),
         )
-        return cast(JobOut, answer.parsed)
+        return cast(JobSavedOut, answer.parsed)
 
     async def read_job(
         self,
@@ -2358,7 +2359,7 @@ class AsyncOperations:
         *,
         if_match: str,
         idempotency_key: str | None = None,
-    ) -> JobOut:
+    ) -> JobSavedOut:
         """Change a job"""
         answer = await _edit_job.asyncio_detailed(
             client=self.client,
@@ -2367,7 +2368,7 @@ class AsyncOperations:
             if_match=if_match,
             idempotency_key=idempotency_key or new_key(),
         )
-        return cast(JobOut, answer.parsed)
+        return cast(JobSavedOut, answer.parsed)
 
     async def pause_job(
         self,

@@ -97,6 +97,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * Create a job
+     *
+     * If it makes a peak of the load worse, `advice` says so, and which jitter would help.
      */
     public createJob<ThrowOnError extends boolean = true>(options: Options<CreateJobData, ThrowOnError>): RequestResult<CreateJobResponses, CreateJobErrors, ThrowOnError, 'data'> {
         return (options.client ?? this.client).post<CreateJobResponses, CreateJobErrors, ThrowOnError, 'data'>({
@@ -152,7 +154,8 @@ export class Operations extends HeyApiClient {
     /**
      * Change a job
      *
-     * A field that is left out stays as it is; null sets it to its default.
+     * A field that is left out stays as it is; null sets it to its default. If it makes a peak of the load worse,
+     * `advice` says so.
      */
     public editJob<ThrowOnError extends boolean = true>(options: Options<EditJobData, ThrowOnError>): RequestResult<EditJobResponses, EditJobErrors, ThrowOnError, 'data'> {
         return (options.client ?? this.client).patch<EditJobResponses, EditJobErrors, ThrowOnError, 'data'>({

@@ -1827,6 +1827,71 @@ export type JobRef = {
 };
 
 /**
+ * JobSavedOut
+ *
+ * A job as it was saved, and what whoever saved it should know.
+ */
+export type JobSavedOut = {
+    id: number;
+    name: string;
+    /**
+     * Grows with every change; also in `ETag`
+     */
+    revision: number;
+    task_type: string;
+    payload: unknown;
+    cron: string | null;
+    every: number | null;
+    at: string | null;
+    /**
+     * The schedule, for people
+     */
+    words: string;
+    timezone: string;
+    dst_gap: DstGap;
+    dst_repeat: DstRepeat;
+    /**
+     * The calendar whose days off it keeps
+     */
+    calendar: string | null;
+    on_day_off: OnDayOff;
+    lane: Lane;
+    max_retry: number;
+    backoff: Array<number> | null;
+    timeout: number | null;
+    expires_after: number | null;
+    start_at: string | null;
+    end_at: string | null;
+    max_runs: number | null;
+    jitter: number;
+    catch_up: CatchUp;
+    catch_up_window: number;
+    catch_up_most: number;
+    /**
+     * Names of the jobs that it waits for
+     */
+    parents: Array<string>;
+    when: When;
+    if_parent_fails: IfParentFails;
+    overlap: Overlap;
+    status: JobStatus;
+    pause_reason: string;
+    paused_by: string;
+    paused_until: string | null;
+    on_resume: OnResume;
+    /**
+     * The file that declares it; null: none does
+     */
+    declared: DeclaredOut | null;
+    created_at: string;
+    updated_at: string;
+    /**
+     * It makes a peak of the load worse; null: it makes none worse
+     */
+    advice: AdviceOut | null;
+};
+
+/**
  * JobStatus
  */
 export type JobStatus = 'ACTIVE' | 'PAUSED';
@@ -3985,7 +4050,7 @@ export type CreateJobResponses = {
     /**
      * Created
      */
-    201: JobOut;
+    201: JobSavedOut;
 };
 
 export type CreateJobResponse = CreateJobResponses[keyof CreateJobResponses];
@@ -4186,7 +4251,7 @@ export type EditJobResponses = {
     /**
      * OK
      */
-    200: JobOut;
+    200: JobSavedOut;
 };
 
 export type EditJobResponse = EditJobResponses[keyof EditJobResponses];

@@ -89,6 +89,7 @@ from .job_out import JobOut
 from .job_page import JobPage
 from .job_patch import JobPatch
 from .job_ref import JobRef
+from .job_saved_out import JobSavedOut
 from .job_status import JobStatus
 from .lane import Lane
 from .lane_changed_out import LaneChangedOut
@@ -301,6 +302,7 @@ __all__ = (
     "JobPage",
     "JobPatch",
     "JobRef",
+    "JobSavedOut",
     "JobStatus",
     "Lane",
     "LaneChangedOut",

@@ -6,7 +6,7 @@ import httpx
 from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.job_in import JobIn
-from ...models.job_out import JobOut
+from ...models.job_saved_out import JobSavedOut
 from ...models.problem import Problem
 from ...types import UNSET, Response, Unset
 
@@ -33,9 +33,9 @@ def _get_kwargs(
     return _kwargs
 
 
-def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> JobOut | Problem | None:
+def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> JobSavedOut | Problem | None:
     if response.status_code == 201:
-        response_201 = JobOut.from_dict(response.json())
+        response_201 = JobSavedOut.from_dict(response.json())
 
         return response_201
 
@@ -90,7 +90,9 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
         return None
 
 
-def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[JobOut | Problem]:
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[JobSavedOut | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -104,8 +106,10 @@ def sync_detailed(
     client: AuthenticatedClient,
     body: JobIn,
     idempotency_key: str | Unset = UNSET,
-) -> Response[JobOut | Problem]:
+) -> Response[JobSavedOut | Problem]:
     """Create a job
+
+     If it makes a peak of the load worse, `advice` says so, and which jitter would help.
 
     Args:
         idempotency_key (str | Unset):
@@ -116,7 +120,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[JobOut | Problem]
+        Response[JobSavedOut | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -136,8 +140,10 @@ def sync(
     client: AuthenticatedClient,
     body: JobIn,
     idempotency_key: str | Unset = UNSET,
-) -> JobOut | Problem | None:
+) -> JobSavedOut | Problem | None:
     """Create a job
+
+     If it makes a peak of the load worse, `advice` says so, and which jitter would help.
 
     Args:
         idempotency_key (str | Unset):
@@ -148,7 +154,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        JobOut | Problem
+        JobSavedOut | Problem
     """
 
     return sync_detailed(
@@ -163,8 +169,10 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
     body: JobIn,
     idempotency_key: str | Unset = UNSET,
-) -> Response[JobOut | Problem]:
+) -> Response[JobSavedOut | Problem]:
     """Create a job
+
+     If it makes a peak of the load worse, `advice` says so, and which jitter would help.
 
     Args:
         idempotency_key (str | Unset):
@@ -175,7 +183,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[JobOut | Problem]
+        Response[JobSavedOut | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -193,8 +201,10 @@ async def asyncio(
     client: AuthenticatedClient,
     body: JobIn,
     idempotency_key: str | Unset = UNSET,
-) -> JobOut | Problem | None:
+) -> JobSavedOut | Problem | None:
     """Create a job
+
+     If it makes a peak of the load worse, `advice` says so, and which jitter would help.
 
     Args:
         idempotency_key (str | Unset):
@@ -205,7 +215,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        JobOut | Problem
+        JobSavedOut | Problem
     """
 
     return (

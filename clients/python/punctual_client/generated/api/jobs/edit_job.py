@@ -6,8 +6,8 @@ import httpx
 
 from ... import errors
 from ...client import AuthenticatedClient, Client
-from ...models.job_out import JobOut
 from ...models.job_patch import JobPatch
+from ...models.job_saved_out import JobSavedOut
 from ...models.problem import Problem
 from ...types import UNSET, Response, Unset
 
@@ -40,9 +40,9 @@ def _get_kwargs(
     return _kwargs
 
 
-def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> JobOut | Problem | None:
+def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> JobSavedOut | Problem | None:
     if response.status_code == 200:
-        response_200 = JobOut.from_dict(response.json())
+        response_200 = JobSavedOut.from_dict(response.json())
 
         return response_200
 
@@ -112,7 +112,9 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
         return None
 
 
-def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[JobOut | Problem]:
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[JobSavedOut | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -128,10 +130,12 @@ def sync_detailed(
     body: JobPatch,
     if_match: str,
     idempotency_key: str | Unset = UNSET,
-) -> Response[JobOut | Problem]:
+) -> Response[JobSavedOut | Problem]:
     """Change a job
 
-     A field that is left out stays as it is; null sets it to its default.
+     A field that is left out stays as it is; null sets it to its default. If it makes a peak of the load
+    worse,
+    `advice` says so.
 
     Args:
         job_id (int):
@@ -144,7 +148,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[JobOut | Problem]
+        Response[JobSavedOut | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -168,10 +172,12 @@ def sync(
     body: JobPatch,
     if_match: str,
     idempotency_key: str | Unset = UNSET,
-) -> JobOut | Problem | None:
+) -> JobSavedOut | Problem | None:
     """Change a job
 
-     A field that is left out stays as it is; null sets it to its default.
+     A field that is left out stays as it is; null sets it to its default. If it makes a peak of the load
+    worse,
+    `advice` says so.
 
     Args:
         job_id (int):
@@ -184,7 +190,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        JobOut | Problem
+        JobSavedOut | Problem
     """
 
     return sync_detailed(
@@ -203,10 +209,12 @@ async def asyncio_detailed(
     body: JobPatch,
     if_match: str,
     idempotency_key: str | Unset = UNSET,
-) -> Response[JobOut | Problem]:
+) -> Response[JobSavedOut | Problem]:
     """Change a job
 
-     A field that is left out stays as it is; null sets it to its default.
+     A field that is left out stays as it is; null sets it to its default. If it makes a peak of the load
+    worse,
+    `advice` says so.
 
     Args:
         job_id (int):
@@ -219,7 +227,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[JobOut | Problem]
+        Response[JobSavedOut | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -241,10 +249,12 @@ async def asyncio(
     body: JobPatch,
     if_match: str,
     idempotency_key: str | Unset = UNSET,
-) -> JobOut | Problem | None:
+) -> JobSavedOut | Problem | None:
     """Change a job
 
-     A field that is left out stays as it is; null sets it to its default.
+     A field that is left out stays as it is; null sets it to its default. If it makes a peak of the load
+    worse,
+    `advice` says so.
 
     Args:
         job_id (int):
@@ -257,7 +267,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        JobOut | Problem
+        JobSavedOut | Problem
     """
 
     return (
