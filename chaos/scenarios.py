@@ -184,7 +184,7 @@ def _graph(dice: random.Random) -> Iterable[Fault]:
 def _safeguards(dice: random.Random) -> Iterable[Fault]:
     """Curbs go on and off, by somebody's word or by themselves, while whoever decides and acts is killed or frozen."""
     menu = [(kind, name, 10) for kind in ("hold", "lapse") for name in HOLDS]
-    menu += [("kill", name, 0) for name in BEATS * 4 + WORKERS]
+    menu += [("kill", name, 0) for name in BEATS * 2 + WORKERS]  # not so often that all of it is about starting them
     menu += [("cut_connections", "database", 0), ("stop_postgres", "database", 1)] * 2
     menu += [("freeze", name, 5) for name in BEATS]
     dice.shuffle(menu)

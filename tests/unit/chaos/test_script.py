@@ -86,7 +86,7 @@ def test_every_safeguard_is_ended_once_by_a_person_and_once_by_itself_while_beat
 
     assert held == {(kind, name) for kind in ("hold", "lapse") for name in curbs.HOLDS}
     assert tuple(curbs.HOLDS) == scenarios.HOLDS
-    assert sum(fault.kind == "kill" and fault.target in BEATS for fault in script) == 8
+    assert sum(fault.kind == "kill" and fault.target in BEATS for fault in script) == 4
 
 
 def test_the_mover_is_hit_by_every_kind_of_fault_that_can_end_it():
