@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.support.side_by_side import END, _Files
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 FILES = {
     "test_one.py": "import pytest\n\n\n@pytest.mark.parametrize('n', range(3))\ndef test_passes(n):\n    pass\n",
@@ -33,3 +35,32 @@ def test_all_files_are_run_and_what_becomes_of_them_is_told(tmp_path):
     assert "No module named 'nobody_has_this'" in ended.stdout
     assert "FAILED test_three.py::test_dies" in ended.stdout
     assert "ended with status 7" in ended.stdout
+
+
+NAMES = ["tests/process/test_a.py", "tests/process/test_b.py", "tests/unit/test_c.py", "tests/unit/test_d.py"]
+NAMES += ["tests/browser/test_e.py", "tests/host/test_f.py"]
+
+
+def test_one_process_browses_and_what_waits_is_run_beside_what_computes():
+    files = _Files(NAMES, alone=False)
+
+    assert [files.next(place) for place in (0, 1, 2)] == [4, 0, 2]
+    assert [files.next(place) for place in (1, 1)] == [1, 3]  # nobody is idle while there is something
+    assert [files.next(place) for place in (2, 1, 0, 0)] == [END, END, 5, END]
+
+
+def test_who_has_browsed_does_nothing_else_and_alone_it_is_done_last():
+    files = _Files(NAMES, alone=False)
+    assert [files.next(0) for _ in range(3)] == [4, 5, END]
+
+    alone = _Files(NAMES, alone=True)
+    assert [alone.next(0) for _ in range(7)] == [2, 3, 0, 1, 4, 5, END]
+
+
+def test_if_the_process_that_browses_dies_the_next_one_does_it():
+    files = _Files(NAMES, alone=False)
+    assert files.next(0) == 4
+
+    files.lose(0)
+
+    assert files.next(1) == 5

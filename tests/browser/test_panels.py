@@ -56,6 +56,7 @@ def test_the_health_panel_outlives_its_server_and_comes_back_by_itself(at_its_ow
     page.clock.run_for(120_000)
     assert asked == []
     stack.web(port=urlsplit(stack.url).port)
+    assert page.request.get("/api/v1/live").ok  # it listens before it can answer
     page.evaluate("delete document.visibilityState")
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
     expect(panel.get_by_role("table")).to_be_visible()

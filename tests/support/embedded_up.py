@@ -26,7 +26,7 @@ def command() -> list[str]:
 
 def environment(home: Path, **settings: str) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if name not in FOREIGN}
-    return kept | {"PUNCTUAL_HOME": str(home)} | settings
+    return kept | {"PUNCTUAL_HOME": str(home), "WEB_CONCURRENCY": "1"} | settings
 
 
 class Up:

@@ -1,6 +1,7 @@
 """What a child of the pool has from its parent."""
 
 import os
+import threading
 from types import SimpleNamespace
 
 import pytest
@@ -8,10 +9,13 @@ from celery import Celery
 from celery.signals import worker_init
 from django.db import connection, connections
 
+from tasks_app.client import schedule
 from tasks_app.engine import celery_app
 from tasks_app.engine.worker import process, shutdown
+from tasks_app.engine.worker.executor import put_away_tools
 from tasks_app.engine.worker.process import leave_parents_connections
 from tasks_app.models import Node
+from tests.support.engine import run_due
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -51,6 +55,18 @@ def test_signals_of_another_apps_worker_in_this_process_change_nothing():
 
     assert not Node.objects.exists()
     assert not shutdown.requested()
+
+
+def test_the_threads_beside_guarded_batches_can_be_ended_and_are_begun_again_for_the_next():
+    def beside() -> set[str]:
+        return {one.name for one in threading.enumerate()} & {"punctual-watchdog", "punctual-heart"}
+
+    for key in ("first", "second"):
+        schedule("T_QUIET", key)
+        run_due(guarded=True)
+        assert beside() == {"punctual-watchdog", "punctual-heart"}
+        put_away_tools()
+        assert beside() == set()
 
 
 class OurWorker:
