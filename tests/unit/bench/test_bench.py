@@ -64,7 +64,7 @@ def test_a_call_of_the_feeder_has_times_from_all_over_its_stretch():
 
 def sustained(*p99: float, p95: float = 1.0) -> sustain.Sustained:
     parts = [sustain.Part(1.0, p95, one, one, 1_000, 1_000) for one in p99]
-    return sustain.Sustained(parts, dropped=1, fed_late_s=0.0)
+    return sustain.Sustained(parts, dropped=1, fed_late_s=0.0, a_task={})
 
 
 @pytest.mark.parametrize(
