@@ -1375,6 +1375,9 @@ export type HealthOut = {
     subscriptionsSuspended: number;
     eventsWaiting: number;
     oldestEventWaitingSeconds: number | null;
+    backupBehindSeconds: number | null;
+    backupAgeSeconds: number | null;
+    backupRestoredSeconds: number | null;
     beats: number;
     workers: number;
     slots: number;

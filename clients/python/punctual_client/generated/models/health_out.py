@@ -42,6 +42,9 @@ class HealthOut:
         subscriptions_suspended (int):
         events_waiting (int):
         oldest_event_waiting_seconds (float | None):
+        backup_behind_seconds (float | None):
+        backup_age_seconds (float | None):
+        backup_restored_seconds (float | None):
         beats (int):
         workers (int):
         slots (int):
@@ -75,6 +78,9 @@ class HealthOut:
     subscriptions_suspended: int
     events_waiting: int
     oldest_event_waiting_seconds: float | None
+    backup_behind_seconds: float | None
+    backup_age_seconds: float | None
+    backup_restored_seconds: float | None
     beats: int
     workers: int
     slots: int
@@ -137,6 +143,15 @@ class HealthOut:
         oldest_event_waiting_seconds: float | None
         oldest_event_waiting_seconds = self.oldest_event_waiting_seconds
 
+        backup_behind_seconds: float | None
+        backup_behind_seconds = self.backup_behind_seconds
+
+        backup_age_seconds: float | None
+        backup_age_seconds = self.backup_age_seconds
+
+        backup_restored_seconds: float | None
+        backup_restored_seconds = self.backup_restored_seconds
+
         beats = self.beats
 
         workers = self.workers
@@ -183,6 +198,9 @@ class HealthOut:
                 "subscriptionsSuspended": subscriptions_suspended,
                 "eventsWaiting": events_waiting,
                 "oldestEventWaitingSeconds": oldest_event_waiting_seconds,
+                "backupBehindSeconds": backup_behind_seconds,
+                "backupAgeSeconds": backup_age_seconds,
+                "backupRestoredSeconds": backup_restored_seconds,
                 "beats": beats,
                 "workers": workers,
                 "slots": slots,
@@ -272,6 +290,27 @@ class HealthOut:
 
         oldest_event_waiting_seconds = _parse_oldest_event_waiting_seconds(d.pop("oldestEventWaitingSeconds"))
 
+        def _parse_backup_behind_seconds(data: object) -> float | None:
+            if data is None:
+                return data
+            return cast(float | None, data)
+
+        backup_behind_seconds = _parse_backup_behind_seconds(d.pop("backupBehindSeconds"))
+
+        def _parse_backup_age_seconds(data: object) -> float | None:
+            if data is None:
+                return data
+            return cast(float | None, data)
+
+        backup_age_seconds = _parse_backup_age_seconds(d.pop("backupAgeSeconds"))
+
+        def _parse_backup_restored_seconds(data: object) -> float | None:
+            if data is None:
+                return data
+            return cast(float | None, data)
+
+        backup_restored_seconds = _parse_backup_restored_seconds(d.pop("backupRestoredSeconds"))
+
         beats = d.pop("beats")
 
         workers = d.pop("workers")
@@ -317,6 +356,9 @@ class HealthOut:
             subscriptions_suspended=subscriptions_suspended,
             events_waiting=events_waiting,
             oldest_event_waiting_seconds=oldest_event_waiting_seconds,
+            backup_behind_seconds=backup_behind_seconds,
+            backup_age_seconds=backup_age_seconds,
+            backup_restored_seconds=backup_restored_seconds,
             beats=beats,
             workers=workers,
             slots=slots,
