@@ -26,9 +26,8 @@ from urllib.parse import quote
 
 import psycopg
 import pyarrow as pa
-from django.db import connections
 
-from tasks_app.database import alias
+from tasks_app.database import our_connection
 from tasks_app.embedded.account import Account
 from tasks_app.embedded.places import close_sockets, open_private, open_sockets
 from tasks_app.embedded.server import Server
@@ -171,7 +170,7 @@ class RestoredServer(Server):
 
     @property
     def url(self) -> str:
-        given = connections.settings[alias()]
+        given = our_connection().settings_dict
         user = f"{quote(given['USER'], safe='')}@" if given["USER"] else ""
         return f"postgresql://{user}/{given['NAME']}?host={quote(str(self.sockets), safe='')}&port={PORT}"
 
@@ -180,7 +179,7 @@ class RestoredServer(Server):
         close_sockets(self.sockets, self._work)
 
     def answers(self) -> bool:
-        given = connections.settings[alias()]
+        given = our_connection().settings_dict
         try:
             with psycopg.connect(
                 host=str(self.sockets), port=PORT, user=given["USER"] or None, dbname=given["NAME"], connect_timeout=5
@@ -196,7 +195,7 @@ class RestoredServer(Server):
         failure: list[BaseException] = []
 
         def asking() -> None:
-            connection = connections[alias()]
+            connection = our_connection()
             given = connection.settings_dict
             kept = {name: value for name, value in given["OPTIONS"].items() if name in ("options", "prepare_threshold")}
             here = {"HOST": str(self.sockets), "PORT": PORT, "PASSWORD": "", "OPTIONS": kept, "CONN_MAX_AGE": 0}
