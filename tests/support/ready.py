@@ -20,6 +20,7 @@ from tasks_app.engine.operations.safeguards import force
 from tasks_app.engine.watch.browse import Filter
 from tasks_app.lifecycle.campaigns import verbs
 from tasks_app.lifecycle.hosts import limit
+from tasks_app.lifecycle.installation import quarantine
 from tasks_app.lifecycle.limited import declare_limits
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.recovery import begin
@@ -52,6 +53,10 @@ OPERATORS = (
     "forbid_safeguard",
     "end_safeguard",
     "list_recoveries",
+    "read_installation",
+    "quarantine_installation",
+    "resume_installation",
+    "rehearse_installation",
 )
 
 
@@ -133,6 +138,10 @@ def ready(api: Api, one: Operation, number: int = 0) -> Ready:
             guard()
     elif one.id == "list_recoveries":
         begin("INC-2041", operator())
+    elif one.id in ("resume_installation", "rehearse_installation"):
+        quarantine("a drill")
+    elif one.id == "read_installation":
+        schedule("T_QUIET", "due")
     elif one.path.startswith("/dead-letters"):
         ids["letter_id"] = letter_of(*dead(f"dead {number}"))
     elif one.path.startswith("/stock/products"):
