@@ -8,6 +8,7 @@ from enum import StrEnum
 from tasks_app.core import calendars
 from tasks_app.core.backfill import KIND, Which
 from tasks_app.core.lanes import LANES
+from tasks_app.core.recovery import COMPLETED, RECOVERING, Grade
 from tasks_app.core.safeguards import Mode, Name
 from tasks_app.core.schedule import Gap, Repeat
 from tasks_app.core.states import Status
@@ -101,6 +102,10 @@ LetterStatus = _listed(
 HealthStatus = _listed(
     "HealthStatus", {"OK": "ok"} | _same(Severity), "`notice` can wait; `trouble` needs somebody now."
 )
+RecoveryStatus = _listed(
+    "RecoveryStatus", {one: one for one in (RECOVERING, COMPLETED)}, "RECOVERING until its last step is done."
+)
+RecoveryGrade = _listed("RecoveryGrade", _same(Grade), "P1: nothing was dispatched. P2: it was, but late.")
 SafeguardName = _listed("SafeguardName", _same(Name), "The rules that act.")
 SafeguardMode = _listed(
     "SafeguardMode", _same(Mode), "act holds work back while a limit is passed, tell only says so, off does neither."

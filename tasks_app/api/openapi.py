@@ -39,6 +39,7 @@ TAGS = [
     {"name": "subscriptions", "description": "Who is told of which events, and how that goes"},
     {"name": "alarms", "description": "Who is told when something goes wrong, and what has gone wrong"},
     {"name": "safeguards", "description": "Rules that hold work back by themselves, and what they did"},
+    {"name": "recoveries", "description": "What was done after incidents, step by step"},
     {"name": "dead letters", "description": "What gave up, by cause; run it again, or give it up"},
     {"name": "audit", "description": "Who did what, and why"},
     {"name": "scheduler", "description": "How the scheduler itself is doing"},
