@@ -9,6 +9,7 @@ from tasks_app.core import calendars
 from tasks_app.core.backfill import KIND, Which
 from tasks_app.core.lanes import LANES
 from tasks_app.core.overdue import Choice
+from tasks_app.core.recovery import COMPLETED, RECOVERING, Grade
 from tasks_app.core.safeguards import Mode, Name
 from tasks_app.core.schedule import Gap, Repeat
 from tasks_app.core.states import Status
@@ -114,6 +115,10 @@ OverdueChoice = _listed(
     "What to do with what is overdue. `run`: all of it. `latest`: of each job only its latest firing. `shift`: all of "
     "it, later. `expire`: what is not overdue for too long.",
 )
+RecoveryStatus = _listed(
+    "RecoveryStatus", {one: one for one in (RECOVERING, COMPLETED)}, "RECOVERING until its last step is done."
+)
+RecoveryGrade = _listed("RecoveryGrade", _same(Grade), "P1: nothing was dispatched. P2: it was, but late.")
 SafeguardName = _listed("SafeguardName", _same(Name), "The rules that act.")
 SafeguardMode = _listed(
     "SafeguardMode", _same(Mode), "act holds work back while a limit is passed, tell only says so, off does neither."

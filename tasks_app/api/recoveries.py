@@ -10,6 +10,7 @@ from tasks_app.engine.operations.recovery.report import as_result, seconds_of, s
 from tasks_app.models import Recovery
 
 from .auth import caller
+from .enums import RecoveryGrade, RecoveryStatus
 from .schemas import PAGE, Cursor, Limit, Next, id_of
 
 router = Router(tags=["recoveries"])
@@ -28,11 +29,11 @@ class RecoveryStepOut(Schema):
 class RecoveryOut(Schema):
     id: int
     incident: str
-    status: str = Field(description="RECOVERING or RECOVERY_COMPLETED")
+    status: RecoveryStatus
     resumed: int = Field(description="Shards that are dispatched again")
     replayed: int = Field(description="Events that subscribers get again")
     dlqMoved: int = Field(description="Dead letters whose tasks run again")  # as the standard has it
-    grade: str
+    grade: RecoveryGrade
     runs: int = Field(description="How often it was begun or went on")
     by: str
     reason: str
@@ -54,7 +55,7 @@ class Recoveries(Schema):
     next: Next
 
 
-@router.get("", response=Recoveries, summary="List what was done after incidents, newest first; for operators")
+@router.get("", response=Recoveries, summary="List what was done after incidents; for operators")
 def list_recoveries(request: HttpRequest, after: Cursor = None, limit: Limit = PAGE):
     rows = Recovery.objects.order_by("-id")
     if after is not None:
