@@ -47,7 +47,8 @@ def run(stack: Stack) -> dict:
 
 
 def prepare() -> None:
-    """Tasks that gave up, as they are after three failed tries, each with its letter."""
+    """Tasks that gave up an hour ago, as they are after three failed tries, each with its letter. (So many within a
+    minute are what a safeguard holds a type back for.)"""
     tasks.schedule(TYPE, [time.time() + 3_600] * LETTERS)
     execute(
         "UPDATE punctual_task SET status = 'DEAD', due_at = NULL, attempt = 3, retry_count = 3,"
@@ -55,8 +56,9 @@ def prepare() -> None:
         [list(CAUSES)],
     )
     execute(
-        "INSERT INTO punctual_dead_letter (task_id, tenant, task_type, error_code, error_msg)"
-        " SELECT id, tenant, task_type, error_code, error_msg FROM punctual_task WHERE status = 'DEAD'"
+        "INSERT INTO punctual_dead_letter (task_id, tenant, task_type, error_code, error_msg, created_at)"
+        " SELECT id, tenant, task_type, error_code, error_msg, now() - interval '1 hour'"
+        " FROM punctual_task WHERE status = 'DEAD'"
     )
     execute("VACUUM ANALYZE punctual_task, punctual_dead_letter")
 

@@ -4,7 +4,7 @@ Each place is asked by itself, the live ones first: whoever asks the view over b
 partition, for a row that nearly always is in the first place. The past is asked by a statement whose plan is kept.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import cache
 from operator import itemgetter
@@ -14,7 +14,7 @@ from tasks_app.models import PastTask, ScheduleTask
 from tasks_app.models.schedule_task import TaskFields
 from tasks_app.sql import array, columns_of, run
 
-from .past import PastRow, past_units
+from .past import PastRow, hot_times
 from .request import Unit
 
 
@@ -43,13 +43,19 @@ def past_tasks(rows: Collection[PastRow]) -> dict[int, TaskFields]:
 
 
 def current_task(unit: Unit) -> TaskFields | None:
-    """The task that stands for a unit now."""
+    """The task that stands for a unit now. One that is moved or brought back meanwhile is found all the same."""
+    return _live_of(unit) or _past_of(unit) or _live_of(unit)
+
+
+def _live_of(unit: Unit) -> TaskFields | None:
     tenant, task_type, key = unit
-    row = ScheduleTask.objects.filter(tenant=tenant, task_type=task_type, biz_key=key, current=True).first()
-    if row is not None:
-        return row
-    over = past_units([unit]).get(unit)
-    return past_tasks([over]).get(over.id) if over else None
+    return ScheduleTask.objects.filter(tenant=tenant, task_type=task_type, biz_key=key, current=True).first()
+
+
+def _past_of(unit: Unit) -> TaskFields | None:
+    tenant, task_type, key = unit
+    rows = run("past_current", {"tenant": tenant, "type": task_type, "key": key} | hot_times())
+    return next(_read_past(rows), None)
 
 
 def _live(ids: Collection[int]) -> dict[int, TaskFields]:
@@ -59,8 +65,12 @@ def _live(ids: Collection[int]) -> dict[int, TaskFields]:
 def _past(
     ids: Collection[int], since: datetime | str = "-infinity", until: datetime | str = "infinity"
 ) -> dict[int, TaskFields]:
-    rows = map(_in_order_of_fields(), run("past_by_id", {"ids": array(ids), "since": since, "until": until}))
-    return {row.id: row for row in (PastTask.from_db(conf().DATABASE, (), values) for values in rows)}
+    rows = run("past_by_id", {"ids": array(ids), "since": since, "until": until})
+    return {row.id: row for row in _read_past(rows)}
+
+
+def _read_past(rows: Iterable[Sequence]) -> Iterator[TaskFields]:
+    return (PastTask.from_db(conf().DATABASE, (), values) for values in map(_in_order_of_fields(), rows))
 
 
 @cache

@@ -60,7 +60,7 @@ def past_units(units: Sequence[Unit]) -> dict[Unit, PastRow]:
     if not units:
         return {}
     tenants, types, keys = zip(*units, strict=True)
-    asked = {"tenants": list(tenants), "types": list(types), "keys": list(keys)} | _hot()
+    asked = {"tenants": list(tenants), "types": list(types), "keys": list(keys)} | hot_times()
     return {(tenant, type_, key): PastRow(*rest) for tenant, type_, key, *rest in run("past_units", asked)}
 
 
@@ -69,7 +69,7 @@ def past_idem(keys: Collection[tuple[str, str]]) -> dict[tuple[str, str], int]:
     if not keys:
         return {}
     tenants, idem_keys = zip(*keys, strict=True)
-    asked = {"tenants": list(tenants), "idem_keys": list(idem_keys)} | _hot()
+    asked = {"tenants": list(tenants), "idem_keys": list(idem_keys)} | hot_times()
     return {(tenant, key): task_id for tenant, key, task_id in run("past_idem", asked)}
 
 
@@ -77,7 +77,7 @@ def bring_back(ids: Sequence[int]) -> bool:
     """Put these rows back among what is live, finished as they were. False: a place was taken, and none was moved."""
     try:
         with atomic():
-            ((gone, back),) = run("bring_back", {"ids": array(ids)} | _hot())
+            ((gone, back),) = run("bring_back", {"ids": array(ids)} | hot_times())
             if gone != back:
                 raise _PlaceTaken
     except _PlaceTaken:
@@ -89,7 +89,7 @@ class _PlaceTaken(Exception):
     """Another row of the unit, or one with the same idem_key, is live meanwhile."""
 
 
-def _hot() -> dict[str, list]:
+def hot_times() -> dict[str, list]:
     """The classes, and for how many seconds what is over is known in each."""
     classes = conf().retention_classes.values()
     return {"classes": [one.name for one in classes], "hot": [one.hot.total_seconds() for one in classes]}

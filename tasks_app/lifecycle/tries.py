@@ -3,7 +3,7 @@
 A row keeps the times and the error of its last try until it is settled again. So while it runs, they are not its own.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple, TypeVar
 from uuid import UUID
@@ -72,9 +72,10 @@ def _of_this_run(progress: Progress | None, began: datetime | None) -> Progress 
     return progress
 
 
-def _batches(rows: Iterable[TaskFields]) -> dict[UUID, TaskBatch]:
-    """Of what runs, and of what ended a short while ago."""
-    wanted = {number for row in rows for number in (row.batch_no, row.ran_in) if number is not None}
+def _batches(rows: Sequence[TaskFields]) -> dict[UUID, TaskBatch]:
+    """Of what runs, and of what ended a short while ago: a row of the past knows its worker without its batch."""
+    wanted = {row.batch_no for row in rows} | {row.ran_in for row in rows if getattr(row, "worker", None) is None}
+    wanted.discard(None)
     few = TaskBatch.objects.filter(batch_no__in=wanted).only("claimed_at", "started_at", "allowed_at", "worker")
     return few.in_bulk() if wanted else {}
 

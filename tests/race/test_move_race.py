@@ -150,6 +150,20 @@ def test_one_that_is_brought_back_between_two_looks_is_found():
     assert not PastTask.objects.exists()
 
 
+def test_a_unit_that_is_brought_back_between_two_looks_is_found():
+    over(SKIP)
+    move()
+    again = []
+
+    def bring_back() -> None:
+        again.append(ensure(TYPE, "a", at=TUESDAY).task_id)
+
+    with before_statement("past_current", lambda: in_another_thread(bring_back)):
+        found = find(TYPE, "a")
+
+    assert [found.id] == again
+
+
 @pytest.mark.parametrize(("verb", "outcome"), [(reschedule, Outcome.IGNORED), (ensure, Outcome.CREATED)])
 def test_what_was_scheduled_run_and_moved_after_the_last_look_is_known(verb, outcome):
     """The verb has found the unit nowhere, and is about to insert it."""
