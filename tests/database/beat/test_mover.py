@@ -1,5 +1,6 @@
 """The mover: what is over leaves the table of what is live, whole and once, and nothing else does."""
 
+import time
 from datetime import timedelta
 
 import pytest
@@ -21,6 +22,7 @@ pytestmark = commits
 @pytest.fixture(autouse=True)
 def _from_the_first_id(monkeypatch):
     monkeypatch.setattr(mover, "WALK_EVERY_SECONDS", 0)
+    monkeypatch.setattr(mover, "REST_SECONDS", 0)
     mover._walked_to = 0
     yield
     assert_consistent()
@@ -142,6 +144,7 @@ def test_the_walk_comes_around():
 
 def test_the_walk_goes_on_at_once_only_where_it_found_many(monkeypatch):
     monkeypatch.setattr(mover, "WALK_EVERY_SECONDS", 3600)
+    monkeypatch.setattr(mover, "REST_SECONDS", 3600)
     monkeypatch.setattr(mover, "MANY", 3)
     monkeypatch.setattr(mover, "_walked_at", float("-inf"))
 
@@ -153,6 +156,26 @@ def test_the_walk_goes_on_at_once_only_where_it_found_many(monkeypatch):
         return move().strays
 
     assert [moved("a", "b", "c"), moved("d"), moved("e")] == [3, 1, 0]
+
+
+def test_after_a_round_that_found_nothing_the_walk_rests_for_longer(monkeypatch):
+    monkeypatch.setattr(mover, "WALK_EVERY_SECONDS", 60)
+    monkeypatch.setattr(mover, "REST_SECONDS", 300)
+
+    def due_after(seconds: float) -> bool:
+        monkeypatch.setattr(mover, "_walked_at", time.monotonic() - seconds)
+        return mover.walk_is_due()
+
+    for strays in (0, 1, 0):
+        for key in range(strays):
+            schedule(TYPE, key, at=TUESDAY)
+            cancel(TYPE, key)
+        grow_old()
+        monkeypatch.setattr(mover, "_walked_at", float("-inf"))
+
+        assert move().strays == strays
+        assert due_after(mover.WALK_EVERY_SECONDS) is bool(strays)
+        assert due_after(mover.REST_SECONDS)
 
 
 def test_what_was_over_long_ago_gets_the_partitions_that_it_needs():
