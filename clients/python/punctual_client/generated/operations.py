@@ -1484,7 +1484,7 @@ class Operations:
         after: str | Unset = UNSET,
         limit: int | Unset = 50,
     ) -> Recoveries:
-        """List what was done after incidents, newest first; for operators"""
+        """List what was done after incidents; for operators"""
         answer = _list_recoveries.sync_detailed(
             client=self.client,
             after=after,
@@ -3576,7 +3576,7 @@ class AsyncOperations:
         after: str | Unset = UNSET,
         limit: int | Unset = 50,
     ) -> Recoveries:
-        """List what was done after incidents, newest first; for operators"""
+        """List what was done after incidents; for operators"""
         answer = await _list_recoveries.asyncio_detailed(
             client=self.client,
             after=after,

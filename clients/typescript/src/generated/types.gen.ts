@@ -2865,15 +2865,19 @@ export type Recoveries = {
 };
 
 /**
+ * RecoveryGrade
+ *
+ * P1: nothing was dispatched. P2: it was, but late.
+ */
+export type RecoveryGrade = 'P1' | 'P2';
+
+/**
  * RecoveryOut
  */
 export type RecoveryOut = {
     id: number;
     incident: string;
-    /**
-     * RECOVERING or RECOVERY_COMPLETED
-     */
-    status: string;
+    status: RecoveryStatus;
     /**
      * Shards that are dispatched again
      */
@@ -2886,7 +2890,7 @@ export type RecoveryOut = {
      * Dead letters whose tasks run again
      */
     dlqMoved: number;
-    grade: string;
+    grade: RecoveryGrade;
     /**
      * How often it was begun or went on
      */
@@ -2905,6 +2909,13 @@ export type RecoveryOut = {
     seconds: number | null;
     steps: Array<RecoveryStepOut>;
 };
+
+/**
+ * RecoveryStatus
+ *
+ * RECOVERING until its last step is done.
+ */
+export type RecoveryStatus = 'RECOVERING' | 'RECOVERY_COMPLETED';
 
 /**
  * RecoveryStepOut

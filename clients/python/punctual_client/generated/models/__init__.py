@@ -153,7 +153,9 @@ from .progress_in import ProgressIn
 from .progress_out import ProgressOut
 from .reason_in import ReasonIn
 from .recoveries import Recoveries
+from .recovery_grade import RecoveryGrade
 from .recovery_out import RecoveryOut
+from .recovery_status import RecoveryStatus
 from .recovery_step_out import RecoveryStepOut
 from .refusal_out import RefusalOut
 from .release_lane import ReleaseLane
@@ -378,7 +380,9 @@ __all__ = (
     "ProgressOut",
     "ReasonIn",
     "Recoveries",
+    "RecoveryGrade",
     "RecoveryOut",
+    "RecoveryStatus",
     "RecoveryStepOut",
     "RefusalOut",
     "ReleaseLane",

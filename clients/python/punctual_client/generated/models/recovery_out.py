@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
+from ..models.recovery_grade import RecoveryGrade
+from ..models.recovery_status import RecoveryStatus
+
 if TYPE_CHECKING:
     from ..models.recovery_step_out import RecoveryStepOut
 
@@ -20,11 +23,11 @@ class RecoveryOut:
     Attributes:
         id (int):
         incident (str):
-        status (str): RECOVERING or RECOVERY_COMPLETED
+        status (RecoveryStatus): RECOVERING until its last step is done.
         resumed (int): Shards that are dispatched again
         replayed (int): Events that subscribers get again
         dlq_moved (int): Dead letters whose tasks run again
-        grade (str):
+        grade (RecoveryGrade): P1: nothing was dispatched. P2: it was, but late.
         runs (int): How often it was begun or went on
         by (str):
         reason (str):
@@ -37,11 +40,11 @@ class RecoveryOut:
 
     id: int
     incident: str
-    status: str
+    status: RecoveryStatus
     resumed: int
     replayed: int
     dlq_moved: int
-    grade: str
+    grade: RecoveryGrade
     runs: int
     by: str
     reason: str
@@ -57,7 +60,7 @@ class RecoveryOut:
 
         incident = self.incident
 
-        status = self.status
+        status = self.status.value
 
         resumed = self.resumed
 
@@ -65,7 +68,7 @@ class RecoveryOut:
 
         dlq_moved = self.dlq_moved
 
-        grade = self.grade
+        grade = self.grade.value
 
         runs = self.runs
 
@@ -124,7 +127,7 @@ class RecoveryOut:
 
         incident = d.pop("incident")
 
-        status = d.pop("status")
+        status = RecoveryStatus(d.pop("status"))
 
         resumed = d.pop("resumed")
 
@@ -132,7 +135,7 @@ class RecoveryOut:
 
         dlq_moved = d.pop("dlqMoved")
 
-        grade = d.pop("grade")
+        grade = RecoveryGrade(d.pop("grade"))
 
         runs = d.pop("runs")
 

@@ -87,7 +87,7 @@ def sync_detailed(
     after: str | Unset = UNSET,
     limit: int | Unset = 50,
 ) -> Response[Problem | Recoveries]:
-    """List what was done after incidents, newest first; for operators
+    """List what was done after incidents; for operators
 
     Args:
         after (str | Unset):
@@ -119,7 +119,7 @@ def sync(
     after: str | Unset = UNSET,
     limit: int | Unset = 50,
 ) -> Problem | Recoveries | None:
-    """List what was done after incidents, newest first; for operators
+    """List what was done after incidents; for operators
 
     Args:
         after (str | Unset):
@@ -146,7 +146,7 @@ async def asyncio_detailed(
     after: str | Unset = UNSET,
     limit: int | Unset = 50,
 ) -> Response[Problem | Recoveries]:
-    """List what was done after incidents, newest first; for operators
+    """List what was done after incidents; for operators
 
     Args:
         after (str | Unset):
@@ -176,7 +176,7 @@ async def asyncio(
     after: str | Unset = UNSET,
     limit: int | Unset = 50,
 ) -> Problem | Recoveries | None:
-    """List what was done after incidents, newest first; for operators
+    """List what was done after incidents; for operators
 
     Args:
         after (str | Unset):
