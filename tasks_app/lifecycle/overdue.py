@@ -59,7 +59,7 @@ def ask_if_long_silent(row: Row) -> bool:
         silent = f"nobody has dispatched since {row.seen_at:%Y-%m-%d %H:%M:%S} UTC"
         words = f"more than {conf().BACKLOG_ASK:,} tasks are overdue, and {silent}"
         audit(Operator(ITSELF, words), "hold", [Entry(SUBJECT, "asked", detail={"lanes": list(ASKED_LANES)})])
-        log.error("installation.asks overdue=%d since=%s", found.tasks, row.seen_at.isoformat())
+        log.warning("installation.asks overdue=%d since=%s", found.tasks, row.seen_at.isoformat())
     return True
 
 

@@ -20,6 +20,7 @@ from tasks_app.engine.operations.safeguards import force
 from tasks_app.engine.watch.browse import Filter
 from tasks_app.lifecycle.campaigns import verbs
 from tasks_app.lifecycle.hosts import limit
+from tasks_app.lifecycle.installation import quarantine
 from tasks_app.lifecycle.limited import declare_limits
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.secret_verbs import set_secret
@@ -50,6 +51,10 @@ OPERATORS = (
     "force_safeguard",
     "forbid_safeguard",
     "end_safeguard",
+    "read_installation",
+    "quarantine_installation",
+    "resume_installation",
+    "rehearse_installation",
 )
 
 
@@ -129,6 +134,10 @@ def ready(api: Api, one: Operation, number: int = 0) -> Ready:
         force("delay", operator(), stage=1)
         for _ in range(2):  # the first look begins
             guard()
+    elif one.id in ("resume_installation", "rehearse_installation"):
+        quarantine("a drill")
+    elif one.id == "read_installation":
+        schedule("T_QUIET", "due")
     elif one.path.startswith("/dead-letters"):
         ids["letter_id"] = letter_of(*dead(f"dead {number}"))
     elif one.path.startswith("/stock/products"):

@@ -44,6 +44,10 @@ from .api.hosts import lift_host as _lift_host
 from .api.hosts import limit_host as _limit_host
 from .api.hosts import read_hosts as _read_hosts
 from .api.hosts import try_host as _try_host
+from .api.installation import quarantine_installation as _quarantine_installation
+from .api.installation import read_installation as _read_installation
+from .api.installation import rehearse_installation as _rehearse_installation
+from .api.installation import resume_installation as _resume_installation
 from .api.jobs import backfill_job as _backfill_job
 from .api.jobs import create_job as _create_job
 from .api.jobs import delete_job as _delete_job
@@ -164,6 +168,10 @@ from .models.hosts import Hosts
 from .models.incident_detail_out import IncidentDetailOut
 from .models.incident_out import IncidentOut
 from .models.incident_page import IncidentPage
+from .models.installation_changed_out import InstallationChangedOut
+from .models.installation_out import InstallationOut
+from .models.installation_resume_in import InstallationResumeIn
+from .models.installation_stop_in import InstallationStopIn
 from .models.job_in import JobIn
 from .models.job_out import JobOut
 from .models.job_page import JobPage
@@ -1411,6 +1419,60 @@ class Operations:
             idempotency_key=idempotency_key or new_key(),
         )
         return cast(SafeguardOrderedOut, answer.parsed)
+
+    def read_installation(
+        self,
+        *,
+        older_seconds: float | Unset = 3600.0,
+    ) -> InstallationOut:
+        """Does the installation work, and what is overdue?"""
+        answer = _read_installation.sync_detailed(
+            client=self.client,
+            older_seconds=older_seconds,
+        )
+        return cast(InstallationOut, answer.parsed)
+
+    def quarantine_installation(
+        self,
+        body: InstallationStopIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> InstallationChangedOut:
+        """Stop: dispatch nothing, and call nobody"""
+        answer = _quarantine_installation.sync_detailed(
+            client=self.client,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(InstallationChangedOut, answer.parsed)
+
+    def resume_installation(
+        self,
+        body: InstallationResumeIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> InstallationChangedOut:
+        """Go on, and say what becomes of what is overdue"""
+        answer = _resume_installation.sync_detailed(
+            client=self.client,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(InstallationChangedOut, answer.parsed)
+
+    def rehearse_installation(
+        self,
+        body: InstallationStopIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> InstallationChangedOut:
+        """Dispatch, but call no handler; out of quarantine"""
+        answer = _rehearse_installation.sync_detailed(
+            client=self.client,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(InstallationChangedOut, answer.parsed)
 
     def list_secrets(
         self,
@@ -3417,6 +3479,60 @@ class AsyncOperations:
             idempotency_key=idempotency_key or new_key(),
         )
         return cast(SafeguardOrderedOut, answer.parsed)
+
+    async def read_installation(
+        self,
+        *,
+        older_seconds: float | Unset = 3600.0,
+    ) -> InstallationOut:
+        """Does the installation work, and what is overdue?"""
+        answer = await _read_installation.asyncio_detailed(
+            client=self.client,
+            older_seconds=older_seconds,
+        )
+        return cast(InstallationOut, answer.parsed)
+
+    async def quarantine_installation(
+        self,
+        body: InstallationStopIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> InstallationChangedOut:
+        """Stop: dispatch nothing, and call nobody"""
+        answer = await _quarantine_installation.asyncio_detailed(
+            client=self.client,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(InstallationChangedOut, answer.parsed)
+
+    async def resume_installation(
+        self,
+        body: InstallationResumeIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> InstallationChangedOut:
+        """Go on, and say what becomes of what is overdue"""
+        answer = await _resume_installation.asyncio_detailed(
+            client=self.client,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(InstallationChangedOut, answer.parsed)
+
+    async def rehearse_installation(
+        self,
+        body: InstallationStopIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> InstallationChangedOut:
+        """Dispatch, but call no handler; out of quarantine"""
+        answer = await _rehearse_installation.asyncio_detailed(
+            client=self.client,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(InstallationChangedOut, answer.parsed)
 
     async def list_secrets(
         self,

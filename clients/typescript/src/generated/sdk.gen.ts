@@ -2,7 +2,7 @@
 
 import { client } from './client.gen.js';
 import type { Client, ClientMeta, Options as Options2, RequestResult, TDataShape } from './client/index.js';
-import type { AddSubscriptionSecretData, AddSubscriptionSecretErrors, AddSubscriptionSecretResponses, BackfillJobData, BackfillJobErrors, BackfillJobResponses, BackfillJobsData, BackfillJobsErrors, BackfillJobsResponses, CancelCampaignData, CancelCampaignErrors, CancelCampaignResponses, CancelTaskData, CancelTaskErrors, CancelTaskResponses, CancelTasksData, CancelTasksErrors, CancelTasksResponses, ChangeCampaignData, ChangeCampaignErrors, ChangeCampaignResponses, ChangeSubscriptionData, ChangeSubscriptionErrors, ChangeSubscriptionResponses, CompleteTaskData, CompleteTaskErrors, CompleteTaskResponses, CreateAlarmChannelData, CreateAlarmChannelErrors, CreateAlarmChannelResponses, CreateAlarmRuleData, CreateAlarmRuleErrors, CreateAlarmRuleResponses, CreateCalendarData, CreateCalendarErrors, CreateCalendarResponses, CreateJobData, CreateJobErrors, CreateJobResponses, CreateSubscriptionData, CreateSubscriptionErrors, CreateSubscriptionResponses, CreateTaskData, CreateTaskErrors, CreateTaskResponses, CreateTasksData, CreateTasksErrors, CreateTasksResponses, DeleteAlarmChannelData, DeleteAlarmChannelErrors, DeleteAlarmChannelResponses, DeleteAlarmRuleData, DeleteAlarmRuleErrors, DeleteAlarmRuleResponses, DeleteCalendarData, DeleteCalendarErrors, DeleteCalendarResponses, DeleteJobData, DeleteJobErrors, DeleteJobResponses, DeleteSecretData, DeleteSecretErrors, DeleteSecretResponses, DeleteSubscriptionData, DeleteSubscriptionErrors, DeleteSubscriptionResponses, DiscardDeadLettersData, DiscardDeadLettersErrors, DiscardDeadLettersResponses, EditAlarmChannelData, EditAlarmChannelErrors, EditAlarmChannelResponses, EditAlarmRuleData, EditAlarmRuleErrors, EditAlarmRuleResponses, EditCalendarData, EditCalendarErrors, EditCalendarResponses, EditJobData, EditJobErrors, EditJobResponses, EndSafeguardData, EndSafeguardErrors, EndSafeguardResponses, ExplainJobData, ExplainJobErrors, ExplainJobResponses, ExplainTaskData, ExplainTaskErrors, ExplainTaskResponses, FailTaskData, FailTaskErrors, FailTaskResponses, ForbidSafeguardData, ForbidSafeguardErrors, ForbidSafeguardResponses, ForceSafeguardData, ForceSafeguardErrors, ForceSafeguardResponses, GroupDeadLettersData, GroupDeadLettersErrors, GroupDeadLettersResponses, LiftHostData, LiftHostErrors, LiftHostResponses, LimitHostData, LimitHostErrors, LimitHostResponses, ListAlarmChannelsData, ListAlarmChannelsErrors, ListAlarmChannelsResponses, ListAlarmRulesData, ListAlarmRulesErrors, ListAlarmRulesResponses, ListAttemptsData, ListAttemptsErrors, ListAttemptsResponses, ListAuditData, ListAuditErrors, ListAuditResponses, ListCalendarsData, ListCalendarsErrors, ListCalendarsResponses, ListCampaignsData, ListCampaignsErrors, ListCampaignsResponses, ListDeadLettersData, ListDeadLettersErrors, ListDeadLettersResponses, ListDeliveriesData, ListDeliveriesErrors, ListDeliveriesResponses, ListIncidentsData, ListIncidentsErrors, ListIncidentsResponses, ListInstancesData, ListInstancesErrors, ListInstancesResponses, ListJobsData, ListJobsErrors, ListJobsResponses, ListLogsData, ListLogsErrors, ListLogsResponses, ListProductsData, ListProductsErrors, ListProductsResponses, ListRunsData, ListRunsErrors, ListRunsResponses, ListSafeguardIncidentsData, ListSafeguardIncidentsErrors, ListSafeguardIncidentsResponses, ListSecretsData, ListSecretsErrors, ListSecretsResponses, ListSubscriptionsData, ListSubscriptionsErrors, ListSubscriptionsResponses, ListTasksData, ListTasksErrors, ListTasksResponses, MoveFiringData, MoveFiringErrors, MoveFiringResponses, PauseCampaignData, PauseCampaignErrors, PauseCampaignResponses, PauseJobData, PauseJobErrors, PauseJobResponses, PauseLaneData, PauseLaneErrors, PauseLaneResponses, PauseSubscriptionData, PauseSubscriptionErrors, PauseSubscriptionResponses, PreviewDraftData, PreviewDraftErrors, PreviewDraftResponses, PreviewJobData, PreviewJobErrors, PreviewJobResponses, ProgressTaskData, ProgressTaskErrors, ProgressTaskResponses, ReadAlarmChannelData, ReadAlarmChannelErrors, ReadAlarmChannelResponses, ReadAlarmRuleData, ReadAlarmRuleErrors, ReadAlarmRuleResponses, ReadCalendarData, ReadCalendarErrors, ReadCalendarResponses, ReadCampaignData, ReadCampaignErrors, ReadCampaignResponses, ReadChannelAlertsData, ReadChannelAlertsErrors, ReadChannelAlertsResponses, ReadDeadLetterData, ReadDeadLetterErrors, ReadDeadLetterResponses, ReadForecastData, ReadForecastErrors, ReadForecastResponses, ReadHealthData, ReadHealthErrors, ReadHealthResponses, ReadHostsData, ReadHostsErrors, ReadHostsResponses, ReadIncidentData, ReadIncidentErrors, ReadIncidentResponses, ReadJobData, ReadJobErrors, ReadJobResponses, ReadLanesData, ReadLanesErrors, ReadLanesResponses, ReadLimitsData, ReadLimitsErrors, ReadLimitsResponses, ReadLivenessData, ReadLivenessErrors, ReadLivenessResponses, ReadOneRunData, ReadOneRunErrors, ReadOneRunResponses, ReadProductData, ReadProductErrors, ReadProductResponses, ReadSafeguardsData, ReadSafeguardsErrors, ReadSafeguardsResponses, ReadServiceLevelsData, ReadServiceLevelsErrors, ReadServiceLevelsResponses, ReadSubscriptionData, ReadSubscriptionErrors, ReadSubscriptionResponses, ReadTaskData, ReadTaskErrors, ReadTaskResponses, ReadTaskTypeData, ReadTaskTypeErrors, ReadTaskTypeResponses, ReadTaskTypesData, ReadTaskTypesErrors, ReadTaskTypesResponses, ReadVersionData, ReadVersionErrors, ReadVersionResponses, ReadWindowData, ReadWindowErrors, ReadWindowResponses, ReplayDeadLettersData, ReplayDeadLettersErrors, ReplayDeadLettersResponses, ReplaySubscriptionData, ReplaySubscriptionErrors, ReplaySubscriptionResponses, RerunGraphData, RerunGraphErrors, RerunGraphResponses, RescheduleTaskData, RescheduleTaskErrors, RescheduleTaskResponses, RescheduleUnitData, RescheduleUnitErrors, RescheduleUnitResponses, RestoreFiringData, RestoreFiringErrors, RestoreFiringResponses, ResumeCampaignData, ResumeCampaignErrors, ResumeCampaignResponses, ResumeJobData, ResumeJobErrors, ResumeJobResponses, ResumeLaneData, ResumeLaneErrors, ResumeLaneResponses, ResumeSubscriptionData, ResumeSubscriptionErrors, ResumeSubscriptionResponses, RetryTaskData, RetryTaskErrors, RetryTaskResponses, SetSecretData, SetSecretErrors, SetSecretResponses, SkipFiringData, SkipFiringErrors, SkipFiringResponses, StartCampaignData, StartCampaignErrors, StartCampaignResponses, TagDeadLetterData, TagDeadLetterErrors, TagDeadLetterResponses, TestAlarmChannelData, TestAlarmChannelErrors, TestAlarmChannelResponses, TestSubscriptionData, TestSubscriptionErrors, TestSubscriptionResponses, TriggerJobData, TriggerJobErrors, TriggerJobResponses, TryHostData, TryHostErrors, TryHostResponses, WithdrawSecretData, WithdrawSecretErrors, WithdrawSecretResponses, WithdrawSubscriptionSecretsData, WithdrawSubscriptionSecretsErrors, WithdrawSubscriptionSecretsResponses } from './types.gen.js';
+import type { AddSubscriptionSecretData, AddSubscriptionSecretErrors, AddSubscriptionSecretResponses, BackfillJobData, BackfillJobErrors, BackfillJobResponses, BackfillJobsData, BackfillJobsErrors, BackfillJobsResponses, CancelCampaignData, CancelCampaignErrors, CancelCampaignResponses, CancelTaskData, CancelTaskErrors, CancelTaskResponses, CancelTasksData, CancelTasksErrors, CancelTasksResponses, ChangeCampaignData, ChangeCampaignErrors, ChangeCampaignResponses, ChangeSubscriptionData, ChangeSubscriptionErrors, ChangeSubscriptionResponses, CompleteTaskData, CompleteTaskErrors, CompleteTaskResponses, CreateAlarmChannelData, CreateAlarmChannelErrors, CreateAlarmChannelResponses, CreateAlarmRuleData, CreateAlarmRuleErrors, CreateAlarmRuleResponses, CreateCalendarData, CreateCalendarErrors, CreateCalendarResponses, CreateJobData, CreateJobErrors, CreateJobResponses, CreateSubscriptionData, CreateSubscriptionErrors, CreateSubscriptionResponses, CreateTaskData, CreateTaskErrors, CreateTaskResponses, CreateTasksData, CreateTasksErrors, CreateTasksResponses, DeleteAlarmChannelData, DeleteAlarmChannelErrors, DeleteAlarmChannelResponses, DeleteAlarmRuleData, DeleteAlarmRuleErrors, DeleteAlarmRuleResponses, DeleteCalendarData, DeleteCalendarErrors, DeleteCalendarResponses, DeleteJobData, DeleteJobErrors, DeleteJobResponses, DeleteSecretData, DeleteSecretErrors, DeleteSecretResponses, DeleteSubscriptionData, DeleteSubscriptionErrors, DeleteSubscriptionResponses, DiscardDeadLettersData, DiscardDeadLettersErrors, DiscardDeadLettersResponses, EditAlarmChannelData, EditAlarmChannelErrors, EditAlarmChannelResponses, EditAlarmRuleData, EditAlarmRuleErrors, EditAlarmRuleResponses, EditCalendarData, EditCalendarErrors, EditCalendarResponses, EditJobData, EditJobErrors, EditJobResponses, EndSafeguardData, EndSafeguardErrors, EndSafeguardResponses, ExplainJobData, ExplainJobErrors, ExplainJobResponses, ExplainTaskData, ExplainTaskErrors, ExplainTaskResponses, FailTaskData, FailTaskErrors, FailTaskResponses, ForbidSafeguardData, ForbidSafeguardErrors, ForbidSafeguardResponses, ForceSafeguardData, ForceSafeguardErrors, ForceSafeguardResponses, GroupDeadLettersData, GroupDeadLettersErrors, GroupDeadLettersResponses, LiftHostData, LiftHostErrors, LiftHostResponses, LimitHostData, LimitHostErrors, LimitHostResponses, ListAlarmChannelsData, ListAlarmChannelsErrors, ListAlarmChannelsResponses, ListAlarmRulesData, ListAlarmRulesErrors, ListAlarmRulesResponses, ListAttemptsData, ListAttemptsErrors, ListAttemptsResponses, ListAuditData, ListAuditErrors, ListAuditResponses, ListCalendarsData, ListCalendarsErrors, ListCalendarsResponses, ListCampaignsData, ListCampaignsErrors, ListCampaignsResponses, ListDeadLettersData, ListDeadLettersErrors, ListDeadLettersResponses, ListDeliveriesData, ListDeliveriesErrors, ListDeliveriesResponses, ListIncidentsData, ListIncidentsErrors, ListIncidentsResponses, ListInstancesData, ListInstancesErrors, ListInstancesResponses, ListJobsData, ListJobsErrors, ListJobsResponses, ListLogsData, ListLogsErrors, ListLogsResponses, ListProductsData, ListProductsErrors, ListProductsResponses, ListRunsData, ListRunsErrors, ListRunsResponses, ListSafeguardIncidentsData, ListSafeguardIncidentsErrors, ListSafeguardIncidentsResponses, ListSecretsData, ListSecretsErrors, ListSecretsResponses, ListSubscriptionsData, ListSubscriptionsErrors, ListSubscriptionsResponses, ListTasksData, ListTasksErrors, ListTasksResponses, MoveFiringData, MoveFiringErrors, MoveFiringResponses, PauseCampaignData, PauseCampaignErrors, PauseCampaignResponses, PauseJobData, PauseJobErrors, PauseJobResponses, PauseLaneData, PauseLaneErrors, PauseLaneResponses, PauseSubscriptionData, PauseSubscriptionErrors, PauseSubscriptionResponses, PreviewDraftData, PreviewDraftErrors, PreviewDraftResponses, PreviewJobData, PreviewJobErrors, PreviewJobResponses, ProgressTaskData, ProgressTaskErrors, ProgressTaskResponses, QuarantineInstallationData, QuarantineInstallationErrors, QuarantineInstallationResponses, ReadAlarmChannelData, ReadAlarmChannelErrors, ReadAlarmChannelResponses, ReadAlarmRuleData, ReadAlarmRuleErrors, ReadAlarmRuleResponses, ReadCalendarData, ReadCalendarErrors, ReadCalendarResponses, ReadCampaignData, ReadCampaignErrors, ReadCampaignResponses, ReadChannelAlertsData, ReadChannelAlertsErrors, ReadChannelAlertsResponses, ReadDeadLetterData, ReadDeadLetterErrors, ReadDeadLetterResponses, ReadForecastData, ReadForecastErrors, ReadForecastResponses, ReadHealthData, ReadHealthErrors, ReadHealthResponses, ReadHostsData, ReadHostsErrors, ReadHostsResponses, ReadIncidentData, ReadIncidentErrors, ReadIncidentResponses, ReadInstallationData, ReadInstallationErrors, ReadInstallationResponses, ReadJobData, ReadJobErrors, ReadJobResponses, ReadLanesData, ReadLanesErrors, ReadLanesResponses, ReadLimitsData, ReadLimitsErrors, ReadLimitsResponses, ReadLivenessData, ReadLivenessErrors, ReadLivenessResponses, ReadOneRunData, ReadOneRunErrors, ReadOneRunResponses, ReadProductData, ReadProductErrors, ReadProductResponses, ReadSafeguardsData, ReadSafeguardsErrors, ReadSafeguardsResponses, ReadServiceLevelsData, ReadServiceLevelsErrors, ReadServiceLevelsResponses, ReadSubscriptionData, ReadSubscriptionErrors, ReadSubscriptionResponses, ReadTaskData, ReadTaskErrors, ReadTaskResponses, ReadTaskTypeData, ReadTaskTypeErrors, ReadTaskTypeResponses, ReadTaskTypesData, ReadTaskTypesErrors, ReadTaskTypesResponses, ReadVersionData, ReadVersionErrors, ReadVersionResponses, ReadWindowData, ReadWindowErrors, ReadWindowResponses, RehearseInstallationData, RehearseInstallationErrors, RehearseInstallationResponses, ReplayDeadLettersData, ReplayDeadLettersErrors, ReplayDeadLettersResponses, ReplaySubscriptionData, ReplaySubscriptionErrors, ReplaySubscriptionResponses, RerunGraphData, RerunGraphErrors, RerunGraphResponses, RescheduleTaskData, RescheduleTaskErrors, RescheduleTaskResponses, RescheduleUnitData, RescheduleUnitErrors, RescheduleUnitResponses, RestoreFiringData, RestoreFiringErrors, RestoreFiringResponses, ResumeCampaignData, ResumeCampaignErrors, ResumeCampaignResponses, ResumeInstallationData, ResumeInstallationErrors, ResumeInstallationResponses, ResumeJobData, ResumeJobErrors, ResumeJobResponses, ResumeLaneData, ResumeLaneErrors, ResumeLaneResponses, ResumeSubscriptionData, ResumeSubscriptionErrors, ResumeSubscriptionResponses, RetryTaskData, RetryTaskErrors, RetryTaskResponses, SetSecretData, SetSecretErrors, SetSecretResponses, SkipFiringData, SkipFiringErrors, SkipFiringResponses, StartCampaignData, StartCampaignErrors, StartCampaignResponses, TagDeadLetterData, TagDeadLetterErrors, TagDeadLetterResponses, TestAlarmChannelData, TestAlarmChannelErrors, TestAlarmChannelResponses, TestSubscriptionData, TestSubscriptionErrors, TestSubscriptionResponses, TriggerJobData, TriggerJobErrors, TriggerJobResponses, TryHostData, TryHostErrors, TryHostResponses, WithdrawSecretData, WithdrawSecretErrors, WithdrawSecretResponses, WithdrawSubscriptionSecretsData, WithdrawSubscriptionSecretsErrors, WithdrawSubscriptionSecretsResponses } from './types.gen.js';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -1272,6 +1272,82 @@ export class Operations extends HeyApiClient {
                     type: 'apiKey'
                 }],
             url: '/safeguards/{safeguard}/end',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Does the installation work, and what is overdue?
+     */
+    public readInstallation<ThrowOnError extends boolean = true>(options?: Options<ReadInstallationData, ThrowOnError>): RequestResult<ReadInstallationResponses, ReadInstallationErrors, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<ReadInstallationResponses, ReadInstallationErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/installation',
+            ...options
+        });
+    }
+    
+    /**
+     * Stop: dispatch nothing, and call nobody
+     */
+    public quarantineInstallation<ThrowOnError extends boolean = true>(options: Options<QuarantineInstallationData, ThrowOnError>): RequestResult<QuarantineInstallationResponses, QuarantineInstallationErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<QuarantineInstallationResponses, QuarantineInstallationErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/installation/quarantine',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Go on, and say what becomes of what is overdue
+     */
+    public resumeInstallation<ThrowOnError extends boolean = true>(options: Options<ResumeInstallationData, ThrowOnError>): RequestResult<ResumeInstallationResponses, ResumeInstallationErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<ResumeInstallationResponses, ResumeInstallationErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/installation/resume',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Dispatch, but call no handler; out of quarantine
+     */
+    public rehearseInstallation<ThrowOnError extends boolean = true>(options: Options<RehearseInstallationData, ThrowOnError>): RequestResult<RehearseInstallationResponses, RehearseInstallationErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<RehearseInstallationResponses, RehearseInstallationErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/installation/rehearse',
             ...options,
             headers: {
                 'Content-Type': 'application/json',

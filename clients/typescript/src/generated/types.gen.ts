@@ -1353,6 +1353,7 @@ export type ForecastOut = {
  */
 export type HealthOut = {
     status: HealthStatus;
+    installation: InstallationState;
     triggerDelayP95Ms: number;
     startedP50Ms: number | null;
     startedP95Ms: number | null;
@@ -1563,6 +1564,93 @@ export type IncidentPage = {
      */
     next: string | null;
     items: Array<IncidentOut>;
+};
+
+/**
+ * InstallationChangedOut
+ */
+export type InstallationChangedOut = {
+    state: InstallationState;
+    sentence: string;
+};
+
+/**
+ * InstallationOut
+ */
+export type InstallationOut = {
+    /**
+     * In any but active, no handler is called
+     */
+    state: InstallationState;
+    /**
+     * What everybody should know; empty: all is as always
+     */
+    sentence: string;
+    environment: string;
+    reason: string;
+    since: string | null;
+    by: string;
+    /**
+     * What was due before then is held, in held_lanes; null: nothing is
+     */
+    held_before: string | null;
+    held_lanes: Array<Lane>;
+    /**
+     * What is being done with what is overdue
+     */
+    ordered: OverdueOrderOut | null;
+    /**
+     * False: more is overdue than was counted
+     */
+    exact: boolean;
+    /**
+     * For operators, as is all that follows
+     */
+    overdue: Array<OverdueLaneOut>;
+    choices: Array<OverdueChoiceOut>;
+};
+
+/**
+ * InstallationResumeIn
+ */
+export type InstallationResumeIn = {
+    /**
+     * What to do with what is overdue
+     */
+    choice: OverdueChoice;
+    /**
+     * Only in these; empty: in all that are held
+     */
+    lanes?: Array<Lane>;
+    /**
+     * expire: how long a task may be overdue
+     */
+    older_seconds?: number | null;
+    /**
+     * shift: over how long; left out: as nobody dispatched
+     */
+    spread_seconds?: number | null;
+    /**
+     * Why; kept in the audit
+     */
+    reason: string;
+};
+
+/**
+ * InstallationState
+ *
+ * `quarantined`: nothing is dispatched, and nobody is called. `rehearsing`: tasks are dispatched, and not run.
+ */
+export type InstallationState = 'active' | 'quarantined' | 'rehearsing';
+
+/**
+ * InstallationStopIn
+ */
+export type InstallationStopIn = {
+    /**
+     * Why; kept in the audit
+     */
+    reason: string;
 };
 
 /**
@@ -2416,6 +2504,62 @@ export type OutageOut = {
 };
 
 /**
+ * OverdueChoice
+ *
+ * What to do with what is overdue. `run`: all of it. `latest`: of each job only its latest firing. `shift`: all of it, later. `expire`: what is not overdue for too long.
+ */
+export type OverdueChoice = 'run' | 'latest' | 'shift' | 'expire';
+
+/**
+ * OverdueChoiceOut
+ */
+export type OverdueChoiceOut = {
+    choice: OverdueChoice;
+    /**
+     * What it does
+     */
+    words: string;
+    /**
+     * What it would do now
+     */
+    foreseen: string;
+};
+
+/**
+ * OverdueLaneOut
+ */
+export type OverdueLaneOut = {
+    lane: Lane;
+    tasks: number;
+    /**
+     * When the first of them was due
+     */
+    since: string;
+    /**
+     * Overdue for longer than older_seconds
+     */
+    older: number;
+    /**
+     * Instances of jobs of which a later firing is overdue, too
+     */
+    outdated: number;
+};
+
+/**
+ * OverdueOrderOut
+ */
+export type OverdueOrderOut = {
+    choice: OverdueChoice;
+    lanes: Array<Lane>;
+    by: string;
+    reason: string;
+    /**
+     * Dealt with so far
+     */
+    tasks: number;
+};
+
+/**
  * Overlap
  *
  * An instance whose time comes while an older one of its job is under way.
@@ -2805,7 +2949,7 @@ export type ResumeIn = {
 /**
  * Rule
  */
-export type Rule = 'job_paused' | 'ended' | 'schedule_unreadable' | 'done' | 'dead' | 'cancelled' | 'superseded' | 'running' | 'worker_silent' | 'lost' | 'away' | 'blocked' | 'parent_failed' | 'waits_for_turn' | 'waits_for_retry' | 'waits_for_retry_budget' | 'not_due' | 'lane_paused' | 'lane_held' | 'type_held' | 'no_dispatcher' | 'shard_without_dispatcher' | 'no_worker' | 'waits_for_slot' | 'host_limit' | 'host_unwell' | 'limit_unknown' | 'over_rate' | 'worker_deaf' | 'unknown_handler' | 'about_to_run';
+export type Rule = 'job_paused' | 'ended' | 'schedule_unreadable' | 'done' | 'dead' | 'cancelled' | 'superseded' | 'running' | 'worker_silent' | 'lost' | 'away' | 'blocked' | 'parent_failed' | 'waits_for_turn' | 'waits_for_retry' | 'waits_for_retry_budget' | 'not_due' | 'quarantined' | 'rehearsed' | 'held_overdue' | 'lane_paused' | 'lane_held' | 'type_held' | 'no_dispatcher' | 'shard_without_dispatcher' | 'no_worker' | 'waits_for_slot' | 'host_limit' | 'host_unwell' | 'limit_unknown' | 'over_rate' | 'worker_deaf' | 'unknown_handler' | 'about_to_run';
 
 /**
  * RunNodeOut
@@ -7674,6 +7818,241 @@ export type EndSafeguardResponses = {
 };
 
 export type EndSafeguardResponse = EndSafeguardResponses[keyof EndSafeguardResponses];
+
+export type ReadInstallationData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * What `expire` would call too old
+         */
+        older_seconds?: number;
+    };
+    url: '/installation';
+};
+
+export type ReadInstallationErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ReadInstallationError = ReadInstallationErrors[keyof ReadInstallationErrors];
+
+export type ReadInstallationResponses = {
+    /**
+     * OK
+     */
+    200: InstallationOut;
+};
+
+export type ReadInstallationResponse = ReadInstallationResponses[keyof ReadInstallationResponses];
+
+export type QuarantineInstallationData = {
+    body: InstallationStopIn;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/installation/quarantine';
+};
+
+export type QuarantineInstallationErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this
+     */
+    403: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type QuarantineInstallationError = QuarantineInstallationErrors[keyof QuarantineInstallationErrors];
+
+export type QuarantineInstallationResponses = {
+    /**
+     * OK
+     */
+    200: InstallationChangedOut;
+};
+
+export type QuarantineInstallationResponse = QuarantineInstallationResponses[keyof QuarantineInstallationResponses];
+
+export type ResumeInstallationData = {
+    body: InstallationResumeIn;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/installation/resume';
+};
+
+export type ResumeInstallationErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this
+     */
+    403: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ResumeInstallationError = ResumeInstallationErrors[keyof ResumeInstallationErrors];
+
+export type ResumeInstallationResponses = {
+    /**
+     * OK
+     */
+    200: InstallationChangedOut;
+};
+
+export type ResumeInstallationResponse = ResumeInstallationResponses[keyof ResumeInstallationResponses];
+
+export type RehearseInstallationData = {
+    body: InstallationStopIn;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/installation/rehearse';
+};
+
+export type RehearseInstallationErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this
+     */
+    403: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type RehearseInstallationError = RehearseInstallationErrors[keyof RehearseInstallationErrors];
+
+export type RehearseInstallationResponses = {
+    /**
+     * OK
+     */
+    200: InstallationChangedOut;
+};
+
+export type RehearseInstallationResponse = RehearseInstallationResponses[keyof RehearseInstallationResponses];
 
 export type ListSecretsData = {
     body?: never;

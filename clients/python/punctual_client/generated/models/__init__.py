@@ -84,6 +84,11 @@ from .if_parent_fails import IfParentFails
 from .incident_detail_out import IncidentDetailOut
 from .incident_out import IncidentOut
 from .incident_page import IncidentPage
+from .installation_changed_out import InstallationChangedOut
+from .installation_out import InstallationOut
+from .installation_resume_in import InstallationResumeIn
+from .installation_state import InstallationState
+from .installation_stop_in import InstallationStopIn
 from .job_in import JobIn
 from .job_out import JobOut
 from .job_page import JobPage
@@ -127,6 +132,10 @@ from .on_resume import OnResume
 from .operated_out import OperatedOut
 from .ordered_out import OrderedOut
 from .outage_out import OutageOut
+from .overdue_choice import OverdueChoice
+from .overdue_choice_out import OverdueChoiceOut
+from .overdue_lane_out import OverdueLaneOut
+from .overdue_order_out import OverdueOrderOut
 from .overlap import Overlap
 from .pace_in import PaceIn
 from .pause_in import PauseIn
@@ -296,6 +305,11 @@ __all__ = (
     "IncidentDetailOut",
     "IncidentOut",
     "IncidentPage",
+    "InstallationChangedOut",
+    "InstallationOut",
+    "InstallationResumeIn",
+    "InstallationState",
+    "InstallationStopIn",
     "JobIn",
     "JobOut",
     "JobPage",
@@ -339,6 +353,10 @@ __all__ = (
     "OperatedOut",
     "OrderedOut",
     "OutageOut",
+    "OverdueChoice",
+    "OverdueChoiceOut",
+    "OverdueLaneOut",
+    "OverdueOrderOut",
     "Overlap",
     "PaceIn",
     "PauseIn",

@@ -7,6 +7,7 @@ from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
 from ..models.health_status import HealthStatus
+from ..models.installation_state import InstallationState
 
 if TYPE_CHECKING:
     from ..models.lane_health import LaneHealth
@@ -20,6 +21,8 @@ class HealthOut:
     """
     Attributes:
         status (HealthStatus): `notice` can wait; `trouble` needs somebody now.
+        installation (InstallationState): `quarantined`: nothing is dispatched, and nobody is called. `rehearsing`:
+            tasks are dispatched, and not run.
         trigger_delay_p95_ms (float):
         started_p50_ms (float | None):
         started_p95_ms (float | None):
@@ -53,6 +56,7 @@ class HealthOut:
     """
 
     status: HealthStatus
+    installation: InstallationState
     trigger_delay_p95_ms: float
     started_p50_ms: float | None
     started_p95_ms: float | None
@@ -87,6 +91,8 @@ class HealthOut:
 
     def to_dict(self) -> dict[str, Any]:
         status = self.status.value
+
+        installation = self.installation.value
 
         trigger_delay_p95_ms = self.trigger_delay_p95_ms
 
@@ -161,6 +167,7 @@ class HealthOut:
         field_dict.update(
             {
                 "status": status,
+                "installation": installation,
                 "triggerDelayP95Ms": trigger_delay_p95_ms,
                 "startedP50Ms": started_p50_ms,
                 "startedP95Ms": started_p95_ms,
@@ -202,6 +209,8 @@ class HealthOut:
 
         d = dict(src_dict)
         status = HealthStatus(d.pop("status"))
+
+        installation = InstallationState(d.pop("installation"))
 
         trigger_delay_p95_ms = d.pop("triggerDelayP95Ms")
 
@@ -295,6 +304,7 @@ class HealthOut:
 
         health_out = cls(
             status=status,
+            installation=installation,
             trigger_delay_p95_ms=trigger_delay_p95_ms,
             started_p50_ms=started_p50_ms,
             started_p95_ms=started_p95_ms,
