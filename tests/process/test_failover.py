@@ -61,7 +61,7 @@ def pair(servers: Standby, transactional_db) -> Iterator[Standby]:
 
 def test_the_console_and_the_api_answer_from_the_standby_while_nobody_takes_writes(pair, client):
     client.force_login(get_user_model().objects.create_superuser("ann"))
-    schedule("T_PLAIN", "shown", payload={})
+    schedule("T_QUIET", "shown", payload={})
     api = Api()
     assert b"Read-only" not in client.get(reverse("admin:index")).content
     connection.close()
@@ -79,7 +79,7 @@ def test_the_console_and_the_api_answer_from_the_standby_while_nobody_takes_writ
     assert (len(ours) > 10, all(b"Read-only" in answer.content for answer in ours)) == (True, True)
     assert b"shown" in answers[reverse("admin:tasks_app_scheduletask_changelist")].content
     assert (health.status, health.body["status"], health.body["problems"][0]) == (200, "trouble", WORDS)
-    refused = api.post("/tasks", {"task_type": "T_PLAIN", "biz_key": "b"}, Idempotency_Key="k")
+    refused = api.post("/tasks", {"task_type": "T_QUIET", "key": "b", "delay": 60})
     assert (refused.status, refused.code, refused.body["detail"]) == (503, "SCH_503_DATABASE_DOWN", REFUSED)
     page = client.post(reverse("admin:tasks_app_jobdefinition_add"), {"name": "j"})
     assert (page.status_code, page["Retry-After"], REFUSED in page.content.decode()) == (503, "5", True)
@@ -88,7 +88,7 @@ def test_the_console_and_the_api_answer_from_the_standby_while_nobody_takes_writ
     os.killpg(pair.primary.pid, signal.SIGCONT)
     wait_until(lambda: _reads(client) == str(pair.primary.sockets), timeout=30)
     assert b"Read-only" not in client.get(reverse("admin:index")).content
-    assert api.post("/tasks", {"task_type": "T_PLAIN", "biz_key": "b"}, Idempotency_Key="k").status == 201
+    assert api.post("/tasks", {"task_type": "T_QUIET", "key": "b", "delay": 60}).status == 201
 
 
 class Caller(threading.Thread):
