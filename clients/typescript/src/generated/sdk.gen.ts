@@ -1360,7 +1360,7 @@ export class Operations extends HeyApiClient {
     }
     
     /**
-     * List what was done after incidents, newest first; for operators
+     * List what was done after incidents; for operators
      */
     public listRecoveries<ThrowOnError extends boolean = true>(options?: Options<ListRecoveriesData, ThrowOnError>): RequestResult<ListRecoveriesResponses, ListRecoveriesErrors, ThrowOnError, 'data'> {
         return (options?.client ?? this.client).get<ListRecoveriesResponses, ListRecoveriesErrors, ThrowOnError, 'data'>({
