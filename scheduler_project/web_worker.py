@@ -155,9 +155,12 @@ class BufferingWorker(ThreadWorker):
 
     def _look_out(self) -> None:
         """Also without any request somebody has to see that no beat is left; it is done in a thread of its own."""
-        from tasks_app.engine.lookout import LOOKOUT  # once Django is set up
+        from django.apps import apps  # once Django is set up
 
-        LOOKOUT.ride()
+        if apps.is_installed("tasks_app"):
+            from tasks_app.engine.lookout import LOOKOUT
+
+            LOOKOUT.ride()
 
     # From one wait to the next.
     def _expect_request(self, conn: Client, seconds: float, data: bytes = b"") -> None:

@@ -131,6 +131,8 @@ def console_addresses(rows) -> list[tuple[str, str]]:
         known = values | {"verb": verb}
         if model == "safeguard":
             known |= {"name": "delay", "verb": "force"}
+        if model == "installation":
+            known |= {"verb": "resume"}
         value = lambda found, of=model, known=known: str(known.get(found[1]) or known.get(of, 1))  # noqa: E731
         if one.name not in ("logout", None):
             found.append((re.sub(r"<(?:\w+:)?(\w+)>", value, where), one.name))

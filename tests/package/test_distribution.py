@@ -32,6 +32,7 @@ NEEDS_EXTRA = {
     "tasks_app/api/": "api",
     "tasks_app/client/endpoints.py": "api",
     "tasks_app/archive/": "archive",
+    "tasks_app/backup/": "archive",
     "tasks_app/core/ics_file.py": "calendars",
     "tasks_app/embedded/": "embedded",
     "tasks_app/metrics/": "metrics",

@@ -33,10 +33,10 @@ class _OurChannel:
 
     def _brpop_start(self, timeout=None):
         _refusals.tell_rest()
-        if self._broken:
+        shut = not BARRIER.open
+        if self._broken or self._shut != shut:
             self._broken.look_again()
-        if self._broken or self._shut != (not BARRIER.open):
-            self._shut = not BARRIER.open
+            self._shut = shut
             self._update_queue_cycle()
         super()._brpop_start(timeout)  # sends nothing if no queue is left
 
