@@ -80,6 +80,8 @@ def compare(known: Known, now: Facts, limits: Limits) -> Found:
         )
     if _differ(was.timeline, now.timeline):
         return _another_timeline(known, was, now, limits)
+    if was.timeline is not None and now.timeline is None:
+        return Found(Finding.SAME)  # it is, or just was, in recovery: nothing can be concluded yet
     if was.directory and now.directory and was.directory != now.directory:
         return _copy(f"its files were in {was.directory}, and are in {now.directory} now: they were copied or moved")
     if was.cluster and now.cluster and was.cluster != now.cluster:

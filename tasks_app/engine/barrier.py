@@ -30,7 +30,7 @@ class Barrier:
     def __init__(self) -> None:
         self.closed: str | None = None  # why nothing is done
         self.rehearsing = False
-        self._guarded = False
+        self._guarded = self._beat = False
         self._doubted_at = 0.0  # monotonic
 
     @property
@@ -43,9 +43,9 @@ class Barrier:
         """Everything may be done, also what others outside would see."""
         return self.closed is None and not self.rehearsing
 
-    def guard(self) -> None:
+    def guard(self, *, beat: bool = False) -> None:
         """In a beat or worker, before its first statement: closed until it has looked. Every new connection looks."""
-        self.closed = UNSEEN
+        self.closed, self._beat = UNSEEN, beat
         self._guarded = WITNESS.asks = True
         connection_created.connect(_look_at, dispatch_uid="punctual-barrier")
 
@@ -63,7 +63,7 @@ class Barrier:
         if row.facts is not None:
             PRIMARIES.note(row.facts, row)
         if self.acting:
-            WITNESS.compare(row, beat=dispatching)
+            WITNESS.compare(row, beat=self._beat)
         if dispatching and self.open:
             ask_if_long_silent(row)
             touch()

@@ -7,6 +7,8 @@ from urllib.parse import parse_qsl, quote, urlsplit
 
 from kombu import Queue
 from kombu.transport import TRANSPORT_ALIASES
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from tasks_app.conf import conf
 from tasks_app.core.lanes import DEFAULT_LANE, LANES
@@ -51,8 +53,13 @@ broker_transport_options = {
     "priority_steps": [0],
     "queue_order_strategy": "tasks_app.core.cycle:WeightedCycle",
 }
+# redis-py's own would ask a sentinel that is gone for most of a minute, before the next one.
+_SENTINEL_PATIENCE = {"socket_timeout": 1, "socket_connect_timeout": 1, "retry": Retry(NoBackoff(), 0)}
 if _sentinels is not None:
-    broker_transport_options |= {"master_name": _sentinels.master, "sentinel_kwargs": _sentinels.secret}
+    broker_transport_options |= {
+        "master_name": _sentinels.master,
+        "sentinel_kwargs": _SENTINEL_PATIENCE | _sentinels.secret,
+    }
 broker_pool_limit = 4
 broker_connection_retry = True
 broker_connection_retry_on_startup = True

@@ -103,7 +103,7 @@ class Witness:
         """After a look at the installation: if its timeline is another one than before, what was seen is looked for."""
         self._has_standbys = bool(row.standbys)
         timeline = row.facts.timeline if row.facts else None
-        before, self._timeline = self._timeline, timeline
+        before = self._timeline
         if timeline is None or timeline == before:
             return
         if beat:  # also one that has just started: who told it may have died with the primary
@@ -111,9 +111,10 @@ class Witness:
         if before is not None and self._batches:
             since = datetime.now(UTC) - REACH
             recent = [one.seen() for one in self._batches if one.at >= since]
+            note_lost_batches(row, recent, since)
             self._batches.clear()
             self._tasks = 0
-            note_lost_batches(row, recent, since)
+        self._timeline = timeline  # at last: what fails on the way is done again
 
     def _read_told(self) -> list[ToldRow]:
         since = datetime.now(UTC) - REACH

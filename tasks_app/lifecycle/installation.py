@@ -48,12 +48,13 @@ class Row:
     held_lanes: list[str]
     silent_since: datetime | None
     answer: dict | None
-    silent_seconds: float | None
+    silent_seconds: float | None  # since a beat could dispatch
+    unseen_seconds: float | None  # since a beat was there, of any version
     standbys: dict[str, float]
 
     @property
     def known(self) -> Known:
-        return Known(self.facts, self.silent_seconds, self.standbys)
+        return Known(self.facts, self.unseen_seconds, self.standbys)
 
     @property
     def quarantined(self) -> bool:
@@ -66,10 +67,10 @@ class Row:
 
 def read_installation() -> Row | None:
     """None: no beat or worker has looked yet, so nothing is known."""
-    for uid, environment, facts, *rest, answer, silent, standbys in run("read_installation", {}):
+    for uid, environment, facts, *rest, answer, silent, unseen, standbys in run("read_installation", {}):
         known = None if facts is None else Facts.of(json.loads(facts))
         ordered = None if answer is None else json.loads(answer)
-        return Row(uid, environment, known, *rest, ordered, silent, json.loads(standbys))
+        return Row(uid, environment, known, *rest, ordered, silent, unseen, json.loads(standbys))
     return None
 
 
@@ -102,17 +103,16 @@ def look(check: Callable[[Facts, Row | None], None] | None = None) -> Row:
     facts, row = read_facts(), read_installation()
     if check is not None:
         check(facts, row)
-    if row is not None and row.quarantined:
-        return row
+    if row is not None and (row.quarantined or stranger(row)):
+        return row  # it is no business of another environment's
     found = _compared(row, facts)
     if found.finding is Finding.SAME:
         if (more := row.facts.filled_with(facts)) != row.facts:
             run("learn_facts", {"facts": json.dumps(more.as_json())})
         return row
     if found.finding is Finding.COPY:
-        if quarantine(found.reason):
-            log.error("installation.quarantined reason=%r", found.reason)
-    elif stranger(row) is None:
+        _stop(facts)
+    else:
         _adopt(facts)
     return read_installation()
 
@@ -135,8 +135,17 @@ def locked() -> Row:
     return read_installation()
 
 
-def note_adopted(facts: Facts) -> None:
-    run("adopt", {"facts": json.dumps(facts.as_json()), "environment": conf().ENVIRONMENT})
+def note_adopted(facts: Facts, *, alive: bool = True) -> None:
+    """`alive`: it is a sign of life, too."""
+    run("adopt", {"facts": json.dumps(facts.as_json()), "environment": conf().ENVIRONMENT, "alive": alive})
+
+
+def _stop(facts: Facts) -> None:
+    """Asked again under the lock: whoever was faster may have adopted the server, or been told to go on."""
+    with atomic():
+        found = _compared(locked(), facts)
+        if found.finding is Finding.COPY and quarantine(found.reason):
+            log.error("installation.quarantined reason=%r", found.reason)
 
 
 def _adopt(facts: Facts) -> None:
@@ -146,7 +155,8 @@ def _adopt(facts: Facts) -> None:
         found = _compared(row, facts)
         if row.quarantined or found.finding not in (Finding.NEW, Finding.PROMOTED):
             return
-        note_adopted(facts)
+        # A process of this version beside beats of one before, which give no sign of life here, says nothing of them.
+        note_adopted(facts, alive=found.finding is Finding.PROMOTED)
         if found.finding is Finding.PROMOTED:
             run("skip_numbers", {"numbers": SKIPPED_NUMBERS})
             audit(Operator(ITSELF, found.reason), "adopt", [Entry(SUBJECT, "adopted", detail=facts.as_json())])

@@ -16,11 +16,12 @@ from tasks_app.core.lanes import LANES, URGENT_LANE
 from tasks_app.core.overdue import Answer, Choice, LaneOverdue, Preview
 from tasks_app.core.tenants import CANARY, INTERNAL_TENANT
 from tasks_app.database import atomic
-from tasks_app.models import Installation, RehearsedTask
+from tasks_app.models import Installation, RehearsedTask, TaskBatch
 from tasks_app.sql import array, run
 
 from .audit import Entry, Operator, audit
-from .installation import ITSELF, SUBJECT, Row, locked, note_adopted
+from .claim import return_unstarted
+from .installation import ITSELF, SUBJECT, Row, locked, note_adopted, touch
 from .limited import limited_types
 from .operate import Verb, operate
 from .rehearsal import put_back
@@ -110,6 +111,7 @@ def go_on(answer: Answer, operator: Operator, facts: Facts) -> Row:
             )
             note_adopted(facts)
             _hold(_clock(), held, row.silent_since or row.seen_at)
+            _return_claimed()
         kept = {
             "choice": answer.choice,
             "lanes": list(answer.lanes or held),
@@ -131,12 +133,20 @@ def go_on(answer: Answer, operator: Operator, facts: Facts) -> Row:
         return locked()
 
 
+def _return_claimed() -> None:
+    """What was claimed and not started is overdue like the rest: its message may still be there, or come again."""
+    unstarted = TaskBatch.objects.filter(finished_at=None, started_at=None)
+    dispatchers = list(unstarted.values_list("dispatcher", flat=True).distinct())
+    return_unstarted(dispatchers)
+
+
 def step(size: int = PAGE) -> Step:
     """One page of what an operator has ordered. Whoever else does it waits; what a crash takes back is done again."""
     with atomic():
         row = locked()
         if row.answer is None or row.state != Installation.ACTIVE:
             return Step(0, done=True)  # done, or stopped again: whoever lets it go on gives another answer
+        touch()  # whoever carries it out keeps beats from giving their sign of life
         if back := put_back(size):
             return Step(back, done=False)
         ordered = row.answer

@@ -11,7 +11,7 @@ from tasks_app.engine.operations import quarantine as orders
 from tasks_app.lifecycle.installation import look
 from tasks_app.lifecycle.overdue import ask_if_long_silent, step
 from tasks_app.lifecycle.start import start
-from tasks_app.models import AuditEntry, RehearsedTask, TaskBatch
+from tasks_app.models import AuditEntry, Installation, RehearsedTask, TaskBatch
 from tests.support.engine import claim_due, row, run_due
 from tests.support.marks import commits
 from tests.support.moves import TUESDAY, TYPE, State, claimed, scheduled, state
@@ -59,6 +59,16 @@ def test_a_quarantine_beside_a_claim_does_not_wait_for_it():
     assert start(UUID(first.value[0].batch_no), "worker") is None
 
 
+def test_a_server_that_somebody_adopts_meanwhile_is_not_taken_for_a_copy():
+    look()
+    right = Installation.objects.get().facts
+    noted(timeline=7)
+
+    _, second = overlap_results(lambda: Installation.objects.update(facts=right), look)
+
+    assert (second.error, second.waited, second.value.state) == (None, True, "ACTIVE")
+
+
 def test_a_quarantine_that_is_rolled_back_was_none():
     look()
     scheduled("a")
@@ -98,11 +108,9 @@ def test_whoever_ends_a_rehearsal_waits_for_what_is_being_put_aside(commit):
     assert (first.value, second.error, second.waited) == (None, None, True)
     ended()
     assert RehearsedTask.objects.count() == 0
-    if commit:
-        assert state(task) == State("INIT", due=True) and row(task).due_at.year < 9000
-        assert len(run_due()) == 1
-    else:
-        assert start(number, "worker") is not None
+    assert start(number, "worker") is None
+    assert state(task) == State("INIT", due=True) and row(task).due_at.year < 9000
+    assert len(run_due()) == 1
 
 
 def test_what_comes_to_a_worker_as_the_rehearsal_ends_is_due_again():

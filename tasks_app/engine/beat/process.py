@@ -39,7 +39,7 @@ def begin(sender, **_: object) -> None:
     """A beat process has begun; one of Punctual's own app is meant."""
     if sender.app is app:
         tune_connections()
-        BARRIER.guard()
+        BARRIER.guard(beat=True)
 
 
 class PunctualBeat(Scheduler):

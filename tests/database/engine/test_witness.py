@@ -10,7 +10,8 @@ from django.core.management import CommandError, call_command
 
 from tasks_app.conf import conf
 from tasks_app.core.events import Event
-from tasks_app.engine.witness import KEPT_TASKS, TOLD, Witness
+from tasks_app.engine.barrier import BARRIER
+from tasks_app.engine.witness import KEPT_TASKS, TOLD, WITNESS, Witness
 from tasks_app.engine.worker.executor import run_batch
 from tasks_app.lifecycle.installation import SKIPPED_NUMBERS, look, read_installation
 from tasks_app.lifecycle.start import start
@@ -105,6 +106,19 @@ def test_an_event_that_was_told_and_is_not_known_any_more_is_noted_by_the_next_b
     assert noted_tasks() == [("told and lost", 8, "acme"), ("told and lost", 9, "acme")]
     detail = AuditEntry.objects.get(verb="failover", task_id=8).detail
     assert (detail["event"], detail["to"]) == ("task.succeeded", "billing")
+
+
+def test_a_new_connection_of_a_beat_looks_for_them_too(row, monkeypatch):
+    """That is the first look after a failover, and the only one that finds another timeline."""
+    scheduled("a")
+    there = OutboxEvent.objects.latest("id")
+    witness(row).told("billing", [event_of(there.id + 1, task=8)])
+    monkeypatch.setattr(BARRIER, "_beat", True)
+    monkeypatch.setattr(WITNESS, "_timeline", row.facts.timeline - 1)
+
+    BARRIER.look()
+
+    assert noted_tasks() == [("told and lost", 8, "acme")]
 
 
 def test_rubbish_in_redis_stops_no_beat(row, redis):

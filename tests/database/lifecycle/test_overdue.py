@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
+from uuid import UUID
 
 import pytest
 from django.utils import timezone
@@ -15,8 +16,9 @@ from tasks_app.engine.operations import quarantine as orders
 from tasks_app.engine.watch.status import read_status
 from tasks_app.engine.watch.why import why_task
 from tasks_app.lifecycle.claim import claim_ids, peek, read_ahead
-from tasks_app.lifecycle.installation import quarantine
+from tasks_app.lifecycle.installation import look, quarantine
 from tasks_app.lifecycle.overdue import step
+from tasks_app.lifecycle.start import start
 from tasks_app.metrics.reading import read as scrape
 from tasks_app.models import AuditEntry, ScheduleTask
 from tasks_app.sql import execute
@@ -140,6 +142,19 @@ def test_expire_cancels_what_is_too_old_and_runs_the_rest():
 
     assert (set(statuses(*old, *limited)), statuses(*young)) == ({"CANCELLED"}, ["SUCCESS"])
     assert AuditEntry.objects.filter(verb="cancel", actor="olga", task_id__in=old).count() == 3
+
+
+def test_what_was_claimed_and_not_started_before_a_quarantine_is_overdue_like_the_rest():
+    old = overdue("a", "b", hours=2)
+    look()
+    [batch] = claim_due()
+    orders.enter(operator())
+
+    answer("expire", older_seconds=3_600.0)
+    carry_out()
+
+    assert start(UUID(batch.batch_no), "worker") is None
+    assert set(statuses(*old)) == {"CANCELLED"}
 
 
 def test_shift_moves_it_by_the_gap_in_the_same_order_and_with_what_is_counted_from_it():

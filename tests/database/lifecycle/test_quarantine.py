@@ -109,6 +109,15 @@ def test_a_sign_of_life_is_given_once_a_second_and_not_in_quarantine():
     assert look().silent_seconds > 3_000
 
 
+def test_a_beat_of_a_version_before_is_a_sign_of_life_for_a_failover_and_starts_no_question():
+    look()
+    assert installation().seen_at is None  # this look was no beat's
+    noted(silent=900.0, standbys={"": 22.0}, timeline=7)
+    Node.objects.create(node_id=uuid4(), kind=Node.BEAT, name="b")
+
+    assert (look().state, look().facts.timeline) == ("ACTIVE", 1)
+
+
 def test_what_a_role_may_not_ask_is_not_compared():
     execute("REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC")
     execute("CREATE ROLE plain_role")
@@ -208,6 +217,9 @@ def test_processes_of_another_environment_do_nothing_and_leave_the_others_alone(
     assert "belongs to the environment 'production', and this process to 'staging'" in BARRIER.closed
     assert installation().state == "ACTIVE"
     assert read_status().verdict == "trouble"
+    noted(directory="/elsewhere")
+    assert look().state == "ACTIVE"  # what is a copy is for those to say who belong to it
+    noted()
     settings.PUNCTUAL = given
     BARRIER.look()
     assert BARRIER.open  # without a name nothing is compared

@@ -69,6 +69,10 @@ def test_a_standby_on_another_server_of_this_machine_is_known_by_its_socket():
     assert found(standbys={"": 2.0}, timeline=4, address="") is Finding.PROMOTED
 
 
+def test_of_a_server_that_has_just_been_in_recovery_nothing_is_concluded():
+    assert found(timeline=None, directory="/data/standby", cluster="standby") is Finding.SAME
+
+
 def test_addresses_that_are_listed_are_where_databases_may_be():
     assert found(NEARBY, timeline=4, address="10.0.0.8") is Finding.PROMOTED
     assert found(NEARBY, address="10.0.0.8") is Finding.SAME
