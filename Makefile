@@ -52,7 +52,7 @@ prove: $(DEV) ## run all tests, the full-scale ones too, and the benches of a lo
 	PUNCTUAL_SCALE=full $(RUN) -m pytest -m scale -o faulthandler_timeout=1200
 	PUNCTUAL_SCALE=full $(RUN) -m bench past sustain --check
 
-chaos: $(DEV) ## break it on purpose and judge what is left, a quarter of an hour; SEED=7 for other faults
+chaos: $(DEV) ## break it on purpose and judge what is left, half an hour; SEED=7 for other faults
 	$(RUN) -m chaos all --seed $(or $(SEED),1)
 
 lint: $(DEV) ## check style, format, the import rules and the types of the Python client

@@ -103,7 +103,7 @@ METRICS = (
     _counter("shard_takeovers", "", "How often a shard got another holder."),
     _gauge("quarantined", "", "1 while the installation is in quarantine or rehearses: no handler is called."),
     _gauge("overdue_held", "", "1 while what is overdue after a downtime waits for an operator."),
-    _gauge("lane_paused", "lane", "1 while somebody has paused the lane, or a safeguard holds it back."),
+    _gauge("lane_paused", "lane", "1 while somebody has paused the lane, or a safeguard or a recovery holds it back."),
     _gauge("canary_age_seconds", "lane", "How long ago the lane's canary came back."),
     _gauge("canary_interval_seconds", "lane", "How often it should."),
     _gauge("chore_age_seconds", "chore", "How long ago a chore of the beats was last done."),
