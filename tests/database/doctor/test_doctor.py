@@ -15,7 +15,7 @@ from tasks_app.engine.doctor.checks import CHECKS, NAMES, check_named
 from tasks_app.engine.doctor.examine import examine
 from tasks_app.engine.doctor.treat import treat
 from tasks_app.lifecycle.past import move_batches
-from tasks_app.models import AuditEntry, DlqEntry, ScheduleTask, Turn
+from tasks_app.models import AnyTask, AuditEntry, DlqEntry, ScheduleTask, Turn
 from tasks_app.sql import columns_of
 from tests.support.engine import row
 from tests.support.events import told
@@ -296,6 +296,36 @@ def test_what_cannot_be_mended_is_left_and_said():
 
     assert f"1 row can't be mended so: {effect}" in text
     assert code == 1
+
+
+def left_by_the_repair_of_the_past(task: int) -> bool:
+    [finding] = examine([check_named("past")], past=True, wait=no_wait)
+    text, code = doctor("--repair", "past", "--apply")
+    assert (finding.ids, code) == ([task], 1)
+    return f"1 row can't be mended so: {task}" in text and not ScheduleTask.objects.filter(id=task).exists()
+
+
+def test_an_older_copy_of_what_succeeded_is_not_taken_back_to_run_again():
+    task = over("a")
+    same = [one for one in columns_of("columns") if one not in ("status", "due_at", "updated_at")]
+    named = ", ".join([*same, "retention"])
+    write(
+        f"INSERT INTO punctual_past ({named}, status, due_at, updated_at)"
+        f" SELECT {named}, 'INIT', now(), updated_at - interval '1 ms' FROM punctual_past"
+    )
+
+    assert left_by_the_repair_of_the_past(task)
+    assert doctor("--repair", "place", "--apply")[1] == 0  # the newer copy stays
+    assert found() == {}
+    assert AnyTask.objects.get(id=task).status == "SUCCESS"
+
+
+def test_a_row_of_the_past_is_not_taken_back_beside_a_newer_one_of_its_unit():
+    older, newer = over("a"), over("b")
+    write("UPDATE punctual_past SET biz_key = 'a' WHERE id = %s", newer)
+    write("UPDATE punctual_past SET status = 'INIT', due_at = now() WHERE id = %s", older)
+
+    assert left_by_the_repair_of_the_past(older)
 
 
 def test_it_walks_over_all_there_is_a_stretch_at_a_time():
