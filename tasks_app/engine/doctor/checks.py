@@ -108,7 +108,7 @@ CHECKS = (
         "an instance that is BLOCKED waits for its turn, or for another",
         "check_blocked",
         repair.mend_blocked,
-        "It waits for nothing, so it is due.",
+        "It goes back into the line of its job; if that allows overlap, it is due.",
     ),
     Check(
         "turns",
