@@ -1,12 +1,14 @@
 """The templates of the console's pages, whatever TEMPLATES of the project say.
 
-Ours come first, then django-unfold's, then Django's, then those of the other apps. In the project's own engine Django's
-come before django-unfold's, so its admin stays as it is; and what a project puts over Django's (`admin/base_site.html`)
-stays out of the console. Its own folders (DIRS) come last, for pages that it has added.
+Those in `over` come first: they extend the ones of the same name, and only here. Then ours, then django-unfold's, then
+Django's, then those of the other apps. In the project's own engine Django's come before django-unfold's, so its admin
+stays as it is; and what a project puts over Django's (`admin/base_site.html`) stays out of the console. Its own folders
+(DIRS) come last, for pages that it has added.
 """
 
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 
 from django.apps import apps
 from django.http import HttpRequest
@@ -18,6 +20,7 @@ from django.template.utils import get_app_template_dirs
 
 from tasks_app.pages.language import speaking
 
+OVER = Path(__file__).parent / "over"
 FIRST = ("tasks_app", "unfold", "django.contrib.admin")
 LIBRARIES = {
     "punctual": "tasks_app.templatetags.punctual",
@@ -51,7 +54,8 @@ def engine() -> DjangoTemplates:
     others = [str(one) for one in get_app_template_dirs("templates") if str(one) not in first]
     theirs = [str(folder) for one in engines.all() if isinstance(one, DjangoTemplates) for folder in one.dirs]
     options = {"context_processors": PROCESSORS, "libraries": LIBRARIES}
-    return DjangoTemplates({"NAME": "punctual", "APP_DIRS": False, "DIRS": first + others + theirs, "OPTIONS": options})
+    folders = [str(OVER), *first, *others, *theirs]
+    return DjangoTemplates({"NAME": "punctual", "APP_DIRS": False, "DIRS": folders, "OPTIONS": options})
 
 
 def find(names: str | Sequence[str]) -> Template:

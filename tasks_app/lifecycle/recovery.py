@@ -88,7 +88,8 @@ def owned(recovery: Recovery) -> Recovery:
 def note(recovery: Recovery, step: Step, told: Mapping[str, object]) -> Recovery:
     """Write down where a step is. Called in the transaction of what it did; the caller's row is brought up to date."""
     row = owned(recovery)
-    row.steps = row.steps | {str(step): dict(told)}
+    ((now,),) = run("clock", {})
+    row.steps = row.steps | {str(step): dict(told) | {"noted_at": now.isoformat()}}
     row.save(update_fields=["steps"])
     recovery.steps = row.steps
     return row

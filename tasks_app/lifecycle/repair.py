@@ -56,14 +56,12 @@ def mend_deferred(ids: Sequence[int], by: str) -> list[int]:
 
 
 def mend_blocked(ids: Sequence[int], by: str) -> list[int]:
-    return _mended("mend_blocked", ids, kept=conf().kept_kinds)
+    """Not due at once, where another instance may have the turn: in line, where the giver of turns finds it."""
+    return _mended("mend_blocked", _with_locked_jobs(ids), kept=conf().kept_kinds)
 
 
 def mend_turns(ids: Sequence[int], by: str) -> list[int]:
-    """Jobs before tasks, as whoever gives turns locks them; a job that somebody has locked is left alone."""
-    jobs = dict(ScheduleTask.objects.filter(id__in=list(ids)).values_list("id", "job"))
-    locked = set(_first(run("lock_turns", {"jobs": sorted({one for one in jobs.values() if one is not None})})))
-    return _mended("mend_turns", [one for one, job in jobs.items() if job in locked])
+    return _mended("mend_turns", _with_locked_jobs(ids))
 
 
 def mend_replaced(ids: Sequence[int], by: str) -> list[int]:
@@ -85,6 +83,13 @@ def _mended(statement: str, ids: Sequence[int], **params: object) -> list[int]:
     given = {"ids": array(ids)}
     run("lock_broken", given)
     return _first(run(statement, given | params))
+
+
+def _with_locked_jobs(ids: Sequence[int]) -> list[int]:
+    """Jobs before tasks, as whoever gives turns locks them; a job that somebody has locked is left alone."""
+    jobs = dict(ScheduleTask.objects.filter(id__in=list(ids)).values_list("id", "job"))
+    locked = set(_first(run("lock_turns", {"jobs": sorted({one for one in jobs.values() if one is not None})})))
+    return [one for one, job in jobs.items() if job in locked]
 
 
 def _came_back(task: int) -> bool:

@@ -108,7 +108,7 @@ CHECKS = (
         "an instance that is BLOCKED waits for its turn, or for another",
         "check_blocked",
         repair.mend_blocked,
-        "It waits for nothing, so it is due.",
+        "It goes back into the line of its job; if that allows overlap, it is due.",
     ),
     Check(
         "turns",
@@ -146,7 +146,8 @@ CHECKS = (
         "only what is over is in the past",
         "check_past",
         repair.mend_past,
-        "It goes back among what is live, as it is, unless another row of its unit is current there.",
+        "It goes back among what is live, as it is, unless another row of its unit is current there, or the past has a "
+        "newer copy of it or a newer current row of its unit.",
         (PAST,),
     ),
 )

@@ -26,6 +26,7 @@ from .figures import Hour, Sample, last_hour, take_sample
 from .fleet_status import ArchiveView, ChoreView, LimitView, Pause, ShardView, Takeover
 from .host_status import UnwellHost, unwell_hosts
 from .installation_status import InstallationView, read_view
+from .recovery_status import HoldingView, holding
 from .relay_status import RelayStatus, read_relay
 from .safeguard_status import ActingView, acting
 from .storage import StorageStatus, read_storage_status
@@ -106,6 +107,7 @@ class SchedulerStatus:
     failing_channels: list[FailingChannel] = field(default_factory=list)  # of alarms, the longest first
     unwell_hosts: list[UnwellHost] = field(default_factory=list)  # whose callbacks wait, the longest first
     acting: list[ActingView] = field(default_factory=list)  # safeguards that are on, the oldest first
+    holding: list[HoldingView] = field(default_factory=list)  # recoveries that hold lanes or backfills
     installation: InstallationView = field(default_factory=InstallationView)
     backups: list[BackupView] = field(default_factory=list)  # each place of the settings
     found: tuple[Problem, ...] = ()  # what is wrong, trouble first
@@ -205,6 +207,7 @@ def read_status(hour: Hour | None = None, sample: Callable[[], Sample] | None = 
         failing_channels=failing_channels(),
         unwell_hosts=unwell_hosts(),
         acting=acting(),
+        holding=holding(),
         installation=read_view(),
         backups=read_backups(),
     )

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from tasks_app.conf import conf
 from tasks_app.core.phrases import milliseconds, span
-from tasks_app.core.recovery import CURB as RECOVERY
 from tasks_app.engine.celery_app import command
 from tasks_app.engine.queues import key_of
 from tasks_app.models import Node
@@ -40,6 +39,7 @@ HOST_PATIENCE_SECONDS = 60.0  # callbacks may wait for a host for so long
 CHANNEL_PATIENCE_SECONDS = 300.0  # an alarm channel may fail for so long
 ARCHIVE_PATIENCE_SECONDS = 86_400.0  # what waits for the archive for longer than a day fills the disk
 BASE_PATIENCE = 2  # times as old as a base backup should get
+RECOVERY_PATIENCE_SECONDS = 900.0  # a recovery that holds lanes may be silent for so long
 RELAY_PATIENCE_SECONDS = 60.0  # events may wait for a subscriber for so long, and it may be away for so long
 NAMED = 5  # subscriptions in one sentence
 
@@ -211,16 +211,29 @@ def canary_never_flew(status: SchedulerStatus) -> Iterator[Problem]:
 
 def paused_with_due(status: SchedulerStatus) -> Iterator[Problem]:
     for lane in status.lanes:
-        if lane.paused and lane.paused.safeguard == RECOVERY and lane.due:
-            yield notice(
-                f"Lane {lane.lane!r} is held by a recovery that is not done, and {_are_due(lane)} in it.",
-                f"`manage.py recover` goes on with it where it was: {lane.paused.reason}.",
-            )
-        elif lane.paused and not lane.paused.safeguard and lane.due:
+        if lane.paused and not lane.paused.safeguard and lane.due:
             yield notice(
                 f"Lane {lane.lane!r} is paused, and {_are_due(lane)} in it.",
                 f"Resume it on the Fleet page, or with `manage.py lane resume {lane.lane}`.",
             )
+
+
+def recovery_holds(status: SchedulerStatus) -> Iterator[Problem]:
+    """One that was killed holds its lanes without end, and nothing there is overdue. Its name is for operators."""
+    for one in status.holding:
+        held = f"{_lanes(one.lanes)} and backfills" if one.lanes else "backfills"
+        waiting = [f"{_are_due(lane)} in {lane.lane}" for lane in status.lanes if lane.lane in one.lanes and lane.due]
+        due = f"; {', '.join(waiting)}" if waiting else ""
+        incident = f"The incident: {one.incident}."
+        if one.idle_seconds > RECOVERY_PATIENCE_SECONDS:
+            yield trouble(
+                f"A recovery holds {held}, and has done no step for {_span(one.idle_seconds)}{due}.",
+                "If nobody runs it any more, `manage.py recover INCIDENT` goes on where it was, and `manage.py recover "
+                "INCIDENT --from unfreeze` only lets go.",
+                incident,
+            )
+        else:
+            yield notice(f"A recovery holds {held} until it is done{due}.", detail=incident)
 
 
 # ---- late ----
@@ -614,6 +627,7 @@ RULES = (
     subscription_failing,
     subscription_behind,
     paused_with_due,
+    recovery_holds,
     campaigns_stuck,
     alarms_not_told,
     hosts_unwell,

@@ -15,13 +15,13 @@ from tasks_app.engine.doctor.checks import CHECKS, NAMES, check_named
 from tasks_app.engine.doctor.examine import examine
 from tasks_app.engine.doctor.treat import treat
 from tasks_app.lifecycle.past import move_batches
-from tasks_app.models import AuditEntry, DlqEntry, ScheduleTask, Turn
+from tasks_app.models import AnyTask, AuditEntry, DlqEntry, ScheduleTask, Turn
 from tasks_app.sql import columns_of
 from tests.support.engine import row
 from tests.support.events import told
 from tests.support.moves import TUESDAY, TYPE, away, dead, ids_of, rows_of, scheduled, settled, started
 from tests.support.operators import operator
-from tests.support.turns import comes, ids, one_at_a_time, turns
+from tests.support.turns import comes, ids, one_at_a_time, runs, statuses, turns
 
 pytestmark = pytest.mark.django_db
 
@@ -185,8 +185,24 @@ def deferred_by_one_who_does_not_know() -> Case:
     return Case("deferred", [effect], lambda: row(parent).deferred, [effect])
 
 
+def blocked_without_a_turn() -> Case:
+    job = one_at_a_time("skip")
+    first = ids(job)[0]
+    write("DELETE FROM punctual_turn WHERE task = %s", first)
+    return Case("blocked", [first], lambda: (state_of(first), turns(job)[first]), (("BLOCKED", False, True), Turn.NEW))
+
+
+def blocked_with_the_turn_taken() -> Case:
+    job = one_at_a_time("skip")
+    first = ids(job)[0]
+    write("UPDATE punctual_turn SET state = %s WHERE task = %s", Turn.TAKEN, first)
+    return Case("blocked", [first], lambda: (state_of(first), turns(job)[first]), (("BLOCKED", False, True), Turn.NEW))
+
+
 def blocked_by_nothing() -> Case:
-    first = ids(one_at_a_time("skip"))[0]
+    job = one_at_a_time("skip")
+    first = ids(job)[0]
+    write("UPDATE punctual_job SET overlap = 'allow'")
     write("DELETE FROM punctual_turn WHERE task = %s", first)
     return Case("blocked", [first], lambda: state_of(first), ("INIT", True, True))
 
@@ -240,6 +256,8 @@ BREAKS = (
     a_failure_without_an_attempt,
     more_tries_than_there_were,
     deferred_by_one_who_does_not_know,
+    blocked_without_a_turn,
+    blocked_with_the_turn_taken,
     blocked_by_nothing,
     two_turns,
     current_though_taken_over,
@@ -296,6 +314,52 @@ def test_what_cannot_be_mended_is_left_and_said():
 
     assert f"1 row can't be mended so: {effect}" in text
     assert code == 1
+
+
+def test_what_gets_its_place_in_line_back_waits_for_the_instance_that_runs():
+    first, second, third = ids(one_at_a_time("queue_all"))
+    batch = runs(first)
+    write("DELETE FROM punctual_turn WHERE task = ANY (%s)", [second, third])
+    write("UPDATE punctual_task SET execute_time = now() WHERE id = ANY (%s)", [second, third])
+    [finding] = examine([check_named("blocked")], wait=no_wait)
+
+    assert treat(finding, operator(), dry_run=False).mended == [second, third]
+
+    comes(second, third)
+    assert statuses(first, second, third) == ["RUNNING", "BLOCKED", "BLOCKED"]
+    settled(batch)
+    comes()
+    assert statuses(first, second, third) == ["SUCCESS", "INIT", "BLOCKED"]
+
+
+def left_by_the_repair_of_the_past(task: int) -> bool:
+    [finding] = examine([check_named("past")], past=True, wait=no_wait)
+    text, code = doctor("--repair", "past", "--apply")
+    assert (finding.ids, code) == ([task], 1)
+    return f"1 row can't be mended so: {task}" in text and not ScheduleTask.objects.filter(id=task).exists()
+
+
+def test_an_older_copy_of_what_succeeded_is_not_taken_back_to_run_again():
+    task = over("a")
+    same = [one for one in columns_of("columns") if one not in ("status", "due_at", "updated_at")]
+    named = ", ".join([*same, "retention"])
+    write(
+        f"INSERT INTO punctual_past ({named}, status, due_at, updated_at)"
+        f" SELECT {named}, 'INIT', now(), updated_at - interval '1 ms' FROM punctual_past"
+    )
+
+    assert left_by_the_repair_of_the_past(task)
+    assert doctor("--repair", "place", "--apply")[1] == 0  # the newer copy stays
+    assert found() == {}
+    assert AnyTask.objects.get(id=task).status == "SUCCESS"
+
+
+def test_a_row_of_the_past_is_not_taken_back_beside_a_newer_one_of_its_unit():
+    older, newer = over("a"), over("b")
+    write("UPDATE punctual_past SET biz_key = 'a' WHERE id = %s", newer)
+    write("UPDATE punctual_past SET status = 'INIT', due_at = now() WHERE id = %s", older)
+
+    assert left_by_the_repair_of_the_past(older)
 
 
 def test_it_walks_over_all_there_is_a_stretch_at_a_time():
