@@ -22,6 +22,7 @@ from tasks_app.backup.shipping import FOLDER, has_hole
 from tasks_app.backup.sources import Sources
 from tasks_app.backup.stream import Stream, note_content
 from tasks_app.core.wal import piece_of
+from tasks_app.database import our_connection
 from tasks_app.embedded.account import server_account
 from tasks_app.engine.watch.backup_status import read_backups
 from tasks_app.models import BackupPlace, Installation, ScheduleTask
@@ -202,6 +203,21 @@ def test_a_place_that_is_away_is_told_and_gets_what_it_missed(stream, ground):
     names = [{name for name, _ in store.names(FOLDER) if not piece_of(name)} for store in ground.stores()]
     assert names[0] <= names[1]
     assert [one.error for one in read_backups()] == ["", ""]
+
+
+def test_a_server_that_refuses_us_ends_the_restore(stream, ground):
+    ship(stream)
+    stream.close()
+    given = our_connection().settings_dict
+    name = given["USER"]
+    given["USER"] = "stranger"  # the sessions that there are stay
+    try:
+        with pytest.raises(BackupError, match=r'role "stranger" does not exist.*Set DATABASE_URL'):
+            restore(ground.folder / "refused")
+    finally:
+        given["USER"] = name
+    ident = (ground.folder / "refused.unfinished" / "server" / "pg_ident.conf").read_text()
+    assert ident.splitlines()[0].endswith('"stranger"')
 
 
 def test_a_killed_receiver_and_a_new_stream_go_on_without_a_hole(stream, ground):
