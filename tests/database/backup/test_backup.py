@@ -5,13 +5,14 @@ import os
 import shutil
 import signal
 from collections.abc import Iterator
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
 
-from tasks_app.backup.base import bases_in, proofs_in
+from tasks_app.backup.base import ABOUT, bases_in, proofs_in
 from tasks_app.backup.errors import BackupError
 from tasks_app.backup.manifest import compared, differs
 from tasks_app.backup.places import wrap
@@ -20,7 +21,7 @@ from tasks_app.backup.restore import Restored, restore, served
 from tasks_app.backup.server import ask_server
 from tasks_app.backup.shipping import FOLDER, has_hole
 from tasks_app.backup.sources import Sources
-from tasks_app.backup.stream import Stream, note_content
+from tasks_app.backup.stream import Stream, Tended, note_content
 from tasks_app.core.wal import piece_of
 from tasks_app.database import our_connection
 from tasks_app.embedded.account import server_account
@@ -269,6 +270,26 @@ def test_another_servers_log_under_our_names_is_refused(stream, ground):
         assert [bool(one.error) for one in again.shippers] == [False, True]
         assert "has another log under the name" in again.shippers[1].error
     file.write_bytes(whole)
+
+
+def test_a_base_of_another_timeline_is_followed_by_a_new_one_at_once(stream, ground):
+    ship(stream)
+    tended = Tended(stream)
+    tended._tend()
+    assert {one.label for store in ground.stores() for one in bases_in(store)} == {ground.base.label}
+    other = replace(ground.base, timeline=ground.base.timeline + 1).to_json()
+    for store in ground.stores():
+        store.put_json(f"{ground.base.folder}/{ABOUT}", other)
+    try:
+        tended._tend()
+        tended._tend()
+        made = [[one.label for one in bases_in(store) if one.label != ground.base.label] for store in ground.stores()]
+    finally:
+        for store in ground.stores():
+            store.put_json(f"{ground.base.folder}/{ABOUT}", ground.base.to_json())
+    assert (len(made[0]), made[1]) == (1, made[0])
+    for store in ground.stores():
+        store.delete_folder(f"base/{made[0][0]}")
 
 
 def test_the_command_tells_people_and_machines(stream, ground):
