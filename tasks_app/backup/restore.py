@@ -120,8 +120,10 @@ def restore(
         finally:
             recovery.close()
         settings_back(recovery.data)
-        lost = recovery.feeder.lost if recovery.feeder else {}
-        _prove(recovery)
+        # To a moment, PostgreSQL itself refuses to end before it.
+        lost = _lost(recovery) | (sources.missing(base) if to is None else {})
+        if not lost:
+            _prove(recovery)
         if after.known:
             after.write(folder.with_name(folder.name + REPORT))
         _give_name(recovery.data, folder)
@@ -186,9 +188,8 @@ def _verify(
             problems.append(str(error).strip())
         finally:
             recovery.close()
-        problems += [
-            f"segment {name}: {why}" for name, why in (recovery.feeder.lost if recovery.feeder else {}).items()
-        ]
+        lost = _lost(recovery) | ({} if base_only else sources.missing(base))
+        problems += [f"segment {name}: {why}" for name, why in lost.items()]
         if not problems:
             _prove(recovery)
     return Verified(base.label, store.label, reached or base.ended, time.monotonic() - begun, problems)
@@ -210,6 +211,10 @@ def _quarantine(server: RestoredServer, reason: str, by: str) -> bool:
             "later moment."
         ) from error
     return True
+
+
+def _lost(recovery: Recovery) -> dict[str, str]:
+    return dict(recovery.feeder.lost) if recovery.feeder else {}
 
 
 def _prove(recovery: Recovery) -> None:

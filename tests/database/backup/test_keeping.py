@@ -10,6 +10,7 @@ from tasks_app.backup.keeping import prune
 from tasks_app.backup.mending import mend
 from tasks_app.backup.places import Store, unwrap, wrap
 from tasks_app.backup.shipping import FOLDER
+from tasks_app.backup.sources import Sources
 from tasks_app.core.wal import Piece, Segment
 
 pytestmark = pytest.mark.django_db
@@ -83,6 +84,18 @@ def test_without_a_base_no_log_goes(tmp_path):
     put_log(store, 1, 2)
     [pruned] = prune([store])
     assert (pruned.segments, len(log_in(store))) == (0, 2)
+
+
+def test_segments_that_are_missing_in_the_middle_are_told_by_name(tmp_path):
+    store = a_place(tmp_path / "a")
+    base = put_base(store, 1, 10)
+    put_log(store, 8, 12, 13, 16)
+    store.put(f"{FOLDER}/{Piece(Segment(1, 17, SIZE).name, 8192, 0).name}", wrap(b"x"))
+
+    lost = Sources([store], None).look().missing(base)
+    assert list(lost) == [Segment(1, number, SIZE).name for number in (11, 14, 15)]
+    put_log(store, 11, 14, 15)
+    assert Sources([store], None).look().missing(base) == {}
 
 
 def test_a_place_gets_from_another_what_it_lacks_and_should_have(tmp_path, settings):
