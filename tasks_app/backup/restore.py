@@ -32,7 +32,7 @@ from .aftermath import Aftermath, aftermath
 from .base import Progress, note_proof
 from .errors import BackupError
 from .manifest import differs
-from .places import FAULTS, Store, all_systems
+from .places import FAULTS, Store, all_systems, vacant
 from .programs import programs_for
 from .recovery import SERVING, Recovery, RestoredServer, settings_back
 from .sources import Sources
@@ -160,7 +160,8 @@ def verify(
 ) -> list[Verified]:
     """The newest base of each place, restored from that place alone in a temporary folder, and started."""
     whose, places = the_system(urls, system)
-    return [_verify(whose, store, label, base_only, scratch, say, progress) for store in places]
+    done = [_verify(whose, store, label, base_only, scratch, say, progress) for store in places]
+    return done + [Verified("", place, None, 0.0, [why]) for place, why in vacant(urls, whose).items()]
 
 
 def _verify(
@@ -168,7 +169,10 @@ def _verify(
 ) -> Verified:
     begun = time.monotonic()
     sources = Sources([store], None).look()
-    base = sources.base_for(None, label)
+    try:
+        base = sources.base_for(None, label)
+    except BackupError as error:  # the other places may have one
+        return Verified("", store.label, None, 0.0, [str(error)])
     programs = programs_for(base.version // 10_000)
     problems: list[str] = []
     reached: datetime | None = None

@@ -15,7 +15,7 @@ from django.core.management import CommandError, call_command
 from tasks_app.backup.base import ABOUT, bases_in, proofs_in
 from tasks_app.backup.errors import BackupError
 from tasks_app.backup.manifest import compared, differs
-from tasks_app.backup.places import wrap
+from tasks_app.backup.places import vacant, wrap
 from tasks_app.backup.recovery import Recovery
 from tasks_app.backup.restore import Restored, restore, served
 from tasks_app.backup.server import ask_server
@@ -301,6 +301,12 @@ def test_the_command_tells_people_and_machines(stream, ground):
     code, told, _ = backup("list", "--json")
     assert (code, {one["label"] for one in json.loads(told)}) == (0, {ground.base.label})
     assert backup("list")[1].count(ground.base.label) == 2
+    empty, away = ground.folder / "empty", ground.folder / "away"
+    empty.mkdir()
+    code, told, _ = backup("list", "--from", str(ground.a), "--from", str(empty), "--from", str(away))
+    assert (code, ground.base.label in told, f"! {empty}: it is empty." in told) == (1, True, True)
+    assert f"! {away}: The folder {away} is not there" in told
+    assert vacant([str(ground.a), str(empty)], ask_server().system).keys() == {str(empty)}
     with pytest.raises(CommandError, match="has no offset from UTC"):
         call_command("backup", "restore", "/x", "--to", "2026-11-16T14:05:00")
 
