@@ -143,14 +143,19 @@ class Command(TerminalCommand):
         return lines, [asdict(one) for one in done], any(one.problems for one in done)
 
     def _list(self, options: dict) -> Told:
-        from tasks_app.backup.base import bases_in, proofs_in
+        from tasks_app.backup.base import proofs_in, read_bases
         from tasks_app.backup.places import FAULTS, all_systems, vacant
 
         lines, told, failed = [], [], False
         for store in all_systems(options["urls"]):
             try:
                 proved = {proof.label: proof.at for proof in proofs_in(store)}
-                for base in bases_in(store):
+                bases, unreadable = read_bases(store)
+                for label, error in unreadable.items():
+                    failed = True
+                    lines.append(f"! {store.label}  {label}  {error}.")
+                    told.append({"place": store.label, "label": label, "error": error})
+                for base in bases:
                     at = proved.get(base.label)
                     lines.append(
                         f"{store.label}  {base.label}  server {base.system}, PostgreSQL {base.version // 10_000}, "
