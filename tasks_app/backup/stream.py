@@ -124,12 +124,12 @@ class Stream:
         return told
 
     def _clean_spool(self) -> None:
-        """What every place that answers has goes, and at least one must; the last segment stays: what arrives next is
+        """What every place that answers has, and was compared there, goes, and at least one must; the last segment stays: what arrives next is
         found by it. A place that comes back gets what it missed from another."""
-        answering = [one.whole for one in self.shippers if one.whole is not None]
+        answering = [known for one in self.shippers if (known := one.known) is not None]
         if not answering:
             return
-        everywhere = set.intersection(*map(set, answering))
+        everywhere = set.intersection(*answering)
         complete = [name for name, whole in spooled(self.spool, self.facts.segment_bytes) if whole]
         segments = [name for name in complete if "." not in name]
         for name in complete:

@@ -255,6 +255,27 @@ def test_a_base_that_was_not_finished_does_not_exist(stream, ground):
     assert (code, "20200101T000000-000Z gone" in told, half.exists()) == (0, True, False)
 
 
+def test_a_segment_stays_in_the_spool_until_it_was_compared_with_the_place(stream):
+    execute("SELECT pg_switch_wal()")
+    ship(stream)
+    execute("SELECT pg_switch_wal()")
+    commit_task("y")
+    ship(stream)
+    name = "000000010000000000000000"  # older than all: the last one stays anyway
+    (stream.spool / name).write_bytes(b"")
+    try:
+        for shipper in stream.shippers:
+            shipper.whole.add(name)
+        stream._clean_spool()
+        assert (stream.spool / name).exists()
+        for shipper in stream.shippers:
+            shipper._compared.add(name)
+        stream._clean_spool()
+        assert not (stream.spool / name).exists()
+    finally:
+        (stream.spool / name).unlink(missing_ok=True)
+
+
 def test_another_servers_log_under_our_names_is_refused(stream, ground):
     ship(stream)
     execute("SELECT pg_switch_wal()")
