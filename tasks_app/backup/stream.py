@@ -124,8 +124,8 @@ class Stream:
         return told
 
     def _clean_spool(self) -> None:
-        """What every place that answers has, and was compared there, goes, and at least one must; the last segment stays: what arrives next is
-        found by it. A place that comes back gets what it missed from another."""
+        """What every place that answers has, and was compared there, goes, and at least one must; the last segment
+        stays: what arrives next is found by it. A place that comes back gets what it missed from another."""
         answering = [known for one in self.shippers if (known := one.known) is not None]
         if not answering:
             return
