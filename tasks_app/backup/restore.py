@@ -21,6 +21,7 @@ from typing import IO
 from django.db.utils import Error as DatabaseError
 
 from tasks_app.conf import conf
+from tasks_app.core.archive_url import outward
 from tasks_app.core.phrases import counted
 from tasks_app.embedded.account import Account, server_account
 from tasks_app.embedded.places import open_private
@@ -296,4 +297,4 @@ def _give_name(data: Path, folder: Path) -> None:
 
 
 def _listed(urls: Sequence[str] | None) -> str:
-    return ", ".join(urls if urls is not None else conf().BACKUP_URLS) or counted(0, "place")
+    return ", ".join(outward(url) for url in (urls if urls is not None else conf().BACKUP_URLS)) or counted(0, "place")

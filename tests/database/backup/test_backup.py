@@ -16,8 +16,9 @@ from tasks_app.backup.base import ABOUT, bases_in, proofs_in
 from tasks_app.backup.errors import BackupError
 from tasks_app.backup.manifest import compared, differs
 from tasks_app.backup.places import vacant, wrap
+from tasks_app.backup.programs import link
 from tasks_app.backup.recovery import Recovery
-from tasks_app.backup.restore import Restored, restore, served
+from tasks_app.backup.restore import Restored, restore, served, the_system
 from tasks_app.backup.server import ask_server
 from tasks_app.backup.shipping import FOLDER, has_hole
 from tasks_app.backup.sources import Sources
@@ -338,6 +339,20 @@ def test_nothing_is_done_without_a_place(settings):
         with pytest.raises(CommandError, match="There is no place for backups") as told:
             call_command("backup", verb)
         assert told.value.returncode == 2
+
+
+def test_no_secret_of_a_url_is_shown(settings, tmp_path):
+    url = "postgresql://u:pass@h/d?sslpassword=hidden&sslmode=require"
+    settings.PUNCTUAL = settings.PUNCTUAL | {"BACKUP_DATABASE_URL": url}
+    assert "sslmode=require" in link().conninfo
+    assert not any(word in link().conninfo for word in ("hidden", "pass"))
+    settings.PUNCTUAL = settings.PUNCTUAL | {"BACKUP_DATABASE_URL": "postgresql://u:sec%zzret@h/d"}
+    with pytest.raises(BackupError, match="can't be read") as told:
+        link()
+    assert told.value.__suppress_context__ and "zzret" not in str(told.value)
+    with pytest.raises(BackupError) as told:
+        the_system([f"{tmp_path}?secret_key=hidden"], None)
+    assert "hidden" not in str(told.value)
 
 
 def test_programs_of_another_version_are_refused(ground, settings, tmp_path):
