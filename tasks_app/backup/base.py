@@ -81,9 +81,23 @@ class Proof:
 
 
 def bases_in(store: Store) -> list[Base]:
-    """The complete ones of a place, the newest last."""
-    names = [name for name, _ in store.names(FOLDER) if name.endswith(f"/{ABOUT}")]
-    return sorted((Base.from_json(store.get_json(f"{FOLDER}/{name}")) for name in names), key=lambda one: one.ended)
+    """The complete ones of a place, the newest last. One that can't be read is only logged: it hides no other."""
+    found, unreadable = read_bases(store)
+    for label, error in unreadable.items():
+        logger.warning("backup.base_unreadable place=%s label=%s error=%s", store.label, label, error)
+    return found
+
+
+def read_bases(store: Store) -> tuple[list[Base], dict[str, str]]:
+    """The complete ones of a place, the newest last; and by label, what is wrong with those that can't be read."""
+    found: list[Base] = []
+    unreadable: dict[str, str] = {}
+    for name in [name for name, _ in store.names(FOLDER) if name.endswith(f"/{ABOUT}")]:
+        try:
+            found.append(Base.from_json(store.get_json(f"{FOLDER}/{name}")))
+        except (*FAULTS, KeyError, ValueError, TypeError) as error:
+            unreadable[name.partition("/")[0]] = f"its {ABOUT} can't be read: {error}".rstrip(".")
+    return sorted(found, key=lambda one: one.ended), unreadable
 
 
 def proofs_in(store: Store) -> list[Proof]:
@@ -266,11 +280,19 @@ def _log_kept(way: Link, label: str) -> Iterator[None]:
 
 
 def newest(places: Sequence[Store]) -> Base | None:
-    """Of all places that answer."""
+    """Of all places that answer; a BackupError if none was found and no place could be read without a fault."""
     found: list[Base] = []
+    faults: list[str] = []
     for store in places:
         try:
-            found += bases_in(store)
-        except (*FAULTS, KeyError, ValueError) as error:
-            logger.warning("backup.place_away place=%s error=%s", store.label, error)
+            bases, unreadable = read_bases(store)
+        except FAULTS as error:
+            bases, unreadable = [], {"all": str(error).rstrip(".")}
+        found += bases
+        if unreadable:
+            faults.append(f"{store.label}: {'; '.join(unreadable.values())}")
+            logger.warning("backup.place_unreadable place=%s error=%s", store.label, faults[-1])
+    if not found and len(faults) == len(places):
+        # Not None, for which a base would be made, again and again.
+        raise BackupError(f"Whether there is a base backup can't be told. {'. '.join(faults)}.")
     return max(found, key=lambda one: one.ended, default=None)

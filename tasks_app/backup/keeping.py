@@ -12,7 +12,7 @@ from tasks_app.core.wal import piece_of, segment_of
 from tasks_app.sql import run
 
 from .base import FOLDER as BASES
-from .base import Base, bases_in, proofs_in
+from .base import Base, proofs_in, read_bases
 from .places import FAULTS, TEMPORARY, Store
 from .shipping import FOLDER as LOG
 from .shipping import PACKED
@@ -39,6 +39,7 @@ def prune(places: Sequence[Store], *, dry_run: bool = False) -> list[Pruned]:
             _prune(store, pruned, dry_run)
         except (*FAULTS, KeyError, ValueError) as error:
             pruned.error = str(error).rstrip(".")
+            logger.warning("backup.not_pruned place=%s error=%s", store.label, pruned.error)
         done.append(pruned)
     return done
 
@@ -51,7 +52,10 @@ def kept(bases: Sequence[Base], proved: Sequence[str], number: int) -> list[Base
 
 
 def _prune(store: Store, pruned: Pruned, dry_run: bool) -> None:
-    bases = bases_in(store)
+    bases, unreadable = read_bases(store)
+    if unreadable:  # it would pass for one that was never finished, and its log for one that nobody needs
+        told = "; ".join(f"base {label}: {error}" for label, error in unreadable.items())
+        raise OSError(f"nothing goes while a base can't be read: {told}")
     proved = [proof.label for proof in proofs_in(store)]
     stay = kept(bases, proved, conf().BACKUP_KEEP)
     if not stay:

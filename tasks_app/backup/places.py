@@ -16,7 +16,7 @@ from tasks_app.core.archive_url import outward
 
 from .errors import BackupError
 
-__all__ = ["FAULTS", "TEMPORARY", "Store", "all_systems", "packed", "stores", "unwrap", "wrap"]
+__all__ = ["FAULTS", "TEMPORARY", "Store", "all_systems", "packed", "stores", "unwrap", "vacant", "wrap"]
 
 CHUNK = 4 << 20
 _ZSTD = "zstd"
@@ -101,7 +101,7 @@ def stores(system: str, urls: Sequence[str] | None = None) -> list[Store]:
 
 
 def all_systems(urls: Sequence[str] | None = None) -> Iterator[Store]:
-    """A store for each server that has backups in the places; those that can't be reached are left out."""
+    """A store for each server that has backups in the places; `vacant` has the places without any."""
     for store in stores("", urls):
         try:
             names = store.place.files("")
@@ -110,6 +110,20 @@ def all_systems(urls: Sequence[str] | None = None) -> Iterator[Store]:
         for system in sorted({name.partition("/")[0] for name, _ in names}):
             if system.isdecimal():
                 yield Store(store.number, store.label, store.place, system)
+
+
+def vacant(urls: Sequence[str] | None, system: str | None = None) -> dict[str, str]:
+    """Places that can't be reached, or have no backup (of this server); and by place, why."""
+    found: dict[str, str] = {}
+    for store in stores("", urls):
+        try:
+            there = {name.partition("/")[0] for name, _ in store.place.files("")}
+        except FAULTS as error:
+            found[store.label] = str(error).rstrip(".")
+            continue
+        if not (system in there if system else any(name.isdecimal() for name in there)):
+            found[store.label] = f"there is no backup of the server {system} in it" if system else "it is empty"
+    return found
 
 
 def packed(data: bytes) -> bytes:

@@ -10,7 +10,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from tasks_app.conf import conf
@@ -23,9 +25,11 @@ from .errors import BackupError
 NEEDED = ("pg_basebackup", "pg_receivewal", "pg_verifybackup", "pg_waldump", "postgres")
 APPLICATION = "punctual_backup"  # for synchronous_standby_names
 DEBIAN = "/usr/lib/postgresql/{major}/bin"
-# What libpq knows of what Django's connection is given; the rest is psycopg's and Django's own.
+# What libpq knows of what Django's connection is given, but for sslpassword: it would be seen in a list of processes.
+# The rest is psycopg's and Django's own.
 _PASSED = re.compile(
-    "host|hostaddr|port|user|dbname|passfile|channel_binding|connect_timeout|keepalives.*|tcp_user_timeout|ssl.*"
+    "host|hostaddr|port|user|dbname|passfile|channel_binding|connect_timeout|keepalives.*|tcp_user_timeout"
+    "|ssl(?!password).*"
     "|gss.*|krb.*|service|target_session_attrs|load_balance_hosts|require_auth|options"
 )
 
@@ -92,7 +96,7 @@ def _major_in(folder: Path) -> int | None:
 def link() -> Link:
     """To the server whose backups are made."""
     url = conf().BACKUP_DATABASE_URL
-    given = conninfo_to_dict(url) if url else our_connection().get_connection_params()
+    given = _parsed(url) if url else our_connection().get_connection_params()
     password = given.get("password")
     passed = {name: str(value) for name, value in given.items() if value is not None and _PASSED.fullmatch(name)}
     passed.pop("options", None)  # they are for sessions with statements
@@ -100,3 +104,13 @@ def link() -> Link:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PG") or name == "PGPASSFILE"}
     kept |= {"LC_ALL": "C", "PGAPPNAME": APPLICATION}
     return Link(make_conninfo(**passed), kept | ({"PGPASSWORD": str(password)} if password else {}))
+
+
+def _parsed(url: str) -> Mapping[str, Any]:
+    try:
+        return conninfo_to_dict(url)
+    except psycopg.ProgrammingError:  # it quotes parts of the URL, which may be of the password
+        raise BackupError(
+            'PUNCTUAL["BACKUP_DATABASE_URL"] can\'t be read. Write it as postgresql://user:password@host:5432/name, '
+            "with %xx for signs such as @, / and % in the password."
+        ) from None

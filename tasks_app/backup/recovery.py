@@ -60,6 +60,9 @@ SETTINGS = {
 RECOVERING = {"recovery_target_timeline": "latest", "recovery_target_action": "promote", "autovacuum": "off"}
 SERVING = {"max_connections": "200", "wal_level": "replica"}
 
+# What a server says that will let us in later; it speaks English, since its environment has LC_ALL=C.
+NOT_YET = ("the database system is", "too many clients", "remaining connection slots")
+
 Answer = TypeVar("Answer")
 
 
@@ -152,7 +155,7 @@ class RestoredServer(Server):
         names = sorted({pwd.getpwuid(uid).pw_name for uid in {os.geteuid(), 0}})
         files = {
             "hba_file": ("pg_hba.conf", "local all all peer map=ours\n"),
-            "ident_file": ("pg_ident.conf", "".join(f'ours "{name}" all\n' for name in names)),
+            "ident_file": ("pg_ident.conf", "".join(f"ours {_quoted(name)} {_quoted(_role())}\n" for name in names)),
             "config_file": ("postgresql.conf", ""),
         }
         for name, text in files.values():
@@ -188,6 +191,11 @@ class RestoredServer(Server):
         except psycopg.OperationalError as error:
             self.refusal = str(error).strip()
             return False
+
+    @property
+    def refuses(self) -> bool:
+        """It has recovered, and doesn't let us in: to wait is of no use."""
+        return "FATAL:" in self.refusal and not any(words in self.refusal for words in NOT_YET)
 
     def ask(self, call: Callable[[], Answer]) -> Answer:
         """What the call answers while our database is this one: in a thread of its own, whose connection leads here."""
@@ -267,6 +275,11 @@ class Recovery:
                 progress(feeder.asked() + 1, max(1, feeder.total))
                 if not server.alive:
                     raise BackupError(self._why_not(to))
+                if server.refuses:
+                    raise BackupError(
+                        f"The restored server has recovered, but refuses us: {server.refusal}. Set DATABASE_URL to the "
+                        "user and the database that the original had; its host and password don't matter."
+                    )
                 time.sleep(LOOK_SECONDS)
         except BaseException:
             self.close()
@@ -290,6 +303,17 @@ class Recovery:
                 "last moment: leave --to out."
             )
         return f"The restored server ended with status {self.server.exit_status}. Its log ends with:\n{tail}"
+
+
+def _role() -> str:
+    """As whom we come in: by name, since `all` means everybody in pg_ident.conf only from PostgreSQL 16 on."""
+    given = our_connection().settings_dict["USER"]
+    return given or os.environ.get("PGUSER") or pwd.getpwuid(os.geteuid()).pw_name
+
+
+def _quoted(name: str) -> str:
+    doubled = name.replace('"', '""')
+    return f'"{doubled}"'
 
 
 def _signal(data: Path, account: Account) -> None:

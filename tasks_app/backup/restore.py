@@ -21,6 +21,7 @@ from typing import IO
 from django.db.utils import Error as DatabaseError
 
 from tasks_app.conf import conf
+from tasks_app.core.archive_url import outward
 from tasks_app.core.phrases import counted
 from tasks_app.embedded.account import Account, server_account
 from tasks_app.embedded.places import open_private
@@ -32,7 +33,7 @@ from .aftermath import Aftermath, aftermath
 from .base import Progress, note_proof
 from .errors import BackupError
 from .manifest import differs
-from .places import FAULTS, Store, all_systems
+from .places import FAULTS, Store, all_systems, vacant
 from .programs import programs_for
 from .recovery import SERVING, Recovery, RestoredServer, settings_back
 from .sources import Sources
@@ -120,8 +121,10 @@ def restore(
         finally:
             recovery.close()
         settings_back(recovery.data)
-        lost = recovery.feeder.lost if recovery.feeder else {}
-        _prove(recovery)
+        # To a moment, PostgreSQL itself refuses to end before it.
+        lost = _lost(recovery) | (sources.missing(base) if to is None else {})
+        if not lost:
+            _prove(recovery)
         if after.known:
             after.write(folder.with_name(folder.name + REPORT))
         _give_name(recovery.data, folder)
@@ -158,7 +161,8 @@ def verify(
 ) -> list[Verified]:
     """The newest base of each place, restored from that place alone in a temporary folder, and started."""
     whose, places = the_system(urls, system)
-    return [_verify(whose, store, label, base_only, scratch, say, progress) for store in places]
+    done = [_verify(whose, store, label, base_only, scratch, say, progress) for store in places]
+    return done + [Verified("", place, None, 0.0, [why]) for place, why in vacant(urls, whose).items()]
 
 
 def _verify(
@@ -166,7 +170,10 @@ def _verify(
 ) -> Verified:
     begun = time.monotonic()
     sources = Sources([store], None).look()
-    base = sources.base_for(None, label)
+    try:
+        base = sources.base_for(None, label)
+    except BackupError as error:  # the other places may have one
+        return Verified("", store.label, None, 0.0, [str(error)])
     programs = programs_for(base.version // 10_000)
     problems: list[str] = []
     reached: datetime | None = None
@@ -186,9 +193,8 @@ def _verify(
             problems.append(str(error).strip())
         finally:
             recovery.close()
-        problems += [
-            f"segment {name}: {why}" for name, why in (recovery.feeder.lost if recovery.feeder else {}).items()
-        ]
+        lost = _lost(recovery) | ({} if base_only else sources.missing(base))
+        problems += [f"segment {name}: {why}" for name, why in lost.items()]
         if not problems:
             _prove(recovery)
     return Verified(base.label, store.label, reached or base.ended, time.monotonic() - begun, problems)
@@ -210,6 +216,10 @@ def _quarantine(server: RestoredServer, reason: str, by: str) -> bool:
             "later moment."
         ) from error
     return True
+
+
+def _lost(recovery: Recovery) -> dict[str, str]:
+    return dict(recovery.feeder.lost) if recovery.feeder else {}
 
 
 def _prove(recovery: Recovery) -> None:
@@ -287,4 +297,4 @@ def _give_name(data: Path, folder: Path) -> None:
 
 
 def _listed(urls: Sequence[str] | None) -> str:
-    return ", ".join(urls if urls is not None else conf().BACKUP_URLS) or counted(0, "place")
+    return ", ".join(outward(url) for url in (urls if urls is not None else conf().BACKUP_URLS)) or counted(0, "place")

@@ -51,6 +51,12 @@ class Shipper:
         self._has_folder = False
         self._ask_again = self._look_again = 0.0
 
+    @property
+    def known(self) -> set[str] | None:
+        """What the place has and is what we would have written; None: it doesn't answer."""
+        whole = self.whole
+        return None if whole is None else whole & self._compared
+
     def run_once(self) -> int:
         """Bytes that were taken there. A place that is away is only noted: the log waits in the spool."""
         if time.monotonic() < self._ask_again:

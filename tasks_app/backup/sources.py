@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from tasks_app.core.wal import Piece, is_history, joined, piece_of, segment_of
+from tasks_app.core.wal import Piece, Segment, is_history, joined, piece_of, segment_of
 
 from .base import Base, bases_in
 from .errors import BackupError
@@ -82,6 +82,20 @@ class Sources:
         first = base.start // base.segment_bytes
         wanted = [one for one in found if one.number >= first and one.timeline >= base.timeline]
         return [one.name for one in sorted(wanted, key=lambda one: (one.number, one.timeline))]
+
+    def missing(self, base: Base) -> dict[str, str]:
+        """Segments that nobody has, though somebody has later ones: a recovery ends before them. By name, and why."""
+        later = [segment_of(name, base.segment_bytes) for name in self.segments_since(base)]
+        there = {one.number for one in later if one and one.name in self._whole}
+        # The base itself has the log until its end. The newest may be in the making.
+        first, lost = (base.end - 1) // base.segment_bytes + 1, {}
+        for before, one in zip([None, *later], later, strict=False):
+            if one is not None:
+                begin = max(first, before.number if before else first)
+                for number in range(begin, one.number):
+                    if number not in there:
+                        lost[Segment(one.timeline, number, one.size).name] = "no place has all of it"
+        return lost
 
     def read(self, name: str) -> bytes:
         """A segment or a history, from whoever has it whole; else as far as pieces of it reach."""

@@ -124,12 +124,12 @@ class Stream:
         return told
 
     def _clean_spool(self) -> None:
-        """What every place that answers has goes, and at least one must; the last segment stays: what arrives next is
-        found by it. A place that comes back gets what it missed from another."""
-        answering = [one.whole for one in self.shippers if one.whole is not None]
+        """What every place that answers has, and was compared there, goes, and at least one must; the last segment
+        stays: what arrives next is found by it. A place that comes back gets what it missed from another."""
+        answering = [known for one in self.shippers if (known := one.known) is not None]
         if not answering:
             return
-        everywhere = set.intersection(*map(set, answering))
+        everywhere = set.intersection(*answering)
         complete = [name for name, whole in spooled(self.spool, self.facts.segment_bytes) if whole]
         segments = [name for name in complete if "." not in name]
         for name in complete:
@@ -160,6 +160,7 @@ class Tended:
         self.base_wanted = False
         self._stream = stream
         self._look_at = self._hurry_at = 0.0
+        self._based_on = 0  # the timeline of the last base that was made here
 
     def run_once(self) -> None:
         now = time.monotonic()
@@ -179,19 +180,27 @@ class Tended:
     def _tend(self) -> None:
         stream = self._stream
         mend(stream.places, stream.facts.segment_bytes)
-        unprotected = self.base_wanted or self._all_holes()
         last = newest(stream.places)
+        unprotected = self.base_wanted or self._all_holes() or self._left_behind(last)
         if unprotected or base_due(last):
             if not stream.receiver.alive:
                 raise BackupError("a base waits until the log arrives again: " + (stream.receiver.error or "not yet"))
             # Without hurry the server spreads its checkpoint over minutes, which costs tasks least.
             fast = unprotected or last is None
-            _, errors = take_base(stream.facts, stream.programs, stream.places, fast=fast)
-            self.base_wanted = False
+            base, errors = take_base(stream.facts, stream.programs, stream.places, fast=fast)
+            self.base_wanted, self._based_on = False, base.timeline
             for label, error in errors.items():
                 logger.warning("backup.place_missed place=%s error=%s", label, error)
         prune(stream.places)
         stream.look()
+
+    def _left_behind(self, last: Base | None) -> bool:
+        """The server was restored, or promoted: the newest base may lie after the point at which its timeline began."""
+        if last is None:
+            return False
+        now = int(run("timeline", {})[0][0], 16)
+        # By clocks that differ, the one that we made may not be the newest; one is enough.
+        return now not in (last.timeline, self._based_on)
 
     def _all_holes(self) -> bool:
         """The log was not received for a while: no base that there is leads to this day."""

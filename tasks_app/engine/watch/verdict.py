@@ -458,7 +458,7 @@ def no_base(status: SchedulerStatus) -> Iterator[Problem]:
     ages = [one.base_seconds for one in status.backups if one.base_seconds is not None]
     every = conf().BACKUP_EVERY_HOURS * 3600
     if not ages:
-        yield notice("There is no base backup, so nothing could be restored.", "Make one: `manage.py backup run`.")
+        yield trouble("There is no base backup, so nothing could be restored.", "Make one: `manage.py backup run`.")
     elif every and min(ages) > BASE_PATIENCE * every:
         yield notice(
             f"The newest base backup is {_span(min(ages))} old: a restore takes longer and longer.",

@@ -78,7 +78,10 @@ class Command(TerminalCommand):
         views = read_backups()
         lines = [line for one in views for line in _view(one)] or ["Nothing is known yet: start `backup stream`."]
         late = conf().BACKUP_BEHIND_SECONDS
-        wrong = not views or any(one.error or one.behind_seconds is None or one.behind_seconds > late for one in views)
+        wrong = any(one.error or one.behind_seconds is None or one.behind_seconds > late for one in views)
+        if all(one.base_seconds is None for one in views):
+            lines.append("! There is no base backup, so nothing could be restored. Make one: `manage.py backup run`.")
+            wrong = True
         return lines, [asdict(one) for one in views], wrong
 
     def _run(self, options: dict) -> Told:
@@ -132,21 +135,27 @@ class Command(TerminalCommand):
                 note_content(stores(_system_here()))
         lines = []
         for one in done:
-            lines += [f"! {one.place}, base {one.base}: {problem}" for problem in one.problems] or [
+            what = f"{one.place}, base {one.base}" if one.base else one.place
+            lines += [f"! {what}: {problem.rstrip('.')}." for problem in one.problems] or [
                 f"{one.place}, base {one.base}: sound. It started, and has all until {_moment(one.reached)}; "
                 f"{_span(one.seconds)}."
             ]
         return lines, [asdict(one) for one in done], any(one.problems for one in done)
 
     def _list(self, options: dict) -> Told:
-        from tasks_app.backup.base import bases_in, proofs_in
-        from tasks_app.backup.places import FAULTS, all_systems
+        from tasks_app.backup.base import proofs_in, read_bases
+        from tasks_app.backup.places import FAULTS, all_systems, vacant
 
         lines, told, failed = [], [], False
         for store in all_systems(options["urls"]):
             try:
                 proved = {proof.label: proof.at for proof in proofs_in(store)}
-                for base in bases_in(store):
+                bases, unreadable = read_bases(store)
+                for label, error in unreadable.items():
+                    failed = True
+                    lines.append(f"! {store.label}  {label}  {error}.")
+                    told.append({"place": store.label, "label": label, "error": error})
+                for base in bases:
                     at = proved.get(base.label)
                     lines.append(
                         f"{store.label}  {base.label}  server {base.system}, PostgreSQL {base.version // 10_000}, "
@@ -156,7 +165,12 @@ class Command(TerminalCommand):
             except (*FAULTS, KeyError, ValueError) as error:
                 failed = True
                 lines.append(f"! {store.label}: {error}")
-        return lines or ["There is no base backup."], told, failed
+                told.append({"place": store.label, "error": str(error)})
+        for place, why in vacant(options["urls"]).items():
+            failed = True
+            lines.append(f"! {place}: {why}.")
+            told.append({"place": place, "error": why})
+        return lines or ["There is no base backup."], told, failed or not told
 
     def _prune(self, options: dict) -> Told:
         from tasks_app.backup.keeping import prune

@@ -5,29 +5,33 @@ import os
 import shutil
 import signal
 from collections.abc import Iterator
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
 
-from tasks_app.backup.base import bases_in, proofs_in
+from tasks_app.backup.base import ABOUT, bases_in, proofs_in
 from tasks_app.backup.errors import BackupError
 from tasks_app.backup.manifest import compared, differs
-from tasks_app.backup.places import wrap
+from tasks_app.backup.places import vacant, wrap
+from tasks_app.backup.programs import link
 from tasks_app.backup.recovery import Recovery
-from tasks_app.backup.restore import Restored, restore, served
+from tasks_app.backup.restore import Restored, restore, served, the_system
 from tasks_app.backup.server import ask_server
 from tasks_app.backup.shipping import FOLDER, has_hole
 from tasks_app.backup.sources import Sources
-from tasks_app.backup.stream import Stream, note_content
+from tasks_app.backup.stream import Stream, Tended, note_content
 from tasks_app.core.wal import piece_of
+from tasks_app.database import our_connection
 from tasks_app.embedded.account import server_account
 from tasks_app.engine.watch.backup_status import read_backups
 from tasks_app.models import BackupPlace, Installation, ScheduleTask
 from tasks_app.sql import execute
-from tests.support.backup import Ground, begun, commit_task, damage, now, ship, streaming
+from tests.support.backup import SECONDS, Ground, begun, commit_task, damage, now, ship, streaming
 from tests.support.marks import commits
+from tests.support.wait import wait_until
 
 pytestmark = commits
 
@@ -204,6 +208,21 @@ def test_a_place_that_is_away_is_told_and_gets_what_it_missed(stream, ground):
     assert [one.error for one in read_backups()] == ["", ""]
 
 
+def test_a_server_that_refuses_us_ends_the_restore(stream, ground):
+    ship(stream)
+    stream.close()
+    given = our_connection().settings_dict
+    name = given["USER"]
+    given["USER"] = "stranger"  # the sessions that there are stay
+    try:
+        with pytest.raises(BackupError, match=r'role "stranger" does not exist.*Set DATABASE_URL'):
+            restore(ground.folder / "refused")
+    finally:
+        given["USER"] = name
+    ident = (ground.folder / "refused.unfinished" / "server" / "pg_ident.conf").read_text()
+    assert ident.splitlines()[0].endswith('"stranger"')
+
+
 def test_a_killed_receiver_and_a_new_stream_go_on_without_a_hole(stream, ground):
     commit_task("one")
     ship(stream)
@@ -238,6 +257,27 @@ def test_a_base_that_was_not_finished_does_not_exist(stream, ground):
     assert (code, "20200101T000000-000Z gone" in told, half.exists()) == (0, True, False)
 
 
+def test_a_segment_stays_in_the_spool_until_it_was_compared_with_the_place(stream):
+    execute("SELECT pg_switch_wal()")
+    ship(stream)
+    execute("SELECT pg_switch_wal()")
+    commit_task("y")
+    ship(stream)
+    name = "000000010000000000000000"  # older than all: the last one stays anyway
+    (stream.spool / name).write_bytes(b"")
+    try:
+        for shipper in stream.shippers:
+            shipper.whole.add(name)
+        stream._clean_spool()
+        assert (stream.spool / name).exists()
+        for shipper in stream.shippers:
+            shipper._compared.add(name)
+        stream._clean_spool()
+        assert not (stream.spool / name).exists()
+    finally:
+        (stream.spool / name).unlink(missing_ok=True)
+
+
 def test_another_servers_log_under_our_names_is_refused(stream, ground):
     ship(stream)
     execute("SELECT pg_switch_wal()")
@@ -255,15 +295,42 @@ def test_another_servers_log_under_our_names_is_refused(stream, ground):
     file.write_bytes(whole)
 
 
+def test_a_base_of_another_timeline_is_followed_by_a_new_one_at_once(stream, ground):
+    ship(stream)
+    tended = Tended(stream)
+    tended._tend()
+    assert {one.label for store in ground.stores() for one in bases_in(store)} == {ground.base.label}
+    other = replace(ground.base, timeline=ground.base.timeline + 1).to_json()
+    for store in ground.stores():
+        store.put_json(f"{ground.base.folder}/{ABOUT}", other)
+    try:
+        tended._tend()
+        tended._tend()
+        made = [[one.label for one in bases_in(store) if one.label != ground.base.label] for store in ground.stores()]
+    finally:
+        for store in ground.stores():
+            store.put_json(f"{ground.base.folder}/{ABOUT}", ground.base.to_json())
+    assert (len(made[0]), made[1]) == (1, made[0])
+    for store in ground.stores():
+        store.delete_folder(f"base/{made[0][0]}")
+
+
 def test_the_command_tells_people_and_machines(stream, ground):
     ship(stream)
     stream.look()
-    stream.note()
+    # A place is said to be behind by notes that it has passed, which takes a second round.
+    wait_until(lambda: stream.run_once() or not any(one.late for one in read_backups()), SECONDS, describe=read_backups)
     code, told, _ = backup()
     assert (code, told.count("behind"), told.count(ground.base.label)) == (0, 2, 2)
     code, told, _ = backup("list", "--json")
     assert (code, {one["label"] for one in json.loads(told)}) == (0, {ground.base.label})
     assert backup("list")[1].count(ground.base.label) == 2
+    empty, away = ground.folder / "empty", ground.folder / "away"
+    empty.mkdir()
+    code, told, _ = backup("list", "--from", str(ground.a), "--from", str(empty), "--from", str(away))
+    assert (code, ground.base.label in told, f"! {empty}: it is empty." in told) == (1, True, True)
+    assert f"! {away}: The folder {away} is not there" in told
+    assert vacant([str(ground.a), str(empty)], ask_server().system).keys() == {str(empty)}
     with pytest.raises(CommandError, match="has no offset from UTC"):
         call_command("backup", "restore", "/x", "--to", "2026-11-16T14:05:00")
 
@@ -274,6 +341,20 @@ def test_nothing_is_done_without_a_place(settings):
         with pytest.raises(CommandError, match="There is no place for backups") as told:
             call_command("backup", verb)
         assert told.value.returncode == 2
+
+
+def test_no_secret_of_a_url_is_shown(settings, tmp_path):
+    url = "postgresql://u:pass@h/d?sslpassword=hidden&sslmode=require"
+    settings.PUNCTUAL = settings.PUNCTUAL | {"BACKUP_DATABASE_URL": url}
+    assert "sslmode=require" in link().conninfo
+    assert not any(word in link().conninfo for word in ("hidden", "pass"))
+    settings.PUNCTUAL = settings.PUNCTUAL | {"BACKUP_DATABASE_URL": "postgresql://u:sec%zzret@h/d"}
+    with pytest.raises(BackupError, match="can't be read") as told:
+        link()
+    assert told.value.__suppress_context__ and "zzret" not in str(told.value)
+    with pytest.raises(BackupError) as told:
+        the_system([f"{tmp_path}?secret_key=hidden"], None)
+    assert "hidden" not in str(told.value)
 
 
 def test_programs_of_another_version_are_refused(ground, settings, tmp_path):

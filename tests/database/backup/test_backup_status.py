@@ -1,8 +1,10 @@
 """How far behind the places are: in the verdict, in the metrics and in the health endpoint."""
 
 from datetime import timedelta
+from io import StringIO
 
 import pytest
+from django.core.management import call_command
 
 from tasks_app.backup.stream import note_places
 from tasks_app.engine.watch.status import read_status
@@ -61,7 +63,11 @@ def test_one_place_behind_is_a_notice_and_none_is_nothing():
 
 def test_a_base_that_is_missing_or_old_is_told():
     note(0.5, 0.5, base_hours=None)
-    assert found("no_base")[0][1] == "There is no base backup, so nothing could be restored."
+    [(severity, sentence, _)] = found("no_base")
+    assert (severity, sentence) == (Severity.TROUBLE, "There is no base backup, so nothing could be restored.")
+    with pytest.raises(SystemExit) as end:
+        call_command("backup", stdout=(out := StringIO()))
+    assert (end.value.code, "! There is no base backup" in out.getvalue()) == (1, True)
     note(0.5, 0.5, base_hours=50.0)
     assert "is 2 d old" in found("no_base")[0][1]
 

@@ -5,11 +5,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tasks_app.archive.place import place_of
-from tasks_app.backup.base import ABOUT, Base, bases_in, note_proof
+from tasks_app.backup.base import ABOUT, Base, bases_in, newest, note_proof
+from tasks_app.backup.errors import BackupError
 from tasks_app.backup.keeping import prune
 from tasks_app.backup.mending import mend
 from tasks_app.backup.places import Store, unwrap, wrap
 from tasks_app.backup.shipping import FOLDER
+from tasks_app.backup.sources import Sources
 from tasks_app.core.wal import Piece, Segment
 
 pytestmark = pytest.mark.django_db
@@ -78,11 +80,43 @@ def test_the_newest_that_was_restored_stays_with_its_log(tmp_path, settings):
     assert log_in(store) == {f"{Segment(1, number, SIZE).name}.zst" for number in (20, 30)}
 
 
+@pytest.mark.parametrize("broken", [b"{", b"[]", b'{"layout": 1, "unknown": 2}', b'{"layout": 99}'])
+def test_a_base_that_cannot_be_read_hides_no_other_and_nothing_goes(tmp_path, settings, broken):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"BACKUP_KEEP": 1}
+    a, b = a_place(tmp_path / "a"), a_place(tmp_path / "b", 2)
+    bases = [put_base(a, day - 10, 10 * day) for day in range(1, 4)]
+    put_log(a, 5, 30)
+    a.put(f"{bases[1].folder}/{ABOUT}", broken)
+
+    assert bases_in(a) == [bases[0], bases[2]] and newest([a]) == bases[2]
+    [pruned] = prune([a])
+    assert bases[1].label in pruned.error and pruned.bases == []
+    assert (a.size(bases[1].tar), len(log_in(a))) == (9, 2)
+
+    for base in bases:
+        a.put(f"{base.folder}/{ABOUT}", broken)
+    with pytest.raises(BackupError, match="can't be told"):
+        newest([a])
+    assert newest([a, b]) is None  # one that is made now is found in b
+
+
 def test_without_a_base_no_log_goes(tmp_path):
     store = a_place(tmp_path / "a")
     put_log(store, 1, 2)
     [pruned] = prune([store])
     assert (pruned.segments, len(log_in(store))) == (0, 2)
+
+
+def test_segments_that_are_missing_in_the_middle_are_told_by_name(tmp_path):
+    store = a_place(tmp_path / "a")
+    base = put_base(store, 1, 10)
+    put_log(store, 8, 12, 13, 16)
+    store.put(f"{FOLDER}/{Piece(Segment(1, 17, SIZE).name, 8192, 0).name}", wrap(b"x"))
+
+    lost = Sources([store], None).look().missing(base)
+    assert list(lost) == [Segment(1, number, SIZE).name for number in (11, 14, 15)]
+    put_log(store, 11, 14, 15)
+    assert Sources([store], None).look().missing(base) == {}
 
 
 def test_a_place_gets_from_another_what_it_lacks_and_should_have(tmp_path, settings):
