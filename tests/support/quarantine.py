@@ -29,8 +29,8 @@ SET facts = %s::jsonb, seen_at = clock_timestamp() - make_interval(secs => %s),
 """
 _LONG_DUE = """
 UPDATE punctual_task t
-SET due_at = clock_timestamp() - make_interval(secs => %(seconds)s - given.place),
-    execute_time = clock_timestamp() - make_interval(secs => %(seconds)s - given.place)
+SET due_at = statement_timestamp() - make_interval(secs => %(seconds)s - given.place),
+    execute_time = statement_timestamp() - make_interval(secs => %(seconds)s - given.place)
 FROM unnest(%(ids)s::bigint[]) WITH ORDINALITY AS given(id, place)
 WHERE t.id = given.id
 """
