@@ -94,6 +94,10 @@ class Command(TerminalCommand):
         facts = ask_server()
         places = stores(facts.system)
         progress = self._progress("bytes", options)
+        if not options["fast"]:
+            self.stderr.write(
+                "It begins with the server's next checkpoint, in some minutes; --fast doesn't wait for it."
+            )
         base, errors = take_base(facts, programs_for(facts.major), places, fast=options["fast"], progress=progress)
         note_content(places)
         lines = [
