@@ -72,7 +72,16 @@ def until_permit(place: int, filled: float, rate: float) -> float:
 def until_well(seconds: float, place: int) -> float:
     """Seconds after which the one in this place of the line asks again for a host that is tried in so many: a little
     later than the try, and not all at once."""
-    return max(0.0, seconds) + 1.0 + random.uniform(0.0, min(30.0, 1.0 + place / 20))
+    return max(0.0, seconds) + 1.0 + random.uniform(0.0, _spread(place))
+
+
+def behind_others(seconds: float, others: int) -> float:
+    """Seconds after which the one that tried such a host in vain asks again: when the others have had their turn."""
+    return max(0.0, seconds) + 1.0 + _spread(others)
+
+
+def _spread(place: int) -> float:
+    return min(30.0, 1.0 + place / 20)
 
 
 def try_after(tries: int, first_seconds: float) -> float:

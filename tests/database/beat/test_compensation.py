@@ -346,7 +346,7 @@ def test_a_beat_that_still_scans_goes_on_reaping_and_leaves_the_next_scan_to_oth
         done = one.run_once()
         assert "reap" in done and "compensate" not in done
         release.set()
-        assert two.run_once() == ["compensate"]
+        assert "compensate" in two.run_once()
     finally:
         release.set()
         one.wait_aside(20)

@@ -6,7 +6,15 @@ from collections import deque
 from collections.abc import Callable, Sequence
 
 from tasks_app.conf import conf
-from tasks_app.core.hosts import HOST_LIMIT, HOST_UNWELL, try_after, until_permit, until_place, until_well
+from tasks_app.core.hosts import (
+    HOST_LIMIT,
+    HOST_UNWELL,
+    behind_others,
+    try_after,
+    until_permit,
+    until_place,
+    until_well,
+)
 from tasks_app.core.phrases import counted
 from tasks_app.core.task import Returned, Task
 from tasks_app.engine.worker.batch_run import BatchRun
@@ -69,11 +77,11 @@ class Line:
         # Anything else never went out, and says nothing about the host.
         return []
 
-    def after_trial(self, error: HostFailed) -> Returned:
-        """The task that tried a host in vain comes again, behind the others; no retry is used."""
+    def after_trial(self, error: HostFailed, others: int) -> Returned:
+        """The task that tried a host in vain comes again, behind the others of its batch; no retry is used."""
         seconds = max(self._next_try(), error.after or 0.0)
         words = f"{self._unwell_words()} It tried: {error}"
-        return Returned(HOST_UNWELL, words, delay=until_well(seconds, 600))
+        return Returned(HOST_UNWELL, words, delay=behind_others(seconds, others))
 
     def _next_try(self) -> float:
         tried = self.leave.tried + 1 if self.leave.unwell else 0
@@ -198,9 +206,10 @@ class HostShift(Shift):
         line = self._line_of[ended.task.id]
         line.calling -= 1
         tried = line.on_trial
-        self._return(line.note(ended.task, ended.error))
+        returned = line.note(ended.task, ended.error)
+        self._return(returned)
         if tried and isinstance(ended.error, HostFailed):
-            return ended._replace(error=Fault(line.after_trial(ended.error)))
+            return ended._replace(error=Fault(line.after_trial(ended.error, len(returned))))
         return ended
 
     def _return(self, returned: Sequence[tuple[Task, Returned]]) -> None:
