@@ -137,7 +137,7 @@ def run(stack: Stack, rate: int | None = None, seconds: int = SECONDS) -> dict:
         "p99_growth": round(long.p99_growth, 3),
         "live_growth": round(long.live_growth, 3),
         "partitions_dropped": long.dropped,
-        **({"sustained_per_s": search(holds_at, rate, holds=long.holds)} if searched else {}),
+        "sustained_per_s": search(holds_at, rate, holds=long.holds) if searched else None,
         **long.a_task,
         "p99_ms_by_part": [round(part.p99, 1) for part in parts],
         "live_mb_by_part": [part.live_bytes // 1_000_000 for part in parts],

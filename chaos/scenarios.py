@@ -304,7 +304,7 @@ ALL = {
         ),
         Scenario(
             "small",
-            "a bit of everything, for `make test`",
+            "a bit of everything, in a minute",
             16,
             _small,
             MOVES | EVENTS,

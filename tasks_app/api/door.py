@@ -52,12 +52,12 @@ def _refused(request: HttpRequest) -> HttpResponse | None:
     if DOOR.measured and _name(request) == "read_health" and not STANDBY.reading and not DOOR.answers():
         STANDBY.connect_aside()
         return respond(Problem("SCH_503_DATABASE_DOWN", "The database does not answer, or takes too long. Try again."))
-    STANDBY.connect()
-    if STANDBY.reading:
-        return None if request.method in _READING else respond(Problem("SCH_503_DATABASE_DOWN", REFUSED))
-    found = DOOR.refusal(kind_of(request))
-    if found is not None and not _is_urgent(request):
+    found = None if STANDBY.reading else DOOR.refusal(kind_of(request))
+    if found is not None and not _is_urgent(request):  # without a new connection to a server that has too many
         return respond(Problem("SCH_503_OVERLOADED", found.words, retry_after=found.retry_after))
+    STANDBY.connect()
+    if STANDBY.reading and request.method not in _READING:
+        return respond(Problem("SCH_503_DATABASE_DOWN", REFUSED))
     return None
 
 

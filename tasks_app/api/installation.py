@@ -69,7 +69,7 @@ class InstallationResumeIn(Model):
     choice: OverdueChoice = Field(description="What to do with what is overdue")
     lanes: list[Lane] = Field([], description="Only in these; empty: in all that are held")
     older_seconds: float | None = Field(None, description="expire: how long a task may be overdue")
-    spread_seconds: float | None = Field(None, description="shift: over how long; left out: as nobody dispatched")
+    spread_seconds: float | None = Field(None, description="shift: over how long; left out: as long as nobody did")
     reason: Text = Field(min_length=1, description="Why; kept in the audit")
 
 

@@ -62,7 +62,6 @@ def _guarded(site, view: View) -> View:
     @wraps(view)
     def answered(request: HttpRequest, *args, **kwargs) -> HttpResponse:
         request.current_app = site.name
-        STANDBY.connect()
         if (refusal := _refusal(request)) is not None:
             return _busy(request, refusal)
         with DOOR.inside():
@@ -94,9 +93,12 @@ def _guarded(site, view: View) -> View:
 
 
 def _refusal(request: HttpRequest) -> Refusal | None:
-    if not STANDBY.reading:
-        return DOOR.refusal(_kind_of(request))
-    return None if request.method in ("GET", "HEAD") else Refusal(REFUSED, RETRY_SECONDS)
+    if not STANDBY.reading and (found := DOOR.refusal(_kind_of(request))) is not None:
+        return found  # without a new connection to a server that has too many
+    STANDBY.connect()
+    if not STANDBY.reading or request.method in ("GET", "HEAD"):
+        return None
+    return Refusal(REFUSED, RETRY_SECONDS)
 
 
 def _kind_of(request: HttpRequest) -> Kind:

@@ -108,7 +108,7 @@ def look(check: Callable[[Facts, Row | None], None] | None = None) -> Row:
     found = _compared(row, facts)
     if found.finding is Finding.SAME:
         if (more := row.facts.filled_with(facts)) != row.facts:
-            run("learn_facts", {"facts": json.dumps(more.as_json())})
+            run("learn_facts", {"known": json.dumps(row.facts.as_json()), "facts": json.dumps(more.as_json())})
         return row
     if found.finding is Finding.COPY:
         _stop(facts)
@@ -122,10 +122,10 @@ def touch() -> None:
     run("touch_installation", {})
 
 
-def quarantine(reason: str, *, by: str = ITSELF, using: str | None = None) -> bool:
+def quarantine(reason: str, *, by: str = ITSELF) -> bool:
     """From the commit on nothing is dispatched and nobody is called. False: it was in quarantine already, for another
-    reason, which stays. `using` is another alias than ours: a restore knows the database that it has just made."""
-    return bool(run("quarantine", {"reason": reason, "by": by}, using))
+    reason, which stays."""
+    return bool(run("quarantine", {"reason": reason, "by": by}))
 
 
 def locked() -> Row:

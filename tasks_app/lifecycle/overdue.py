@@ -51,31 +51,24 @@ def ask_if_long_silent(row: Row) -> bool:
         if not _long_silent(row):
             return False  # another beat has asked, or found that there is nothing to ask
         now = _clock()
-        found = preview(
-            row, now - timedelta(seconds=conf().BACKLOG_SECONDS), most=conf().BACKLOG_ASK + 1, lanes=ASKED_LANES
-        )
-        if found.tasks <= conf().BACKLOG_ASK:
+        before = now - timedelta(seconds=conf().BACKLOG_SECONDS)
+        ((overdue,),) = run("many_overdue", _places(ASKED_LANES, before, conf().BACKLOG_ASK + 1))
+        if overdue <= conf().BACKLOG_ASK:
             return False
         _hold(now, ASKED_LANES, row.seen_at)
         silent = f"nobody has dispatched since {row.seen_at:%Y-%m-%d %H:%M:%S} UTC"
         words = f"more than {conf().BACKLOG_ASK:,} tasks are overdue, and {silent}"
         audit(Operator(ITSELF, words), "hold", [Entry(SUBJECT, "asked", detail={"lanes": list(ASKED_LANES)})])
-        log.warning("installation.asks overdue=%d since=%s", found.tasks, row.seen_at.isoformat())
+        log.warning("installation.asks since=%s", row.seen_at.isoformat())
     return True
 
 
-def preview(
-    row: Row | None,
-    before: datetime | None = None,
-    older_seconds: float | None = None,
-    most: int = COUNTED,
-    lanes: Sequence[str] = LANES,
-) -> Preview:
+def preview(row: Row | None, older_seconds: float | None = None, most: int = COUNTED) -> Preview:
     """What is overdue now; of the lanes that are held, what was due when that began."""
     now = _clock()
-    before = before or (row and row.held_before) or now
+    before = (row and row.held_before) or now
     older = now - timedelta(seconds=older_seconds or 0.0)
-    rows = run("count_overdue", _places(lanes, before, most) | {"older": older})
+    rows = run("count_overdue", _places(LANES, before, most) | {"older": older})
     found = {lane: LaneOverdue(lane, *figures) for lane, *figures in rows}
     silent = row and (row.silent_since or row.seen_at)
     return Preview(

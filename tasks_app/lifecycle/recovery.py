@@ -15,7 +15,7 @@ from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask, PunctualError
 from tasks_app.core.recovery import CURB, HELD, STEPS, Grade, Step
 from tasks_app.core.safeguards import EVERYTHING, Kind
-from tasks_app.database import atomic
+from tasks_app.database import atomic, our_connection
 from tasks_app.models import Curb, Recovery, ShardLease
 from tasks_app.models.recovery import INCIDENT_LENGTH
 from tasks_app.sql import run
@@ -46,33 +46,56 @@ def begin(
 ) -> Begun:
     """A new recovery, or the one that is not done yet. `from_step`: that step and all after it are done, again if need
     be, and none before it."""
+    with atomic(savepoint=False):
+        row = as_begun(incident, operator, grade=grade, began_at=began_at, from_step=from_step)
+        goes_on = row.id is not None
+        try:
+            with atomic():
+                row.save()
+        except IntegrityError:
+            raise Overtaken(
+                f"somebody else has just begun the recovery from {incident!r}. Run it again to go on."
+            ) from None
+        if goes_on:
+            _audit(row, operator, "resumed", {"run": row.runs, "from": from_step and str(from_step)})
+        else:
+            _audit(row, operator, "started", {"grade": str(row.grade)})
+    return Begun(row, goes_on)
+
+
+def as_begun(
+    incident: str,
+    operator: Operator,
+    *,
+    grade: str | None = None,
+    began_at: datetime | None = None,
+    from_step: Step | None = None,
+) -> Recovery:
+    """The row that `begin` would save; nothing is changed. In a transaction the row that is there is locked."""
     checked_name("incident", incident, INCIDENT_LENGTH)
     wanted = None if grade is None else _checked_grade(grade)
-    with atomic(savepoint=False):
-        row = Recovery.objects.select_for_update().filter(incident=incident).first()
-        if row is None:
-            return Begun(_new(incident, operator, wanted or Grade.P1, began_at, from_step), goes_on=False)
-        if from_step is None:
-            refuse_done(row)
-        if wanted not in (None, row.grade) or began_at not in (None, row.began_at):
-            raise InvalidTask(
-                f"incident {incident!r} is being recovered from as {row.grade}, since {row.began_at:%Y-%m-%d %H:%M:%S} "
-                "UTC; that can't be changed. Leave the grade and the time out."
-            )
-        row.runs, row.finished_at = row.runs + 1, None
-        row.steps = _from(row, from_step)
-        row.save(update_fields=["runs", "finished_at", "steps"])
-        _audit(row, operator, "resumed", {"run": row.runs, "from": from_step and str(from_step)})
-    return Begun(row, goes_on=True)
-
-
-def refuse_done(row: Recovery) -> None:
-    """InvalidTask if it was done to its end."""
-    if row.finished_at is not None:
+    found = Recovery.objects.filter(incident=incident)
+    row = (found.select_for_update() if our_connection().in_atomic_block else found).first()
+    if row is None:
+        row = _new(incident, operator, wanted or Grade.P1, began_at)
+    elif from_step is None and row.finished_at is not None:
         raise InvalidTask(
             f"incident {row.incident!r} was recovered from at {row.finished_at:%Y-%m-%d %H:%M:%S} UTC. Name another "
             "incident; or give the step from which on it should be done again."
         )
+    elif wanted not in (None, row.grade) or began_at not in (None, row.began_at):
+        raise InvalidTask(
+            f"incident {incident!r} is being recovered from as {row.grade}, since {row.began_at:%Y-%m-%d %H:%M:%S} "
+            "UTC; that can't be changed. Leave the grade and the time out."
+        )
+    row.runs, row.finished_at, row.steps = row.runs + 1, None, _from(row, from_step)
+    return row
+
+
+def left(recovery: Recovery) -> list[Step]:
+    """The steps that are still to be done, in order."""
+    told = {step: recovery.steps.get(step) or {} for step in STEPS[Grade(recovery.grade)]}
+    return [step for step, known in told.items() if not (known.get("skipped") or known.get("done_at"))]
 
 
 def owned(recovery: Recovery) -> Recovery:
@@ -162,26 +185,15 @@ def held_shards() -> tuple[int, int]:
     return held, ShardLease.objects.count()
 
 
-def _new(
-    incident: str, operator: Operator, grade: Grade, began_at: datetime | None, from_step: Step | None
-) -> Recovery:
+def _new(incident: str, operator: Operator, grade: Grade, began_at: datetime | None) -> Recovery:
     ((now,),) = run("clock", {})
     if began_at is not None:
         checked_instant("began_at", began_at)
         if (began_at - now).total_seconds() > CLOCK_SLACK_SECONDS:
             raise InvalidTask(f"the incident can't have begun at {began_at.isoformat()}, which is still to come.")
-    row = Recovery(incident=incident, grade=grade, actor=operator.name, reason=operator.reason, runs=1)
+    row = Recovery(incident=incident, grade=grade, actor=operator.name, reason=operator.reason, runs=0)
     row.began_at, row.started_at, row.steps = began_at or now, now, {}
     row.resumed = row.replayed = row.letters_moved = 0
-    row.steps = _from(row, from_step)
-    try:
-        with atomic():
-            row.save()
-    except IntegrityError:
-        raise Overtaken(
-            f"somebody else has just begun the recovery from {incident!r}. Run it again to go on."
-        ) from None
-    _audit(row, operator, "started", {"grade": str(grade)})
     return row
 
 

@@ -33,9 +33,13 @@ class SeenTask(NamedTuple):
     task_type: str | None
     key: str | None
 
-    @property
-    def subject(self) -> str:
-        return f"task {self.id}" if self.id is not None else f"{self.task_type} {self.key}"[:250]
+    def subject(self, detail: dict) -> str:
+        """Of what was told about no task, such as a lane, there is only the row that told it."""
+        if self.id is not None:
+            return f"task {self.id}"
+        if self.key is None:
+            return f"event {detail['event']} in row {detail['row']}"
+        return f"{self.tenant} {self.task_type} {self.key}"[:250]
 
 
 class SettledBatch(NamedTuple):
@@ -79,7 +83,7 @@ def note_lost_events(row: Row, told: Sequence[ToldRow]) -> int:
 
 def _note(row: Row, outcome: str, found: Iterable[tuple[SeenTask, dict]]) -> int:
     """Once for each task, however many processes know of it."""
-    lost = {task.subject: (task, detail) for task, detail in found}
+    lost = {task.subject(detail): (task, detail) for task, detail in found}
     if not lost:
         return 0
     operation = uuid5(row.uid, f"{row.facts.timeline}/{outcome}")

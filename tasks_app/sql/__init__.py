@@ -18,9 +18,9 @@ SLOW_SECONDS = 0.05  # from which on the plan of a statement may be to blame
 REPLAN_SECONDS = 5.0  # between two times that a connection forgets its plans
 
 
-def run(name: str, params: Mapping[str, object], using: str | None = None) -> list[tuple]:
-    """Execute the statement of that name and return its rows; `using` is another alias than that of our database."""
-    return execute(_text(name), params, using)
+def run(name: str, params: Mapping[str, object]) -> list[tuple]:
+    """Execute the statement of that name and return its rows."""
+    return execute(_text(name), params)
 
 
 def execute(

@@ -109,9 +109,11 @@ def standbys_let_in() -> Iterator[None]:
     before = rules.read_text()
     rules.write_text(f"local replication all trust\n{before}")
     _value("SELECT pg_reload_conf()")
-    yield
-    rules.write_text(before)
-    _value("SELECT pg_reload_conf()")
+    try:
+        yield
+    finally:
+        rules.write_text(before)
+        _value("SELECT pg_reload_conf()")
 
 
 def _value(statement: str) -> object:

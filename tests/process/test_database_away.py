@@ -56,14 +56,16 @@ def frozen(proxy: Proxy) -> Iterator[None]:
         cursor.execute("SHOW data_directory")
         told = Path(cursor.fetchone()[0]) / "postmaster.pid"
     processes = []
-    if told.exists():
-        first = told.read_text().split()[0]
-        processes = [int(pid) for pid in (first, *Path(f"/proc/{first}/task/{first}/children").read_text().split())]
-    else:
+    if not told.exists():
         proxy.stall()
     try:
-        for pid in processes:
-            os.kill(pid, signal.SIGSTOP)
+        if told.exists():
+            first = told.read_text().split()[0]
+            processes.append(int(first))
+            os.kill(processes[0], signal.SIGSTOP)  # first, so that it has no more children than these
+            for pid in Path(f"/proc/{first}/task/{first}/children").read_text().split():
+                processes.append(int(pid))
+                os.kill(int(pid), signal.SIGSTOP)
         yield
     finally:
         for pid in processes:

@@ -66,26 +66,28 @@ def test_the_console_and_the_api_answer_from_the_standby_while_nobody_takes_writ
     assert b"Read-only" not in client.get(reverse("admin:index")).content
     connection.close()
     os.killpg(pair.primary.pid, signal.SIGSTOP)  # its machine swallows packets
+    try:
+        pages = [
+            reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
+            for model in console()._registry
+        ]
+        answers = {page: client.get(page) for page in [reverse("admin:index"), *pages]}
+        health = api.get("/scheduler/health")
 
-    pages = [
-        reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist") for model in console()._registry
-    ]
-    answers = {page: client.get(page) for page in [reverse("admin:index"), *pages]}
-    health = api.get("/scheduler/health")
+        assert connection.connection.info.host == str(pair.sockets)
+        assert {page for page, answer in answers.items() if answer.status_code != 200} == set()
+        ours = [answer for page, answer in answers.items() if page == reverse("admin:index") or "/tasks_app/" in page]
+        assert (len(ours) > 10, all(b"Read-only" in answer.content for answer in ours)) == (True, True)
+        assert b"shown" in answers[reverse("admin:tasks_app_scheduletask_changelist")].content
+        assert (health.status, health.body["status"], health.body["problems"][0]) == (200, "trouble", WORDS)
+        refused = api.post("/tasks", {"task_type": "T_QUIET", "key": "b", "delay": 60})
+        assert (refused.status, refused.code, refused.body["detail"]) == (503, "SCH_503_DATABASE_DOWN", REFUSED)
+        page = client.post(reverse("admin:tasks_app_jobdefinition_add"), {"name": "j"})
+        assert (page.status_code, page["Retry-After"], REFUSED in page.content.decode()) == (503, "5", True)
+        assert api.get("/live").status == 200
+    finally:
+        os.killpg(pair.primary.pid, signal.SIGCONT)
 
-    assert connection.connection.info.host == str(pair.sockets)
-    assert {page for page, answer in answers.items() if answer.status_code != 200} == set()
-    ours = [answer for page, answer in answers.items() if page == reverse("admin:index") or "/tasks_app/" in page]
-    assert (len(ours) > 10, all(b"Read-only" in answer.content for answer in ours)) == (True, True)
-    assert b"shown" in answers[reverse("admin:tasks_app_scheduletask_changelist")].content
-    assert (health.status, health.body["status"], health.body["problems"][0]) == (200, "trouble", WORDS)
-    refused = api.post("/tasks", {"task_type": "T_QUIET", "key": "b", "delay": 60})
-    assert (refused.status, refused.code, refused.body["detail"]) == (503, "SCH_503_DATABASE_DOWN", REFUSED)
-    page = client.post(reverse("admin:tasks_app_jobdefinition_add"), {"name": "j"})
-    assert (page.status_code, page["Retry-After"], REFUSED in page.content.decode()) == (503, "5", True)
-    assert api.get("/live").status == 200
-
-    os.killpg(pair.primary.pid, signal.SIGCONT)
     wait_until(lambda: _reads(client) == str(pair.primary.sockets), timeout=30)
     assert b"Read-only" not in client.get(reverse("admin:index")).content
     assert api.post("/tasks", {"task_type": "T_QUIET", "key": "b", "delay": 60}).status == 201

@@ -26,6 +26,7 @@ def contend(holder: Callable[[], object], *sides: Callable[[], object], commit: 
             result.waited = _start(side, result, lambda call, place=place: begin(place, call), ends)
         release.set()
         assert not wait(ends, timeout=20).not_done, "a side never ended"
+        ends[0].result()  # what holds must not fail unseen
     return results
 
 

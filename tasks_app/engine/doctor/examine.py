@@ -1,7 +1,7 @@
 """examine: each check over a stretch of ids at a time, and once more over the stretches in which something was found.
 
-So no statement takes long or keeps old row versions from being vacuumed, however much is live; and what only looked
-wrong in between two transactions of one caller is not told.
+So no statement takes long or keeps old row versions from being vacuumed, however much is live, but for the one check
+whose rows may lie anywhere; and what only looked wrong between two transactions of one caller is not told.
 """
 
 import time

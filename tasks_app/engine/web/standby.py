@@ -78,6 +78,8 @@ class StandbyReads:
                 refused = error
                 log.error("primary.refused reason=%r", str(error))
                 leave(ours)
+            except (DatabaseError, InterfaceError):
+                return  # there is a server that takes writes; what is wrong with it, whoever asks it next will hear
             else:
                 ours._punctual_seen = ours.connection
                 return

@@ -5,7 +5,6 @@ be used.
 """
 
 import json
-import sys
 import time
 from argparse import ArgumentParser
 
@@ -13,15 +12,14 @@ from django.core.management.base import CommandError
 from django.db import InterfaceError, OperationalError, ProgrammingError
 
 from tasks_app.core.errors import PunctualError, RetryLimited
-from tasks_app.core.recovery import STEPS, WORDS, Grade, Step
+from tasks_app.core.recovery import WORDS, Grade, Step
 from tasks_app.engine.operations.recovery.course import foresee, recover
 from tasks_app.engine.operations.recovery.report import as_dict, as_page
 from tasks_app.engine.operations.recovery.steps import PATIENCE_SECONDS, Course, StepFailed
 from tasks_app.lifecycle.audit import Operator
-from tasks_app.lifecycle.recovery import Overtaken, begin, refuse_done
+from tasks_app.lifecycle.recovery import Overtaken, as_begun, begin, left
 from tasks_app.management.terminal import TerminalCommand, account
 from tasks_app.models import Recovery
-from tasks_app.sql import run
 
 from .history import an_instant
 
@@ -58,7 +56,7 @@ class Command(TerminalCommand):
 
     def handle(self, *args, **options) -> None:
         try:
-            done = self._handle(options)
+            self._handle(options)
         except (StepFailed, RetryLimited) as error:
             raise CommandError(str(error), returncode=1) from None
         except PunctualError as error:
@@ -66,69 +64,55 @@ class Command(TerminalCommand):
         except (OperationalError, InterfaceError, ProgrammingError) as error:
             words = str(error).strip().partition("\n")[0]
             raise CommandError(f"The database can't be used: {words}", returncode=UNUSABLE) from None
-        if not done:
-            sys.exit(1)
 
-    def _handle(self, options: dict) -> bool:
+    def _handle(self, options: dict) -> None:
         if not 0 <= options["patience"] <= 3_600:
             raise CommandError(f"--patience {options['patience']:g}: give 0 to 3600 seconds.", returncode=UNUSABLE)
         if options["incident"] is None:
-            return self._list(options)
+            self._list(options)
+            return
         if options["report"]:
-            return self._told(self._found(options["incident"]), options)
+            self._told(self._found(options["incident"]), options)
+            return
         operator = Operator(options["by"], options["reason"])
         if options["dry_run"]:
-            return self._foresee(operator, options)
+            self._foresee(operator, options)
+            return
         step = options["from_step"] and Step(options["from_step"])
         begun = begin(options["incident"], operator, grade=options["grade"], began_at=options["began"], from_step=step)
         if begun.goes_on:
             self.stderr.write(f"Goes on with the recovery from {begun.row.incident}, run {begun.row.runs}.")
         course = Course(begun.row, operator, patience=options["patience"], say=self.stderr.write)
-        return self._told(recover(course), options)
+        self._told(recover(course), options)
 
-    def _list(self, options: dict) -> bool:
+    def _list(self, options: dict) -> None:
         rows = list(Recovery.objects.order_by("-id")[:100])
         if options["json"]:
             self.stdout.write(json.dumps({"recoveries": [as_dict(row) for row in rows]}))
-            return True
+            return
         for row in rows:
             ended = f"done at {row.finished_at:%Y-%m-%d %H:%M:%S}" if row.finished_at else "not done"
             self.stdout.write(f"{row.incident:24} {row.grade}  began {row.began_at:%Y-%m-%d %H:%M:%S}  {ended}")
         if not rows:
             self.stdout.write("There was no recovery yet.")
-        return True
 
-    def _foresee(self, operator: Operator, options: dict) -> bool:
-        row = Recovery.objects.filter(incident=options["incident"]).first()
-        if row is None:
-            ((now,),) = run("clock", {})
-            row = Recovery(incident=options["incident"], grade=options["grade"] or Grade.P1, steps={})
-            row.began_at, row.started_at = options["began"] or now, now
+    def _foresee(self, operator: Operator, options: dict) -> None:
         step = options["from_step"] and Step(options["from_step"])
-        if step is None:
-            refuse_done(row)
-        steps = STEPS[Grade(row.grade)]
-        wanted = steps[steps.index(step) :] if step in steps else [one for one in steps if not _done(row, one)]
-        found = foresee(Course(row, operator, wait=time.sleep), wanted)
+        given = {"grade": options["grade"], "began_at": options["began"], "from_step": step}
+        row = as_begun(options["incident"], operator, **given)
+        found = foresee(Course(row, operator, wait=time.sleep), left(row))
         if options["json"]:
             self.stdout.write(json.dumps({"incident": row.incident, "grade": row.grade, "steps": found}))
-            return True
+            return
         for one, words in found.items():
             self.stdout.write(f"{one:11} {words}")
         self.stdout.write("Nothing was changed.")
-        return True
 
-    def _told(self, row: Recovery, options: dict) -> bool:
+    def _told(self, row: Recovery, options: dict) -> None:
         self.stdout.write(json.dumps(as_dict(row)) if options["json"] else as_page(row))
-        return True
 
     def _found(self, incident: str) -> Recovery:
         row = Recovery.objects.filter(incident=incident).first()
         if row is None:
             raise CommandError(f"There was no recovery from {incident!r}.", returncode=UNUSABLE)
         return row
-
-
-def _done(row: Recovery, step: Step) -> bool:
-    told = row.steps.get(step) or {}
-    return bool(told.get("done_at") or told.get("skipped"))

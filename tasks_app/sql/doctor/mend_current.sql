@@ -1,4 +1,4 @@
--- mend_current: of a unit without a current row, the newest becomes it. It is over, so nothing runs by that.
+-- mend_current: of a unit without a current row, the newest becomes it. Whether it runs is up to its state, as before.
 UPDATE punctual_task t
 SET current = TRUE, updated_at = clock_timestamp()
 FROM (

@@ -108,6 +108,24 @@ def test_an_event_that_was_told_and_is_not_known_any_more_is_noted_by_the_next_b
     assert (detail["event"], detail["to"]) == ("task.succeeded", "billing")
 
 
+def test_what_was_told_about_no_task_or_for_two_tenants_is_noted_each(row):
+    told = witness(row)
+    lane = event_of(10**9)._replace(type="lane.paused", task=None, task_type=None, key=None)
+    unit = event_of(10**9 + 2)._replace(task=None)
+    told.told("billing", [lane, lane._replace(row=lane.row + 1)])
+    told.told("billing", [unit, unit._replace(row=unit.row + 1, tenant="umbrella")])
+
+    told.compare(promoted(row), beat=True)
+
+    subjects = AuditEntry.objects.filter(verb="failover").values_list("subject", flat=True)
+    assert sorted(subjects) == [
+        "acme T k",
+        "event lane.paused in row 1000000000",
+        "event lane.paused in row 1000000001",
+        "umbrella T k",
+    ]
+
+
 def test_a_new_connection_of_a_beat_looks_for_them_too(row, monkeypatch):
     """That is the first look after a failover, and the only one that finds another timeline."""
     scheduled("a")

@@ -1,6 +1,7 @@
 """What operators use: status, pruning and chores."""
 
 import json
+import re
 from datetime import timedelta
 from io import StringIO
 
@@ -9,6 +10,7 @@ from django.core.management import call_command
 from django.db import connection
 from django.db.models.functions import Now
 
+from tasks_app import sql
 from tasks_app.client import schedule, schedule_many
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lanes import LANES
@@ -24,6 +26,7 @@ from tasks_app.engine.operations.campaigns import start_matching
 from tasks_app.engine.watch.browse import Filter
 from tasks_app.engine.watch.status import read_status
 from tasks_app.lifecycle.campaigns import verbs as campaigns
+from tasks_app.lifecycle.installation import look
 from tasks_app.lifecycle.limited import Wanted, claim_limited, declare_limits
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.reap import reap
@@ -219,6 +222,7 @@ CAUSES = {
     "reap": (lambda: claimed("a"), "UPDATE punctual_batch SET lease_until = now() - interval '1 s'"),
     "lose": (lambda: away("a"), "UPDATE punctual_away SET until = now() - interval '1 s'"),
     "campaign": (a_paused_campaign, "UPDATE punctual_campaign SET state = 'RUNNING', next_at = now()"),
+    "overdue": (look, "UPDATE punctual_installation SET answer = '{}'"),
     "release": (lambda: None, "INSERT INTO punctual_wait (task, parent) VALUES (2, 1)"),
     "move": (lambda: settled(started("a")), "UPDATE punctual_batch SET finished_at = now() - interval '1 hour'"),
     "alarm": (a_rule_that_is_off, "UPDATE punctual_alarm_rule SET enabled = TRUE"),
@@ -235,6 +239,11 @@ def taken(*wanted: str) -> list[str]:
     found = [name for (name,) in run("take_chores", beat | due)]
     assert not MaintenanceEntry.objects.filter(next_at__year=2020).exists()
     return found
+
+
+def test_all_chores_that_may_be_idle_are_looked_at_here():
+    idle = re.findall(r"SELECT '(\w+)'", sql._text("take_chores").partition("idle AS")[2])
+    assert sorted(idle) == sorted(CAUSES)
 
 
 @pytest.mark.parametrize("name", CAUSES)

@@ -365,6 +365,21 @@ def test_a_dry_run_says_what_each_step_would_do_and_changes_nothing():
     ]
 
 
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["INC-2", "--grade", "P2", "--from", "replay"], "a recovery of grade P2 has no step 'replay'"),
+        (["INC-1", "--grade", "P2"], "incident 'INC-1' is being recovered from as P1"),
+        (["INC-2", "--began", "2090-01-01"], "can't have begun at 2090-01-01"),
+    ],
+)
+def test_a_dry_run_refuses_what_the_real_one_would(words, says):
+    begin("INC-1", operator())
+
+    with pytest.raises(CommandError, match=says):
+        command(*words, "--dry-run")
+
+
 def test_the_command_prints_the_report_or_json():
     told = json.loads(command("INC-1", "--grade", "P2", "--json", "--by", "ana", "--reason", "the rack burnt")[0])
     assert (told["status"], told["grade"], told["by"]) == ("RECOVERY_COMPLETED", "P2", "ana")

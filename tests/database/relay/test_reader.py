@@ -83,6 +83,23 @@ def test_more_rows_and_windows_than_one_look_lists_are_read_all_the_same(monkeyp
     assert pending(Cursor(0), everything) == 10
 
 
+def test_what_lies_between_two_places_is_counted(monkeypatch):
+    monkeypatch.setattr(reader, "ROWS", 2)
+    monkeypatch.setattr(reader, "WINDOWS", 1)
+    rows = []
+    for number in range(4):
+        rows.append(write(f"{number}a", f"{number}b", f"{number}c"))
+        cut()
+
+    def between(first: Cursor, last: Cursor) -> int:
+        return pending(first, everything, until=last)
+
+    assert between(Cursor(0), Cursor(3, rows[2], 1)) == 7
+    assert between(Cursor(1, rows[0], 2), Cursor(3, rows[2], 1)) == 5
+    assert between(Cursor(1, rows[0], 1), Cursor(1, rows[0], 2)) == 1
+    assert (between(Cursor(2), Cursor(3)), between(Cursor(3), Cursor(3)), between(Cursor(0), Cursor(9))) == (3, 0, 12)
+
+
 def test_a_large_stretch_that_nobody_wants_is_passed_over_step_by_step(monkeypatch):
     monkeypatch.setattr(reader, "ROWS", 2)
     for number in range(5):

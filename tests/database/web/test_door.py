@@ -5,14 +5,14 @@ from contextlib import contextmanager
 
 import psycopg
 import pytest
-from django.db import connection, connections
+from django.db import ProgrammingError, connection, connections
 from django.test import Client
 
 from chaos.proxy import Proxy
 from tasks_app.client import schedule
 from tasks_app.core.shedding import Kind, Knock, Level
 from tasks_app.engine.web import door as doors
-from tasks_app.engine.web import riding
+from tasks_app.engine.web import riding, standby
 from tasks_app.engine.web.knock import Knocking
 from tasks_app.models import ScheduleTask
 from tests.support.api import Api
@@ -229,3 +229,28 @@ def test_health_answers_while_the_database_is_stalled(door, proxy):
 def cursor_execute(statement: str) -> None:
     with connection.cursor() as cursor:
         cursor.execute(statement)
+
+
+def test_one_that_is_shed_asks_no_server_whether_it_takes_writes(door, monkeypatch, client):
+    asked = []
+    monkeypatch.setattr(standby.STANDBY, "connect", lambda: asked.append(1))
+    strained(door, SLOW)
+
+    assert (Api().get("/tasks").status, client.get("/console/").status_code, asked) == (503, 503, [])
+
+
+def test_a_primary_that_answers_and_refuses_a_statement_is_no_reason_to_read_elsewhere(monkeypatch):
+    reads, ours = standby.StandbyReads(), connection
+    monkeypatch.setitem(ours.settings_dict, "HOST", f"{ours.settings_dict['HOST']},elsewhere.invalid")
+    monkeypatch.setattr(ours, "in_atomic_block", False)
+
+    def fails() -> None:
+        raise ProgrammingError("relation does not exist")
+
+    monkeypatch.setattr(standby, "read_facts", fails)
+    try:
+        reads.connect()
+    finally:
+        vars(ours).pop("_punctual_number", None)
+
+    assert not reads.reading

@@ -98,17 +98,30 @@ def read(cursor: Cursor, wanted: Wanted, since: datetime | None = None, most: in
     return chunk
 
 
-def pending(cursor: Cursor, wanted: Wanted, since: datetime | None = None, most: int = 1_000_000) -> int:
-    """How many events it has still to get; counted up to about `most`."""
+def pending(
+    cursor: Cursor,
+    wanted: Wanted,
+    since: datetime | None = None,
+    most: int = 1_000_000,
+    until: Cursor | None = None,
+) -> int:
+    """How many events it has still to get, or would get until it is there; counted up to about `most`."""
     number = 0
     while number < most:
         listed = _list(cursor, since)
         for one in listed:
-            if one.id is not None and wanted(one.tenant, one.event, one.task_type):
-                number += one.count - (cursor.place if one.id == cursor.row_id else 0)
+            if one.id is None:
+                continue
+            count = one.count
+            if until is not None and (one.no, one.id) >= (until.window_no, until.row_id):
+                count = until.place if (one.no, one.id) == (until.window_no, until.row_id) else 0
+            if count and wanted(one.tenant, one.event, one.task_type):
+                number += count - (cursor.place if one.id == cursor.row_id else 0)
         if not listed:
             break
         last = listed[-1]
+        if until is not None and last.no > until.window_no:
+            break
         full = len(listed) == ROWS and last.id is not None
         cursor = Cursor(last.no, last.id + 1) if full else Cursor(last.no + 1)
     return number

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import NamedTuple
 
-from tasks_app.core.recovery import LIMITS, STEPS, WORDS, Grade, Step
+from tasks_app.core.recovery import LIMITS, WORDS, Step
 from tasks_app.database import atomic
 from tasks_app.lifecycle import recovery as row_of
 from tasks_app.models import Recovery
@@ -38,10 +38,7 @@ _WAYS = {
 def recover(course: Course) -> Recovery:
     """Do all steps that are not done. StepFailed, Overtaken or a kill end it: run again, it goes on there."""
     recovery = course.recovery
-    for step in STEPS[Grade(recovery.grade)]:
-        known = recovery.steps.get(step) or {}
-        if known.get("skipped") or known.get("done_at"):
-            continue
+    for step in row_of.left(recovery):
         course.say(f"{step}: {WORDS[step]} …")
         _do(course, step)
         course.say(f"  {recovery.steps[step]['words']}")

@@ -1,7 +1,8 @@
 """The steps of a recovery, each safe to do again; and what each would do.
 
-What changes something here is one transaction with the note that it is done: whoever is killed has done all of it or
-nothing. What takes its time (waiting for lanes, reaping, checking, comparing) does nothing twice by itself.
+Freezing, replaying and unfreezing are one transaction each with the note that they are done: whoever is killed has done
+all of it or nothing. What takes its time (taking over, waiting for lanes, reaping, checking, comparing) does nothing
+twice by itself.
 """
 
 import time
@@ -252,11 +253,7 @@ def to_replay(since: datetime) -> list[Again]:
         here = Cursor(row.window_no, row.row_id, row.place)
         if first is None or here <= Cursor(first):
             continue
-        wanted = wanted_by(row)
-        events = pending(Cursor(first), wanted, row.since, EVENTS_BOUND) - pending(
-            here, wanted, row.since, EVENTS_BOUND
-        )
-        found.append(Again(row, max(events, 0)))
+        found.append(Again(row, pending(Cursor(first), wanted_by(row), row.since, EVENTS_BOUND, until=here)))
     return found
 
 
