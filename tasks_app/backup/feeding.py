@@ -35,7 +35,6 @@ class Feeder:
 
     def __init__(self, sources: Sources, folder: Path, names: list[str]) -> None:
         self.lost: dict[str, str] = {}  # segments that nobody could give, and why
-        self.fed = 0
         self._sources, self._folder, self._names = sources, folder, names
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -80,8 +79,7 @@ class Feeder:
             while self._given < len(self._names) and not self._stopped.is_set():
                 until = min(self.asked() + AHEAD, len(self._names))
                 if until > self._given:
-                    for _ in pool.map(self._give, self._names[self._given : until]):
-                        self.fed += 1
+                    list(pool.map(self._give, self._names[self._given : until]))
                     self._given = until
                 self._forget()
                 self._stopped.wait(PAUSE_SECONDS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from tasks_app.conf import conf
 from tasks_app.core.wal import is_history, segment_of
@@ -17,8 +17,9 @@ from .shipping import PACKED
 logger = logging.getLogger(__name__)
 
 
-def mend(places: Sequence[Store], segment_bytes: int) -> int:
-    """Copy from each place to each other what that lacks, and should have; the number of files."""
+def mend(places: Sequence[Store], segment_bytes: int, on_its_way: Collection[str] = ()) -> int:
+    """Copy from each place to each other what that lacks, and should have; the number of files. Segments that are on
+    their way there already are left to whoever brings them."""
     bases: dict[Store, list[Base]] = {}
     logs: dict[Store, set[str]] = {}
     proved: set[str] = set()
@@ -41,7 +42,11 @@ def mend(places: Sequence[Store], segment_bytes: int) -> int:
             if source is not target:
                 labels = {base.label for base in bases[target]}
                 lacking = [base for base in wanted if base in bases[source] and base.label not in labels]
-                lacking_log = [name for name in logs[source] - logs[target] if _counts(name, first, segment_bytes)]
+                lacking_log = [
+                    name
+                    for name in logs[source] - logs[target]
+                    if _counts(name, first, segment_bytes) and name.removesuffix(PACKED) not in on_its_way
+                ]
                 try:
                     done += _copy(source, target, lacking, sorted(lacking_log), proved)
                 except FAULTS as error:

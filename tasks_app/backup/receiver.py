@@ -22,6 +22,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.5, 10.0
 STATUS_SECONDS = 1
 # The server no longer has the log that comes next: what has arrived ends here, and a new base must begin after it.
 GAP = re.compile("has already been removed|is ahead of the WAL flush position|not in this server's history")
+SLOT_FAULTS = (BackupError, OSError, subprocess.TimeoutExpired)
 LOST = re.compile("can no longer access replication slot|slot has been invalidated|can no longer get changes")
 
 
@@ -62,14 +63,20 @@ class Receiver:
         """Whether the server has no more of what comes next."""
         return bool(GAP.search(self.error) or LOST.search(self.error))
 
-    def begin_anew(self) -> None:
-        """What has arrived is taken as all that there will be; it goes on from where the slot is."""
+    def begin_anew(self) -> bool:
+        """What has arrived is taken as all that there will be; it goes on from where the slot is. False: not yet, since
+        the server doesn't let go of the slot."""
+        if LOST.search(self.error):
+            try:
+                self._slot("--drop-slot")
+            except SLOT_FAULTS as error:
+                logger.warning("backup.slot_not_dropped error=%s", error)
+                return False
         for path in self._spool.iterdir():
             if path.name != LOG and path.name != "lock":
                 path.unlink()
-        if LOST.search(self.error):
-            self._slot("--drop-slot")
         self.error, self._start_at = "", 0.0
+        return True
 
     def stop(self) -> None:
         if self._process is not None:
@@ -80,7 +87,7 @@ class Receiver:
         try:
             # A server that has just become the primary may not have it.
             self._slot("--create-slot", "--if-not-exists")
-        except (BackupError, OSError, subprocess.TimeoutExpired) as error:
+        except SLOT_FAULTS as error:
             if not self.error:
                 logger.warning("backup.receiver_failed error=%s", error)
             self.error = str(error)

@@ -49,6 +49,7 @@ class Shipper:
         self._growing: dict[str, Growing] = {}
         self._compared: set[str] = set()
         self._has_folder = False
+        self.rounds = 0  # in which all that there was has been taken there
         self._ask_again = self._look_again = 0.0
 
     @property
@@ -69,6 +70,7 @@ class Shipper:
         if self.error:
             logger.info("backup.place_back place=%s", self.store.label)
         self.error = ""
+        self.rounds += 1
         return done
 
     def _ship(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -99,19 +100,32 @@ class Sources:
 
     def read(self, name: str) -> bytes:
         """A segment or a history, from whoever has it whole; else as far as pieces of it reach."""
-        problems = []
+        problems, found = [], []
         for store in self._whole.get(name, ()):
             try:
                 return self._from_spool(name) if store is None else segment_in(store, name, self.segment_bytes)
             except FAULTS as error:
                 problems.append(f"{store.label if store else self.spool}: {error}")
                 logger.warning("restore.unreadable segment=%s error=%s", name, problems[-1])
-        found = [self._joined(name, store) for store in {store for store, _ in self._pieces.get(name, ())}]
         if name in self._growing:
-            found.append(self._from_spool(name + PARTIAL))
+            try:
+                found.append(self._from_spool(name + PARTIAL))
+            except FAULTS as error:
+                problems.append(f"{self.spool}: {error}")
+        if problems and (whole := self._by_now(name)) is not None:
+            return whole
+        found += [self._joined(name, store) for store in {store for store, _ in self._pieces.get(name, ())}]
         if not found:
             raise OSError("; ".join(problems) or "nobody has it")
         return max(found, key=lambda data: len(data.rstrip(b"\0")))
+
+    def _by_now(self, name: str) -> bytes | None:
+        """A stream may have completed it since the look, and taken it to a place."""
+        for store in (*([None] if self.spool else []), *self.places):
+            if store not in self._whole.get(name, ()) or store is None:
+                with suppress(*FAULTS):
+                    return self._from_spool(name) if store is None else segment_in(store, name, self.segment_bytes)
+        return None
 
     def _joined(self, name: str, store: Store) -> bytes:
         pieces = []

@@ -43,7 +43,7 @@ SAMPLES = 4_000  # moments of which the position is remembered: more than an hou
 
 
 class Stream:
-    """`run_once` looks at everything once; `run` does that until it is told to stop."""
+    """`run` does it until it is told to stop; `run_once` is once what its threads do again and again."""
 
     def __init__(self, *, synchronous: bool = False) -> None:
         self.facts: ServerFacts = ask_server()
@@ -57,16 +57,15 @@ class Stream:
         self._known: dict[str, dict[str, Any]] = {}  # what lies in each place, as of the last look
         self._note_at = 0.0
         self._tended: Tended | None = None
+        self._rounds_at_gap: list[int] | None = None  # of the shippers, when it was noticed
 
     def run_once(self) -> None:
         """The log, as far as it has arrived, is taken to all places that can be reached; and it is noted."""
-        self.receiver.run_once()
-        self._over_gap()
+        self._receive()
         for shipper in self.shippers:
             shipper.run_once()
         if any(one.hole for one in self.shippers):
-            mend(self.places, self.facts.segment_bytes)
-        self._clean_spool()
+            self.mend()
         self.note()
 
     def run(self, stopped: threading.Event) -> None:
@@ -78,9 +77,7 @@ class Stream:
             thread.start()
         try:
             while not stopped.is_set():
-                self.receiver.run_once()
-                self._over_gap()
-                self._clean_spool()
+                self._receive()
                 if time.monotonic() >= self._note_at:
                     self.note()
                 stopped.wait(PAUSE_SECONDS)
@@ -90,6 +87,15 @@ class Stream:
                 thread.join(STOP_SECONDS)  # one that hangs ends with the process
             self.close()
             close_connections()
+
+    def _receive(self) -> None:
+        self.receiver.run_once()
+        self._over_gap()
+        self._clean_spool()
+
+    def mend(self) -> None:
+        """What a place lacks it gets from another, except for what it is about to get from the spool."""
+        mend(self.places, self.facts.segment_bytes, {name for name, _ in spooled(self.spool, self.facts.segment_bytes)})
 
     def close(self) -> None:
         self.receiver.stop()
@@ -139,18 +145,30 @@ class Stream:
     def _over_gap(self) -> None:
         """The server no longer has what comes next: take what there is to the places, and go on with a new base."""
         if not self.receiver.gap:
+            self._rounds_at_gap = None
             return
-        there = set.union(*(one.whole or set() for one in self.shippers))
-        names = spooled(self.spool, self.facts.segment_bytes)
-        if any(complete and name not in there for name, complete in names):
+        if self._rounds_at_gap is None:
+            self._rounds_at_gap = [one.rounds for one in self.shippers]
+        if self.receiver.alive or not self._all_taken(self._rounds_at_gap):
             return
         logger.error("backup.gap error=%s", self.receiver.error)
-        self.receiver.begin_anew()
+        if not self.receiver.begin_anew():
+            return
+        self._rounds_at_gap = None
         self._samples.clear()
         for shipper in self.shippers:
             shipper.position = None
         if self._tended:
             self._tended.base_wanted = True
+
+    def _all_taken(self, rounds: list[int]) -> bool:
+        """Whether what had arrived is in the places: complete segments in one of them, the last pages of the one in the
+        making in all that answer. Of two rounds of a shipper, the second has begun after that."""
+        answering = [(one, since) for one, since in zip(self.shippers, rounds, strict=True) if not one.error]
+        if not answering or any(one.rounds < since + 2 for one, since in answering):
+            return False
+        there = set.union(*(one.whole or set() for one in self.shippers))
+        return all(name in there for name, complete in spooled(self.spool, self.facts.segment_bytes) if complete)
 
 
 class Tended:
@@ -179,7 +197,7 @@ class Tended:
 
     def _tend(self) -> None:
         stream = self._stream
-        mend(stream.places, stream.facts.segment_bytes)
+        stream.mend()
         last = newest(stream.places)
         unprotected = self.base_wanted or self._all_holes() or self._left_behind(last)
         if unprotected or base_due(last):

@@ -244,6 +244,36 @@ def test_a_killed_receiver_and_a_new_stream_go_on_without_a_hole(stream, ground)
     assert b"three" in data.read(data.segments_since(ground.base)[-1])
 
 
+def test_before_a_gap_the_last_pages_that_have_arrived_go_to_the_places(stream, ground):
+    ship(stream)
+    commit_task("the last before the gap")
+    partial = lambda: next(path for path in stream.spool.iterdir() if path.name.endswith(".partial"))  # noqa: E731
+    wait_until(lambda: stream.receiver.run_once() or b"the last before the gap" in partial().read_bytes(), SECONDS)
+    name = partial().name.removesuffix(".partial")
+    stream.receiver.stop()
+    stream.receiver._start_at = float("inf")
+    stream.receiver.error = "requested WAL segment has already been removed"
+
+    stream._receive()
+    assert partial().exists()
+    wait_until(lambda: stream.run_once() or not stream.receiver.gap, SECONDS)
+
+    assert not [path for path in stream.spool.iterdir() if path.name.startswith(name)]
+    for store in ground.stores():
+        assert b"the last before the gap" in Sources([store], None).look().read(name)
+
+
+def test_a_slot_that_cannot_be_dropped_yet_ends_no_stream(stream, monkeypatch):
+    ship(stream)
+    stream.receiver.stop()
+    stream.receiver.error = "can no longer access replication slot"
+    monkeypatch.setattr(stream.receiver, "_start_at", float("inf"))
+    monkeypatch.setattr("tasks_app.backup.receiver.slot_name", lambda: "no_such_slot")
+
+    there = sorted(stream.spool.iterdir())
+    assert (stream.receiver.begin_anew(), sorted(stream.spool.iterdir())) == (False, there)
+
+
 def test_a_base_that_was_not_finished_does_not_exist(stream, ground):
     half = ground.a / ask_server().system / "base" / "20200101T000000-000Z"
     half.mkdir(parents=True)

@@ -133,6 +133,33 @@ def test_a_place_gets_from_another_what_it_lacks_and_should_have(tmp_path, setti
     assert mend([a, b], SIZE) == 0
 
 
+def test_a_segment_that_is_on_its_way_to_a_place_is_left_to_whoever_brings_it(tmp_path):
+    a, b = a_place(tmp_path / "a"), a_place(tmp_path / "b", 2)
+    put_base(a, 1, 10)
+    put_base(b, 1, 10)
+    put_log(a, 10, 11)
+
+    assert mend([a, b], SIZE, {Segment(1, 11, SIZE).name}) == 1
+    assert log_in(b) == {f"{Segment(1, 10, SIZE).name}.zst"}
+
+
+def test_what_a_stream_completes_or_takes_to_a_place_while_a_restore_reads_is_found_there(tmp_path):
+    store, spool = a_place(tmp_path / "a"), tmp_path / "spool"
+    spool.mkdir()
+    put_base(store, 1, 10)
+    first, second = (Segment(1, number, SIZE).name for number in (11, 12))
+    (spool / first).write_bytes(b"1" * SIZE)
+    (spool / f"{second}.partial").write_bytes(b"2")
+    sources = Sources([store], spool).look()
+
+    store.put(f"{FOLDER}/{first}.zst", wrap(b"1" * SIZE))
+    (spool / first).unlink()
+    (spool / f"{second}.partial").write_bytes(b"2" * SIZE)
+    (spool / f"{second}.partial").rename(spool / second)
+
+    assert (sources.read(first), sources.read(second)) == (b"1" * SIZE, b"2" * SIZE)
+
+
 def test_what_is_wrapped_comes_back_or_is_refused():
     data = b"some bytes" * 100
     wrapped = wrap(data)
