@@ -294,5 +294,3 @@ class Succeeded:
 
 SUCCEEDED = None  # the outcome that needs no words; a batch of successes then costs no objects
 Outcome = Succeeded | Failure | NotYet | Skipped | Returned | GoneAway | None
-
-_UNREAD = object()
