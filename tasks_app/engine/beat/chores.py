@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -98,9 +98,14 @@ CHORES = (
 )
 
 
+ALL = frozenset(chore.name for chore in CHORES)
 # In quarantine only what nobody else sees; in a rehearsal also what brings back tasks whose worker died.
 IN_QUARANTINE = frozenset({"count"})
 IN_REHEARSAL = IN_QUARANTINE | {"reap"}
+# A beat that has just started has tasks to dispatch, perhaps all that fell due while there was none. In its first looks
+# it does only what brings back tasks whose worker died.
+FIRST = frozenset({"reap", "lose"})
+FIRST_LOOKS = 2
 ERROR_LENGTH = 300  # of what is kept of an error; the log has all of it
 
 
@@ -156,24 +161,26 @@ class Chores(threading.Thread):
         self._aside: dict[str, threading.Thread] = {}
 
     def run(self) -> None:
+        looks = 0
         while not self._stopped.is_set():
-            self.look()
+            self.look(FIRST if looks < FIRST_LOOKS else ALL)
+            looks += 1
             self._stopped.wait(conf().NODE_SECONDS)
         self._leave()
 
-    def look(self) -> None:
+    def look(self, names: Collection[str] = ALL) -> None:
         """run_once, whatever comes of it."""
         try:
-            self.run_once()
+            self.run_once(names)
         except Exception as error:
             known = isinstance(error, DatabaseError | InterfaceError)
             log.error("maintenance.failed error=%r", str(error), exc_info=not known)
             self._declared = False
             our_connection().close()
-            note_failure([chore.name for chore in CHORES if chore.every() > 0], error)
+            note_failure([chore.name for chore in CHORES if chore.name in names and chore.every() > 0], error)
 
-    def run_once(self) -> list[str]:
-        """Returns the names of the chores this beat did."""
+    def run_once(self, names: Collection[str] = ALL) -> list[str]:
+        """Of these chores, do those that are due; returns their names."""
         if not self._declared:
             run("declare_chores", {"names": [chore.name for chore in CHORES]})
             self._declared = True
@@ -181,7 +188,8 @@ class Chores(threading.Thread):
             self._stop_forbidden()
         # What this beat still does from last time is left to the others.
         busy = {name for name, thread in self._aside.items() if thread.is_alive()}
-        free = [chore for chore in CHORES if chore.every() > 0 and chore.name not in busy and _allowed(chore.name)]
+        wanted = [chore for chore in CHORES if chore.name in names and chore.every() > 0]
+        free = [chore for chore in wanted if chore.name not in busy and _allowed(chore.name)]
         taken = run(
             "take_chores",
             {

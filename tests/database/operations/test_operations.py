@@ -17,7 +17,7 @@ from tasks_app.core.lanes import LANES
 from tasks_app.engine import nodes
 from tasks_app.engine.beat import mover
 from tasks_app.engine.beat.alarms.alarm import alarm
-from tasks_app.engine.beat.chores import CHORES, Chores
+from tasks_app.engine.beat.chores import ALL, CHORES, FIRST, Chores
 from tasks_app.engine.beat.leases import Leases
 from tasks_app.engine.beat.retention import prune
 from tasks_app.engine.canary import CANARY, send_canaries
@@ -157,6 +157,28 @@ def test_a_chore_is_done_by_one_beat_each_time_it_is_due(lost_batch):
     MaintenanceEntry.objects.filter(name="prune").update(next_at="2020-01-01T00:00:00Z")
     assert two.run_once() == ["prune"]
     assert Node.objects.filter(kind=Node.BEAT).count() == 2
+
+
+class Recorded(Chores):
+    """Ends after a few looks, and knows for which chores it looked."""
+
+    def look(self, names=ALL) -> None:
+        self.seen = [*getattr(self, "seen", []), names]
+        super().look(names)
+        if len(self.seen) == 4:
+            self._stopped.set()
+
+
+def test_a_beat_that_has_just_started_leaves_what_can_wait_until_it_has_dispatched(lost_batch):
+    beat = Recorded(nodes.new_node_id(), "beat-1")
+    beat.run()
+    beat.wait_aside()
+
+    assert beat.seen == [FIRST, FIRST, ALL, ALL]
+    assert Chores(nodes.new_node_id(), "beat-2").run_once(FIRST) == []  # the first has reaped
+    MaintenanceEntry.objects.update(next_at="2020-01-01T00:00:00Z")
+    TaskBatch.objects.update(finished_at=None, lease_until="2020-01-01T00:00:00Z")
+    assert Chores(nodes.new_node_id(), "beat-2").run_once(FIRST) == ["reap"]
 
 
 def test_a_chore_that_fails_takes_no_other_along():
