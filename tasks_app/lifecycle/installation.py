@@ -4,7 +4,7 @@ import json
 import logging
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from uuid import UUID
 
@@ -67,23 +67,41 @@ class Row:
 
 def read_installation() -> Row | None:
     """None: no beat or worker has looked yet, so nothing is known."""
-    for uid, environment, facts, *rest, answer, silent, unseen, standbys in run("read_installation", {}):
-        known = None if facts is None else Facts.of(json.loads(facts))
-        ordered = None if answer is None else json.loads(answer)
-        return Row(uid, environment, known, *rest, ordered, silent, unseen, json.loads(standbys))
-    return None
+    return next((_row(*found) for found in run("read_installation", {})), None)
+
+
+def _row(uid: UUID, environment: str, facts: str | None, *rest: object) -> Row:
+    *rest, answer, silent, unseen, standbys = rest
+    known = None if facts is None else Facts.of(json.loads(facts))
+    ordered = None if answer is None else json.loads(answer)
+    return Row(uid, environment, known, *rest, ordered, silent, unseen, json.loads(standbys))
 
 
 def read_facts() -> Facts:
     """Of the server that this thread talks to."""
+    found = _unless_refused("read_facts")
+    return Facts(*(run("read_few_facts", {})[0] if found is None else found))
+
+
+def _read_both() -> tuple[Facts, Row | None]:
+    """The facts of the server, and what is noted in its database."""
+    found = _unless_refused("look")
+    if found is None:
+        return Facts(*run("read_few_facts", {})[0]), read_installation()
+    of_server, noted = found[: len(fields(Facts))], found[len(fields(Facts)) :]
+    return Facts(*of_server), None if noted[0] is None else _row(*noted)
+
+
+def _unless_refused(statement: str) -> tuple | None:
+    """Its row; None: the server keeps to itself what it asks for."""
     try:
         # A refusal would end the caller's transaction.
         with atomic() if our_connection().in_atomic_block else nullcontext():
-            return Facts(*run("read_facts", {})[0])
+            return run(statement, {})[0]
     except DatabaseError as error:
         if not isinstance(error.__cause__, _REFUSED):
             raise
-        return Facts(*run("read_few_facts", {})[0])
+        return None
 
 
 def stranger(row: Row | None) -> str | None:
@@ -100,7 +118,7 @@ def stranger(row: Row | None) -> str | None:
 def look(check: Callable[[Facts, Row | None], None] | None = None) -> Row:
     """The installation after this look. A database that may be a copy is in quarantine from now on; a standby of ours
     that was promoted is adopted. `check` may refuse the server before anything is concluded."""
-    facts, row = read_facts(), read_installation()
+    facts, row = _read_both()
     if check is not None:
         check(facts, row)
     if row is not None and (row.quarantined or stranger(row)):
