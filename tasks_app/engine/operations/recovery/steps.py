@@ -13,7 +13,16 @@ from typing import NamedTuple
 
 from tasks_app.core.errors import NothingToDo, PunctualError
 from tasks_app.core.phrases import counted
-from tasks_app.core.recovery import HELD, IN_TURN, LETTERS_MOST, LETTERS_TAG, REPLAY_MINUTES, Grade, Step
+from tasks_app.core.recovery import (
+    HELD,
+    HOLD_MINUTES,
+    IN_TURN,
+    LETTERS_MOST,
+    LETTERS_TAG,
+    REPLAY_MINUTES,
+    Grade,
+    Step,
+)
 from tasks_app.core.scans import Finding
 from tasks_app.database import atomic, on_commit
 from tasks_app.engine.beat.compensation import compensate
@@ -83,7 +92,9 @@ class Course:
 def freeze(course: Course) -> Done:
     lanes = row_of.hold(course.recovery)
     on_commit(SENDER.wake_all)
-    return Done(f"Lanes {_listed(lanes)} are held, and backfills wait.", {"lanes": lanes})
+    minutes = course.recovery.hold_minutes or HOLD_MINUTES
+    words = f"Lanes {_listed(lanes)} are held, and backfills wait; a beat lets go {minutes} min after the last step."
+    return Done(words, {"lanes": lanes, "hold_minutes": minutes})
 
 
 def foresee_freeze(course: Course) -> str:
