@@ -412,6 +412,11 @@ def test_a_dry_run_says_what_each_step_would_do_and_changes_nothing():
     assert code == 0
     assert "letters     1 task would run again, as a campaign." in text
     assert "freeze      Lanes high, default, low, deferred, backfill would be held" in text
+    out = StringIO()
+    call_command("doctor", stdout=out)
+    rules = out.getvalue().partition(",")[0]  # both count the same
+    assert f"doctor      {rules}; all of them hold." in text
+    assert "2 more (place, past) look at what is over: --past" in out.getvalue()
     assert (Recovery.objects.count(), held(), Campaign.objects.count()) == (0, set(), 0)
     assert not AuditEntry.objects.exclude(verb="tag").exists()
     assert list(json.loads(command("INC-1", "--dry-run", "--json", "--from", "letters")[0])["steps"]) == [

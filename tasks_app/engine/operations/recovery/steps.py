@@ -28,6 +28,7 @@ from tasks_app.database import atomic, on_commit
 from tasks_app.engine.beat.compensation import compensate
 from tasks_app.engine.beat.relay.reader import Cursor, pending, wanted_by
 from tasks_app.engine.canary import CANARY
+from tasks_app.engine.doctor.checks import OF_LIVE
 from tasks_app.engine.doctor.examine import examine
 from tasks_app.engine.operations.campaigns import Pace
 from tasks_app.engine.operations.letters import deal_with, foresee
@@ -211,10 +212,11 @@ def foresee_reap(course: Course) -> str:
 
 
 def check_all(course: Course) -> Done:
-    found = examine(wait=course.wait)
+    found = examine(OF_LIVE, wait=course.wait)
     broken = {one.check.name: one.count for one in found if one.count}
     if not broken:
-        return Done(f"{counted(len(found), 'rule')} checked; all of them hold.", {"checked": len(found), "broken": {}})
+        words = f"{counted(len(found), 'rule')} checked in what is live; all of them hold."
+        return Done(words, {"checked": len(found), "broken": {}})
     told = ", ".join(f"{name} ({counted(count, 'row')})" for name, count in broken.items())
     words = f"! Broken: {told}. `manage.py doctor` names the rows and offers a repair."
     return Done(words, {"checked": len(found), "broken": broken})
