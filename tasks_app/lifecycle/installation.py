@@ -12,7 +12,7 @@ import psycopg
 from django.db import DatabaseError
 
 from tasks_app.conf import conf
-from tasks_app.core.installation import Facts, Finding, Found, Known, Limits, compare
+from tasks_app.core.installation import FORGET_STANDBY_SECONDS, Facts, Finding, Found, Known, Limits, compare
 from tasks_app.database import atomic, our_connection
 from tasks_app.models import Installation
 from tasks_app.sql import run
@@ -137,7 +137,7 @@ def look(check: Callable[[Facts, Row | None], None] | None = None) -> Row:
 
 def touch() -> None:
     """A sign of life of a beat that may dispatch."""
-    run("touch_installation", {})
+    run("touch_installation", {"forget": FORGET_STANDBY_SECONDS})
 
 
 def quarantine(reason: str, *, by: str = ITSELF, using: str | None = None) -> bool:

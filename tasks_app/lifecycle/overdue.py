@@ -146,7 +146,7 @@ def step(size: int = PAGE) -> Step:
         row = locked()
         if row.answer is None or row.state != Installation.ACTIVE:
             return Step(0, done=True)  # done, or stopped again: whoever lets it go on gives another answer
-        touch()  # whoever carries it out keeps beats from giving their sign of life
+        touch()  # whoever carries it out is there, also if no beat is yet
         if back := put_back(size):
             return Step(back, done=False)
         ordered = row.answer
