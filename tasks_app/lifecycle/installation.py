@@ -13,6 +13,7 @@ from django.db import DatabaseError
 
 from tasks_app.conf import conf
 from tasks_app.core.installation import FORGET_STANDBY_SECONDS, Facts, Finding, Found, Known, Limits, compare
+from tasks_app.core.tenants import INTERNAL_TENANT
 from tasks_app.database import atomic, our_connection
 from tasks_app.models import Installation
 from tasks_app.sql import run
@@ -23,6 +24,7 @@ log = logging.getLogger(__name__)
 
 ITSELF = "punctual"  # who acts, when nobody told it to
 SUBJECT = "installation"
+QUARANTINED = "installation.quarantined"  # the event
 SKIPPED_NUMBERS = 10_000  # of tasks and events, after a failover
 # What a server answers that keeps its own files to itself.
 _REFUSED = (
@@ -143,7 +145,8 @@ def touch() -> None:
 def quarantine(reason: str, *, by: str = ITSELF, using: str | None = None) -> bool:
     """From the commit on nothing is dispatched and nobody is called. False: it was in quarantine already, for another
     reason, which stays. `using` is another alias than ours: a restore knows the database that it has just made."""
-    return bool(run("quarantine", {"reason": reason, "by": by}, using))
+    event = QUARANTINED if QUARANTINED in conf().kept_events else None
+    return bool(run("quarantine", {"reason": reason, "by": by, "tenant": INTERNAL_TENANT, "event": event}, using))
 
 
 def locked() -> Row:
