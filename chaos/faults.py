@@ -10,6 +10,7 @@ from tasks_app.embedded import Services
 from tasks_app.embedded.standby import Standby
 
 from . import curbs
+from .copies import Copy
 from .fleet import Fleet
 from .receiver import Receiver
 from .rubbish import RUBBISH, forged
@@ -26,6 +27,8 @@ class Faults:
         self._fleet = fleet
         self._standby = standby
         self.receiver: Receiver | None = None  # of webhooks, if there is one
+        self.copy: Copy | None = None  # of the database, while there is one
+        self.wrong_copies: list[str] = []  # what those did that there were
 
     def begin(self, fault: Fault) -> None:
         getattr(self, f"begin_{fault.kind}")(fault.target)
@@ -118,6 +121,15 @@ class Faults:
 
     def end_lose_primary(self, _: str) -> None:
         self._standby.promote()
+
+    def begin_copy(self, _: str) -> None:
+        """Its files, started beside it with a beat and a worker, as if they were the original's."""
+        self.copy = Copy(self._services.postgres, self._fleet.folder, self._fleet.env)
+        self.copy.begin()
+
+    def end_copy(self, _: str) -> None:
+        self.wrong_copies += self.copy.end()
+        self.copy = None
 
     def begin_cut_connections(self, _: str) -> None:
         self._services.postgres.wait_ready()  # it may just come back from an earlier fault

@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -61,11 +62,11 @@ class Fleet:
     members: dict[str, Member] = field(default_factory=dict)
     hung: int = 0  # processes that did not heed SIGTERM
 
-    def start(self) -> None:
+    def start(self, beats: Sequence[str] = BEATS, workers: Sequence[str] = WORKERS) -> None:
         celery = [sys.executable, "-m", "celery", "--quiet", "-A", "scheduler_project"]
-        for name in BEATS:
+        for name in beats:
             self._add(name, [*celery, "beat"])
-        for name in WORKERS:
+        for name in workers:
             self._add(name, [*celery, "worker", f"--concurrency={SLOTS}", "-n", f"{name}@chaos", *QUIET])
 
     def look(self) -> None:

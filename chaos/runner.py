@@ -10,7 +10,7 @@ import time
 from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 import psycopg
@@ -87,6 +87,7 @@ class _Run:
     def go(self, tasks: int, ending: ExitStack) -> Result:
         self.fleet.start()
         ending.callback(self.fleet.stop)
+        ending.callback(lambda: self.faults.copy and self.faults.copy.discard())
         self._wait_for_fleet()
         dead = self._die(tasks // 4) if self.scenario.replays else []
         wishes = self._wishes(tasks // 10 if self.scenario.graphs else tasks)
@@ -124,7 +125,8 @@ class _Run:
     def _result(self, wishes: Sequence[Wish], drained_after: float) -> Result:
         from . import evidence
 
-        verdict = judge(evidence.gather(self.scenario, self.script, wishes, self.fleet, (self.calm, self.end)))
+        found = evidence.gather(self.scenario, self.script, wishes, self.fleet, (self.calm, self.end))
+        verdict = judge(replace(found, wrong_copies=self.faults.wrong_copies))
         found = recoveries(self.begun, evidence.finishes(), evidence.batch_ends())
         result = Result(self.scenario, self.seed, verdict, found, round(drained_after, 1))
         if not result.passed:

@@ -130,6 +130,11 @@ def _failover(dice: random.Random) -> Iterable[Fault]:
     yield Fault(round(dice.uniform(5, 11), 2), "lose_primary", "database", round(dice.uniform(0.5, 4), 2))
 
 
+def _copy(dice: random.Random) -> Iterable[Fault]:
+    """In the middle of the load, so that much of it is claimed, running or due when the copy is taken."""
+    yield Fault(round(dice.uniform(4, 8), 2), "copy", "database", 20)
+
+
 def _cut(dice: random.Random) -> Iterable[Fault]:
     for at in every(2, until=32):
         yield Fault(at, "cut_connections", "database")
@@ -231,6 +236,16 @@ ALL = {
             30,
             _failover,
             standby=True,
+        ),
+        Scenario(
+            "copy",
+            "a copy of the database's files started beside it, with a beat and a worker that have the original's "
+            "settings, broker and receivers",
+            40,
+            _copy,
+            EVENTS,
+            events=True,
+            webhooks=True,
         ),
         Scenario("cut-connections", "all database connections terminated every 2 s", 40, _cut),
         Scenario(

@@ -55,7 +55,7 @@ class Place:
 
     def create(self, name: str) -> pa.NativeFile:
         """A file to write to; a bucket has it only once it is closed."""
-        if self._has_folders:
+        if not self.is_bucket:
             self._files.create_dir(self._path(name).rpartition("/")[0], recursive=True)
         return self._files.open_output_stream(self._path(name), compression=None)
 
@@ -84,9 +84,10 @@ class Place:
             self._files.delete_dir(self._path(folder))
 
     @property
-    def _has_folders(self) -> bool:
-        """In a bucket they are only a way to read names."""
-        return not isinstance(self._files, fs.S3FileSystem)
+    def is_bucket(self) -> bool:
+        """Its folders are only a way to read names; a file is there when it is complete, and a move is a copy, of which
+        S3 makes none that is larger than 5 GB."""
+        return isinstance(self._files, fs.S3FileSystem)
 
     def _path(self, name: str) -> str:
         return f"{self._root}/{name}" if name else self._root

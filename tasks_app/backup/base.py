@@ -9,7 +9,7 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from typing import Any
 
@@ -51,6 +51,8 @@ class Base:
     stored_bytes: int
     sha256: str
     layout: int = LAYOUT
+    user: str = ""  # as whom the installation was in which database; empty: a version before did not keep it
+    database: str = ""
 
     @property
     def folder(self) -> str:
@@ -69,7 +71,8 @@ class Base:
         if told["layout"] > LAYOUT:
             raise OSError(f"it was written by a later version of Punctual (layout {told['layout']})")
         moments = {name: datetime.fromisoformat(told[name]) for name in ("began", "ended")}
-        return cls(**told | moments | {name: parse_lsn(told[name]) for name in ("start", "end")})
+        known = {field.name: told[field.name] for field in fields(cls) if field.name in told}
+        return cls(**known | moments | {name: parse_lsn(told[name]) for name in ("start", "end")})
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +142,8 @@ def take_base(
         copies.bytes,
         copies.stored,
         copies.sha256,
+        user=facts.user,
+        database=facts.database,
     )
     for store in copies.whole():
         with copies.excused(store):

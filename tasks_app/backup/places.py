@@ -64,25 +64,30 @@ class Store:
         return self.place.open(self._path(name))
 
     def create(self, name: str) -> pa.NativeFile:
-        """Under its temporary name, until `finish`."""
+        """A large file: under its temporary name, until `finish`; in a bucket under its own, as a move would copy it.
+        It counts when something that is written later says so."""
         self.place.check()
-        return self.place.create(self._path(name) + TEMPORARY)
+        return self.place.create(self._while_written(name))
 
     def finish(self, name: str, sha256: str) -> None:
         """Read a large file back, and give it its name if it is what was written."""
         digest = hashlib.sha256()
-        with self.place.open(self._path(name) + TEMPORARY) as file:
+        with self.place.open(self._while_written(name)) as file:
             while chunk := file.read(CHUNK):
                 digest.update(chunk)
         if digest.hexdigest() != sha256:
             raise OSError(f"{self._path(name)} was read back from {self.label} and is not what was written")
-        self.place.finish(self._path(name))
+        if not self.place.is_bucket:
+            self.place.finish(self._path(name))
 
     def delete(self, name: str) -> None:
         self.place.delete(self._path(name))
 
     def delete_folder(self, folder: str) -> None:
         self.place.delete_folder(self._path(folder))
+
+    def _while_written(self, name: str) -> str:
+        return self._path(name) + ("" if self.place.is_bucket else TEMPORARY)
 
     def _path(self, name: str) -> str:
         return f"{self.root}/{name}"

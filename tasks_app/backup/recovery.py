@@ -21,7 +21,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
 import psycopg
@@ -136,6 +136,21 @@ class _Plain(io.RawIOBase):
         return len(data)
 
 
+class Login(NamedTuple):
+    """As whom we come into which database: by name, since `all` means everybody in pg_ident.conf only from
+    PostgreSQL 16 on."""
+
+    user: str
+    database: str
+
+    @classmethod
+    def of(cls, base: Base) -> Login:
+        """What the original had, which the backup knows; one that a version before has made doesn't."""
+        given = our_connection().settings_dict
+        user = base.user or given["USER"] or os.environ.get("PGUSER") or pwd.getpwuid(os.geteuid()).pw_name
+        return cls(user, base.database or given["NAME"])
+
+
 class RestoredServer(Server):
     """The PostgreSQL of a restore. It ends with us, at whatever moment."""
 
@@ -144,7 +159,16 @@ class RestoredServer(Server):
     death_signal = signal.SIGQUIT
     stop_signals = ((signal.SIGINT, 600.0), (signal.SIGQUIT, 10.0), (signal.SIGKILL, 10.0))
 
-    def __init__(self, account: Account, programs: Programs, work: Path, data: Path, settings: dict[str, str]) -> None:
+    def __init__(
+        self,
+        account: Account,
+        programs: Programs,
+        work: Path,
+        data: Path,
+        settings: dict[str, str],
+        login: Login,
+    ) -> None:
+        self.login = login
         folder = work / "server"
         folder.mkdir(mode=0o755, exist_ok=True)
         folder.chmod(0o755)
@@ -155,7 +179,7 @@ class RestoredServer(Server):
         names = sorted({pwd.getpwuid(uid).pw_name for uid in {os.geteuid(), 0}})
         files = {
             "hba_file": ("pg_hba.conf", "local all all peer map=ours\n"),
-            "ident_file": ("pg_ident.conf", "".join(f"ours {_quoted(name)} {_quoted(_role())}\n" for name in names)),
+            "ident_file": ("pg_ident.conf", "".join(f"ours {_quoted(name)} {_quoted(login.user)}\n" for name in names)),
             "config_file": ("postgresql.conf", ""),
         }
         for name, text in files.values():
@@ -173,20 +197,17 @@ class RestoredServer(Server):
 
     @property
     def url(self) -> str:
-        given = our_connection().settings_dict
-        user = f"{quote(given['USER'], safe='')}@" if given["USER"] else ""
-        return f"postgresql://{user}/{given['NAME']}?host={quote(str(self.sockets), safe='')}&port={PORT}"
+        user, database = quote(self.login.user, safe=""), quote(self.login.database, safe="")
+        return f"postgresql://{user}@/{database}?host={quote(str(self.sockets), safe='')}&port={PORT}"
 
     def stop(self) -> None:
         super().stop()
         close_sockets(self.sockets, self._work)
 
     def answers(self) -> bool:
-        given = our_connection().settings_dict
+        user, database = self.login
         try:
-            with psycopg.connect(
-                host=str(self.sockets), port=PORT, user=given["USER"] or None, dbname=given["NAME"], connect_timeout=5
-            ):
+            with psycopg.connect(host=str(self.sockets), port=PORT, user=user, dbname=database, connect_timeout=5):
                 return True
         except psycopg.OperationalError as error:
             self.refusal = str(error).strip()
@@ -207,7 +228,7 @@ class RestoredServer(Server):
             given = connection.settings_dict
             kept = {name: value for name, value in given["OPTIONS"].items() if name in ("options", "prepare_threshold")}
             here = {"HOST": str(self.sockets), "PORT": PORT, "PASSWORD": "", "OPTIONS": kept, "CONN_MAX_AGE": 0}
-            connection.settings_dict = given | here
+            connection.settings_dict = given | here | {"USER": self.login.user, "NAME": self.login.database}
             try:
                 answer.append(call())
             except BaseException as error:
@@ -267,7 +288,8 @@ class Recovery:
         elif to is not None:
             settings["recovery_target_time"] = to.astimezone(UTC).isoformat(sep=" ")
         _signal(self.data, self.account)
-        self.server = server = RestoredServer(self.account, self.programs, self.work, self.data, settings)
+        login = Login.of(self.base)
+        self.server = server = RestoredServer(self.account, self.programs, self.work, self.data, settings, login)
         feeder.start()
         try:
             server.spawn()
@@ -303,12 +325,6 @@ class Recovery:
                 "last moment: leave --to out."
             )
         return f"The restored server ended with status {self.server.exit_status}. Its log ends with:\n{tail}"
-
-
-def _role() -> str:
-    """As whom we come in: by name, since `all` means everybody in pg_ident.conf only from PostgreSQL 16 on."""
-    given = our_connection().settings_dict["USER"]
-    return given or os.environ.get("PGUSER") or pwd.getpwuid(os.geteuid()).pw_name
 
 
 def _quoted(name: str) -> str:

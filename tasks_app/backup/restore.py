@@ -35,7 +35,7 @@ from .errors import BackupError
 from .manifest import differs
 from .places import FAULTS, Store, all_systems, vacant
 from .programs import programs_for
-from .recovery import SERVING, Recovery, RestoredServer, settings_back
+from .recovery import SERVING, Login, Recovery, RestoredServer, settings_back
 from .sources import Sources
 
 UNFINISHED = ".unfinished"
@@ -57,6 +57,7 @@ class Restored:
     after: Aftermath
     lost: dict[str, str] = field(default_factory=dict)  # segments that nobody could give
     major: int = 0  # of PostgreSQL
+    login: Login | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,17 @@ def restore(
             after.write(folder.with_name(folder.name + REPORT))
         _give_name(recovery.data, folder)
     return Restored(
-        folder, base.label, place, reached, timeline, time.monotonic() - begun, quarantined, after, lost, programs.major
+        folder,
+        base.label,
+        place,
+        reached,
+        timeline,
+        time.monotonic() - begun,
+        quarantined,
+        after,
+        lost,
+        programs.major,
+        server.login,
     )
 
 
@@ -140,7 +151,8 @@ def served(restored: Restored) -> Iterator[RestoredServer]:
     work.mkdir(mode=0o700, exist_ok=True)
     account = _opened(work)
     open_private(restored.folder, account)
-    server = RestoredServer(account, programs_for(restored.major), work, restored.folder, SERVING)
+    assert restored.login is not None
+    server = RestoredServer(account, programs_for(restored.major), work, restored.folder, SERVING, restored.login)
     try:
         server.start()
         yield server

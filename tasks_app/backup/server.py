@@ -18,6 +18,8 @@ class ServerFacts:
     version: int  # such as 180003
     segment_bytes: int
     bytes: int  # of all databases
+    user: str  # as whom this installation is there
+    database: str
 
     @property
     def major(self) -> int:
@@ -26,7 +28,7 @@ class ServerFacts:
 
 def ask_server() -> ServerFacts:
     try:
-        [(system, version, segment, page, size, standby)] = run("backup_facts", {})
+        [(system, version, segment, page, size, standby, user, database)] = run("backup_facts", {})
     except DatabaseError as error:
         raise BackupError(
             f"The database can't be asked: {str(error).strip()}. A backup is made of a server that runs."
@@ -38,4 +40,4 @@ def ask_server() -> ServerFacts:
         )
     if page != PAGE:
         raise BackupError(f"The server has a wal_block_size of {page}; only {PAGE} is supported. Use pgBackRest.")
-    return ServerFacts(str(system), version, segment, size)
+    return ServerFacts(str(system), version, segment, size, user, database)

@@ -26,6 +26,7 @@ class Condition(StrEnum):
     BLOCKED = "blocked"
     TROUBLE = "trouble"
     SAFEGUARD = "safeguard"
+    QUARANTINE = "quarantine"
 
     @property
     def is_level(self) -> bool:
@@ -43,8 +44,9 @@ WORDS = {
     Condition.BLOCKED: "tasks wait for one that failed",
     Condition.TROUBLE: "the scheduler itself is in trouble",
     Condition.SAFEGUARD: "a safeguard goes on",
+    Condition.QUARANTINE: "the installation was in quarantine",
 }
-OPERATORS_ONLY = (Condition.TROUBLE, Condition.SAFEGUARD)  # they are of all tenants
+OPERATORS_ONLY = (Condition.TROUBLE, Condition.SAFEGUARD, Condition.QUARANTINE)  # they are of all tenants
 
 
 class ChannelKind(StrEnum):

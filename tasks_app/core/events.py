@@ -19,7 +19,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)+")
 _PATTERN = re.compile(r"!?(\*|[a-z*][a-z0-9_*]*(\.[a-z0-9_*]+)*)")
 
 # Of these Punctual itself tells; an app's own events are about something else.
-OWN_NOUNS = ("task", "job", "lane", "limit", "subscription", "campaign", "test")
+OWN_NOUNS = ("task", "job", "lane", "limit", "subscription", "campaign", "installation", "test")
 DEFAULT_EVENTS = ("*", "!task.created", "!task.released", "!task.succeeded")
 
 
@@ -168,6 +168,7 @@ NOTHING = {"type": "null"}
 _ERROR = {"code": _text("The error code."), "message": _text("The first 500 characters of its message.")}
 _BY = {"by": _text("Who did it: a person, a token, or `system`.")}
 _JOB = {"name": _text("The job's name."), "revision": _integer("The job's own revision.")}
+_LANES = {"type": "array", "items": {"type": "string"}, "description": "The lanes that it is about."}
 _AT = "2026-11-16T09:00:00+00:00"
 _LATER = "2026-11-16T09:30:00+00:00"
 
@@ -405,6 +406,46 @@ _OWN = (
             }
         ),
         {"campaign": 7, "kind": "replay", "state": "DONE", "counts": {"replayed": 19_990, "superseded": 10}},
+    ),
+    Kind(
+        "installation.quarantined",
+        "Nothing is dispatched and nobody is called: the database may be a copy, or somebody has stopped it. "
+        "Subscribers hear of it when the installation goes on.",
+        _object({"reason": _text("Why.")} | _BY),
+        {"reason": "This database may be a copy: its timeline was 1, and is 2 now.", "by": "punctual"},
+    ),
+    Kind(
+        "installation.rehearsing",
+        "Tasks go to workers, and no handler is called. Subscribers hear of it when the installation goes on.",
+        _object({"reason": _text("Why.")} | _BY),
+        {"reason": "is the new network well?", "by": "olga"},
+    ),
+    Kind(
+        "installation.resumed",
+        "The installation goes on, out of quarantine or a rehearsal, or with what was held after a long downtime.",
+        _object(
+            {
+                "was": _text("QUARANTINED, REHEARSING, or ACTIVE if only what was overdue waited."),
+                "choice": _text("What becomes of what is overdue: run, latest, shift or expire."),
+                "lanes": _LANES,
+                "reason": _text("Why."),
+            }
+            | _BY
+        ),
+        {"was": "QUARANTINED", "choice": "expire", "lanes": ["low"], "reason": "the new primary", "by": "olga"},
+    ),
+    Kind(
+        "installation.shifted",
+        "What was overdue when the installation went on was moved to later.",
+        _object({"tasks": _integer("How many."), "lanes": _LANES} | _BY),
+        {"tasks": 214_000, "lanes": ["default", "low"], "by": "olga"},
+    ),
+    Kind(
+        "installation.expired",
+        "What had been overdue for too long when the installation went on, or all but the latest firings of jobs, was "
+        "cancelled.",
+        _object({"tasks": _integer("How many."), "lanes": _LANES, "choice": _text("expire or latest.")} | _BY),
+        {"tasks": 214_000, "lanes": ["default", "low"], "choice": "expire", "by": "olga"},
     ),
     Kind(
         "test.event", "Somebody pressed the button that sends a subscriber a test event.", _object(_BY), {"by": "olga"}

@@ -8,6 +8,7 @@ from .networks import Network, contains
 
 # A standby counts as registered if it streamed within so long of the last sign of life.
 STANDBY_SECONDS = 86_400.0
+FORGET_STANDBY_SECONDS = 7 * STANDBY_SECONDS  # one that has not streamed for so long is forgotten
 LOCAL = "this machine"  # the address of a server that is reached through a socket of the file system
 
 

@@ -10,6 +10,8 @@ COMPLETED, RECOVERING = "RECOVERY_COMPLETED", "RECOVERING"
 REPLAY_MINUTES = 15  # of events that subscribers get again
 LETTERS_TAG = "transient_error"
 LETTERS_MOST = 5_000
+HOLD_MINUTES = 60  # after the last step, what it holds is let go: whoever ran it may be gone
+HOLD_MOST_MINUTES = 1_440
 
 
 class Grade(StrEnum):

@@ -38,7 +38,8 @@ class Standby(Postgres):
     def follow(self) -> None:
         """Copy the primary, and return when this server streams from it and answers."""
         self.primary.let_standbys_in()
-        _copy(self.primary, self.data)
+        copy_files(self.primary, self.data)
+        self._add("standby.signal")
         source = f"host={self.primary.sockets} port={PORT} user={NAME} application_name=standby"
         with open(self.data / "postgresql.auto.conf", "a") as file:
             file.write(f"primary_conninfo = '{source}'\n")
@@ -61,13 +62,18 @@ class Standby(Postgres):
         places.close_sockets(self.sockets, self.data.parent)
         places.remove_servers(self._home)
 
+    def _add(self, name: str) -> None:
+        (self.data / name).touch()
+        shutil.chown(self.data / name, self.account.uid, self.account.gid)
+
     def _wait(self, statement: str, otherwise: str) -> None:
         if not processes.wait_until(lambda: bool(self.primary.execute(statement)), READY_SECONDS):
             raise EmbeddedError(self._failure(otherwise))
 
 
-def _copy(primary: Postgres, target: Path) -> None:
-    """As a base backup by hand takes it: a copy of the files, then of the log that was written meanwhile."""
+def copy_files(primary: Postgres, target: Path) -> None:
+    """As a base backup by hand takes it: a copy of the files, then of the log that was written meanwhile. Started like
+    this, it is a server of its own."""
     with primary.connect() as connection:
         connection.execute("SELECT pg_backup_start('standby', true)")
         subprocess.run(["cp", "-a", str(primary.data), str(target)], check=True)
@@ -75,6 +81,4 @@ def _copy(primary: Postgres, target: Path) -> None:
     subprocess.run(["cp", "-a", f"{primary.data}/pg_wal/.", str(target / "pg_wal")], check=True)
     (target / "postmaster.pid").unlink(missing_ok=True)
     (target / "backup_label").write_text(label)
-    (target / "standby.signal").touch()
-    for name in ("backup_label", "standby.signal"):
-        shutil.chown(target / name, primary.account.uid, primary.account.gid)
+    shutil.chown(target / "backup_label", primary.account.uid, primary.account.gid)

@@ -21,6 +21,7 @@ INTERVALS: dict[str, Callable[[], float]] = {
     "levels": lambda: 30.0,  # twice a minute, so that a minute is not judged much later than it can be
     "rescue": lambda: 60.0,  # goes on with its walk, and should never find anything
     "release": lambda: 2.0,
+    "unfreeze": lambda: 10.0,
     "canary": lambda: CHORE_EVERY * conf().CANARY_SECONDS,
     "compensate": lambda: conf().COMPENSATE_SECONDS,
     "safeguard": lambda: conf().SAFEGUARD_SECONDS,

@@ -1,5 +1,6 @@
 """claim: due rows become batches that a worker can start; and back, when they can't be published."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
@@ -40,15 +41,24 @@ class LaneShare:
 
 
 @dataclass(frozen=True, slots=True)
+class Besides:
+    """What a look tells others than the dispatcher."""
+
+    turns: bool  # whether anybody waits for a turn in these shards
+    subscriptions: bool  # whether any is active
+    gates: list[list]  # rows of the statement gates
+
+
+@dataclass(frozen=True, slots=True)
 class Peeked:
     lanes: list[LaneView]
     limited: dict[tuple[str, str], float]  # the earliest due moment of limited types, by type and lane
     clock: float  # the database's
-    turns: bool  # whether anybody waits for a turn in these shards; False if that was not asked
+    besides: Besides | None  # None: that was not asked
 
 
 class _Peek(NamedTuple):
-    """A row of peek: a lane; of a type with a limit, what is due in that lane; without a lane, who waits for a turn."""
+    """A row of peek: a lane; of a type with a limit, what is due in that lane; or what it tells besides."""
 
     task_type: str | None
     lane: str | None
@@ -56,6 +66,7 @@ class _Peek(NamedTuple):
     waiting: int
     slots: int
     clock: float
+    besides: str | None
 
 
 def peek(
@@ -65,10 +76,10 @@ def peek(
     limited_types: Sequence[str] = (),
     since: Mapping[str, float] = MappingProxyType({}),
     *,
-    turns: bool = False,
+    besides: bool = False,
 ) -> Peeked:
     """Every lane's capacity, and the earliest due moment of the limited types and of those in `probe`: of what is due
-    from the moment in `since` on, or of all that is due. With `turns`, whether anybody waits for one, too."""
+    from the moment in `since` on, or of all that is due."""
     params = {
         "lanes": list(LANES),
         "probe": list(probe),
@@ -77,7 +88,7 @@ def peek(
         "types": list(limited_types),
         "dispatcher": dispatcher,
         "node_ttl": conf().NODE_TTL_SECONDS,
-        "turns": turns,
+        "besides": besides,
     }
     rows = [_Peek(*row) for row in run("peek", params)]
     return Peeked(
@@ -88,7 +99,7 @@ def peek(
         ],
         {(row.task_type, row.lane): row.next_due for row in rows if row.task_type is not None},
         rows[0].clock,
-        any(row.waiting for row in rows if row.lane is None),
+        next((Besides(**json.loads(row.besides)) for row in rows if row.besides is not None), None),
     )
 
 

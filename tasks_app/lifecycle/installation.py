@@ -4,7 +4,7 @@ import json
 import logging
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from uuid import UUID
 
@@ -12,7 +12,8 @@ import psycopg
 from django.db import DatabaseError
 
 from tasks_app.conf import conf
-from tasks_app.core.installation import Facts, Finding, Found, Known, Limits, compare
+from tasks_app.core.installation import FORGET_STANDBY_SECONDS, Facts, Finding, Found, Known, Limits, compare
+from tasks_app.core.tenants import INTERNAL_TENANT
 from tasks_app.database import atomic, our_connection
 from tasks_app.models import Installation
 from tasks_app.sql import run
@@ -23,6 +24,7 @@ log = logging.getLogger(__name__)
 
 ITSELF = "punctual"  # who acts, when nobody told it to
 SUBJECT = "installation"
+QUARANTINED = "installation.quarantined"  # the event
 SKIPPED_NUMBERS = 10_000  # of tasks and events, after a failover
 # What a server answers that keeps its own files to itself.
 _REFUSED = (
@@ -67,23 +69,41 @@ class Row:
 
 def read_installation() -> Row | None:
     """None: no beat or worker has looked yet, so nothing is known."""
-    for uid, environment, facts, *rest, answer, silent, unseen, standbys in run("read_installation", {}):
-        known = None if facts is None else Facts.of(json.loads(facts))
-        ordered = None if answer is None else json.loads(answer)
-        return Row(uid, environment, known, *rest, ordered, silent, unseen, json.loads(standbys))
-    return None
+    return next((_row(*found) for found in run("read_installation", {})), None)
+
+
+def _row(uid: UUID, environment: str, facts: str | None, *rest: object) -> Row:
+    *rest, answer, silent, unseen, standbys = rest
+    known = None if facts is None else Facts.of(json.loads(facts))
+    ordered = None if answer is None else json.loads(answer)
+    return Row(uid, environment, known, *rest, ordered, silent, unseen, json.loads(standbys))
 
 
 def read_facts() -> Facts:
     """Of the server that this thread talks to."""
+    found = _unless_refused("read_facts")
+    return Facts(*(run("read_few_facts", {})[0] if found is None else found))
+
+
+def _read_both() -> tuple[Facts, Row | None]:
+    """The facts of the server, and what is noted in its database."""
+    found = _unless_refused("look")
+    if found is None:
+        return Facts(*run("read_few_facts", {})[0]), read_installation()
+    of_server, noted = found[: len(fields(Facts))], found[len(fields(Facts)) :]
+    return Facts(*of_server), None if noted[0] is None else _row(*noted)
+
+
+def _unless_refused(statement: str) -> tuple | None:
+    """Its row; None: the server keeps to itself what it asks for."""
     try:
         # A refusal would end the caller's transaction.
         with atomic() if our_connection().in_atomic_block else nullcontext():
-            return Facts(*run("read_facts", {})[0])
+            return run(statement, {})[0]
     except DatabaseError as error:
         if not isinstance(error.__cause__, _REFUSED):
             raise
-        return Facts(*run("read_few_facts", {})[0])
+        return None
 
 
 def stranger(row: Row | None) -> str | None:
@@ -100,7 +120,7 @@ def stranger(row: Row | None) -> str | None:
 def look(check: Callable[[Facts, Row | None], None] | None = None) -> Row:
     """The installation after this look. A database that may be a copy is in quarantine from now on; a standby of ours
     that was promoted is adopted. `check` may refuse the server before anything is concluded."""
-    facts, row = read_facts(), read_installation()
+    facts, row = _read_both()
     if check is not None:
         check(facts, row)
     if row is not None and (row.quarantined or stranger(row)):
@@ -119,13 +139,14 @@ def look(check: Callable[[Facts, Row | None], None] | None = None) -> Row:
 
 def touch() -> None:
     """A sign of life of a beat that may dispatch."""
-    run("touch_installation", {})
+    run("touch_installation", {"forget": FORGET_STANDBY_SECONDS})
 
 
 def quarantine(reason: str, *, by: str = ITSELF) -> bool:
     """From the commit on nothing is dispatched and nobody is called. False: it was in quarantine already, for another
     reason, which stays."""
-    return bool(run("quarantine", {"reason": reason, "by": by}))
+    event = QUARANTINED if QUARANTINED in conf().kept_events else None
+    return bool(run("quarantine", {"reason": reason, "by": by, "tenant": INTERNAL_TENANT, "event": event}))
 
 
 def locked() -> Row:

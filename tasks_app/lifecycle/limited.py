@@ -82,10 +82,10 @@ def limits() -> dict[str, Limit]:
     return {task_type: Limit(*figures) for task_type, *figures in rows}
 
 
-def gate_rules() -> GateRules:
-    """All of it in one statement."""
+def gate_rules(rows: Iterable[Sequence] | None = None) -> GateRules:
+    """All of it, from one statement, or from its rows that a look has read along."""
     found: dict[str, dict[str, Limit]] = {"limit": {}, Kind.LANE: {}, Kind.TYPE: {}, Kind.RETRIES: {}}
-    for kind, name, *figures in run("gates", {}):
+    for kind, name, *figures in run("gates", {}) if rows is None else rows:
         found[kind][name] = Limit(*figures)
     limits, types = found["limit"], found[Kind.TYPE]
     metered = types.keys() | {name for name, limit in limits.items() if _sets_a_pace(limit)}

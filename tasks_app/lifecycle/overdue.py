@@ -24,6 +24,7 @@ from .claim import return_unstarted
 from .installation import ITSELF, SUBJECT, Row, locked, note_adopted, touch
 from .limited import limited_types
 from .operate import Verb, operate
+from .outbox import tell
 from .rehearsal import put_back
 from .shards import all_shards
 
@@ -120,6 +121,8 @@ def go_on(answer: Answer, operator: Operator, facts: Facts) -> Row:
         detail = {name: kept[name] for name in ("choice", "lanes", "older_seconds", "spread_seconds")} | {
             "was": row.state
         }
+        told = {name: detail[name] for name in ("was", "choice", "lanes")}
+        tell("installation.resumed", told | {"reason": operator.reason, "by": operator.name})
         audit(operator, "resume", [Entry(SUBJECT, "resumed" if asleep else "answered", detail=detail)])
         if answer.choice is Choice.RUN and not RehearsedTask.objects.exists():
             _end(locked())
@@ -139,7 +142,7 @@ def step(size: int = PAGE) -> Step:
         row = locked()
         if row.answer is None or row.state != Installation.ACTIVE:
             return Step(0, done=True)  # done, or stopped again: whoever lets it go on gives another answer
-        touch()  # whoever carries it out keeps beats from giving their sign of life
+        touch()  # whoever carries it out is there, also if no beat is yet
         if back := put_back(size):
             return Step(back, done=False)
         ordered = row.answer
@@ -202,6 +205,11 @@ def _end(row: Row, tasks: int = 0) -> None:
         changed |= {"held_before": None, "silent_since": None}
     Installation.objects.update(**changed)
     done = {"choice": ordered["choice"], "lanes": ordered["lanes"], "tasks": tasks}
+    about = {"tasks": tasks, "lanes": ordered["lanes"], "by": ordered["by"]}
+    if ordered["choice"] == Choice.SHIFT:
+        tell("installation.shifted", about)
+    elif ordered["choice"] in (Choice.EXPIRE, Choice.LATEST):
+        tell("installation.expired", about | {"choice": ordered["choice"]})
     audit(Operator(ordered["by"], ordered["reason"]), "resume", [Entry(SUBJECT, "carried out", detail=done)])
     log.info("installation.answered choice=%s tasks=%d left=%s", ordered["choice"], tasks, ",".join(left) or "-")
 

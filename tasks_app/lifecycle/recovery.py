@@ -2,10 +2,13 @@
 
 The number of its run is the fence: whoever begins or goes on with it gets a higher one, and a step that was done under
 an older one is not written down, nor anything that was done in its transaction.
+
+What it holds ends with it, or when it has done no step for some time: nothing stays frozen since a terminal has died.
 """
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from django.db import IntegrityError
@@ -13,7 +16,8 @@ from django.db.models.functions import Now
 
 from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask, PunctualError
-from tasks_app.core.recovery import CURB, HELD, STEPS, Grade, Step
+from tasks_app.core.lanes import LANES
+from tasks_app.core.recovery import CURB, HELD, HOLD_MINUTES, HOLD_MOST_MINUTES, STEPS, Grade, Step
 from tasks_app.core.safeguards import EVERYTHING, Kind
 from tasks_app.database import atomic, our_connection
 from tasks_app.models import Curb, Recovery, ShardLease
@@ -21,9 +25,13 @@ from tasks_app.models.recovery import INCIDENT_LENGTH
 from tasks_app.sql import run
 
 from .audit import Entry, Operator, audit
+from .installation import ITSELF
 from .request import checked_instant, checked_name
 from .safeguards.applying import note_resumed
 
+log = logging.getLogger(__name__)
+
+MOMENTS = ("begun_at", "done_at", "noted_at")  # of a step
 CLOCK_SLACK_SECONDS = 60  # by which the beginning of an incident may lie ahead of the database's clock
 
 
@@ -43,11 +51,13 @@ def begin(
     grade: str | None = None,
     began_at: datetime | None = None,
     from_step: Step | None = None,
+    hold_minutes: int | None = None,
 ) -> Begun:
     """A new recovery, or the one that is not done yet. `from_step`: that step and all after it are done, again if need
-    be, and none before it."""
+    be, and none before it. `hold_minutes`: what it holds is let go so long after its last step."""
+    given = {"grade": grade, "began_at": began_at, "from_step": from_step, "hold_minutes": hold_minutes}
     with atomic(savepoint=False):
-        row = as_begun(incident, operator, grade=grade, began_at=began_at, from_step=from_step)
+        row = as_begun(incident, operator, **given)
         goes_on = row.id is not None
         try:
             with atomic():
@@ -70,9 +80,12 @@ def as_begun(
     grade: str | None = None,
     began_at: datetime | None = None,
     from_step: Step | None = None,
+    hold_minutes: int | None = None,
 ) -> Recovery:
     """The row that `begin` would save; nothing is changed. In a transaction the row that is there is locked."""
     checked_name("incident", incident, INCIDENT_LENGTH)
+    if hold_minutes is not None and not 1 <= hold_minutes <= HOLD_MOST_MINUTES:
+        raise InvalidTask(f"hold={hold_minutes} is not possible; give 1 to {HOLD_MOST_MINUTES} minutes.")
     wanted = None if grade is None else _checked_grade(grade)
     found = Recovery.objects.filter(incident=incident)
     row = (found.select_for_update() if our_connection().in_atomic_block else found).first()
@@ -89,6 +102,10 @@ def as_begun(
             "UTC; that can't be changed. Leave the grade and the time out."
         )
     row.runs, row.finished_at, row.steps = row.runs + 1, None, _from(row, from_step)
+    frozen = row.steps.get(Step.FREEZE) or {}
+    row.hold_minutes = hold_minutes or frozen.get("hold_minutes") or HOLD_MINUTES
+    if "done_at" in frozen:
+        row.steps = row.steps | {str(Step.FREEZE): frozen | {"hold_minutes": row.hold_minutes}}
     return row
 
 
@@ -165,6 +182,64 @@ def let_all_go(recovery: Recovery) -> list[str]:
     lanes = let_go(recovery, HELD[Grade.P1])
     Curb.objects.filter(name=CURB, subject=recovery.incident).delete()
     return lanes
+
+
+class Hold(NamedTuple):
+    """What a recovery holds."""
+
+    incident: str
+    lanes: list[str]  # backfills wait too
+    idle_seconds: float  # since it last began or did a step
+    left_seconds: float  # until it is let go, unless a step is done
+
+
+def holds() -> list[Hold]:
+    """Of all recoveries that hold something."""
+    held: dict[str, list[Curb]] = {}
+    for curb in Curb.objects.filter(name=CURB).annotate(now=Now()).order_by("id"):
+        held.setdefault(curb.subject, []).append(curb)
+    rows = {row.incident: row for row in Recovery.objects.filter(incident__in=held)} if held else {}
+    return [_hold(incident, curbs, rows.get(incident)) for incident, curbs in held.items()]
+
+
+def _hold(incident: str, curbs: list[Curb], row: Recovery | None) -> Hold:
+    lanes = {curb.target for curb in curbs if curb.kind == Kind.LANE}
+    steps = row.steps if row else {}
+    moments = [curb.since for curb in curbs]
+    for told in steps.values():
+        moments += [datetime.fromisoformat(told[name]) for name in MOMENTS if told.get(name)]
+    idle = max((curbs[0].now - max(moments)).total_seconds(), 0.0)
+    most = 60.0 * ((steps.get(Step.FREEZE) or {}).get("hold_minutes") or HOLD_MINUTES)
+    return Hold(incident, [lane for lane in LANES if lane in lanes], idle, most - idle)
+
+
+def let_go_abandoned() -> list[str]:
+    """Of recoveries that have done no step for as long as they may hold anything; returns their incidents."""
+    gone = []
+    for one in holds():
+        if one.left_seconds <= 0 and _let_go_abandoned(one.incident):
+            gone.append(one.incident)
+    return gone
+
+
+def _let_go_abandoned(incident: str) -> bool:
+    """Asked again under the lock of its row, which each step takes: one that has just been done keeps what is held."""
+    with atomic():
+        row = Recovery.objects.select_for_update().filter(incident=incident).first()
+        [hold] = [one for one in holds() if one.incident == incident] or [None]
+        if hold is None or hold.left_seconds > 0:
+            return False
+        recovery = row or Recovery(incident=incident)
+        words = f"it has done no step for {hold.idle_seconds / 60:.0f} minutes"
+        lanes = let_all_go(recovery)
+        if row is not None and (frozen := row.steps.get(Step.FREEZE)):
+            ((now,),) = run("clock", {})
+            told = f"{frozen.get('words', '')} Let go by itself at {now.astimezone(UTC):%H:%M:%S} UTC: {words}."
+            row.steps = row.steps | {str(Step.FREEZE): frozen | {"let_go_at": now.isoformat(), "words": told}}
+            row.save(update_fields=["steps"])
+        _audit(recovery, Operator(ITSELF, words), "let go", {"lanes": lanes})
+    log.warning("recovery.let_go incident=%s idle_seconds=%.0f lanes=%s", incident, hold.idle_seconds, ",".join(lanes))
+    return True
 
 
 class Freed(NamedTuple):

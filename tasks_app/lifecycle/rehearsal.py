@@ -10,6 +10,7 @@ from tasks_app.sql import run
 
 from .audit import Entry, Operator, audit
 from .installation import SUBJECT, locked, note_adopted
+from .outbox import tell
 
 NEVER = "9000-01-01T00:00:00+00:00"  # what was put aside is due then
 
@@ -28,6 +29,7 @@ def rehearse(operator: Operator, facts: Facts) -> None:
             since=run("clock", {})[0][0],
         )
         note_adopted(facts)
+        tell("installation.rehearsing", {"reason": operator.reason, "by": operator.name})
         audit(operator, "rehearse", [Entry(SUBJECT, "rehearsing")])
 
 

@@ -23,7 +23,7 @@ from .graph_run import GraphRun
 from .host import Host, HostHealth, HostPermit
 from .idempotency_record import IdempotencyRecord
 from .imported_schedule import ImportedSchedule
-from .installation import Installation, RehearsedTask
+from .installation import Installation, RehearsedTask, SignOfLife
 from .job_cursor import JobCursor
 from .job_definition import JobDefinition
 from .job_parent import JobParent
@@ -107,6 +107,7 @@ __all__ = [
     "Secret",
     "ServiceMinute",
     "ShardLease",
+    "SignOfLife",
     "Subscription",
     "TaskAttempt",
     "TaskBatch",

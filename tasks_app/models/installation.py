@@ -18,10 +18,6 @@ class Installation(OurModel):
     uid = models.UUIDField(db_default=RandomUUID(), help_text="Stays the same for as long as the installation lives.")
     environment = models.CharField(max_length=100, db_default="", help_text='PUNCTUAL["ENVIRONMENT"] of its processes.')
     facts = models.JSONField(null=True, help_text="What the database was when it was last seen well.")
-    standbys = models.JSONField(
-        db_default={}, help_text="Addresses that streamed from it, and when that was last seen."
-    )
-    seen_at = models.DateTimeField(null=True, help_text="The last sign of life of a beat that may dispatch.")
     state = models.CharField(max_length=11, db_default=ACTIVE, db_collation="C")
     reason = models.TextField(db_default="")
     since = models.DateTimeField(db_default=Now())
@@ -45,6 +41,29 @@ class Installation(OurModel):
 
     def __str__(self) -> str:
         return f"{self.environment or 'installation'} {self.uid}"
+
+
+class SignOfLife(OurModel):
+    """When a beat that may dispatch was last here, and when each standby was last seen to stream. It travels with every
+    copy, too. Apart from the installation's row, which every claim reads: these are written every few seconds."""
+
+    BEAT, STANDBY = "beat", "standby"
+
+    pk = models.CompositePrimaryKey("kind", "address")
+    kind = models.CharField(max_length=7, db_collation="C")
+    address = models.CharField(max_length=45, db_collation="C", help_text="Of a standby; empty: a socket of its files.")
+    at = models.DateTimeField()
+
+    class Meta:
+        db_table = "punctual_sign"
+        default_permissions = ()
+        verbose_name_plural = "signs of life"
+        constraints = [
+            models.CheckConstraint(condition=Q(kind__in=["beat", "standby"]), name="punctual_sign_kind"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.address}".strip()
 
 
 class RehearsedTask(OurModel):

@@ -12,6 +12,7 @@ INCIDENT_LENGTH = 100
 
 
 class Recovery(OurModel):
+    hold_minutes: int | None = None  # of the run that has begun it; kept with what its first step did
     incident = models.CharField(
         max_length=INCIDENT_LENGTH, db_collation="C", unique=True, help_text="As people call it; one recovery each."
     )

@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = (ROOT / "docs" / "events.md").read_text()
 # It is sent to one subscriber, and not told to all.
 NEVER_WRITTEN = {"test.event"}
-_NAME = re.compile(r"""["']((?:task|job|lane|limit|subscription|campaign|test|article|product)\.[a-z_]+)["']""")
+_NAME = re.compile(r"""["']((?:task|job|lane|limit|subscription|campaign|installation|test|article|product)\.[a-z_]+)["']""")
 
 
 def told_in(*folders: str) -> set[str]:
@@ -46,7 +46,7 @@ def test_every_statement_that_writes_the_outbox_does_it_in_a_known_way():
         path.stem for path in (ROOT / "tasks_app").rglob("*.sql") if "INTO punctual_outbox (" in path.read_text()
     ]
 
-    assert sorted(writers) == ["emit", "tell", "tell_missed"]
+    assert sorted(writers) == ["emit", "quarantine", "tell", "tell_missed"]
 
 
 def test_every_statement_that_tells_is_given_what_is_kept():

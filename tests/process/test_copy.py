@@ -88,7 +88,7 @@ def test_a_standby_that_streamed_goes_on_when_it_is_promoted(second: Postgres):
         second.spawn()
         second.wait_ready()
         wait_until(lambda: _value("SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'"), timeout=30)
-    execute("UPDATE punctual_installation SET seen_at = clock_timestamp() - interval '5 s'")
+    execute("UPDATE punctual_sign SET at = clock_timestamp() - interval '5 s'")
     touch()
     ahead = "SELECT count(*) FROM pg_stat_replication WHERE replay_lsn >= pg_current_wal_insert_lsn()"
     wait_until(lambda: _value(ahead), timeout=30)

@@ -6,12 +6,13 @@ from tasks_app.core.recovery import Step
 from tasks_app.database import atomic
 from tasks_app.engine.operations.recovery.course import recover
 from tasks_app.engine.operations.recovery.steps import Course
-from tasks_app.lifecycle.recovery import Begun, Overtaken, begin
-from tasks_app.models import Campaign, DlqEntry, Recovery
+from tasks_app.lifecycle.recovery import Begun, Overtaken, begin, let_go_abandoned, note
+from tasks_app.models import Campaign, Curb, DlqEntry, Recovery
 from tests.support.marks import commits
 from tests.support.moves import dead
 from tests.support.operators import operator
 from tests.support.overlap import overlap_results
+from tests.support.recovery import no_step_for
 
 pytestmark = commits
 
@@ -58,3 +59,42 @@ def test_a_later_run_does_not_repeat_a_step_that_it_had_to_wait_for(commit):
     assert later.waited
     assert "was recovered from at" in str(later.error) if commit else later.value.runs == 2
     assert Campaign.objects.count() == 1
+
+
+def frozen() -> Recovery:
+    """One that holds something, and has done no step for longer than it may."""
+    course = Course(begin("INC-1", operator(), grade="P2").row, operator(), wait=lambda seconds: None)
+    course.say = lambda words: 1 / 0 if words.startswith("reap") else None
+    with pytest.raises(ZeroDivisionError):
+        recover(course)
+    no_step_for(61)
+    return Recovery.objects.get()
+
+
+def reaping(row: Recovery) -> None:
+    with atomic():
+        note(row, Step.REAP, {"tasks": 7})
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_what_is_held_is_not_let_go_of_a_recovery_that_is_just_doing_a_step(commit):
+    row = frozen()
+
+    _, beat = overlap_results(lambda: reaping(row), let_go_abandoned, commit=commit)
+
+    assert beat.waited
+    assert beat.value == ([] if commit else ["INC-1"])
+    assert Curb.objects.exists() == commit
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_a_step_that_waits_for_what_is_held_to_be_let_go_is_noted_all_the_same(commit):
+    row = frozen()
+
+    gone, step = overlap_results(let_go_abandoned, lambda: reaping(row), commit=commit)
+
+    assert step.waited
+    steps = Recovery.objects.get().steps
+    assert "reap" in steps
+    assert ("let_go_at" in steps["freeze"], Curb.objects.exists()) == (commit, not commit)
+    assert gone.value == ["INC-1"]

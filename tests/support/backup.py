@@ -50,8 +50,8 @@ class Ground:
 
 
 @contextmanager
-def streaming() -> Iterator[Stream]:
-    stream = Stream()
+def streaming(*, synchronous: bool = False) -> Iterator[Stream]:
+    stream = Stream(synchronous=synchronous)
     try:
         yield stream
     finally:

@@ -22,10 +22,17 @@ from tasks_app.sql import execute
 from tests.support.moves import scheduled
 
 _NOTE = """
-UPDATE punctual_installation
-SET facts = %s::jsonb, seen_at = clock_timestamp() - make_interval(secs => %s),
-    standbys = (SELECT coalesce(jsonb_object_agg(key, date_part('epoch', clock_timestamp()) - value::float8), '{}')
-                FROM jsonb_each_text(%s::jsonb))
+WITH noted AS (
+    UPDATE punctual_installation SET facts = %(facts)s::jsonb
+), gone AS (
+    DELETE FROM punctual_sign WHERE kind = 'standby' AND address NOT IN (SELECT jsonb_object_keys(%(standbys)s::jsonb))
+)
+INSERT INTO punctual_sign (kind, address, at)
+SELECT 'beat', '', clock_timestamp() - make_interval(secs => %(silent)s)
+UNION ALL
+SELECT 'standby', key, clock_timestamp() - make_interval(secs => value::float8)
+FROM jsonb_each_text(%(standbys)s::jsonb)
+ON CONFLICT (kind, address) DO UPDATE SET at = excluded.at
 """
 _LONG_DUE = """
 UPDATE punctual_task t
@@ -41,7 +48,8 @@ def noted(silent: float = 0.0, standbys: dict[str, float] | None = None, **chang
     streamed so many seconds ago."""
     look()
     facts = read_facts().as_json() | changed
-    execute(_NOTE, [json.dumps(facts), silent, json.dumps(standbys or {})])
+    given = {"facts": json.dumps(facts), "silent": silent, "standbys": json.dumps(standbys or {})}
+    execute(_NOTE, given)
 
 
 def overdue(*keys: str, hours: float = 2.0, **options: object) -> list[int]:

@@ -37,6 +37,7 @@ from .retention import prune
 from .roll_up import roll_up
 from .safeguards.guard import guard
 from .tend import tend
+from .unfreeze import unfreeze
 
 log = logging.getLogger(__name__)
 
@@ -89,6 +90,7 @@ CHORES = (
     Chore("levels", keep_levels, aside=True),
     Chore("rescue", rescue),
     Chore("release", release),
+    Chore("unfreeze", unfreeze),
     Chore("canary", send_canaries),
     Chore("compensate", compensate_and_tell, aside=True),
     Chore("safeguard", guard, aside=True),

@@ -17,9 +17,11 @@ from tasks_app.core.clock import DatabaseClock
 from tasks_app.core.lanes import LANES
 from tasks_app.engine.queues import BrokenLanes
 from tasks_app.lifecycle.claim import (
+    Besides,
     ClaimedBatch,
     LaneShare,
     LaneView,
+    Peeked,
     claim,
     peek,
     return_batches,
@@ -50,7 +52,7 @@ class Look:
     batches: int
     tasks: int
     wait_seconds: float
-    turns: bool | None = None  # whether somebody waits for a turn in these shards; None: this look did not ask
+    besides: Besides | None = None  # what else it was told; None: this look did not ask
 
 
 class Dispatcher:
@@ -70,7 +72,7 @@ class Dispatcher:
         self._backlog: set[str] = set()  # lanes that gave about all that was asked for: more is due in them
         self._since: dict[str, float] = {}  # lanes, and the moment before which nothing was due in them
         self._all_at = -inf  # when all that is due was last asked for, by the monotonic clock
-        self._turns: bool | None = None  # of this look
+        self._besides: Besides | None = None  # of this look
         self._broken = BrokenLanes()  # lanes whose queue is no queue
         self._limited_first = False
         self._clock = DatabaseClock()
@@ -81,7 +83,7 @@ class Dispatcher:
         if shards.keys() != self._shards.keys():
             self._forget()
         self._shards, self._total, self._part = shards, total, len(shards) / max(total, 1)
-        self._turns = None
+        self._besides = None
         self._listener.listen(shards)
         if not shards:
             return Look(0, 0, conf().LOOK_SECONDS)
@@ -98,7 +100,7 @@ class Dispatcher:
         wait = self._wait(now)
         if wait > 0:
             self._announce(now + wait)
-        return Look(len(batches), sum(batch.size for batch in batches), wait, self._turns)
+        return Look(len(batches), sum(batch.size for batch in batches), wait, self._besides)
 
     def wake(self) -> None:
         """A signal came: something may be due that the last look did not see."""
@@ -247,10 +249,12 @@ class Dispatcher:
             self._since, self._all_at = {}, asked
         begun = self._clock.now() if self._clock.known else -inf
         probe = [lane for lane in LANES if lane not in self._backlog]
-        seen = peek(self._name, self._shards, probe, limited, self._since, turns=everything)
-        if everything:
-            self._turns = seen.turns
+        besides = everything or self._gates.stale
+        seen = peek(self._name, self._shards, probe, limited, self._since, besides=besides)
         self._clock.learn(seen.clock, asked, time.monotonic())
+        if seen.besides is not None:
+            self._besides = seen.besides
+            seen = self._with_new_gates(seen, limited)
         for view in seen.lanes:
             if view.lane in probe:
                 # What is written later and due before now sends a signal; a lost one costs LOOK_SECONDS, as ever.
@@ -260,6 +264,14 @@ class Dispatcher:
             lanes = self._brakes.applied(lanes, self._gates.held_lanes, self._part)
         self._lanes = self._without_broken(lanes) if self._broken else lanes
         self._gates.saw(seen.limited)
+
+    def _with_new_gates(self, seen: Peeked, asked: Sequence[str]) -> Peeked:
+        """A type that has just got a limit was not asked for: it is now, and not by the next look."""
+        self._gates.learn(seen.besides.gates)
+        limited = self._gates.types(self._shards, self._total)
+        if set(limited) <= set(asked):
+            return seen
+        return replace(seen, limited=peek(self._name, self._shards, (), limited).limited)
 
 
 def lane_shares(

@@ -2,7 +2,7 @@
 each opens again."""
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from tasks_app.conf import conf
 from tasks_app.core.handlers import REGISTRY
@@ -19,7 +19,8 @@ from tasks_app.lifecycle.limited import (
     limited_types,
 )
 
-# What other beats declared is read this often: tasks of a type that has just got a limit wait until then.
+# What other beats declared is read this often at least, along with a look of the dispatcher: tasks of a type that has
+# just got a limit wait until then.
 _REFRESH_SECONDS = 2.0
 # A gate that closed is asked again after this: nobody tells that a task has ended, and a batch for every single permit
 # would cost more than the work in it.
@@ -32,6 +33,9 @@ class Gates:
         self._dispatcher = dispatcher
         self._rules = GateRules()
         self._types: frozenset[str] = frozenset()  # that are claimed by type
+        self._free: frozenset[str] = frozenset()  # types that once had a limit
+        self._leftover: frozenset[str] = frozenset()  # of these, those of which something was scheduled under it
+        self._leftover_at = float("-inf")
         self._read_at = float("-inf")
         self._declared = False
         self._due: Mapping[tuple[str, str], float] = {}
@@ -54,10 +58,21 @@ class Gates:
         By the setting, since that is where signals go; and by the number of shards there are, on which all beats agree:
         while beats of two settings run side by side, each might take a type for the other's.
         """
-        if time.monotonic() - self._read_at >= _REFRESH_SECONDS:
-            self._refresh()
+        if not self._declared:
+            declare_limits(REGISTRY)
+            self._declared = True
+            self._note_rules(gate_rules())
         counts = {conf().SHARDS, max(total, 1)}
         return [name for name in self._types if any(home_of(name, count) in shards for count in counts)]
+
+    @property
+    def stale(self) -> bool:
+        """Whether what they go by should be read again, with the next look at the latest."""
+        return time.monotonic() - self._read_at >= _REFRESH_SECONDS
+
+    def learn(self, rows: Iterable[Sequence]) -> None:
+        """What a look has read along."""
+        self._note_rules(gate_rules(rows))
 
     def meters(self, task_type: str) -> bool:
         """Whether the type has a limit now, whatever whoever scheduled its tasks knew of it."""
@@ -85,16 +100,15 @@ class Gates:
         ]
         return min([*waits, conf().LOOK_SECONDS])
 
-    def _refresh(self) -> None:
-        if not self._declared:
-            declare_limits(REGISTRY)
-            self._declared = True
-        self._rules = gate_rules()
-        paced = self._rules.metered | self._rules.retries
-        free = self._rules.limits.keys() - paced
+    def _note_rules(self, rules: GateRules) -> None:
+        now = time.monotonic()
+        paced = rules.metered | rules.retries
+        free = frozenset(rules.limits.keys() - paced)
         # Of a type that has no limit any more only what was scheduled under it is claimed by type.
-        self._types = paced | (free.intersection(limited_types()) if free else frozenset())
-        self._read_at = time.monotonic()
+        if free != self._free or now - self._leftover_at >= _REFRESH_SECONDS:
+            self._free, self._leftover_at = free, now
+            self._leftover = free.intersection(limited_types()) if free else frozenset()
+        self._rules, self._types, self._read_at = rules, paced | self._leftover, now
 
     def _wanted(self, room: Mapping[str, int], now: float) -> list[Wanted]:
         """Each type in the lane in which it has been due for longest, so that none of its lanes starves."""

@@ -104,8 +104,9 @@ class PunctualBeat(Scheduler):
         if time.monotonic() >= self._next_look:
             look = self._dispatcher.run_once(self._leases.held, self._leases.total)
             self._next_look = time.monotonic() + look.wait_seconds
-            if look.turns is not None:
-                self._turns.heard(look.turns)
+            if look.besides is not None:
+                self._turns.heard(look.besides.turns)
+                self._relay.heard(look.besides.subscriptions)
         return min(self._next_look - time.monotonic(), self._leases.wait_seconds)
 
     def _stand_still(self) -> float:

@@ -152,6 +152,8 @@ CHECKS = (
     ),
 )
 NAMES = tuple(one.name for one in CHECKS)
+OF_LIVE = tuple(one for one in CHECKS if one.over(past=False))
+OF_PAST = tuple(one for one in CHECKS if not one.over(past=False))  # that look at what is over, and at nothing else
 
 
 def check_named(name: str) -> Check:

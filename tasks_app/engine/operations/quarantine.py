@@ -9,7 +9,8 @@ from tasks_app.engine.primaries import PRIMARIES
 from tasks_app.engine.wakeup import SENDER
 from tasks_app.lifecycle import overdue, rehearsal
 from tasks_app.lifecycle.audit import Entry, Operator, audit
-from tasks_app.lifecycle.installation import SUBJECT, Row, locked, look, read_facts, read_installation
+from tasks_app.lifecycle.installation import QUARANTINED, SUBJECT, Row, locked, look, read_facts, read_installation
+from tasks_app.lifecycle.outbox import tell
 from tasks_app.models import Installation
 from tasks_app.sql import run
 
@@ -28,6 +29,7 @@ def enter(operator: Operator) -> None:
             changed_by=operator.name,
             since=run("clock", {})[0][0],
         )
+        tell(QUARANTINED, {"reason": operator.reason, "by": operator.name})
         audit(operator, "quarantine", [Entry(SUBJECT, "quarantined")])
 
 

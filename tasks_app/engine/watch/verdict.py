@@ -219,7 +219,7 @@ def paused_with_due(status: SchedulerStatus) -> Iterator[Problem]:
 
 
 def recovery_holds(status: SchedulerStatus) -> Iterator[Problem]:
-    """One that was killed holds its lanes without end, and nothing there is overdue. Its name is for operators."""
+    """One that was killed holds its lanes for long, and nothing there is overdue. Its name is for operators."""
     for one in status.holding:
         held = f"{_lanes(one.lanes)} and backfills" if one.lanes else "backfills"
         waiting = [f"{_are_due(lane)} in {lane.lane}" for lane in status.lanes if lane.lane in one.lanes and lane.due]
@@ -228,8 +228,8 @@ def recovery_holds(status: SchedulerStatus) -> Iterator[Problem]:
         if one.idle_seconds > RECOVERY_PATIENCE_SECONDS:
             yield trouble(
                 f"A recovery holds {held}, and has done no step for {_span(one.idle_seconds)}{due}.",
-                "If nobody runs it any more, `manage.py recover INCIDENT` goes on where it was, and `manage.py recover "
-                "INCIDENT --from unfreeze` only lets go.",
+                f"Unless it goes on, a beat lets go of them in {_span(max(one.left_seconds, 0.0))}. `manage.py recover "
+                "INCIDENT` goes on where it was, and `manage.py recover INCIDENT --from unfreeze` lets go now.",
                 incident,
             )
         else:

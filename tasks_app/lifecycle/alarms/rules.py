@@ -29,6 +29,7 @@ EVENTS = {
     Condition.LATE: ("task.late",),
     Condition.MISSED: ("job.missed", "task.cancelled"),
     Condition.SUSPENDED: ("subscription.suspended", "subscription.resumed"),
+    Condition.QUARANTINE: ("installation.quarantined",),
 }
 
 

@@ -15,7 +15,7 @@ from django.db import InterfaceError, OperationalError, ProgrammingError
 
 from tasks_app.core.errors import PunctualError
 from tasks_app.core.phrases import counted
-from tasks_app.engine.doctor.checks import CHECKS, check_named
+from tasks_app.engine.doctor.checks import CHECKS, OF_PAST, check_named
 from tasks_app.engine.doctor.examine import STEP, Finding, examine
 from tasks_app.engine.doctor.treat import Treated, treat
 from tasks_app.lifecycle.audit import Operator
@@ -83,6 +83,9 @@ class Command(TerminalCommand):
             self.stdout.write(json.dumps(_as_dict(found, seconds, past=past)))
         else:
             self.stdout.write("\n".join(_page(found, seconds, past=past)))
+            if not wanted and not past:
+                names = ", ".join(one.name for one in OF_PAST)
+                self.stdout.write(f"{len(OF_PAST)} more ({names}) look at what is over: --past")
         return not any(one.count for one in found)
 
     def _repair(self, finding: Finding, options: dict) -> bool:

@@ -12,7 +12,7 @@ from django.core.management.base import CommandError
 from django.db import InterfaceError, OperationalError, ProgrammingError
 
 from tasks_app.core.errors import PunctualError, RetryLimited
-from tasks_app.core.recovery import WORDS, Grade, Step
+from tasks_app.core.recovery import HOLD_MINUTES, WORDS, Grade, Step
 from tasks_app.engine.operations.recovery.course import foresee, recover
 from tasks_app.engine.operations.recovery.report import as_dict, as_page
 from tasks_app.engine.operations.recovery.steps import PATIENCE_SECONDS, Course, StepFailed
@@ -50,6 +50,12 @@ class Command(TerminalCommand):
             metavar="SECONDS",
             help=f"for beats to take over, and for each lane to catch up; default: {PATIENCE_SECONDS:g}",
         )
+        parser.add_argument(
+            "--hold",
+            type=int,
+            metavar="MINUTES",
+            help=f"what is held is let go so long after the last step, if nobody goes on; default: {HOLD_MINUTES}",
+        )
         parser.add_argument("--by", default=account(), help="who does this; default: the system user")
         parser.add_argument("--reason", default="no reason was given", help="why, for the audit")
         parser.add_argument("--json", action="store_true", help="one JSON object instead of a report")
@@ -79,7 +85,8 @@ class Command(TerminalCommand):
             self._foresee(operator, options)
             return
         step = options["from_step"] and Step(options["from_step"])
-        begun = begin(options["incident"], operator, grade=options["grade"], began_at=options["began"], from_step=step)
+        given = {"grade": options["grade"], "began_at": options["began"], "hold_minutes": options["hold"]}
+        begun = begin(options["incident"], operator, from_step=step, **given)
         if begun.goes_on:
             self.stderr.write(f"Goes on with the recovery from {begun.row.incident}, run {begun.row.runs}.")
         course = Course(begun.row, operator, patience=options["patience"], say=self.stderr.write)

@@ -3,7 +3,9 @@
 -- Locked rows are included: a row that is being edited right now must not be slept over.
 -- A lane known to have a backlog is not probed, and the others from `since` on: before it lie the entries of what was just
 -- claimed, dead but not yet removable, and stepping over thousands of them many times a second once took half of a core.
--- Last, where it is asked for, whether anybody waits for a turn in these shards: a row without a lane, whose count is not 0.
+-- Last, where it is asked for, a row without a lane that tells what else a beat wants to know about once a second, so that a
+-- quiet night takes no statements for it: whether anybody waits for a turn in these shards, whether a subscription is
+-- active, and what gates go by.
 -- What is held back (see claim) is not looked at.
 WITH l AS MATERIALIZED (
     SELECT given.lane, greatest(to_timestamp(given.since), held.before) AS since, coalesce(held.before, '-infinity') AS held
@@ -30,10 +32,10 @@ SELECT NULL AS task_type, l.lane,
         WHERE n.kind = 'WORKER' AND l.lane = ANY (n.lanes) 
           AND NOT EXISTS (SELECT FROM punctual_lane_pause p WHERE p.lane = l.lane)
           AND n.seen_at > clock_timestamp() - make_interval(secs => %(node_ttl)s)) AS slots,
-       date_part('epoch', clock_timestamp()) AS clock
+       date_part('epoch', clock_timestamp()) AS clock, NULL AS besides
 FROM l
 UNION ALL
-SELECT g.task_type, l.lane, date_part('epoch', first.due_at), 0, 0, 0
+SELECT g.task_type, l.lane, date_part('epoch', first.due_at), 0, 0, 0, NULL
 FROM unnest(%(types)s::text[]) AS g(task_type)
 CROSS JOIN l
 CROSS JOIN LATERAL (
@@ -43,10 +45,22 @@ CROSS JOIN LATERAL (
     LIMIT 1
 ) AS first
 UNION ALL
-SELECT NULL, NULL, NULL, count(first.job), 0, 0
-FROM unnest(CASE WHEN %(turns)s THEN %(shards)s::smallint[] END) AS s(shard)
-CROSS JOIN LATERAL (
-    (SELECT w.job FROM punctual_turn w WHERE w.shard = s.shard AND w.state = 'new' ORDER BY w.at LIMIT 1)
-    UNION ALL
-    (SELECT w.job FROM punctual_turn w WHERE w.shard = s.shard AND w.state = 'queued' ORDER BY w.job LIMIT 1)
-) AS first
+SELECT NULL, NULL, NULL, 0, 0, 0, jsonb_build_object(
+    'turns', (
+        SELECT count(first.job) > 0
+        FROM unnest(%(shards)s::smallint[]) AS s(shard)
+        CROSS JOIN LATERAL (
+            (SELECT w.job FROM punctual_turn w WHERE w.shard = s.shard AND w.state = 'new' ORDER BY w.at LIMIT 1)
+            UNION ALL
+            (SELECT w.job FROM punctual_turn w WHERE w.shard = s.shard AND w.state = 'queued' ORDER BY w.job LIMIT 1)
+        ) AS first
+    ),
+    'subscriptions', EXISTS (SELECT FROM punctual_subscription WHERE state = 'ACTIVE'),
+    'gates', (
+        SELECT coalesce(jsonb_agg(jsonb_build_array(kind, name, rate, burst, max_running)), '[]')
+        FROM (
+--include gates
+        ) AS gates(kind, name, rate, burst, max_running)
+    )
+)::text
+WHERE %(besides)s

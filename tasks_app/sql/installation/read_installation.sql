@@ -1,9 +1,13 @@
--- read_installation: the row, with its ages as of now. No row: nothing of this installation has looked yet.
-SELECT i.uid, i.environment, i.facts::text, i.state, i.reason, i.since, i.changed_by, i.seen_at, i.held_before,
-       i.held_lanes::text[], i.silent_since, i.answer::text, date_part('epoch', clock_timestamp() - i.seen_at)::float8,
+-- read_installation: the row, with its ages as of now, and the signs of life; a beat of the version before this table gives
+-- its own in the row itself. No row: nothing of this installation has looked yet.
+SELECT i.uid, i.environment, i.facts::text, i.state, i.reason, i.since, i.changed_by, beat.at, i.held_before,
+       i.held_lanes::text[], i.silent_since, i.answer::text, date_part('epoch', clock_timestamp() - beat.at)::float8,
        date_part('epoch', clock_timestamp()
-                 - greatest(i.seen_at, (SELECT max(n.seen_at) FROM punctual_node n WHERE n.kind = 'BEAT')))::float8,
-       (SELECT coalesce(jsonb_object_agg(s.key, date_part('epoch', clock_timestamp()) - s.value::text::float8), '{}')
-        FROM jsonb_each(i.standbys) AS s)::text
+                 - greatest(beat.at, (SELECT max(n.seen_at) FROM punctual_node n WHERE n.kind = 'BEAT')))::float8,
+       (SELECT coalesce(jsonb_object_agg(s.address, date_part('epoch', clock_timestamp() - s.at)), '{}')
+        FROM punctual_sign s WHERE s.kind = 'standby')::text
 FROM punctual_installation i
+CROSS JOIN LATERAL (
+    SELECT greatest(i.seen_at, (SELECT s.at FROM punctual_sign s WHERE s.kind = 'beat' AND s.address = '')) AS at
+) AS beat
 WHERE i.id = 1

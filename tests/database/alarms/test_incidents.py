@@ -10,11 +10,16 @@ from django.utils import timezone
 
 from tasks_app.client import ToWebhook, schedule_many, subscribe
 from tasks_app.core.alarms import Condition, Occurrence
+from tasks_app.core.overdue import Answer
+from tasks_app.engine.barrier import BARRIER
 from tasks_app.engine.beat.alarms import reading
 from tasks_app.engine.beat.alarms.alarm import alarm
 from tasks_app.engine.beat.alarms.reading import read_events
+from tasks_app.engine.beat.chores import Chores
+from tasks_app.engine.operations.quarantine import resume as resume_installation
 from tasks_app.lifecycle.alarms.incidents import FORGET_SECONDS, MOST_CAUSES, calm_due, note, tell_due
 from tasks_app.lifecycle.alarms.rules import delete_rule, edit_rule
+from tasks_app.lifecycle.installation import quarantine
 from tasks_app.lifecycle.subscriptions import resume, suspend
 from tasks_app.models import AlarmAlert, AlarmIncident, AlarmReader, DlqEntry, MinuteFigures, ScheduleTask, Subscription
 from tests.support.alarms import ADDRESS, channel, died, happened, kinds, look, rule, time_passes, titles
@@ -413,3 +418,22 @@ def test_alerts_go_to_every_channel_of_the_rule_that_is_on():
     died()
     look()
     assert AlarmAlert.objects.count() == 2 and not AlarmAlert.objects.filter(channel=off.id).exists()
+
+
+def test_whoever_has_a_rule_about_it_is_told_of_a_quarantine_when_it_goes_on():
+    rule("woken", tenant=None, conditions=("quarantine",))
+    rule("others", tenant=None, conditions=("trouble",))
+    quarantine("it may be a copy")
+    BARRIER.look()
+    assert "alarm" not in Chores(uuid4(), "beat-1").run_once()  # nobody is called before
+    resume_installation(Answer.checked("run"), operator())
+    BARRIER.look()
+
+    look()
+    look()
+
+    [title] = titles(kind="opened")
+    assert title.startswith("P1: the installation was put into quarantine at ")
+    assert "by punctual, and nothing was dispatched until it went on" in title
+    [alert] = AlarmAlert.objects.all()
+    assert "The reason: it may be a copy" in str(alert.body)

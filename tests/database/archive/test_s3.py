@@ -1,49 +1,40 @@
 """The archive in a bucket, behind a real HTTP server that speaks S3."""
 
-import os
-import socket
-import subprocess
-import sys
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import StringIO
+from pathlib import Path
 
+import psycopg
 import pytest
-from pyarrow import fs
+from django.core.management import call_command
 
 from tasks_app.archive import write
 from tasks_app.archive.leave import leave_all
 from tasks_app.archive.place import place_of
 from tasks_app.archive.restore import restore_day
+from tasks_app.database import our_connection
+from tasks_app.embedded import binaries, open_home, places
+from tasks_app.embedded.account import server_account
+from tasks_app.embedded.postgres import NAME, Postgres
 from tasks_app.sql import execute
 from tasks_app.storage.partitions import drop, partitions
 from tests.support.archive import cold_ids, days_ago, everywhere, hot_ids, past_day
+from tests.support.backup import Ground, begun, commit_task, ship, streaming
 from tests.support.marks import commits
-from tests.support.wait import wait_until
+from tests.support.s3 import KEYS, made_bucket, s3_server
+from tests.support.servers import OPTIONS
 
 pytestmark = commits
 IDS = range(1, 101)
-KEYS = {"AWS_ACCESS_KEY_ID": "somebody", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_EC2_METADATA_DISABLED": "true"}
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     """Its host and port."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    path = tmp_path_factory.mktemp("s3") / "log"
-    log = path.open("w")
-    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
-    process = subprocess.Popen(command, stdout=log, stderr=log, env=os.environ | KEYS)
-
-    def up() -> bool:
-        with socket.socket() as probe:
-            return probe.connect_ex(("127.0.0.1", port)) == 0
-
-    try:
-        wait_until(up, 60, describe=path.read_text)
-        yield f"127.0.0.1:{port}"
-    finally:
-        process.kill()
-        process.wait()
-        log.close()
+    with s3_server(tmp_path_factory.mktemp("s3")) as address:
+        yield address
 
 
 @pytest.fixture
@@ -52,9 +43,7 @@ def archive(server, settings, monkeypatch):
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(write, "SLICE_BYTES", 8192)
     monkeypatch.setattr(write, "GROUP_ROWS", 16)
-    bucket = fs.S3FileSystem(endpoint_override=server, scheme="http", region="us-east-1", allow_bucket_creation=True)
-    bucket.create_dir("cold-store")
-    url = f"s3://cold-store/punctual/past?endpoint_override={server}&scheme=http&region=us-east-1"
+    url = made_bucket(server, "cold-store", "punctual/past")
     settings.PUNCTUAL = settings.PUNCTUAL | {"ARCHIVE_URL": url}
     execute("DELETE FROM punctual_leaving")
     yield place_of(url)
@@ -88,3 +77,57 @@ def test_a_bucket_that_is_not_there_makes_the_day_wait(archive, settings):
     done = leave_all(elsewhere, "me")
 
     assert (len(done.waiting), hot_ids()) == (1, list(IDS))
+
+
+def test_a_bucket_is_a_place_for_backups_and_a_home_comes_back_from_it(server, settings, monkeypatch):
+    """Also if the settings name another user and database than the original's: the backup knows them."""
+    for name, value in KEYS.items():
+        monkeypatch.setenv(name, value)
+    url = made_bucket(server, "backups", "of/punctual")
+    if our_connection().settings_dict["USER"] != NAME:
+        pytest.skip("a home has a server of our own, whose user is another one than here")
+    ground = Ground()
+    settings.PUNCTUAL = settings.PUNCTUAL | ground.settings() | {"BACKUP_URLS": [url]}
+    given = our_connection().settings_dict
+    names = {"USER": given["USER"], "NAME": given["NAME"]}
+    home = ground.folder / "home"
+    try:
+        base = begun()
+        with streaming() as stream:
+            commit_task("in the bucket")
+            ship(stream)
+        assert (base.user, base.database) == (names["USER"], names["NAME"])
+        stored = [name for name, _ in ground.stores()[0].names(f"base/{base.label}")]
+        assert sorted(stored) == ["backup.json", "base.tar.zst"]
+        (ground.spool / base.system).rename(ground.folder / "gone")  # with the machine: the bucket must do
+        our_connection().close()
+        given.update(USER="stranger", NAME="elsewhere")
+        out = StringIO()
+        call_command("backup", "restore", str(home), "--home", "--json", stdout=out)
+
+        told = json.loads(out.getvalue())
+        assert (told["place"].partition("?")[0], told["lost"]) == (url.partition("?")[0], {})
+        given.update(names)
+        with embedded_in(home) as login:
+            with psycopg.connect(**login, dbname=names["NAME"]) as connection:
+                [[state]] = connection.execute("SELECT state FROM punctual_installation").fetchall()
+                keys = connection.execute("SELECT biz_key FROM punctual_task").fetchall()
+        assert (state, ("in the bucket",) in keys) == ("QUARANTINED", True)
+    finally:
+        given.update(names)
+        ground.discard()
+
+
+@contextmanager
+def embedded_in(home: Path) -> Iterator[dict[str, object]]:
+    """The PostgreSQL that `make up` would start there; how to come in."""
+    account = server_account(home)
+    folder = places.open_servers(open_home(home), account)
+    sockets = places.open_sockets(folder, account)
+    server = Postgres(account, folder, sockets, binaries.postgres_bin(account), OPTIONS)
+    try:
+        server.start()
+        yield {"host": str(sockets), "port": 5432, "user": NAME}
+    finally:
+        server.stop("immediate")
+        places.close_sockets(sockets, folder)

@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -27,10 +28,12 @@ from tasks_app.core.wal import piece_of
 from tasks_app.database import our_connection
 from tasks_app.embedded.account import server_account
 from tasks_app.engine.watch.backup_status import read_backups
+from tasks_app.lifecycle.installation import look, touch
 from tasks_app.models import BackupPlace, Installation, ScheduleTask
 from tasks_app.sql import execute
-from tests.support.backup import SECONDS, Ground, begun, commit_task, damage, now, ship, streaming
+from tests.support.backup import SECONDS, Ground, begun, commit_task, damage, drop_slot, now, ship, streaming
 from tests.support.marks import commits
+from tests.support.quarantine import noted
 from tests.support.wait import wait_until
 
 pytestmark = commits
@@ -214,11 +217,17 @@ def test_a_server_that_refuses_us_ends_the_restore(stream, ground):
     given = our_connection().settings_dict
     name = given["USER"]
     given["USER"] = "stranger"  # the sessions that there are stay
+    of_a_version_before = {one: told for one, told in ground.base.to_json().items() if one not in ("user", "database")}
+    for store in ground.stores():
+        store.put_json(f"{ground.base.folder}/{ABOUT}", of_a_version_before)
     try:
         with pytest.raises(BackupError, match=r'role "stranger" does not exist.*Set DATABASE_URL'):
             restore(ground.folder / "refused")
     finally:
         given["USER"] = name
+        for store in ground.stores():
+            store.put_json(f"{ground.base.folder}/{ABOUT}", ground.base.to_json() | {"of a later version": 1})
+    assert bases_in(ground.stores()[0]) == [ground.base]
     ident = (ground.folder / "refused.unfinished" / "server" / "pg_ident.conf").read_text()
     assert ident.splitlines()[0].endswith('"stranger"')
 
@@ -272,6 +281,68 @@ def test_a_slot_that_cannot_be_dropped_yet_ends_no_stream(stream, monkeypatch):
 
     there = sorted(stream.spool.iterdir())
     assert (stream.receiver.begin_anew(), sorted(stream.spool.iterdir())) == (False, there)
+
+
+@contextmanager
+def waited_for() -> Iterator[None]:
+    """Commits that want to be on the disk wait until the backup has them, too."""
+    execute("ALTER SYSTEM SET synchronous_standby_names = 'punctual_backup'")
+    execute("SELECT pg_reload_conf()")
+    try:
+        yield
+    finally:
+        execute("ALTER SYSTEM RESET synchronous_standby_names")
+        execute("SELECT pg_reload_conf()")
+
+
+def test_a_synchronous_stream_has_each_commit_when_it_returns(stream, ground):
+    ship(stream)
+    stream.close()
+    with streaming(synchronous=True) as again:
+        again.run_once()
+        sync = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'"
+        with waited_for():
+            wait_until(lambda: execute(sync) == [(1,)], SECONDS, describe=lambda: again.receiver.error)
+            commit_task("on two disks")
+            parts = [path.read_bytes() for path in again.spool.iterdir() if path.name[:8].isalnum()]
+        noted(silent=50.0)
+        touch()
+        assert look().standbys == {}  # whoever receives the log for a backup is never promoted
+
+    assert any(b"on two disks" in part for part in parts)  # and nothing was shipped since
+
+
+def test_over_a_gap_in_the_log_the_stream_goes_on_with_a_new_base(stream, ground, caplog):
+    commit_task("before the gap")
+    ship(stream)
+    stream.close()
+    drop_slot()
+    for number in range(3):
+        commit_task(f"in the gap {number}")
+        execute("SELECT pg_switch_wal()")
+    execute("CHECKPOINT")  # without a slot nobody keeps the log
+
+    with streaming() as again:
+        again._tended = Tended(again)
+        wait_until(lambda: again.run_once() or "backup.gap" in caplog.text, SECONDS, describe=lambda: caplog.text)
+        assert again._tended.base_wanted
+        wait_until(lambda: again.run_once() or again.receiver.alive, SECONDS, describe=lambda: again.receiver.error)
+        again._tended._tend()
+        commit_task("after the gap")
+        ship(again)
+    new = bases_in(ground.stores()[0])[-1]
+    try:
+        assert new.label != ground.base.label
+        sources = Sources(ground.stores(), None).look()
+        assert sources.missing(new) == {} and sources.missing(ground.base) != {}
+
+        keys, _, _ = keys_in(restore(ground.folder / "gap"))
+
+        assert {"before the gap", "in the gap 2", "after the gap"} <= keys
+    finally:
+        for store in ground.stores():
+            store.delete_folder(ground.base.folder)  # it leads nowhere any more
+        ground.base = new
 
 
 def test_a_base_that_was_not_finished_does_not_exist(stream, ground):

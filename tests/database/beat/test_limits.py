@@ -3,6 +3,7 @@
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from math import inf
 
 import pytest
 from django.db import DatabaseError, connection, connections, transaction
@@ -342,6 +343,50 @@ def test_a_limit_that_another_beat_declared_is_known_soon(settings):
     task = schedule("T_THREE", "a")
 
     wait_until(lambda: fleet.look() and row(task.task_id).status == "RUNNING", timeout=5)
+
+
+def test_the_look_that_reads_a_new_limit_sees_what_is_due_under_it():
+    TypeLimit.objects.all().delete()
+    fleet = Fleet()
+    dispatcher = fleet._dispatcher
+    dispatcher._gates._declared = True
+    fleet.look()
+    declare_limits(REGISTRY)
+    schedule("T_THREE", "a")
+    assert dispatcher._gates._due == {}
+
+    dispatcher._all_at = -inf  # LOOK_SECONDS later
+    dispatcher._look_ahead()
+
+    assert [task_type for task_type, _ in dispatcher._gates._due] == ["T_THREE"]
+
+
+def test_what_gates_go_by_is_read_after_two_seconds_however_seldom_all_is_looked_at(settings):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"LOOK_SECONDS": 3600.0}
+    fleet = Fleet()
+    fleet.look()
+    TypeLimit.objects.filter(task_type="T_THREE").update(max_running=None)
+    dispatcher = fleet._dispatcher
+    dispatcher._look_ahead()
+    assert dispatcher._gates.meters("T_THREE")
+
+    dispatcher._gates._read_at -= 2.0
+    dispatcher._look_ahead()
+
+    assert not dispatcher._gates.meters("T_THREE")
+
+
+def test_a_quiet_look_is_one_statement_with_all_that_a_beat_asks(django_assert_num_queries):
+    TypeLimit.objects.all().delete()
+    fleet = Fleet()
+    fleet._dispatcher._gates._declared = True
+    fleet.look()
+    fleet._dispatcher._all_at = -inf
+
+    with django_assert_num_queries(1):
+        look = fleet._dispatcher.run_once(anybodys(), conf().SHARDS)
+
+    assert (look.besides.turns, look.besides.subscriptions, look.besides.gates) == (False, False, [])
 
 
 def test_a_gate_opens_when_the_next_token_is_there_and_not_a_whole_one_later():

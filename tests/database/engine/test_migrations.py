@@ -5,12 +5,15 @@ from importlib import import_module
 import pytest
 from django.core.management import call_command
 from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.recorder import MigrationRecorder
 
+from tasks_app.lifecycle.installation import read_installation
 from tasks_app.models import OutboxEvent
 from tasks_app.sql import execute
 from tests.support.events import told
 from tests.support.marks import commits
+from tests.support.quarantine import noted
 
 pytestmark = commits
 INDEX = "0023_audit_tenant_index"  # the migration that builds one while the table is in use
@@ -32,6 +35,29 @@ def indexes_of_audit() -> dict[str, bool]:
             "WHERE i.indrelid = 'punctual_audit_entry'::regclass"
         )
         return dict(cursor.fetchall())
+
+
+SIGNS = "0054_standbys"
+
+
+def test_signs_of_life_go_to_a_table_of_their_own_and_back():
+    call_command("migrate", "tasks_app", SIGNS, verbosity=0)
+    noted(silent=50.0, standbys={"10.0.0.6": 90.0, "": 70.0})
+    kept = "SELECT seen_at, standbys FROM punctual_installation"
+    executor = MigrationExecutor(connection)
+    [before] = [name for _, name in executor.loader.graph.node_map[("tasks_app", SIGNS)].parents]
+
+    call_command("migrate", "tasks_app", before, verbosity=0)
+    [(seen_at, standbys)] = execute(kept)
+    assert {address: round(seen_at.timestamp() - at) for address, at in standbys.items()} == {"10.0.0.6": 40, "": 20}
+    execute("UPDATE punctual_installation SET seen_at = seen_at - interval '30 s'")  # by a beat of the version before
+    call_command("migrate", "tasks_app", SIGNS, verbosity=0)
+
+    row = read_installation()
+    assert {address: round(ago, -1) for address, ago in row.standbys.items()} == {"10.0.0.6": 90, "": 70}
+    assert 79 < row.silent_seconds < 100
+    execute("UPDATE punctual_installation SET seen_at = clock_timestamp()")  # it goes on
+    assert read_installation().silent_seconds < 10
 
 
 @pytest.mark.parametrize("half_built", [True, False])

@@ -72,13 +72,13 @@ def test_the_beat_waits_for_the_moment_that_comes_next(settings):
 
 def test_a_look_of_the_dispatcher_tells_whether_anybody_waits_for_a_turn():
     def waits() -> bool:
-        return peek("test", anybodys(), turns=True).turns
+        return peek("test", anybodys(), besides=True).besides.turns
 
     assert not waits()
     job = one_at_a_time("queue_all")
     first, second, third = ids(job)
     assert waits()
-    assert not peek("test", anybodys()).turns  # nobody asked
+    assert peek("test", anybodys()).besides is None  # nobody asked
 
     Turn.objects.filter(task=third).delete()
     runs(first)

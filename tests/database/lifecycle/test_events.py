@@ -16,10 +16,13 @@ from tasks_app.client import cancel as cancel_unit
 from tasks_app.core.events import KINDS, schema_of
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.limit import Limit
+from tasks_app.core.overdue import Answer
 from tasks_app.core.targets import ToStream
 from tasks_app.core.tenants import INTERNAL_TENANT
 from tasks_app.engine.operations import lanes
-from tasks_app.lifecycle import hosts
+from tasks_app.engine.operations.quarantine import rehearse
+from tasks_app.engine.operations.quarantine import resume as resume_installation
+from tasks_app.lifecycle import hosts, installation
 from tasks_app.lifecycle.dead_letter import replay
 from tasks_app.lifecycle.jobs import overrides, verbs
 from tasks_app.lifecycle.jobs.instances import OF_JOB, Fired, Firing, insert
@@ -27,6 +30,7 @@ from tasks_app.lifecycle.jobs.planning import plan_due
 from tasks_app.lifecycle.limited import declare_limits
 from tasks_app.lifecycle.operate import Verb, operate
 from tasks_app.lifecycle.outbox import STEP, tell
+from tasks_app.lifecycle.overdue import step as step_overdue
 from tasks_app.lifecycle.reap import reap
 from tasks_app.lifecycle.release import release_children
 from tasks_app.lifecycle.start import start
@@ -101,6 +105,15 @@ def release_a_child() -> None:
     assert release_children([task.id for task in batch.tasks]).tasks == 1
 
 
+def go_on(choice: str) -> None:
+    """Out of quarantine, until what is overdue is dealt with."""
+    overdue("late")
+    installation.quarantine("a test")
+    resume_installation(Answer.checked(choice), by())
+    while not step_overdue().done:
+        pass
+
+
 PROVOKED: dict[str, Callable[[], object]] = {
     "task.created": lambda: schedule(TYPE, "a", at=MONDAY, idem_key="first"),
     "task.updated": lambda: scheduled("a", at=MONDAY) and reschedule(TYPE, "a", at=TUESDAY),
@@ -126,6 +139,11 @@ PROVOKED: dict[str, Callable[[], object]] = {
         lanes.pause("low", reason="a fire", by="o") and lanes.resume("low", reason="out", by="olga")
     ),
     "limit.changed": change_a_limit,
+    "installation.quarantined": lambda: installation.quarantine("it may be a copy"),
+    "installation.rehearsing": lambda: installation.quarantine("a test") and rehearse(by()),
+    "installation.resumed": lambda: go_on("run"),
+    "installation.shifted": lambda: go_on("shift"),
+    "installation.expired": lambda: go_on("latest"),
     "limit.host_changed": lambda: hosts.limit("api.example.com", by(), max_running=4),
     "job.missed": lambda: was_down(make(every=3600), timedelta(hours=5)) or plan_due(range(16), 60.0),
     "subscription.suspended": lambda: suspend(subscription("ACTIVE").id, BEAT, 1, "answered 500"),

@@ -103,15 +103,42 @@ def test_a_sign_of_life_is_given_once_a_second_and_not_in_quarantine():
     touch()
     assert look().silent_seconds < 10
     quarantine("a test")
-    execute("UPDATE punctual_installation SET seen_at = clock_timestamp() - interval '1 hour'")
+    execute("UPDATE punctual_sign SET at = clock_timestamp() - interval '1 hour'")
     touch()
 
     assert look().silent_seconds > 3_000
 
 
+def test_signs_of_life_are_small_updates_beside_a_row_that_stays_as_it_is():
+    noted(silent=50.0)
+    written = "SELECT relname, n_tup_upd, n_tup_hot_upd FROM pg_stat_xact_user_tables WHERE relname = ANY (%s)"
+    before = {table: figures for table, *figures in execute(written, [["punctual_sign", "punctual_installation"]])}
+    for _ in range(20):
+        execute("UPDATE punctual_sign SET at = at - interval '2 s'")
+        touch()
+
+    after = {table: figures for table, *figures in execute(written, [["punctual_sign", "punctual_installation"]])}
+    updates, hot = (now - then for now, then in zip(after["punctual_sign"], before["punctual_sign"], strict=True))
+    assert (updates, hot) == (40, 40)
+    assert after["punctual_installation"] == before["punctual_installation"]
+
+
+def test_a_standby_that_has_not_streamed_for_a_week_is_forgotten_and_no_other():
+    week = 7 * 86_400.0
+    noted(silent=50.0, standbys={"10.0.0.6": week + 60, "10.0.0.7": week - 60, "": 1.0})
+    quarantine("a test")
+    touch()
+    assert len(look().standbys) == 3  # nobody knows what is well here
+
+    Installation.objects.update(state="ACTIVE")
+    touch()
+
+    assert look().standbys.keys() == {"10.0.0.7", ""}
+
+
 def test_a_beat_of_a_version_before_is_a_sign_of_life_for_a_failover_and_starts_no_question():
     look()
-    assert installation().seen_at is None  # this look was no beat's
+    assert look().seen_at is None  # this look was no beat's
     noted(silent=900.0, standbys={"": 22.0}, timeline=7)
     Node.objects.create(node_id=uuid4(), kind=Node.BEAT, name="b")
 

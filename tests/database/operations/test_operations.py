@@ -32,7 +32,7 @@ from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.reap import reap
 from tasks_app.lifecycle.start import start
 from tasks_app.lifecycle.unit_revision import is_newest
-from tasks_app.models import AlarmReader, AlarmRule, MaintenanceEntry, Node, ScheduleTask, TaskBatch
+from tasks_app.models import AlarmReader, AlarmRule, Curb, MaintenanceEntry, Node, ScheduleTask, TaskBatch
 from tasks_app.sql import run
 from tasks_app.testing import run_due
 from tests.support.alarms import alarm_ids, rule
@@ -239,6 +239,10 @@ def an_alert_that_was_sent() -> None:
     AlarmReader.objects.all().delete()
 
 
+def a_curb_of_a_safeguard() -> None:
+    Curb.objects.create(name="delay", kind="lane", target="low", rate=0.0)
+
+
 # What a chore is for: nearly there, and there.
 CAUSES = {
     "reap": (lambda: claimed("a"), "UPDATE punctual_batch SET lease_until = now() - interval '1 s'"),
@@ -246,6 +250,7 @@ CAUSES = {
     "campaign": (a_paused_campaign, "UPDATE punctual_campaign SET state = 'RUNNING', next_at = now()"),
     "overdue": (look, "UPDATE punctual_installation SET answer = '{}'"),
     "release": (lambda: None, "INSERT INTO punctual_wait (task, parent) VALUES (2, 1)"),
+    "unfreeze": (a_curb_of_a_safeguard, "UPDATE punctual_curb SET name = 'recovery'"),
     "move": (lambda: settled(started("a")), "UPDATE punctual_batch SET finished_at = now() - interval '1 hour'"),
     "alarm": (a_rule_that_is_off, "UPDATE punctual_alarm_rule SET enabled = TRUE"),
     "alert": (an_alert_that_was_sent, "UPDATE punctual_alarm_alert SET done_at = NULL"),

@@ -14,6 +14,7 @@ from tasks_app.core.errors import InvalidTask, RetryLimited
 from tasks_app.core.recovery import STEPS, Grade, Step
 from tasks_app.engine import nodes
 from tasks_app.engine.beat.leases import Leases
+from tasks_app.engine.beat.unfreeze import unfreeze
 from tasks_app.engine.operations import lanes
 from tasks_app.engine.operations.recovery.course import recover
 from tasks_app.engine.operations.recovery.report import as_page, as_result
@@ -40,6 +41,7 @@ from tests.support.engine import claim_due, expire_lease, row
 from tests.support.moves import claimed, dead, ids_of, rows_of, scheduled, settled, started
 from tests.support.operators import operator
 from tests.support.outbox import courier_of, cut, subscribed, write
+from tests.support.recovery import no_step_for
 
 pytestmark = pytest.mark.django_db
 
@@ -188,6 +190,60 @@ def test_killed_at_every_point_of_its_way_it_does_each_step_once():
 
 def killed() -> None:
     raise Killed
+
+
+def test_what_a_recovery_holds_that_nobody_goes_on_with_is_let_go_an_hour_after_its_last_step():
+    one = course(grade="P2")
+    one.say = lambda words: killed() if words.startswith("reap") else None
+    with pytest.raises(Killed):
+        recover(one)
+    backfill, low = "backfill", "low"
+    lanes.pause(low, reason="a fire", by="olga")
+    no_step_for(59)
+    assert unfreeze() == "0 let go"
+    one.say = lambda words: killed() if words.startswith("doctor") else None
+    with pytest.raises(Killed):
+        recover(one)  # it does a step, and so it holds for another hour
+    no_step_for(59)
+    assert unfreeze() == "0 let go"
+    assert held() == {low, backfill, "*"}
+    with pytest.raises(RetryLimited):
+        refuse_backfills()
+
+    no_step_for(2)
+    assert unfreeze() == "1 let go"
+
+    assert held() == set()
+    refuse_backfills()
+    assert LanePause.objects.filter(lane=low).exists()  # a person's, who has to end it
+    entry = AuditEntry.objects.filter(verb="recover").latest("id")
+    assert (entry.actor, entry.outcome, entry.detail) == ("punctual", "let go", {"lanes": [backfill, low]})
+    assert entry.reason == "it has done no step for 61 minutes"
+    assert "UTC: it has done no step for 61 minutes." in as_page(Recovery.objects.get())
+    done = recover(course())  # it goes on all the same
+    assert done.finished_at is not None
+    assert unfreeze() == "0 let go"
+
+
+def test_how_long_a_recovery_holds_is_said_when_it_begins_or_goes_on():
+    with pytest.raises(InvalidTask, match="hold=0 is not possible; give 1 to 1440 minutes"):
+        begin("INC-1", operator(), hold_minutes=0)
+    assert not Recovery.objects.exists()
+
+    def kill_before_reap(**options: object) -> None:
+        one = course(**options)
+        one.say = lambda words: killed() if words.startswith("reap") else None
+        with pytest.raises(Killed):
+            recover(one)
+
+    kill_before_reap(grade="P2", hold_minutes=5)
+    assert "a beat lets go 5 min after the last step" in Recovery.objects.get().steps["freeze"]["words"]
+    kill_before_reap(hold_minutes=10)  # the step was not begun, so this is no step
+    no_step_for(9)
+    assert unfreeze() == "0 let go"
+    kill_before_reap()
+    no_step_for(2)
+    assert unfreeze() == "1 let go"
 
 
 def test_killed_between_two_lanes_it_goes_on_with_the_second():
@@ -356,6 +412,11 @@ def test_a_dry_run_says_what_each_step_would_do_and_changes_nothing():
     assert code == 0
     assert "letters     1 task would run again, as a campaign." in text
     assert "freeze      Lanes high, default, low, deferred, backfill would be held" in text
+    out = StringIO()
+    call_command("doctor", stdout=out)
+    rules = out.getvalue().partition(",")[0]  # both count the same
+    assert f"doctor      {rules}; all of them hold." in text
+    assert "2 more (place, past) look at what is over: --past" in out.getvalue()
     assert (Recovery.objects.count(), held(), Campaign.objects.count()) == (0, set(), 0)
     assert not AuditEntry.objects.exclude(verb="tag").exists()
     assert list(json.loads(command("INC-1", "--dry-run", "--json", "--from", "letters")[0])["steps"]) == [

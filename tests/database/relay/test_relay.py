@@ -8,9 +8,12 @@ import pytest
 from django.utils import timezone
 
 from tasks_app.client import ToFunction, emit, subscribe
-from tasks_app.engine.beat.relay import reader
+from tasks_app.conf import conf
+from tasks_app.engine.beat.relay import reader, relay
 from tasks_app.engine.beat.relay.relay import Relay
+from tasks_app.lifecycle.claim import peek
 from tasks_app.models import Node, OutboxWindow, Subscription
+from tests.support.engine import anybodys
 from tests.support.marks import commits
 from tests.support.outbox import subscribed, write
 from tests.support.wait import wait_until
@@ -55,6 +58,43 @@ def test_without_a_subscription_nothing_is_cut():
         one.run_once()
 
     assert not OutboxWindow.objects.exists()
+
+
+def test_while_no_subscription_is_active_nobody_asks_for_one(django_assert_num_queries):
+    with subscribed(), relays("one") as (one,):
+        one.heard(active=False)
+        subscribe("test", events=["*"], to=ToFunction("test"))
+        with django_assert_num_queries(0):
+            assert 0 < one.run_once() <= 1.5 * conf().LOOK_SECONDS
+
+        assert peek("test", anybodys(), besides=True).besides.subscriptions
+        one.heard(active=True)
+        assert one._woken.is_set()
+        one.run_once()
+
+        assert holders() == {"test": "one"}
+
+        with django_assert_num_queries(1):  # what it has is renewed, whatever it hears
+            one.heard(active=False)
+            one._hold()
+        Subscription.objects.update(state=Subscription.PAUSED)
+        assert not peek("test", anybodys(), besides=True).besides.subscriptions
+        look(one)
+        assert one._couriers == {}
+
+
+def test_that_no_subscription_is_active_is_not_believed_for_long(monkeypatch, settings):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"LOOK_SECONDS": 3000.0}
+    with subscribed(), relays("one") as (one,):
+        one.heard(active=False)
+        assert one.run_once() <= 3600.0 / 3  # when it would look by itself
+
+        monkeypatch.setattr(relay, "BELIEVED", 0.0)
+        one.heard(active=False)
+        subscribe("test", events=["*"], to=ToFunction("test"))
+        one.run_once()
+
+        assert holders() == {"test": "one"}
 
 
 def test_an_event_reaches_its_subscriber():

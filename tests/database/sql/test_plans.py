@@ -258,7 +258,7 @@ def look_for_lost() -> None:
 
 # What people wait for, and what comes many times a second or a minute.
 DOES = {
-    "peek": lambda: peek("test", range(16), turns=True),
+    "peek": lambda: peek("test", range(16), besides=True),
     "claim, start and settle": claim_and_run,
     "schedule": lambda: schedule_many(TYPE, [{"key": f"new {n}", "idem_key": f"new {n}"} for n in range(20)]),
     "schedule what is over": lambda: schedule(TYPE, "key-77"),

@@ -1,7 +1,7 @@
 """The verdict: "All is well" is said when it is, and status, pages and API say the same of what is not."""
 
 import json
-from datetime import datetime, timedelta
+from datetime import timedelta
 from io import StringIO
 from pathlib import Path
 
@@ -24,13 +24,14 @@ from tasks_app.engine.operations.recovery.steps import Course
 from tasks_app.engine.watch.verdict import RULES
 from tasks_app.lifecycle.recovery import begin
 from tasks_app.lifecycle.start import start
-from tasks_app.models import MaintenanceEntry, Node, Recovery, ScheduleTask, TaskBatch
+from tasks_app.models import MaintenanceEntry, Node, ScheduleTask, TaskBatch
 from tests.support.browser import person
 from tests.support.clients import client_of
 from tests.support.engine import claim_due, expire_lease, run_due
 from tests.support.marks import commits
 from tests.support.moves import dead
 from tests.support.operators import operator
+from tests.support.recovery import no_step_for
 
 pytestmark = commits
 
@@ -104,17 +105,6 @@ def test_due_tasks_of_a_paused_lane_are_told_and_page_nobody():
     assert "manage.py lane resume low" in words
 
 
-def no_step_for(minutes: int) -> None:
-    """All that was noted of a recovery was so long ago."""
-    ago = timedelta(minutes=minutes)
-    execute("UPDATE punctual_curb SET since = since - %s", [ago])
-    for row in Recovery.objects.all():
-        for told in row.steps.values():
-            for name in {"begun_at", "done_at", "noted_at"} & told.keys():
-                told[name] = (datetime.fromisoformat(told[name]) - ago).isoformat()
-        row.save()
-
-
 def test_a_recovery_that_was_killed_is_trouble_until_it_goes_on_or_lets_go():
     def recover_until(step: str) -> None:
         one = Course(begin("INC-1", operator(), grade="P2").row, operator(), wait=lambda seconds: None)
@@ -132,7 +122,8 @@ def test_a_recovery_that_was_killed_is_trouble_until_it_goes_on_or_lets_go():
     words, code = told()
     assert code == TROUBLE
     assert words.startswith(f"! {held}, and has done no step for 16 min; 1 task is due in low. The incident: INC-1.")
-    assert "`manage.py recover INCIDENT` goes on" in words and "--from unfreeze` only lets go" in words
+    assert "a beat lets go of them in 44 min. `manage.py recover INCIDENT` goes on" in words
+    assert "--from unfreeze` lets go now" in words
 
     recover_until("doctor")
     assert told()[1] == OK  # a step was done

@@ -985,7 +985,7 @@ export type CompleteIn = {
  *
  * What a rule can be about.
  */
-export type Condition = 'dead' | 'late' | 'running' | 'missed' | 'suspended' | 'blocked' | 'trouble' | 'safeguard';
+export type Condition = 'dead' | 'late' | 'running' | 'missed' | 'suspended' | 'blocked' | 'trouble' | 'safeguard' | 'quarantine';
 
 /**
  * DayOut

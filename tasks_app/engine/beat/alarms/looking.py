@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from django.db.models import Min
 
-from tasks_app.core.alarms import LOOKS, OPERATORS_ONLY, Condition, Occurrence
+from tasks_app.core.alarms import LOOKS, Condition, Occurrence
 from tasks_app.lifecycle.alarms.incidents import note
 from tasks_app.models import AlarmRule
 from tasks_app.sql import run
@@ -14,6 +14,7 @@ MOST_BATCHES = 200  # that run too long, of which tasks are looked at: the longe
 MOST_FAILED = 200  # tasks that others wait for in vain
 MOST_WAITING = 100  # of those, named in one incident
 TROUBLE_SECONDS = 15.0  # between two looks at the scheduler's own state
+_LOOKED_AT = (Condition.TROUBLE, Condition.SAFEGUARD)
 
 _looked_at = {"trouble": -TROUBLE_SECONDS}  # by the monotonic clock
 
@@ -56,7 +57,7 @@ def stuck() -> Iterator[Occurrence]:
 def troubles() -> Iterator[Occurrence]:
     """What the scheduler's own verdict calls trouble, and what its safeguards do."""
     now = time.monotonic()
-    if now - _looked_at["trouble"] < TROUBLE_SECONDS or not _wanted(*OPERATORS_ONLY, tenant__isnull=True):
+    if now - _looked_at["trouble"] < TROUBLE_SECONDS or not _wanted(*_LOOKED_AT, tenant__isnull=True):
         return
     _looked_at["trouble"] = now
     for look_at in LOOKS:

@@ -15,8 +15,10 @@ ROWS = 500  # of the outbox in one transaction, at most
 EVENTS = 20_000  # and about so many events in them
 STEPS = 40  # in one look
 RESUMED = "subscription.resumed"
-KINDS = ["task.dead", "task.late", "task.cancelled", "job.missed", "subscription.suspended", RESUMED]
+QUARANTINED = "installation.quarantined"
+KINDS = ["task.dead", "task.late", "task.cancelled", "job.missed", "subscription.suspended", RESUMED, QUARANTINED]
 EXPIRED = "EXPIRED"
+_LOOK = "`manage.py quarantine show` and the audit trail say what was decided about what was overdue."
 
 
 class Position(NamedTuple):
@@ -146,6 +148,14 @@ def _occurrence(event: Event) -> Occurrence | None:
                 job=event.job,
                 count=int(_data(event).get("count") or 1),
                 sample={"tenant": event.tenant, "jobs": [_text(event, "name")]},
+            )
+        case _ if event.type == QUARANTINED:
+            since = f"at {event.time:%Y-%m-%d %H:%M:%S} UTC by {_text(event, 'by')}"
+            told = f"P1: the installation was put into quarantine {since}, and nothing was dispatched until it went on"
+            return Occurrence(
+                Condition.QUARANTINE,
+                None,
+                sample={"sentence": told, "reason": _text(event, "reason"), "way_out": _LOOK},
             )
         case _:
             name = _text(event, "name")

@@ -1,6 +1,8 @@
 """The relay of a beat: keeps its share of the subscriptions, cuts the outbox into windows, and wakes its couriers.
 
 Each subscription has a courier in a thread of its own, so one whose receiver is slow or dead holds up no other.
+
+While none is active, it doesn't ask for any: the dispatcher of its beat asks along with its own look, and tells.
 """
 
 import logging
@@ -23,6 +25,8 @@ log = logging.getLogger(__name__)
 
 LONGEST_LOOK_SECONDS = 1.0  # between two looks at the leases, for a beat that has some
 ERROR_PAUSE_SECONDS = 1.0
+# So many LOOK_SECONDS it is believed that none is active: a dispatcher that is held up would not see the next one.
+BELIEVED = 1.5
 STOP_SECONDS = 5.0  # that couriers get to end what they are doing
 
 
@@ -32,6 +36,8 @@ class Relay(threading.Thread):
         self._node_id = node_id
         self._node_name = name
         self._stopped = threading.Event()
+        self._woken = threading.Event()
+        self._quiet_until = -math.inf  # monotonic
         self._sequencer = Sequencer()
         self._couriers: dict[int, CourierThread] = {}
         self._leaving: dict[int, CourierThread] = {}  # told to stop, since another beat should have it
@@ -39,7 +45,10 @@ class Relay(threading.Thread):
         self._newest = 0  # the number of the last window that the couriers were told of
 
     def run(self) -> None:
-        while not self._stopped.is_set():
+        while True:
+            self._woken.clear()
+            if self._stopped.is_set():
+                break
             try:
                 wait = self.run_once()
             except Exception as error:
@@ -47,7 +56,7 @@ class Relay(threading.Thread):
                 log.error("relay.failed error=%r", str(error), exc_info=not known)
                 our_connection().close()
                 wait = ERROR_PAUSE_SECONDS
-            self._stopped.wait(wait)
+            self._woken.wait(wait)
         self._leave()
         our_connection().close()
 
@@ -56,6 +65,8 @@ class Relay(threading.Thread):
         now = time.monotonic()
         if not BARRIER.acting:
             return self._put_down()
+        if self.quiet and not self._couriers and not self._leaving:
+            return max(0.0, self._quiet_until - now)
         if now >= self._next_look:
             self._hold()
             longest = LONGEST_LOOK_SECONDS if self._couriers else math.inf  # a quiet night should cost next to nothing
@@ -72,8 +83,25 @@ class Relay(threading.Thread):
             self._newest = newest
         return conf().RELAY_MS / 1000
 
+    def heard(self, active: bool) -> None:
+        """The dispatcher has just looked whether any subscription is active."""
+        if not active:
+            # Never for longer than until it would look by itself.
+            believed = min(BELIEVED * conf().LOOK_SECONDS, conf().SHARD_LEASE_SECONDS / 3)
+            self._quiet_until = time.monotonic() + believed
+        elif self.quiet:
+            self._quiet_until = -math.inf
+            self._next_look = 0.0
+            self._woken.set()
+
+    @property
+    def quiet(self) -> bool:
+        """Whether none is active, as far as was heard lately."""
+        return time.monotonic() < self._quiet_until
+
     def stop(self) -> None:
         self._stopped.set()
+        self._woken.set()
         if self.is_alive():
             self.join(timeout=STOP_SECONDS + 1)
 

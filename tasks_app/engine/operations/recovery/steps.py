@@ -14,12 +14,22 @@ from typing import NamedTuple
 
 from tasks_app.core.errors import NothingToDo, PunctualError
 from tasks_app.core.phrases import counted
-from tasks_app.core.recovery import HELD, IN_TURN, LETTERS_MOST, LETTERS_TAG, REPLAY_MINUTES, Grade, Step
+from tasks_app.core.recovery import (
+    HELD,
+    HOLD_MINUTES,
+    IN_TURN,
+    LETTERS_MOST,
+    LETTERS_TAG,
+    REPLAY_MINUTES,
+    Grade,
+    Step,
+)
 from tasks_app.core.scans import Finding
 from tasks_app.database import atomic, on_commit
 from tasks_app.engine.beat.compensation import compensate
 from tasks_app.engine.beat.relay.reader import Cursor, pending, wanted_by
 from tasks_app.engine.canary import CANARY
+from tasks_app.engine.doctor.checks import OF_LIVE
 from tasks_app.engine.doctor.examine import examine
 from tasks_app.engine.operations.campaigns import Pace
 from tasks_app.engine.operations.letters import deal_with, foresee
@@ -84,7 +94,9 @@ class Course:
 def freeze(course: Course) -> Done:
     lanes = row_of.hold(course.recovery)
     on_commit(SENDER.wake_all)
-    return Done(f"Lanes {_listed(lanes)} are held, and backfills wait.", {"lanes": lanes})
+    minutes = course.recovery.hold_minutes or HOLD_MINUTES
+    words = f"Lanes {_listed(lanes)} are held, and backfills wait; a beat lets go {minutes} min after the last step."
+    return Done(words, {"lanes": lanes, "hold_minutes": minutes})
 
 
 def foresee_freeze(course: Course) -> str:
@@ -201,10 +213,11 @@ def foresee_reap(course: Course) -> str:
 
 
 def check_all(course: Course) -> Done:
-    found = examine(wait=course.wait)
+    found = examine(OF_LIVE, wait=course.wait)
     broken = {one.check.name: one.count for one in found if one.count}
     if not broken:
-        return Done(f"{counted(len(found), 'rule')} checked; all of them hold.", {"checked": len(found), "broken": {}})
+        words = f"{counted(len(found), 'rule')} checked in what is live; all of them hold."
+        return Done(words, {"checked": len(found), "broken": {}})
     told = ", ".join(f"{name} ({counted(count, 'row')})" for name, count in broken.items())
     words = f"! Broken: {told}. `manage.py doctor` names the rows and offers a repair."
     return Done(words, {"checked": len(found), "broken": broken})

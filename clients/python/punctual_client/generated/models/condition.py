@@ -7,6 +7,7 @@ class Condition(StrEnum):
     DEAD = "dead"
     LATE = "late"
     MISSED = "missed"
+    QUARANTINE = "quarantine"
     RUNNING = "running"
     SAFEGUARD = "safeguard"
     SUSPENDED = "suspended"
