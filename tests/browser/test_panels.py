@@ -35,6 +35,7 @@ def test_the_health_panel_outlives_its_server_and_comes_back_by_itself(at_its_ow
     panel = page.locator("punctual-health")
     expect(panel).to_have_attribute("phase", "done")
     expect(panel).to_contain_text("死信")
+    expect(panel.get_by_role("status")).to_contain_text("调度异常：Nothing is dispatched: no beat is alive")
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
     [web] = stack.processes

@@ -111,6 +111,17 @@ test("a trigger delay above 2 s shows the degraded text", () => {
   assert.equal(summary({ phase: "loading", failures: 0, last: null }, TEXTS.zh).message, "初始化中");
 });
 
+test("trouble is told with its first cause, and never beside a text that says all is well", () => {
+  const told = (data, texts) => summary({ phase: "done", failures: 0, last: { data: { ...WELL, status: "trouble", ...data }, at: 0 } }, texts);
+  const problems = ["No worker is alive.", "The broker does not answer."];
+
+  assert.deepEqual([told({ problems }, TEXTS.en).message, told({ problems }, TEXTS.en).mood], ["Something is wrong: No worker is alive.", "bad"]);
+  assert.equal(told({ problems }, TEXTS.zh).message, "调度异常：No worker is alive.");
+  assert.equal(told({ problems: [] }, TEXTS.zh).message, "调度异常");
+  assert.equal(told({ problems, triggerDelayP95Ms: 2001 }, TEXTS.zh).message, "进入降级：低优先级任务限速");
+  assert.deepEqual([told({ status: "notice", problems: [] }, TEXTS.en).message, told({ status: "notice" }, TEXTS.en).mood], ["The scheduler is well", "good"]);
+});
+
 test("the browser's languages are asked in their order, after the element's own", () => {
   const element = (lang) => ({ getAttribute: () => lang });
   assert.equal(languageOf(null, { languages: ["fr-FR", "zh-CN", "en"] }), "zh");
