@@ -372,11 +372,16 @@ def _wrong_peak(where: str, one: object) -> Iterator[str]:
         yield f'{where} is {shown(one)}; it needs "from", "to" and "rate", and may have "lanes", "days" and "zone".'
         return
     try:
-        ordered = time.fromisoformat(one["from"]) < _end(one["to"])
+        begin, end = time.fromisoformat(one["from"]), _end(one["to"])
     except (TypeError, ValueError):
         yield f"{where} is from {shown(one['from'])} to {shown(one['to'])}; write times of day like 09:00."
         return
-    if not ordered:
+    if begin.tzinfo or end.tzinfo:
+        yield (
+            f"{where} is from {one['from']} to {one['to']}, with an offset from UTC, which changes with the seasons. "
+            'Write times of day like 09:00, and where they are, such as "zone": "Europe/Berlin".'
+        )
+    elif end <= begin:
         yield (
             f"{where} is from {one['from']} to {one['to']}, which ends before it begins. Give two: one up to 24:00, "
             "one from 00:00."
