@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, tzinfo
 from enum import StrEnum
 
-from .errors import InvalidTask, nearest, shown
+from .errors import InvalidTask, shown
 from .lanes import LANES
 from .phrases import counted
 from .zones import zone_of
@@ -23,6 +23,7 @@ HALF_OPEN_RATE, HALF_OPEN_RUNNING = 10.0, 10  # and that is so many
 ONE_CAUSE = 0.8  # of the dead letters: more than that of one type, or for one host, and it is the cause
 FIRES_ON = "critical"  # the lane that fires in degraded mode
 SLOWED_LANE = "low"
+MOST_DEAD = 20_000  # dead letters of the last minute that are counted
 HOST = "host:"  # begins a subject that is a host
 EVERYTHING = "*"
 
@@ -268,37 +269,6 @@ def _bucket(mean_seconds: float) -> int:
 def policies_of(given: Mapping[str, Mapping]) -> dict[str, Policy]:
     """PUNCTUAL["SAFEGUARDS"], checked before, over the defaults."""
     return {name: replace(usual, **given.get(name, {})) for name, usual in POLICIES.items()}
-
-
-_FIELDS = tuple(one.name for one in fields(Policy))
-
-
-def problems_of(given: Mapping[object, object]) -> Iterator[str]:
-    """A sentence for each thing that is wrong with PUNCTUAL["SAFEGUARDS"]."""
-    where, known = 'PUNCTUAL["SAFEGUARDS"]', [str(one) for one in Name]
-    for name, options in given.items():
-        if name not in known:
-            yield f"{where} has {shown(name)}; there are {', '.join(known)}.{nearest(str(name), known)}"
-        elif not isinstance(options, Mapping):
-            yield f'{where}["{name}"] is {shown(options)}; it must be a dict, such as {{"limit": 5, "mode": "tell"}}.'
-        else:
-            for option, value in options.items():
-                yield from _wrong_option(f'{where}["{name}"]', option, value)
-
-
-def _wrong_option(where: str, option: object, value: object) -> Iterator[str]:
-    number = not isinstance(value, bool) and isinstance(value, int | float)
-    if option not in _FIELDS:
-        yield f"{where} has {shown(option)}; it may have {', '.join(_FIELDS)}.{nearest(str(option), _FIELDS)}"
-    elif option == "mode":
-        if value not in tuple(Mode):
-            yield f'{where}["mode"] is {shown(value)}; it must be {", ".join(Mode)}.'
-    elif option == "sample":
-        if not number or not isinstance(value, int) or not 1 <= value <= 1_000_000:
-            yield f'{where}["sample"] is {shown(value)}; it must be a whole number from 1 to 1,000,000.'
-    elif not number or not 0 <= value <= 1e9 or (option == "limit" and not value):
-        least = "more than 0" if option == "limit" else "0 or more"
-        yield f'{where}["{option}"] is {shown(value)}; it must be a number, {least} and at most 1,000,000,000.'
 
 
 @dataclass(frozen=True, slots=True)
