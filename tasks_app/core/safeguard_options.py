@@ -7,11 +7,7 @@ from .errors import nearest, shown
 from .safeguards import MOST_DEAD, Mode, Name, Policy
 
 _FIELDS = tuple(one.name for one in fields(Policy))
-_WITHOUT = {  # options that would change nothing
-    Name.RETRIES: ("sample",),
-    Name.DEAD_LETTERS: ("sample",),
-    Name.PROFILE: ("limit", "sample"),
-}
+_WITHOUT = {Name.RETRIES: {"sample"}, Name.DEAD_LETTERS: {"sample"}, Name.PROFILE: {"limit", "sample"}}
 _RANGES = {  # of limits: more than this, at most that, and both in words
     Name.DELAY: (0, 86_400_000, "milliseconds, more than 0 and at most 86,400,000 (a day)"),
     Name.FAILURES: (0, 1, "the share of tries that should succeed, more than 0 and at most 1"),
@@ -40,7 +36,7 @@ def problems_of(given: Mapping[object, object]) -> Iterator[str]:
 
 
 def _wrong_option(where: str, name: Name, option: object, value: object) -> Iterator[str]:
-    known = [one for one in _FIELDS if one not in _WITHOUT.get(name, ())]
+    known = _options(name)
     if option not in known:
         yield f"{where} has {shown(option)}; it may have {', '.join(known)}.{nearest(str(option), known)}"
     elif option == "mode":
@@ -53,8 +49,17 @@ def _wrong_option(where: str, name: Name, option: object, value: object) -> Iter
         more_than, most, words = _RANGES[name]
         if not _number(value) or not more_than < value <= most:
             yield f'{where}["limit"] is {shown(value)}; it must be {words}.{_as_share(name, value)}'
+    elif option == "trial_seconds":
+        if not _number(value) or not 0.1 <= value <= 3_600:
+            yield f'{where}["trial_seconds"] is {shown(value)}; it must be a number of seconds, from 0.1 to 3,600.'
     elif not _number(value) or not 0 <= value <= 86_400:
         yield f'{where}["{option}"] is {shown(value)}; it must be a number of seconds, from 0 to 86,400.'
+
+
+def _options(name: Name) -> list[str]:
+    """Those that change something."""
+    without = _WITHOUT.get(name, set()) | (set() if name == Name.BREAKER else {"trial_seconds"})
+    return [one for one in _FIELDS if one not in without]
 
 
 def _number(value: object) -> bool:

@@ -17,7 +17,6 @@ SLOWED = 0.25  # of what `low` did before, while it is slowed down
 RETRIES_SLOWED = 0.5  # of what the retries of a type were
 LEAST_RATE = 1.0  # tasks of a slowed lane a second, at least: nothing starves
 LEAST_RETRY_RATE = 0.1
-TRIAL_SECONDS = 5.0  # between two trials of a type whose breaker is open
 TRIALS = 3  # that succeed in a row: then more may run
 HALF_OPEN_RATE, HALF_OPEN_RUNNING = 10.0, 10  # and that is so many
 ONE_CAUSE = 0.8  # of the dead letters: more than that of one type, or for one host, and it is the cause
@@ -75,6 +74,7 @@ class Policy:
     on_seconds: float  # the limit has to be passed for so long
     off_seconds: float  # and all to be well for so long, for each stage
     mode: str = Mode.ACT
+    trial_seconds: float = 5.0  # between two trials of a type whose breaker is open
 
 
 POLICIES = {
@@ -207,8 +207,10 @@ class Curb:
                 return f"only work in lane {FIRES_ON} can be triggered"
 
 
-def curbs_of(name: str, subject: str, stage: int, figures: Mapping[str, object]) -> list[Curb]:
-    """What is held back while a safeguard is in this stage."""
+def curbs_of(
+    name: str, subject: str, stage: int, figures: Mapping[str, object], policy: Policy | None = None
+) -> list[Curb]:
+    """What is held back while a safeguard is in this stage; by the usual policy unless another is given."""
     if not stage:
         return []
     match name:
@@ -232,7 +234,7 @@ def curbs_of(name: str, subject: str, stage: int, figures: Mapping[str, object])
         case Name.BREAKER if stage == 1:
             return [Curb(Kind.TYPE, subject, rate=HALF_OPEN_RATE, max_running=HALF_OPEN_RUNNING)]
         case Name.BREAKER:
-            return [Curb(Kind.TYPE, subject, rate=1 / TRIAL_SECONDS, max_running=1)]
+            return [Curb(Kind.TYPE, subject, rate=1 / (policy or POLICIES[name]).trial_seconds, max_running=1)]
         case Name.PROFILE:
             return [Curb(Kind.LANE, lane, rate=float(rate)) for lane, rate in dict(figures.get("lanes") or {}).items()]
     return []

@@ -108,8 +108,9 @@ def _step(row: Safeguard, finding: Finding, now: float) -> str:
         return ""
     row.looked_at = Now()
     row.save()
-    acts = conf().safeguards[row.name].mode == Mode.ACT or order == Order.FORCE
-    wanted = curbs_of(row.name, row.subject, state.stage, row.figures) if acts else []
+    policy = conf().safeguards[row.name]
+    acts = policy.mode == Mode.ACT or order == Order.FORCE
+    wanted = curbs_of(row.name, row.subject, state.stage, row.figures, policy) if acts else []
     moved = _hold(row, wanted)
     if state.stage == before.stage:
         if moved and state.stage and row.name not in PLANNED:

@@ -77,6 +77,13 @@ def test_a_breaker_begins_with_the_strictest_stage():
     assert after([(0, True)], Name.BREAKER, POLICIES[Name.BREAKER]) == [2]
 
 
+def test_how_often_a_type_is_tried_is_a_setting():
+    often = policies_of({"breaker": {"trial_seconds": 0.5}})[Name.BREAKER]
+
+    assert curbs_of(Name.BREAKER, "T", 2, {}, often) == [Curb(Kind.TYPE, "T", rate=2.0, max_running=1)]
+    assert curbs_of(Name.BREAKER, "T", 2, {}) == [Curb(Kind.TYPE, "T", rate=0.2, max_running=1)]
+
+
 def test_short_handlers_have_their_retries_first_and_each_bucket_its_share():
     rates = retry_rates({"SHORT": 10, "LONG": 10}, {"SHORT": 0.01, "LONG": 5.0}, slots=7)
 
@@ -120,6 +127,8 @@ def test_an_option_changes_that_alone():
         ({"slow_handler": {"limit": 1}}, "more than 1 and"),
         ({"retries": {"sample": 5}}, "it may have limit, on_seconds, off_seconds, mode"),
         ({"profile": {"limit": 5}}, "it may have on_seconds, off_seconds, mode"),
+        ({"breaker": {"trial_seconds": 0}}, "from 0.1 to 3,600"),
+        ({"delay": {"trial_seconds": 5}}, "it may have limit, sample, on_seconds, off_seconds, mode"),
         ({"delay": {"on_seconds": -1}}, "from 0 to 86,400"),
         ({"delay": {"off_seconds": 1e9}}, "from 0 to 86,400"),
         ({"delay": {"sample": 0}}, "whole number from 1"),
