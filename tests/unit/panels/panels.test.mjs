@@ -189,7 +189,22 @@ test("a body has what is filled in, and a callback its payload", () => {
   assert.deepEqual(bodyOf({ name: "x", task_type: "HTTP_CALLBACK", url: "https://a.example", payload: "{", when: "every", every: "60", max_retry: "0", timezone: "UTC" }), {
     name: "x", task_type: "HTTP_CALLBACK", payload: { url: "https://a.example", method: "POST" }, every: 60, timezone: "UTC", max_retry: 0,
   });
-  assert.throws(() => bodyOf({ payload: "{" }), ({ field }) => field === "payload");
+  assert.throws(() => bodyOf({ payload: "{" }), ({ field, text }) => field === "payload" && text === "notJson");
+});
+
+test("a callback has its headers, its body and its time-out", () => {
+  const call = (values) => bodyOf({ task_type: "HTTP_CALLBACK", url: "https://a.example", ...values }).payload;
+  const usual = { url: "https://a.example", method: "POST" };
+
+  assert.deepEqual(call({ headers: "X-Source: shop\n\n Accept:text/plain:x ", timeout: "2.5" }), {
+    ...usual, headers: { "X-Source": "shop", Accept: "text/plain:x" }, timeout: 2.5,
+  });
+  assert.deepEqual(call({ body: ' {"a": [1]}' }), { ...usual, json: { a: [1] } });
+  assert.deepEqual([call({ sign: "callbacks" }), call({ sign: "" })], [usual, { ...usual, sign: "" }]);
+  assert.deepEqual(call({ body: "a=1", method: "PUT" }), { ...usual, method: "PUT", text: "a=1" });
+  assert.deepEqual(call({ body: "a=1", method: "GET", headers: " \n" }), { ...usual, method: "GET" });
+  assert.throws(() => call({ headers: "no colon" }), ({ field, text, detail }) => field === "headers" && TEXTS.en[text](detail).includes("no colon"));
+  assert.throws(() => call({ body: "[1," }), ({ field, text }) => field === "body" && text === "notJson");
 });
 
 test("the preview is asked for once after a pause, and an answer to older words is not shown", async () => {
