@@ -1,25 +1,34 @@
-"""metrics: a scrape beside 1,000,000 live tasks of 500 types and 100 tenants, what counting costs; idle with both."""
+"""metrics: a scrape beside 1,000,000 live tasks of 500 types and 100 tenants, what counting costs; and `idle` and
+`punctual` with a scrape every 5 s beside those without."""
 
 import gzip
 import http.client
 import os
 import re
 import socket
+import statistics
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
-from . import idle
+from . import idle, punctual
 from .api import _wait as wait_for
 from .stack import ROOT, Stack, empty_tables, execute, percentile, query
 
-GOALS = {"scrape_ms": 100, "sequential_scans": 0, "statements_more": 0.5, "cpu_percent_more": 0.5}
+GOALS = {
+    "scrape_ms": 100,
+    "sequential_scans": 0,
+    "statements_more": 0.5,
+    "cpu_percent_more": 0.5,
+    "punctual_ratio": 1.2,
+}
 GOALS = {figure: {"at_most": most} for figure, most in GOALS.items()}
 TASKS, TYPES, TENANTS = 1_000_000, 500, 100
 DUE, SCRAPES, EVERY_SECONDS = 20_000, 30, 5.0
+RATE, ROUNDS = 1_000, 3  # of `punctual`, in turns
 PAUSE_SECONDS = 1.1  # longer than a process keeps what it has read
 # What Prometheus 3 sends.
 ASKED = {
@@ -76,13 +85,47 @@ def run(stack: Stack) -> dict:
         quiet, quiet_cpu = idle._measure(stack)
         with _scraping(port, token):
             statements, cpu = idle._measure(stack)
+        scans = len(_sequential_scans())  # before the tables are emptied
+        stack.stop()
+        figures |= _beside_punctual(stack, port, token)
     return figures | {
-        "sequential_scans": len(_sequential_scans()),
+        "sequential_scans": scans,
         "statements_more": round(statements - quiet, 2),  # a scrape is two: its token, and the figures
         "cpu_percent_more": round(cpu - quiet_cpu, 2),
         "statements_per_s": statements,
         "cpu_percent": cpu,
     }
+
+
+def _beside_punctual(stack: Stack, port: int, token: str) -> dict:
+    """How late the latest in a hundred tasks start at RATE, without scrapes and with them."""
+    plain, scraped = [], []
+    for _ in range(ROUNDS):
+        plain.append(_p99(punctual.measure(stack, RATE)))
+        scraped.append(_p99(punctual.measure(stack, RATE, around=_Around(_scraping(port, token)))))
+    return {
+        "punctual_ratio": round(statistics.median(one / other for one, other in zip(scraped, plain, strict=True)), 2),
+        "plain_p99_ms": [round(one, 2) for one in plain],
+        "scraped_p99_ms": [round(one, 2) for one in scraped],
+    }
+
+
+def _p99(late: punctual.Late) -> float:
+    return percentile(late.warm, 0.99)
+
+
+class _Around:
+    """Enters a context when it is called for the first time, and leaves it at the second."""
+
+    def __init__(self, context: AbstractContextManager) -> None:
+        self._context, self._inside = context, False
+
+    def __call__(self) -> None:
+        self._inside = not self._inside
+        if self._inside:
+            self._context.__enter__()
+        else:
+            self._context.__exit__(None, None, None)
 
 
 def _wait_for_count() -> None:

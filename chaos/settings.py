@@ -48,7 +48,6 @@ if os.environ.get("CHAOS_GRAPHS"):
 if os.environ.get("CHAOS_SAFEGUARDS"):
     # They act when they are forced, and when tasks start late, as they will with beats being killed: for seconds
     # instead of minutes.
-    far = {"limit": 1e9}
     PUNCTUAL |= {
         "SAFEGUARD_SECONDS": 0.5,
         "SAFEGUARDS": {
@@ -56,9 +55,9 @@ if os.environ.get("CHAOS_SAFEGUARDS"):
             "delay": {"limit": 1_500, "sample": 1_000_000, "on_seconds": 1, "off_seconds": 2},
             "failures": {"limit": 0.01},
             "breaker": {"limit": 1},
-            "dead_letters": far,
-            "retries": far,
-            "slow_handler": far,
+            "dead_letters": {"limit": 19_999},
+            "retries": {"limit": 1e9},
+            "slow_handler": {"limit": 1e6},
         },
     }
 if os.environ.get("CHAOS_TWICE"):

@@ -12,8 +12,8 @@ from django.db import DEFAULT_DB_ALIAS
 from .core import allow_list, archive_url, events, keyring, networks, redis_url, retry_budget
 from .core.errors import InvalidConfiguration, nearest, shown
 from .core.retention import DEFAULT_CLASS, RetentionClass, problems_of
+from .core.safeguard_options import problems_of as wrong_safeguards
 from .core.safeguards import Peak, Policy, peaks_of, policies_of, wrong_peaks
-from .core.safeguards import problems_of as wrong_safeguards
 from .core.sharding import MOST_SHARDS
 from .core.wheel import Wheel
 from .section import Section, reader

@@ -13,6 +13,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path
 from django.utils import timezone
+from django.utils.translation import gettext_lazy
 from unfold.admin import ModelAdmin
 
 from tasks_app.console.site import console
@@ -46,14 +47,22 @@ from tasks_app.lifecycle.tries import try_of
 from tasks_app.models import JobDefinition
 from tasks_app.models.schedule_task import DEFAULT_TENANT
 from tasks_app.pages.graph import Box, Picture, picture
-from tasks_app.pages.links import console_url
+from tasks_app.pages.links import api_url, console_url
 from tasks_app.pages.lists import refuse_unknown
 from tasks_app.pages.typed import take_back
 
 from . import forecast
 from .forms import parse_bookmark, written_bookmark
 from .job_forms import OVERLAP_WORDS, BackfillForm, FiringForm, JobFilterForm, JobForm, JobOrderForm
-from .rights import LookOnly, may_operate_alarms, may_operate_jobs, may_view, may_view_jobs, requires
+from .rights import (
+    LookOnly,
+    may_create_over_api,
+    may_operate_alarms,
+    may_operate_jobs,
+    may_view,
+    may_view_jobs,
+    requires,
+)
 
 PAGE = 50
 HISTORY = 30
@@ -102,6 +111,7 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
     def get_urls(self) -> list:
         pages = [
             ("forecast/", self.forecast_view, "forecast"),
+            ("panel/", self.panel_view, "panel"),
             ("draft/", self.draft_view, "draft"),
             ("<int:job_id>/draft/", self.draft_view, "draft_of"),
             ("<int:job_id>/edit/", self.edit_view, "edit"),
@@ -117,7 +127,9 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
     @requires(may_view_jobs)
     def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
         refuse_unknown(request, (*JobFilterForm.base_fields, "after"))
-        return TemplateResponse(request, "tasks_app/jobs.html", self.page(request) | _listed(request))
+        context = self.page(request) | _listed(request)
+        context["may_create_over_api"] = may_create_over_api(request)
+        return TemplateResponse(request, "tasks_app/jobs.html", context)
 
     @requires(may_view_jobs)
     def change_view(self, request: HttpRequest, object_id: str, form_url="", extra_context=None) -> HttpResponse:
@@ -133,6 +145,13 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
     def forecast_view(self, request: HttpRequest) -> HttpResponse:
         refuse_unknown(request)
         return TemplateResponse(request, "tasks_app/forecast.html", self.page(request) | forecast.read(request))
+
+    @requires(may_create_over_api, methods=("GET", "HEAD"))
+    def panel_view(self, request: HttpRequest) -> HttpResponse:
+        """The panel that other pages can have too: a short form, which calls the API."""
+        refuse_unknown(request)
+        context = self.page(request) | {"title": gettext_lazy("New job"), "translated": True, "api_url": api_url()}
+        return TemplateResponse(request, "tasks_app/job_panel.html", context)
 
     @requires(may_operate_jobs, methods=("POST",))
     def draft_view(self, request: HttpRequest, job_id: int | None = None) -> HttpResponse:

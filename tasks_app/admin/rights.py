@@ -46,6 +46,11 @@ def may_read_api(request: HttpRequest) -> bool:
     return may_view(request) and may_view_jobs(request)
 
 
+def may_create_over_api(request: HttpRequest) -> bool:
+    """And to create a job with it, one needs to operate both."""
+    return may_operate(request) and may_operate_jobs(request)
+
+
 def may_view_tokens(request: HttpRequest) -> bool:
     return request.user.has_perm(VIEW_TOKENS)
 

@@ -47,7 +47,7 @@ from . import (
 from .auth import Session, Token, for_readers
 from .door import admitted
 from .edges import StrictParser, nothing_here, refuse_unknown_parameters, spoken
-from .openapi import complete, operations_of
+from .openapi import complete, operations_of, views_by_address
 from .problems import handle_all
 
 
@@ -72,8 +72,9 @@ class PunctualAPI(NinjaAPI):
         for operation in operations_of(self):
             refuse_unknown_parameters(operation)
         *own, root = super()._get_urls()
+        views = views_by_address(self)
         for one in own:
-            one.callback = spoken(admitted(one.callback))
+            one.callback = spoken(admitted(one.callback, views.get(one.name, {})))
         found = [*own, re_path("", nothing_here, name=root.name)]
         for one in found:
             login_not_required(one.callback)  # it asks for a token or a login itself, whatever a project's pages do

@@ -1,7 +1,7 @@
 """What a call is to the door: a read, a write that can wait, or one that can't."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 
 from django.http import HttpRequest, HttpResponse
@@ -12,30 +12,43 @@ from tasks_app.core.shedding import Kind
 from tasks_app.engine.web.door import DOOR
 from tasks_app.engine.web.standby import REFUSED, STANDBY
 
-from .edges import BULK_CANCEL, BULK_CREATE, largest_body
+from .edges import largest_body
 from .problems import Problem, respond
 
 _READING = ("GET", "HEAD", "OPTIONS")
 # By the names of their views. Nobody may miss these for long: what watches, what a run's end hangs on, and the levers
-# that take load away.
+# that take load away. What a lever has stopped can be started again, too, if no other lever would.
 WATCHING = {"read_liveness", "read_health", "read_service_levels"}
-LEVER_VIEWS = {
-    "complete_task",
-    "fail_task",
-    "progress_task",
+REPORTS = {"complete_task", "fail_task", "progress_task"}
+LEVERS = {
     "pause_lane",
     "resume_lane",
     "cancel_task",
     "cancel_tasks",
+    "pause_job",
+    "pause_campaign",
+    "cancel_campaign",
+    "change_campaign",  # how fast it goes
+    "pause_subscription",
+    "limit_host",
+    "force_safeguard",
+    "forbid_safeguard",
+    "end_safeguard",
+    "quarantine_installation",
+    "rehearse_installation",
+    "resume_installation",
 }
-LEVERS = LEVER_VIEWS | {BULK_CANCEL}  # as their addresses are called
+NEVER_SHED = WATCHING | REPORTS | LEVERS
+BY_LANE = "trigger_job"  # comes in: only what it finds there says whether it can wait
+_VIEW = "punctual_view"  # where a request keeps the name of its view
 
 
-def admitted(view: Callable) -> Callable:
-    """The view behind the door."""
+def admitted(view: Callable, names: Mapping[str, str]) -> Callable:
+    """The view behind the door; `names` are those of its endpoints, by method."""
 
     @wraps(view)
     def answered(request: HttpRequest, *args, **kwargs) -> HttpResponse:
+        setattr(request, _VIEW, names.get(request.method, ""))
         answer = _refused(request)
         if answer is not None:
             return answer
@@ -45,6 +58,13 @@ def admitted(view: Callable) -> Callable:
     return answered
 
 
+def refuse_what_can_wait(lane: str) -> None:
+    """For a call that only now knows its lane: raises what it would have been told at the door."""
+    found = DOOR.refusal(Kind.WRITE)
+    if found is not None and lane != URGENT_LANE:
+        raise Problem("SCH_503_OVERLOADED", found.words, retry_after=found.retry_after)
+
+
 def _refused(request: HttpRequest) -> HttpResponse | None:
     """The answer to a call that can't come in now; None: it can."""
     if _name(request) == "read_liveness":  # which asks about this process alone
@@ -52,7 +72,7 @@ def _refused(request: HttpRequest) -> HttpResponse | None:
     if DOOR.measured and _name(request) == "read_health" and not STANDBY.reading and not DOOR.answers():
         STANDBY.connect_aside()
         return respond(Problem("SCH_503_DATABASE_DOWN", "The database does not answer, or takes too long. Try again."))
-    found = None if STANDBY.reading else DOOR.refusal(kind_of(request))
+    found = None if STANDBY.reading else DOOR.refusal(kind_of(_name(request), request.method))
     if found is not None and not _is_urgent(request):  # without a new connection to a server that has too many
         return respond(Problem("SCH_503_OVERLOADED", found.words, retry_after=found.retry_after))
     STANDBY.connect()
@@ -61,22 +81,23 @@ def _refused(request: HttpRequest) -> HttpResponse | None:
     return None
 
 
-def kind_of(request: HttpRequest) -> Kind:
-    if _name(request) in WATCHING | LEVERS:
+def kind_of(name: str, method: str) -> Kind:
+    """Of an endpoint, by the name of its view; an app's own are reads and writes."""
+    if name in NEVER_SHED or name == BY_LANE:
         return Kind.NEVER
-    return Kind.READ if request.method in _READING else Kind.WRITE
+    return Kind.READ if method in _READING else Kind.WRITE
 
 
 def _is_urgent(request: HttpRequest) -> bool:
     """Whether it schedules tasks in the urgent lane, and no others. Only asked when it would be refused."""
     told = request.META.get("CONTENT_LENGTH") or ""
-    if request.method != "POST" or _name(request) not in ("create_task", BULK_CREATE):
+    if _name(request) not in ("create_task", "create_tasks"):
         return False
     if not told.isdigit() or int(told) > largest_body(bulk=True):
         return False
     try:
         body = json.loads(request.body)
-        tasks = body["tasks"] if _name(request) == BULK_CREATE else [body]
+        tasks = body["tasks"] if _name(request) == "create_tasks" else [body]
         return bool(tasks) and all(_lane_of(task) == URGENT_LANE for task in tasks)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return False  # what is wrong with it is told when it comes in
@@ -90,4 +111,4 @@ def _lane_of(task: dict) -> str | None:
 
 
 def _name(request: HttpRequest) -> str:
-    return request.resolver_match.url_name or ""
+    return getattr(request, _VIEW)

@@ -30,6 +30,7 @@ from tasks_app.models import JobDefinition, ScheduleTask
 from tasks_app.sql import run
 
 from .auth import caller
+from .door import refuse_what_can_wait
 from .enums import FiringOutcome, TaskStatus
 from .headers import tell_revision
 from .idempotency import mutation
@@ -181,7 +182,7 @@ def resume_job(request: HttpRequest, job_id: Id, body: ResumeIn | None = None, i
 @mutation
 def trigger_job(request: HttpRequest, job_id: Id, idempotency_key: NeededKey, body: TriggerIn | None = None):
     """Once, in addition to its schedule, even if it is paused. The same key always gives the same instance."""
-    own_job(request, job_id)
+    refuse_what_can_wait(own_job(request, job_id).lane)
     body = body or TriggerIn()
     if not somebody_dispatches():
         raise Problem(

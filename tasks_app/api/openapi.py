@@ -13,7 +13,7 @@ from ninja.operation import Operation
 
 from tasks_app.core.routers import ROUTERS
 
-from .door import LEVER_VIEWS, WATCHING
+from .door import NEVER_SHED
 from .examples import EXAMPLES, PROBLEMS
 from .headers import CHALLENGE, ETAG, HEADERS, RATE, REPLAYED, RETRY_AFTER
 from .problems import CODES, MEDIA_TYPE, ProblemOut
@@ -83,6 +83,17 @@ def operations_of(api: NinjaAPI) -> Iterator[Operation]:
             yield from view.operations
 
 
+def views_by_address(api: NinjaAPI) -> dict[str, dict[str, str]]:
+    """By the name of an address, its views by method. Django finds the name of the first of them for all."""
+    found = {}
+    for router in api._get_bound_routers():
+        for view in router.path_operations.values():
+            names = {method: one.view_func.__name__ for one in view.operations for method in one.methods}
+            for one in view.operations:
+                found[getattr(one, "url_name", "") or one.view_func.__name__] = names
+    return found
+
+
 def _simplify(operation: dict) -> None:
     """A parameter or a body that may be left out is not null: there is no way to write that in a query or a header."""
     for parameter in operation["parameters"]:
@@ -114,7 +125,7 @@ def _codes(method: str, operation: dict) -> set[str]:
     found = {"SCH_422_INVALID", "SCH_500_INTERNAL"}
     if "security" in operation:
         found |= {"SCH_401_UNAUTHENTICATED", "SCH_429_TOO_MANY", "SCH_503_DATABASE_DOWN"}
-    if operation["operationId"] not in WATCHING | LEVER_VIEWS:
+    if operation["operationId"] not in NEVER_SHED:
         found.add("SCH_503_OVERLOADED")
     if method != "get":
         found |= {"SCH_403_FORBIDDEN", "SCH_413_TOO_LARGE"}

@@ -30,8 +30,22 @@ TOLD = {
     PermissionDenied: (403, "You may not see or do this"),
     Http404: (404, "There is nothing here"),
 }
-# Pages by the names of their addresses: the way in and out, and the one that takes load away.
-NEVER_SHED = ("login", "logout", "jsi18n", "tasks_app_lane")
+# Pages by the names of their addresses: the way in and out, and those that take load away, with the lists that lead
+# there. Where the address names a verb, only these; None: all of them.
+WAYS_IN = {"login", "logout", "jsi18n"}
+LEVERS: dict[str, set[str] | None] = {
+    "tasks_app_lane": None,
+    "tasks_app_safeguard_changelist": None,
+    "tasks_app_safeguard_order": None,
+    "tasks_app_installation_changelist": None,
+    "tasks_app_installation_order": None,
+    "tasks_app_campaign_changelist": None,
+    "tasks_app_campaign_change": None,
+    "tasks_app_campaign_order": {"pause", "pace", "cancel"},
+    "tasks_app_job_order": {"pause"},
+    "tasks_app_subscription_order": {"pause"},
+    "tasks_app_host_add": None,
+}
 NO_RIGHT = "Your account lacks the permission for it. Whoever manages the accounts can grant it."
 
 
@@ -102,7 +116,8 @@ def _refusal(request: HttpRequest) -> Refusal | None:
 
 
 def _kind_of(request: HttpRequest) -> Kind:
-    if request.resolver_match.url_name in NEVER_SHED:
+    name, verb = request.resolver_match.url_name, request.resolver_match.kwargs.get("verb")
+    if name in WAYS_IN or (name in LEVERS and (LEVERS[name] is None or verb in LEVERS[name])):
         return Kind.NEVER
     return Kind.READ if request.method in ("GET", "HEAD") else Kind.WRITE
 

@@ -30,7 +30,7 @@ _LONGEST_GAP = timedelta(days=1)
 
 
 class JobGroup(NamedTuple):
-    """Jobs that fire together."""
+    """Jobs that fire together, with those that wait for them."""
 
     schedule: Schedule
     lane: str
@@ -128,11 +128,11 @@ def advise(
         others[minute] -= was.jobs
     level = peak_level(load, capacity)
     own = minutes_of(group, load.begins)
-    worst, times = _worst(others, own, level)
+    worst, times = _worst(others, own, level, group.jobs)
     if worst is None or times < SHARE * len(own):
         return None
     jitter, better = _helpful(load, group, others, level, delay_of, jitter, worst)
-    return Advice(load.at(worst), others[worst] + 1, times, jitter, better)
+    return Advice(load.at(worst), others[worst] + group.jobs, times, jitter, better)
 
 
 def peaks(load: FiringLoad, capacity: float | None, most: int = 5) -> list[int]:
@@ -193,9 +193,9 @@ def _crons(cron: Cron, low: int, high: int, ahead: int) -> list[int]:
     return found
 
 
-def _worst(others: Sequence[int], own: Iterable[int], level: float) -> tuple[int | None, int]:
-    """The highest minute of its own that is a peak with it, and how many are."""
-    found = [minute for minute in own if others[minute] + 1 > level]
+def _worst(others: Sequence[int], own: Iterable[int], level: float, jobs: int) -> tuple[int | None, int]:
+    """The highest minute of its own that is a peak with it and its children, and how many are."""
+    found = [minute for minute in own if others[minute] + jobs > level]
     return max(found, key=lambda one: others[one], default=None), len(found)
 
 
@@ -216,9 +216,9 @@ def _helpful(
         if offered <= jitter or offered >= group.schedule.closest.total_seconds():
             continue
         own = minutes_of(group._replace(delay=delay_of(offered)), load.begins)
-        highest = max((others[minute] for minute in own), default=0) + 1
+        highest = max((others[minute] for minute in own), default=0) + group.jobs
         if highest <= level:
             return offered, highest
         if best is None or highest < best[1]:
             best = (offered, highest)
-    return best if best is not None and best[1] <= (others[worst] + 1) / 2 else (None, None)
+    return best if best is not None and best[1] <= (others[worst] + group.jobs) / 2 else (None, None)

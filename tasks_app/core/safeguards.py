@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, tzinfo
 from enum import StrEnum
 
-from .errors import InvalidTask, nearest, shown
+from .errors import InvalidTask, shown
 from .lanes import LANES
 from .phrases import counted
 from .zones import zone_of
@@ -17,12 +17,12 @@ SLOWED = 0.25  # of what `low` did before, while it is slowed down
 RETRIES_SLOWED = 0.5  # of what the retries of a type were
 LEAST_RATE = 1.0  # tasks of a slowed lane a second, at least: nothing starves
 LEAST_RETRY_RATE = 0.1
-TRIAL_SECONDS = 5.0  # between two trials of a type whose breaker is open
 TRIALS = 3  # that succeed in a row: then more may run
 HALF_OPEN_RATE, HALF_OPEN_RUNNING = 10.0, 10  # and that is so many
 ONE_CAUSE = 0.8  # of the dead letters: more than that of one type, or for one host, and it is the cause
 FIRES_ON = "critical"  # the lane that fires in degraded mode
 SLOWED_LANE = "low"
+MOST_DEAD = 20_000  # dead letters of the last minute that are counted
 HOST = "host:"  # begins a subject that is a host
 EVERYTHING = "*"
 
@@ -74,6 +74,7 @@ class Policy:
     on_seconds: float  # the limit has to be passed for so long
     off_seconds: float  # and all to be well for so long, for each stage
     mode: str = Mode.ACT
+    trial_seconds: float = 5.0  # between two trials of a type whose breaker is open
 
 
 POLICIES = {
@@ -206,8 +207,10 @@ class Curb:
                 return f"only work in lane {FIRES_ON} can be triggered"
 
 
-def curbs_of(name: str, subject: str, stage: int, figures: Mapping[str, object]) -> list[Curb]:
-    """What is held back while a safeguard is in this stage."""
+def curbs_of(
+    name: str, subject: str, stage: int, figures: Mapping[str, object], policy: Policy | None = None
+) -> list[Curb]:
+    """What is held back while a safeguard is in this stage; by the usual policy unless another is given."""
     if not stage:
         return []
     match name:
@@ -231,7 +234,7 @@ def curbs_of(name: str, subject: str, stage: int, figures: Mapping[str, object])
         case Name.BREAKER if stage == 1:
             return [Curb(Kind.TYPE, subject, rate=HALF_OPEN_RATE, max_running=HALF_OPEN_RUNNING)]
         case Name.BREAKER:
-            return [Curb(Kind.TYPE, subject, rate=1 / TRIAL_SECONDS, max_running=1)]
+            return [Curb(Kind.TYPE, subject, rate=1 / (policy or POLICIES[name]).trial_seconds, max_running=1)]
         case Name.PROFILE:
             return [Curb(Kind.LANE, lane, rate=float(rate)) for lane, rate in dict(figures.get("lanes") or {}).items()]
     return []
@@ -268,37 +271,6 @@ def _bucket(mean_seconds: float) -> int:
 def policies_of(given: Mapping[str, Mapping]) -> dict[str, Policy]:
     """PUNCTUAL["SAFEGUARDS"], checked before, over the defaults."""
     return {name: replace(usual, **given.get(name, {})) for name, usual in POLICIES.items()}
-
-
-_FIELDS = tuple(one.name for one in fields(Policy))
-
-
-def problems_of(given: Mapping[object, object]) -> Iterator[str]:
-    """A sentence for each thing that is wrong with PUNCTUAL["SAFEGUARDS"]."""
-    where, known = 'PUNCTUAL["SAFEGUARDS"]', [str(one) for one in Name]
-    for name, options in given.items():
-        if name not in known:
-            yield f"{where} has {shown(name)}; there are {', '.join(known)}.{nearest(str(name), known)}"
-        elif not isinstance(options, Mapping):
-            yield f'{where}["{name}"] is {shown(options)}; it must be a dict, such as {{"limit": 5, "mode": "tell"}}.'
-        else:
-            for option, value in options.items():
-                yield from _wrong_option(f'{where}["{name}"]', option, value)
-
-
-def _wrong_option(where: str, option: object, value: object) -> Iterator[str]:
-    number = not isinstance(value, bool) and isinstance(value, int | float)
-    if option not in _FIELDS:
-        yield f"{where} has {shown(option)}; it may have {', '.join(_FIELDS)}.{nearest(str(option), _FIELDS)}"
-    elif option == "mode":
-        if value not in tuple(Mode):
-            yield f'{where}["mode"] is {shown(value)}; it must be {", ".join(Mode)}.'
-    elif option == "sample":
-        if not number or not isinstance(value, int) or not 1 <= value <= 1_000_000:
-            yield f'{where}["sample"] is {shown(value)}; it must be a whole number from 1 to 1,000,000.'
-    elif not number or not 0 <= value <= 1e9 or (option == "limit" and not value):
-        least = "more than 0" if option == "limit" else "0 or more"
-        yield f'{where}["{option}"] is {shown(value)}; it must be a number, {least} and at most 1,000,000,000.'
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,11 +344,16 @@ def _wrong_peak(where: str, one: object) -> Iterator[str]:
         yield f'{where} is {shown(one)}; it needs "from", "to" and "rate", and may have "lanes", "days" and "zone".'
         return
     try:
-        ordered = time.fromisoformat(one["from"]) < _end(one["to"])
+        begin, end = time.fromisoformat(one["from"]), _end(one["to"])
     except (TypeError, ValueError):
         yield f"{where} is from {shown(one['from'])} to {shown(one['to'])}; write times of day like 09:00."
         return
-    if not ordered:
+    if begin.tzinfo or end.tzinfo:
+        yield (
+            f"{where} is from {one['from']} to {one['to']}, with an offset from UTC, which changes with the seasons. "
+            'Write times of day like 09:00, and where they are, such as "zone": "Europe/Berlin".'
+        )
+    elif end <= begin:
         yield (
             f"{where} is from {one['from']} to {one['to']}, which ends before it begins. Give two: one up to 24:00, "
             "one from 00:00."

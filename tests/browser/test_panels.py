@@ -35,6 +35,7 @@ def test_the_health_panel_outlives_its_server_and_comes_back_by_itself(at_its_ow
     panel = page.locator("punctual-health")
     expect(panel).to_have_attribute("phase", "done")
     expect(panel).to_contain_text("死信")
+    expect(panel.get_by_role("status")).to_contain_text("调度异常：Nothing is dispatched: no beat is alive")
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
     [web] = stack.processes
@@ -110,6 +111,29 @@ def test_a_widget_on_a_page_of_the_host_makes_a_job_once(visits):
     assert len(set(keys)) == 1
     assert JobDefinition.objects.get().name == "coupon_job"
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+    # The console has a page with it, and the list leads there.
+    page.goto(LIST)
+    page.get_by_role("link", name="New job, short form").click()
+    panel.get_by_label("Name").fill("call_shop")
+    panel.get_by_label("What runs").select_option("HTTP_CALLBACK")
+    panel.get_by_label("Address to call").fill("https://shop.example.com/nightly")
+    panel.get_by_label("Secret that signs").fill("")
+    panel.get_by_label("Time-out").fill("2.5")
+    panel.get_by_label("Headers").fill("X-Source")
+    panel.get_by_label("Body").fill('{"what": "all"}')
+    panel.get_by_label("Cron string").fill("0 2 * * *")
+    panel.get_by_role("button", name="Create job").click()
+    expect(panel.locator("#headers-error")).to_contain_text("write its name, a colon and its value")
+    panel.get_by_label("Headers").fill("X-Source: punctual")
+    panel.get_by_role("button", name="Create job").click()
+    expect(page.get_by_role("link", name="Open the job")).to_be_focused()
+    call = {"url": "https://shop.example.com/nightly", "method": "POST", "headers": {"X-Source": "punctual"}}
+    job = JobDefinition.objects.get(name="call_shop")
+    assert job.payload == call | {"json": {"what": "all"}, "timeout": 2.5, "sign": ""}
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="call_shop").first).to_be_visible()
     visits.forgive("422|ERR_FAILED")
 
 

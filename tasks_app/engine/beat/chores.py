@@ -35,7 +35,7 @@ from .releaser import release
 from .rescue import rescue
 from .retention import prune
 from .roll_up import roll_up
-from .safeguards.guard import guard
+from .safeguards.guard import SafeguardsFailed, guard
 from .tend import tend
 from .unfreeze import unfreeze
 
@@ -117,7 +117,7 @@ def do(chore: Chore) -> None:
     try:
         chore.run()
     except Exception as error:
-        known = isinstance(error, DatabaseError | InterfaceError | ScansFailed)
+        known = isinstance(error, DatabaseError | InterfaceError | ScansFailed | SafeguardsFailed)
         log.error("maintenance.failed chore=%s error=%r", chore.name, str(error).strip(), exc_info=not known)
         our_connection().close()
         note_failure([chore.name], error)

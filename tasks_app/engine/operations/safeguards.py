@@ -5,11 +5,13 @@ from datetime import UTC, datetime, timedelta
 from django.db.models.functions import Now
 
 from tasks_app.core.errors import InvalidTask, NothingToDo, nearest, shown
+from tasks_app.core.handlers import REGISTRY
+from tasks_app.core.hosts import checked_host_name
 from tasks_app.core.safeguards import FIRST_STAGE, HOST, NEEDS_SUBJECT, Name, Order, stages_of
 from tasks_app.database import atomic
 from tasks_app.lifecycle.audit import Entry, Operator, audit
 from tasks_app.lifecycle.safeguards.applying import new_row
-from tasks_app.models import MaintenanceEntry, Safeguard
+from tasks_app.models import JobDefinition, MaintenanceEntry, Pulse, Safeguard
 from tasks_app.models.safeguard import SUBJECT_LENGTH
 from tasks_app.sql import run
 
@@ -23,6 +25,7 @@ def force(
 ) -> Safeguard:
     """On from now, whatever is found, and for so long."""
     name, subject = _checked(name, subject)
+    subject = _known(subject)
     wanted = FIRST_STAGE.get(name, 1) if stage is None else stage
     if isinstance(wanted, bool) or not isinstance(wanted, int) or not 1 <= wanted <= stages_of(name):
         raise InvalidTask(f"stage={shown(stage)}: safeguard {name} has stages 1 to {stages_of(name)}.")
@@ -34,7 +37,7 @@ def force(
 def forbid(name: str, operator: Operator, *, subject: str = "", seconds: float = USUAL_SECONDS) -> Safeguard:
     """Off from now, whatever is found, and for so long."""
     name, subject = _checked(name, subject)
-    return _order(name, subject, Order.FORBID, operator, _seconds(seconds))
+    return _order(name, _known(subject), Order.FORBID, operator, _seconds(seconds))
 
 
 def end(name: str, operator: Operator, *, subject: str = "") -> Safeguard:
@@ -87,6 +90,21 @@ def _checked(name: str, subject: str) -> tuple[Name, str]:
     if subject.startswith(HOST) and name is not Name.DEAD_LETTERS:
         raise InvalidTask(f"safeguard {name} is about task types, not about hosts such as {shown(subject)}.")
     return name, subject
+
+
+def _known(subject: str) -> str:
+    """A host as callbacks write it, and a type that there is: of others, nothing could be held back."""
+    if subject.startswith(HOST):
+        return HOST + checked_host_name(subject.removeprefix(HOST))
+    if subject and REGISTRY.get(subject) is None:
+        types = set(Pulse.objects.values_list("task_type", flat=True).distinct())
+        if subject not in types and not JobDefinition.objects.filter(task_type=subject).exists():
+            types |= {handler.name for handler in REGISTRY}
+            raise InvalidTask(
+                f"task type {shown(subject)} is not known: it has no handler here and no job, and none of its tasks "
+                f"ran within the last hour.{nearest(subject, types)} Give a type that there is."
+            )
+    return subject
 
 
 def _seconds(value: object) -> float:

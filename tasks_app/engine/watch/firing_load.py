@@ -1,7 +1,8 @@
 """The load forecast: what fires in each minute of the next day, beside what the workers can run in a minute.
 
 From the definitions of all jobs, not from what is planned already; a process keeps it for a minute. Jobs that wait for
-others, tasks that apps schedule themselves, retries and backfills are not foreseen.
+others count when the first job of their graph fires. Tasks that apps schedule themselves, retries and backfills are not
+foreseen.
 """
 
 import threading
@@ -114,10 +115,10 @@ def advice_for(job: JobDefinition, was: JobDefinition | None = None) -> Advice |
     counted_in = next((one for one in (job, was) if one is not None and _knows(found, one)), None)
     return advise(
         found.load,
-        group_of(job),
+        _with_family(job),
         lambda jitter: jitter_offset(job.name, jitter),
         capacity=found.capacity.per_minute,
-        was=group_of(counted_in) if counted_in else None,
+        was=_with_family(counted_in) if counted_in else None,
         jitter=job.jitter,
     )
 
@@ -135,6 +136,12 @@ def firings_in_a_day(job: JobDefinition, begins: datetime) -> list[int]:
 def group_of(job: JobDefinition) -> JobGroup:
     left = None if job.max_runs is None else job.max_runs - job.runs
     return JobGroup(job.schedule, job.lane, 1, job.jitter_offset, job.start_at, job.end_at, left)
+
+
+def _with_family(job: JobDefinition) -> JobGroup:
+    """It, and all that wait for it."""
+    size = run("family_size", {"job": job.id})[0][0] if job.has_children else 1
+    return group_of(job)._replace(jobs=size)
 
 
 def advice_as_told(advice: Advice, capacity: Capacity) -> dict:
@@ -218,8 +225,8 @@ def _with_moved(load: FiringLoad, begins: datetime) -> dict[str, Sequence[int]]:
     """Without the firings that somebody has taken out, and with those that come at another time."""
     lanes = {lane: list(minutes) for lane, minutes in load.lanes.items()}
     asked = {"begins": begins, "ends": begins + DAY, "most": MOST_MOVED}
-    for lane, runs_at, moved_to in run("moved_firings", asked):
-        for at, change in ((runs_at, -1), (moved_to, 1)):
+    for lane, runs_at, moved_to, jobs in run("moved_firings", asked):
+        for at, change in ((runs_at, -jobs), (moved_to, jobs)):
             minute = None if at is None else (at - begins) // timedelta(minutes=1)
             if minute is not None and 0 <= minute < len(lanes[lane]):
                 lanes[lane][minute] = max(0, lanes[lane][minute] + change)

@@ -14,6 +14,7 @@ from tasks_app.conf import conf
 from tasks_app.core import safeguards
 from tasks_app.core.lanes import LANES
 from tasks_app.core.safeguards import FIRST_STAGE, PLANNED, Kind, Mode, Name, Order, State, curbs_of
+from tasks_app.database import atomic, our_connection
 from tasks_app.lifecycle.audit import Entry, Operator, audit
 from tasks_app.models import Curb, LaneResume, Safeguard, SafeguardIncident
 from tasks_app.sql import run
@@ -40,6 +41,7 @@ class Applied:
     began: int = 0
     changed: int = 0
     ended: int = 0
+    failed: Mapping[str, Exception] = field(default_factory=dict)  # by safeguard: what kept it from a step
 
     @property
     def any(self) -> bool:
@@ -47,12 +49,16 @@ class Applied:
 
 
 def apply(findings: Iterable[Finding], now: float) -> Applied:
-    """Take each safeguard a step further: those that something was found of, and those that are on or have an order."""
+    """Take each safeguard a step further: those that something was found of, and those that are on or have an order.
+
+    One that fails stays as it was, and the others take their step.
+    """
     found = {(one.name, one.subject): one for one in findings}
     locked = Safeguard.objects.select_for_update().order_by("name", "subject")
     rows = {(row.name, row.subject): row for row in locked if row.name in tuple(Name)}
     known = {name: sum(key[0] == name for key in rows) for name in Name}
     counts = {"began": 0, "changed": 0, "ended": 0}
+    failed: dict[str, Exception] = {}
     for key in sorted(found.keys() | rows.keys()):
         row, finding = rows.get(key), found.get(key) or Finding(*key, over=False)
         if row is None:
@@ -60,9 +66,18 @@ def apply(findings: Iterable[Finding], now: float) -> Applied:
                 continue
             known[key[0]] += 1
             row = new_row(*key)
-        if what := _step(row, finding, now):
+        try:
+            with atomic():
+                what = _step(row, finding, now)
+        except Exception as error:
+            if our_connection().needs_rollback:  # nothing more can be done in this transaction
+                raise
+            log.exception("safeguard.failed name=%s subject=%s", *key)
+            failed[" ".join(filter(None, key))] = error
+            continue
+        if what:
             counts[what] += 1
-    return Applied(**counts)
+    return Applied(**counts, failed=failed)
 
 
 def new_row(name: str, subject: str) -> Safeguard:
@@ -93,8 +108,9 @@ def _step(row: Safeguard, finding: Finding, now: float) -> str:
         return ""
     row.looked_at = Now()
     row.save()
-    acts = conf().safeguards[row.name].mode == Mode.ACT or order == Order.FORCE
-    wanted = curbs_of(row.name, row.subject, state.stage, row.figures) if acts else []
+    policy = conf().safeguards[row.name]
+    acts = policy.mode == Mode.ACT or order == Order.FORCE
+    wanted = curbs_of(row.name, row.subject, state.stage, row.figures, policy) if acts else []
     moved = _hold(row, wanted)
     if state.stage == before.stage:
         if moved and state.stage and row.name not in PLANNED:

@@ -2,14 +2,26 @@
 -- A start, an end or a number of runs matters only if it falls within the day that is looked at; nearly no job has one.
 -- Delays are cut to whole minutes where the schedule fires at whole minutes, and an interval of whole minutes is told by its
 -- phase with the delay: so thousands of jobs with a delay or a phase of their own are few groups, and no count changes.
+-- A job that others wait for brings all of them along, each in its own lane: they count where it fires.
 -- The largest groups first; `of` is how many jobs there are in all, with those that LIMIT leaves out.
+WITH RECURSIVE family(first, job) AS (
+    SELECT id, id FROM punctual_job
+    WHERE has_children AND NOT has_parents AND (status = 'ACTIVE' OR status = 'PAUSED' AND paused_until < %(ends)s::timestamptz)
+    UNION
+    SELECT f.first, e.job FROM family f
+    CROSS JOIN LATERAL (SELECT p.job FROM punctual_job_parent p WHERE p.parent = f.job ORDER BY p.job LIMIT 100000) AS e
+), kin AS MATERIALIZED (
+    SELECT f.first, j.lane, count(*) AS jobs FROM family f
+    CROSS JOIN LATERAL (SELECT d.lane FROM punctual_job d WHERE d.id = f.job LIMIT 1) AS j
+    GROUP BY f.first, j.lane
+)
 SELECT g.cron, g.timezone, g.dst_gap, g.dst_repeat, g.every, g.phase, g.at, g.calendar, g.on_day_off, g.lane,
-       g.delay, g.first, g.last, g.runs, count(*)::int AS jobs, (sum(count(*)) OVER ())::bigint AS of
+       g.delay, g.first, g.last, g.runs, sum(g.jobs)::int AS jobs, (sum(sum(g.jobs)) OVER ())::bigint AS of
 FROM (
     SELECT j.cron, j.timezone, j.dst_gap, j.dst_repeat, j.every,
            CASE WHEN j.folds THEN (j.phase + j.jitter_offset) / 60 * 60 %% j.every ELSE j.phase END AS phase,
            date_trunc('minute', j.run_at + make_interval(secs => j.jitter_offset)) AS at,
-           coalesce(j.calendar, 0) AS calendar, j.on_day_off, j.lane,
+           coalesce(j.calendar, 0) AS calendar, j.on_day_off, coalesce(kin.lane, j.lane) AS lane, coalesce(kin.jobs, 1) AS jobs,
            CASE WHEN j.folds OR j.run_at IS NOT NULL THEN 0
                 WHEN j.every = 0 AND (j.cron LIKE '0 %%' OR cardinality(string_to_array(j.cron, ' ')) <> 6)
                 THEN j.jitter_offset / 60 * 60
@@ -19,14 +31,14 @@ FROM (
         SELECT d.*, b.first, b.last, b.runs,
                d.every > 0 AND d.every %% 60 = 0 AND d.calendar IS NULL AND num_nulls(b.first, b.last, b.runs) = 3 AS folds
         FROM (
-            SELECT cron, timezone, dst_gap, dst_repeat, every, phase, run_at, calendar, on_day_off, lane, jitter_offset,
+            SELECT id, cron, timezone, dst_gap, dst_repeat, every, phase, run_at, calendar, on_day_off, lane, jitter_offset,
                    start_at, end_at, max_runs - runs AS left_runs
             FROM punctual_job
             WHERE status = 'ACTIVE'
               AND (cursor IS NOT NULL OR run_at >= %(begins)s::timestamptz - interval '1 day' AND run_at < %(ends)s::timestamptz)
             UNION ALL
             -- A pause that ends by itself within the day.
-            SELECT cron, timezone, dst_gap, dst_repeat, every, phase, run_at, calendar, on_day_off, lane, jitter_offset,
+            SELECT id, cron, timezone, dst_gap, dst_repeat, every, phase, run_at, calendar, on_day_off, lane, jitter_offset,
                    greatest(start_at, paused_until), end_at, max_runs - runs
             FROM punctual_job
             WHERE paused_until < %(ends)s::timestamptz AND paused_until IS NOT NULL AND status = 'PAUSED' AND run_at IS NULL
@@ -38,7 +50,8 @@ FROM (
                    CASE WHEN d.left_runs < 172800 THEN d.left_runs END AS runs
         ) AS b
     ) AS j
+    LEFT JOIN kin ON kin.first = j.id
 ) AS g
 GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14
-ORDER BY jobs DESC, g.cron, g.every, g.phase
+ORDER BY 15 DESC, g.cron, g.every, g.phase
 LIMIT %(most)s

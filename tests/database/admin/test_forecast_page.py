@@ -17,6 +17,7 @@ from tests.support.jobs import make, nightly
 pytestmark = pytest.mark.django_db
 TASKS = "tasks_app.view_scheduletask"
 FORECAST, DRAFT = f"{LIST}forecast/", f"{LIST}draft/"
+PANEL = f"{LIST}panel/"
 HEALTH = "/admin/tasks_app/node/health/"
 CHINESE = {"Accept-Language": "zh-CN,zh;q=0.9,en;q=0.5"}
 
@@ -64,12 +65,12 @@ def test_every_text_of_these_pages_has_its_translation():
     with (folder / "locale/zh_Hans/LC_MESSAGES/django.mo").open("rb") as compiled:
         known = gettext.GNUTranslations(compiled)
     texts = []
-    for name in ("forecast", "health"):
+    for name in ("forecast", "health", "job_panel"):
         page = (folder / f"templates/tasks_app/{name}.html").read_text()
         texts += [text for _, text in re.findall(r"""{% translate (["'])(.*?)\1 %}""", page)]
         blocks = re.findall(r"{% blocktranslate.*?%}(.*?){% endblocktranslate %}", page)
         texts += [re.sub(r"{{ (\w+) }}", r"%(\1)s", block) for block in blocks]
-    code = (folder / "admin/forecast.py").read_text() + (folder / "admin/fleet.py").read_text()
+    code = "".join((folder / f"admin/{name}.py").read_text() for name in ("forecast", "fleet", "jobs"))
     texts += re.findall(r'(?:\b_|gettext_lazy)\("(.*?)"\)', code)
 
     assert len(texts) > 20
@@ -84,6 +85,17 @@ def test_the_health_page_needs_the_rights_of_the_api_and_names_it(olga):
 
     assert '<punctual-health api="/api/v1">' in page
     assert 'type="module"' in page
+
+
+def test_the_short_form_is_for_those_who_may_create_jobs_over_the_api(olga):
+    assert olga.get(PANEL).status_code == 403
+    assert "panel/" not in seen(olga, LIST)
+    both = client_of(person("anna", VIEW, OPERATE, TASKS, "tasks_app.operate_scheduletask"))
+
+    page = seen(both, PANEL)
+    assert re.search('<punctual-job api="/api/v1" csrf-token="[^"]{20,}">', page)
+    assert f'href="{PANEL}"' in seen(both, LIST)
+    assert "完整表单" in seen(both, PANEL, **CHINESE)
 
 
 def test_the_form_is_told_what_it_would_save_while_it_is_filled_in(olga):

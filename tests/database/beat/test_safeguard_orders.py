@@ -6,6 +6,7 @@ from uuid import uuid4
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db.models.functions import Now
 
 from tasks_app.core.errors import InvalidTask, NothingToDo
 from tasks_app.engine.beat.alarms import looking
@@ -13,8 +14,9 @@ from tasks_app.engine.beat.safeguards import pulse
 from tasks_app.engine.operations.safeguards import end, forbid, force
 from tasks_app.engine.watch.status import read_status
 from tasks_app.lifecycle.safeguards.figures import safeguard_figures
-from tasks_app.models import AlarmIncident, AuditEntry, Curb, Safeguard, SafeguardIncident
+from tasks_app.models import AlarmIncident, AuditEntry, Curb, JobDefinition, Pulse, Safeguard, SafeguardIncident
 from tests.support.alarms import rule
+from tests.support.backfill import hourly
 from tests.support.browser import person
 from tests.support.clients import client_of
 from tests.support.marks import commits
@@ -85,6 +87,13 @@ def test_what_is_ended_ends_at_once_whoever_began_it():
         (lambda: force("delay", operator(), subject="T_PLAIN"), "about everything"),
         (lambda: force("breaker", operator()), "about one task type"),
         (lambda: force("breaker", operator(), subject="host:a"), "not about hosts"),
+        (
+            lambda: force("breaker", operator(), subject="T_PLIAN"),
+            "no handler here and no job.* Did you mean 'T_PLAIN'",
+        ),
+        (lambda: forbid("failures", operator(), subject="NOBODYS"), "task type 'NOBODYS' is not known"),
+        (lambda: force("dead_letters", operator(), subject="host:"), "host='' must be a host, such as"),
+        (lambda: forbid("dead_letters", operator(), subject="host:a b"), "which must be percent-encoded"),
         (lambda: force("delay", operator(), stage=3), "stages 1 to 2"),
         (lambda: force("delay", operator(), seconds=0), "1 second to 30 days"),
         (lambda: force("profile", operator()), "can't be forced"),
@@ -97,6 +106,22 @@ def test_an_order_that_makes_no_sense_is_refused(order, words):
 
     assert isinstance(refused.value, NothingToDo) == ("neither" in words)
     assert Safeguard.objects.count() == 0
+
+
+def test_a_type_that_this_process_has_no_handler_for_is_known_by_its_job_or_by_what_ran():
+    JobDefinition.objects.filter(id=hourly("theirs").id).update(task_type="THEIRS")
+    Pulse.objects.create(minute=Now(), lane="default", task_type="RAN", ok=1, failed=0, run_us=1, lateness=[])
+
+    assert force("breaker", operator(), subject="THEIRS").subject == "THEIRS"
+    assert forbid("breaker", operator(), subject="RAN").subject == "RAN"
+
+
+def test_a_host_is_known_by_the_name_that_its_calls_have():
+    force("dead_letters", operator(), subject="host:API.Example.com:443")
+    look()
+
+    assert Curb.objects.get().target == "api.example.com"
+    end("dead_letters", operator(), subject="host:api.example.com")
 
 
 def rules(*words: str) -> str:
@@ -117,6 +142,8 @@ def test_the_command_lists_and_orders_and_says_what_was_done():
     assert [one["name"] for one in found if one["subjects"]] == ["delay"]
     assert json.loads(rules("history", "--json"))[0]["closed_at"] is None
     rules("end", "delay", "--reason", "it is over")
+    with pytest.raises(CommandError, match="Did you mean 'T_PLAIN'"):
+        rules("force", "breaker", "T_PLIAN", "--reason", "x")
     with pytest.raises(CommandError, match="is not a length of time"):
         rules("forbid", "delay", "--for", "soon", "--reason", "x")
 
@@ -132,6 +159,8 @@ def test_the_api_does_the_same_for_operators():
     assert [one["name"] for one in api.get("/safeguards/incidents").body["items"]] == ["delay"]
     assert api.post("/safeguards/delay/end", {"reason": "over"}).status == 200
     assert api.post("/safeguards/breaker/forbid", {"reason": "x"}).code == "SCH_422_INVALID"
+    refused = api.post("/safeguards/breaker/force", {"subject": "T_PLIAN", "reason": "x"})
+    assert (refused.code, "Did you mean 'T_PLAIN'" in refused.body["detail"]) == ("SCH_422_INVALID", True)
 
 
 def test_the_page_shows_orders_and_a_banner_on_every_page():
@@ -148,6 +177,8 @@ def test_the_page_shows_orders_and_a_banner_on_every_page():
     assert "lane low is paused" in page and "olga wanted it so: a sale" in page
     assert "Safeguard delay has been on" in olga.get("/admin/tasks_app/node/").content.decode()
     assert "is not a length of time" in olga.post(f"{PAGE}delay/forbid/", given | {"length": "x"}).content.decode()
+    wrong = olga.post(f"{PAGE}breaker/force/", given | {"subject": "T_PLIAN", "operation": str(uuid4())})
+    assert (wrong.status_code, "Did you mean &#x27;T_PLAIN&#x27;" in wrong.content.decode()) == (400, True)
     assert olga.get(f"{PAGE}delay/stop/").status_code == 404
     assert AuditEntry.objects.filter(verb="force").count() == 1
 

@@ -17,14 +17,16 @@ from tasks_app.core.lanes import LANES
 from tasks_app.engine import nodes
 from tasks_app.engine.beat.batch_size import BatchSizes
 from tasks_app.engine.beat.safeguards import pulse
-from tasks_app.engine.beat.safeguards.guard import guard
+from tasks_app.engine.beat.safeguards.guard import SafeguardsFailed, guard
 from tasks_app.engine.canary import CANARY, send_canaries
 from tasks_app.engine.operations import lanes
+from tasks_app.engine.operations.safeguards import force
 from tasks_app.engine.worker.executor import run_batch
 from tasks_app.lifecycle.away import Completed, Failed, complete, fail
 from tasks_app.lifecycle.campaigns import steps
 from tasks_app.lifecycle.hosts import Called, ask
 from tasks_app.lifecycle.limited import declare_limits
+from tasks_app.lifecycle.safeguards.applying import new_row
 from tasks_app.lifecycle.start import start
 from tasks_app.models import (
     AuditEntry,
@@ -107,6 +109,27 @@ def test_a_late_start_slows_low_down_then_pauses_it_and_lets_it_go_step_by_step(
     ]
     told = AuditEntry.objects.filter(actor="safeguard delay").order_by("id").values_list("verb", flat=True)
     assert list(told) == ["begin", "change", "change", "end"]
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"name": "delay", "stage": 1, "figures": {"low_rate": "much"}},  # its step fails
+        {"name": "breaker", "subject": "T_QUIET", "stage": 2, "figures": {"in_a_row": "some"}},  # its rule fails
+    ],
+    ids=["step", "rule"],
+)
+def test_one_that_fails_stays_on_and_stops_no_other(broken):
+    held = new_row(broken["name"], broken.get("subject", ""))
+    held.stage, held.figures = broken["stage"], broken["figures"]
+    held.save()
+    force("dead_letters", operator(), subject="T_PLAIN")
+
+    with pytest.raises(SafeguardsFailed, match=f"safeguard {held.name}: "):
+        look()
+
+    assert on() == {(held.name, held.subject): held.stage, ("dead_letters", "T_PLAIN"): 1}
+    assert Curb.objects.get(name="dead_letters").target == "T_PLAIN"
 
 
 def test_tasks_that_started_late_count_when_nothing_is_due_any_more():

@@ -236,6 +236,19 @@ def test_every_rule_asks_for_what_is_served(families):
         assert {*re.findall(r"\$labels\.(\w+)", rule["annotations"]["summary"])} <= labels
 
 
+def test_nobody_is_paged_for_lanes_that_wait_by_design():
+    """Lateness and what is overdue page for each lane that is meant to be punctual, and for no other."""
+    rules = [rule for group in yaml.safe_load((DOCS / "alerts.yml").read_text())["groups"] for rule in group["rules"]]
+    late = {"punctual_lateness_seconds_bucket", "punctual_oldest_overdue_seconds"}
+    found = [one for rule in rules for one in parsed(rule["expr"]).selectors if one.metric in late]
+
+    assert {one.metric for one in found} == late
+    for one in found:
+        [(label, how, value)] = one.matchers
+        assert (label, how) == ("lane", "!~")
+        assert {lane for lane in LANES if re.fullmatch(value, lane)} == {"deferred", "backfill"}
+
+
 def test_every_panel_asks_for_what_is_served(families):
     board = json.loads((DOCS / "grafana.json").read_text())
     targets = [(panel["title"], target) for panel in board["panels"] for target in panel.get("targets", [])]

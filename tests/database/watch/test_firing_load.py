@@ -106,18 +106,56 @@ def test_what_is_paused_or_ended_does_not_fire_and_a_pause_may_end_within_the_da
     assert sum(found.load.total) == 12
 
 
-def test_a_job_that_waits_for_others_is_not_foreseen_and_hears_of_no_peak():
+def test_a_job_that_waits_for_others_counts_in_its_lane_when_the_first_of_them_fires():
     nightly(60)
     parent = make("parent", cron="0 0 * * *")
-    child = verbs.create(JobRequest("child", "T_QUIET", parents=["parent"]), by()).job
-    paused = verbs.create(JobRequest("paused", "T_QUIET", parents=["parent"]), by()).job
-    verbs.pause(paused.id, by(), until=timezone.now() + timedelta(hours=1))
+    child = verbs.create(JobRequest("child", "T_QUIET", parents=["parent"], lane="low"), by()).job
+    for name, parents in (("left", ["child"]), ("right", ["child"]), ("last", ["left", "right"])):
+        verbs.create(JobRequest(name, "T_QUIET", parents=parents), by())
+    verbs.pause(child.id, by(), until=timezone.now() + timedelta(hours=1))
 
     load = read_forecast().load
 
-    assert (load.jobs, load.left_out, sum(load.total)) == (61, 0, 61)
-    assert (advice_for(parent) is None, advice_for(child)) == (False, None)
-    assert advice_for(parent, child).firings == 61
+    assert (load.jobs, load.left_out, sum(load.total)) == (65, 0, 65)
+    assert (sum(load.lanes["default"]), sum(load.lanes["low"])) == (64, 1)
+    assert max(load.total) == 65
+    parent.refresh_from_db()
+    assert (advice_for(parent).firings, advice_for(child)) == (65, None)
+
+
+def test_a_family_that_fires_alone_is_a_peak_which_no_jitter_takes_apart():
+    parent = make("parent", cron="0 0 * * *")
+    for n in range(70):
+        verbs.create(JobRequest(f"child {n}", "T_QUIET", parents=["parent"]), by())
+    parent.refresh_from_db()
+
+    advice = advice_for(parent)
+
+    assert (advice.firings, advice.times, advice.jitter) == (71, 1, None)
+    assert [peak.firings for peak in read_forecast().peaks] == [71]
+
+
+def test_what_waits_for_a_firing_is_skipped_and_moved_with_it():
+    parent = make("parent", cron="0 */6 * * *")
+    verbs.create(JobRequest("child", "T_QUIET", parents=["parent"], lane="low"), by())
+    first, second = parent.schedule.next(timezone.now() + timedelta(minutes=2), 2)
+    skip_firing(parent.id, operator(), fire_time=first)
+    move_firing(parent.id, second + timedelta(minutes=30), operator(), fire_time=second)
+
+    load = read_forecast().load
+
+    at, moved = ((one - load.begins) // MINUTE for one in (first, second))
+    for lane in ("default", "low"):
+        assert [load.lanes[lane][minute] for minute in (at, moved, moved + 30)] == [0, 0, 1]
+        assert sum(load.lanes[lane]) == 3
+
+
+def test_a_pause_that_ends_within_the_day_brings_the_family_back():
+    parent = make("parent", cron="0 * * * *")
+    verbs.create(JobRequest("child", "T_QUIET", parents=["parent"]), by())
+    verbs.pause(parent.id, by(), until=timezone.now() + timedelta(hours=12))
+
+    assert sum(read_forecast().load.total) == 24
 
 
 def test_a_firing_that_was_skipped_or_moved_is_counted_where_it_runs():

@@ -1,23 +1,33 @@
 """The door of a web process, against a real PostgreSQL that is slow, stalled, or out of connections."""
 
 import json
+import re
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 import psycopg
 import pytest
 from django.db import ProgrammingError, connection, connections
 from django.test import Client
-from django.urls import reverse
+from django.urls import URLPattern, get_resolver, reverse
 
 from chaos.proxy import Proxy
+from tasks_app.api import api
+from tasks_app.api.door import BY_LANE, LEVERS, REPORTS, WATCHING
 from tasks_app.client import schedule
+from tasks_app.console import guard
+from tasks_app.core.lanes import LANES
 from tasks_app.core.shedding import Kind, Knock, Level
+from tasks_app.engine.operations.api_tokens import issue
 from tasks_app.engine.web import door as doors
 from tasks_app.engine.web import riding, standby
 from tasks_app.engine.web.knock import Knocking
 from tasks_app.models import ScheduleTask
 from tests.support.api import Api
+from tests.support.jobs import make
+from tests.support.live import a_beat_is_alive
 from tests.support.marks import commits
+from tests.support.operators import operator
 from tests.support.stack import database_proxy
 
 pytestmark = pytest.mark.django_db
@@ -175,20 +185,20 @@ def test_health_levers_and_the_urgent_lane_are_never_refused(door, admin_client)
     task = schedule("T_QUIET", "there", delay=3_600)
     assert strained(door, GONE) is Level.WRITES
 
-    operator = {"headers": {"X-Tenant": "default"}}
+    of_tenant = {"headers": {"X-Tenant": "default"}}
     urgent = {"task_type": "T_QUIET", "key": "now", "lane": "critical"}
     for body, where in ((urgent, "tasks"), ({"tasks": [urgent | {"key": "too"}]}, "tasks/bulk")):
-        answer = admin_client.post(f"/api/v1/{where}", json.dumps(body), content_type="application/json", **operator)
+        answer = admin_client.post(f"/api/v1/{where}", json.dumps(body), content_type="application/json", **of_tenant)
         assert answer.status_code in (200, 201), answer.content
     mixed = {"tasks": [urgent, {"task_type": "T_QUIET", "key": "later"}]}
-    answer = admin_client.post("/api/v1/tasks/bulk", json.dumps(mixed), content_type="application/json", **operator)
+    answer = admin_client.post("/api/v1/tasks/bulk", json.dumps(mixed), content_type="application/json", **of_tenant)
     assert answer.json()["code"] == "SCH_503_OVERLOADED"
 
     assert Client().get("/api/v1/live").status_code == 200
     assert admin_client.get("/api/v1/scheduler/health").status_code == 200
     assert admin_client.get("/api/v1/scheduler/slo").status_code == 200
     answer = admin_client.post(
-        f"/api/v1/tasks/{task.task_id}/cancel", "{}", content_type="application/json", **operator
+        f"/api/v1/tasks/{task.task_id}/cancel", "{}", content_type="application/json", **of_tenant
     )
     assert answer.status_code == 200
 
@@ -209,6 +219,110 @@ def test_the_console_says_what_is_wrong_and_leaves_the_lever_open(door, admin_cl
 
     strained(door, GONE)
     assert admin_client.post("/admin/tasks_app/calendar/add/").status_code == 503
+
+
+# What can wait, by the names of the views: whoever adds an endpoint decides, here or among the levers.
+WRITES = """
+    add_subscription_secret backfill_job backfill_jobs create_alarm_channel create_alarm_rule create_calendar create_job
+    create_subscription create_task create_tasks change_subscription delete_alarm_channel delete_alarm_rule
+    delete_calendar delete_job delete_secret delete_subscription discard_dead_letters edit_alarm_channel edit_alarm_rule
+    edit_calendar edit_job lift_host move_firing preview_draft replay_dead_letters replay_subscription rerun_graph
+    reschedule_task reschedule_unit restore_firing resume_campaign resume_job resume_subscription retry_task set_secret
+    skip_firing start_campaign tag_dead_letter test_alarm_channel test_subscription try_host withdraw_secret
+    withdraw_subscription_secrets
+"""
+# And pages of the console that Django doesn't have.
+PAGES = """
+    alarmchannel_edit alarmchannel_test apitoken_revoke calendar_edit calendar_remove campaign_parts
+    export fleet_parts graphrun_rerun health host_lift host_try job_backfill job_draft job_draft_of job_edit job_firing
+    job_forecast job_panel letter_order letter_run letter_tags operation order overview run secret_forget secret_set
+    secret_withdraw subscription_edit subscription_test task_parts
+"""
+
+
+def endpoints() -> dict[str, tuple[str, str]]:
+    """Method and address of each of our own, by the name of its view."""
+    found = {}
+    for router in api._get_bound_routers():
+        for where, view in router.path_operations.items():
+            for one in view.operations:
+                if one.view_func.__module__.startswith("tasks_app."):
+                    address = re.sub(r"{[^}]+}", "1", f"{router.prefix}/{where}".replace("//", "/"))
+                    found[one.view_func.__name__] = one.methods[0], "/api/v1" + address.rstrip("/")
+    return found
+
+
+def test_every_endpoint_is_a_read_a_write_or_one_that_is_never_refused():
+    found = endpoints()
+    reads = {name for name, (method, _) in found.items() if method == "GET"}
+
+    assert found.keys() - reads == set(WRITES.split()) | REPORTS | LEVERS | {BY_LANE}
+    assert reads >= WATCHING
+    assert not set(WRITES.split()) & (REPORTS | LEVERS | {BY_LANE})
+
+
+def test_each_endpoint_is_refused_as_what_it_is(door):
+    """With a token that may only read: whatever is let in changes nothing."""
+    found, token = endpoints(), issue("reader", "default", operator())[1]
+    client = Client(headers={"Authorization": f"Bearer {token}"})
+
+    def refused(names: Iterable[str]) -> set[str]:
+        answers = {name: client.generic(*found[name]) for name in names}
+        return {name for name, one in answers.items() if one.status_code == 503}
+
+    reads = {name for name, (method, _) in found.items() if method == "GET"}
+    assert strained(door, SLOW) is Level.READS
+    assert refused([*reads, "create_task", "edit_job", "pause_lane"]) == reads - WATCHING
+    assert strained(door, GONE) is Level.WRITES
+    assert refused(found) == (reads - WATCHING) | set(WRITES.split())
+
+
+def test_a_trigger_can_wait_unless_its_job_is_in_the_urgent_lane(door):
+    a_beat_is_alive()
+    caller = Api(token=issue("any lane", "default", operator(), can_write=True, lanes=LANES)[1])
+    urgent, usual = make("urgent", lane="critical"), make("usual")
+    assert strained(door, GONE) is Level.WRITES
+
+    assert caller.post(f"/jobs/{urgent.id}/trigger", Idempotency_Key="a").status == 201
+    refused = caller.post(f"/jobs/{usual.id}/trigger", Idempotency_Key="b")
+    assert (refused.code, 5 <= int(refused.headers["Retry-After"]) <= 15) == ("SCH_503_OVERLOADED", True)
+    assert [door.feed(Knock(1.0)) for _ in range(6)][-1] is Level.OPEN
+    assert caller.post(f"/jobs/{usual.id}/trigger", Idempotency_Key="b").status == 201
+
+
+def addresses(resolver=None, prefix: str = "/") -> Iterator[tuple[str, str]]:
+    for one in (resolver or get_resolver()).url_patterns:
+        where = prefix + str(one.pattern)
+        if not isinstance(one, URLPattern):
+            yield from addresses(one, where)
+        elif where.startswith("/admin/tasks_app/") and one.name:
+            yield one.name.removeprefix("tasks_app_"), where
+
+
+def test_every_page_of_the_console_is_one_that_can_wait_or_a_lever():
+    usual = ("changelist", "add", "change", "delete", "history")
+    found = {name for name, _ in addresses() if not name.endswith(tuple(f"_{one}" for one in usual))}
+    levers = {name.removeprefix("tasks_app_") for name in guard.LEVERS}
+
+    assert found == set(PAGES.split()) | {
+        name for name in levers if not name.endswith(("_changelist", "_add", "_change"))
+    }
+    assert levers <= {name for name, _ in addresses()}
+
+
+def test_the_levers_of_the_console_are_never_refused(door):
+    """Without a login: whoever is let in is sent there."""
+    strained(door, GONE)
+    client, where = Client(), dict(addresses())
+
+    def status(name: str, verb: str) -> int:
+        return client.post(re.sub("<[^>]+>", "1", re.sub("<[a-z]+:verb>", verb, where[name]))).status_code
+
+    levers = {
+        (name.removeprefix("tasks_app_"), verb) for name, verbs in guard.LEVERS.items() for verb in verbs or ("force",)
+    }
+    assert {status(*one) for one in levers} == {302}
+    assert {status("campaign_order", "resume"), status("job_order", "trigger"), status("order", "")} == {503}
 
 
 # ---- a database that is away ----

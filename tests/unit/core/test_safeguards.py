@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from tasks_app.core.safeguard_options import problems_of
 from tasks_app.core.safeguards import (
     POLICIES,
     Curb,
@@ -16,7 +17,6 @@ from tasks_app.core.safeguards import (
     limit_of,
     peaks_of,
     policies_of,
-    problems_of,
     retry_rates,
     slowed_at,
     wrong_peaks,
@@ -77,6 +77,13 @@ def test_a_breaker_begins_with_the_strictest_stage():
     assert after([(0, True)], Name.BREAKER, POLICIES[Name.BREAKER]) == [2]
 
 
+def test_how_often_a_type_is_tried_is_a_setting():
+    often = policies_of({"breaker": {"trial_seconds": 0.5}})[Name.BREAKER]
+
+    assert curbs_of(Name.BREAKER, "T", 2, {}, often) == [Curb(Kind.TYPE, "T", rate=2.0, max_running=1)]
+    assert curbs_of(Name.BREAKER, "T", 2, {}) == [Curb(Kind.TYPE, "T", rate=0.2, max_running=1)]
+
+
 def test_short_handlers_have_their_retries_first_and_each_bucket_its_share():
     rates = retry_rates({"SHORT": 10, "LONG": 10}, {"SHORT": 0.01, "LONG": 5.0}, slots=7)
 
@@ -109,7 +116,21 @@ def test_an_option_changes_that_alone():
         ({"delay": 5}, "must be a dict"),
         ({"delay": {"limits": 1}}, "Did you mean 'limit'"),
         ({"delay": {"limit": 0}}, "more than 0"),
-        ({"delay": {"on_seconds": -1}}, "0 or more"),
+        ({"delay": {"limit": 86_400_001}}, "at most 86,400,000"),
+        ({"delay": {"limit": float("nan")}}, "more than 0"),
+        ({"failures": {"limit": 99.5}}, "more than 0 and at most 1. For 99.5 %, write 0.995."),
+        ({"breaker": {"limit": 50}}, "For 50 %, write 0.5."),
+        ({"breaker": {"limit": 0}}, "the share of tries that fail, more than 0 and at most 1."),
+        ({"failures": {"limit": 1e9}}, "at most 1."),
+        ({"dead_letters": {"limit": 20_000}}, "at most 19,999: no more than 20,000 are counted"),
+        ({"retries": {"limit": True}}, "a number of retries"),
+        ({"slow_handler": {"limit": 1}}, "more than 1 and"),
+        ({"retries": {"sample": 5}}, "it may have limit, on_seconds, off_seconds, mode"),
+        ({"profile": {"limit": 5}}, "it may have on_seconds, off_seconds, mode"),
+        ({"breaker": {"trial_seconds": 0}}, "from 0.1 to 3,600"),
+        ({"delay": {"trial_seconds": 5}}, "it may have limit, sample, on_seconds, off_seconds, mode"),
+        ({"delay": {"on_seconds": -1}}, "from 0 to 86,400"),
+        ({"delay": {"off_seconds": 1e9}}, "from 0 to 86,400"),
         ({"delay": {"sample": 0}}, "whole number from 1"),
         ({"delay": {"mode": "dry"}}, "act, tell, off"),
     ],
@@ -118,6 +139,22 @@ def test_a_setting_that_makes_no_sense_is_told(given, words):
     [told] = problems_of(given)
 
     assert words in told
+
+
+def test_all_defaults_and_the_ends_of_the_ranges_are_allowed():
+    ends = {
+        "failures": {"limit": 1},
+        "breaker": {"limit": 1.0},
+        "dead_letters": {"limit": 19_999},
+        "slow_handler": {"limit": 1.1},
+    }
+    usual = {
+        name: {"limit": one.limit, "on_seconds": one.on_seconds, "off_seconds": one.off_seconds, "mode": one.mode}
+        for name, one in POLICIES.items()
+        if name != Name.PROFILE
+    }
+
+    assert list(problems_of(ends)) == list(problems_of(usual)) == []
 
 
 PEAK = {"from": "09:00", "to": "18:00", "rate": 20}
@@ -145,6 +182,9 @@ def test_of_two_peaks_the_stricter_counts():
         ({"from": "09:00"}, 'it needs "from", "to" and "rate"'),
         (PEAK | {"from": "nine"}, "write times of day like 09:00"),
         (PEAK | {"from": "22:00", "to": "06:00"}, "ends before it begins"),
+        (PEAK | {"from": "09:00+01:00", "to": "18:00+01:00"}, '"zone": "Europe/Berlin"'),
+        (PEAK | {"from": "09:00Z"}, "is from 09:00Z to 18:00, with an offset"),
+        (PEAK | {"to": "18:00+01:00"}, "with an offset"),
         (PEAK | {"rate": -1}, "tasks a second"),
         (PEAK | {"lanes": ["lo"]}, "must be a list of critical"),
         (PEAK | {"days": ["monday"]}, "must be a list of mon"),

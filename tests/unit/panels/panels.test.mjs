@@ -111,6 +111,17 @@ test("a trigger delay above 2 s shows the degraded text", () => {
   assert.equal(summary({ phase: "loading", failures: 0, last: null }, TEXTS.zh).message, "初始化中");
 });
 
+test("trouble is told with its first cause, and never beside a text that says all is well", () => {
+  const told = (data, texts) => summary({ phase: "done", failures: 0, last: { data: { ...WELL, status: "trouble", ...data }, at: 0 } }, texts);
+  const problems = ["No worker is alive.", "The broker does not answer."];
+
+  assert.deepEqual([told({ problems }, TEXTS.en).message, told({ problems }, TEXTS.en).mood], ["Something is wrong: No worker is alive.", "bad"]);
+  assert.equal(told({ problems }, TEXTS.zh).message, "调度异常：No worker is alive.");
+  assert.equal(told({ problems: [] }, TEXTS.zh).message, "调度异常");
+  assert.equal(told({ problems, triggerDelayP95Ms: 2001 }, TEXTS.zh).message, "进入降级：低优先级任务限速");
+  assert.deepEqual([told({ status: "notice", problems: [] }, TEXTS.en).message, told({ status: "notice" }, TEXTS.en).mood], ["The scheduler is well", "good"]);
+});
+
 test("the browser's languages are asked in their order, after the element's own", () => {
   const element = (lang) => ({ getAttribute: () => lang });
   assert.equal(languageOf(null, { languages: ["fr-FR", "zh-CN", "en"] }), "zh");
@@ -178,7 +189,22 @@ test("a body has what is filled in, and a callback its payload", () => {
   assert.deepEqual(bodyOf({ name: "x", task_type: "HTTP_CALLBACK", url: "https://a.example", payload: "{", when: "every", every: "60", max_retry: "0", timezone: "UTC" }), {
     name: "x", task_type: "HTTP_CALLBACK", payload: { url: "https://a.example", method: "POST" }, every: 60, timezone: "UTC", max_retry: 0,
   });
-  assert.throws(() => bodyOf({ payload: "{" }), ({ field }) => field === "payload");
+  assert.throws(() => bodyOf({ payload: "{" }), ({ field, text }) => field === "payload" && text === "notJson");
+});
+
+test("a callback has its headers, its body and its time-out", () => {
+  const call = (values) => bodyOf({ task_type: "HTTP_CALLBACK", url: "https://a.example", ...values }).payload;
+  const usual = { url: "https://a.example", method: "POST" };
+
+  assert.deepEqual(call({ headers: "X-Source: shop\n\n Accept:text/plain:x ", timeout: "2.5" }), {
+    ...usual, headers: { "X-Source": "shop", Accept: "text/plain:x" }, timeout: 2.5,
+  });
+  assert.deepEqual(call({ body: ' {"a": [1]}' }), { ...usual, json: { a: [1] } });
+  assert.deepEqual([call({ sign: "callbacks" }), call({ sign: "" })], [usual, { ...usual, sign: "" }]);
+  assert.deepEqual(call({ body: "a=1", method: "PUT" }), { ...usual, method: "PUT", text: "a=1" });
+  assert.deepEqual(call({ body: "a=1", method: "GET", headers: " \n" }), { ...usual, method: "GET" });
+  assert.throws(() => call({ headers: "no colon" }), ({ field, text, detail }) => field === "headers" && TEXTS.en[text](detail).includes("no colon"));
+  assert.throws(() => call({ body: "[1," }), ({ field, text }) => field === "body" && text === "notJson");
 });
 
 test("the preview is asked for once after a pause, and an answer to older words is not shown", async () => {

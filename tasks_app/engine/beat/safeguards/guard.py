@@ -1,5 +1,6 @@
 """The chore `safeguard`: one look at the pulse, and what follows from it, in one transaction."""
 
+from tasks_app.core.phrases import first_line
 from tasks_app.database import atomic, on_commit
 from tasks_app.engine.wakeup import SENDER
 from tasks_app.lifecycle.safeguards.applying import Applied, apply
@@ -7,6 +8,10 @@ from tasks_app.models import Safeguard
 
 from .pulse import read_pulse
 from .rules import Rows, look
+
+
+class SafeguardsFailed(Exception):
+    """Some safeguards could not be looked at, or not take their step; the others have, and why is in the log."""
 
 
 def guard() -> Applied | None:
@@ -18,10 +23,14 @@ def guard() -> Applied | None:
         pulse = read_pulse(known=bool(rows))
         if pulse is None:
             return None
-        found = list(look(pulse, rows))
-        if not rows and not any(one.over for one in found):
-            return Applied()
-        applied = apply(found, pulse.now)
+        found, failed = look(pulse, rows)
+        applied = apply(found, pulse.now) if rows or any(one.over for one in found) else Applied()
         if applied.any:
             on_commit(SENDER.wake_all)
+    if failed := {**failed, **applied.failed}:
+        raise SafeguardsFailed("; ".join(f"safeguard {name}: {_words(error)}" for name, error in failed.items()))
     return applied
+
+
+def _words(error: Exception) -> str:
+    return first_line(str(error)) or type(error).__name__

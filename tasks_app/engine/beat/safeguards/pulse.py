@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from tasks_app.conf import conf
 from tasks_app.core.lanes import LANES
 from tasks_app.core.lateness import BUCKETS, bucket_of, percentile_ms
+from tasks_app.core.safeguards import MOST_DEAD
 from tasks_app.engine.canary import CANARY
 from tasks_app.lifecycle.shards import all_shards
 from tasks_app.sql import array, execute, run
@@ -21,8 +22,7 @@ SETTLED_SECONDS = 2.0  # a batch that ended is read so long after: it has commit
 GAP_SECONDS = 60.0  # nobody looked for so long: what is due by now was not held up by anybody here
 SAMPLE_SECONDS = 30.0  # between two looks at what costs more
 SAMPLE_ROWS = 20_000
-DEAD_MOST = 20_000  # dead letters of the last minute that are counted
-DEAD_SAMPLE = 200  # and of each type, those that are looked at for the host they called
+DEAD_SAMPLE = 200  # dead letters of each type that are looked at for the host they called
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ def read_pulse(*, known: bool) -> Pulse | None:
     until = max(now - SETTLED_SECONDS, read_until)
     asked = _stretch(read_until, until, lanes, served, now)
     new = {task_type: counts for task_type, *counts in run("read_pulse", asked)}
-    dead = run("dead_lately", {"seconds": 60.0, "most": DEAD_MOST, "sample": DEAD_SAMPLE})
+    dead = run("dead_lately", {"seconds": 60.0, "most": MOST_DEAD, "sample": DEAD_SAMPLE})
     types = _types(new) if new or known else {}
     sample = bool(types or known) and (sampled_at is None or now - sampled_at >= SAMPLE_SECONDS or sampled_at > now)
     pulse = Pulse(

@@ -1,5 +1,6 @@
 """The rules: each looks at the pulse, and says what it found of which subject. What follows is decided elsewhere."""
 
+import logging
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 
@@ -10,11 +11,14 @@ from tasks_app.core.hosts import host_of
 from tasks_app.core.phrases import milliseconds, percent
 from tasks_app.core.receivers import receiver_of
 from tasks_app.core.safeguards import HOST, ONE_CAUSE, TRIALS, Name, Policy, retry_rates, slowed_at
+from tasks_app.database import atomic
 from tasks_app.lifecycle.safeguards.applying import Finding
 from tasks_app.models import Safeguard
 from tasks_app.sql import array, run
 
 from .pulse import Pulse, TypePulse
+
+log = logging.getLogger(__name__)
 
 WINDOW_SECONDS = 600.0
 LEAST_SECONDS = 60.0  # of failures, before their rate is told from them
@@ -135,7 +139,9 @@ def _cause(pulse: Pulse, total: int) -> str:
 def _host_of(tasks: list[int]) -> str:
     """The host that nearly all of these call; empty: they call several."""
     hosts: dict[str, int] = {}
-    for (url,) in run("callback_urls", {"ids": array(tasks)}) if tasks else ():
+    with atomic():  # a savepoint: if it fails, the other rules go on in this transaction
+        urls = run("callback_urls", {"ids": array(tasks)}) if tasks else []
+    for (url,) in urls:
         try:
             name = host_of(receiver_of(url or ""))
         except InvalidTask:
@@ -257,12 +263,25 @@ def _grown(before: Mapping[str, float], now: Mapping[str, float]) -> dict[str, f
     return {**before, **more}
 
 
-def look(pulse: Pulse, rows: Mapping[str, Rows]) -> Iterator[Finding]:
-    """All rules, one after the other."""
-    policies = conf().safeguards
-    yield from failures(pulse, policies[Name.FAILURES], rows.get(Name.FAILURES, {}), rows.get(Name.BREAKER, {}))
-    for name, rule in RULES.items():
-        yield from rule(pulse, policies[name], rows.get(name, {}))
+def look(pulse: Pulse, rows: Mapping[str, Rows]) -> tuple[list[Finding], dict[str, Exception]]:
+    """What the rules found, and those that failed. One that fails takes no other along, and what it has on stays on."""
+    found: list[Finding] = []
+    failed: dict[str, Exception] = {}
+    for name in (Name.FAILURES, *RULES):
+        try:
+            found += list(_findings(name, pulse, rows))
+        except Exception as error:
+            log.exception("safeguard.failed name=%s", name)
+            failed[name] = error
+            found += [Finding(name, subject, None) for subject in rows.get(name, {})]
+    return found, failed
+
+
+def _findings(name: str, pulse: Pulse, rows: Mapping[str, Rows]) -> Iterator[Finding]:
+    policy, mine = conf().safeguards[name], rows.get(name, {})
+    if name == Name.FAILURES:
+        return failures(pulse, policy, mine, rows.get(Name.BREAKER, {}))
+    return RULES[name](pulse, policy, mine)
 
 
 RULES: dict[str, Callable[[Pulse, Policy, Rows], Iterator[Finding]]] = {

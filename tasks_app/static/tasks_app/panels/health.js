@@ -16,9 +16,14 @@ export function summary({ phase, failures, last, error, slow = false }, texts) {
     return { phase, mood: "bad", message, old, last };
   }
   if (!last) return { phase, mood: slow ? "slow" : "", message: slow ? texts.slow : texts.starting, old: false, last };
-  const late = last.data.triggerDelayP95Ms > LATE_MS;
-  const mood = late || last.data.status === "trouble" ? "bad" : "good";
-  return { phase, mood: slow ? "slow" : mood, message: slow ? texts.slow : late ? texts.degraded : texts.healthy, old, last };
+  const [mood, message] = slow ? ["slow", texts.slow] : judged(last.data, texts);
+  return { phase, mood, message, old, last };
+}
+
+// The dot and the words beside it say the same.
+function judged({ status, triggerDelayP95Ms, problems = [] }, texts) {
+  if (triggerDelayP95Ms > LATE_MS) return ["bad", texts.degraded];
+  return status === "trouble" ? ["bad", texts.trouble(problems[0])] : ["good", texts.healthy];
 }
 
 export function ageOf(last, now, texts) {

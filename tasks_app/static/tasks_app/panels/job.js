@@ -13,18 +13,16 @@ const METHODS = ["POST", "GET", "PUT", "PATCH", "DELETE"];
 const LANES = ["critical", "high", "default", "low", "deferred", "backfill"];
 const WHEN = ["cron", "every", "at"];
 
-// The body that a form's values make; what is empty is left out. A payload that is no JSON is thrown as {field, error}.
+const SIGN = "callbacks"; // the secret that signs, unless another is named
+const WITH_BODY = ["POST", "PUT", "PATCH"];
+
+// The body that a form's values make; what is empty is left out. What can't be read is thrown as {field, text, detail}, with
+// the name of the text that says so.
 export function bodyOf(values) {
   const body = {};
   for (const name of ["name", "task_type", "lane"]) if (values[name]) body[name] = values[name];
-  if (values.task_type === CALLBACK) body.payload = { url: values.url ?? "", method: values.method || "POST" };
-  else if (values.payload?.trim()) {
-    try {
-      body.payload = JSON.parse(values.payload);
-    } catch (error) {
-      throw { field: "payload", error };
-    }
-  }
+  if (values.task_type === CALLBACK) body.payload = callOf(values);
+  else if (values.payload?.trim()) body.payload = readJson("payload", values.payload);
   const when = WHEN.includes(values.when) ? values.when : "cron";
   if (values[when]) body[when] = when === "every" ? Number(values.every) : when === "at" ? instant(values.at) : values.cron;
   if (values.timezone && when !== "at") body.timezone = values.timezone;
@@ -32,6 +30,32 @@ export function bodyOf(values) {
     if (values[name] !== undefined && values[name] !== "") body[name] = Number(values[name]);
   }
   return body;
+}
+
+function callOf({ url = "", method, headers = "", body = "", timeout = "", sign = SIGN }) {
+  const call = { url, method: method || "POST" }, lines = headers.split("\n").map((one) => one.trim()).filter(Boolean);
+  if (lines.length) call.headers = Object.fromEntries(lines.map(headerOf));
+  if (body.trim() && WITH_BODY.includes(call.method)) {
+    if (/^\s*[[{]/.test(body)) call.json = readJson("body", body);
+    else call.text = body;
+  }
+  if (timeout !== "") call.timeout = Number(timeout);
+  if (sign !== SIGN) call.sign = sign;
+  return call;
+}
+
+function headerOf(line) {
+  const colon = line.indexOf(":");
+  if (colon < 1) throw { field: "headers", text: "notHeader", detail: line };
+  return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
+}
+
+function readJson(field, text) {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw { field, text: "notJson", detail: error.message };
+  }
 }
 
 // What somebody typed is the time of their own clock.
@@ -73,6 +97,7 @@ export class JobPanel extends Base {
     dress(root);
     const choice = (name, pairs) => make("select", { name, id: name }, ...pairs.map(([value, text]) => make("option", { value, text })));
     const input = (name, more = {}) => make("input", { name, id: name, autocomplete: "off", ...more });
+    const lines = (name, more = {}) => make("textarea", { name, id: name, rows: "3", spellcheck: "false", ...more });
     const field = (name, label, control, more = {}) => {
       control.setAttribute("aria-describedby", `${name}-error`);
       const error = make("p", { class: "error", id: `${name}-error`, role: "alert" });
@@ -84,7 +109,11 @@ export class JobPanel extends Base {
       field("task_type", texts.type, choice("task_type", [["", texts.chooseType]])),
       field("url", texts.url, input("url", { type: "url", placeholder: "https://" })),
       field("method", texts.method, choice("method", same(METHODS))),
-      field("payload", texts.payload, make("textarea", { name: "payload", id: "payload", rows: "3", spellcheck: "false" }), { class: "whole" }),
+      field("timeout", texts.timeout, input("timeout", { type: "number", min: "0", step: "any", placeholder: "5" })),
+      field("sign", texts.sign, input("sign", { value: SIGN })),
+      field("headers", texts.headers, lines("headers", { placeholder: "X-Source: shop" }), { class: "whole" }),
+      field("body", texts.body, lines("body"), { class: "whole" }),
+      field("payload", texts.payload, lines("payload"), { class: "whole" }),
       field("when", texts.when, choice("when", WHEN.map((one) => [one, texts[one]]))),
       field("cron", texts.cron, input("cron", { placeholder: "0 9 * * MON-FRI" })),
       field("every", texts.every, input("every", { type: "number", min: "1" })),
@@ -107,8 +136,9 @@ export class JobPanel extends Base {
 
   // Only what belongs to the chosen type and the chosen way of saying when.
   #arrange() {
-    const { task_type: type, when } = this.values;
-    const hide = { url: type !== CALLBACK, method: type !== CALLBACK, payload: type === CALLBACK, timezone: when === "at" };
+    const { task_type: type, when, method } = this.values, calls = type === CALLBACK;
+    const hide = { payload: calls, body: !calls || !WITH_BODY.includes(method), timezone: when === "at" };
+    for (const one of ["url", "method", "headers", "timeout", "sign"]) hide[one] = !calls;
     for (const one of WHEN) hide[one] = one !== when;
     for (const [name, hidden] of Object.entries(hide)) this.#part(`[data-field="${name}"]`).hidden = hidden;
   }
@@ -164,7 +194,7 @@ export class JobPanel extends Base {
     let body;
     try {
       body = bodyOf(values);
-    } catch ({ field, error }) {
+    } catch ({ field }) {
       body = bodyOf({ ...values, [field]: "" });
     }
     const answer = await this.ask(`${this.api}/jobs/preview`, {
@@ -189,8 +219,8 @@ export class JobPanel extends Base {
     let values;
     try {
       values = bodyOf(this.values);
-    } catch ({ field, error }) {
-      this.#fieldErrors([{ field, detail: this.texts.notJson(error.message) }]);
+    } catch ({ field, text, detail }) {
+      this.#fieldErrors([{ field, detail: this.texts[text](detail) }]);
       this.#form.elements[field].focus();
       return this.#tellPhase("error");
     }
@@ -214,7 +244,7 @@ export class JobPanel extends Base {
   #failed({ problem, network }) {
     this.#tellPhase("error");
     if (network !== undefined) return this.#say(`${this.texts.network(network)} ${this.texts.tryAgain}`, true);
-    const placed = (problem.errors ?? []).filter(({ field }) => this.#part(`[data-field="${field}"]`));
+    const placed = (problem.errors ?? []).filter(({ field }) => this.#part(`[data-field="${field}"]:not([hidden])`));
     this.#fieldErrors(placed);
     this.#say(this.texts.refused(problem.detail), true);
     if (placed.length) this.#form.elements[placed[0].field].focus();
