@@ -512,6 +512,14 @@ EXAMPLES = {
         {"outcome": "SUPERSEDED", "task_id": 1001, "status": "SUCCESS"},
     ],
     "OperatedOut": [
+    "CalendarFileIn": [
+        {
+            "name": "office",
+            "ics": "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//example//EN\r\nBEGIN:VEVENT\r\nUID:1\r\n"
+            "DTSTART;VALUE=DATE:20270101\r\nSUMMARY:New Year\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n",
+        }
+    ],
+    "CalendarFileOut": [{"calendar": _CALENDAR, "days": 1, "left_out": []}],
         {"answer": "cancelled", "acted": True, "task_id": 1001, "status": "CANCELLED"},
         {"answer": "finished", "acted": False, "task_id": 1001, "status": "SUCCESS"},
     ],
