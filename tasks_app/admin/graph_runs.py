@@ -19,7 +19,7 @@ from tasks_app.engine.operations.jobs import once
 from tasks_app.engine.operations.runs import rerun
 from tasks_app.engine.watch.runs import RunFilter, page_of_runs, run_by_id
 from tasks_app.lifecycle.audit import Operator
-from tasks_app.lifecycle.jobs.run import RunView, read_run
+from tasks_app.lifecycle.jobs.run import RunView, read_lines
 from tasks_app.models import AuditEntry, GraphRun
 from tasks_app.models.schedule_task import TENANT_LENGTH
 from tasks_app.pages.graph import Box, Picture, picture
@@ -38,6 +38,7 @@ WORDS = {
     RunState.STUCK: "Something failed, and what comes after it waits until somebody acts.",
     RunState.SUCCEEDED: "All of it is done.",
     RunState.FAILED: "It is over, and not all of it succeeded.",
+    RunState.UNKNOWN: "It is over. Some of its tasks are kept no longer; none of the others failed.",
 }
 
 
@@ -49,8 +50,8 @@ class FilterForm(forms.Form):
 class RerunForm(forms.Form):
     from_job = forms.ChoiceField(label="From", required=False)
     reason = reason_field()
-
     operation = forms.UUIDField(widget=forms.HiddenInput)
+
     def __init__(self, view: RunView, *args, **kwargs) -> None:
         super().__init__(*args, **{"initial": {"operation": uuid4()}} | kwargs)
         names = [(node.name, node.name) for node in view.nodes.values()]
@@ -100,7 +101,7 @@ class GraphRunAdmin(LookOnly, ModelAdmin):
             given = form.cleaned_data
             by = Operator(request.user.get_username(), given["reason"], given["operation"])
             try:
-                done = rerun(run_id, operator, tenant=view.run.tenant, from_job=form.cleaned_data["from_job"] or None)
+                done = once(by, lambda: rerun(run_id, by, tenant=view.run.tenant, from_job=given["from_job"] or None))
             except PunctualError as error:
                 form.add_error(None, str(error))
             else:
@@ -141,10 +142,9 @@ def _listed(request: HttpRequest) -> dict:
         return {"form": form, "found": None}
     given = {name: value for name, value in form.cleaned_data.items() if value}
     found, more = page_of_runs(RunFilter(**given), int(after) if after else None, PAGE)
-    views = [read_run(row) for row in found]
     return {
         "form": form,
-        "found": [(view, _name(view)) for view in views],
+        "found": read_lines(found),
         "next": urlencode(given | {"after": more}) if more else "",
     }
 

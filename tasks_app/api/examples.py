@@ -347,6 +347,13 @@ _RUN = {
     ],
     "created_at": "2027-03-01T07:59:10Z",
 }
+_RUN_LINE = {name: _RUN[name] for name in ("id", "job", "fire_time", "state", "created_at")} | {
+    "name": "extract",
+    "jobs": 2,
+    "counts": {"BLOCKED": 1, "DEAD": 1},
+    "failed": 1,
+    "gone": 0,
+}
 _CALENDAR_IN = {
     "name": "holidays",
     "weekdays": [6, 7],
@@ -362,7 +369,7 @@ _CALENDAR = _CALENDAR_IN | {
 
 EXAMPLES = {
     "RunOut": [_RUN],
-    "RunPage": [{"items": [_RUN], "next": "31"}],
+    "RunPage": [{"items": [_RUN_LINE], "next": "31"}],
     "RerunIn": [{"reason": "the source is back"}, {"from_job": "extract"}],
     "RerunOut": [{"started": ["extract"], "waiting": ["report"], "left": []}],
     "CampaignIn": [
@@ -505,13 +512,6 @@ EXAMPLES = {
     "CalendarIn": [_CALENDAR_IN],
     "CalendarPatch": [{"days_off": {"2027-01-01": "New Year"}, "reason": "the list for 2027"}],
     "CalendarOut": [_CALENDAR],
-    "CalendarPage": [{"items": [_CALENDAR], "next": None}],
-    "TriggerOut": [{"task_id": 1002, "new": True, "status": "INIT"}],
-    "PlannedOut": [
-        {"outcome": "UPDATED", "task_id": 1001, "status": "INIT"},
-        {"outcome": "SUPERSEDED", "task_id": 1001, "status": "SUCCESS"},
-    ],
-    "OperatedOut": [
     "CalendarFileIn": [
         {
             "name": "office",
@@ -520,6 +520,13 @@ EXAMPLES = {
         }
     ],
     "CalendarFileOut": [{"calendar": _CALENDAR, "days": 1, "left_out": []}],
+    "CalendarPage": [{"items": [_CALENDAR], "next": None}],
+    "TriggerOut": [{"task_id": 1002, "new": True, "status": "INIT"}],
+    "PlannedOut": [
+        {"outcome": "UPDATED", "task_id": 1001, "status": "INIT"},
+        {"outcome": "SUPERSEDED", "task_id": 1001, "status": "SUCCESS"},
+    ],
+    "OperatedOut": [
         {"answer": "cancelled", "acted": True, "task_id": 1001, "status": "CANCELLED"},
         {"answer": "finished", "acted": False, "task_id": 1001, "status": "SUCCESS"},
     ],

@@ -38,6 +38,7 @@ class RunState(StrEnum):
     STUCK = "stuck"  # nothing goes on until somebody acts
     SUCCEEDED = "succeeded"
     FAILED = "failed"  # over, and something of it gave up or was cancelled
+    UNKNOWN = "unknown"  # over; nothing that is still kept of it failed, and some of it is kept no longer
 
 
 def find_cycle(parents: Mapping[Node, Iterable[Node]]) -> list[Node]:
