@@ -77,6 +77,21 @@ def roots_of(nodes: Iterable[Node], parents: Mapping[Node, Iterable[Node]]) -> s
     return found
 
 
+def two_roots_of_each(parents: Mapping[Node, Sequence[Node]]) -> dict[Node, list[Node]]:
+    """For each node, the first two of its ancestors that wait for nobody; in one pass. There must be no circle."""
+    found: dict[Node, list[Node]] = {}
+    todo = list(parents)
+    while todo:
+        node = todo[-1]
+        above = parents.get(node, ())
+        if node not in found and (waiting := [parent for parent in above if parent not in found]):
+            todo += waiting
+            continue
+        todo.pop()
+        found[node] = sorted({root for parent in above for root in found[parent]})[:2] if above else [node]
+    return found
+
+
 def descendants_of(nodes: Iterable[Node], parents: Mapping[Node, Iterable[Node]]) -> set[Node]:
     """All that wait for one of these, directly or through others; without these themselves unless they wait too."""
     children: dict[Node, list[Node]] = {}
