@@ -44,6 +44,8 @@ WORDS = {
     Condition.TROUBLE: "the scheduler itself is in trouble",
     Condition.SAFEGUARD: "a safeguard goes on",
 }
+# What nobody should find out by chance: where no rule is about it, pages and checks say so.
+ESSENTIAL = (Condition.DEAD, Condition.BLOCKED, Condition.TROUBLE)
 OPERATORS_ONLY = (Condition.TROUBLE, Condition.SAFEGUARD)  # they are of all tenants
 
 
