@@ -15,6 +15,7 @@ from .core.handlers import REGISTRY, Handler
 from .core.lanes import LANES
 from .engine.celery_app import command
 from .engine.wakeup import client
+from .engine.watch.alarm_browse import told_to_nobody
 from .engine.watch.alive import who_is_missing
 from .sealing import keyring, keys_are_named
 
@@ -140,6 +141,16 @@ def check_processes(**_: object) -> list[checks.CheckMessage]:
         )
         for what, lanes in _lanes_by_reason(missing).items()
     ]
+
+
+@checks.register(deploy=True)
+def check_alarms(**_: object) -> list[checks.CheckMessage]:
+    try:
+        untold = told_to_nobody()
+    except (DatabaseError, InvalidConfiguration):
+        return []  # no tables yet, or told above
+    hint = "Make a channel and a rule for all tenants: under Alarm rules in the console, or POST /alarms/rules."
+    return [checks.Warning(untold, hint=hint, id="punctual.W007")] if untold else []
 
 
 def _lanes_by_reason(missing: dict[str, str]) -> dict[str, list[str]]:

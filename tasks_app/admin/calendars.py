@@ -62,9 +62,11 @@ class CalendarForm(CalendarOrderForm):
         widget=forms.SelectMultiple(attrs={"size": len(WEEKDAYS)}),
     )
     days_off = DaysField(label="Days off, one on each line, such as 2026-12-25 Christmas Day", required=False)
+    ics = forms.FileField(label="iCalendar file (.ics), whose all-day events are added to the days off", required=False)
     working_days = DaysField(label="Days on which people work though their weekday is off", required=False)
     revision = forms.IntegerField(required=False, widget=forms.HiddenInput)
-    field_order = ("tenant", "name", "weekdays", "days_off", "working_days", "reason", "operation", "revision")
+    left_out: tuple[str, ...] = ()  # sentences about what the file has and the calendar can't have
+    field_order = ("tenant", "name", "weekdays", "days_off", "ics", "working_days", "reason", "operation", "revision")
 
     def __init__(self, *args, calendar: Calendar | None = None, **kwargs) -> None:
         initial = {"operation": uuid4(), "weekdays": [6, 7]}
@@ -74,6 +76,19 @@ class CalendarForm(CalendarOrderForm):
         super().__init__(*args, initial=initial, **kwargs)
         if calendar is not None:
             del self.fields["tenant"]  # it stays where it is
+
+    def clean(self) -> dict:
+        given = super().clean()
+        file = given.get("ics")
+        if file is not None and "days_off" in given:
+            try:
+                read = calendars.read_file(file.read())
+            except PunctualError as error:
+                self.add_error("ics", f"{file.name[:80]}: {error}")
+            else:
+                self.left_out = read.left_out
+                given["days_off"] = {day.isoformat(): name for day, name in read.days.items()} | given["days_off"]
+        return given
 
     @property
     def given(self) -> dict:
@@ -148,11 +163,11 @@ class CalendarAdmin(LookOnly, ModelAdmin):
         return TemplateResponse(request, "tasks_app/calendar_form.html", context | {"removes": True}, status=status)
 
     def _form_page(self, request: HttpRequest, calendar: Calendar | None) -> HttpResponse:
-        form, status = CalendarForm(request.POST or take_back(request), calendar=calendar), 200
+        form, status = CalendarForm(request.POST or take_back(request), request.FILES, calendar=calendar), 200
         if request.method == "POST":
             status = 400
             if form.is_valid() and (saved := _carried_out(form, lambda by: _save(form, calendar, by), request)):
-                messages.success(request, f"{form.cleaned_data['name']} was saved.")
+                messages.success(request, " ".join([f"{form.cleaned_data['name']} was saved.", *form.left_out]))
                 known = isinstance(saved, Calendar)
                 return HttpResponseRedirect(console_url(ONE, saved.id) if known else console_url(LIST))
         title = "New calendar" if calendar is None else f"Edit: {calendar.name}"

@@ -2,6 +2,7 @@
 
 import re
 from urllib.parse import urlencode
+from uuid import uuid4
 
 from django import forms
 from django.contrib import admin, messages
@@ -14,10 +15,11 @@ from unfold.admin import ModelAdmin
 from tasks_app.console.site import console
 from tasks_app.core.errors import PunctualError
 from tasks_app.core.graphs import RunState
+from tasks_app.engine.operations.jobs import once
 from tasks_app.engine.operations.runs import rerun
 from tasks_app.engine.watch.runs import RunFilter, page_of_runs, run_by_id
 from tasks_app.lifecycle.audit import Operator
-from tasks_app.lifecycle.jobs.run import RunView, read_run
+from tasks_app.lifecycle.jobs.run import RunView, read_lines
 from tasks_app.models import AuditEntry, GraphRun
 from tasks_app.models.schedule_task import TENANT_LENGTH
 from tasks_app.pages.graph import Box, Picture, picture
@@ -36,6 +38,7 @@ WORDS = {
     RunState.STUCK: "Something failed, and what comes after it waits until somebody acts.",
     RunState.SUCCEEDED: "All of it is done.",
     RunState.FAILED: "It is over, and not all of it succeeded.",
+    RunState.UNKNOWN: "It is over. Some of its tasks are kept no longer; none of the others failed.",
 }
 
 
@@ -47,9 +50,10 @@ class FilterForm(forms.Form):
 class RerunForm(forms.Form):
     from_job = forms.ChoiceField(label="From", required=False)
     reason = reason_field()
+    operation = forms.UUIDField(widget=forms.HiddenInput)
 
     def __init__(self, view: RunView, *args, **kwargs) -> None:
-        super().__init__(*args, **kwargs)
+        super().__init__(*args, **{"initial": {"operation": uuid4()}} | kwargs)
         names = [(node.name, node.name) for node in view.nodes.values()]
         self.fields["from_job"].choices = [("", "What failed first"), *names]
 
@@ -94,13 +98,15 @@ class GraphRunAdmin(LookOnly, ModelAdmin):
         view = _view(str(run_id))
         form = RerunForm(view, request.POST or None)
         if form.is_valid():
-            operator = Operator(request.user.get_username(), form.cleaned_data["reason"])
+            given = form.cleaned_data
+            by = Operator(request.user.get_username(), given["reason"], given["operation"])
             try:
-                done = rerun(run_id, operator, tenant=view.run.tenant, from_job=form.cleaned_data["from_job"] or None)
+                done = once(by, lambda: rerun(run_id, by, tenant=view.run.tenant, from_job=given["from_job"] or None))
             except PunctualError as error:
                 form.add_error(None, str(error))
             else:
-                messages.success(request, f"{', '.join(done.started)} of run {run_id} started again.")
+                what = f"{', '.join(done.started)} of run {run_id}" if done else f"Run {run_id}"
+                messages.success(request, f"{what} started again{'' if done else ' when this form was sent first'}.")
                 return HttpResponseRedirect(console_url(ONE, run_id))
         context = self._page(request) | {"title": f"Run {run_id} again", "view": view, "form": form}
         return TemplateResponse(request, "tasks_app/graph_rerun.html", context, status=400 if form.is_bound else 200)
@@ -136,10 +142,9 @@ def _listed(request: HttpRequest) -> dict:
         return {"form": form, "found": None}
     given = {name: value for name, value in form.cleaned_data.items() if value}
     found, more = page_of_runs(RunFilter(**given), int(after) if after else None, PAGE)
-    views = [read_run(row) for row in found]
     return {
         "form": form,
-        "found": [(view, _name(view)) for view in views],
+        "found": read_lines(found),
         "next": urlencode(given | {"after": more}) if more else "",
     }
 

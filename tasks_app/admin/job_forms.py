@@ -87,6 +87,13 @@ class JsonField(forms.CharField):
         except (ValueError, RecursionError) as error:
             raise forms.ValidationError(f'This is not JSON: {error}. Write it like {{"customer": 7}}.') from None
 
+    def has_changed(self, initial: object, data: object) -> bool:
+        """Another value, and not only other line ends or spaces: browsers send their own."""
+        try:
+            return json.loads(initial or "null") != json.loads((data or "").strip() or "null")
+        except (ValueError, RecursionError, TypeError):
+            return True
+
 
 class DelaysField(forms.CharField):
     """Seconds, with commas between them; empty is None."""
@@ -231,7 +238,7 @@ class JobForm(forms.Form):
 
     def _values(self, names) -> dict:
         given = {name: self.cleaned_data[name] for name in names}
-        return {name: _DEFAULTS.get(name) if value in (None, "", []) else value for name, value in given.items()}
+        return {name: _DEFAULTS.get(name) if _is_empty(name, value) else value for name, value in given.items()}
 
     @property
     def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
@@ -250,6 +257,11 @@ class JobForm(forms.Form):
     def calendars(self) -> list[str]:
         """Those to choose from, a reasonable number."""
         return list(Calendar.objects.filter(tenant=self._tenant).order_by("name").values_list("name", flat=True)[:200])
+
+
+def _is_empty(name: str, value: object) -> bool:
+    """A payload may be any JSON, also one that says little: whether it can be one is for its type to say."""
+    return value is None or (name != "payload" and value in ("", []))
 
 
 def _initial(job: JobDefinition | None) -> dict:

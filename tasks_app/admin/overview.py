@@ -12,6 +12,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from tasks_app.core.phrases import milliseconds, span
+from tasks_app.engine.watch.alarm_browse import told_to_nobody
 from tasks_app.engine.watch.figures import Figures, Hour, Load, last_hour, next_hour, take_sample
 from tasks_app.engine.watch.service_levels import read_levels
 from tasks_app.engine.watch.status import SchedulerStatus, read_status
@@ -45,6 +46,7 @@ def read(request: HttpRequest) -> dict:
         "charts": [_throughput(hour), _lateness(hour), _load(load)],
         "failing": _failing(hour),
         "levels": read_levels(),
+        "untold": told_to_nobody(),
         "types": sorted(hour.types.items(), key=lambda one: -(one[1].ok + one[1].failed))[:20],
     } | told(request, status)
 

@@ -1,4 +1,4 @@
-"""/calendars: sets of days off that jobs keep; create, list, read, change, delete."""
+"""/calendars: sets of days off that jobs keep; create, list, read, change, fill from a file, delete."""
 
 from datetime import datetime
 
@@ -58,6 +58,22 @@ class CalendarOut(Schema):
         return cls(**{name: getattr(calendar, name) for name in cls.model_fields})
 
 
+class CalendarFileIn(Model):
+    """An iCalendar file, for the calendar of that name."""
+
+    name: Text = Field(description="It is created if there is none")
+    ics: str = Field(description="The file as text: its all-day events are added to the days off")
+    years: int = Field(10, description="Recurring events are expanded so many years ahead, 1 to 50")
+    replace: bool = Field(False, description="Its days off are then those of the file alone")
+    reason: Text | None = Field(None, description="Why; kept in the audit")
+
+
+class CalendarFileOut(Schema):
+    calendar: CalendarOut
+    days: int = Field(description="How many days the file has")
+    left_out: list[str] = Field(description="What is not among them, in sentences")
+
+
 class CalendarPage(Page):
     items: list[CalendarOut]
 
@@ -81,6 +97,17 @@ def create_calendar(request: HttpRequest, body: CalendarIn, idempotency_key: Key
         CalendarRequest(**_given(body)), operator(request, body.reason), tenant=asked.tenant
     )
     return 201, CalendarOut.of(made)
+
+
+@router.post("/import", response=CalendarFileOut, summary="Fill a calendar from an iCalendar file")
+@mutation
+def import_calendar(request: HttpRequest, body: CalendarFileIn, idempotency_key: Key = None):
+    """Needs the extra `calendars` on the server."""
+    asked, by = _may_change(request), operator(request, body.reason)
+    done = calendars.import_calendar(
+        body.name, body.ics, by, tenant=asked.tenant, years=body.years, replace=body.replace
+    )
+    return 200, CalendarFileOut(calendar=CalendarOut.of(done.calendar), days=done.days, left_out=list(done.left_out))
 
 
 @router.get("/{calendar_id}", response=CalendarOut, summary="Read a calendar")

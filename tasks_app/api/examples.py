@@ -347,6 +347,13 @@ _RUN = {
     ],
     "created_at": "2027-03-01T07:59:10Z",
 }
+_RUN_LINE = {name: _RUN[name] for name in ("id", "job", "fire_time", "state", "created_at")} | {
+    "name": "extract",
+    "jobs": 2,
+    "counts": {"BLOCKED": 1, "DEAD": 1},
+    "failed": 1,
+    "gone": 0,
+}
 _CALENDAR_IN = {
     "name": "holidays",
     "weekdays": [6, 7],
@@ -362,7 +369,7 @@ _CALENDAR = _CALENDAR_IN | {
 
 EXAMPLES = {
     "RunOut": [_RUN],
-    "RunPage": [{"items": [_RUN], "next": "31"}],
+    "RunPage": [{"items": [_RUN_LINE], "next": "31"}],
     "RerunIn": [{"reason": "the source is back"}, {"from_job": "extract"}],
     "RerunOut": [{"started": ["extract"], "waiting": ["report"], "left": []}],
     "CampaignIn": [
@@ -505,6 +512,14 @@ EXAMPLES = {
     "CalendarIn": [_CALENDAR_IN],
     "CalendarPatch": [{"days_off": {"2027-01-01": "New Year"}, "reason": "the list for 2027"}],
     "CalendarOut": [_CALENDAR],
+    "CalendarFileIn": [
+        {
+            "name": "office",
+            "ics": "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//example//EN\r\nBEGIN:VEVENT\r\nUID:1\r\n"
+            "DTSTART;VALUE=DATE:20270101\r\nSUMMARY:New Year\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n",
+        }
+    ],
+    "CalendarFileOut": [{"calendar": _CALENDAR, "days": 1, "left_out": []}],
     "CalendarPage": [{"items": [_CALENDAR], "next": None}],
     "TriggerOut": [{"task_id": 1002, "new": True, "status": "INIT"}],
     "PlannedOut": [

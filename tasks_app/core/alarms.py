@@ -46,6 +46,8 @@ WORDS = {
     Condition.SAFEGUARD: "a safeguard goes on",
     Condition.QUARANTINE: "the installation was in quarantine",
 }
+# What nobody should find out by chance: where no rule is about it, pages and checks say so.
+ESSENTIAL = (Condition.DEAD, Condition.BLOCKED, Condition.TROUBLE)
 OPERATORS_ONLY = (Condition.TROUBLE, Condition.SAFEGUARD, Condition.QUARANTINE)  # they are of all tenants
 
 

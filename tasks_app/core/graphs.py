@@ -38,6 +38,7 @@ class RunState(StrEnum):
     STUCK = "stuck"  # nothing goes on until somebody acts
     SUCCEEDED = "succeeded"
     FAILED = "failed"  # over, and something of it gave up or was cancelled
+    UNKNOWN = "unknown"  # over; nothing that is still kept of it failed, and some of it is kept no longer
 
 
 def find_cycle(parents: Mapping[Node, Iterable[Node]]) -> list[Node]:
@@ -73,6 +74,21 @@ def roots_of(nodes: Iterable[Node], parents: Mapping[Node, Iterable[Node]]) -> s
         todo += above
         if not above:
             found.add(node)
+    return found
+
+
+def two_roots_of_each(parents: Mapping[Node, Sequence[Node]]) -> dict[Node, list[Node]]:
+    """For each node, the first two of its ancestors that wait for nobody; in one pass. There must be no circle."""
+    found: dict[Node, list[Node]] = {}
+    todo = list(parents)
+    while todo:
+        node = todo[-1]
+        above = parents.get(node, ())
+        if node not in found and (waiting := [parent for parent in above if parent not in found]):
+            todo += waiting
+            continue
+        todo.pop()
+        found[node] = sorted({root for parent in above for root in found[parent]})[:2] if above else [node]
     return found
 
 

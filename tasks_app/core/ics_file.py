@@ -103,9 +103,9 @@ def _days(event: Event, changed: set, low: date, high: date) -> Iterator[date]:
     exceptions = {day for uid, day in changed if uid == str(event.get("UID"))} if "RRULE" in event else set()
     exceptions |= _listed(event, "EXDATE")
     for start in {*_starts(event, first, low - LONGEST_EVENT * _DAY, high), *_listed(event, "RDATE")} - exceptions:
-        for day in (start + number * _DAY for number in range(length)):
-            if low <= day <= high:
-                yield day
+        begin, end = start.toordinal(), start.toordinal() + length
+        for number in range(max(begin, low.toordinal()), min(end, high.toordinal() + 1)):
+            yield date.fromordinal(number)
 
 
 def _day_of(event: Event, name: str) -> date:
@@ -149,17 +149,25 @@ def _starts(event: Event, first: date, low: date, high: date) -> Iterator[date]:
             until = parts.pop("UNTIL", [high])[0]
             text = ";".join(f"{name}={','.join(map(_written, values))}" for name, values in parts.items())
             begin = datetime(first.year, first.month, first.day)  # noqa: DTZ001  (a day has no zone)
-            times = rrulestr(text, dtstart=begin) if frequency in _RECURS and _happens(parts) else ()
+            reads = frequency in _RECURS and _goes_on(parts) and _happens(parts)
+            times = rrulestr(text, dtstart=begin) if reads else ()
         except Exception:
             raise _LeftOut("whose RRULE can't be read") from None
         if frequency not in _RECURS:
             raise _LeftOut("that recurs more than once a day")
+        if not _goes_on(parts):
+            raise _LeftOut("whose RRULE has an INTERVAL of less than 1")
         last = min(high, until.date() if isinstance(until, datetime) else until)
         for at in times:
             if at.date() > last:
                 break
             if at.date() >= low:
                 yield at.date()
+
+
+def _goes_on(parts: dict) -> bool:
+    """Whether it gets from one time to the next: with an interval of 0 it never does."""
+    return all(int(value) >= 1 for value in parts.get("INTERVAL", ()))
 
 
 def _happens(parts: dict) -> bool:

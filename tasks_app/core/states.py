@@ -58,6 +58,8 @@ MOVES = (
     Move("cancel", Status.SUCCESS, Status.CANCELLED, "rolling"),
     Move("release", Status.BLOCKED, Status.INIT),
     Move("release", Status.BLOCKED, Status.CANCELLED, "a parent failed and its job says so, or nothing to do"),
+    Move("yield", Status.INIT, Status.BLOCKED, "a backfill's, and another instance of its job has come"),
+    Move("yield", Status.FAIL, Status.BLOCKED, "the same"),
     Move("replay", Status.DEAD, Status.INIT),
     Move("replay", Status.DEAD, Status.BLOCKED, "its job cares about overlap"),
     Move("discard", Status.DEAD, Status.CANCELLED),

@@ -60,6 +60,10 @@ def mend_blocked(ids: Sequence[int], by: str) -> list[int]:
     return _mended("mend_blocked", _with_locked_jobs(ids), kept=conf().kept_kinds)
 
 
+def mend_waits(ids: Sequence[int], by: str) -> list[int]:
+    return _mended("mend_waits", ids)
+
+
 def mend_turns(ids: Sequence[int], by: str) -> list[int]:
     return _mended("mend_turns", _with_locked_jobs(ids))
 

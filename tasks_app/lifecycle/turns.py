@@ -79,6 +79,12 @@ def queue_again(due: Sequence[tuple[int, int | None]]) -> None:
         run("queue_again", {"ids": array(ids), "jobs": array(set(jobs))})
 
 
+def queue_behind(ids: Sequence[int]) -> None:
+    """These, which this transaction has put in line, were asked for by a backfill: all others go before them."""
+    if ids:
+        run("queue_behind", {"ids": array(ids)})
+
+
 def hand_on_turns(pairs: Sequence[tuple[int, int]]) -> None:
     """From a row that ran to the one that took over from it."""
     olds, news = zip(*pairs, strict=True)

@@ -12,6 +12,7 @@ class Turn(OurModel):
     """An instance of a job with an overlap policy, from the day it is planned until it is found to be over."""
 
     NEW, QUEUED, TAKEN = "new", "queued", "taken"
+    BACKFILL = "backfill"  # a policy of its own: it queues behind all others, and yields while it does not run
 
     task = models.BigIntegerField(primary_key=True)
     job = models.BigIntegerField()
@@ -31,11 +32,17 @@ class Turn(OurModel):
             # What is to be decided next, and in which jobs somebody waits.
             models.Index(fields=["shard", "at"], name="punctual_turn_new", condition=Q(state="new")),
             models.Index(fields=["shard", "job"], name="punctual_turn_queued", condition=Q(state="queued")),
+            # Those that go before what backfills have made, however much that is.
+            models.Index(
+                fields=["job", "at", "task"],
+                name="punctual_turn_first",
+                condition=Q(state="queued") & ~Q(policy="backfill"),
+            ),
         ]
         constraints = [
             models.CheckConstraint(condition=Q(state__in=["new", "queued", "taken"]), name="punctual_turn_state"),
             models.CheckConstraint(
-                condition=Q(policy__in=[one for one in Overlap if one is not Overlap.ALLOW]),
+                condition=Q(policy__in=[*(one for one in Overlap if one is not Overlap.ALLOW), "backfill"]),
                 name="punctual_turn_policy",
             ),
         ]

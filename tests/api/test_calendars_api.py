@@ -23,6 +23,21 @@ def created(api: Api, **fields) -> dict:
     return answer.body
 
 
+def test_a_calendar_is_filled_from_a_file(api):
+    made = created(api)
+    days = "BEGIN:VEVENT\r\nDTSTART;VALUE=DATE:20270101\r\nSUMMARY:New Year\r\nEND:VEVENT\r\n"
+    ics = f"BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//x//EN\r\n{days}END:VCALENDAR\r\n"
+
+    done = api.post("/calendars/import", {"name": "holidays", "ics": ics, "reason": "the state's list"})
+
+    assert (done.status, done.body["days"], done.body["left_out"]) == (200, 1, [])
+    assert done.body["calendar"]["id"] == made["id"]
+    assert done.body["calendar"]["days_off"] == {"2026-12-25": "Christmas Day", "2027-01-01": "New Year"}
+    refused = api.post("/calendars/import", {"name": "holidays", "ics": "hello"})
+    assert (refused.status, "this is not an iCalendar file" in refused.body["detail"]) == (422, True)
+    assert api.post("/calendars/import", {"name": "holidays", "ics": ics, "years": 0}).status == 422
+
+
 def test_a_calendar_is_created_read_changed_and_deleted(api):
     made = created(api)
     url = f"/calendars/{made['id']}"

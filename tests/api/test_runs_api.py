@@ -30,7 +30,9 @@ def test_a_graph_is_made_run_and_run_again(api):
         ("extract", "DEAD", []),
         ("report", "BLOCKED", ["extract"]),
     ]
-    assert [one["id"] for one in api.get(f"/runs?job={root['id']}").body["items"]] == [run.id]
+    [listed] = api.get(f"/runs?job={root['id']}").body["items"]
+    assert (listed["id"], listed["name"], listed["state"], listed["jobs"]) == (run.id, "extract", "stuck", 2)
+    assert (listed["counts"], listed["failed"], listed["gone"]) == ({"BLOCKED": 1, "DEAD": 1}, 1, 0)
 
     answer = api.post(f"/runs/{run.id}/rerun", {"reason": "the source is back"}, Idempotency_Key="once")
     assert (answer.status, answer.body) == (200, {"started": ["extract"], "waiting": ["report"], "left": []})

@@ -10,10 +10,10 @@ from tasks_app.lifecycle.turns import Given, give_turns
 from tasks_app.models import JobDefinition, ScheduleTask, Turn
 from tasks_app.sql import array, run
 from tests.support.contend import contend
-from tests.support.engine import row
+from tests.support.engine import claim_due, row
 from tests.support.jobs import by, instances, now
 from tests.support.marks import commits
-from tests.support.moves import FINAL, OK, settled
+from tests.support.moves import FINAL, OK, claim_one, settled
 from tests.support.overlap import overlap, overlap_results
 from tests.support.turns import comes, ids, one_at_a_time, runs, statuses, turns, under_way
 
@@ -258,6 +258,35 @@ def test_whoever_is_killed_between_a_settle_and_the_next_turn_is_made_up_for_by_
 
     assert give_due_turns().released == 1
     assert under_way(job) == [second]
+
+
+@both_ways
+def test_a_backfill_gives_its_turn_back_before_it_is_claimed_or_not_at_all(commit):
+    job = one_at_a_time("skip")
+    first, second, _ = ids(job)
+    Turn.objects.filter(task=first).update(policy=Turn.BACKFILL)
+    comes(first)
+    time_comes(second)
+
+    _, given = overlap(claim_one, lambda: give(job), commit=commit)
+
+    assert (given.released, given.put_off) == (0, {job.id})
+    give_due_turns()
+    assert statuses(first, second) == (["RUNNING", "BLOCKED"] if commit else ["BLOCKED", "INIT"])
+
+
+@both_ways
+def test_a_claim_beside_that_finds_nothing_but_what_was_decided(commit):
+    job = one_at_a_time("skip")
+    first, second, _ = ids(job)
+    Turn.objects.filter(task=first).update(policy=Turn.BACKFILL)
+    comes(first)
+    time_comes(second)
+
+    _, claimed = overlap(lambda: give(job), claim_due, commit=commit)
+
+    assert claimed == []
+    assert statuses(first, second) == (["BLOCKED", "INIT"] if commit else ["INIT", "BLOCKED"])
 
 
 def test_decisions_and_edits_of_many_jobs_meet_in_no_deadlock():

@@ -111,6 +111,14 @@ CHECKS = (
         "It goes back into the line of its job; if that allows overlap, it is due.",
     ),
     Check(
+        "waits",
+        "what an instance waits for is there, unless it succeeded",
+        "check_waits",
+        repair.mend_waits,
+        "It waits for the task that stands for that job in its run now. If there is none, cancel it, or trigger its "
+        "job.",
+    ),
+    Check(
         "turns",
         "no two instances of a job have its turn",
         "check_turns",

@@ -17,7 +17,7 @@ from tasks_app.core.campaigns import MOST, checked_cap, checked_most_running, ch
 from tasks_app.core.errors import InvalidTask, NothingToDo, shown
 from tasks_app.core.graphs import descendants_of
 from tasks_app.core.handlers import REGISTRY
-from tasks_app.core.jobs import again_key, manual_key
+from tasks_app.core.jobs import Overlap, again_key, manual_key
 from tasks_app.core.retention import DEFAULT_CLASS, RetentionClass
 from tasks_app.engine.watch.browse import Filter
 from tasks_app.engine.watch.forecast import Forecast, forecast, read_load
@@ -350,4 +350,15 @@ def _words(
     named = ", ".join(f"{job.name!r}" for job in jobs[:5]) + (f" and {len(jobs) - 5} more" if len(jobs) > 5 else "")
     firings = {Which.MISSING: "missing firings", Which.FAILED: "failed firings", Which.ALL: "all firings"}[which]
     stretch = f"from {since:%Y-%m-%d %H:%M} to {until:%Y-%m-%d %H:%M} UTC"
-    return f"{firings} of {named}{company} {stretch}, {order} first"
+    return f"{firings} of {named}{company} {stretch}, {order} first{_turns_of(jobs)}"
+
+
+def _turns_of(jobs: Sequence[JobDefinition]) -> str:
+    """Which policy it follows where instances must not overlap; nothing where they may."""
+    minding = [job for job in jobs if job.overlap != Overlap.ALLOW]
+    if not minding:
+        return ""
+    whose = "" if len(minding) == len(jobs) else " of " + ", ".join(f"{job.name!r}" for job in minding[:5])
+    more = f" and {len(minding) - 5} more" if whose and len(minding) > 5 else ""
+    said = ", ".join(sorted({str(job.overlap) for job in minding}))
+    return f"; those{whose}{more} one at a time, and behind whatever fires meanwhile (overlap: {said})"

@@ -1,6 +1,6 @@
 """Calendars as callers see them: created, changed, deleted, and filled from an iCalendar file."""
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tasks_app.core.errors import InvalidConfiguration, InvalidTask, shown
 from tasks_app.lifecycle.audit import Operator
@@ -12,7 +12,18 @@ from tasks_app.models import Calendar
 from tasks_app.models.schedule_task import DEFAULT_TENANT
 from tasks_app.sql import run
 
-__all__ = ["CalendarRequest", "Imported", "create_calendar", "delete_calendar", "edit_calendar", "import_calendar"]
+if TYPE_CHECKING:
+    from tasks_app.core.ics_file import Read  # needs the extra `calendars`
+
+__all__ = [
+    "CalendarRequest",
+    "Imported",
+    "create_calendar",
+    "delete_calendar",
+    "edit_calendar",
+    "import_calendar",
+    "read_file",
+]
 
 YEARS = (1, 50)
 
@@ -36,6 +47,14 @@ def import_calendar(
 
     Recurring events are expanded for so many years. `replace`: its days off are then those of the file alone.
     """
+    read = read_file(content, years)
+    return Imported(
+        add_days(name, read.days, operator, tenant=tenant, replace_all=replace), len(read.days), read.left_out
+    )
+
+
+def read_file(content: bytes | str, years: int = 10) -> "Read":
+    """The days of an iCalendar file, and what is left out of it; nothing is written."""
     try:
         from tasks_app.core.ics_file import read_days
     except ImportError:
@@ -47,7 +66,4 @@ def import_calendar(
     if not isinstance(content, bytes | str):
         raise InvalidTask(f"an iCalendar file is bytes or text, not {shown(content)}.")
     today = run("clock", {})[0][0].date()
-    read = read_days(content.encode() if isinstance(content, str) else content, today, years)
-    return Imported(
-        add_days(name, read.days, operator, tenant=tenant, replace_all=replace), len(read.days), read.left_out
-    )
+    return read_days(content.encode() if isinstance(content, str) else content, today, years)

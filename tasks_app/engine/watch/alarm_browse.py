@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from django.db.models import F
 from django.db.models.functions import Now
 
+from tasks_app.core.alarms import ESSENTIAL, WORDS
 from tasks_app.models import AlarmAlert, AlarmChannel, AlarmIncident, AlarmRule
 
 ALERTS_SHOWN = 50
@@ -28,6 +29,14 @@ def failing_channels() -> list[FailingChannel]:
         FailingChannel(one.name, one.age.total_seconds(), one.error)
         for one in found.defer("target").order_by("failing_since")[:FAILING_SHOWN]
     ]
+
+
+def told_to_nobody() -> str:
+    """A sentence about what no rule with a channel is about, of all that somebody should hear of; empty if all is."""
+    rules = AlarmRule.objects.filter(enabled=True, channels__len__gt=0).values_list("conditions", flat=True)
+    heard = {condition for conditions in rules for condition in conditions}
+    missing = [WORDS[one] for one in ESSENTIAL if one not in heard]
+    return f"Nobody is told if {' or if '.join(missing)}: no alarm rule is about that." if missing else ""
 
 
 @dataclass(frozen=True, slots=True)

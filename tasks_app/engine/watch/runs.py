@@ -15,8 +15,8 @@ class RunFilter:
 
 
 def page_of_runs(wanted: RunFilter, after: int | None, size: int) -> tuple[list[GraphRun], int | None]:
-    """The latest first, and where the next page begins."""
-    found = _matching(wanted).order_by("-id")
+    """The latest first, without their nodes, and where the next page begins."""
+    found = _matching(wanted).defer("nodes").order_by("-id")
     if after is not None:
         found = found.filter(id__lt=after)
     rows = list(found[: size + 1])

@@ -6,7 +6,7 @@ from tasks_app.conf import conf
 from tasks_app.core import safeguards
 from tasks_app.core.callbacks import HTTP_CALLBACK
 from tasks_app.core.errors import InvalidTask
-from tasks_app.core.graphs import When
+from tasks_app.core.graphs import NOT_NEEDED, When
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.hosts import HOST_LIMIT, HOST_UNWELL, host_of
 from tasks_app.core.jobs import JobStatus
@@ -89,7 +89,9 @@ def _blocked(task: ScheduleTask) -> Reason:
     job = JobDefinition.objects.filter(id=task.job).first() if task.job else None
     if job is not None and job.status == JobStatus.PAUSED:
         return _paused(job, state_of(job))
-    parents = tasks_by_id(list(TaskWait.objects.filter(task=task.id).values_list("parent", flat=True))).values()
+    noted = dict(TaskWait.objects.filter(task=task.id).values_list("parent", "ended"))
+    found = tasks_by_id(list(noted))
+    parents = found.values()
     names = names_of({parent.job for parent in parents} - {None})
     failed = [one for one in parents if one.status in (Status.DEAD, Status.CANCELLED)]
     if failed and (job is None or job.when == When.ALL_SUCCESS):
@@ -99,6 +101,11 @@ def _blocked(task: ScheduleTask) -> Reason:
         more = f", and for {counted(len(failed) - 1, 'other')} that failed" if len(failed) > 1 else ""
         remedy = f"Retry task {first.id}" if first.status == Status.DEAD else "Run the graph again from there"
         return Reason(Rule.PARENT_FAILED, f"{words}{more}. {remedy}, or cancel this one.")
+    lost = sorted(one for one, how in noted.items() if one not in found and how not in (Status.SUCCESS, NOT_NEEDED))
+    if lost and (job is None or job.when == When.ALL_SUCCESS):
+        how = "gave up" if noted[lost[0]] == Status.DEAD else "was cancelled or taken back"
+        words = f"It waits for task {lost[0]}, which {how} and is no longer kept."
+        return Reason(Rule.PARENT_FAILED, f"{words} Run the graph again from there, or cancel this one.")
     waited = sorted((one for one in parents if one.live), key=lambda one: one.id)
     if not waited:
         return Reason(Rule.BLOCKED, "All that it waited for is over; a beat looks at it within seconds.")

@@ -125,6 +125,8 @@ def _begin(
             raise NothingToDo("No task was found that this could be done to; nothing was changed.")
         campaign.save(update_fields=["total", "more"])
         detail = {"kind": str(kind), "tasks": campaign.total}
+        if kind == KIND:
+            detail["selection"] = campaign.selection
         entry = Entry(f"campaign {campaign.id}", "started", None, detail, tenant, task_type)
         audit(operator, "campaign", [entry], checked=True)
         told = {"campaign": campaign.id, "kind": str(kind), "total": campaign.total, "by": operator.name}

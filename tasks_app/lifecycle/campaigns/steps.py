@@ -20,6 +20,7 @@ from tasks_app.lifecycle.campaigns.backfill import make
 from tasks_app.lifecycle.campaigns.begin import ALONE
 from tasks_app.lifecycle.campaigns.finished import tell_finished
 from tasks_app.lifecycle.operate import Answer, Verb, operate
+from tasks_app.lifecycle.turns import queue_behind
 from tasks_app.sql import array, run, text_array
 
 LEASE_SECONDS = 10.0  # others leave a campaign alone for so long after its last step
@@ -167,6 +168,8 @@ def _do(taken: _Taken, ids: Sequence[int], jobs: Sequence[int] | None, fires: Se
         return _Deed(made.counts, made.ids, made.due)
     operated = operate(taken.verb, ids, taken.operator, taken.at)
     released = [id_ for id_, answer in operated.answers.items() if answer in _RELEASED]
+    if taken.kind == KIND:
+        queue_behind(released)
     return _Deed(operated.counts, released, operated.due)
 
 

@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from datetime import datetime
 
 from tasks_app.core.errors import InvalidTask, nearest, shown
-from tasks_app.core.graphs import MOST_JOBS, descendants_of, find_cycle, roots_of
+from tasks_app.core.graphs import MOST_JOBS, descendants_of, find_cycle, roots_of, two_roots_of_each
 from tasks_app.core.jobs import JobStatus
 from tasks_app.models import JobDefinition, JobParent
 from tasks_app.sql import run
@@ -127,11 +127,12 @@ def _refuse_circle(after: Parents) -> None:
 
 def _refuse_two_roots(jobs: Iterable[int], after: Parents) -> None:
     """One schedule makes the instances of a whole graph; with two there would be no fire time that all have."""
+    roots_of_each = two_roots_of_each(after)
     for node in sorted({*jobs, *descendants_of(jobs, after)}):
-        roots = roots_of([node], after)
+        roots = roots_of_each.get(node, [node])
         if len(roots) > 1:
             names = names_of([node, *roots])
-            both = " and ".join(repr(names[one]) for one in sorted(roots)[:2])
+            both = " and ".join(repr(names[one]) for one in roots)
             raise InvalidTask(
                 f"job {names[node]!r} would come after {both}, each with a schedule of its own; a graph has one. Make "
                 "one of them wait for the other, or give both the same parent, and that one the schedule."

@@ -171,8 +171,8 @@ def take_back(job: JobDefinition, by: str) -> list[datetime]:
     params = {"job": job.id, "manual": manual_key(job.id), "again": again_key(job.id)}
     params |= {"by": by, "kept": conf().kept_kinds}
     rows = run("take_back", params)
-    taken = [fire_time for fire_time, _ in rows]
-    take_back_families(job, [key.partition(":")[2] for _, key in rows], by)
+    taken = [fire_time for fire_time, _, _ in rows]
+    take_back_families(job, {task: key.partition(":")[2] for _, key, task in rows}, by)
     if job.max_runs is not None:
         job.runs -= len(taken)
     if job.overridden and taken:
@@ -182,10 +182,11 @@ def take_back(job: JobDefinition, by: str) -> list[datetime]:
     return taken
 
 
-def take_back_families(job: JobDefinition, labels: Sequence[str], by: str) -> None:
-    """What instances of these labels, which were taken back, had brought along goes with them."""
-    if labels and job.has_children:
-        run("take_back_families", {"job": job.id, "labels": list(labels), "by": by, "kept": conf().kept_kinds})
+def take_back_families(job: JobDefinition, taken: Mapping[int, str], by: str) -> None:
+    """What these instances, which were taken back, had brought along goes with them; by id, the label of each."""
+    if taken and job.has_children:
+        asked = {"job": job.id, "ids": array(taken), "labels": list(taken.values())}
+        run("take_back_families", asked | {"by": by, "kept": conf().kept_kinds})
 
 
 def take_back_waiting(job: JobDefinition, by: str) -> int:

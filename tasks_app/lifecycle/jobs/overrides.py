@@ -151,8 +151,8 @@ def _take_out(job: JobDefinition, fire_time: datetime, now: datetime, operator: 
     label = Firing(fire_time).label
     key = firing_key(job.id, label)
     asked = {"job": job.id, "fire_time": fire_time, "key": key, "by": operator.name, "kept": conf().kept_kinds}
-    if run("take_back_firing", asked):
-        take_back_families(job, [label], operator.name)
+    if taken := run("take_back_firing", asked):
+        take_back_families(job, {task: label for (task,) in taken}, operator.name)
         if job.max_runs is not None:
             job.runs -= 1
             job.save(update_fields=["runs"])

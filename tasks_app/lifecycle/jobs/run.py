@@ -1,6 +1,7 @@
 """A run of a graph as it stands: its jobs, what became of each, and what waits for whom."""
 
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -47,6 +48,28 @@ class Node:
         return "GONE" if self.task is None else self.task.status
 
 
+class Tally(NamedTuple):
+    """How the tasks of a run stand, in numbers."""
+
+    counts: Mapping[str, int]  # by status
+    failed: int
+    gone: int  # kept no longer
+    begun: bool
+
+    @property
+    def jobs(self) -> int:
+        return sum(self.counts.values()) + self.gone
+
+    @property
+    def state(self) -> RunState:
+        live = {status for status, count in self.counts.items() if count and status not in OVER}
+        if not live:
+            return RunState.FAILED if self.failed else RunState.UNKNOWN if self.gone else RunState.SUCCEEDED
+        if not self.begun:
+            return RunState.WAITING
+        return RunState.STUCK if self.failed and live == {Status.BLOCKED} else RunState.RUNNING
+
+
 @dataclass(frozen=True, slots=True)
 class RunView:
     run: GraphRun
@@ -58,14 +81,15 @@ class RunView:
 
     @property
     def state(self) -> RunState:
+        return self.tally.state
+
+    @property
+    def tally(self) -> "Tally":
         tasks = [node.task for node in self.nodes.values() if node.task is not None]
-        failed = any(task.failed for task in tasks)
-        if all(task.over for task in tasks):
-            return RunState.FAILED if failed else RunState.SUCCEEDED
-        if all(task.status in (Status.INIT, Status.BLOCKED) and task.began is None for task in tasks):
-            return RunState.WAITING
-        goes_on = any(not task.over and task.status != Status.BLOCKED for task in tasks)
-        return RunState.STUCK if failed and not goes_on else RunState.RUNNING
+        gone = len(self.nodes) - len(tasks)
+        waiting = [task for task in tasks if task.status in (Status.INIT, Status.BLOCKED) and task.began is None]
+        begun = bool(gone) or len(waiting) < len(tasks)
+        return Tally(Counter(task.status for task in tasks), sum(task.failed for task in tasks), gone, begun)
 
     @property
     def critical_path(self) -> list[int]:
@@ -87,6 +111,40 @@ def read_run(row: GraphRun) -> RunView:
         for job, name, parents in row.nodes
     ]
     return RunView(row, {node.job: node for node in nodes})
+
+
+class RunLine(NamedTuple):
+    """A run as a list shows it: none of its nodes are read."""
+
+    run: GraphRun
+    name: str  # of its first job
+    tally: Tally
+    types: frozenset[str]
+
+    @property
+    def state(self) -> RunState:
+        return self.tally.state
+
+
+def read_lines(rows: Sequence[GraphRun]) -> list[RunLine]:
+    """In one statement, whose answer is small however many jobs the graphs have."""
+    asked = {"ids": array(row.id for row in rows), "no_failures": list(NO_FAILURES)}
+    found = {run_id: (name, counts) for run_id, name, counts in run("run_counts", asked)} if rows else {}
+    return [_line(row, *found[row.id]) for row in rows if row.id in found]
+
+
+def _line(row: GraphRun, name: str, parts: Sequence[Sequence]) -> RunLine:
+    counts: Counter[str] = Counter()
+    gone = failed = 0
+    begun = False
+    for status, _, count, failures, has_begun in parts:
+        if status is None:
+            gone += count
+        else:
+            counts[status] += count
+        failed, begun = failed + failures, begun or has_begun
+    types = frozenset(task_type for _, task_type, *_ in parts if task_type is not None)
+    return RunLine(row, name, Tally(counts, failed, gone, begun), types)
 
 
 def tasks_of(row: GraphRun, jobs: Collection[int]) -> dict[int, NodeTask]:

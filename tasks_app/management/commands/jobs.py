@@ -20,6 +20,7 @@ from tasks_app.engine.operations.declared_jobs.plan import ALL, CHANGES, Action,
 from tasks_app.engine.operations.declared_jobs.reading import read, yaml
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.jobs.declared import drift, records_of
+from tasks_app.lifecycle.jobs.request import JobRequest
 from tasks_app.lifecycle.jobs.view import schedule_in_words
 from tasks_app.management.terminal import TerminalCommand, account
 from tasks_app.models import JobDefinition
@@ -164,8 +165,14 @@ def _detail(step: Step) -> str:
     if step.placed is None:
         return ""
     request = step.placed.declaration.request
-    when = request.cron or (f"every {request.every} s" if request.every else f"at {request.at}")
-    return f": {request.task_type}, {when}"
+    return f": {request.task_type}, {_when(request)}"
+
+
+def _when(request: JobRequest) -> str:
+    if request.parents:
+        few, more = ", ".join(map(repr, request.parents[:3])), len(request.parents) - 3
+        return f"after {few}{f' and {more:,} more' if more > 0 else ''}"
+    return request.cron or (f"every {request.every} s" if request.every else f"at {request.at}")
 
 
 def _summary(decided: Plan, dry: bool) -> list[str]:

@@ -21,14 +21,24 @@ WITH RECURSIVE failed AS MATERIALIZED (
     CROSS JOIN LATERAL (SELECT name FROM punctual_job WHERE id = t.job LIMIT 1) AS j
     GROUP BY b.parent
 )
-SELECT p.tenant, p.task_type, p.job, p.id, p.biz_key, p.status, coalesce(j.name, p.biz_key), n.count, n.names,
-       date_part('epoch', clock_timestamp() - p.updated_at)
+SELECT coalesce(p.tenant, w.tenant), coalesce(p.task_type, w.task_type), CASE WHEN p.id IS NULL THEN w.job ELSE p.job END,
+       n.parent, coalesce(p.biz_key, w.biz_key), coalesce(p.status, w.ended),
+       coalesce(j.name, p.biz_key, 'task ' || n.parent), n.count, n.names,
+       date_part('epoch', clock_timestamp() - coalesce(p.updated_at, w.updated_at))
 FROM named n
-CROSS JOIN LATERAL (
+LEFT JOIN LATERAL (
     (SELECT id, tenant, task_type, job, biz_key, status, updated_at FROM punctual_task WHERE id = n.parent LIMIT 1)
     UNION ALL
     (SELECT id, tenant, task_type, job, biz_key, status, updated_at FROM punctual_past WHERE id = n.parent LIMIT 1)
     LIMIT 1
-) AS p
+) AS p ON TRUE
+-- Of one that is kept nowhere any more, what was noted of it, and who waits for it.
+LEFT JOIN LATERAL (
+    SELECT t.tenant, t.task_type, t.job, t.biz_key, t.updated_at, one.ended
+    FROM punctual_wait one
+    CROSS JOIN LATERAL (SELECT * FROM punctual_task WHERE id = one.task LIMIT 1) AS t
+    WHERE one.parent = n.parent AND p.id IS NULL
+    ORDER BY one.task LIMIT 1
+) AS w ON TRUE
 LEFT JOIN LATERAL (SELECT name FROM punctual_job WHERE id = p.job LIMIT 1) AS j ON TRUE
-WHERE p.status IN ('CANCELLED', 'DEAD')
+WHERE coalesce(p.status, w.ended) IN ('CANCELLED', 'DEAD')

@@ -13,7 +13,7 @@
 -- An instance of a job that cares about overlap waits for its turn, which is decided when its time comes. What was missed, or
 -- is wanted though its time has passed, queues whatever the policy; and what is wanted stands behind those who wait already.
 -- `backfill`: its instances are due now, in the order in which they are given, and don't expire: somebody wants
--- them, however late. `lane`: instead of the job's.
+-- them, however late. They queue behind all others. `lane`: instead of the job's.
 WITH created AS (
     INSERT INTO punctual_task (tenant, task_type, biz_key, idem_key, token, job, fire_time, status, execute_time, due_at,
                                allowed_at, lane, shard, limited, max_retry, expires_after, payload)
@@ -63,7 +63,8 @@ WITH created AS (
     SELECT c.id, c.job, d.shard,
            greatest(CASE WHEN c.execute_time = c.fire_time THEN c.fire_time + make_interval(secs => d.jitter_offset)
                          ELSE c.execute_time END, c.allowed_at),
-           CASE WHEN c.allowed_at IS NOT NULL OR c.fire_time = ANY (%(caught_up)s::timestamptz[]) THEN 'queue_all'
+           CASE WHEN %(backfill)s::bool THEN 'backfill'
+                WHEN c.allowed_at IS NOT NULL OR c.fire_time = ANY (%(caught_up)s::timestamptz[]) THEN 'queue_all'
                 ELSE d.overlap END
     FROM created c
     CROSS JOIN LATERAL (

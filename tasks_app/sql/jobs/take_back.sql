@@ -39,4 +39,4 @@ WITH made AS MATERIALIZED (
     FROM gone g
 ),
 --include tell
-SELECT fire_time, biz_key FROM gone ORDER BY fire_time
+SELECT fire_time, biz_key, id FROM gone ORDER BY fire_time

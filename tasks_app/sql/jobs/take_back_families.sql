@@ -1,6 +1,13 @@
 -- take_back_families: the instances that these ones, which were taken back, had brought along are gone too, with their waits
--- and their run. Nobody has begun them: what is first in the run was not.
-WITH run AS MATERIALIZED (
+-- and their run. Nobody has begun them: what is first in the run was not. They are found by their run, and by who waits for
+-- whom: a run may be gone before its tasks are.
+WITH RECURSIVE below(id) AS (
+    SELECT w.task FROM unnest(%(ids)s::bigint[]) AS one(id)
+    CROSS JOIN LATERAL (SELECT task FROM punctual_wait WHERE parent = one.id ORDER BY task LIMIT 100000) AS w
+    UNION
+    SELECT w.task FROM below b
+    CROSS JOIN LATERAL (SELECT task FROM punctual_wait WHERE parent = b.id ORDER BY task LIMIT 100000) AS w
+), run AS MATERIALIZED (
     DELETE FROM punctual_run r USING unnest(%(labels)s::text[]) AS u(label)
     WHERE r.job = %(job)s AND r.label = u.label
     RETURNING r.label, r.nodes
@@ -13,6 +20,8 @@ WITH run AS MATERIALIZED (
         WHERE biz_key = (node ->> 0) || ':' || run.label AND job = (node ->> 0)::bigint AND current AND status = 'BLOCKED'
         LIMIT 1
     ) AS t
+    UNION
+    SELECT id FROM below
 ), held AS MATERIALIZED (
     SELECT t.id FROM punctual_task t WHERE t.id = ANY (ARRAY(SELECT id FROM mine)) AND t.status = 'BLOCKED'
     ORDER BY t.id FOR UPDATE

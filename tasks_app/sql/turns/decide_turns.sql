@@ -4,25 +4,33 @@
 -- An older instance counts as long as it is live, whatever state that is; one that is over, in the past or gone does not.
 -- Among those whose time has come, the newest that replaces goes first, and the older one is cancelled. Else, if nobody is
 -- under way, the earliest goes. The others wait or are cancelled as their policy says.
+-- What a backfill has made stands behind all others, and keeps none of them from running but while it runs itself: one that has
+-- the turn and does not run gives it back (`yields`), and goes into line again; behind one that runs (`firm`), the next of the
+-- others waits, whatever its policy, and with `replace` the newest of them.
 -- No task is waited for: where one is locked, say by its settle, its job is put off and decided again in a moment.
 -- What waited in line is late from now on; what goes at once is late from its time.
 WITH clock AS MATERIALIZED (
     SELECT clock_timestamp() AS now
 ), holders AS MATERIALIZED (
-    SELECT w.job, w.task, t.id IS NOT NULL AS under_way
+    SELECT w.job, w.task, t.id IS NOT NULL AS under_way, w.policy = 'backfill' AS backfill,
+           w.policy = 'backfill' AND t.status IN ('INIT', 'FAIL') AS idle
     FROM punctual_turn w
     LEFT JOIN LATERAL (
-        SELECT t.id FROM punctual_task t WHERE t.id = w.task AND t.status <> 'BLOCKED' AND
+        SELECT t.id, t.status FROM punctual_task t WHERE t.id = w.task AND t.status <> 'BLOCKED' AND
 --include live
         LIMIT 1
     ) AS t ON TRUE
     WHERE w.job = ANY (%(jobs)s::bigint[]) AND w.state = 'taken'
 ), line AS MATERIALIZED (
     SELECT w.job, w.task, w.at, w.policy, w.state, t.id IS NOT NULL AS waits,
-           w.state = 'new' AND w.policy = 'replace' AS replaces
+           w.policy = 'replace' AS replaces, w.policy = 'backfill' AS backfill
     FROM unnest(%(jobs)s::bigint[]) AS j(job)
     CROSS JOIN LATERAL (
-        (SELECT * FROM punctual_turn q WHERE q.job = j.job AND q.state = 'queued' ORDER BY q.at, q.task LIMIT %(most)s)
+        (SELECT * FROM punctual_turn q
+         WHERE q.job = j.job AND q.state = 'queued' AND q.policy <> 'backfill' ORDER BY q.at, q.task LIMIT %(most)s)
+        UNION ALL
+        (SELECT * FROM punctual_turn q
+         WHERE q.job = j.job AND q.state = 'queued' AND q.policy = 'backfill' ORDER BY q.at, q.task LIMIT %(most)s)
         UNION ALL
         (SELECT * FROM punctual_turn n
          WHERE n.job = j.job AND n.state = 'new' AND n.at <= (SELECT now FROM clock) ORDER BY n.at, n.task LIMIT %(most)s)
@@ -31,18 +39,22 @@ WITH clock AS MATERIALIZED (
         SELECT t.id FROM punctual_task t WHERE t.id = w.task AND t.status = 'BLOCKED' LIMIT 1
     ) AS t ON TRUE
 ), held AS MATERIALIZED (
-    SELECT job, min(task) AS by FROM holders WHERE under_way GROUP BY job
+    SELECT job, min(task) AS by, bool_and(idle) AS yields, bool_and(backfill) AND NOT bool_and(idle) AS firm
+    FROM holders WHERE under_way GROUP BY job
 ), chosen AS MATERIALIZED (
     SELECT DISTINCT ON (l.job) l.job, l.task, l.replaces
     FROM line l LEFT JOIN held USING (job)
-    WHERE l.waits AND (l.replaces OR held.by IS NULL)
+    WHERE l.waits AND CASE WHEN held.by IS NULL THEN TRUE WHEN held.yields THEN NOT l.backfill
+                           ELSE l.replaces AND NOT held.firm END
     ORDER BY l.job, l.replaces DESC, CASE WHEN l.replaces THEN l.at END DESC, CASE WHEN l.replaces THEN l.task END DESC,
-             l.at, l.task
+             l.backfill, l.at, l.task
 ), others AS MATERIALIZED (
-    -- All but those who go; `place` is that among those who want to wait.
-    SELECT l.job, l.task, l.policy, l.state, coalesce(c.task, held.by) AS by,
-           row_number() OVER (PARTITION BY l.job, l.state = 'queued' OR l.policy IN ('queue_one', 'queue_all')
-                              ORDER BY l.state = 'queued' DESC, l.at, l.task) AS place
+    -- All but those who go; `place` is that among those who want to wait, and `newer` how many of those that replace are.
+    SELECT l.job, l.task, l.policy, l.state, coalesce(c.task, held.by) AS by, c.task IS NULL AND held.firm AS behind,
+           row_number() OVER (PARTITION BY l.job, l.backfill, l.state = 'queued' OR l.policy IN ('queue_one', 'queue_all', 'skip')
+                              ORDER BY l.state = 'queued' DESC, l.policy = 'skip', l.at, l.task) AS place,
+           row_number() OVER (PARTITION BY l.job, l.replaces ORDER BY l.at DESC, l.task DESC) - 1 AS newer,
+           first_value(l.task) OVER (PARTITION BY l.job, l.replaces ORDER BY l.at DESC, l.task DESC) AS newest
     FROM line l LEFT JOIN chosen c USING (job) LEFT JOIN held USING (job)
     WHERE l.waits AND l.task IS DISTINCT FROM c.task
 ), fates AS MATERIALIZED (
@@ -50,22 +62,25 @@ WITH clock AS MATERIALIZED (
     FROM chosen c JOIN line l USING (job, task)
     UNION ALL
     SELECT o.job, o.task,
-           CASE WHEN o.policy = 'queue_all' OR (o.policy = 'queue_one' AND o.place = 1) THEN 'queue'
-                WHEN o.policy = 'replace' THEN 'overtaken' ELSE o.policy END, NULL, o.state, o.by
-    FROM others o WHERE o.state = 'new'
+           CASE WHEN o.policy IN ('queue_all', 'backfill') OR (o.policy = 'queue_one' AND o.place = 1)
+                     OR (o.policy = 'skip' AND o.behind AND o.place = 1) OR (o.policy = 'replace' AND o.behind AND o.newer = 0)
+                THEN 'queue'
+                WHEN o.policy = 'replace' THEN 'overtaken' ELSE o.policy END, NULL, o.state,
+           CASE WHEN o.policy = 'replace' AND o.behind THEN o.newest ELSE o.by END
+    FROM others o WHERE o.state = 'new' OR (o.policy = 'replace' AND NOT (o.behind AND o.newer = 0))
     UNION ALL
-    SELECT h.job, h.task, 'overtaken', NULL, 'taken', c.task
+    SELECT h.job, h.task, CASE WHEN h.idle THEN 'back' ELSE 'overtaken' END, NULL, 'taken', c.task
     FROM holders h JOIN chosen c USING (job)
-    WHERE h.under_way AND c.replaces
+    WHERE h.under_way AND (h.idle OR c.replaces)
 ), locked AS MATERIALIZED (
-    SELECT t.id, t.status FROM punctual_task t
+    SELECT t.id, t.status, t.due_at FROM punctual_task t
     WHERE t.id = ANY (ARRAY(SELECT task FROM fates WHERE fate <> 'queue')) AND
 --include live
     ORDER BY t.id
     FOR NO KEY UPDATE SKIP LOCKED
 ), put_off AS MATERIALIZED (
     SELECT DISTINCT f.job FROM fates f
-    WHERE f.fate <> 'queue' AND f.task NOT IN (SELECT id FROM locked)
+    WHERE f.fate <> 'queue' AND f.task NOT IN (SELECT id FROM locked WHERE f.fate <> 'back' OR status IN ('INIT', 'FAIL'))
 ), decided AS MATERIALIZED (
     SELECT f.* FROM fates f WHERE f.job NOT IN (SELECT job FROM put_off)
 ), moved AS (
@@ -75,6 +90,18 @@ WITH clock AS MATERIALIZED (
     FROM decided d, clock
     WHERE t.id = d.task AND d.fate = 'go' AND t.status = 'BLOCKED'
     RETURNING t.id, t.shard, t.due_at
+), yielded AS (
+    UPDATE punctual_task t SET status = 'BLOCKED', due_at = NULL, updated_at = clock_timestamp()
+    FROM decided d
+    WHERE t.id = d.task AND d.fate = 'back' AND t.status IN ('INIT', 'FAIL')
+    RETURNING t.id
+), back AS (
+    -- One that waited for a retry, or was snoozed, wants its turn when that is over.
+    UPDATE punctual_turn w
+    SET state = CASE WHEN k.due_at > clock.now THEN 'new' ELSE 'queued' END,
+        at = CASE WHEN k.due_at > clock.now THEN k.due_at ELSE w.at END
+    FROM clock, yielded y JOIN locked k ON k.id = y.id
+    WHERE w.task = y.id AND w.state = 'taken'
 ), cancelled AS (
     UPDATE punctual_task t
     SET status = 'CANCELLED', due_at = NULL, batch_no = NULL, cancelled_by = 'scheduler', updated_at = clock_timestamp(),

@@ -34,11 +34,15 @@ WITH clock AS MATERIALIZED (
       AND NOT EXISTS (
           SELECT FROM punctual_turn w
           CROSS JOIN LATERAL (
-              SELECT FROM punctual_task t WHERE t.id = w.task AND t.status <> 'BLOCKED' AND
+              SELECT t.status FROM punctual_task t WHERE t.id = w.task AND t.status <> 'BLOCKED' AND
 --include live
               LIMIT 1
           ) AS under_way
-          WHERE w.job = l.job AND w.state = 'taken')
+          -- What a backfill has made, and does not run, is in nobody's way but that of others like it.
+          WHERE w.job = l.job AND w.state = 'taken'
+            AND CASE WHEN w.policy = 'backfill' AND under_way.status IN ('INIT', 'FAIL')
+                     THEN (SELECT q.task FROM punctual_turn q WHERE q.job = l.job AND q.state = 'queued' AND q.policy <> 'backfill'
+                           ORDER BY q.at, q.task LIMIT 1) IS NULL ELSE TRUE END)
     LIMIT %(most)s
 )
 SELECT ARRAY(SELECT job FROM fresh UNION SELECT job FROM free),

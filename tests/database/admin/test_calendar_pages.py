@@ -4,6 +4,7 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from tasks_app.client.calendars import CalendarRequest, create_calendar
@@ -46,6 +47,24 @@ def text(client: Client, path: str, code: int = 200) -> str:
     answer = client.get(path)
     assert answer.status_code == code
     return answer.content.decode()
+
+
+def test_the_days_of_a_file_are_added_and_what_it_leaves_out_is_told(operator):
+    ics = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//x//EN\r\n{}END:VCALENDAR\r\n"
+    new_year = "BEGIN:VEVENT\r\nDTSTART;VALUE=DATE:20270101\r\nSUMMARY:New Year\r\nEND:VEVENT\r\n"
+    lunch = "BEGIN:VEVENT\r\nDTSTART:20270102T120000Z\r\nEND:VEVENT\r\n"
+    file = SimpleUploadedFile("days.ics", ics.format(new_year + lunch).encode())
+
+    saved = operator.post(f"{LIST}add/", form(ics=file), follow=True)
+
+    kept = Calendar.objects.get()
+    assert kept.days_off == {"2026-12-25": "Christmas Day", "2026-12-26": "", "2027-01-01": "New Year"}
+    assert "1 event with a time of day was left out." in saved.content.decode()
+    bad = SimpleUploadedFile("days.ics", b"hello")
+    refused = operator.post(f"{LIST}{kept.id}/edit/", form(ics=bad, revision=1))
+    assert refused.status_code == 400
+    assert "days.ics: this is not an iCalendar file (.ics)" in refused.content.decode()
+    assert Calendar.objects.get().days_off == kept.days_off
 
 
 def test_a_calendar_is_made_shown_edited_and_deleted(operator):

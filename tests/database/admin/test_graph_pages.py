@@ -1,10 +1,11 @@
 """The pages of graphs: the picture and the list beside it, a run, and the order to run it again."""
 
 import re
+from uuid import uuid4
 
 import pytest
 
-from tasks_app.models import JobDefinition
+from tasks_app.models import AnyTask, AuditEntry, JobDefinition
 from tests.support.browser import person
 from tests.support.clients import client_of
 from tests.support.graphs import begun, ends, family, job_named, run_all, states, tasks
@@ -80,13 +81,29 @@ def test_a_run_is_run_again_by_those_who_may(viewer, operator):
 
     assert viewer.get(where).status_code == 403
     assert operator.get(where).status_code == 200
-    assert operator.post(where, {"from_job": "", "reason": ""}).status_code == 400
-    refused = operator.post(where, {"from_job": "b", "reason": "again"})
+    assert operator.post(where, {"from_job": "", "reason": "", "operation": str(uuid4())}).status_code == 400
+    refused = operator.post(where, {"from_job": "b", "reason": "again", "operation": str(uuid4())})
     assert refused.status_code == 400
     assert "is BLOCKED, so it can" in refused.content.decode()
-    done = operator.post(where, {"from_job": "", "reason": "it is back"}, follow=True)
+    done = operator.post(where, {"from_job": "", "reason": "it is back", "operation": str(uuid4())}, follow=True)
     assert "a of run" in done.content.decode()
     assert states() == {"root": "SUCCESS", "a": "INIT", "b": "BLOCKED"}
+
+
+def test_the_form_to_run_it_again_counts_once(operator):
+    family(a=["root"])
+    run = begun()
+    run_all()
+    form = {"from_job": "a", "reason": "once more", "operation": str(uuid4())}
+    where = f"{RUNS}{run.id}/rerun/"
+
+    operator.post(where, form)
+    run_all()
+    again = operator.post(where, form, follow=True)
+
+    assert "started again when this form was sent first." in again.content.decode()
+    assert AnyTask.objects.filter(job=job_named("a").id).count() == 2
+    assert AuditEntry.objects.filter(verb="rerun").count() == 1
 
 
 def test_parents_are_typed_one_a_line_and_wrong_ones_are_told_beside_the_field(operator):

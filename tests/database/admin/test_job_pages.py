@@ -1,5 +1,6 @@
 """The pages of changes, asked as a browser would and by hand: what they show, who may do what, and bad input."""
 
+import json
 from datetime import timedelta
 from uuid import uuid4
 
@@ -253,12 +254,20 @@ def test_a_bad_job_is_refused_beside_the_field_and_nothing_is_written(operator, 
     assert JobDefinition.objects.count() == deeds().count() == 1
 
 
+@pytest.mark.parametrize("payload", ["[]", '""', "0", "{}"])
+def test_a_payload_that_says_little_is_kept(operator, payload):
+    assert operator.post(f"{LIST}add/", form(payload=payload)).status_code == 302
+
+    assert JobDefinition.objects.get().payload == json.loads(payload)
+
+
 def test_an_edit_changes_what_was_changed_and_nothing_else(operator):
-    job = make(every=60, start_at=None, payload={"n": 1})
+    job = make(every=60, start_at=None, payload={"n": 1, "m": [1, 2]})
     before = fire_times(job)
     shown = operator.get(f"{LIST}{job.id}/edit/").context["form"]
     given = {name: shown[name].value() for name in shown.fields}
     given = {name: "" if value is None else value for name, value in given.items()}
+    given["payload"] = given["payload"].replace("\n", "\r\n")  # as browsers send it
 
     same = operator.post(f"{LIST}{job.id}/edit/", given | {"reason": "nothing"})
     assert b"nothing has changed, so" in same.content
@@ -266,7 +275,7 @@ def test_an_edit_changes_what_was_changed_and_nothing_else(operator):
 
     assert saved.status_code == 302
     job.refresh_from_db()
-    assert (job.lane, job.every, job.payload, job.revision) == ("high", 60, {"n": 1}, 2)
+    assert (job.lane, job.every, job.payload, job.revision) == ("high", 60, {"n": 1, "m": [1, 2]}, 2)
     assert fire_times(job) == before
     entry = AuditEntry.objects.get(verb="edit")
     assert (entry.actor, entry.detail["before"]["lane"], entry.detail["after"]["lane"]) == ("olga", "default", "high")

@@ -377,7 +377,7 @@ def test_instances_of_a_job_that_cares_about_overlap_queue():
     rows = ScheduleTask.objects.filter(job=job.id, fire_time__in=times)
     assert campaign.counts == {"created": 3}
     assert set(rows.values_list("status", "lane")) == {("BLOCKED", "backfill")}
-    assert set(Turn.objects.filter(task__in=rows.values("id")).values_list("policy", flat=True)) == {"queue_all"}
+    assert set(Turn.objects.filter(task__in=rows.values("id")).values_list("policy", flat=True)) == {"backfill"}
 
 
 def test_they_can_run_in_the_lane_of_their_job():

@@ -499,7 +499,7 @@ def test_a_chain_is_turned_round(apply):
         f"  - {{name: {name}, task_type: T_QUIET, {when}}}\n"
         for name, when in (("a", "every: 1m"), ("b", "parents: [a]"), ("c", "parents: [b]"))
     )
-    apply(chain)
+    assert apply(chain)[1][:3] == ["+ a: T_QUIET, every 60 s", "+ b: T_QUIET, after 'a'", "+ c: T_QUIET, after 'b'"]
     turned = chain.replace("name: a,", "name: x,").replace("name: c,", "name: a,").replace("name: x,", "name: c,")
     turned = turned.replace("[a]", "[c]")
 

@@ -51,7 +51,7 @@ from tasks_app.lifecycle.installation import look as look_at_installation
 from tasks_app.lifecycle.installation import quarantine, touch
 from tasks_app.lifecycle.jobs.family import graph_of
 from tasks_app.lifecycle.jobs.planning import plan_due
-from tasks_app.lifecycle.jobs.run import read_run
+from tasks_app.lifecycle.jobs.run import read_lines, read_run
 from tasks_app.lifecycle.jobs.verbs import edit
 from tasks_app.lifecycle.logs import Lines, keep_logs
 from tasks_app.lifecycle.operate import Verb
@@ -308,7 +308,7 @@ DOES = {
     "release": release_a_graph,
     "read a graph": lambda: graph_of([100_000_077]),
     "read a run": lambda: read_run(GraphRun.objects.order_by("id")[7]),
-    "list runs": lambda: page_of_runs(RunFilter("default", 77), None, 20),
+    "list runs": lambda: read_lines(page_of_runs(RunFilter("default", 77), None, 20)[0]),
     "prune runs": lambda: sql.run("prune_runs", {"keep": 10 * DAY, "step": 100}),
     "walk over what waits": lambda: walk(0),
     "backfill": backfill_some,

@@ -23,7 +23,7 @@ from tasks_app.engine.watch.why import why_task
 from tasks_app.engine.worker.callbacks import lines
 from tasks_app.engine.worker.executor import run_batch
 from tasks_app.lifecycle import hosts
-from tasks_app.lifecycle.hosts import Called, Seen
+from tasks_app.lifecycle.hosts import NOTHING_KNOWN, Called, Seen
 from tasks_app.lifecycle.reap import reap
 from tasks_app.models import AuditEntry, Host, HostHealth, HostPermit, ScheduleTask, TaskAttempt, TaskBatch
 from tests.support.engine import claim_due, expire_lease, make_due, row, run_due
@@ -291,6 +291,47 @@ def test_what_failed_long_ago_is_forgotten(there):
 
     assert prune().hosts == 1
     assert health(there) is None
+
+
+# ---- hosts that hang ----
+
+
+def test_a_host_that_hangs_takes_no_place_that_calls_to_another_wait_for(there, settings):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"CALLBACK_CONNECTIONS": 8}
+    answered, all_answered = [], threading.Event()
+
+    def good(call: object) -> Reply:
+        answered.append(call)
+        if len(answered) == 30:
+            all_answered.set()
+        return Reply()
+
+    def hanging(call: object) -> Reply:
+        """Until the good one has answered all of its calls; it gives up if that never comes."""
+        return Reply(200 if all_answered.wait(3) else 400)
+
+    with receiver() as other:
+        there.reply, other.reply = hanging, good
+        ids = callbacks(there, 12) + callbacks(other, 30, prefix="b")
+        run_due()
+
+    assert states(ids) == [("SUCCESS", 0, None)] * 42
+
+
+@pytest.mark.parametrize("hanging", [1, 3])
+def test_each_line_has_its_share_of_the_crew_and_one_that_waits_alone_all_of_it(hanging):
+    good = lines.Line(Called("default", "good"), NOTHING_KNOWN, range(100))
+    bad = [lines.Line(Called("default", f"bad {n}"), NOTHING_KNOWN, range(40)) for n in range(hanging)]
+    ring, order = lines.Lines([*bad, good], crew=32), []
+    while sum(one.calling for one in bad) < 32:
+        line, _ = ring.next()
+        order.append(line is good)
+        if line is not good:
+            line.calling += 1  # and it never comes back
+
+    assert order.count(True) == 100  # all calls to the good host were made
+    reserved = order[len(order) - order[::-1].index(True) :]  # what the others got after its last one
+    assert len(reserved) >= 32 // (hanging + 1)
 
 
 # ---- limits ----

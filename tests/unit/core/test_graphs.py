@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tasks_app.core.graphs import Span, critical_path, descendants_of, find_cycle, layers, roots_of
+from tasks_app.core.graphs import Span, critical_path, descendants_of, find_cycle, layers, roots_of, two_roots_of_each
 from tasks_app.core.task import Parent, Parents
 
 DIAMOND = {"a": [], "b": ["a"], "c": ["a"], "d": ["b", "c"]}
@@ -33,6 +33,23 @@ def test_a_graph_may_be_ten_thousand_deep():
     assert len(layers(line)) == 10_000
     assert len(descendants_of([0], line)) == 9_999
     assert roots_of([9_999], line) == {0}
+    assert two_roots_of_each(line)[9_999] == [0]
+
+
+def test_the_first_two_roots_of_each_are_found_in_one_pass():
+    asked = []
+
+    class Counted(dict):
+        def get(self, node, otherwise=None):
+            asked.append(node)
+            return super().get(node, otherwise)
+
+    layered = Counted({(n, side): [(n - 1, 0), (n - 1, 1)] if n else [] for n in range(200) for side in (0, 1)})
+
+    assert two_roots_of_each(layered)[199, 0] == [(0, 0), (0, 1)]
+    assert len(asked) < 5 * len(layered)
+    assert two_roots_of_each(DIAMOND) == {node: ["a"] for node in DIAMOND}
+    assert two_roots_of_each({**DIAMOND, "x": [], "e": ["d", "x"]})["e"] == ["a", "x"]
 
 
 def test_roots_and_descendants():

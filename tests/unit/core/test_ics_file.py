@@ -67,6 +67,11 @@ def test_recurring_events_follow_their_rules_and_exceptions():
         (on("20261301"), "1 event whose DTSTART can't be read was left out."),
         (on("20261225", "RRULE:FREQ=SECONDLY"), "1 event that recurs more than once a day was left out."),
         (on("20261225", "RRULE:FREQ=SOMETIMES"), "1 event whose RRULE can't be read was left out."),
+        (
+            on("20261225", "RRULE:FREQ=DAILY;INTERVAL=0"),
+            "1 event whose RRULE has an INTERVAL of less than 1 was left out.",
+        ),
+        (on("99991231", "DURATION:P2D"), "1 event none of whose days lies between 2025-01-01 and 2036-12-31"),
         (on("20261225", "RRULE:FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30"), "1 event none of whose days lies between"),
         (on("19991225"), "1 event none of whose days lies between 2025-01-01 and 2036-12-31 was left out."),
         (on("20261225", "STATUS:CANCELLED"), "1 event that is cancelled was left out."),

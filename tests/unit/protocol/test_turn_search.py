@@ -4,7 +4,7 @@ from dataclasses import fields, replace
 
 import pytest
 
-from .turns import ORDER, REVIVED, SETTLED, STUCK, TOGETHER, TurnRules, search_turns
+from .turns import LOST, ORDER, REVIVED, SETTLED, STUCK, TOGETHER, TurnRules, search_turns
 
 POLICIES = ("skip", "queue_one", "queue_all", "replace")
 LEFT_OUT = {
@@ -28,6 +28,27 @@ def test_no_two_instances_overlap_and_nobody_waits_in_vain(policy):
     assert states >= 1000
 
 
+@pytest.mark.parametrize("policy", POLICIES)
+def test_nor_beside_a_backfill_which_gives_way(policy):
+    states, broken, way = search_turns(policy, TurnRules(), backfill=True)
+
+    assert (broken, way) == ("", [])
+    assert states >= 500
+
+
+BESIDE_A_BACKFILL = {
+    ("replace", "backfill_gives_way"): LOST,
+    ("queue_all", "backfill_keeps_its_turn_while_it_runs"): TOGETHER,
+}
+
+
+@pytest.mark.parametrize(("policy", "rule"), BESIDE_A_BACKFILL)
+def test_leaving_out_a_rule_about_backfills_is_found(policy, rule):
+    _, broken, way = search_turns(policy, replace(TurnRules(), **{rule: False}), backfill=True)
+
+    assert broken == BESIDE_A_BACKFILL[policy, rule], way
+
+
 @pytest.mark.parametrize(("policy", "rule"), LEFT_OUT)
 def test_leaving_out_a_rule_is_found(policy, rule):
     _, broken, way = search_turns(policy, replace(TurnRules(), **{rule: False}))
@@ -36,4 +57,4 @@ def test_leaving_out_a_rule_is_found(policy, rule):
 
 
 def test_every_rule_is_left_out_once():
-    assert {rule for _, rule in LEFT_OUT} == {field.name for field in fields(TurnRules)}
+    assert {rule for _, rule in (*LEFT_OUT, *BESIDE_A_BACKFILL)} == {field.name for field in fields(TurnRules)}

@@ -2,7 +2,8 @@
 
 Two givers of turns go round: lock the job, read, decide and write. Meanwhile instances come due, are claimed and
 settled, a person cancels one and replays another, and a worker goes on with a task that was taken from it. A giver that
-is killed leaves what it has committed, and nothing else.
+is killed leaves what it has committed, and nothing else. The first instance may have been made by a backfill: then it
+gives way to the others.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ SETTLED = "an instance that was cancelled has an outcome"
 STUCK = "an instance waits although nobody is under way"
 CROWD = "two instances wait, and one may"
 ORDER = "a younger instance went before one that waits"
+LOST = "an instance of a backfill was cancelled"
+MADE = 0  # the instance that a backfill has made
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,8 @@ class TurnRules:
     givers_find_whoever_waits: bool = True  # not only when somebody tells them that a turn is free
     replayed_waits_for_its_turn: bool = True
     decision_goes_by_time: bool = True
+    backfill_gives_way: bool = True
+    backfill_keeps_its_turn_while_it_runs: bool = True
 
 
 class Giver(NamedTuple):
@@ -53,6 +58,7 @@ class Turns(NamedTuple):
     cancels: int = 1
     replays: int = 1
     broken: str = ""
+    backfill: bool = False  # the first instance was made by one
 
 
 Moves = Iterator[tuple[str, Turns]]
@@ -66,7 +72,7 @@ def moves(state: Turns, rules: TurnRules, policy: str) -> Moves:
     if state.told:
         yield "whoever was to give the turn is killed", state._replace(told=False)
     for task, status in enumerate(state.tasks):
-        if state.cancels and status in (*UNDER_WAY, *WAITING):
+        if state.cancels and not state.backfill and status in (*UNDER_WAY, *WAITING):
             after = state._replace(tasks=_set(state.tasks, task, CANCELLED), cancels=0)
             yield f"somebody cancels {task}", after
         if state.replays and status == DEAD:
@@ -128,12 +134,14 @@ def _has_to_look(state: Turns, rules: TurnRules) -> bool:
     if NEW in state.tasks:
         return True
     free = QUEUED in state.tasks and not any(task in UNDER_WAY for task in state.tasks)
+    if state.backfill and rules.backfill_gives_way and state.tasks[MADE] == INIT:
+        free = QUEUED in state.tasks[MADE + 1 :]
     return free if rules.givers_find_whoever_waits else state.told and QUEUED in state.tasks
 
 
 def _written(state: Turns, rules: TurnRules, policy: str, seen: tuple[str, ...]) -> Turns:
     """decide_turns: by what was seen; whose task moved meanwhile is put off, with all that was decided."""
-    decided = decide(seen, policy, rules)
+    decided = (decide_beside_a_backfill if state.backfill else decide)(seen, policy, rules)
     tasks, broken = list(state.tasks), ""
     for task, after in enumerate(decided):
         if after == seen[task]:
@@ -144,7 +152,8 @@ def _written(state: Turns, rules: TurnRules, policy: str, seen: tuple[str, ...])
             broken = REVIVED
         tasks[task] = after
     for task, after in enumerate(decided):
-        waits_before = any(one in WAITING and earlier < task for earlier, one in enumerate(decided))
+        firsts = [*range(1, INSTANCES), MADE] if state.backfill else range(INSTANCES)
+        waits_before = any(decided[earlier] in WAITING for earlier in firsts[: firsts.index(task)])
         if policy.startswith("queue") and after == INIT != seen[task] and waits_before:
             broken = ORDER
     if not rules.decision_and_release_are_one_transaction:
@@ -177,12 +186,34 @@ def decide(seen: tuple[str, ...], policy: str, rules: TurnRules) -> tuple[str, .
     return tuple(after)
 
 
+def decide_beside_a_backfill(seen: tuple[str, ...], policy: str, rules: TurnRules) -> tuple[str, ...]:
+    """The same, where the first of them gives way: it is left out as long as it does not run."""
+    if not rules.backfill_gives_way:
+        return decide(seen, policy, rules)
+    own, others = seen[MADE], list(seen[MADE + 1 :])
+    live = any(one in (*WAITING, *UNDER_WAY) for one in others)
+    firm = own == RUNNING and rules.backfill_keeps_its_turn_while_it_runs
+    if firm:
+        waiting = [place for place, one in enumerate(others) if one in WAITING]
+        kept = {"queue_all": waiting, "replace": waiting[-1:]}.get(policy, waiting[:1])
+        for place in waiting:
+            others[place] = QUEUED if place in kept else CANCELLED
+        return (own, *others)
+    if own in WAITING or own == INIT or (own == RUNNING and live):
+        own = QUEUED if live else INIT
+    return (own, *decide(tuple(others), policy, rules))
+
+
 def broken_promise(state: Turns, rules: TurnRules, policy: str) -> str:
     if state.broken:
         return state.broken
     if sum(one in UNDER_WAY for one in state.tasks) > 1:
         return TOGETHER
-    if policy == "queue_one" and state.tasks.count(QUEUED) > 1:
+    if state.backfill and state.calls[MADE] and any(one in UNDER_WAY for one in state.tasks[MADE + 1 :]):
+        return TOGETHER
+    if state.backfill and state.tasks[MADE] == CANCELLED:
+        return LOST
+    if policy == "queue_one" and state.tasks[1 if state.backfill else 0 :].count(QUEUED) > 1:
         return CROWD
     at_rest = all(giver == Giver() for giver in state.givers) and not any(True for _ in by_itself(state, rules, policy))
     return STUCK if at_rest and any(one in (*WAITING, PROMISED) for one in state.tasks) else ""
@@ -192,10 +223,11 @@ def _set(values: tuple, place: int, value: object) -> tuple:
     return (*values[:place], value, *values[place + 1 :])
 
 
-def search_turns(policy: str, rules: TurnRules) -> tuple[int, str, list[str]]:
+def search_turns(policy: str, rules: TurnRules, *, backfill: bool = False) -> tuple[int, str, list[str]]:
     """How many states there are, and the shortest way to one in which a promise is broken, and which that is."""
-    ways: dict[Turns, tuple[Turns, str] | None] = {Turns(): None}
-    queue = [Turns()]
+    begin = Turns(backfill=backfill)
+    ways: dict[Turns, tuple[Turns, str] | None] = {begin: None}
+    queue = [begin]
     for state in queue:
         if broken := broken_promise(state, rules, policy):
             return len(ways), broken, _way(ways, state)

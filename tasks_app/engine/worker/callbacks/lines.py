@@ -46,6 +46,10 @@ class Line:
         return self.leave.places is None or self.calling < self.leave.places
 
     @property
+    def wants(self) -> bool:
+        return bool(self.waiting) and self.has_room
+
+    @property
     def failures(self) -> int:
         """In a row, each of another task."""
         return len(self.seen.failed) + (0 if self.seen.answered else self.leave.failures)
@@ -112,10 +116,14 @@ class Line:
 
 
 class Lines:
-    """All lines of a batch; the next task is of the next line that has room."""
+    """All lines of a batch; the next task is of the next line that has room.
 
-    def __init__(self, lines: Sequence[Line]) -> None:
+    While several lines wait, each can have its share of the crew: a host that hangs would have all of it otherwise.
+    """
+
+    def __init__(self, lines: Sequence[Line], crew: int) -> None:
         self._ring = deque(lines)
+        self._crew = crew
 
     def __bool__(self) -> bool:
         return any(line.waiting for line in self._ring)
@@ -129,9 +137,18 @@ class Lines:
         for _ in range(len(self._ring)):
             line = self._ring[0]
             self._ring.rotate(-1)
-            if line.waiting and line.has_room:
+            if line.wants and self._may(line):
                 return line, line.waiting.popleft()
         return None
+
+    def _may(self, line: Line) -> bool:
+        """Whether the others that wait can still have their share if this one has one more call."""
+        others = [one for one in self._ring if one.wants and one is not line] if line.calling else []
+        if not others:
+            return True
+        share = max(1, self._crew // sum(1 for one in self._ring if one.calling or one.wants))
+        free = self._crew - sum(one.calling for one in self._ring)
+        return line.calling < share or free > sum(max(0, share - one.calling) for one in others)
 
 
 class HostShift(Shift):
@@ -141,7 +158,7 @@ class HostShift(Shift):
         super().__init__(run)
         self._lines = lines
         self._line_of = {task.id: line for line in lines for task in line.waiting}
-        self._waiting = Lines(lines)
+        self._waiting = Lines(lines, run.handler.concurrency)
         self._changed = threading.Condition(self._lock)
         self._hold_until = time.monotonic() + HOLD_SECONDS
         with self._lock:
