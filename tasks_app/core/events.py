@@ -19,7 +19,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)+")
 _PATTERN = re.compile(r"!?(\*|[a-z*][a-z0-9_*]*(\.[a-z0-9_*]+)*)")
 
 # Of these Punctual itself tells; an app's own events are about something else.
-OWN_NOUNS = ("task", "job", "lane", "limit", "subscription", "campaign", "test")
+OWN_NOUNS = ("task", "job", "lane", "limit", "subscription", "campaign", "site", "test")
 DEFAULT_EVENTS = ("*", "!task.created", "!task.released", "!task.succeeded")
 
 
@@ -405,6 +405,31 @@ _OWN = (
             }
         ),
         {"campaign": 7, "kind": "replay", "state": "DONE", "counts": {"replayed": 19_990, "superseded": 10}},
+    ),
+    Kind(
+        "site.activated",
+        "A site was chosen: from now on no other one starts tasks.",
+        _object(
+            {
+                "site": _text("The chosen one."),
+                "before": {"type": ["string", "null"], "description": "The active one before; null: none was."},
+                "epoch": _integer("Grows with every choice."),
+            }
+            | _BY
+        ),
+        {"site": "b", "before": "main", "epoch": 3, "by": "olga"},
+    ),
+    Kind(
+        "site.stood_by",
+        "All sites stand by: nobody starts tasks until one is activated.",
+        _object(
+            {
+                "before": {"type": ["string", "null"], "description": "The active one before; null: none was."},
+                "epoch": _integer("Grows with every choice."),
+            }
+            | _BY
+        ),
+        {"before": "main", "epoch": 4, "by": "olga"},
     ),
     Kind(
         "test.event", "Somebody pressed the button that sends a subscriber a test event.", _object(_BY), {"by": "olga"}

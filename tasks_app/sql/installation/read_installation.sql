@@ -4,6 +4,11 @@ SELECT i.uid, i.environment, i.facts::text, i.state, i.reason, i.since, i.change
        date_part('epoch', clock_timestamp()
                  - greatest(i.seen_at, (SELECT max(n.seen_at) FROM punctual_node n WHERE n.kind = 'BEAT')))::float8,
        (SELECT coalesce(jsonb_object_agg(s.key, date_part('epoch', clock_timestamp()) - s.value::text::float8), '{}')
-        FROM jsonb_each(i.standbys) AS s)::text
+        FROM jsonb_each(i.standbys) AS s)::text,
+       i.site, i.next_site, i.site_epoch, i.site_since, i.site_recovery,
+       date_part('epoch', clock_timestamp()
+                 - greatest(i.seen_at, i.site_since,
+                            (SELECT max(n.seen_at) FROM punctual_node n
+                             WHERE n.kind = 'BEAT' AND n.site = coalesce(i.next_site, i.site))))::float8
 FROM punctual_installation i
 WHERE i.id = 1

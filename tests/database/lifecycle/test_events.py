@@ -21,6 +21,7 @@ from tasks_app.core.tenants import INTERNAL_TENANT
 from tasks_app.engine.operations import lanes
 from tasks_app.lifecycle import hosts
 from tasks_app.lifecycle.dead_letter import replay
+from tasks_app.lifecycle.installation import look
 from tasks_app.lifecycle.jobs import overrides, verbs
 from tasks_app.lifecycle.jobs.instances import OF_JOB, Fired, Firing, insert
 from tasks_app.lifecycle.jobs.planning import plan_due
@@ -29,6 +30,7 @@ from tasks_app.lifecycle.operate import Verb, operate
 from tasks_app.lifecycle.outbox import STEP, tell
 from tasks_app.lifecycle.reap import reap
 from tasks_app.lifecycle.release import release_children
+from tasks_app.lifecycle.site import activate, stand_by
 from tasks_app.lifecycle.start import start
 from tasks_app.lifecycle.subscriptions import resume, subscribe, suspend
 from tasks_app.models import JobDefinition, OutboxEvent, ScheduleTask, Subscription
@@ -132,6 +134,8 @@ PROVOKED: dict[str, Callable[[], object]] = {
     "subscription.resumed": lambda: resume(subscription("PAUSED").id, by()),
     "campaign.started": lambda: begun(Verb.RETRY, dead("a")),
     "campaign.finished": lambda: carried_out(begun(Verb.RETRY, dead("a"))),
+    "site.activated": lambda: look() and activate("b", by()),
+    "site.stood_by": lambda: look() and stand_by(by()),
     "article.created": draft,
     "article.edited": lambda: articles.edit_content(draft(), body="new", actor="bob"),
     "article.submitted": pending,
