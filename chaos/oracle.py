@@ -53,6 +53,7 @@ class Evidence:
     out_of_order: list[str] = field(default_factory=list)  # tasks of graphs that ran before those they wait for
     wrong_answers: list[str] = field(default_factory=list)  # to somebody who asked again for what is over
     wrong_curbs: list[str] = field(default_factory=list)  # left behind, or what they hold back ran all the same
+    wrong_starts: list[str] = field(default_factory=list)  # by a site while another one was open
     wrong_turns: list[str] = field(default_factory=list)  # instances of a job that overlapped, or never ended
 
 
@@ -215,6 +216,8 @@ def _judge_run(evidence: Evidence, seen: _Findings) -> None:
         seen.add("out_of_order", sentence)
     for sentence in evidence.wrong_turns:
         seen.add("turn", sentence)
+    for sentence in evidence.wrong_starts:
+        seen.add("site", sentence)
     for sentence in evidence.wrong_curbs:
         seen.add("curb", sentence)
     for sentence in evidence.wrong_answers:

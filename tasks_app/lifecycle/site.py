@@ -78,8 +78,10 @@ def see_to(row: Row) -> Row:
     own, sites = conf().site, row.sites
     if sites.active == own or row.quarantined or stranger(row):
         return row
-    if sites.chosen != own and not _taken_over(row):
-        return row
+    if sites.chosen != own:
+        if not (_is_first(sites) or _silence(sites)):
+            return row
+        _take_over()
     row = read_installation()
     if row.sites.chosen == own:
         open_chosen(row)
@@ -136,17 +138,15 @@ def _await_claims(wait: Callable[[float], object]) -> None:
         )
 
 
-def _taken_over(row: Row) -> bool:
-    """Whether this beat has chosen its own site. Asked again under the lock: the others may have come back."""
-    if _is_first(row.sites) or _silence(row.sites):
-        with atomic():
-            row = locked()
-            silence = _silence(row.sites)
-            if not row.quarantined and (silence or _is_first(row.sites)):
-                reason = silence or f"Nobody has chosen a site yet, and {conf().site!r} is the first."
-                _choose(row, conf().site, Operator(ITSELF, reason), hold=silence is not None)
-                return True
-    return False
+def _take_over() -> None:
+    """Choose the site of this beat, if it still may: asked again under the lock, since the others may have come back,
+    or another beat of this site was faster."""
+    with atomic():
+        row = locked()
+        silence = _silence(row.sites)
+        if not row.quarantined and (silence or _is_first(row.sites)):
+            reason = silence or f"Nobody has chosen a site yet, and {conf().site!r} is the first."
+            _choose(row, conf().site, Operator(ITSELF, reason), hold=silence is not None)
 
 
 def _is_first(sites: Sites) -> bool:
@@ -157,7 +157,7 @@ def _is_first(sites: Sites) -> bool:
 def _silence(sites: Sites) -> str | None:
     """Why a beat of this site may choose its own; None: it may not, or an operator wants all to stand by."""
     silent, patience = sites.silent_seconds, conf().SITE_TAKEOVER_SECONDS
-    if not patience or sites.wanted is None or silent is None or silent <= patience:
+    if not patience or sites.wanted in (None, conf().site) or silent is None or silent <= patience:
         return None
     return f"No beat of site {sites.wanted!r} has been there for {span(timedelta(seconds=silent))}."
 
@@ -206,7 +206,7 @@ def _resume(recovery: Recovery, patience: float) -> bool:
 
 def _shards_taken(recovery: Recovery, by: Operator, now: datetime, patience: float) -> bool:
     held, shards = recoveries.held_shards()
-    if held < shards and _seconds(recovery.started_at.isoformat(), now) < patience:
+    if (held < shards or not shards) and _seconds(recovery.started_at.isoformat(), now) < patience:
         return False
     words = f"{held} of {counted(shards, 'shard')} are dispatched by beats of the chosen site."
     told = recoveries.timed(recovery, Step.TAKEOVER, recovery.started_at, now, words) | {"held": held}

@@ -27,7 +27,6 @@ from tasks_app.lifecycle.site import LANE_PATIENCE_SECONDS, activate, open_chose
 from tasks_app.metrics.reading import read as scrape
 from tasks_app.models import AnyTask, AuditEntry, Curb, Node, Recovery, ShardLease
 from tasks_app.sql import execute, run
-from tests.support.alarms import channel, rule
 from tests.support.api import Api
 from tests.support.browser import person
 from tests.support.clients import client_of
@@ -227,7 +226,6 @@ def test_a_barrier_is_closed_at_a_site_that_stands_by_and_opens_when_it_is_activ
 def test_beats_that_stand_by_do_no_chores_and_are_not_taken_for_those_that_do():
     look()
     BARRIER.standing_by, BARRIER.closed = True, "b stands by"
-    rule(condition="trouble", channels=[channel()])
     with at("b"):
         chores = Chores(uuid4(), "beat at b")
         assert chores.run_once() == []
