@@ -1,4 +1,4 @@
-"""The witness of sites can be believed: a start beside the site that is open is seen, one between two of them is none."""
+"""The witness of sites can be believed: a start beside the site that is open is seen, one between two is none."""
 
 import pytest
 
@@ -26,4 +26,4 @@ def test_a_start_while_another_site_is_open_is_seen(wrong):
 
 def test_a_run_without_a_switch_or_with_an_idle_site_proves_nothing():
     assert "no other site was ever opened" in found(seen=SEEN[:1])
-    assert list(wrong_starts(SEEN, GOOD[:2], SITES))[0] == "b was open for 10 s and started nothing"
+    assert next(wrong_starts(SEEN, GOOD[:2], SITES)) == "b was open for 10 s and started nothing"
