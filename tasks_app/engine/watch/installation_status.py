@@ -44,6 +44,11 @@ class InstallationView:
     site_recovery: int | None = None  # lets the lanes of the site go on, one after the other
 
     @property
+    def wanted_site(self) -> str | None:
+        """The one whose processes should be there; None: all are to stand by."""
+        return self.chosen_site or self.site
+
+    @property
     def site_words(self) -> str:
         """For the pages of a site that stands by; empty: it is the active one."""
         if self.site == conf().site:

@@ -128,12 +128,12 @@ def nobody_dispatches(nodes: Sequence[NodeView], site: str | None = MAIN_SITE) -
 
 
 def no_dispatcher(status: SchedulerStatus) -> Iterator[Problem]:
-    if missing := nobody_dispatches(status.nodes, status.installation.site):
+    if missing := nobody_dispatches(status.nodes, status.installation.wanted_site):
         yield trouble(missing)
 
 
 def no_worker(status: SchedulerStatus) -> Iterator[Problem]:
-    site = status.installation.site
+    site = status.installation.wanted_site
     if not any(node.live and node.kind == Node.WORKER and site in (None, node.site) for node in status.nodes):
         yield trouble("No task can run: no worker is alive.", f"Start `{command('worker')}`.")
 
