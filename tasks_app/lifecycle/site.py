@@ -181,7 +181,8 @@ def _resume(recovery: Recovery, patience: float) -> bool:
     by, now = Operator(recovery.actor, recovery.reason), _now()
     if "done_at" not in recovery.steps.get(Step.TAKEOVER, {}) and not _shards_taken(recovery, by, now, patience):
         return False
-    lanes: dict[str, dict] = dict(recovery.steps.get(Step.RESUME, {}).get("lanes") or {})
+    begun = recovery.steps.get(Step.RESUME) or {"begun_at": now.isoformat()}
+    lanes: dict[str, dict] = dict(begun.get("lanes") or {})
     for lane in IN_TURN:
         told = lanes.setdefault(lane, {"since": now.isoformat()})
         if "overdue" in told:
@@ -190,7 +191,6 @@ def _resume(recovery: Recovery, patience: float) -> bool:
             recoveries.let_go(recovery, [lane])
         overdue, seconds = recoveries.overdue_in(lane), _seconds(told["since"], now)
         if overdue and seconds < patience:
-            begun = recovery.steps.get(Step.RESUME) or {"begun_at": now.isoformat()}
             recoveries.note(recovery, Step.RESUME, begun | {"lanes": lanes})
             return False
         lanes[lane] = told | {"seconds": round(seconds, 3), "overdue": overdue}
@@ -198,8 +198,8 @@ def _resume(recovery: Recovery, patience: float) -> bool:
     words = f"Lanes {', '.join(lanes)} go on, in this order."
     words += f" {', '.join(behind)} had not caught up after {patience:g} s." if behind else ""
     held, _ = recoveries.held_shards()
-    told = recoveries.timed(recovery, Step.RESUME, now, now, words) | {"lanes": lanes}
-    recoveries.note_done(recovery, Step.RESUME, told, by, resumed=held)
+    told = recoveries.timed(recovery, Step.RESUME, datetime.fromisoformat(begun["begun_at"]), now, words)
+    recoveries.note_done(recovery, Step.RESUME, told | {"lanes": lanes}, by, resumed=held)
     _unfreeze(recovery, now, "All other lanes, and backfills, go on.")
     return True
 
