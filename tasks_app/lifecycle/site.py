@@ -194,8 +194,8 @@ def _resume(recovery: Recovery, patience: float) -> bool:
             recoveries.note(recovery, Step.RESUME, begun | {"lanes": lanes})
             return False
         lanes[lane] = told | {"seconds": round(seconds, 3), "overdue": overdue}
-    behind = [lane for lane, told in lanes.items() if told["overdue"]]
-    words = f"Lanes {', '.join(lanes)} go on, in this order."
+    behind = [lane for lane in IN_TURN if lanes[lane]["overdue"]]  # JSON has kept no order
+    words = f"Lanes {', '.join(IN_TURN)} go on, in this order."
     words += f" {', '.join(behind)} had not caught up after {patience:g} s." if behind else ""
     held, _ = recoveries.held_shards()
     told = recoveries.timed(recovery, Step.RESUME, datetime.fromisoformat(begun["begun_at"]), now, words)
