@@ -158,13 +158,13 @@ def test_whoever_got_no_answer_to_a_start_before_the_switch_gets_its_batch():
 
 def test_a_lost_batch_of_the_site_before_is_run_by_the_other_and_settled_once():
     look()
-    batch = started("a")
+    batch = started("a", "b")
     switched()
     expire_lease(str(batch.batch_no))
 
     with at("b"):
         reap()
-        assert len(run_due()) == 1
+        assert len(run_due()) == 2
 
     assert settled(batch) is None  # it came too late
     assert state(ids_of(batch)[0]).status == "SUCCESS"

@@ -1,7 +1,7 @@
 """Two sites, as a search of its own: at no moment do both start tasks, and one of them always can in the end.
 
 Site a is the active one and has claimed the task; site b stands by. Each has a beat and a worker. A start has three
-moments: what it sees, the lock of the batch, and its commit. Operators choose b, a, or nobody, three times in all; a
+moments: what it sees, the lock of the batch, and its commit. Operators choose b, a, or nobody, twice in all; a
 beat of b may decide that a is silent. Who has chosen opens the site, or dies. The lease of a batch may run out at any
 time.
 """
@@ -54,7 +54,7 @@ class World(NamedTuple):
     thinks: bool = False  # a beat of b has seen a silent, and is about to choose
     silent: bool = False  # the beats of a
     runs: tuple[int, int] = (0, 0)  # the batch that each site's worker has in its hands
-    orders: int = 3
+    orders: int = 2
     broken: str = ""
 
 
@@ -131,7 +131,7 @@ def _choices(now: World, rules: SiteRules) -> Moves:
             if site != (now.chosen or now.active):
                 chosen = _chosen(now, site)
                 yield f"an operator chooses {site or 'nobody'}", chosen._replace(orders=now.orders - 1)
-    if now.epoch < 4 and "a" in (now.active, now.chosen):
+    if now.epoch < 3 and "a" in (now.active, now.chosen):
         if now.silent and not now.thinks:
             yield "b hears nothing of a", now._replace(thinks=True)
         yield "the beats of a come and go", now._replace(silent=not now.silent)
