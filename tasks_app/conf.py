@@ -285,12 +285,6 @@ class Conf(Section):
                 f'PUNCTUAL["SITE"] is {shown(self.SITE)}; it must be at most 50 letters, digits and any of _ . -, such '
                 "as 'b'."
             )
-        if self.SITE_TAKEOVER_SECONDS and self.SITE_TAKEOVER_SECONDS < 2 * self.SHARD_LEASE_SECONDS:
-            yield (
-                f'PUNCTUAL["SITE_TAKEOVER_SECONDS"] is {self.SITE_TAKEOVER_SECONDS:g} but SHARD_LEASE_SECONDS is '
-                f"{self.SHARD_LEASE_SECONDS:g}; beats must be silent for two leases before another site takes over. "
-                f"Set it to {2 * self.SHARD_LEASE_SECONDS:g} or more, or to 0."
-            )
         yield from keyring.problems_of(self.SECRET_KEYS)
         if self.KEEP_OUTBOX_MOST_DAYS < self.KEEP_OUTBOX_DAYS:
             yield (

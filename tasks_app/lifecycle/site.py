@@ -156,8 +156,10 @@ def _is_first(sites: Sites) -> bool:
 
 def _silence(sites: Sites) -> str | None:
     """Why a beat of this site may choose its own; None: it may not, or an operator wants all to stand by."""
-    silent, patience = sites.silent_seconds, conf().SITE_TAKEOVER_SECONDS
-    if not patience or sites.wanted in (None, conf().site) or silent is None or silent <= patience:
+    allowed, silent = conf().SITE_TAKEOVER_SECONDS, sites.silent_seconds
+    if not allowed or sites.wanted in (None, conf().site) or silent is None:
+        return None
+    if silent <= max(allowed, 2 * conf().SHARD_LEASE_SECONDS):  # a beat that is well may be silent for a while
         return None
     return f"No beat of site {sites.wanted!r} has been there for {span(timedelta(seconds=silent))}."
 
