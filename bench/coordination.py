@@ -168,7 +168,14 @@ class Beat:
 
         if self.silent:
             return 0
-        asked = {"node_id": self.node_id, "name": self._name, "dispatching": False, "figures": None}
+        asked = {
+            "node_id": self.node_id,
+            "name": self._name,
+            "site": conf().site,
+            "dispatching": False,
+            "figures": None,
+        }
+        asked |= {"wanted": [], "keep": conf().KEEP_LIVE_SECONDS}
         statement("take_chores", asked | {"names": [one.name for one in CHORES], "everys": [5.0 for _ in CHORES]})
         return conf().NODE_SECONDS
 

@@ -13,7 +13,7 @@ from django.db import connection
 from tasks_app.engine.doctor.whole import broken_rules
 from tasks_app.models import Campaign
 
-from . import curbs, journal, turns
+from . import curbs, journal, sites, turns
 from .events import EventEvidence, Matched, wrong_events
 from .fleet import Fleet
 from .graphs import out_of_order
@@ -55,7 +55,8 @@ def gather(
         failures=Counter(code for (code,) in _query("SELECT error_code FROM punctual_attempt")),
         broken_rules=[f"{rule}: not so for {task_id} ({detail})" for rule, task_id, detail in broken_rules()],
         hung_processes=fleet.hung,
-        idle_workers=_idle_workers(fleet, *calm),
+        # Of two sites one stands by at the end; whether each has worked when it should, sites.py asks.
+        idle_workers=[] if scenario.sites else _idle_workers(fleet, *calm),
         largest_child_mb=fleet.largest_child_mb(),
         child_limit_mb=settings.PUNCTUAL["CELERY"]["worker_max_memory_per_child"] // 1000,
         longest_schedule_ms=max((call["ms"] for call in calls if "ms" in call), default=0.0),
@@ -69,8 +70,16 @@ def gather(
         out_of_order=out_of_order() if scenario.graphs else [],
         wrong_answers=_wrong_answers(again),
         wrong_curbs=_wrong_curbs() if scenario.holds else [],
+        wrong_starts=_wrong_starts(fleet) if scenario.sites else [],
         wrong_turns=list(turns.wrong_turns(turns.witnessed(), turns.results())) if scenario.turns else [],
     )
+
+
+def _wrong_starts(fleet: Fleet) -> list[str]:
+    starts = _query(f"SELECT worker, date_part('epoch', started_at) FROM {BATCHES} WHERE started_at IS NOT NULL")
+    where = {pid: site for name, site in sites.SITES.items() for pid in fleet.members[name].children_seen}
+    named = (sites.Started(int(name.rpartition(":")[2]), at) for name, at in starts)
+    return list(sites.wrong_starts(sites.seen(), named, where))
 
 
 def _wrong_curbs() -> list[str]:

@@ -9,9 +9,10 @@ import redis
 from tasks_app.embedded import Services
 from tasks_app.embedded.standby import Standby
 
-from . import curbs
+from . import curbs, sites
 from .copies import Copy
 from .fleet import Fleet
+from .proxy import Proxy
 from .receiver import Receiver
 from .rubbish import RUBBISH, forged
 from .scenarios import Fault
@@ -29,6 +30,7 @@ class Faults:
         self.receiver: Receiver | None = None  # of webhooks, if there is one
         self.copy: Copy | None = None  # of the database, while there is one
         self.wrong_copies: list[str] = []  # what those did that there were
+        self.proxy: Proxy | None = None  # between site main and the database, if there are two sites
 
     def begin(self, fault: Fault) -> None:
         getattr(self, f"begin_{fault.kind}")(fault.target)
@@ -130,6 +132,24 @@ class Faults:
     def end_copy(self, _: str) -> None:
         self.wrong_copies += self.copy.end()
         self.copy = None
+
+    # Sites.
+
+    def begin_switch_site(self, site: str) -> None:
+        sites.switch(site)
+
+    def begin_stall_site(self, _: str) -> None:
+        """What its processes send arrives when it is over; nobody is told."""
+        self.proxy.stall()
+
+    def end_stall_site(self, _: str) -> None:
+        self.proxy.heal()
+
+    def begin_cut_site(self, _: str) -> None:
+        self.proxy.cut()
+
+    def end_cut_site(self, _: str) -> None:
+        self.proxy.heal()
 
     def begin_cut_connections(self, _: str) -> None:
         self._services.postgres.wait_ready()  # it may just come back from an earlier fault

@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -60,6 +60,7 @@ class Fleet:
     folder: Path
     env: dict[str, str]
     members: dict[str, Member] = field(default_factory=dict)
+    env_of: Callable[[str], dict[str, str]] = lambda name: {}  # what only that one has
     hung: int = 0  # processes that did not heed SIGTERM
 
     def start(self, beats: Sequence[str] = BEATS, workers: Sequence[str] = WORKERS) -> None:
@@ -119,6 +120,7 @@ class Fleet:
         member.ended_at = member.told_to_stop_at = None
         member.started_at = time.time()
         env = os.environ | {"LOG_LEVEL": "WARNING"} | self.env
+        env |= self.env_of(member.name)
         env["CHAOS_PROCESS"] = f"{member.name}/{member.restarts}"
         with (self.folder / f"{member.name}.log").open("a") as log:
             member.process = spawn(

@@ -54,6 +54,7 @@ class Evidence:
     wrong_answers: list[str] = field(default_factory=list)  # to somebody who asked again for what is over
     wrong_curbs: list[str] = field(default_factory=list)  # left behind, or what they hold back ran all the same
     wrong_copies: list[str] = field(default_factory=list)  # of the database that did anything, or didn't notice
+    wrong_starts: list[str] = field(default_factory=list)  # by a site while another one was open
     wrong_turns: list[str] = field(default_factory=list)  # instances of a job that overlapped, or never ended
 
 
@@ -218,6 +219,8 @@ def _judge_run(evidence: Evidence, seen: _Findings) -> None:
         seen.add("turn", sentence)
     for sentence in evidence.wrong_copies:
         seen.add("copies", sentence)
+    for sentence in evidence.wrong_starts:
+        seen.add("site", sentence)
     for sentence in evidence.wrong_curbs:
         seen.add("curb", sentence)
     for sentence in evidence.wrong_answers:

@@ -19,7 +19,7 @@ from django.db.models import Max
 
 from scheduler_project.temporary import TemporaryStack, temporary_stack
 
-from . import curbs, turns
+from . import curbs, sites, turns
 from .faults import Faults
 from .fleet import ROOT, Fleet
 from .graphs import make_graphs
@@ -85,6 +85,8 @@ class _Run:
         self._progress_at = 0.0
 
     def go(self, tasks: int, ending: ExitStack) -> Result:
+        if self.scenario.sites:
+            self._found_sites(ending)
         self.fleet.start()
         ending.callback(self.fleet.stop)
         ending.callback(lambda: self.faults.copy and self.faults.copy.discard())
@@ -104,6 +106,8 @@ class _Run:
             turns.begin()
         if self.scenario.holds:
             curbs.begin()
+        if self.scenario.sites:
+            sites.begin()
         if dead:
             self._replay(len(dead))
             wishes += dead
@@ -121,6 +125,12 @@ class _Run:
         if self.scenario.events:
             self._wait_told()
         return self._result(wishes, drained_after)
+
+    def _found_sites(self, ending: ExitStack) -> None:
+        url = self.stack.env["DATABASE_URL"]
+        proxy = self.faults.proxy = sites.proxy_of(url)
+        ending.callback(proxy.close)
+        self.fleet.env_of = lambda name: sites.environment(name, proxy, url)
 
     def _result(self, wishes: Sequence[Wish], drained_after: float) -> Result:
         from . import evidence
@@ -208,7 +218,7 @@ class _Run:
             if seen is None:
                 continue
             done, unfinished, waiting_for_their_time = seen
-            held = self.scenario.holds and self._any("punctual_curb")
+            held = (self.scenario.holds or self.scenario.sites) and self._any("punctual_curb")
             if not unfinished and not held and not self._any("punctual_campaign WHERE state = 'RUNNING'"):
                 break
             if done != last or waiting_for_their_time or held:

@@ -36,6 +36,8 @@ class Fault:
             "stop_postgres": everybody,
             "cut_connections": everybody,
             "lose_primary": everybody,
+            "stall_site": SLOTS,
+            "cut_site": SLOTS,
         }.get(self.kind, 0)
 
     def __str__(self) -> str:
@@ -61,6 +63,7 @@ class Scenario:
     holds: bool = False  # safeguards are forced and ended, and a witness sees what they hold back
     moves: bool = False  # what is over goes to the past at once, and what is of BRIEF_TYPE goes for good soon after
     standby: bool = False  # the database has a synchronous standby, and every process knows both servers
+    sites: bool = False  # the second beat and worker are a site of their own, which stands by at first
     judges_recovery: bool = True  # False: how long each recovery took is told, not judged, since others use the machine
 
     def script(self, seed: int) -> list[Fault]:
@@ -133,6 +136,20 @@ def _failover(dice: random.Random) -> Iterable[Fault]:
 def _copy(dice: random.Random) -> Iterable[Fault]:
     """In the middle of the load, so that much of it is claimed, running or due when the copy is taken."""
     yield Fault(round(dice.uniform(4, 8), 2), "copy", "database", 20)
+
+
+def _site(dice: random.Random) -> Iterable[Fault]:
+    """A switch there and back with all alive; then twice away from a site that is cut off, without a word or with its
+    connections broken, which comes back while the other one works."""
+    at = round(dice.uniform(3, 5), 2)
+    yield Fault(at, "switch_site", "b")
+    yield Fault(at + 10, "switch_site", "main")
+    for kind in dice.sample(["stall_site", "cut_site"], 2):
+        at += 20
+        yield Fault(at, kind, "main", round(dice.uniform(8, 12), 2))
+        yield Fault(at + round(dice.uniform(0.5, 3), 2), "switch_site", "b")
+        at += 24
+        yield Fault(at, "switch_site", "main")
 
 
 def _cut(dice: random.Random) -> Iterable[Fault]:
@@ -246,6 +263,13 @@ ALL = {
             EVENTS,
             events=True,
             webhooks=True,
+        ),
+        Scenario(
+            "site",
+            "two sites; one takes over from the other and back, also while that is cut off from the database",
+            104,
+            _site,
+            sites=True,
         ),
         Scenario("cut-connections", "all database connections terminated every 2 s", 40, _cut),
         Scenario(

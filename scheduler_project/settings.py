@@ -168,6 +168,8 @@ PUNCTUAL = {
     "REDIS_URL": REDIS_URL,
     "ENVIRONMENT": os.environ.get("PUNCTUAL_ENVIRONMENT", ""),
     "DATABASE_ADDRESSES": env.networks("PUNCTUAL_DATABASE_ADDRESSES", ""),
+    "SITE": os.environ.get("SITE", ""),
+    "STANDBY": int(env.flag("STANDBY", False)),
     "ARCHIVE_URL": os.environ.get("ARCHIVE_URL", ""),
     "BACKUP_URLS": env.listed("BACKUP_URLS", ""),
     "BACKUP_SPOOL": os.environ.get("BACKUP_SPOOL") or str(env.home() / "spool"),
@@ -188,6 +190,7 @@ for _name in (
     "HEARTBEAT_SECONDS",
     "SHUTDOWN_SECONDS",
     "SHARD_LEASE_SECONDS",
+    "SITE_TAKEOVER_SECONDS",
     "READ_AHEAD_SECONDS",
     "TRACE_SHARE",
 ):

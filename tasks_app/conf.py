@@ -30,6 +30,9 @@ class Conf(Section):
     ENVIRONMENT: str = ""  # such as "production": processes of another one do nothing in its database
     DATABASE_ADDRESSES: tuple[str, ...] = ()  # addresses and networks where our databases may be; empty: anywhere
     FAILOVER_SECONDS: float = 300.0  # a standby that is promoted later than this is taken for a copy; 0: always
+    SITE: str = ""  # where these processes are, such as "b"; empty: "main", or "standby" with STANDBY
+    STANDBY: int = 0  # 1: this site waits for its activation, also if no site was ever activated
+    SITE_TAKEOVER_SECONDS: float = 0.0  # a site that stands by takes over after so long without a beat; 0: never
     CELERY: dict = field(default_factory=dict)  # options of Punctual's own Celery app that should differ
 
     # Dispatching.
@@ -166,6 +169,11 @@ class Conf(Section):
     BACKUP_PROGRAMS: str = ""  # the folder of pg_basebackup and the others; empty: they are looked for
     BACKUP_DATABASE_URL: str = field(default="", repr=False)  # past a pooler, or as another user; empty: DATABASE's
 
+    @property
+    def site(self) -> str:
+        """The name of the site that this process belongs to."""
+        return self.SITE or (STANDBY_SITE if self.STANDBY else MAIN_SITE)
+
     def redis_key(self, name: str) -> str:
         return f"{self.PREFIX}:{name}"
 
@@ -271,6 +279,11 @@ class Conf(Section):
             yield (
                 f'PUNCTUAL["ENVIRONMENT"] is {shown(self.ENVIRONMENT)}; it must be at most 100 letters, digits and any '
                 "of _ . -, such as 'production'."
+            )
+        if not re.fullmatch(r"[\w.-]{0,50}", self.SITE, re.ASCII):
+            yield (
+                f'PUNCTUAL["SITE"] is {shown(self.SITE)}; it must be at most 50 letters, digits and any of _ . -, such '
+                "as 'b'."
             )
         yield from keyring.problems_of(self.SECRET_KEYS)
         if self.KEEP_OUTBOX_MOST_DAYS < self.KEEP_OUTBOX_DAYS:
@@ -414,6 +427,8 @@ _RANGES = {
     "READ_AHEAD_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),
     "ALARM_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),
     "FAILOVER_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),
+    "STANDBY": Range(1, 1, or_zero=True),
+    "SITE_TAKEOVER_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),
     "BACKLOG_ASK": Range(1, 1_000_000_000, or_zero=True),
     "SHED_MS": Range(0.001, 3_600_000.0, or_zero=True),
     "SHED_CONNECTIONS": Range(0.01, 1.0),
@@ -451,6 +466,7 @@ _REASONS = {
     "PAYLOAD_MAX_BYTES": " The empty payload, {}, has 2.",
 }
 _RENAMED = {"KEEP_TASKS_DAYS": "KEEP_HOT_DAYS", "KEEP_BATCHES_DAYS": "KEEP_HOT_DAYS"}
+MAIN_SITE, STANDBY_SITE = "main", "standby"  # of processes whose site has no name
 PING_TROUBLES = ("fail", "silent", "ignore")
 _TEXTS, _KEYS = tuple[str, ...], tuple[object, ...]
 _ACCEPTED = {str: str, int: int, float: (int, float), dict: dict, _TEXTS: (list, tuple), _KEYS: (list, tuple)}

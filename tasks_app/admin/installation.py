@@ -1,5 +1,6 @@
 """The page of the installation: whether it works, what is overdue, and what an operator can do about both."""
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from django import forms
@@ -154,12 +155,29 @@ class InstallationAdmin(LookOnly, ModelAdmin):
         return self.admin_site.each_context(request) | {"opts": self.opts, "title": title}
 
 
-def banner(request: HttpRequest) -> list[InstallationView]:
+@dataclass(frozen=True)
+class StandbySite:
+    """Above the pages of a site that stands by: all that people do here counts, and others carry it out."""
+
+    view: InstallationView
+    linked: bool = False
+
+    @property
+    def head(self) -> str:
+        return "Standing by" if self.view.site is None else ""
+
+    calm: str = "Standing by"
+
+    def __str__(self) -> str:
+        return self.view.site_words
+
+
+def banner(request: HttpRequest) -> list[InstallationView | StandbySite]:
     """That nothing runs, or that somebody is asked: for those who may look at tasks."""
     if not may_view(request):
         return []
     view = read_view()
-    return [view] if view.sentence else []
+    return [view] * bool(view.sentence) + [StandbySite(view)] * bool(view.site_words)
 
 
 def _seconds(text: str) -> float:

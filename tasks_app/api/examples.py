@@ -546,6 +546,8 @@ EXAMPLES = {
         {
             "status": "ok",
             "installation": "active",
+            "site": "main",
+            "ownSite": "main",
             "triggerDelayP95Ms": 21.5,
             "startedP50Ms": 8.1,
             "startedP95Ms": 21.5,

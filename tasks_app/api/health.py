@@ -6,6 +6,7 @@ from typing import Literal
 from django.http import HttpRequest
 from ninja import Router, Schema
 
+from tasks_app.conf import conf
 from tasks_app.engine.operations.api_tokens import Caller
 from tasks_app.engine.watch.fleet_status import Pause
 from tasks_app.engine.watch.status import read_status
@@ -35,6 +36,8 @@ class LaneHealth(Schema):
 class HealthOut(Schema):
     status: HealthStatus
     installation: InstallationState
+    site: str | None
+    ownSite: str
     triggerDelayP95Ms: float
     startedP50Ms: float | None
     startedP95Ms: float | None
@@ -89,6 +92,8 @@ def read_health(request: HttpRequest):
     return HealthOut(
         status=HealthStatus.TROUBLE if STANDBY.reading else status.verdict,
         installation=status.installation.state,
+        site=status.installation.site,
+        ownSite=conf().site,
         # What started says nothing about what does not start, nor about a firing without a task: the worst of all.
         triggerDelayP95Ms=max(status.lateness.p95_ms or 0.0, overdue, behind),
         startedP50Ms=status.lateness.p50_ms,

@@ -19,7 +19,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)+")
 _PATTERN = re.compile(r"!?(\*|[a-z*][a-z0-9_*]*(\.[a-z0-9_*]+)*)")
 
 # Of these Punctual itself tells; an app's own events are about something else.
-OWN_NOUNS = ("task", "job", "lane", "limit", "subscription", "campaign", "installation", "test")
+OWN_NOUNS = ("task", "job", "lane", "limit", "subscription", "campaign", "installation", "site", "test")
 DEFAULT_EVENTS = ("*", "!task.created", "!task.released", "!task.succeeded")
 
 
@@ -446,6 +446,31 @@ _OWN = (
         "cancelled.",
         _object({"tasks": _integer("How many."), "lanes": _LANES, "choice": _text("expire or latest.")} | _BY),
         {"tasks": 214_000, "lanes": ["default", "low"], "choice": "expire", "by": "olga"},
+    ),
+    Kind(
+        "site.activated",
+        "A site was chosen: from now on no other one starts tasks.",
+        _object(
+            {
+                "site": _text("The chosen one."),
+                "before": {"type": ["string", "null"], "description": "The active one before; null: none was."},
+                "epoch": _integer("Grows with every choice."),
+            }
+            | _BY
+        ),
+        {"site": "b", "before": "main", "epoch": 3, "by": "olga"},
+    ),
+    Kind(
+        "site.stood_by",
+        "All sites stand by: nobody starts tasks until one is activated.",
+        _object(
+            {
+                "before": {"type": ["string", "null"], "description": "The active one before; null: none was."},
+                "epoch": _integer("Grows with every choice."),
+            }
+            | _BY
+        ),
+        {"before": "main", "epoch": 4, "by": "olga"},
     ),
     Kind(
         "test.event", "Somebody pressed the button that sends a subscriber a test event.", _object(_BY), {"by": "olga"}

@@ -103,6 +103,8 @@ METRICS = (
     _counter("shard_takeovers", "", "How often a shard got another holder."),
     _gauge("quarantined", "", "1 while the installation is in quarantine or rehearses: no handler is called."),
     _gauge("overdue_held", "", "1 while what is overdue after a downtime waits for an operator."),
+    _gauge("site_active", "", "1 if the site of the process that answers is the active one; 0: it stands by."),
+    _counter("site_changes", "", "How often another site was activated, or all were told to stand by."),
     _gauge("lane_paused", "lane", "1 while somebody has paused the lane, or a safeguard or a recovery holds it back."),
     _gauge("canary_age_seconds", "lane", "How long ago the lane's canary came back."),
     _gauge("canary_interval_seconds", "lane", "How often it should."),

@@ -1,5 +1,5 @@
 """Whether this process may do any work here: not before it has looked at what its database is, and neither on a copy
-nor on a server that is not the primary any more.
+nor on a server that is not the primary any more, nor while another site is the active one.
 
 Beats and workers look when they connect and whenever they report themselves. What has to hold at every moment is in the
 statements: in quarantine nothing can be claimed or started, whatever a process believes.
@@ -13,8 +13,9 @@ from django.db.backends.signals import connection_created
 
 from tasks_app.conf import conf
 from tasks_app.database import alias, our_connection
-from tasks_app.lifecycle.installation import Row, look, stranger, touch
+from tasks_app.lifecycle.installation import Row, look, standing_by, stranger, touch
 from tasks_app.lifecycle.overdue import ask_if_long_silent
+from tasks_app.lifecycle.site import see_to
 
 from .primaries import PRIMARIES, NotPrimary, leave, opened
 from .witness import WITNESS
@@ -30,6 +31,7 @@ class Barrier:
     def __init__(self) -> None:
         self.closed: str | None = None  # why nothing is done
         self.rehearsing = False
+        self.standing_by = False  # another site works, or none
         self._guarded = self._beat = False
         self._doubted_at = 0.0  # monotonic
 
@@ -59,6 +61,8 @@ class Barrier:
             self.closed = str(error)
             leave(our_connection())
             raise
+        if dispatching:
+            row = see_to(row)
         self._note(row)
         if row.facts is not None:
             PRIMARIES.note(row.facts, row)
@@ -79,7 +83,12 @@ class Barrier:
         before = self.closed
         self.closed = row.reason if row.quarantined else stranger(row)
         self.rehearsing = row.rehearsing
-        if self.closed and self.closed != before:
+        self.standing_by = not self.closed and standing_by(row) is not None
+        if self.standing_by:
+            self.closed = standing_by(row)
+            if self.closed != before:
+                log.warning("site.standing_by site=%s reason=%r", conf().site, self.closed)
+        elif self.closed and self.closed != before:
             log.error("installation.closed reason=%r environment=%r", self.closed, conf().ENVIRONMENT)
         elif before and before != UNSEEN and not self.closed:
             log.warning("installation.open state=%s", row.state)

@@ -5,6 +5,7 @@ import os
 import socket
 from uuid import UUID, uuid4
 
+from tasks_app.conf import conf
 from tasks_app.core import own_process
 from tasks_app.models import Node
 from tasks_app.sql import run
@@ -21,7 +22,7 @@ def is_here(name: str) -> bool:
 
 def report_worker(node_id: UUID, name: str, slots: int, lanes: list[str]) -> None:
     told = {"node_id": node_id, "kind": Node.WORKER, "name": name, "slots": slots, "lanes": lanes}
-    run("report_node", told | {"figures": own_figures()})
+    run("report_node", told | {"site": conf().site, "figures": own_figures()})
 
 
 def own_figures() -> str:

@@ -151,6 +151,7 @@ def claim_with(
         "unseen": conf().BATCH_UNSEEN,
         "dispatcher": dispatcher,
         "lease": conf().DISPATCH_LEASE_SECONDS,
+        "site": conf().site,
     }
     return [ClaimedBatch(*row) for row in run(statement, {**batching, **wanted})]
 

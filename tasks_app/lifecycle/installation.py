@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, fields
 from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
 import psycopg
@@ -34,6 +35,21 @@ _REFUSED = (
 )
 
 
+class Sites(NamedTuple):
+    """Which site may work."""
+
+    active: str | None  # None: none may claim or start anything
+    chosen: str | None  # to be opened, once nobody of the one before can start anything any more
+    epoch: int  # grows with every choice
+    since: datetime
+    recovery: int | None  # whose lanes the beats let go on
+    silent_seconds: float | None  # since the choice, or a sign of life of a beat of that site
+
+    @property
+    def wanted(self) -> str | None:
+        return self.chosen or self.active
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """The installation as it is noted in its database."""
@@ -53,6 +69,7 @@ class Row:
     silent_seconds: float | None  # since a beat could dispatch
     unseen_seconds: float | None  # since a beat was there, of any version
     standbys: dict[str, float]
+    sites: Sites
 
     @property
     def known(self) -> Known:
@@ -73,10 +90,11 @@ def read_installation() -> Row | None:
 
 
 def _row(uid: UUID, environment: str, facts: str | None, *rest: object) -> Row:
-    *rest, answer, silent, unseen, standbys = rest
+    sites = Sites(*rest[-len(Sites._fields) :])
+    *rest, answer, silent, unseen, standbys = rest[: -len(Sites._fields)]
     known = None if facts is None else Facts.of(json.loads(facts))
     ordered = None if answer is None else json.loads(answer)
-    return Row(uid, environment, known, *rest, ordered, silent, unseen, json.loads(standbys))
+    return Row(uid, environment, known, *rest, ordered, silent, unseen, json.loads(standbys), sites)
 
 
 def read_facts() -> Facts:
@@ -115,6 +133,18 @@ def stranger(row: Row | None) -> str | None:
         f"This database belongs to the environment {row.environment!r}, and this process to {own!r} "
         '(PUNCTUAL["ENVIRONMENT"]).'
     )
+
+
+def standing_by(row: Row | None) -> str | None:
+    """Why a process of this site neither claims nor starts anything; None: its site is the active one."""
+    own = conf().site
+    if row is None or row.sites.active == own:
+        return None
+    if row.sites.chosen:
+        return f"Site {row.sites.chosen!r} is being activated."
+    if row.sites.active is None:
+        return "All sites stand by, until `manage.py site activate NAME` says which one works."
+    return f"Site {own!r} stands by: {row.sites.active!r} is the active one."
 
 
 def look(check: Callable[[Facts, Row | None], None] | None = None) -> Row:

@@ -17,10 +17,11 @@ from django.db.models.functions import Now
 from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask, PunctualError
 from tasks_app.core.lanes import LANES
-from tasks_app.core.recovery import CURB, HELD, HOLD_MINUTES, HOLD_MOST_MINUTES, STEPS, Grade, Step
+from tasks_app.core.recovery import CURB, HELD, HOLD_MINUTES, HOLD_MOST_MINUTES, LIMITS, STEPS, Grade, Step
 from tasks_app.core.safeguards import EVERYTHING, Kind
+from tasks_app.core.tenants import CANARY
 from tasks_app.database import atomic, our_connection
-from tasks_app.models import Curb, Recovery, ShardLease
+from tasks_app.models import Curb, LanePause, Recovery, ShardLease
 from tasks_app.models.recovery import INCIDENT_LENGTH
 from tasks_app.sql import run
 
@@ -28,10 +29,13 @@ from .audit import Entry, Operator, audit
 from .installation import ITSELF
 from .request import checked_instant, checked_name
 from .safeguards.applying import note_resumed
+from .shards import all_shards
 
 log = logging.getLogger(__name__)
 
 MOMENTS = ("begun_at", "done_at", "noted_at")  # of a step
+OVERDUE_SECONDS = 2.0  # a task that could have started so long ago counts as late
+COUNT_BOUND = 1_000  # due tasks of a shard and lane that are counted
 CLOCK_SLACK_SECONDS = 60  # by which the beginning of an incident may lie ahead of the database's clock
 
 
@@ -145,6 +149,22 @@ def note_done(recovery: Recovery, step: Step, told: Mapping[str, object], operat
     _audit(row, operator, str(step), dict(told))
 
 
+def timed(recovery: Recovery, step: Step, begun: datetime, now: datetime, words: str) -> dict:
+    """What is told of a step that is done: when, how long after the beginning, and what it did."""
+    first = (recovery.steps.get(step) or {}).get("begun_at")  # a run before this one may have begun it
+    after = (now - recovery.began_at).total_seconds()
+    return {
+        "begun_at": first or begun.isoformat(),
+        "done_at": now.isoformat(),
+        "seconds": round((now - begun).total_seconds(), 3),
+        "after_seconds": round(after, 3),
+        "limit_seconds": 60 * LIMITS[step],
+        "met": after <= 60 * LIMITS[step],
+        "run": recovery.runs,
+        "words": words,
+    }
+
+
 def finish(recovery: Recovery, operator: Operator) -> None:
     with atomic(savepoint=False):
         row = owned(recovery)
@@ -252,6 +272,14 @@ class Freed(NamedTuple):
 def free_leases() -> Freed:
     """What dead beats hold is free at once."""
     return Freed(*run("free_leases", {"ttl": max(conf().SHARD_LEASE_SECONDS, conf().NODE_TTL_SECONDS)})[0])
+
+
+def overdue_in(lane: str) -> int:
+    """Counted up to a bound in each shard; 0 if somebody has paused the lane: that is no lateness."""
+    if LanePause.objects.filter(lane=lane).exists():
+        return 0
+    asked = {"lane": lane, "shards": all_shards(), "bound": COUNT_BOUND, "canary": CANARY, "late": OVERDUE_SECONDS}
+    return run("overdue_in", asked)[0][0]
 
 
 def held_shards() -> tuple[int, int]:

@@ -40,17 +40,17 @@ def start(batch_no: UUID, worker: str, ticket: UUID | None = None, *, again: boo
     answer to a start with this ticket was lost, and no handler has been called since.
     """
     asked = time.monotonic()
-    params = {"batch_no": batch_no, "worker": worker, "ticket": ticket, "again": again}
+    params = {"batch_no": batch_no, "worker": worker, "ticket": ticket, "again": again, "site": conf().site}
     params |= {"lease": conf().RUN_LEASE_SECONDS, "late": conf().LATE_SECONDS, "kept": conf().kept_kinds}
     rows = _run_again(params) if again else run("start", params)
     if not rows:
         # Taken by another delivery, most likely, and then this moves nothing. One that nobody has started is here
-        # because its lane is paused, or was a moment ago, or since nothing may run: its message is used up, so it has
-        # to go back, or aside.
+        # because its lane is paused, or was a moment ago, or since nothing may run, or only elsewhere: its message is
+        # used up, so it has to go back, or aside.
         if tasks := rehearse_batch(batch_no):
             log.info("batch.rehearsed batch=%s tasks=%d", batch_no, tasks)
         elif return_batches([str(batch_no)]):
-            log.info("batch.returned batch=%s reason=%r", batch_no, "its lane is paused, or all is in quarantine")
+            log.info("batch.returned batch=%s reason=%r", batch_no, "its lane is paused, or nothing may run here")
         return None
     clock = DatabaseClock()
     task_type, lane, started, *_ = rows[0]

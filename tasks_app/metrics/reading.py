@@ -84,6 +84,8 @@ class _Rows:
         installed = self._of("installation")
         yield "quarantined", (), float(any(state != Installation.ACTIVE for state, *_ in installed))
         yield "overdue_held", (), float(any(held for _, _, held, _ in installed))
+        yield "site_active", (), float(all(site == conf().site for _, site, *_ in installed))
+        yield "site_changes", (), float(sum(epoch for *_, (epoch,) in installed))
         for name, value in self._recovery().items():
             yield f"recovery_{name}", (), value
         paused = {lane for lane, *_ in self._of("paused")}

@@ -22,6 +22,17 @@ class Installation(OurModel):
     reason = models.TextField(db_default="")
     since = models.DateTimeField(db_default=Now())
     changed_by = models.CharField(max_length=150, db_default="")
+    site = models.CharField(
+        max_length=50, null=True, db_default="main", help_text="The one that may claim and start; empty: none may."
+    )
+    next_site = models.CharField(
+        max_length=50, null=True, help_text="Chosen, and opened once nobody of the one before can start anything."
+    )
+    site_epoch = models.BigIntegerField(db_default=0, help_text="Grows whenever a site is chosen, or all stand by.")
+    site_since = models.DateTimeField(db_default=Now())
+    site_recovery = models.BigIntegerField(
+        null=True, help_text="The recovery whose lanes the beats let go on, one after the other."
+    )
     held_before = models.DateTimeField(null=True, help_text="What was due before then waits for an answer.")
     held_lanes = ArrayField(models.CharField(max_length=8), db_default=[], help_text="The lanes in which it waits.")
     silent_since = models.DateTimeField(null=True, help_text="Since when nobody had dispatched when it was asked.")

@@ -21,6 +21,7 @@ class Node(OurModel):
         null=True, help_text="When a beat's dispatcher last renewed its shards; empty: it takes no share of them."
     )
 
+    site = models.CharField(max_length=50, db_default="main", help_text='PUNCTUAL["SITE"] of the process.')
     figures = models.JSONField(null=True, help_text="Of the process itself, see core/own_process.py; empty: unknown.")
 
     class Meta:

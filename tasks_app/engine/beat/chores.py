@@ -33,6 +33,7 @@ from .partitions import keep_partitions
 from .ping import ping, stop_pinging
 from .releaser import release
 from .rescue import rescue
+from .resuming import resume_lanes, stop_resuming
 from .retention import prune
 from .roll_up import roll_up
 from .safeguards.guard import SafeguardsFailed, guard
@@ -84,6 +85,7 @@ CHORES = (
     Chore("archive", archive, aside=True, stop=stop_archiving),
     Chore("campaign", run_campaigns, aside=True, stop=stop_campaigns),
     Chore("overdue", carry_out, aside=True, stop=stop_carrying_out),
+    Chore("site", resume_lanes, aside=True, stop=stop_resuming),
     Chore("prune", prune),
     Chore("roll_up", roll_up),
     Chore("count", count),
@@ -141,6 +143,8 @@ def _note(names: list[str], *, failed: bool, error: str = "") -> None:
 def _allowed(name: str) -> bool:
     if BARRIER.acting:
         return True
+    if BARRIER.standing_by:
+        return False  # the active site does them; and if that is silent, somebody should notice
     return name in (IN_REHEARSAL if BARRIER.open else IN_QUARANTINE)
 
 
@@ -197,6 +201,7 @@ class Chores(threading.Thread):
             {
                 "node_id": self._node_id,
                 "name": self._node_name,
+                "site": conf().site,
                 "dispatching": False,
                 "figures": nodes.own_figures(),
                 "names": [chore.name for chore in free],

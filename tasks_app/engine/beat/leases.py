@@ -65,8 +65,8 @@ class Leases:
             run("declare_shards", {"shards": conf().SHARDS})
             self._declared = True
         ttl, asked = conf().SHARD_LEASE_SECONDS, time.monotonic()
-        asked_for = {"node_id": self._node_id, "name": self._name, "ttl": ttl, "dispatching": True, "figures": None}
-        seen = [_Look(*row) for row in run("hold_shards", asked_for)]
+        asked_for = {"node_id": self._node_id, "name": self._name, "site": conf().site, "ttl": ttl}
+        seen = [_Look(*row) for row in run("hold_shards", asked_for | {"dispatching": True, "figures": None})]
         held = [look for look in seen if look.shard is not None]
         before, self.total, next_expiry = self._fences, seen[0].shards, seen[0].next_expiry
         self._fences = {look.shard: look.fence for look in held}

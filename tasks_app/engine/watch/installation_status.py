@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from tasks_app.conf import MAIN_SITE, conf
 from tasks_app.core.phrases import counted
 from tasks_app.core.schedule import in_zone
 from tasks_app.lifecycle.installation import read_installation, stranger
@@ -36,6 +37,27 @@ class InstallationView:
     held_lanes: tuple[str, ...] = ()
     silent_since: datetime | None = None
     ordered: Ordered | None = None
+    site: str | None = MAIN_SITE  # the active one; None: nobody starts anything
+    chosen_site: str | None = None  # is being opened
+    site_epoch: int = 0
+    site_since: datetime | None = None
+    site_recovery: int | None = None  # lets the lanes of the site go on, one after the other
+
+    @property
+    def wanted_site(self) -> str | None:
+        """The one whose processes should be there; None: all are to stand by."""
+        return self.chosen_site or self.site
+
+    @property
+    def site_words(self) -> str:
+        """For the pages of a site that stands by; empty: it is the active one."""
+        if self.site == conf().site:
+            return ""
+        if self.chosen_site:
+            return f"Site {self.chosen_site!r} is being activated."
+        if self.site is None:
+            return f"All sites stand by, since {_at(self.site_since)}: nothing is started."
+        return f"This is site {conf().site!r}, which stands by; {self.site!r} is the active one."
 
     @property
     def closed(self) -> bool:
@@ -97,6 +119,11 @@ def read_view() -> InstallationView:
         tuple(row.held_lanes),
         row.silent_since,
         row.answer and Ordered(*(row.answer[name] for name in Ordered.__slots__)),
+        row.sites.active,
+        row.sites.chosen,
+        row.sites.epoch,
+        row.sites.since,
+        row.sites.recovery,
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from django.db.models import F
 from django.db.models.functions import Now
 
-from tasks_app.conf import conf
+from tasks_app.conf import MAIN_SITE, conf
 from tasks_app.core.lanes import LANES
 from tasks_app.engine.canary import CANARY, CHORE_EVERY, Canary, canaries
 from tasks_app.engine.queues import depths
@@ -49,6 +49,7 @@ class NodeView:
     up_seconds: float
     live: bool
     dispatching: bool  # a beat that renews its shards
+    site: str = MAIN_SITE
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +235,7 @@ def read_nodes() -> list[NodeView]:
             n.up.total_seconds(),
             live=n.age.total_seconds() < ttl,
             dispatching=n.renewed is not None and n.renewed.total_seconds() < lease,
+            site=n.site,
         )
         for n in rows
     ]

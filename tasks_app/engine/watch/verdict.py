@@ -12,7 +12,7 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from tasks_app.conf import conf
+from tasks_app.conf import MAIN_SITE, conf
 from tasks_app.core.phrases import milliseconds, span
 from tasks_app.engine.celery_app import command
 from tasks_app.engine.queues import key_of
@@ -105,13 +105,22 @@ def overdue_held(status: SchedulerStatus) -> Iterator[Problem]:
 # ---- who is there ----
 
 
-def nobody_dispatches(nodes: Sequence[NodeView]) -> str | None:
-    """Who is missing, in a sentence; None if a beat dispatches."""
+def nobody_dispatches(nodes: Sequence[NodeView], site: str | None = MAIN_SITE) -> str | None:
+    """Who is missing, in a sentence; None if a beat dispatches. `site` is the active one; None: there is none."""
     live = [node for node in nodes if node.live]
     if any(node.dispatching for node in live):
         return None
-    if not any(node.kind == Node.BEAT for node in live):
+    if site is None:
+        return "Nothing is dispatched: all sites stand by. `manage.py site activate NAME` says which one works."
+    beats = [node for node in live if node.kind == Node.BEAT]
+    if not beats:
         return f"Nothing is dispatched: no beat is alive. Start `{command('beat')}`."
+    if not any(node.site == site for node in beats):
+        others = ", ".join(sorted({node.site for node in beats}))
+        return (
+            f"Nothing is dispatched: no beat of the active site {site!r} is alive. Start one, or let another site take "
+            f"over with `manage.py site activate NAME`; there are beats at: {others}."
+        )
     return (
         "Nothing is dispatched: beats are alive, but none renews its shards. They can't reach the broker, or "
         "their dispatchers hang: see their logs. Restart those that log nothing."
@@ -119,12 +128,13 @@ def nobody_dispatches(nodes: Sequence[NodeView]) -> str | None:
 
 
 def no_dispatcher(status: SchedulerStatus) -> Iterator[Problem]:
-    if missing := nobody_dispatches(status.nodes):
+    if missing := nobody_dispatches(status.nodes, status.installation.wanted_site):
         yield trouble(missing)
 
 
 def no_worker(status: SchedulerStatus) -> Iterator[Problem]:
-    if not any(node.live and node.kind == Node.WORKER for node in status.nodes):
+    site = status.installation.wanted_site
+    if not any(node.live and node.kind == Node.WORKER and site in (None, node.site) for node in status.nodes):
         yield trouble("No task can run: no worker is alive.", f"Start `{command('worker')}`.")
 
 

@@ -315,7 +315,7 @@ def _lane_paused(task: ScheduleTask) -> Reason | None:
 
 
 def _no_dispatcher() -> Reason | None:
-    missing = nobody_dispatches(read_nodes())
+    missing = nobody_dispatches(read_nodes(), read_view().wanted_site)
     return Reason(Rule.NO_DISPATCHER, missing) if missing else None
 
 

@@ -19,6 +19,7 @@ from typing import TypeVar
 from django.core.management import CommandError
 from django.db import InterfaceError, OperationalError, ProgrammingError, close_old_connections
 
+from tasks_app.conf import MAIN_SITE
 from tasks_app.core.errors import shown
 from tasks_app.core.lanes import LANES
 from tasks_app.core.phrases import counted
@@ -175,9 +176,12 @@ def _as_dict(status: SchedulerStatus) -> dict:
 
 def _as_page(status: SchedulerStatus) -> str:
     live = [node for node in status.nodes if node.live]
-    lines = ["Processes"]
+    sites = {node.site for node in live} | {status.installation.site}
+    lines = [f"Active site: {status.installation.site or 'none'}", ""] if sites != {MAIN_SITE} else []
+    lines += ["Processes"]
     lines += [
         f"  {node.kind.lower():7} {node.name:32} seen {node.seen_seconds_ago:4.1f} s ago"
+        + (f"   site {node.site}" if len(sites) > 1 else "")
         + (f"   {counted(node.slots, 'slot')}: {', '.join(node.lanes)}" if node.lanes else "")
         for node in live
     ] or ["  none"]

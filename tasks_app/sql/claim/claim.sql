@@ -6,14 +6,14 @@
 -- two dispatchers that think they hold the same shard are kept apart by the row locks.
 -- What is claimed leaves its entry in the index until nobody's snapshot needs it. `since` keeps a look from stepping over
 -- those: nothing earlier was due when the dispatcher looked last.
--- In quarantine nothing is claimed. What was due before somebody was asked about it is not, in the lanes that he was asked
+-- In quarantine nothing is claimed, nor by a site that is not the active one. What was due before somebody was asked about it is not, in the lanes that he was asked
 -- about.
 -- A solo task is a batch of its own. A lane gets no more batches than it is allowed, the longest overdue first.
 WITH wanted AS MATERIALIZED (
     SELECT w.lane, w.rows, w.lane_no,
            greatest(to_timestamp(w.since), (SELECT i.held_before FROM punctual_installation i WHERE w.lane = ANY (i.held_lanes))) AS since
     FROM unnest(%(lanes)s::text[], %(rows)s::int[], %(since)s::float8[]) WITH ORDINALITY AS w(lane, rows, since, lane_no)
-    WHERE NOT EXISTS (SELECT FROM punctual_installation i WHERE i.state = 'QUARANTINED')
+    WHERE NOT EXISTS (SELECT FROM punctual_installation i WHERE i.state = 'QUARANTINED' OR i.site IS DISTINCT FROM %(site)s)
 ), due AS MATERIALIZED (
     SELECT w.lane_no, d.spot, d.id, d.task_type, d.solo, d.due_at
     FROM wanted w

@@ -6,7 +6,7 @@ WITH due AS MATERIALIZED (
     FROM punctual_task t
     WHERE t.id = ANY (%(ids)s::bigint[]) AND t.lane = ANY (%(lanes)s::text[]) AND NOT t.limited
       AND t.due_at <= (SELECT clock_timestamp())
-      AND NOT EXISTS (SELECT FROM punctual_installation i WHERE i.state = 'QUARANTINED')
+      AND NOT EXISTS (SELECT FROM punctual_installation i WHERE i.state = 'QUARANTINED' OR i.site IS DISTINCT FROM %(site)s)
       AND NOT EXISTS (SELECT FROM punctual_installation i WHERE t.lane = ANY (i.held_lanes) AND t.due_at < i.held_before)
       AND t.shard <> ALL (ARRAY(
           SELECT l.shard FROM unnest(%(shards)s::smallint[], %(fences)s::bigint[]) AS held(shard, fence)

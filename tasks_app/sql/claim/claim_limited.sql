@@ -6,7 +6,7 @@ WITH wanted AS MATERIALIZED (
            coalesce((SELECT i.held_before FROM punctual_installation i WHERE (%(lanes)s::text[])[w.lane_no] = ANY (i.held_lanes)),
                     '-infinity') AS since
     FROM unnest(%(gate_types)s::text[], %(gate_lanes)s::int[], %(gate_rows)s::int[]) AS w(task_type, lane_no, rows)
-    WHERE NOT EXISTS (SELECT FROM punctual_installation i WHERE i.state = 'QUARANTINED')
+    WHERE NOT EXISTS (SELECT FROM punctual_installation i WHERE i.state = 'QUARANTINED' OR i.site IS DISTINCT FROM %(site)s)
 ), due AS MATERIALIZED (
     SELECT w.lane_no, d.spot, d.id, d.task_type, d.solo, d.due_at
     FROM wanted w

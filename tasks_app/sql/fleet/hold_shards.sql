@@ -2,6 +2,7 @@
 -- from those who hold more than theirs.
 -- Nobody waits for anybody (SKIP LOCKED). Shares that two newcomers take at once are made even again by the next look,
 -- and a claim needs no lease to be right.
+-- A beat of a site that is not the active one holds nothing.
 -- A beat that renewed at a moment far ahead did so before the clock was set back, and not since: its lease may have an hour
 -- to go, but counts as run out. If it is alive, it contends again within a third of its lease.
 WITH
@@ -46,6 +47,7 @@ WITH
     -- Asked again under the lock: whoever took it since the look keeps it, and its fencing number is its own.
     WHERE CASE w.found WHEN 'OWN' THEN l.holder = %(node_id)s WHEN 'FREE' THEN l.holder IS NULL
                        WHEN 'EXPIRED' THEN l.lease_until = w.lease_until ELSE TRUE END
+      AND NOT EXISTS (SELECT FROM punctual_installation i WHERE i.site IS DISTINCT FROM %(site)s)
     ORDER BY l.shard
     FOR UPDATE OF l SKIP LOCKED
 ), held AS (

@@ -9,8 +9,8 @@ here AS MATERIALIZED (
     FROM here
     WHERE punctual_node.node_id = here.node_id
 ), seen_first AS (
-    INSERT INTO punctual_node (node_id, kind, name, renewed_at, figures)
-    SELECT %(node_id)s, 'BEAT', %(name)s, CASE WHEN %(dispatching)s THEN clock_timestamp() END, %(figures)s::jsonb
+    INSERT INTO punctual_node (node_id, kind, name, site, renewed_at, figures)
+    SELECT %(node_id)s, 'BEAT', %(name)s, %(site)s, CASE WHEN %(dispatching)s THEN clock_timestamp() END, %(figures)s::jsonb
     WHERE NOT EXISTS (SELECT FROM punctual_node WHERE node_id = %(node_id)s)
     ON CONFLICT (node_id) DO NOTHING
 )

@@ -4,7 +4,8 @@
 -- A reap with nothing to reap is taken, done and not returned: that is the common case, and costs no second statement. So
 -- is the look for silence while no lease of what is away has run out, the work on campaigns while there is none, or none
 -- that another beat leaves to this one, the walk over what waits for others while nothing does, the work on what is overdue
--- while nobody has ordered any, the end of what recoveries hold while they hold nothing, the move to the past while nothing is old enough, the look for alarms while there is no rule
+-- while nobody has ordered any, the end of what recoveries hold while they hold nothing, the opening of lanes while no site was
+-- activated, the move to the past while nothing is old enough, the look for alarms while there is no rule
 -- (and none that was read for), and the sending of alerts while none waits. What this beat wants to do in any case is never
 -- idle.
 WITH
@@ -30,6 +31,8 @@ WITH
     SELECT 'overdue' WHERE NOT EXISTS (SELECT FROM punctual_installation WHERE answer IS NOT NULL)
     UNION ALL
     SELECT 'unfreeze' WHERE NOT EXISTS (SELECT FROM punctual_curb WHERE name = 'recovery')
+    UNION ALL
+    SELECT 'site' WHERE NOT EXISTS (SELECT FROM punctual_installation WHERE site_recovery IS NOT NULL)
     UNION ALL
     SELECT 'move'
     WHERE coalesce((SELECT min(finished_at) FROM punctual_batch) >= clock_timestamp() - make_interval(secs => %(keep)s), TRUE)

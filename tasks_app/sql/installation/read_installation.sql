@@ -5,7 +5,12 @@ SELECT i.uid, i.environment, i.facts::text, i.state, i.reason, i.since, i.change
        date_part('epoch', clock_timestamp()
                  - greatest(beat.at, (SELECT max(n.seen_at) FROM punctual_node n WHERE n.kind = 'BEAT')))::float8,
        (SELECT coalesce(jsonb_object_agg(s.address, date_part('epoch', clock_timestamp() - s.at)), '{}')
-        FROM punctual_sign s WHERE s.kind = 'standby')::text
+        FROM punctual_sign s WHERE s.kind = 'standby')::text,
+       i.site, i.next_site, i.site_epoch, i.site_since, i.site_recovery,
+       date_part('epoch', clock_timestamp()
+                 - greatest(beat.at, i.site_since,
+                            (SELECT max(n.seen_at) FROM punctual_node n
+                             WHERE n.kind = 'BEAT' AND n.site = coalesce(i.next_site, i.site))))::float8
 FROM punctual_installation i
 CROSS JOIN LATERAL (
     SELECT greatest(i.seen_at, (SELECT s.at FROM punctual_sign s WHERE s.kind = 'beat' AND s.address = '')) AS at

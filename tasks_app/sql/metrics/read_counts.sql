@@ -21,7 +21,8 @@ SELECT 'paused', p.lane, '', 1, NULL FROM punctual_lane_pause p
 UNION ALL
 SELECT 'paused', c.target, '', 1, NULL FROM punctual_curb c WHERE c.kind = 'lane'
 UNION ALL
-SELECT 'installation', i.state, '', (i.held_before IS NOT NULL AND i.answer IS NULL)::int, NULL FROM punctual_installation i
+SELECT 'installation', i.state, coalesce(i.site, ''), (i.held_before IS NOT NULL AND i.answer IS NULL)::int, ARRAY[i.site_epoch]
+FROM punctual_installation i
 UNION ALL
 SELECT 'canary', t.biz_key, '', extract(epoch FROM clock_timestamp() - coalesce(t.start_time, t.created_at))::float8,
        ARRAY[round(extract(epoch FROM t.repeat_after) * 1e6)]::bigint[]

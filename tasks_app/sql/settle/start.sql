@@ -3,7 +3,7 @@
 -- worker has another ticket, and so has another delivery to the same worker: there, handlers may have been called already.
 -- A first question that arrives late finds nothing either, whatever ticket it has.
 -- A batch of a lane that was paused meanwhile can't be started; the caller gives it back. In quarantine none can, nor in a
--- rehearsal.
+-- rehearsal, nor by a worker of a site that is not the active one. What it had started before, it may ask for again.
 -- Only rows still RUNNING under this very batch come along: one cancelled or rescheduled meanwhile is left out.
 -- Times come as seconds since the epoch: a thousand timestamps cost the worker ten times as much to read.
 -- A batch of which nothing is left returns one row with an empty id, so that the caller can finish it.
@@ -13,7 +13,8 @@ WITH b AS (
         lease_until = clock_timestamp() + make_interval(secs => %(lease)s)
     WHERE batch_no = %(batch_no)s AND finished_at IS NULL
       AND CASE WHEN started_at IS NULL THEN NOT EXISTS (SELECT FROM punctual_lane_pause p WHERE p.lane = punctual_batch.lane)
-                                             AND NOT EXISTS (SELECT FROM punctual_installation i WHERE i.state <> 'ACTIVE')
+                                             AND NOT EXISTS (SELECT FROM punctual_installation i
+                                                             WHERE i.state <> 'ACTIVE' OR i.site IS DISTINCT FROM %(site)s)
                ELSE %(again)s::bool AND ticket = %(ticket)s END
     RETURNING batch_no, task_type, lane, ids, started_at, allowed_at, worker
 ), late AS (

@@ -51,7 +51,7 @@ def beats(number: int) -> list[Beat]:
 
 def report(beat: Beat) -> None:
     """What the other thread of a beat does, without any chore."""
-    chores = {"names": [], "everys": [], "wanted": [], "keep": 600.0, "figures": None}
+    chores = {"names": [], "everys": [], "wanted": [], "keep": 600.0, "figures": None, "site": "main"}
     run("take_chores", {"node_id": beat.node_id, "name": "a beat", "dispatching": False, **chores})
 
 
@@ -393,7 +393,8 @@ def look_slowly(beat: Beat, meanwhile: Callable[[], dict[int, int]]) -> tuple[se
     got: set[int] = set()
 
     def look() -> None:
-        ask = {"node_id": beat.node_id, "name": "slow", "ttl": 60.0, "dispatching": True, "figures": None}
+        ask = {"node_id": beat.node_id, "name": "slow", "site": "main", "ttl": 60.0}
+        ask |= {"dispatching": True, "figures": None}
         got.update(row[2] for row in execute(slow, ask) if row[2] is not None)
         connections.close_all()
 

@@ -24,6 +24,7 @@ from tasks_app.engine.operations.quarantine import rehearse
 from tasks_app.engine.operations.quarantine import resume as resume_installation
 from tasks_app.lifecycle import hosts, installation
 from tasks_app.lifecycle.dead_letter import replay
+from tasks_app.lifecycle.installation import look
 from tasks_app.lifecycle.jobs import overrides, verbs
 from tasks_app.lifecycle.jobs.instances import OF_JOB, Fired, Firing, insert
 from tasks_app.lifecycle.jobs.planning import plan_due
@@ -33,6 +34,7 @@ from tasks_app.lifecycle.outbox import STEP, tell
 from tasks_app.lifecycle.overdue import step as step_overdue
 from tasks_app.lifecycle.reap import reap
 from tasks_app.lifecycle.release import release_children
+from tasks_app.lifecycle.site import activate, stand_by
 from tasks_app.lifecycle.start import start
 from tasks_app.lifecycle.subscriptions import resume, subscribe, suspend
 from tasks_app.models import JobDefinition, OutboxEvent, ScheduleTask, Subscription
@@ -150,6 +152,8 @@ PROVOKED: dict[str, Callable[[], object]] = {
     "subscription.resumed": lambda: resume(subscription("PAUSED").id, by()),
     "campaign.started": lambda: begun(Verb.RETRY, dead("a")),
     "campaign.finished": lambda: carried_out(begun(Verb.RETRY, dead("a"))),
+    "site.activated": lambda: look() and activate("b", by()),
+    "site.stood_by": lambda: look() and stand_by(by()),
     "article.created": draft,
     "article.edited": lambda: articles.edit_content(draft(), body="new", actor="bob"),
     "article.submitted": pending,

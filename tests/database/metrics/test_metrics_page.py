@@ -199,7 +199,7 @@ def families(token):
     """What is really served by an installation in which a little of everything has happened."""
     begin()
     nodes.report_worker(nodes.new_node_id(), "w1:7", 4, list(LANES))
-    beat = {"node_id": nodes.new_node_id(), "name": "b1:9", "figures": nodes.own_figures()}
+    beat = {"node_id": nodes.new_node_id(), "name": "b1:9", "site": "main", "figures": nodes.own_figures()}
     run("declare_shards", {"shards": 16})
     run("declare_chores", {"names": ["reap"]})
     due = {"names": ["reap"], "everys": [60.0], "wanted": [], "keep": 600.0}

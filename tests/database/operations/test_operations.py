@@ -251,6 +251,7 @@ CAUSES = {
     "overdue": (look, "UPDATE punctual_installation SET answer = '{}'"),
     "release": (lambda: None, "INSERT INTO punctual_wait (task, parent) VALUES (2, 1)"),
     "unfreeze": (a_curb_of_a_safeguard, "UPDATE punctual_curb SET name = 'recovery'"),
+    "site": (look, "UPDATE punctual_installation SET site_recovery = 1"),
     "move": (lambda: settled(started("a")), "UPDATE punctual_batch SET finished_at = now() - interval '1 hour'"),
     "alarm": (a_rule_that_is_off, "UPDATE punctual_alarm_rule SET enabled = TRUE"),
     "alert": (an_alert_that_was_sent, "UPDATE punctual_alarm_alert SET done_at = NULL"),
@@ -261,7 +262,7 @@ def taken(*wanted: str) -> list[str]:
     """Of the chores that may be idle, those that a beat is given to do if all of them are due."""
     run("declare_chores", {"names": list(CAUSES)})
     MaintenanceEntry.objects.update(next_at="2020-01-01T00:00:00Z")
-    beat = {"node_id": nodes.new_node_id(), "name": "beat-1", "dispatching": False, "figures": None}
+    beat = {"node_id": nodes.new_node_id(), "name": "beat-1", "site": "main", "dispatching": False, "figures": None}
     due = {"names": list(CAUSES), "everys": [60.0] * len(CAUSES), "wanted": list(wanted), "keep": 600.0}
     found = [name for (name,) in run("take_chores", beat | due)]
     assert not MaintenanceEntry.objects.filter(next_at__year=2020).exists()

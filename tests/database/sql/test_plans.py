@@ -60,6 +60,8 @@ from tasks_app.lifecycle.past import move_batches, move_strays
 from tasks_app.lifecycle.progress import Told, forget_progress, tell_progress
 from tasks_app.lifecycle.reap import reap, rescue_stranded
 from tasks_app.lifecycle.release import release_children, walk
+from tasks_app.lifecycle.site import activate as activate_site
+from tasks_app.lifecycle.site import open_chosen, resume_step
 from tasks_app.lifecycle.start import start
 from tasks_app.lifecycle.taken_back import SeenTask, SettledBatch, ToldRow, note_lost_batches, note_lost_events
 from tasks_app.lifecycle.turns import give_turns, to_decide
@@ -190,9 +192,9 @@ def look_for(**wanted: object) -> Callable[[], object]:
 
 def take_chores() -> None:
     names = ["reap", "lose", "campaign", "alarm", "alert"]
-    given = {"node_id": uuid4(), "name": "test", "dispatching": False, "figures": None, "wanted": [], "keep": DAY}
+    given = {"node_id": uuid4(), "name": "test", "site": "main", "dispatching": False, "figures": None}
     sql.run("declare_chores", {"names": names})
-    given |= {"names": names, "everys": [1.0] * len(names)}
+    given |= {"names": names, "everys": [1.0] * len(names), "wanted": [], "keep": DAY}
     assert ("campaign",) not in sql.run("take_chores", given)
 
 
@@ -245,6 +247,14 @@ def expire_some() -> None:
     quarantine("a test")
     resume_installation(Answer.checked("expire", older_seconds=0.0), operator())
     assert step_overdue(20).tasks >= 0
+
+
+def choose_a_site() -> None:
+    """All of a choice, and the first lanes going on."""
+    look_at_installation()
+    row = activate_site("b", operator())
+    assert open_chosen(row) == []
+    assert not resume_step()
 
 
 def look_for_lost() -> None:
@@ -303,6 +313,7 @@ DOES = {
     "what a failover took back": look_for_lost,
     "what is overdue": lambda: preview_overdue(most=50),
     "expire": expire_some,
+    "activate a site": choose_a_site,
     "replay": replay_some,
     "plan a graph": plan_a_graph,
     "release": release_a_graph,

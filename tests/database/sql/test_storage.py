@@ -126,6 +126,7 @@ def test_a_claim_reads_what_is_due_and_not_what_is_planned():
             "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) " + _text("claim"),
             {
                 "lanes": ["default"],
+                "site": "main",
                 "rows": [50],
                 "since": [float("-inf")],
                 "allowed": [10],

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import NamedTuple
 
-from tasks_app.core.recovery import LIMITS, WORDS, Step
+from tasks_app.core.recovery import WORDS, Step
 from tasks_app.database import atomic
 from tasks_app.lifecycle import recovery as row_of
 from tasks_app.models import Recovery
@@ -67,21 +67,8 @@ def _do(course: Course, step: Step) -> None:
 
 
 def _note(course: Course, step: Step, begun: datetime, done: Done) -> None:
-    recovery, now = course.recovery, _now()
-    first = (recovery.steps.get(step) or {}).get("begun_at")  # a run before this one may have begun it
-    after = (now - recovery.began_at).total_seconds()
-    told = {
-        "begun_at": first or begun.isoformat(),
-        "done_at": now.isoformat(),
-        "seconds": round((now - begun).total_seconds(), 3),
-        "after_seconds": round(after, 3),
-        "limit_seconds": 60 * LIMITS[step],
-        "met": after <= 60 * LIMITS[step],
-        "run": recovery.runs,
-        "words": done.words,
-        **done.figures,
-    }
-    row_of.note_done(recovery, step, told, course.operator, **done.sums)
+    told = row_of.timed(course.recovery, step, begun, _now(), done.words) | done.figures
+    row_of.note_done(course.recovery, step, told, course.operator, **done.sums)
 
 
 def _now() -> datetime:

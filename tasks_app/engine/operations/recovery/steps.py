@@ -28,7 +28,6 @@ from tasks_app.core.scans import Finding
 from tasks_app.database import atomic, on_commit
 from tasks_app.engine.beat.compensation import compensate
 from tasks_app.engine.beat.relay.reader import Cursor, pending, wanted_by
-from tasks_app.engine.canary import CANARY
 from tasks_app.engine.doctor.checks import OF_LIVE
 from tasks_app.engine.doctor.examine import examine
 from tasks_app.engine.operations.campaigns import Pace
@@ -42,14 +41,12 @@ from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.away import lose
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.reap import reap, rescue_stranded
-from tasks_app.lifecycle.shards import all_shards
+from tasks_app.lifecycle.recovery import overdue_in
 from tasks_app.models import LanePause, Recovery, Subscription
 from tasks_app.sql import run
 
 PATIENCE_SECONDS = 60.0  # for beats to take the shards, and for each lane to catch up
 LOOK_SECONDS = 0.5
-OVERDUE_SECONDS = 2.0  # a task that could have started so long ago counts as late
-COUNT_BOUND = 1_000  # due tasks of a shard and lane that are counted
 EVENTS_BOUND = 1_000_000  # events of a subscription that are counted
 AT_ONCE = 1_000  # batches, or tasks that are away, in one statement
 
@@ -177,14 +174,6 @@ def foresee_resume(course: Course) -> str:
     late = {lane: overdue_in(lane) for lane in IN_TURN}
     told = ", ".join(f"{lane} ({late[lane]:,} overdue)" for lane in IN_TURN)
     return f"Lanes would go on one after the other: {told}."
-
-
-def overdue_in(lane: str) -> int:
-    """Counted up to a bound in each shard; 0 if somebody has paused the lane: that is no lateness."""
-    if LanePause.objects.filter(lane=lane).exists():
-        return 0
-    asked = {"lane": lane, "shards": all_shards(), "bound": COUNT_BOUND, "canary": CANARY, "late": OVERDUE_SECONDS}
-    return run("overdue_in", asked)[0][0]
 
 
 # ---- reap, doctor ----
