@@ -64,6 +64,8 @@ def _worse(run: Run, last: Run, tolerance: float) -> Iterable[str]:
     elif now is not None and then is not None and now > then * (1 + tolerance) + SLACK_SECONDS:
         yield f"{run['drill']}: {now:g} s until all was well, and {then:g} s on {last['at'][:10]}"
     for name, words in COUNTS.items():
+        if run.get("rpo_limit_s") and name == "lost":
+            continue  # its RPO says how much
         if run.get(name, 0) > last.get(name, 0):
             yield f"{run['drill']}: {words} {run[name]:,}, and {last.get(name, 0):,} on {last['at'][:10]}"
     if run.get("rpo_s", 0.0) > last.get("rpo_s", 0.0) * (1 + tolerance) + run.get("rpo_limit_s", 0.0) / 2:

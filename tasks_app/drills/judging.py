@@ -47,6 +47,7 @@ class Evidence:
     effects: Mapping[str, int]  # rows that handlers left in the database, by key
     calls: Mapping[str, int] = field(default_factory=dict)  # of handlers, by key: a run that was cut off counts, too
     rest_lost: int = 0  # of the tasks that only lie there
+    events_due: frozenset[str] = frozenset()  # that must have been told by now
     events_told: frozenset[str] = frozenset()  # to the subscriber
     events_kept: frozenset[str] = frozenset()  # in the outbox of the database at the end
     broken_rules: int = 0
@@ -140,10 +141,11 @@ def judge(evidence: Evidence, limits: Limits) -> Figures:
     _, after = back_at(evidence.mark, [wait for waits in late.values() for wait in waits])
     times = list(by_lane.values())
     rto = None if not times or None in times else max(time for time in times if time is not None)
-    lost = sum(_is_lost(key, one, evidence) for key, one in expected.items()) + evidence.rest_lost
+    lost = sum(_is_lost(key, one, evidence) for key, one in expected.items())
+    lost += evidence.rest_lost + len(evidence.gone)
     lost += sum(not evidence.effects.get(one.key) for one in evidence.done if one.key not in evidence.undone)
     doubled = _doubled(evidence)
-    untold, gone = evidence.events_kept - evidence.events_told, evidence.events_told - evidence.events_kept
+    untold, gone = evidence.events_due - evidence.events_told, evidence.events_told - evidence.events_kept
     figures = Figures(
         rto_s=rto,
         rto_by_lane=by_lane,
@@ -194,8 +196,8 @@ def _missed(figures: Figures, evidence: Evidence, limits: Limits) -> Iterable[st
         yield f"{words}, and the limit is {limits.in_flight:g} s"
     if figures.rpo_s > limits.rpo:
         yield f"what was committed {figures.rpo_s:g} s before is lost, and the limit is {limits.rpo:g} s"
-    if figures.lost:
-        yield f"{figures.lost:,} tasks or effects that were committed are lost"
+    if unexplained := figures.lost - len(evidence.gone):
+        yield f"{unexplained:,} tasks or effects that were committed are lost"
     if figures.events_lost:
         yield f"{figures.events_lost:,} events are lost"
     if figures.duplicates:

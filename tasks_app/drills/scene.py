@@ -135,13 +135,13 @@ class Scene:
         return time.time()
 
     def drain(self, ended: float) -> None:
-        """Until all that is due has run, or nothing more is to be expected; and all of it was told."""
+        """Until all that was due has run, or nothing more is to be expected."""
         deadline = time.monotonic() + DRAIN_SECONDS
         while time.monotonic() < deadline:
             self.pause(LOOK_SECONDS)
             began = first_runs(self.done)
             expected = {key: one for key, one in self.load.asked.items() if key not in self.gone}
-            if all(key in began for key, one in expected.items() if one.due <= ended) and not self._untold():
+            if all(key in began for key, one in expected.items() if one.due <= ended):
                 return
             self._witness(expected)
 
@@ -163,8 +163,10 @@ class Scene:
     # What is found at the end.
 
     def evidence(self, mark: float, ended: float) -> Evidence:
-        self.read()
-        kept = self._kept_events()
+        due = self._kept_events()  # tasks go on to run, and tell more; these must be told
+        deadline = time.monotonic() + DRAIN_SECONDS
+        while due - self.told and time.monotonic() < deadline:
+            self.pause(LOOK_SECONDS)
         return Evidence(
             mark=mark,
             ended=ended,
@@ -174,8 +176,9 @@ class Scene:
             effects=self.effects(),
             calls={key: len(pids) for key, pids in self.calls.items()},
             rest_lost=self.rest - self._rest(),
+            events_due=due,
             events_told=frozenset(self.told),
-            events_kept=kept,
+            events_kept=self._kept_events(),
             broken_rules=self._broken_rules(),
             in_flight=self.in_flight,
             gone=frozenset(self.gone),
@@ -208,13 +211,6 @@ class Scene:
             " WHERE o.created_at >= (SELECT min(since) FROM punctual_subscription)"
         )
         return frozenset(f"{row}-{place}" for row, count in rows for place in range(1, count + 1))
-
-    def _untold(self) -> bool:
-        try:
-            return bool(self._kept_events() - self.told)
-        except (DatabaseError, InterfaceError):
-            close_connections()
-            return True
 
     def _broken_rules(self) -> int:
         if self.rest > CHECKED_TASKS:

@@ -43,7 +43,7 @@ def test_only_the_newest_run_under_the_same_load_is_compared_with():
         ({"lost": 1}, "worker: lost 1, and 0 on 2026-11-01"),
         ({"duplicates": 2}, "worker: effects doubled 2, and 0 on 2026-11-01"),
         ({"events_lost": 3}, "worker: events lost 3, and 0 on 2026-11-01"),
-        ({"rpo_s": 0.4, "rpo_limit_s": 1.0}, None),
+        ({"rpo_s": 0.4, "rpo_limit_s": 1.0, "lost": 6}, None),
         ({"rpo_s": 0.6, "rpo_limit_s": 1.0}, "worker: 0.6 s lost, and 0 s on 2026-11-01"),
     ],
 )
