@@ -12,7 +12,7 @@ from tasks_app.sql import execute
 from .journal import append
 from .words import EFFECTS, REST, SLOW, TICK
 
-WORK_SECONDS = 0.01
+WORK_SECONDS = 0.002
 
 
 @handler(TICK, transactional=True, timeout=20)
