@@ -597,6 +597,8 @@ def test_the_examples_of_the_checkout_and_of_the_page_can_be_applied(apply, tmp_
 
     assert apply(example.replace("DEMO_FLAKY", "T_QUIET"))[1][-1] == "Applied examples/jobs.yaml: 4 created."
     assert apply(block)[1][-1] == "Applied shop/jobs.yaml: 2 created."
+    drills = (ROOT / "examples" / "drills.yaml").read_text().replace("OPS_DRILL", "T_QUIET")
+    assert apply(drills)[1][-1] == "Applied drills.yaml: 1 created."
     assert [one.name for one in read(str(program)).jobs] == ["stock berlin", "stock lisbon", "invoices"]
 
 

@@ -1,0 +1,220 @@
+"""The stack of a drill: servers and data of its own, gone at the end; and the beats and workers that run on it.
+
+It is made from nothing: no address and no variable of the installation gets here. There is one in a process,
+whose Django it sets up.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tasks_app import embedded
+from tasks_app.embedded import EmbeddedError
+from tasks_app.embedded.postgres import NAME, PORT
+from tasks_app.embedded.processes import spawn, wait_until
+from tasks_app.embedded.standby import Standby
+
+VARIABLE, SETTINGS = "PUNCTUAL_DRILL", "tasks_app.drills.settings"
+READY_SECONDS = 120.0
+STOP_SECONDS = 15.0
+LOOK_SECONDS = 0.1
+BEATS, WORKERS, SLOTS = 2, 2, 2
+QUIET = ("--without-gossip", "--without-mingle", "--without-heartbeat")
+# All that a process of a stack gets of our environment; above all, no address of a database or of Redis.
+KEPT = ("PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "VIRTUAL_ENV", "TZ")
+
+
+def bare_environment(given: Mapping[str, str]) -> dict[str, str]:
+    """What a process needs to find its programs and our code, and nothing else of the environment."""
+    ours = str(Path(__file__).resolve().parents[2])
+    path = dict.fromkeys([ours, *(one for one in given.get("PYTHONPATH", "").split(os.pathsep) if one)])
+    return {name: given[name] for name in KEPT if name in given} | {"PYTHONPATH": os.pathsep.join(path)}
+
+
+@dataclass
+class Member:
+    """A process of ours, with all that it starts."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+
+    @property
+    def alive(self) -> bool:
+        return self.process.poll() is None
+
+    def signal(self, number: int) -> None:
+        """To it and to its children."""
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, number)
+
+    def kill(self) -> None:
+        """As if its machine had lost power."""
+        self.signal(signal.SIGKILL)
+        self.process.wait()
+
+    def has(self, pid: int) -> bool:
+        with suppress(OSError):
+            return os.getpgid(pid) == self.process.pid
+        return False
+
+
+@dataclass
+class Stack:
+    folder: Path
+    services: embedded.Services
+    standby: Standby | None
+    given: dict[str, object]  # what settings.py reads
+    members: dict[str, Member] = field(default_factory=dict)
+
+    @property
+    def beats(self) -> list[Member]:
+        return [one for name, one in self.members.items() if name.startswith("beat")]
+
+    @property
+    def workers(self) -> list[Member]:
+        return [one for name, one in self.members.items() if name.startswith("worker")]
+
+    def start_fleet(self) -> None:
+        """Beats and workers, and return when all of them have reported themselves."""
+        for number in range(1, BEATS + 1):
+            self.run(f"beat-{number}", "-m", "celery", "--quiet", "-A", "tasks_app", "beat")
+        for number in range(1, WORKERS + 1):
+            options = (f"--concurrency={SLOTS}", "-n", f"worker-{number}@drill", *QUIET)
+            self.run(f"worker-{number}", "-m", "celery", "--quiet", "-A", "tasks_app", "worker", *options)
+        pids = {str(one.process.pid) for one in (*self.beats, *self.workers)}
+        self.wait(lambda: pids <= self._reported(), "beats and workers that report themselves")
+
+    def run(self, name: str, *arguments: str) -> Member:
+        """A Python process of this stack, of this name; an earlier one of that name is forgotten."""
+        with (self.folder / f"{name}.log").open("a") as log:
+            process = spawn(
+                [sys.executable, *arguments],
+                death_signal=signal.SIGTERM,
+                cwd=self.folder,
+                env=self.env(),
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+        self.members[name] = Member(name, process)
+        return self.members[name]
+
+    def env(self) -> dict[str, str]:
+        return bare_environment(os.environ) | {"DJANGO_SETTINGS_MODULE": SETTINGS, VARIABLE: json.dumps(self.given)}
+
+    def lead_to(self, sockets: Path) -> None:
+        """The database is another one from now on, here and for the processes that are started."""
+        from tasks_app.database import close_connections, our_connection, our_settings
+
+        self.given["hosts"] = str(sockets)
+        our_settings()["HOST"] = str(sockets)
+        close_connections()
+        our_connection().settings_dict["HOST"] = str(sockets)
+
+    def wait(self, condition: Callable[[], object], what: str, seconds: float = READY_SECONDS) -> None:
+        deadline = time.monotonic() + seconds
+        while not condition():
+            if time.monotonic() > deadline:
+                raise EmbeddedError(f"Waited {seconds:g} s in vain for {what}.\n{self.logs()}")
+            time.sleep(LOOK_SECONDS)
+
+    def kill_fleet(self) -> None:
+        for one in (*self.beats, *self.workers):
+            one.kill()
+
+    def stop(self) -> None:
+        for one in self.members.values():
+            one.signal(signal.SIGCONT)
+            with suppress(ProcessLookupError):
+                one.process.terminate()
+        wait_until(lambda: not any(one.alive for one in self.members.values()), STOP_SECONDS)
+        for one in self.members.values():
+            one.kill()
+        self.members.clear()
+
+    def logs(self) -> str:
+        files = sorted(self.folder.glob("*.log"))
+        return "\n".join(f"--- {path.name}\n{path.read_text(errors='replace')[-1500:]}" for path in files)
+
+    def _reported(self) -> set[str]:
+        from tasks_app.models import Node
+
+        return {name.rpartition(":")[2] for name in Node.objects.values_list("name", flat=True)}
+
+
+@contextmanager
+def drill_stack(punctual: Mapping[str, object], *, standby: bool = False, backup: bool = False) -> Iterator[Stack]:
+    """Servers that answer, Django set up, the tables made; all of it is gone at the end."""
+    with tempfile.TemporaryDirectory(prefix="punctual-drill-") as name:
+        folder = Path(name)
+        folder.chmod(0o711)  # the account of a restored server has to pass through
+        services = embedded.start(folder / "home")
+        second = Standby(services.postgres, folder / "standby") if standby else None
+        stack = None
+        try:
+            if second is not None:
+                second.follow()
+                second.be_synchronous()
+            stack = Stack(folder, services, second, _given(folder, services, second, punctual, backup))
+            _set_up(stack)
+            yield stack
+        finally:
+            if stack is not None:
+                stack.stop()
+                _close_connections()
+            if second is not None:
+                second.discard()
+            services.discard()
+
+
+def _given(
+    folder: Path, services: embedded.Services, standby: Standby | None, punctual: Mapping[str, object], backup: bool
+) -> dict[str, object]:
+    places = [folder / "place-a", folder / "place-b"] if backup else []
+    for place in places:
+        place.mkdir()
+    servers = [services.postgres, *([standby] if standby else [])]
+    return {
+        "folder": str(folder),
+        "name": NAME,
+        "user": NAME,
+        "hosts": ",".join(str(one.sockets) for one in servers),
+        "port": PORT,
+        "redis_url": services.redis_url,
+        "secret_key": secrets.token_urlsafe(32),
+        "punctual": dict(punctual),
+        "backup_urls": [str(place) for place in places],
+        "backup_spool": str(folder / "spool"),
+    }
+
+
+def _set_up(stack: Stack) -> None:
+    for name in set(os.environ) - set(stack.env()):
+        del os.environ[name]
+    os.environ.update(stack.env())
+    import django
+    from django.core.management import call_command
+
+    django.setup()
+    from tasks_app.sql import execute
+
+    from .words import EFFECTS
+
+    call_command("migrate", verbosity=0)
+    execute(f"CREATE TABLE {EFFECTS} (key text NOT NULL)")
+
+
+def _close_connections() -> None:
+    from tasks_app.database import close_connections
+
+    close_connections()

@@ -1,0 +1,13 @@
+"""Who is told of everything, and writes it down outside of the database."""
+
+from django.conf import settings
+
+from tasks_app.client import Event, subscriber
+
+from .journal import append
+from .words import SUBSCRIBER
+
+
+@subscriber(SUBSCRIBER)
+def note(events: list[Event]) -> None:
+    append(settings.DRILL_FOLDER, "events", "\n".join(event.id for event in events))

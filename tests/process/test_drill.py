@@ -1,0 +1,87 @@
+"""A real drill: a beat of a temporary stack is killed, and the installation that it was run in hears nothing of it."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tasks_app.embedded import processes
+from tests.support.stack import ROOT
+from tests.support.wait import wait_until
+
+pytestmark = pytest.mark.scale
+SECONDS = 170
+
+
+@pytest.fixture
+def installation() -> Iterator[tuple[dict[str, str], list[socket.socket]]]:
+    """The environment of an installation, and the doors of its database and its Redis."""
+    with ExitStack() as ending:
+        doors = [ending.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(2)]
+        for door in doors:
+            door.setblocking(False)
+        database, redis = (door.getsockname()[1] for door in doors)
+        urls = {
+            "DATABASE_URL": f"postgresql://somebody:secret@127.0.0.1:{database}/theirs",
+            "REDIS_URL": f"redis://127.0.0.1:{redis}/0",
+        }
+        yield os.environ | urls | {"PUNCTUAL_SHARD_LEASE_SECONDS": "3"}, doors
+
+
+def start(env: dict[str, str], folder: Path, *words: str) -> subprocess.Popen:
+    return subprocess.Popen(
+        [sys.executable, "manage.py", "drill", *words, "--report", str(folder), "--tasks", "100", "--rate", "20"],
+        cwd=ROOT,
+        env=env | {"TMPDIR": str(folder)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def nobody_came(doors: list[socket.socket]) -> bool:
+    for door in doors:
+        try:
+            door.accept()
+        except BlockingIOError:
+            continue
+        return False
+    return True
+
+
+def test_a_killed_beat_costs_time_and_nothing_else_and_the_installation_hears_nothing_of_it(installation, tmp_path):
+    env, doors = installation
+    out, err = start(env, tmp_path, "dispatcher", "--json").communicate(timeout=SECONDS)
+
+    found = json.loads(out)
+    assert (found["drill"], found["met"]) == ("dispatcher", True), err
+    assert (found["lost"], found["duplicates"], found["events_lost"]) == (0, 0, 0)
+    assert 0 < found["rto_s"] <= 10
+    assert set(found["rto_by_lane"]) == {"critical", "high", "default", "low"}
+    assert found["ran"] > 100
+    assert nobody_came(doors)
+    assert "kill -9 of beat" in err and "secret" not in err
+    assert {path.name for path in tmp_path.iterdir()} == {"history.jsonl", "report.md", "report.svg"}
+
+
+def test_ctrl_c_ends_the_temporary_stack_and_leaves_nothing(installation, tmp_path):
+    env, doors = installation
+    drill = start(env, tmp_path, "worker")
+    try:
+        wait_until(lambda: next(tmp_path.glob("punctual-drill-*/home/stack.json"), None), timeout=60)
+        [folder] = tmp_path.glob("punctual-drill-*")
+        drill.send_signal(signal.SIGINT)
+        _, err = drill.communicate(timeout=60)
+    finally:
+        drill.kill()
+
+    assert (drill.returncode, "Ending the temporary stack" in err) == (130, True)
+    assert not folder.exists() and not processes.mention(folder)
+    assert nobody_came(doors) and list(tmp_path.iterdir()) == []
