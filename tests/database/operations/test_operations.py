@@ -222,6 +222,7 @@ CAUSES = {
     "release": (lambda: None, "INSERT INTO punctual_wait (task, parent) VALUES (2, 1)"),
     "move": (lambda: settled(started("a")), "UPDATE punctual_batch SET finished_at = now() - interval '1 hour'"),
     "alarm": (a_rule_that_is_off, "UPDATE punctual_alarm_rule SET enabled = TRUE"),
+    "chain": (lambda: None, "INSERT INTO punctual_audit_unchained (entry_id, created_at) VALUES (1, now())"),
     "alert": (an_alert_that_was_sent, "UPDATE punctual_alarm_alert SET done_at = NULL"),
 }
 
