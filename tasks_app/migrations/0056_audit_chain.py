@@ -12,8 +12,6 @@ BEGIN
     INSERT INTO punctual_audit_unchained (entry_id, created_at) SELECT id, created_at FROM added ON CONFLICT DO NOTHING;
     RETURN NULL;
 END $$;
-CREATE TRIGGER punctual_audit_entry_waits AFTER INSERT ON punctual_audit_entry
-    REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION punctual_audit_entry_waits();
 
 CREATE FUNCTION punctual_audit_link_stays() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -28,6 +26,10 @@ CREATE TRIGGER punctual_audit_link_stays BEFORE DELETE ON punctual_audit_link
     FOR EACH ROW EXECUTE FUNCTION punctual_audit_link_stays();
 CREATE TRIGGER punctual_audit_link_unchanged BEFORE UPDATE OR TRUNCATE ON punctual_audit_link
     FOR EACH STATEMENT EXECUTE FUNCTION punctual_audit_link_stays();
+"""
+WAITS = """
+CREATE OR REPLACE TRIGGER punctual_audit_entry_waits AFTER INSERT ON punctual_audit_entry
+    REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION punctual_audit_entry_waits();
 """
 RESET = """
 DROP TRIGGER punctual_audit_link_unchanged ON punctual_audit_link;
@@ -154,5 +156,5 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.RunSQL(VACUUM, migrations.RunSQL.noop),
-        migrations.RunSQL(PATH + SET + BACK, RESET),
+        migrations.RunSQL(PATH + SET + WAITS + BACK, RESET),
     ]

@@ -23,6 +23,7 @@ from tasks_app.engine.operations import lanes
 from tasks_app.engine.operations.campaigns import start_matching
 from tasks_app.engine.watch.browse import Filter
 from tasks_app.engine.watch.status import read_status
+from tasks_app.lifecycle.audit_chain import chain
 from tasks_app.lifecycle.campaigns import verbs as campaigns
 from tasks_app.lifecycle.limited import Wanted, claim_limited, declare_limits
 from tasks_app.lifecycle.operate import Verb
@@ -242,6 +243,7 @@ def taken(*wanted: str) -> list[str]:
 def test_a_chore_is_idle_until_there_is_something_to_do_for_it(name):
     nearly, there = CAUSES[name]
     nearly()
+    chain()
     assert taken() == []
     assert MaintenanceEntry.objects.get(name=name).done_at is not None
 
@@ -256,6 +258,7 @@ def test_what_no_table_shows_is_done_because_the_beat_wants_it():
 
 def test_the_position_of_alarms_is_forgotten_once_after_the_last_rule():
     a_rule_that_is_off()
+    chain()
     run("begin_reader", {})
 
     assert taken() == ["alarm"]

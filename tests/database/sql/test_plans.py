@@ -118,6 +118,7 @@ EXPECTED_TO_GROW = {
     "roll_up": "the minutes since the last one that is there; run below",
     "status_minutes": "the last hour; run below",
     "status_sample": "a share of the pages that gets smaller with the table",
+    "trim_trails": "the places of a trail whose months were dropped, in an index by tenant; once a month",
     "take_chores": "whether there is a campaign that runs, in an index of those; run below",
 }
 
