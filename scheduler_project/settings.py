@@ -183,6 +183,9 @@ PUNCTUAL = {
     "METRICS_ALLOW": env.networks("METRICS_ALLOW", ""),
     "SECRET_KEYS": env.listed("PUNCTUAL_SECRET_KEYS", ""),
     "SECRET_KEYS_FILE": os.environ.get("PUNCTUAL_SECRET_KEYS_FILE", ""),
+    "AUDIT_KEYS": env.listed("PUNCTUAL_AUDIT_KEYS", ""),
+    "AUDIT_KEYS_FILE": os.environ.get("PUNCTUAL_AUDIT_KEYS_FILE", ""),
+    "AUDIT_ANCHOR_URLS": env.listed("PUNCTUAL_AUDIT_ANCHOR_URLS", ""),
 }
 for _name in (
     "DISPATCH_LEASE_SECONDS",

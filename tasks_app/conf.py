@@ -9,7 +9,7 @@ from typing import ClassVar
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS
 
-from .core import allow_list, archive_url, events, keyring, networks, redis_url, retry_budget
+from .core import allow_list, archive_url, audit_keys, events, keyring, networks, redis_url, retry_budget
 from .core.errors import InvalidConfiguration, nearest, shown
 from .core.retention import DEFAULT_CLASS, RetentionClass, problems_of
 from .core.safeguard_options import problems_of as wrong_safeguards
@@ -160,6 +160,12 @@ class Conf(Section):
     PRUNE_SECONDS: float = 60.0
     VACUUM_HELD_SECONDS: float = 1_800.0  # who keeps vacuum from cleaning for longer is told; eight times: in alarm
 
+    # The audit trail: what signs it, and where that is kept.
+    AUDIT_KEYS: tuple[object, ...] = field(default=(), repr=False)  # the first private one signs, all verify
+    AUDIT_KEYS_FILE: str = ""  # more of them, one a line
+    AUDIT_ANCHOR_URLS: tuple[str, ...] = field(default=(), repr=False)  # folders, s3://bucket/prefix, or https://…
+    AUDIT_ANCHOR_SECONDS: float = 3_600.0  # between two anchors
+
     # Backups: base backups and the write-ahead log, in one place or more.
     BACKUP_URLS: tuple[str, ...] = ()  # folders, or s3://bucket/prefix; empty: `manage.py backup` does nothing
     BACKUP_SPOOL: str = ""  # the folder in which the log arrives before it is taken to the places
@@ -286,6 +292,7 @@ class Conf(Section):
                 "as 'b'."
             )
         yield from keyring.problems_of(self.SECRET_KEYS)
+        yield from self._wrong_audit()
         if self.KEEP_OUTBOX_MOST_DAYS < self.KEEP_OUTBOX_DAYS:
             yield (
                 f'PUNCTUAL["KEEP_OUTBOX_MOST_DAYS"] is {self.KEEP_OUTBOX_MOST_DAYS:g} but KEEP_OUTBOX_DAYS is '
@@ -336,6 +343,24 @@ class Conf(Section):
             yield (
                 f'PUNCTUAL["BATCH_UNSEEN"] is {self.BATCH_UNSEEN} but BATCH_MAX is {self.BATCH_MAX}; '
                 "the first batch of a type can't be larger than any batch. Lower it."
+            )
+
+    def _wrong_audit(self):
+        yield from audit_keys.problems_of(self.AUDIT_KEYS)
+        setting = 'PUNCTUAL["AUDIT_ANCHOR_URLS"]'
+        for number, url in enumerate(self.AUDIT_ANCHOR_URLS, start=1):
+            if not isinstance(url, str):
+                yield f"{setting} has {shown(url)}; each must be a string."
+            elif re.match(r"https?://", url):
+                if not re.fullmatch(r"https?://[^\s/?#]+(/[^\s#]*)?", url):
+                    # Not its value: the path may be all the secret there is.
+                    yield f"{setting}: entry {number} can't be called; it must be like https://audit.example.com/in."
+            else:
+                yield from archive_url.problems_of(url, setting)
+        if self.AUDIT_ANCHOR_URLS and not (self.AUDIT_KEYS or self.AUDIT_KEYS_FILE):
+            yield (
+                f"{setting} is set, but no key signs anchors. Make one with `manage.py audit keys --new`, "
+                'and put it into PUNCTUAL["AUDIT_KEYS"] or the file that AUDIT_KEYS_FILE names.'
             )
 
     def _wrong_backup(self):
@@ -441,6 +466,7 @@ _RANGES = {
     "METRICS_TYPES": Range(1, 2_000, or_zero=True),
     "METRICS_TENANTS": Range(1, 2_000, or_zero=True),
     "RUN_LEASE_SECONDS": Range(1.0, 7 * 86_400.0),
+    "AUDIT_ANCHOR_SECONDS": Range(1.0, 7 * 86_400.0),
     "BACKUP_EVERY_HOURS": Range(1 / 60, 744.0, or_zero=True),
     "BACKUP_KEEP": Range(1, 10_000),
     "TRACE_SHARE": Range(0.000_001, 1.0, or_zero=True),

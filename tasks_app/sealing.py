@@ -1,6 +1,6 @@
 """seal and unseal with this installation's keys: PUNCTUAL["SECRET_KEYS"], or a key made from Django's SECRET_KEY."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -8,6 +8,8 @@ from django.conf import settings
 from django.core.signals import setting_changed
 
 from .conf import conf
+from .core.audit_keys import AuditKeys, key_of
+from .core.audit_keys import problems_of as audit_problems
 from .core.errors import InvalidConfiguration
 from .core.keyring import Keyring, MasterKey, derived_key, local_key, problems_of
 
@@ -32,16 +34,22 @@ def keys_are_named() -> bool:
     return bool(conf().SECRET_KEYS or conf().SECRET_KEYS_FILE)
 
 
+@cache
+def audit_keys() -> AuditKeys:
+    """What signs and verifies anchors and exports of the audit trail: PUNCTUAL["AUDIT_KEYS"], and those in a file."""
+    return AuditKeys(key_of(key) for key in [*conf().AUDIT_KEYS, *_keys_in_file("AUDIT_KEYS_FILE", audit_problems)])
+
+
 def _named_keys() -> Iterator[MasterKey]:
-    for key in [*conf().SECRET_KEYS, *_keys_in_file()]:
+    for key in [*conf().SECRET_KEYS, *_keys_in_file("SECRET_KEYS_FILE", problems_of)]:
         yield local_key(key) if isinstance(key, str) else key
 
 
-def _keys_in_file() -> list[str]:
-    place = conf().SECRET_KEYS_FILE
+def _keys_in_file(setting: str, problems_of: Callable[[list[str], str], Iterable[str]]) -> list[str]:
+    place = getattr(conf(), setting)
     if not place:
         return []
-    where = f'PUNCTUAL["SECRET_KEYS_FILE"], {place}'
+    where = f'PUNCTUAL["{setting}"], {place}'
     try:
         lines = [line.strip() for line in Path(place).read_text().splitlines()]
     except (OSError, UnicodeDecodeError) as error:
@@ -61,6 +69,7 @@ def _derived_keys() -> Iterator[MasterKey]:
 def _forget(*, setting: str, **_: object) -> None:
     if setting in ("PUNCTUAL", "SECRET_KEY", "SECRET_KEY_FALLBACKS"):
         keyring.cache_clear()
+        audit_keys.cache_clear()
 
 
 setting_changed.connect(_forget)

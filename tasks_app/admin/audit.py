@@ -9,8 +9,9 @@ from unfold.admin import ModelAdmin
 
 from tasks_app.console.site import console
 from tasks_app.engine.watch.audit_browse import page_of_entries
+from tasks_app.engine.watch.audit_status import read_audit
 from tasks_app.engine.web import people
-from tasks_app.models import AuditEntry
+from tasks_app.models import AuditEntry, AuditLink
 from tasks_app.pages.links import console_url
 from tasks_app.pages.lists import refuse_unknown
 
@@ -30,7 +31,8 @@ class AuditEntryAdmin(LookOnly, ModelAdmin):
     def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
         refuse_unknown(request, (*AuditForm.base_fields, "after", "looked"))
         context = self.admin_site.each_context(request) | {"title": "Audit entries", "opts": self.opts}
-        return TemplateResponse(request, "tasks_app/entry_list.html", context | _listed(request))
+        context |= _listed(request) | {"proof": read_audit()}
+        return TemplateResponse(request, "tasks_app/entry_list.html", context)
 
     @requires(may_view)
     def change_view(self, request: HttpRequest, object_id: str, form_url="", extra_context=None) -> HttpResponse:
@@ -38,7 +40,9 @@ class AuditEntryAdmin(LookOnly, ModelAdmin):
         if entry is None:
             raise Http404(f"There is no audit entry {object_id[:40]!r}.")
         context = self.admin_site.each_context(request) | {"title": f"Audit entry {entry.id}", "opts": self.opts}
-        return TemplateResponse(request, "tasks_app/entry.html", context | {"entry": entry, "what": _about(entry)})
+        context |= {"entry": entry, "what": _about(entry), "shows_address": people.may_be_seen_by(request.user)}
+        context |= {"link": AuditLink.objects.filter(entry=entry.id).first()}
+        return TemplateResponse(request, "tasks_app/entry.html", context)
 
 
 def _listed(request: HttpRequest) -> dict:

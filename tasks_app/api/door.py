@@ -10,7 +10,9 @@ from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lanes import URGENT_LANE
 from tasks_app.core.shedding import Kind
 from tasks_app.engine.web.door import DOOR
+from tasks_app.engine.web.people import address_of
 from tasks_app.engine.web.standby import REFUSED, STANDBY
+from tasks_app.lifecycle.audit import acting_from
 
 from .edges import largest_body
 from .problems import Problem, respond
@@ -52,7 +54,7 @@ def admitted(view: Callable, names: Mapping[str, str]) -> Callable:
         answer = _refused(request)
         if answer is not None:
             return answer
-        with DOOR.inside():
+        with DOOR.inside(), acting_from(address_of(request)):
             return view(request, *args, **kwargs)
 
     return answered

@@ -16,6 +16,7 @@ from tasks_app.core.shedding import Kind
 from tasks_app.engine.web import people
 from tasks_app.engine.web.door import DOOR, Refusal
 from tasks_app.engine.web.standby import REFUSED, RETRY_SECONDS, STANDBY
+from tasks_app.lifecycle.audit import acting_from
 from tasks_app.pages.links import console_url
 from tasks_app.pages.typed import keep
 
@@ -84,7 +85,8 @@ def _guarded(site, view: View) -> View:
     def admitted(request: HttpRequest, *args, **kwargs) -> HttpResponse:
         before = people.acting.set(lambda: request.user.get_username())
         try:
-            response = protected(request, *args, **kwargs)
+            with acting_from(people.address_of(request)):
+                response = protected(request, *args, **kwargs)
         except tuple(TOLD) as error:
             if not site.has_permission(request):
                 raise

@@ -28,5 +28,7 @@ INTERVALS: dict[str, Callable[[], float]] = {
     "safeguard": lambda: conf().SAFEGUARD_SECONDS,
     "alarm": lambda: conf().ALARM_SECONDS,
     "alert": lambda: conf().ALARM_SECONDS,
+    "chain": lambda: 1.0,
+    "anchor": lambda: min(60.0, conf().AUDIT_ANCHOR_SECONDS) if conf().AUDIT_KEYS or conf().AUDIT_KEYS_FILE else 0.0,
     "ping": lambda: 60.0 if conf().PING_URL else 0.0,
 }

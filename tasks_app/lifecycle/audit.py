@@ -2,7 +2,9 @@
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import NamedTuple
 from uuid import UUID, uuid4
@@ -14,6 +16,10 @@ from .request import checked_name, checked_reason
 
 ACTOR_LENGTH = 150
 REASON_LENGTH = 1000
+ADDRESS_LENGTH = 200
+
+# Where whoever acts in this thread does it from; None: the scheduler itself acts.
+_address: ContextVar[str | None] = ContextVar("address", default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +68,20 @@ def audit(operator: Operator, verb: str, entries: Sequence[Entry], *, checked: b
         "outcomes": [entry.outcome for entry in entries],
         "tenants": [entry.tenant for entry in entries],
         "types": [entry.task_type for entry in entries],
+        "address": _address.get(),
         "details": [json.dumps(entry.detail) if entry.detail else None for entry in entries],
     }
     run("audit", params)
+
+
+@contextmanager
+def acting_from(address: str) -> Iterator[None]:
+    """Whatever is audited meanwhile, in this thread, was done from there."""
+    before = _address.set("".join(letter if letter.isprintable() else "?" for letter in address)[:ADDRESS_LENGTH])
+    try:
+        yield
+    finally:
+        _address.reset(before)
 
 
 def _refuse_twice(operator: Operator, subjects: Sequence[str]) -> None:

@@ -120,8 +120,11 @@ def operate(verb: Verb, ids: Sequence[int], operator: Operator, at: datetime | N
         if verb in (Verb.RETRY, Verb.REPLAY):
             decided |= dict.fromkeys(retried_too_often(list(decided)), Answer.LIMITED)
         due = _write(rows, decided, operator, at)
-        detail = {"at": at.isoformat()} if verb is Verb.MOVE else None
-        entries = [Entry(f"task {row.id}", decided[row.id], row.id, detail, row.tenant, row.task_type) for row in rows]
+        told = {"at": at.isoformat()} if verb is Verb.MOVE else {}
+        entries = [
+            Entry(f"task {row.id}", decided[row.id], row.id, {"before": row.status} | told, row.tenant, row.task_type)
+            for row in rows
+        ]
         audit(operator, verb, entries, checked=True)
     return Operated(decided, due)
 

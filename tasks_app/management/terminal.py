@@ -2,6 +2,7 @@
 
 import getpass
 import os
+import socket
 import sys
 from typing import TextIO
 
@@ -9,6 +10,7 @@ from django.core.management.base import BaseCommand, OutputWrapper
 
 from tasks_app import __version__
 from tasks_app.core.text import visible
+from tasks_app.lifecycle.audit import acting_from
 
 
 def account() -> str:
@@ -42,7 +44,8 @@ class TerminalCommand(BaseCommand):
     def execute(self, *args, **options):
         # Given by call_command, and taken here: Django would put wrappers of its own around them.
         self._print_to(options.pop("stdout", None), options.pop("stderr", None))
-        return super().execute(*args, **options)
+        with acting_from(f"the command line of {account()} on {socket.gethostname()}"):
+            return super().execute(*args, **options)
 
     def _print_to(self, stdout: TextIO | None, stderr: TextIO | None) -> None:
         if stdout:

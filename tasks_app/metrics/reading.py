@@ -86,6 +86,7 @@ class _Rows:
         yield "overdue_held", (), float(any(held for _, _, held, _ in installed))
         yield "site_active", (), float(all(site == conf().site for _, site, *_ in installed))
         yield "site_changes", (), float(sum(epoch for *_, (epoch,) in installed))
+        yield from self._audit()
         for name, value in self._recovery().items():
             yield f"recovery_{name}", (), value
         paused = {lane for lane, *_ in self._of("paused")}
@@ -136,6 +137,13 @@ class _Rows:
             for name, value in zip(BACKUPS, json.loads(text), strict=True):
                 if value is not None:
                     yield name, (number,), max(value, 0.0)
+
+    def _audit(self) -> Iterator[tuple[str, Labels, float]]:
+        yield "audit_unchained_age_seconds", (), max((age for *_, age, _ in self._of("unchained")), default=0.0)
+        for _, _, age, _ in self._of("anchor"):
+            yield "audit_anchor_age_seconds", (), max(age, 0.0)
+        for number, (_, _, up, _) in enumerate(sorted(self._of("anchor place")), start=1):
+            yield "audit_place_up", (str(number),), up
 
     def _recovery(self) -> dict[str, float]:
         """Of the last one; if there was none, all of it is 0."""

@@ -6,6 +6,7 @@ from .alarm_incident import AlarmIncident
 from .alarm_reader import AlarmReader
 from .alarm_rule import AlarmRule
 from .api_token import ApiToken
+from .audit_chain import AnchorPlace, AuditAnchor, AuditLink, AuditTrail, UnchainedEntry
 from .audit_entry import AuditEntry
 from .away_outcome import AwayOutcome
 from .away_task import AwayTask
@@ -58,10 +59,14 @@ __all__ = [
     "AlarmIncident",
     "AlarmReader",
     "AlarmRule",
+    "AnchorPlace",
     "AnyBatch",
     "AnyTask",
     "ApiToken",
+    "AuditAnchor",
     "AuditEntry",
+    "AuditLink",
+    "AuditTrail",
     "AwayOutcome",
     "AwayTask",
     "Backfill",
@@ -117,5 +122,6 @@ __all__ = [
     "TaskWait",
     "Turn",
     "TypeLimit",
+    "UnchainedEntry",
     "UnitRevision",
 ]

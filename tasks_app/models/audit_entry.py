@@ -28,6 +28,9 @@ class AuditEntry(OurModel):
     reason = models.TextField()
     detail = models.JSONField(db_default={})
     created_at = models.DateTimeField(db_default=Now())
+    address = models.TextField(
+        null=True, help_text="Where it was done from; empty: the scheduler itself did it, or it was not known yet."
+    )
 
     class Meta:
         db_table = "punctual_audit_entry"  # partitions by created_at

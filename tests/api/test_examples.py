@@ -6,6 +6,7 @@ import jsonschema_rs
 import pytest
 
 from tasks_app.api.problems import CODES
+from tests.support.deeds import ELSEWHERE, STATES, last_entry, refuse_untold
 from tests.support.ready import ready
 from tests.support.schema import OPERATIONS, SCHEMA, Operation, examples_of, named, of_type
 
@@ -59,10 +60,10 @@ def test_every_problem_has_an_example_that_keeps_to_the_schema():
 
 @pytest.mark.parametrize("one", BODIES, ids=named)
 def test_every_example_of_a_body_is_taken(api, one):
-    """And the answer has the fields that its own example has: all of them."""
+    """And the answer has all the fields that its own example has; and what it changed is in the audit trail."""
     for number, example in enumerate(examples_of(body_of(one))):
         asked = ready(api, one, number)
-        url = one.url(**asked.ids)
+        url, before = one.url(**asked.ids), last_entry()
 
         answer = asked.api.call(
             one.method, url, of_type(example, "T_QUIET"), If_Match="1", Idempotency_Key=f"k{number}"
@@ -72,6 +73,24 @@ def test_every_example_of_a_body_is_taken(api, one):
         assert answer.status == status, answer.body
         refuse_invalid(component, answer.body)
         assert answer.body.keys() == examples_of(component)[0].keys()
+        if one.id not in STATES:
+            refuse_untold(one, before, example)
+
+
+OTHERS = [one for one in OPERATIONS if one.writes and (one not in BODIES or one.id in STATES)]
+
+
+@pytest.mark.parametrize("one", [one for one in OTHERS if one.id not in ELSEWHERE], ids=named)
+def test_what_no_example_shows_is_in_the_audit_trail_too(api, one):
+    asked = ready(api, one)
+    body = STATES[one.id](asked) if one.id in STATES else None
+    before = last_entry()
+
+    revision = "2" if one.id == "resume_job" else "1"
+    answer = asked.api.call(one.method, one.url(**asked.ids), body, If_Match=revision, Idempotency_Key="k")
+
+    assert answer.status < 300, answer.body
+    refuse_untold(one, before)
 
 
 @pytest.mark.parametrize("one", [one for one in OPERATIONS if one.method == "GET"], ids=named)

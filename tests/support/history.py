@@ -25,6 +25,7 @@ GROWING = (
     "punctual_outbox",
     "punctual_minute_figures",
     "punctual_audit_entry",
+    "punctual_audit_link",
     "punctual_dead_letter",
     "punctual_unit_revision",
     "punctual_idempotency_record",
@@ -217,6 +218,10 @@ class History:
                 "created_at": SOME_DAY,
             },
         )
+        link = {"tenant": "'tenant-' || n % 100", "place": "n", "entry_id": "n", "at": SOME_DAY, "chained_at": SOME_DAY}
+        part.insert("punctual_audit_link", 5, link | {"digest": "sha256('x')", "hash": "sha256('x')"})
+        with connection.cursor() as cursor:
+            cursor.execute("TRUNCATE punctual_audit_unchained")
         letter = {
             "task_id": "n",
             "tenant": "'default'",

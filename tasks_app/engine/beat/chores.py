@@ -22,6 +22,7 @@ from tasks_app.lifecycle.reap import reap
 from tasks_app.sql import run
 
 from .alarms.alarm import alarm
+from .anchoring import anchor, chain_entries
 from .archiver import archive, stop_archiving
 from .campaigns import run_campaigns, stop_campaigns
 from .compensation import ScansFailed, compensate_and_tell
@@ -98,6 +99,8 @@ CHORES = (
     Chore("safeguard", guard, aside=True),
     Chore("alarm", alarm, aside=True),
     Chore("alert", send_waiting, aside=True, stop=stop_sending),
+    Chore("chain", chain_entries, aside=True),
+    Chore("anchor", anchor, aside=True),
     Chore("ping", ping, aside=True, stop=stop_pinging),
 )
 

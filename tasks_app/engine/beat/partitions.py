@@ -10,6 +10,7 @@ from django.db import OperationalError
 
 from tasks_app.conf import conf
 from tasks_app.core.retention import DEFAULT_CLASS, KEEP_MINUTES_DAYS
+from tasks_app.lifecycle.audit_chain import trim
 from tasks_app.sql import run
 from tasks_app.storage.partitions import (
     EVER,
@@ -77,6 +78,7 @@ def keep_partitions() -> Kept:
         if not (family.archived and conf().ARCHIVE_URL):
             dropped += _drop(family.table, _before(family, now))
     _forget_windows()
+    trim()
     return Kept(made, dropped)
 
 

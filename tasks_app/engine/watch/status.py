@@ -20,6 +20,7 @@ from tasks_app.sql import run
 
 from . import fleet_status
 from .alarm_browse import FailingChannel, failing_channels
+from .audit_status import AuditView, read_audit
 from .backup_status import BackupView, read_backups
 from .campaign_browse import CampaignView, open_campaigns
 from .figures import Hour, Sample, last_hour, take_sample
@@ -111,6 +112,7 @@ class SchedulerStatus:
     holding: list[HoldingView] = field(default_factory=list)  # recoveries that hold lanes or backfills
     installation: InstallationView = field(default_factory=InstallationView)
     backups: list[BackupView] = field(default_factory=list)  # each place of the settings
+    audit: AuditView = field(default_factory=AuditView)
     found: tuple[Problem, ...] = ()  # what is wrong, trouble first
 
     def problems(self) -> list[str]:
@@ -211,6 +213,7 @@ def read_status(hour: Hour | None = None, sample: Callable[[], Sample] | None = 
         holding=holding(),
         installation=read_view(),
         backups=read_backups(),
+        audit=read_audit(),
     )
     return replace(status, found=judge(status))
 

@@ -38,6 +38,8 @@ CAMPAIGN_FAILURES = 3  # steps of one campaign in a row
 HOST_PATIENCE_SECONDS = 60.0  # callbacks may wait for a host for so long
 CHANNEL_PATIENCE_SECONDS = 300.0  # an alarm channel may fail for so long
 ARCHIVE_PATIENCE_SECONDS = 86_400.0  # what waits for the archive for longer than a day fills the disk
+AUDIT_PATIENCE_SECONDS = 300.0  # an entry may wait for its place for so long
+ANCHOR_PATIENCE_SECONDS = 600.0  # a place for anchors may fail for so long
 BASE_PATIENCE = 2  # times as old as a base backup should get
 RECOVERY_PATIENCE_SECONDS = 900.0  # a recovery that holds lanes may be silent for so long
 RELAY_PATIENCE_SECONDS = 60.0  # events may wait for a subscriber for so long, and it may be away for so long
@@ -476,6 +478,37 @@ def no_base(status: SchedulerStatus) -> Iterator[Problem]:
         )
 
 
+def audit_unchained(status: SchedulerStatus) -> Iterator[Problem]:
+    waiting = status.audit.unchained_seconds
+    if waiting is not None and waiting > AUDIT_PATIENCE_SECONDS:
+        yield trouble(
+            f"The audit trail isn't being chained: an entry has been waiting for its place for {_span(waiting)}.",
+            "If a beat is alive, its log says why: look for the chore `chain`, and for audit.entries_missing, which "
+            "means that somebody deleted an entry.",
+        )
+
+
+def audit_not_anchored(status: SchedulerStatus) -> Iterator[Problem]:
+    """Which places they are is for operators."""
+    seen = status.audit
+    if not seen.anchored:
+        return
+    if (seen.anchor_seconds or 0.0) > 2 * conf().AUDIT_ANCHOR_SECONDS + AUDIT_PATIENCE_SECONDS:
+        yield trouble(
+            f"The audit trail has not been anchored for {_span(seen.anchor_seconds)}.",
+            "The chore `anchor` does it; its beat's log says why it can't. `manage.py audit anchor` makes one now.",
+        )
+    failing = [one for one in seen.places if (one.failing_seconds or 0.0) > ANCHOR_PATIENCE_SECONDS]
+    if failing:
+        longest = _span(max(one.failing_seconds for one in failing))
+        some = "A place for anchors" if len(failing) == 1 else f"{len(failing)} places for anchors"
+        yield trouble(
+            f"{some} of the audit trail could not be written to for {longest}.",
+            "What is missing there is sent as soon as it can be reached; `manage.py audit anchor` tries at once.",
+            "; ".join(f"{one.place}: {one.error.rstrip('.')}" for one in failing) + ".",
+        )
+
+
 # ---- events ----
 
 
@@ -632,6 +665,8 @@ RULES = (
     archive_waits,
     backup_behind,
     no_base,
+    audit_unchained,
+    audit_not_anchored,
     subscription_suspended,
     events_missed,
     subscription_failing,

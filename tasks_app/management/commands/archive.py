@@ -15,7 +15,8 @@ from django.core.management import CommandError
 from tasks_app.conf import conf
 from tasks_app.core.errors import shown
 from tasks_app.engine.nodes import process_name
-from tasks_app.management.terminal import TerminalCommand
+from tasks_app.lifecycle.audit import Entry, Operator, audit
+from tasks_app.management.terminal import TerminalCommand, account
 
 
 class Command(TerminalCommand):
@@ -72,6 +73,9 @@ class Command(TerminalCommand):
             lines += [f"{folder} would be deleted: it is older than the archive keeps it." for folder in found.deleting]
             return lines or ["Nothing is to be done."], asdict(found), False
         done = leave_all(the_archive(), f"archive run, {process_name()}")
+        if done.written or done.dropped or done.deleted:
+            detail = {"written": done.written, "dropped": done.dropped, "deleted": done.deleted}
+            audit(Operator(account(), "archive run"), "archive", [Entry("the archive", "archived", detail=detail)])
         lines = [f"{name}: written to the archive, read back, and dropped." for name in done.written]
         lines += [f"{name}: dropped; the archive has it, or nothing of it is to be kept." for name in done.dropped]
         lines += [f"{folder}: deleted." for folder in done.deleted]

@@ -1,28 +1,43 @@
-"""`manage.py audit --since 2026-10-01 --csv`: what was done, the latest first, as much as there is."""
+"""`manage.py audit --since 2026-10-01 --csv`: what was done, the latest first, as much as there is. `audit verify`:
+whether that is still what was written. `audit anchor`, `export` and `keys`: what proves it to others."""
 
+import contextlib
 import csv
+import dataclasses
 import json
-from collections.abc import Iterator
+import sys
+import time
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from itertools import chain, islice
 
 from django.core.management.base import CommandError
 
-from tasks_app.core.errors import InvalidTask
+from tasks_app.conf import conf
+from tasks_app.core.audit_keys import new_key
+from tasks_app.core.errors import PunctualError
+from tasks_app.core.phrases import counted
+from tasks_app.engine.channels.anchor_places import can_be_read, read_anchors, send_anchors
+from tasks_app.engine.watch import audit_export, audit_verify
 from tasks_app.engine.watch.audit_browse import AuditFilter, all_entries
+from tasks_app.lifecycle import audit_anchor
 from tasks_app.management.terminal import TerminalCommand
 from tasks_app.models import AuditEntry
+from tasks_app.sealing import audit_keys
 
 COLUMNS = (
     *("id", "created_at", "operation", "actor", "verb", "subject", "task_id", "tenant", "task_type", "outcome"),
-    *("reason", "detail"),
+    *("reason", "detail", "address"),
 )
+PROGRESS_SECONDS = 5.0
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a cell begins that a spreadsheet would compute
 
 
 class Command(TerminalCommand):
-    help = "Prints the audit trail, the latest first: who did what, why, and what became of it."
+    help = "Prints the audit trail, the latest first: who did what, why, and what became of it; or proves it."
 
     def add_arguments(self, parser) -> None:
+        self._add_verbs(parser)
         parser.add_argument("--since", type=_instant, help="from this day or instant on, in UTC: 2026-10-01")
         parser.add_argument("--until", type=_instant, help="before this day or instant, in UTC")
         parser.add_argument("--actor", help="who did it")
@@ -35,12 +50,133 @@ class Command(TerminalCommand):
         form.add_argument("--csv", action="store_true", help="as a table with a line of names")
         form.add_argument("--json", action="store_true", help="as one JSON object a line")
 
+    def _add_verbs(self, parser) -> None:
+        verbs = parser.add_subparsers(dest="what", required=False, metavar="verify, anchor, export, keys")
+        verify = verbs.add_parser(
+            "verify", help="find what was changed, removed, added or reordered; exit code 1 if so"
+        )
+        verify.add_argument("--tenant", help="of this tenant's trail only; '' is what all tenants share")
+        verify.add_argument("--since", type=_instant, help="only what was written from this day or instant on, in UTC")
+        verify.add_argument(
+            "--anchors",
+            action="append",
+            metavar="PLACE",
+            help="a file, folder or bucket with anchors; default: those of the settings that can be read",
+        )
+        verify.add_argument("--export", metavar="FILE", help="verify this export instead; - is the standard input")
+        verify.add_argument("--json", action="store_true", help="a JSON object a line, the last one sums up")
+        verbs.add_parser("anchor", help="sign how far each trail goes, now, and send what places for anchors lack")
+        export = verbs.add_parser("export", help="in the order of commit, as JSON lines with places and hashes")
+        export.add_argument("--tenant", help="of this tenant only; '' is what all tenants share")
+        export.add_argument("--since", type=_instant, help="from this day or instant on, in UTC")
+        export.add_argument("--until", type=_instant, help="before this day or instant, in UTC")
+        export.add_argument(
+            "--signed", action="store_true", help='with the first private key of PUNCTUAL["AUDIT_KEYS"]'
+        )
+        keys = verbs.add_parser("keys", help="the keys that sign and verify, by their public halves")
+        keys.add_argument(
+            "--new", action="store_true", help='make one for PUNCTUAL["AUDIT_KEYS"], and print it this once'
+        )
+
     def handle(self, *args, **options) -> None:
-        names = ("since", "until", "actor", "verb", "subject", "task_id", "tenant", "reason")
         try:
-            wanted = AuditFilter(**{name: options[name] for name in names})
-        except InvalidTask as error:
+            getattr(self, f"_{options.get('what') or 'list'}")(options)
+        except (PunctualError, OSError) as error:
             raise CommandError(str(error)) from None
+
+    def _verify(self, options) -> None:
+        if options["export"]:
+            self._verify_export(options["export"])
+            return
+        report, began = audit_verify.Report(), time.monotonic()
+        given = {"tenant": options["tenant"], "since": options["since"], "progress": self._progress(options)}
+        for number, finding in enumerate(audit_verify.verify(report, audit_keys(), self._anchors(options), **given), 1):
+            if options["json"]:
+                self.stdout.write(audit_verify.as_json(finding))
+            elif number <= audit_verify.NAMED:
+                self.stdout.write(f"{finding.kind}: {finding.sentence}")
+        self._sum_up(report, time.monotonic() - began, as_json=options["json"])
+        if report.found:
+            raise CommandError(f"{counted(report.found, 'finding')}: the audit trail is not what was written.")
+
+    def _sum_up(self, report: audit_verify.Report, seconds: float, *, as_json: bool) -> None:
+        if as_json:
+            told = dataclasses.asdict(report) | {"ok": report.ok, "seconds": round(seconds, 3)}
+            self.stdout.write(json.dumps({"summary": told}, ensure_ascii=False))
+            return
+        for note in report.notes[: audit_verify.NAMED]:
+            self.stdout.write(f"note: {note}")
+        if report.found > audit_verify.NAMED:
+            self.stdout.write(f"… and {report.found - audit_verify.NAMED:,} more; --json has them all.")
+        entries = f"{report.entries:,} entr{'y' if report.entries == 1 else 'ies'}"
+        said = f"{entries} of {counted(report.trails, 'trail')} verified in {seconds:.1f} s"
+        self.stdout.write(f"{said}; {report.waiting:,} have no place yet.")
+        if report.anchored_at is None:
+            self.stdout.write("No anchor was found: whoever owns the database could have rewritten all of it.")
+        else:
+            self.stdout.write(
+                f"{counted(report.anchors, 'anchor')}; what came after {report.anchored_at} has none yet."
+            )
+
+    def _verify_export(self, path: str) -> None:
+        with contextlib.nullcontext(sys.stdin) if path == "-" else open(path, encoding="utf-8") as lines:
+            problems = list(islice(audit_export.problems_of_export(lines, audit_keys()), audit_verify.NAMED))
+        for problem in problems:
+            self.stdout.write(problem)
+        if problems:
+            raise CommandError("The export is not what was signed.")
+        self.stdout.write("The export is what was signed.")
+
+    def _anchors(self, options) -> Iterator[str] | None:
+        """Of the places that are named, or of the settings; None: those of the database."""
+        given = options["anchors"] or [url for url in conf().AUDIT_ANCHOR_URLS if can_be_read(url)]
+        return chain.from_iterable(map(read_anchors, given)) if given else None
+
+    def _progress(self, options) -> Callable[[int], None]:
+        last = time.monotonic()
+
+        def tell(entries: int) -> None:
+            nonlocal last
+            if time.monotonic() - last > PROGRESS_SECONDS:
+                last = time.monotonic()
+                self.stderr.write(f"{entries:,} entries so far")
+
+        return tell
+
+    def _anchor(self, options) -> None:
+        made = audit_anchor.anchor()
+        self.stdout.write(
+            f"Anchor {made.no:,} names {counted(made.trails, 'trail')} that changed since the one before."
+        )
+        sent = send_anchors()
+        if conf().AUDIT_ANCHOR_URLS:
+            self.stdout.write(f"{counted(sent, 'anchor')} sent to {counted(len(conf().AUDIT_ANCHOR_URLS), 'place')}.")
+        else:
+            self.stderr.write('It is kept in the database only: PUNCTUAL["AUDIT_ANCHOR_URLS"] is empty.')
+
+    def _export(self, options) -> None:
+        key = audit_anchor.signer() if options["signed"] else None
+        for line in audit_export.export(key, options["tenant"], options["since"], options["until"]):
+            self.stdout.write(line)
+
+    def _keys(self, options) -> None:
+        if options["new"]:
+            private, public = new_key()
+            self.stdout.write(private)
+            self.stderr.write(
+                'Put it first in PUNCTUAL["AUDIT_KEYS"], and keep the public half of the one that it replaces. '
+                f"Who verifies elsewhere needs this one only: {public}"
+            )
+            return
+        for key in audit_keys().all:
+            what = "signs" if key is audit_keys().signer else "verifies"
+            self.stdout.write(f"{key.id}  {what:8}  {key.public_text}")
+        if audit_keys().signer is None:
+            self.stderr.write("No key signs: the trail is chained, but not anchored. `audit keys --new` makes one.")
+
+    def _list(self, options) -> None:
+        names = ("since", "until", "actor", "verb", "subject", "task_id", "tenant", "reason")
+        wanted = AuditFilter(**{name: options[name] for name in names})
         write = _csv if options["csv"] else _json if options["json"] else _lines
         for line in write(all_entries(wanted)):
             self.stdout.write(line)

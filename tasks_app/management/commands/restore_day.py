@@ -12,8 +12,9 @@ from datetime import date
 from django.core.management import CommandError
 
 from tasks_app.core.errors import InvalidTask, shown
+from tasks_app.lifecycle.audit import Entry, Operator, audit
 from tasks_app.management.commands.archive import a_day, needed_faults
-from tasks_app.management.terminal import TerminalCommand
+from tasks_app.management.terminal import TerminalCommand, account
 
 
 class Command(TerminalCommand):
@@ -23,6 +24,8 @@ class Command(TerminalCommand):
         parser.add_argument("day", type=a_day, help="such as 2026-11-01, as the archive's folders are named")
         parser.add_argument("--class", dest="retention", help="of this retention class only; default: of all")
         parser.add_argument("--dry-run", action="store_true", help="say what would come back, and change nothing")
+        parser.add_argument("--by", default=account(), help="who does this; default: the system user")
+        parser.add_argument("--reason", default="no reason was given", help="why, for the audit")
         parser.add_argument("--json", action="store_true", help="one JSON object instead of a page")
 
     def handle(self, *args, day: date, retention: str | None, **options) -> None:
@@ -48,6 +51,10 @@ class Command(TerminalCommand):
         except faults as error:
             self.stderr.write(f"The archive can't be reached, or read: {error}. What came is noted; start again.")
             sys.exit(2)
+        if found and not options["dry_run"]:
+            came = {one.folder: one.rows for one in found}
+            by = Operator(options["by"], options["reason"])
+            audit(by, "restore", [Entry(f"day {day}", "restored", detail={"rows": came})])
         if options["json"]:
             self.stdout.write(json.dumps({"day": day.isoformat(), "restored": [one._asdict() for one in found]}))
         else:

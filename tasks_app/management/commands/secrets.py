@@ -13,7 +13,7 @@ from tasks_app.core.tenants import DEFAULT_TENANT
 from tasks_app.core.text import visible
 from tasks_app.engine.operations import secrets
 from tasks_app.lifecycle import secret_verbs
-from tasks_app.lifecycle.audit import Operator
+from tasks_app.lifecycle.audit import Entry, Operator, audit
 from tasks_app.management.terminal import TerminalCommand, account
 from tasks_app.models import Secret
 from tasks_app.sealing import keyring, keys_are_named
@@ -26,7 +26,9 @@ class Command(TerminalCommand):
         verbs = parser.add_subparsers(dest="verb", required=True)
         verbs.add_parser("key", help='a new key for PUNCTUAL["SECRET_KEYS"]')
         verbs.add_parser("status", help="how many secrets are sealed with which key")
-        verbs.add_parser("rotate", help="seal all secrets with the first key; then the others can be taken out")
+        rotate = verbs.add_parser(
+            "rotate", help="seal all secrets with the first key; then the others can be taken out"
+        )
         given = verbs.add_parser("set", help="a secret of callbacks; its value is read from the standard input")
         made = verbs.add_parser("make", help="make a secret that signs callbacks, and print it this once")
         for verb in (given, made):
@@ -39,6 +41,7 @@ class Command(TerminalCommand):
         for verb in (given, made, withdraw, delete):
             verb.add_argument("name", help="by which callbacks refer to it, such as billing-token")
             verb.add_argument("--tenant", default=DEFAULT_TENANT, help=f"whose it is; default: {DEFAULT_TENANT}")
+        for verb in (rotate, given, made, withdraw, delete):
             verb.add_argument("--by", default=account(), help="who does this; default: the system user")
             verb.add_argument("--reason", default="no reason was given", help="why, for the audit")
         verbs.add_parser("list", help="the secrets of callbacks, without their values")
@@ -64,6 +67,8 @@ class Command(TerminalCommand):
 
     def _rotate(self, options) -> None:
         done = secrets.rotate()
+        detail = {"key": keyring().first_id, "rewrapped": done.rewrapped, "unopened": len(done.unopened)}
+        audit(_operator(options), "rotate", [Entry("stored secrets", "rotated", detail=detail)])
         self.stdout.write(f"{done.rewrapped:,} secrets are now sealed with the key {keyring().first_id}.")
         for words in done.unopened:
             self.stderr.write(words)

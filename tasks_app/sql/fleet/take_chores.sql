@@ -5,9 +5,9 @@
 -- is the look for silence while no lease of what is away has run out, the work on campaigns while there is none, or none
 -- that another beat leaves to this one, the walk over what waits for others while nothing does, the work on what is overdue
 -- while nobody has ordered any, the end of what recoveries hold while they hold nothing, the opening of lanes while no site was
--- activated, the move to the past while nothing is old enough, the look for alarms while there is no rule
--- (and none that was read for), and the sending of alerts while none waits. What this beat wants to do in any case is never
--- idle.
+-- activated, the move to the past while nothing is old enough, the look for alarms while there is no rule (and none that was
+-- read for), the sending of alerts while none waits, and the chaining of the audit trail while all of it is. What this beat
+-- wants to do in any case is never idle.
 WITH
 --include report_beat
 , idle AS MATERIALIZED (
@@ -39,6 +39,8 @@ WITH
     UNION ALL
     SELECT 'alarm'
     WHERE NOT EXISTS (SELECT FROM punctual_alarm_rule WHERE enabled) AND NOT EXISTS (SELECT FROM punctual_alarm_reader)
+    UNION ALL
+    SELECT 'chain' WHERE (SELECT min(entry_id) FROM punctual_audit_unchained) IS NULL
     UNION ALL
     SELECT 'alert' WHERE (SELECT min(channel) FROM punctual_alarm_alert WHERE done_at IS NULL) IS NULL
 ), taken AS (

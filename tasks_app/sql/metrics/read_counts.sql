@@ -1,6 +1,6 @@
 -- read_counts: all that /metrics shows: the counts and gauges that a beat keeps, and what must be told even if none does:
--- the installation, processes, shards, lanes, canaries, chores, backups and the last recovery, a few rows each. Ages are as of
--- now.
+-- the installation, processes, shards, lanes, canaries, chores, backups, the audit trail and the last recovery, a few rows
+-- each. Ages are as of now.
 SELECT 'count', c.name, c.labels, c.value, c.buckets FROM punctual_count c
 UNION ALL
 SELECT 'gauges', '', p.gauges::text, extract(epoch FROM clock_timestamp() - p.at)::float8, ARRAY[round(p.seconds * 1e6)]::bigint[]
@@ -38,6 +38,14 @@ SELECT 'backup', p.number::text,
                         extract(epoch FROM clock_timestamp() - p.base_at)::float8,
                         extract(epoch FROM clock_timestamp() - p.restored_at)::float8, (p.error = '')::int)::text, NULL, NULL
 FROM punctual_backup_place p
+UNION ALL
+(SELECT 'unchained', '', '', extract(epoch FROM clock_timestamp() - u.created_at)::float8, NULL
+ FROM punctual_audit_unchained u ORDER BY u.entry_id LIMIT 1)
+UNION ALL
+(SELECT 'anchor', '', '', extract(epoch FROM clock_timestamp() - a.at)::float8, NULL
+ FROM punctual_audit_anchor a ORDER BY a.no DESC LIMIT 1)
+UNION ALL
+SELECT 'anchor place', p.place, '', (p.error = '')::int, NULL FROM punctual_audit_place p
 UNION ALL
 (SELECT 'recovery', '', '', extract(epoch FROM coalesce(r.finished_at, clock_timestamp()) - r.began_at)::float8,
         ARRAY[(r.finished_at IS NULL)::int, r.resumed, r.replayed, r.letters_moved]::bigint[]

@@ -25,6 +25,7 @@ from tasks_app.engine.operations import lanes
 from tasks_app.engine.operations.campaigns import start_matching
 from tasks_app.engine.watch.browse import Filter
 from tasks_app.engine.watch.status import read_status
+from tasks_app.lifecycle.audit_chain import chain
 from tasks_app.lifecycle.campaigns import verbs as campaigns
 from tasks_app.lifecycle.installation import look
 from tasks_app.lifecycle.limited import Wanted, claim_limited, declare_limits
@@ -254,6 +255,7 @@ CAUSES = {
     "site": (look, "UPDATE punctual_installation SET site_recovery = 1"),
     "move": (lambda: settled(started("a")), "UPDATE punctual_batch SET finished_at = now() - interval '1 hour'"),
     "alarm": (a_rule_that_is_off, "UPDATE punctual_alarm_rule SET enabled = TRUE"),
+    "chain": (lambda: None, "INSERT INTO punctual_audit_unchained (entry_id, created_at) VALUES (1, now())"),
     "alert": (an_alert_that_was_sent, "UPDATE punctual_alarm_alert SET done_at = NULL"),
 }
 
@@ -278,6 +280,7 @@ def test_all_chores_that_may_be_idle_are_looked_at_here():
 def test_a_chore_is_idle_until_there_is_something_to_do_for_it(name):
     nearly, there = CAUSES[name]
     nearly()
+    chain()
     assert taken() == []
     assert MaintenanceEntry.objects.get(name=name).done_at is not None
 
@@ -292,6 +295,7 @@ def test_what_no_table_shows_is_done_because_the_beat_wants_it():
 
 def test_the_position_of_alarms_is_forgotten_once_after_the_last_rule():
     a_rule_that_is_off()
+    chain()
     run("begin_reader", {})
 
     assert taken() == ["alarm"]

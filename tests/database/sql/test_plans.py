@@ -45,6 +45,8 @@ from tasks_app.engine.watch.status import read_status
 from tasks_app.engine.watch.why import why_job, why_task
 from tasks_app.engine.worker.executor import run_batch
 from tasks_app.lifecycle.alarms.incidents import calm_due, tell_due
+from tasks_app.lifecycle.audit import Entry, audit
+from tasks_app.lifecycle.audit_chain import chain
 from tasks_app.lifecycle.campaigns import steps
 from tasks_app.lifecycle.claim import ClaimedBatch, LaneShare, claim, peek
 from tasks_app.lifecycle.installation import look as look_at_installation
@@ -118,6 +120,7 @@ EXPECTED_TO_GROW = {
     "roll_up": "the minutes since the last one that is there; run below",
     "status_minutes": "the last hour; run below",
     "status_sample": "a share of the pages that gets smaller with the table",
+    "trim_trails": "the places of a trail whose months were dropped, in an index by tenant; once a month",
     "take_chores": "whether there is a campaign that runs, in an index of those; run below",
 }
 
@@ -334,6 +337,7 @@ DOES = {
     "history of a unit": lambda: history(TYPE, "key-77"),
     "instances of a job": lambda: page_of_instances(Filter(job=20), None, 20),
     "last runs of jobs": lambda: last_runs(range(1, 20)),
+    "chain": lambda: (audit(operator(), "test", [Entry("task 1", "tested", tenant="tenant-7")]), chain()),
     "audit": lambda: page_of_entries(AuditFilter("tenant-7", task_id=700), None, 20),
     "dead letters": lambda: page_of_letters(LetterFilter(), None, 20),
     "dead letters of a cause": lambda: page_of_letters(LetterFilter(fingerprint=a_cause()), None, 20),

@@ -17,6 +17,7 @@ from tests.support.wait import wait_until
 pytestmark = commits
 MIGRATION = import_module("tasks_app.migrations.0025_partitions")
 EVENTS = import_module("tasks_app.migrations.0028_events")
+CHAIN = import_module("tasks_app.migrations.0056_audit_chain")
 # As the version before wrote them.
 OLD_STATEMENTS = {
     "punctual_outbox": """
@@ -44,6 +45,7 @@ def migrate() -> None:
         MIGRATION.cut(None, editor)
         MIGRATION.replace_functions(None, editor)
         EVENTS.build_index(None, editor)
+    execute(CHAIN.WAITS)
 
 
 def migrate_back() -> None:

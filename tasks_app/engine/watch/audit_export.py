@@ -1,0 +1,116 @@
+"""The audit trail as lines of JSON that can be checked without the database: each entry with its place and hashes, and
+a last line that signs all before it."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from itertools import chain
+
+from tasks_app.core.audit_chain import FIELDS, VERSION, canonical, digest_of, link_hash, moment, parsed
+from tasks_app.core.audit_keys import AuditKey, AuditKeys
+from tasks_app.lifecycle.audit_anchor import signed
+from tasks_app.lifecycle.audit_chain import entry_of
+from tasks_app.sql import run
+
+KIND, END = "punctual-audit-export", "punctual-audit-export-end"
+STEP = 1_000
+
+
+def export(
+    key: AuditKey | None, tenant: str | None = None, since: datetime | None = None, until: datetime | None = None
+) -> Iterator[str]:
+    """Trail by trail, in the order of commit, a stretch in memory at a time. What has no place yet is not in it."""
+    entries, digest = 0, hashlib.sha256()
+    head = {"v": VERSION, "kind": KIND, "at": moment(run("clock", {})[0][0]), "tenant": tenant}
+    head |= {"since": since and moment(since), "until": until and moment(until)}
+    head |= {"key": key.id, "public": key.public_text} if key else {}
+    for number, told in enumerate(chain([head], _entries(tenant, head["since"], head["until"]))):
+        line, entries = _in_ascii(canonical(told)), number
+        digest.update(line.encode() + b"\n")
+        yield line
+    end = {"v": VERSION, "kind": END, "entries": entries, "sha256": digest.hexdigest()}
+    yield signed(end | {"key": key.id}, key) if key else canonical(end)
+
+
+def problems_of_export(lines: Iterable[str], keys: AuditKeys) -> Iterator[str]:
+    """A sentence for each thing that is wrong with an export; streamed."""
+    digest, entries, end, last = hashlib.sha256(), 0, None, {}
+    for number, line in enumerate((line.rstrip("\n") for line in lines), start=1):
+        if end is not None:
+            yield f"Line {number}: there is something after the end."
+            return
+        try:
+            told = parsed(line)
+            kind = told.get("kind")
+            if kind == END:
+                end = told
+                continue
+            digest.update(line.encode() + b"\n")
+            if kind == KIND:
+                continue
+            entries += 1
+            yield from (f"Line {number}: {words}" for words in _wrong(told, last))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            yield f"Line {number} is not one of an export."
+            return
+    if end is None:
+        yield "It has no end: it was cut off, or is not an export."
+        return
+    if int(end["entries"]) != entries or end["sha256"] != digest.hexdigest():
+        yield "The lines are not those that were exported: some were changed, removed, added or reordered."
+    signature, key = end.pop("signature", None), keys.get(end.get("key", ""))
+    if signature is None:
+        yield "It is not signed."
+    elif key is None:
+        yield f'It is signed with the key {end.get("key")}, which is unknown here; PUNCTUAL["AUDIT_KEYS"] lacks it.'
+    elif not key.has_signed(signature, canonical(end).encode()):
+        yield f"Its end is not what the key {key.id} has signed."
+
+
+def _entries(tenant: str | None, since: object, until: object) -> Iterator[dict[str, object]]:
+    for name, last in _trails(tenant):
+        after = 0
+        while rows := run("links_after", {"tenant": name, "after": after, "until": last, "step": STEP}):
+            for place, _, at, digest, hash_, chained_at, *columns in rows:
+                after = place
+                if columns[0] is None or (since and at < since) or (until and at >= until):
+                    continue
+                yield {
+                    "trail": name,
+                    "place": place,
+                    "digest": bytes(digest).hex(),
+                    "hash": bytes(hash_).hex(),
+                    "chained_at": chained_at,
+                    "entry": entry_of(columns),
+                }
+
+
+def _in_ascii(line: str) -> str:
+    """So that no terminal finds something to obey in it, and no editor something to mend."""
+    return re.sub(r"[^ -~]", lambda found: json.dumps(found[0])[1:-1].replace("\x7f", "\\u007f"), line)
+
+
+def _trails(tenant: str | None) -> Iterator[tuple[str, int]]:
+    if tenant is not None:
+        yield from ((row[0], row[1]) for row in run("trail_row", {"tenant": tenant}))
+        return
+    after, first = "", True
+    while rows := run("trail_rows", {"after": after, "first": first, "step": STEP}):
+        yield from ((row[0], row[1]) for row in rows)
+        after, first = rows[-1][0], False
+
+
+def _wrong(told: dict, last: dict[str, tuple[int, str]]) -> Iterator[str]:
+    entry, place, trail = told["entry"], int(told["place"]), told["trail"]
+    digest = digest_of({name: entry[name] for name in FIELDS})
+    if digest.hex() != told["digest"]:
+        yield f"entry {entry['id']} is not what was written."
+    before = last.get(trail)
+    last.clear()  # trails come one after another
+    last[trail] = (place, told["hash"])
+    if before is not None and before[0] + 1 == place:
+        given = (bytes.fromhex(before[1]), bytes.fromhex(told["digest"]), int(entry["id"]), entry["created_at"])
+        if link_hash(trail, place, *given, told["chained_at"]).hex() != told["hash"]:
+            yield f"place {place} does not follow from the one before."

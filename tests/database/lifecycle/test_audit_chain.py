@@ -1,0 +1,128 @@
+"""Entries get their places after their commit, and their hashes are the same wherever they are read."""
+
+import json
+
+import pytest
+from django.db import connection
+
+from tasks_app.core.audit_chain import digest_of
+from tasks_app.lifecycle import audit_chain
+from tasks_app.lifecycle.audit import Entry, Operator, acting_from, audit
+from tasks_app.lifecycle.audit_chain import chain, entry_of
+from tasks_app.models import AuditEntry, AuditLink, AuditTrail, UnchainedEntry
+from tasks_app.sql import execute, run
+from tests.support.trail import deed, found
+
+pytestmark = pytest.mark.django_db
+
+
+def places() -> list[tuple[str, int, str]]:
+    subjects = dict(AuditEntry.objects.values_list("id", "subject"))
+    links = AuditLink.objects.order_by("tenant", "place").values_list("tenant", "place", "entry")
+    return [(tenant, place, subjects[entry]) for tenant, place, entry in links]
+
+
+def test_each_tenant_has_a_trail_of_its_own():
+    for subject, tenant in (("a", "acme"), ("b", None), ("c", "acme"), ("d", "other")):
+        deed(subject, tenant)
+
+    assert chain().entries == 4
+    assert places() == [("", 1, "b"), ("acme", 1, "a"), ("acme", 2, "c"), ("other", 1, "d")]
+    assert not UnchainedEntry.objects.exists()
+    assert chain().entries == 0
+
+
+def test_it_goes_on_where_it_was():
+    for subject in ("a", "b", "c"):
+        deed(subject)
+        chain()
+
+    assert [place for _, place, _ in places()] == [1, 2, 3]
+    assert AuditTrail.objects.get().place == 3
+
+
+def test_whoever_is_killed_half_way_has_given_no_place(monkeypatch):
+    for number in range(4):
+        deed(f"task {number}")
+    monkeypatch.setattr(audit_chain, "CHUNK", 2)
+    monkeypatch.setattr(audit_chain, "_move", lambda heads: 1 / 0)
+
+    with pytest.raises(ZeroDivisionError):
+        chain()
+
+    assert (UnchainedEntry.objects.count(), AuditLink.objects.count()) == (4, 0)
+    monkeypatch.undo()
+    assert chain().entries == 4
+    assert found() == []
+
+
+NASTY = {
+    "numbers": [0, -1, 1.5, 1.10, 1e-7, 1e22, 123456789012345678901234567890, 0.1 + 0.2, -0.0],
+    "texts": ["Zürich", "北京", "😀", "\u2028", "\x7f", '\t\n\\"', "\ud7ff", "e\u0301", "é"],
+    "names": {"é": 1, "e\u0301": 2, "😀": 3, "\ufb33": 4, "": 5, "10": 6, "9": 7},
+    "nested": [[[]], {}, None, True, False],
+}
+
+
+def digests() -> list[bytes]:
+    ids = list(AuditEntry.objects.order_by("id").values_list("id", flat=True))
+    execute(
+        "INSERT INTO punctual_audit_unchained SELECT id, created_at FROM punctual_audit_entry ON CONFLICT DO NOTHING"
+    )
+    return [digest_of(entry_of(row)) for row in run("entries_to_chain", {"ids": ids})]
+
+
+def test_the_hash_is_the_same_after_a_dump_and_a_restore_and_in_any_time_zone():
+    """As pg_dump does it: COPY writes texts, and reads them again."""
+    deed("task ü", "tenänt", NASTY)
+    execute(
+        "INSERT INTO punctual_audit_entry (operation, actor, verb, subject, outcome, reason, detail, created_at)"
+        " VALUES (gen_random_uuid(), 'a', 'v', 's', 'o', E'two\\nlines', '{\"n\": 1.500, \"m\": 1E+400}',"
+        " '2026-10-25 02:30:00.000001+02')"
+    )
+    before = digests()
+
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL session_replication_role = replica")
+        with cursor.copy("COPY (SELECT * FROM punctual_audit_entry) TO STDOUT") as dump:
+            rows = [bytes(row) for row in dump]
+        cursor.execute("DELETE FROM punctual_audit_entry")
+        cursor.execute("SET LOCAL TimeZone = 'America/New_York'")
+        with cursor.copy("COPY punctual_audit_entry FROM STDIN") as restore:
+            for row in rows:
+                restore.write(row)
+        cursor.execute("SET LOCAL session_replication_role = origin")
+
+    assert digests() == before and len(set(before)) == 2
+
+
+def test_where_it_was_done_from_is_written_with_it():
+    with acting_from("2001:db8::1\n" + "x" * 300):
+        deed("a")
+    deed("b")
+
+    first, second = AuditEntry.objects.order_by("id").values_list("address", flat=True)
+    assert first.startswith("2001:db8::1?x") and len(first) == 200
+    assert second is None
+
+
+def test_places_are_refused_every_change():
+    deed("a")
+    chain()
+    for statement in ("UPDATE punctual_audit_link SET place = 2", "DELETE FROM punctual_audit_link"):
+        with pytest.raises(Exception, match="append-only"), connection.cursor() as cursor:
+            cursor.execute("SAVEPOINT here")
+            try:
+                cursor.execute(statement)
+            finally:
+                cursor.execute("ROLLBACK TO here")
+
+
+def test_what_many_deeds_of_one_operation_left_is_chained_in_their_order():
+    entries = [Entry(f"task {number}", "done", None, {"n": number}, "acme") for number in range(5)]
+    audit(Operator("olga", "all"), "cancel", entries)
+
+    chain()
+
+    assert [subject for _, _, subject in places()] == [f"task {number}" for number in range(5)]
+    assert json.loads(json.dumps(found())) == []
